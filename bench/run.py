@@ -1,0 +1,434 @@
+"""Runs every benchmark of incrowd beside its peers and prints the numbers, won or lost.
+
+Repetitions are interleaved, so that whatever else the machine does hits all engines
+alike. Only the standard library is used here: on Linux a child's peak of memory starts
+at that of the process it was started from, so this one has to stay small.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+PEERS = Path(__file__).resolve().with_name("peers.py")
+SEED = 7
+
+ADULT_QUASI_IDENTIFIERS = ["age", "workclass", "race", "occupation", "education", "marital-status"]
+ADULT_SENSITIVE = "hours-per-week"
+# Of the generated table. None leaves the default: the value itself, or nothing.
+DISCHARGE_HIERARCHIES = {
+    "age": "{ intervals = [5, 10, 20], origin = 0 }",
+    "sex": None,
+    "postcode": "{ mask = 5 }",
+    "marital_status": None,
+    "occupation": None,
+    "admission_date": '{ dates = ["month", "quarter", "year"] }',
+}
+DISCHARGE_SENSITIVE = "diagnosis"
+# What counting costs is set by the groups in the first case, by reading in the second.
+COUNT_CASES = {
+    "many groups": list(DISCHARGE_HIERARCHIES),
+    "few groups": ["age", "sex", "marital_status"],
+}
+# For `negotiate` when Adult is absent: enough for a lattice worth searching.
+N_RECORDS_NEGOTIATE = 100_000
+
+
+def main():
+    args = parse_arguments()
+    report = Report()
+    print(f"incrowd beside its peers, on {report.machine}")
+    print(f"Median of {plural(args.repetitions, 'repetition')}, interleaved. "
+          "CPU counts all threads, peak is the greatest resident memory.")
+
+    adult, why_not = find_adult(args.data)
+    if adult:
+        annotate(args, adult, report)
+    else:
+        heading("annotate: Adult, six quasi-identifiers, 3,600 schemes")
+        print(f"SKIPPED: {why_not}")
+        print("hint: --data DIR with adult.csv and hierarchies/; the rest runs on generated data")
+        report.skipped.append(f"annotate: {why_not}")
+    negotiate(args, adult, report)
+    count(args, report)
+    print_goals(report)
+
+    path = args.work / "results.json"
+    path.write_text(json.dumps(vars(report), indent=2) + "\n", encoding="utf-8")
+    print(f"\nEvery repetition is in {path}")
+    for problem in report.problems:
+        print(f"PROBLEM: {problem}")
+    # A goal that is not met is a result; a measurement that failed is not.
+    sys.exit(1 if report.problems else 0)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", required=True, type=Path, help="the incrowd-bench binary")
+    parser.add_argument("--data", type=Path, help="directory with adult.csv and hierarchies/")
+    parser.add_argument("--work", type=Path, default=Path("target/bench"),
+                        help="where generated files go (default: %(default)s)")
+    parser.add_argument("--records", type=int,
+                        help="of the generated table (default: 10,000,000; quick: 1,000,000)")
+    parser.add_argument("--requests", type=int,
+                        help="to negotiate (default: 20,000; quick: 10,000)")
+    parser.add_argument("--repetitions", type=int, default=3, help="(default: %(default)s)")
+    parser.add_argument("--quick", action="store_true",
+                        help="a smaller table, fewer requests, and peers count k only")
+    args = parser.parse_args()
+    if args.records is None:
+        args.records = 1_000_000 if args.quick else 10_000_000
+    if args.requests is None:
+        args.requests = 10_000 if args.quick else 20_000
+    if args.records < 10:
+        parser.error("--records must be at least 10, as a tenth of them is counted too")
+    if args.repetitions < 1:
+        parser.error("--repetitions must be at least 1")
+    if not args.bin.is_file():
+        parser.error(f"--bin {args.bin}: no such file")
+    args.bin, args.work = args.bin.resolve(), args.work.resolve()
+    args.work.mkdir(parents=True, exist_ok=True)
+    return args
+
+
+# ---------------------------------------------------------------- the benchmarks
+
+def annotate(args, adult, report):
+    """All 3,600 schemes of Adult, against as many GROUP BYs in three engines."""
+    ours = [args.bin, "annotate", "--project", adult_project(args, adult), "--threads"]
+    files = [adult / "adult.csv", adult / "hierarchies"]
+    commands = {
+        "incrowd, 1 thread": [*ours, 1],
+        "incrowd, 2 threads": [*ours, 2],
+        "numpy": peer("annotate-numpy", *files),
+        "numpy, plain": peer("annotate-numpy", *files, "--plain"),
+        "polars": peer("annotate-polars", *files),
+        "DuckDB": peer("annotate-duckdb", *files),
+    }
+    if not args.quick:
+        commands |= {
+            "numpy, k and l": peer("annotate-numpy-kl", *files),
+            "polars, k and l": peer("annotate-polars", *files, "--with-l"),
+            "DuckDB, k and l": peer("annotate-duckdb", *files, "--with-l"),
+        }
+    medians = report.measure("annotate", commands, args.repetitions)
+    base = medians["incrowd, 1 thread"]
+
+    heading("annotate: Adult, six quasi-identifiers, 3,600 schemes")
+    print("incrowd counts k and l; the peers, on one thread, k only unless the line says more.\n")
+    print_table(
+        ["", "version", "CPU s", "wall s", "peak MB", "CPU / incrowd"],
+        [[name, m.get("version", "-"), number(m, "cpu_s", 3), number(m, "wall_s", 3),
+          number(m, "peak_mb"), times(ratio(m, base, "cpu_s"))] for name, m in medians.items()],
+    )
+    print("\nThe papers took 19 minutes for k and 21.1 minutes for l.")
+    if "ns_per_source_group" in base:
+        print(f"incrowd touched {base['n_source_groups']:,} source groups, "
+              f"{base['ns_per_source_group']:.1f} ns each on 1 thread.")
+    report.check_agreement("annotate", ["n_schemes", "n_groups_sum", "n_suppressed_sum_k10",
+                                        "n_suppressed_sum_l3"])
+
+    for name, least in ("numpy", 5), ("numpy, plain", 5), ("DuckDB", 40):
+        value = ratio(medians[name], base, "cpu_s")
+        report.goal(f"annotate: CPU of {name} / incrowd, 1 thread each", times(value),
+                    f">= {least}x", value is not None and value >= least)
+    value = base.get("ns_per_source_group")
+    report.goal("annotate: ns per source group, 1 thread", number(base, "ns_per_source_group", 1),
+                "< 25", value is not None and value < 25)
+
+
+def negotiate(args, adult, report):
+    """How long one answer takes, in process, on an annotated lattice."""
+    if adult:
+        project, table = adult_project(args, adult), "Adult, six quasi-identifiers"
+    else:
+        n_records = min(N_RECORDS_NEGOTIATE, args.records)
+        project = discharges_project(args, report, n_records, list(DISCHARGE_HIERARCHIES))
+        table = f"{n_records:,} generated records, six quasi-identifiers"
+    command = [args.bin, "negotiate", "--project", project, "--requests", args.requests]
+    # Once: the spread that matters is the one between requests.
+    result = report.measure("negotiate", {"incrowd": command}, 1)["incrowd"]
+
+    heading(f"negotiate: {table}, random requests")
+    print_table(
+        ["", "requests", "mean us", "p50 us", "p99 us", "max us", "peak MB"],
+        [["incrowd", number(result, "n_requests"), number(result, "mean_us", 1),
+          number(result, "p50_us", 1), number(result, "p99_us", 1), number(result, "max_us", 1),
+          number(result, "peak_mb")]],
+    )
+    print("\nThe papers took 1 to 8 ms per answer.")
+    value = result.get("p99_us")
+    report.goal("negotiate: p99 in us", number(result, "p99_us", 1), "< 50",
+                value is not None and value < 50)
+
+
+def count(args, report):
+    """One pass over a large Parquet file against DuckDB, and memory at a tenth of its size."""
+    for case, columns in COUNT_CASES.items():
+        section = f"count, {case}"
+        whole = discharges_project(args, report, args.records, columns)
+        tenth = discharges_project(args, report, args.records // 10, columns)
+        path = discharges_path(args, args.records)
+        group_columns = ",".join([*columns, DISCHARGE_SENSITIVE])
+        commands = {}
+        for threads in "1 thread", "2 threads":
+            n_threads = threads.split()[0]
+            commands[f"incrowd, {threads}"] = [
+                args.bin, "count", "--project", whole, "--threads", n_threads]
+            commands[f"DuckDB, {threads}"] = peer(
+                "count-duckdb", path, "--threads", n_threads, "--columns", group_columns)
+        warm_up(path)
+        medians = report.measure(section, commands, args.repetitions)
+
+        heading(f"{section}: Parquet, {args.records:,} generated records")
+        print(f"{', '.join(columns)}; sensitive: {DISCHARGE_SENSITIVE}. A cell is a group and one "
+              "sensitive value.\n")
+        rows = []
+        for name, m in medians.items():
+            theirs = medians[name.replace("incrowd", "DuckDB")]
+            ratios = [ratio(m, theirs, "cpu_s"), ratio(m, theirs, "wall_s")]
+            rows.append([name, number(m, "cpu_s", 3), number(m, "wall_s", 3),
+                         number(m, "peak_mb"), number(m, "n_groups"), number(m, "n_cells"),
+                         *map(times, ratios)])
+            if m is not theirs:
+                for label, value in zip(("CPU", "wall"), ratios):
+                    report.goal(f"{section}: {label} of {name} / DuckDB", times(value),
+                                "<= 1.5x", value is not None and value <= 1.5)
+        print_table(["", "CPU s", "wall s", "peak MB", "groups", "cells", "CPU / DuckDB",
+                     "wall / DuckDB"], rows)
+        report.check_agreement(section, ["n_records", "n_cells"])
+
+        command = [args.bin, "count", "--project", tenth, "--threads", 1]
+        shorter = report.measure(f"memory, {case}", {"incrowd": command}, 1)["incrowd"]
+        print("\nMemory of incrowd on 1 thread, with a tenth of the records and with all:\n")
+        print_table(
+            ["", "records", "groups", "cells", "peak MB"],
+            [[label, number(m, "n_records"), number(m, "n_groups"), number(m, "n_cells"),
+              number(m, "peak_mb")]
+             for label, m in (("a tenth", shorter), ("all", medians["incrowd, 1 thread"]))],
+        )
+
+
+# ------------------------------------------------------------- running and judging
+
+class Report:
+    """What was measured, which goals were met, what was left out, and what went wrong."""
+
+    def __init__(self):
+        self.machine = machine()
+        self.measurements = {}
+        self.goals = []
+        self.skipped = []
+        self.problems = []
+
+    def measure(self, section, commands, repetitions):
+        """Runs each command once per repetition, in turn; returns the medians by name."""
+        runs = self.measurements[section] = {name: [] for name in commands}
+        for repetition in range(repetitions):
+            for name, command in commands.items():
+                talk(f"{section}: {name} ({repetition + 1} of {repetitions})")
+                result = run(command)
+                if "error" in result:
+                    self.problem(f"{section}: {name} failed: {result['error']}")
+                runs[name].append(result)
+        return {name: median(results) for name, results in runs.items()}
+
+    def check_agreement(self, section, keys):
+        """Engines that count the same must find the same, in every repetition."""
+        agreed = []
+        for key in keys:
+            names_by_value = {}
+            for name, results in self.measurements[section].items():
+                for result in results:
+                    if key in result:
+                        names_by_value.setdefault(result[key], set()).add(name)
+            found = [f"{value:,} ({'; '.join(sorted(names))})"
+                     for value, names in names_by_value.items()]
+            if len(found) > 1:
+                self.problem(f"{section}: engines disagree on {key}: {' but '.join(found)}")
+                print(f"DISAGREE on {key}: {' but '.join(found)}")
+            elif found:
+                agreed.append(f"{key} = {next(iter(names_by_value)):,}")
+        if agreed:
+            print(f"All that ran agree on {', '.join(agreed)}.")
+
+    def goal(self, what, measured, target, is_met):
+        self.goals.append(
+            {"what": what, "measured": measured, "target": target, "is_met": is_met})
+
+    def problem(self, text):
+        if text not in self.problems:
+            self.problems.append(text)
+
+
+def peer(*words):
+    return [sys.executable, PEERS, *words]
+
+
+def run(command):
+    """The JSON line that a measurement printed, or what kept it from doing so."""
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    except OSError as error:
+        return {"error": str(error)}
+    if done.returncode != 0:
+        last = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
+        return {"error": f"exit {done.returncode}: {last[0]}"}
+    try:
+        return json.loads(done.stdout)
+    except json.JSONDecodeError:
+        return {"error": "its output is not one JSON document"}
+
+
+def median(results):
+    """Medians of the times, the greatest peak; all else is the same in every repetition."""
+    good = [result for result in results if "error" not in result]
+    if not good:
+        return {}
+    merged = dict(good[0])
+    for key in "cpu_s", "wall_s", "ns_per_source_group":
+        if key in merged:
+            merged[key] = statistics.median(result[key] for result in good)
+    if "peak_mb" in merged:
+        merged["peak_mb"] = max(result["peak_mb"] for result in good)
+    return merged
+
+
+def ratio(of, to, key):
+    if not of.get(key) or not to.get(key):
+        return None
+    return of[key] / to[key]
+
+
+def machine():
+    try:
+        cpuinfo = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        names = [line.split(":", 1)[1].strip() for line in cpuinfo.splitlines()
+                 if line.startswith("model name")]
+    except OSError:
+        names = []
+    load = f", load average {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    return (f"{names[0] if names else platform.machine()}, {plural(os.cpu_count(), 'core')}, "
+            f"{platform.system()}{load}")
+
+
+# ------------------------------------------------------------- projects and files
+
+def find_adult(directory):
+    """The directory if it is usable, or else why it is not."""
+    if directory is None:
+        return None, "no --data directory was given"
+    if not directory.is_dir():
+        return None, f"{directory} is not a directory"
+    names = ["adult.csv", *(f"hierarchies/{name}.csv" for name in ADULT_QUASI_IDENTIFIERS)]
+    missing = [name for name in names if not (directory / name).is_file()]
+    if missing:
+        return None, f"{directory} lacks {', '.join(missing)}"
+    return directory.resolve(), None
+
+
+def adult_project(args, adult):
+    attributes = {name: quote(adult / "hierarchies" / f"{name}.csv")
+                  for name in ADULT_QUASI_IDENTIFIERS}
+    data = {"path": quote(adult / "adult.csv"), "missing": '["?"]', "missing_records": '"drop"'}
+    return write_project(args.work / "adult", data, attributes, ADULT_SENSITIVE)
+
+
+def discharges_project(args, report, n_records, columns):
+    """A project over the first `n_records` generated records, which are made if need be."""
+    path = discharges_path(args, n_records)
+    if not path.exists():
+        talk(f"generating {n_records:,} records")
+        made = run(peer("generate-parquet", path, "--records", n_records, "--seed", SEED))
+        if "error" in made:
+            report.problem(f"generating {path.name} failed: {made['error']}")
+    attributes = {name: DISCHARGE_HIERARCHIES[name] for name in columns}
+    data = {"path": quote(path), "missing_records": '"keep"'}
+    directory = args.work / f"discharges-{n_records}-by-{len(columns)}"
+    return write_project(directory, data, attributes, DISCHARGE_SENSITIVE)
+
+
+def discharges_path(args, n_records):
+    return args.work / f"discharges-{n_records}-seed-{SEED}.parquet"
+
+
+def write_project(directory, data, hierarchies, sensitive):
+    lines = ["[data]", *(f"{key} = {value}" for key, value in data.items())]
+    for name, hierarchy in hierarchies.items():
+        lines += ["", f"[attributes.{name}]", 'role = "quasi-identifier"']
+        if hierarchy:
+            lines.append(f"hierarchy = {hierarchy}")
+    lines += ["", f"[attributes.{sensitive}]", 'role = "sensitive"']
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "incrowd.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return directory
+
+
+def quote(path):
+    """A path as a TOML string, whose escapes are those of JSON."""
+    return json.dumps(str(path), ensure_ascii=False)
+
+
+def warm_up(path):
+    """Reads the file once, so that nobody pays for a cold disk."""
+    if path.exists():
+        with path.open("rb") as file:
+            while file.read(1 << 20):
+                pass
+
+
+# ------------------------------------------------------------------------ printing
+
+def talk(text):
+    print(f"... {text}", file=sys.stderr, flush=True)
+
+
+def heading(text):
+    print(f"\n{text}\n{'-' * len(text)}", flush=True)
+
+
+def print_goals(report):
+    heading("goals")
+    print_table(
+        ["", "measured", "goal", ""],
+        [[goal["what"], goal["measured"], goal["target"], "met" if goal["is_met"] else "NOT met"]
+         for goal in report.goals],
+    )
+    n_met = sum(goal["is_met"] for goal in report.goals)
+    print(f"\n{n_met} of {len(report.goals)} goals met")
+    for skipped in report.skipped:
+        print(f"not judged: {skipped}")
+
+
+def print_table(header, rows):
+    """First column to the left, the others to the right."""
+    widths = [max(len(row[idx]) for row in [header, *rows]) for idx in range(len(header))]
+    for row in [header, *rows]:
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
+        print("  ".join(cells).rstrip())
+
+
+def number(result, key, digits=0):
+    """A measured value, or a dash for what was not measured."""
+    value = result.get(key)
+    return "-" if value is None else f"{value:,.{digits}f}"
+
+
+def times(value):
+    """A ratio; two decimals where the second one decides."""
+    if value is None:
+        return "-"
+    return f"{value:.2f}x" if value < 10 else f"{value:.1f}x"
+
+
+def plural(n, noun):
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,503 @@
+//! Which combinations of quasi-identifier values occur, how many records share each, and with which sensitive values.
+//!
+//! This is the only place where the records of a table are counted. Whatever is asked later is answered from
+//! [`GroupCounts`], whose size depends on the number of distinct combinations, not on the number of records.
+
+use arrow_array::RecordBatch;
+use hashbrown::HashTable;
+use rayon::prelude::*;
+
+use crate::error::{Error, ErrorKind, Result, unknown};
+use crate::table::{Code, Domain, Encoder, Missing};
+
+/// A table reduced to its distinct combinations: the groups of the finest scheme.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupCounts {
+    domains: Vec<Domain>,
+    sensitive: Option<Domain>,
+    n_records: u64,
+    n_dropped: u64,
+    /// One row of codes per group, in increasing order.
+    codes: Vec<Code>,
+    sizes: Vec<u64>,
+    /// Where each group's cells begin; one more entry than there are groups.
+    starts: Vec<usize>,
+    /// The sensitive values of each group, increasing, and how many records have each.
+    cells: Vec<(Code, u64)>,
+}
+
+impl GroupCounts {
+    /// The values of each quasi-identifier.
+    pub fn domains(&self) -> &[Domain] {
+        &self.domains
+    }
+
+    /// The values of the sensitive attribute, if there is one.
+    pub fn sensitive(&self) -> Option<&Domain> {
+        self.sensitive.as_ref()
+    }
+
+    /// How many records were counted.
+    pub fn n_records(&self) -> u64 {
+        self.n_records
+    }
+
+    /// How many records were left out because they lack a value.
+    pub fn n_dropped(&self) -> u64 {
+        self.n_dropped
+    }
+
+    pub fn n_groups(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// How many combinations of group and sensitive value occur.
+    pub fn n_cells(&self) -> usize {
+        self.cells.len()
+    }
+
+    pub fn size(&self, group: usize) -> u64 {
+        self.sizes[group]
+    }
+
+    /// The quasi-identifier values of a group, one code per domain.
+    pub fn codes(&self, group: usize) -> &[Code] {
+        let n = self.domains.len();
+        &self.codes[group * n..(group + 1) * n]
+    }
+
+    /// The sensitive values of a group and how many of its records have each; empty without a sensitive attribute.
+    pub fn cells(&self, group: usize) -> &[(Code, u64)] {
+        match self.sensitive {
+            Some(_) => &self.cells[self.starts[group]..self.starts[group + 1]],
+            None => &[],
+        }
+    }
+}
+
+/// Counts records as they stream by, in memory that grows with the distinct combinations only.
+pub struct Counter {
+    missing: Missing,
+    has_sensitive: bool,
+    /// One per quasi-identifier, then one for the sensitive attribute.
+    encoders: Vec<Encoder>,
+    layout: Layout,
+    cells: Cells,
+    n_records: u64,
+    n_dropped: u64,
+    codes: Vec<Vec<u32>>,
+}
+
+impl Counter {
+    pub fn new(quasi_identifiers: &[&str], sensitive: Option<&str>, missing: &Missing) -> Counter {
+        let names = quasi_identifiers.iter().copied().chain(sensitive);
+        let encoders: Vec<Encoder> = names.map(|name| Encoder::new(name, missing)).collect();
+        let layout = Layout::new(vec![8; encoders.len()]);
+        Counter {
+            missing: missing.clone(),
+            has_sensitive: sensitive.is_some(),
+            codes: vec![Vec::new(); encoders.len()],
+            cells: Cells::new(&layout),
+            layout,
+            encoders,
+            n_records: 0,
+            n_dropped: 0,
+        }
+    }
+
+    /// Counts the records of one batch.
+    ///
+    /// The batch holds the attributes of this counter by name. Its other columns matter only
+    /// where records that lack a value are dropped: then they are looked at too.
+    pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
+        let schema = batch.schema();
+        for (encoder, codes) in self.encoders.iter_mut().zip(&mut self.codes) {
+            let column = batch.column_by_name(encoder.name()).ok_or_else(|| {
+                let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+                unknown(ErrorKind::Data, "column", encoder.name(), &names)
+            })?;
+            encoder.encode(column, codes)?;
+        }
+        if self.missing.drop_records {
+            self.drop_incomplete(batch)?;
+        }
+        self.widen()?;
+        self.cells.add(&self.layout, &self.codes);
+        self.n_records += self.codes.first().map_or(0, |codes| codes.len() as u64);
+        Ok(())
+    }
+
+    fn drop_incomplete(&mut self, batch: &RecordBatch) -> Result<()> {
+        let mut keep = vec![true; batch.num_rows()];
+        for codes in &self.codes {
+            keep.iter_mut().zip(codes).for_each(|(keep, &code)| *keep &= code != 0);
+        }
+        let schema = batch.schema();
+        for (field, column) in schema.fields().iter().zip(batch.columns()) {
+            if self.encoders.iter().all(|encoder| encoder.name() != field.name()) {
+                self.missing.mark(field.name(), column, &mut keep)?;
+            }
+        }
+        let n_kept = keep.iter().filter(|&&keep| keep).count();
+        if n_kept < keep.len() {
+            for codes in &mut self.codes {
+                let mut kept = keep.iter();
+                codes.retain(|_| *kept.next().expect("one flag per record"));
+            }
+            self.n_dropped += (keep.len() - n_kept) as u64;
+        }
+        Ok(())
+    }
+
+    /// Makes room in the keys for codes that have outgrown it.
+    fn widen(&mut self) -> Result<()> {
+        let needed = |encoder: &Encoder| usize::BITS - (encoder.n_codes() - 1).leading_zeros();
+        let fits = |(encoder, &width): (&Encoder, &u32)| needed(encoder) <= width;
+        if self.encoders.iter().zip(&self.layout.widths).all(fits) {
+            return Ok(());
+        }
+        // Two bits to spare, so that this happens rarely.
+        let widths = self.encoders.iter().zip(&self.layout.widths);
+        let widths = widths.map(|(encoder, &width)| if needed(encoder) <= width { width } else { needed(encoder) + 2 });
+        let layout = Layout::new(widths.collect());
+        layout.check()?;
+        self.cells = self.cells.repacked(&self.layout, &layout);
+        self.layout = layout;
+        Ok(())
+    }
+
+    /// Adds what another counter of the same attributes has counted: parts of a table give the whole.
+    pub fn merge(&mut self, other: Counter) -> Result<()> {
+        self.n_records += other.n_records;
+        self.n_dropped += other.n_dropped;
+        let translations: Vec<Vec<u32>> = self
+            .encoders
+            .iter_mut()
+            .zip(&other.encoders)
+            .map(|(ours, theirs)| ours.adopt(theirs))
+            .collect::<Result<_>>()?;
+        self.widen()?;
+        let mut codes = vec![0; self.encoders.len()];
+        other.cells.for_each(&other.layout, |theirs, count| {
+            for (code, (translation, &their)) in codes.iter_mut().zip(translations.iter().zip(theirs)) {
+                *code = translation[their as usize];
+            }
+            self.cells.add_one(&self.layout, &codes, count);
+        });
+        Ok(())
+    }
+
+    /// The counts in canonical form: equal tables give equal counts, whatever the order of their records.
+    pub fn finish(self) -> GroupCounts {
+        let n_attributes = self.encoders.len();
+        let mut used: Vec<Vec<bool>> = self.encoders.iter().map(|e| vec![false; e.n_codes()]).collect();
+        self.cells.for_each(&self.layout, |codes, _| {
+            used.iter_mut().zip(codes).for_each(|(used, &code)| used[code as usize] = true);
+        });
+        let mut domains = Vec::with_capacity(n_attributes);
+        let mut canonical: Vec<Vec<u32>> = Vec::with_capacity(n_attributes);
+        for (encoder, used) in self.encoders.iter().zip(&used) {
+            let (domain, of_provisional) = canonical_domain(encoder, used, self.missing.label());
+            domains.push(domain);
+            canonical.push(of_provisional);
+        }
+
+        // Sorted by a key whose order is the order of the code vectors.
+        let widths = domains.iter().map(|domain| bits_for(domain.len()));
+        let layout = Layout::new(widths.collect());
+        let cells = self.cells.translated(&self.layout, &layout, &canonical);
+        collect(domains, self.has_sensitive, &layout, cells, self.n_records, self.n_dropped)
+    }
+}
+
+fn bits_for(n_codes: usize) -> u32 {
+    usize::BITS - n_codes.saturating_sub(1).leading_zeros()
+}
+
+/// The domain of the values that occur, and the code that each provisional code becomes.
+fn canonical_domain(encoder: &Encoder, used: &[bool], missing_label: &str) -> (Domain, Vec<u32>) {
+    let occurring = || encoder.values().iter().zip(used).enumerate().skip(1).filter(|(_, (_, used))| **used);
+    let values = occurring().map(|(_, (value, _))| value.clone()).collect();
+    let domain = Domain::new(encoder.name(), values, used[0].then_some(missing_label));
+    let mut of_provisional = vec![0; encoder.n_codes()];
+    if let Some(missing) = domain.missing() {
+        of_provisional[0] = missing.0;
+    }
+    for (provisional, (value, _)) in occurring() {
+        of_provisional[provisional] = domain.code(value).expect("the domain was made of these values").0;
+    }
+    (domain, of_provisional)
+}
+
+/// Cuts sorted cells into groups.
+fn collect(
+    mut domains: Vec<Domain>,
+    has_sensitive: bool,
+    layout: &Layout,
+    sorted: Sorted,
+    n_records: u64,
+    n_dropped: u64,
+) -> GroupCounts {
+    let sensitive = has_sensitive.then(|| domains.pop().expect("the sensitive attribute comes last"));
+    let n_quasi_identifiers = domains.len();
+    let mut counts = GroupCounts {
+        domains,
+        sensitive,
+        n_records,
+        n_dropped,
+        codes: Vec::new(),
+        sizes: Vec::new(),
+        starts: vec![0],
+        cells: Vec::new(),
+    };
+    let mut last: Option<Vec<u32>> = None;
+    sorted.for_each(layout, |codes, count| {
+        let group = &codes[..n_quasi_identifiers];
+        if last.as_deref() != Some(group) {
+            if last.is_some() {
+                counts.starts.push(counts.cells.len());
+            }
+            counts.codes.extend(group.iter().map(|&code| Code(code)));
+            counts.sizes.push(0);
+            match &mut last {
+                Some(last) => last.copy_from_slice(group),
+                None => last = Some(group.to_vec()),
+            }
+        }
+        *counts.sizes.last_mut().expect("a group was begun") += count;
+        if has_sensitive {
+            counts.cells.push((Code(codes[n_quasi_identifiers]), count));
+        }
+    });
+    if last.is_some() {
+        counts.starts.push(counts.cells.len());
+    }
+    counts
+}
+
+impl Encoder {
+    /// The code here of each of another encoder's codes; values that are new here are added.
+    fn adopt(&mut self, other: &Encoder) -> Result<Vec<u32>> {
+        let texts = other.values()[1..].iter().map(|value| self.code_of_text(value));
+        std::iter::once(Ok(0)).chain(texts).collect()
+    }
+}
+
+/// Where each attribute's code sits in a key of 64-bit words, the first attribute in the highest bits.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    widths: Vec<u32>,
+    places: Vec<(usize, u32)>,
+    n_words: usize,
+}
+
+const N_WORDS_MAX: usize = 8;
+
+impl Layout {
+    pub(crate) fn new(widths: Vec<u32>) -> Layout {
+        let (mut word, mut n_free) = (0, u64::BITS);
+        let places = widths
+            .iter()
+            .map(|&width| {
+                if width > n_free {
+                    (word, n_free) = (word + 1, u64::BITS);
+                }
+                n_free -= width;
+                (word, n_free)
+            })
+            .collect();
+        Layout {
+            widths,
+            places,
+            n_words: word + 1,
+        }
+    }
+
+    pub(crate) fn of_domains(domains: &[Domain]) -> Layout {
+        // One more than the domain has, for the code 0 of an encoder.
+        Layout::new(domains.iter().map(|domain| bits_for(domain.len() + 1)).collect())
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.n_words <= N_WORDS_MAX {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::TooLarge,
+            format!("{} quasi-identifiers with this many distinct values do not fit into one key", self.widths.len()),
+        )
+        .hint("choose fewer with --quasi-identifiers"))
+    }
+
+    pub(crate) fn n_words(&self) -> usize {
+        self.n_words
+    }
+
+    #[inline]
+    fn pack<const N: usize>(&self, codes: impl Iterator<Item = u32>) -> [u64; N] {
+        let mut key = [0; N];
+        for (code, &(word, shift)) in codes.zip(&self.places) {
+            key[word.min(N - 1)] |= u64::from(code) << shift;
+        }
+        key
+    }
+
+    #[inline]
+    fn unpack<const N: usize>(&self, key: &[u64; N], codes: &mut [u32]) {
+        for (code, (&(word, shift), &width)) in codes.iter_mut().zip(self.places.iter().zip(&self.widths)) {
+            *code = ((key[word.min(N - 1)] >> shift) & ((1u64 << width) - 1)) as u32;
+        }
+    }
+
+    /// One key per record, from one column of codes per attribute.
+    pub(crate) fn keys<const N: usize>(&self, columns: &[Vec<u32>]) -> Vec<[u64; N]> {
+        let n_records = columns.first().map_or(0, Vec::len);
+        let mut keys = vec![[0; N]; n_records];
+        for (column, &(word, shift)) in columns.iter().zip(&self.places) {
+            let word = word.min(N - 1);
+            for (key, &code) in keys.iter_mut().zip(column) {
+                key[word] |= u64::from(code) << shift;
+            }
+        }
+        keys
+    }
+}
+
+pub(crate) type Key<const N: usize> = [u64; N];
+
+/// Counts by key, for the number of words that the key needs.
+enum Cells {
+    One(Map<1>),
+    Two(Map<2>),
+    Four(Map<4>),
+    Eight(Map<8>),
+}
+
+/// Calls the same method on whichever map it is.
+macro_rules! with_map {
+    ($cells:expr, $map:ident => $body:expr) => {
+        match $cells {
+            Cells::One($map) => $body,
+            Cells::Two($map) => $body,
+            Cells::Four($map) => $body,
+            Cells::Eight($map) => $body,
+        }
+    };
+}
+
+impl Cells {
+    fn new(layout: &Layout) -> Cells {
+        match layout.n_words {
+            1 => Cells::One(Map::default()),
+            2 => Cells::Two(Map::default()),
+            3 | 4 => Cells::Four(Map::default()),
+            _ => Cells::Eight(Map::default()),
+        }
+    }
+
+    fn add(&mut self, layout: &Layout, columns: &[Vec<u32>]) {
+        with_map!(self, map => map.add_all(&layout.keys(columns)))
+    }
+
+    fn add_one(&mut self, layout: &Layout, codes: &[u32], count: u64) {
+        with_map!(self, map => map.add(layout.pack(codes.iter().copied()), count))
+    }
+
+    fn for_each(&self, layout: &Layout, mut visit: impl FnMut(&[u32], u64)) {
+        let mut codes = vec![0; layout.widths.len()];
+        with_map!(self, map => {
+            for (key, count) in map.table.iter() {
+                layout.unpack(key, &mut codes);
+                visit(&codes, *count);
+            }
+        })
+    }
+
+    fn repacked(&self, old: &Layout, new: &Layout) -> Cells {
+        let mut cells = Cells::new(new);
+        self.for_each(old, |codes, count| cells.add_one(new, codes, count));
+        cells
+    }
+
+    /// All cells with other codes, in the order of their new keys.
+    fn translated(&self, old: &Layout, new: &Layout, translation: &[Vec<u32>]) -> Sorted {
+        fn sorted<const N: usize>(cells: &Cells, old: &Layout, new: &Layout, translation: &[Vec<u32>]) -> Vec<(Key<N>, u64)> {
+            let mut list = Vec::new();
+            cells.for_each(old, |codes, count| {
+                let codes = codes.iter().zip(translation).map(|(&code, to)| to[code as usize]);
+                list.push((new.pack(codes), count));
+            });
+            list.par_sort_unstable();
+            list
+        }
+        match new.n_words {
+            1 => Sorted::One(sorted(self, old, new, translation)),
+            2 => Sorted::Two(sorted(self, old, new, translation)),
+            3 | 4 => Sorted::Four(sorted(self, old, new, translation)),
+            _ => Sorted::Eight(sorted(self, old, new, translation)),
+        }
+    }
+}
+
+/// Cells in the order of their keys.
+enum Sorted {
+    One(Vec<(Key<1>, u64)>),
+    Two(Vec<(Key<2>, u64)>),
+    Four(Vec<(Key<4>, u64)>),
+    Eight(Vec<(Key<8>, u64)>),
+}
+
+impl Sorted {
+    fn for_each(&self, layout: &Layout, mut visit: impl FnMut(&[u32], u64)) {
+        fn each<const N: usize>(list: &[(Key<N>, u64)], layout: &Layout, visit: &mut impl FnMut(&[u32], u64)) {
+            let mut codes = vec![0; layout.widths.len()];
+            for (key, count) in list {
+                layout.unpack(key, &mut codes);
+                visit(&codes, *count);
+            }
+        }
+        match self {
+            Sorted::One(list) => each(list, layout, &mut visit),
+            Sorted::Two(list) => each(list, layout, &mut visit),
+            Sorted::Four(list) => each(list, layout, &mut visit),
+            Sorted::Eight(list) => each(list, layout, &mut visit),
+        }
+    }
+}
+
+struct Map<const N: usize> {
+    table: HashTable<(Key<N>, u64)>,
+}
+
+impl<const N: usize> Default for Map<N> {
+    fn default() -> Self {
+        Map {
+            table: HashTable::new(),
+        }
+    }
+}
+
+#[inline]
+pub(crate) fn hash_key<const N: usize>(key: &Key<N>) -> u64 {
+    let mut hash = 0u64;
+    for word in key {
+        // Multiply and fold, so that the high bits, where small codes differ little, count too.
+        let product = u128::from(hash ^ word ^ 0x9E37_79B9_7F4A_7C15) * 0xD1B5_4A32_D192_ED03;
+        hash = (product as u64) ^ (product >> 64) as u64;
+    }
+    hash
+}
+
+impl<const N: usize> Map<N> {
+    fn add_all(&mut self, keys: &[Key<N>]) {
+        for &key in keys {
+            self.add(key, 1);
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, key: Key<N>, count: u64) {
+        let entry = self.table.entry(hash_key(&key), |(known, _)| *known == key, |(known, _)| hash_key(known));
+        entry.or_insert((key, 0)).into_mut().1 += count;
+    }
+}

@@ -1,0 +1,172 @@
+//! What can be wrong with what a user gave us: where it is, what it is, and what to do about it.
+
+use std::fmt;
+
+/// The result of everything that depends on a user's input.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What sort of thing is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The data could not be read or are malformed.
+    Data,
+    /// A hierarchy is incomplete, ambiguous or not a tree.
+    Hierarchy,
+    /// The project file is wrong.
+    Project,
+    /// A request asks for something that has no meaning on this table.
+    Request,
+    /// The work would not fit into the memory there is.
+    TooLarge,
+    /// The operating system refused.
+    Io,
+    /// The user stopped the work.
+    Interrupted,
+}
+
+impl ErrorKind {
+    /// The word that `--json` uses for this kind.
+    pub fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Data => "data",
+            ErrorKind::Hierarchy => "hierarchy",
+            ErrorKind::Project => "project",
+            ErrorKind::Request => "request",
+            ErrorKind::TooLarge => "too-large",
+            ErrorKind::Io => "io",
+            ErrorKind::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// An error with a position and a hint.
+///
+/// # Guarantee
+/// No message that this crate makes contains the value of a cell of the data:
+/// errors travel into logs, and logs into the wrong hands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    kind: ErrorKind,
+    position: Option<String>,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Error {
+    /// An error of a kind, with a message in lower case and without a full stop.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
+        Error {
+            kind,
+            position: None,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// Adds where it happened: a file, a file and a line, a key of the project file.
+    pub fn at(mut self, position: impl Into<String>) -> Error {
+        self.position = Some(position.into());
+        self
+    }
+
+    /// Adds where it happened unless a more precise position is already known.
+    pub fn or_at(self, position: impl Into<String>) -> Error {
+        match self.position {
+            Some(_) => self,
+            None => self.at(position),
+        }
+    }
+
+    /// Adds what the user can do about it.
+    pub fn hint(mut self, hint: impl Into<String>) -> Error {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    pub fn position(&self) -> Option<&str> {
+        self.position.as_deref()
+    }
+
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    pub fn hint_text(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(position) = &self.position {
+            write!(f, "{position}: ")?;
+        }
+        f.write_str(&self.message)?;
+        if let Some(hint) = &self.hint {
+            write!(f, "\nhint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The name among `known` that is nearest to `name`, if one is near enough to be what was meant.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = name.to_lowercase();
+    known
+        .into_iter()
+        .map(|candidate| (edit_distance(&wanted, &candidate.to_lowercase()), candidate))
+        .min_by_key(|(distance, _)| *distance)
+        .filter(|(distance, candidate)| *distance <= candidate.chars().count().max(3) / 3)
+        .map(|(_, candidate)| candidate)
+}
+
+/// "unknown attribute 'x'", with the nearest known name or the list of names as a hint.
+pub fn unknown(kind: ErrorKind, what: &str, name: &str, known: &[&str]) -> Error {
+    let error = Error::new(kind, format!("unknown {what} '{name}'"));
+    match nearest(name, known.iter().copied()) {
+        Some(near) => error.hint(format!("did you mean '{near}'?")),
+        None => error.hint(format!("there are: {}", known.join(", "))),
+    }
+}
+
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &cb) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_finds_a_slip_of_the_finger_and_nothing_else() {
+        let known = ["age", "marital-status", "occupation"];
+        assert_eq!(nearest("martial-status", known), Some("marital-status"));
+        assert_eq!(nearest("Age", known), Some("age"));
+        assert_eq!(nearest("postcode", known), None);
+    }
+
+    #[test]
+    fn an_error_reads_position_message_hint() {
+        let error = Error::new(ErrorKind::Data, "has no header")
+            .at("a.csv:1")
+            .hint("add one");
+        assert_eq!(error.to_string(), "a.csv:1: has no header\nhint: add one");
+    }
+}

@@ -1,0 +1,628 @@
+//! How the values of one attribute get coarser, level by level, up to the single value `*`.
+//!
+//! A [`Rule`] says how (five-year intervals, the first three digits, this file);
+//! [`Rule::resolve`] applies it to the values that a table really has and checks it.
+
+use std::collections::HashMap;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::table::{Code, Domain, Kind, days_of_date, parse_date};
+
+/// What the top of every hierarchy is called: nothing is said about the value.
+pub const ANY: &str = "*";
+
+/// One attribute's values at every level; level 0 is the table's own, the last level is `*`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hierarchy {
+    attribute: String,
+    kind: Kind,
+    levels: Vec<Values>,
+}
+
+/// The values of one level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Values {
+    name: String,
+    labels: Vec<String>,
+    /// For every value of the table, the value that stands for it at this level.
+    of_base: Vec<Code>,
+    /// For every value of this level, the value above it; empty at the top.
+    parents: Vec<Code>,
+}
+
+impl Hierarchy {
+    pub fn attribute(&self) -> &str {
+        &self.attribute
+    }
+
+    /// What the table's own values are.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    pub fn n_levels(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// The greatest level: everything is `*`.
+    pub fn top(&self) -> usize {
+        self.levels.len() - 1
+    }
+
+    pub fn level(&self, level: usize) -> &Values {
+        &self.levels[level]
+    }
+
+    pub fn levels(&self) -> &[Values] {
+        &self.levels
+    }
+
+    /// How many of the table's values each value of a level stands for.
+    pub fn n_leaves(&self, level: usize) -> Vec<u32> {
+        let mut n_leaves = vec![0; self.levels[level].len()];
+        for code in &self.levels[level].of_base {
+            n_leaves[code.index()] += 1;
+        }
+        n_leaves
+    }
+
+    /// The number behind each of the table's values, where the attribute is numeric or a date.
+    ///
+    /// A missing value has none.
+    pub fn positions(&self) -> Option<Vec<Option<f64>>> {
+        let position = |text: &String| match self.kind {
+            Kind::Integer | Kind::Number => text.parse().ok(),
+            Kind::Date => parse_date(text).map(|(y, m, d)| days_of_date(y, m, d) as f64),
+            Kind::Boolean | Kind::Text => None,
+        };
+        match self.kind {
+            Kind::Boolean | Kind::Text => None,
+            _ => Some(self.levels[0].labels.iter().map(position).collect()),
+        }
+    }
+
+    /// The hierarchy as rows of labels, one per value of the table, finest first: ARX's file format.
+    pub fn rows(&self) -> impl Iterator<Item = Vec<&str>> {
+        (0..self.levels[0].len()).map(|base| {
+            self.levels
+                .iter()
+                .map(|level| level.labels[level.of_base[base].index()].as_str())
+                .collect()
+        })
+    }
+}
+
+impl Values {
+    /// What a person calls this level: `exact`, `width 5`, `month`, `*`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    pub fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    pub fn of_base(&self) -> &[Code] {
+        &self.of_base
+    }
+
+    pub fn parents(&self) -> &[Code] {
+        &self.parents
+    }
+}
+
+/// How to make a hierarchy from an attribute's values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rule {
+    /// Two levels: the value, and `*`.
+    Flat,
+    /// One level per width; each width is a multiple of the one before.
+    Intervals { widths: Vec<f64>, origin: f64 },
+    /// One level per list of cut points; each list is a subset of the one before.
+    Cuts { levels: Vec<Vec<f64>> },
+    /// One level per number of characters hidden.
+    Mask { hidden: Vec<usize>, side: Side },
+    /// One level per unit of the calendar.
+    Dates { units: Vec<DateUnit> },
+    /// Rows of labels, from the value to the coarsest; from a file or a tree.
+    Table(LabelTable),
+}
+
+/// Which end of a text a mask hides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Left,
+    Right,
+}
+
+/// A unit of the calendar, from fine to coarse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DateUnit {
+    Month,
+    Quarter,
+    Year,
+    Decade,
+}
+
+impl DateUnit {
+    pub const ALL: [DateUnit; 4] = [
+        DateUnit::Month,
+        DateUnit::Quarter,
+        DateUnit::Year,
+        DateUnit::Decade,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            DateUnit::Month => "month",
+            DateUnit::Quarter => "quarter",
+            DateUnit::Year => "year",
+            DateUnit::Decade => "decade",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<DateUnit> {
+        DateUnit::ALL.into_iter().find(|unit| unit.name() == name)
+    }
+
+    fn label(self, year: i32, month: u32) -> String {
+        match self {
+            DateUnit::Month => format!("{year:04}-{month:02}"),
+            DateUnit::Quarter => format!("{year:04}-Q{}", (month - 1) / 3 + 1),
+            DateUnit::Year => format!("{year:04}"),
+            DateUnit::Decade => format!("{:04}s", year.div_euclid(10) * 10),
+        }
+    }
+}
+
+/// Rows of labels with the place where each stands, to be able to point at it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelTable {
+    /// The file, or what else the rows came from.
+    source: String,
+    /// The line of each row, and its labels from the value upwards.
+    rows: Vec<(u64, Vec<String>)>,
+}
+
+impl LabelTable {
+    /// Reads `;`- or `,`-separated text as ARX writes it: a row per value, from the value to the coarsest label.
+    pub fn parse(source: &str, text: &str) -> Result<LabelTable> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let first_line = text.lines().next().unwrap_or("");
+        let separator = match first_line {
+            line if line.contains(';') => b';',
+            line if line.contains('\t') => b'\t',
+            _ => b',',
+        };
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(separator)
+            .from_reader(text.as_bytes());
+        let mut rows: Vec<(u64, Vec<String>)> = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(|error| {
+                Error::new(ErrorKind::Hierarchy, format!("is not a table of labels: {error}")).at(source)
+            })?;
+            let line = record.position().map_or(0, |position| position.line());
+            rows.push((line, record.iter().map(str::to_string).collect()));
+        }
+        LabelTable::new(source, rows)
+    }
+
+    /// Rows from anywhere; all must have as many labels as the first.
+    pub fn new(source: &str, rows: Vec<(u64, Vec<String>)>) -> Result<LabelTable> {
+        let Some((_, first)) = rows.first() else {
+            return Err(Error::new(ErrorKind::Hierarchy, "is empty")
+                .at(source)
+                .hint("write one line per value: the value, then its label at each level, separated by ';'"));
+        };
+        let n_labels = first.len();
+        if let Some((line, row)) = rows.iter().find(|(_, row)| row.len() != n_labels) {
+            return Err(Error::new(
+                ErrorKind::Hierarchy,
+                format!("has {} labels where the lines above have {n_labels}", row.len()),
+            )
+            .at(position(source, *line))
+            .hint("give every value a label at every level; repeat the label where nothing changes"));
+        }
+        Ok(LabelTable {
+            source: source.to_string(),
+            rows,
+        })
+    }
+
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    fn ends_in_one_label(&self) -> bool {
+        let last = |row: &'_ (u64, Vec<String>)| row.1.last().cloned();
+        let first = last(&self.rows[0]);
+        self.rows[0].1.len() > 1 && self.rows.iter().all(|row| last(row) == first)
+    }
+}
+
+fn position(source: &str, line: u64) -> String {
+    match line {
+        0 => source.to_string(),
+        _ => format!("{source}:{line}"),
+    }
+}
+
+impl Rule {
+    /// Widths that nest: positive, each a multiple of the one before.
+    pub fn intervals(widths: Vec<f64>, origin: f64) -> Result<Rule> {
+        let wrong = |what: String| {
+            Err(Error::new(ErrorKind::Hierarchy, what).hint("for example { intervals = [5, 10, 20], origin = 0 }"))
+        };
+        if widths.is_empty() {
+            return wrong("intervals need at least one width".into());
+        }
+        if !origin.is_finite() || widths.iter().any(|width| !(width.is_finite() && *width > 0.0)) {
+            return wrong("interval widths must be positive numbers".into());
+        }
+        for pair in widths.windows(2) {
+            let ratio = pair[1] / pair[0];
+            if ratio <= 1.0 || (ratio - ratio.round()).abs() > 1e-9 {
+                return wrong(format!(
+                    "width {} is not a multiple of width {} below it, so intervals would be cut in two",
+                    pair[1], pair[0]
+                ));
+            }
+        }
+        Ok(Rule::Intervals { widths, origin })
+    }
+
+    /// Cut points that nest: each list increasing and contained in the one before.
+    pub fn cuts(levels: Vec<Vec<f64>>) -> Result<Rule> {
+        let wrong = |what: String| {
+            Err(Error::new(ErrorKind::Hierarchy, what).hint("for example { cuts = [[18, 30, 45, 65], [18, 65]] }"))
+        };
+        if levels.is_empty() {
+            return wrong("cuts need at least one list of cut points".into());
+        }
+        for (i, cuts) in levels.iter().enumerate() {
+            if cuts.is_empty() || cuts.iter().any(|cut| !cut.is_finite()) || cuts.windows(2).any(|w| w[0] >= w[1]) {
+                return wrong(format!("the cut points of level {} must be increasing numbers", i + 1));
+            }
+            if i > 0 && cuts.iter().any(|cut| !levels[i - 1].contains(cut)) {
+                return wrong(format!(
+                    "level {} cuts where level {i} does not, so it is not coarser everywhere",
+                    i + 1
+                ));
+            }
+        }
+        Ok(Rule::Cuts { levels })
+    }
+
+    /// Numbers of hidden characters, increasing.
+    pub fn mask(hidden: Vec<usize>, side: Side) -> Result<Rule> {
+        if hidden.is_empty() || hidden[0] == 0 || hidden.windows(2).any(|w| w[0] >= w[1]) {
+            return Err(
+                Error::new(ErrorKind::Hierarchy, "a mask hides an increasing number of characters, at least one")
+                    .hint("for example { mask = 5 } or { mask = [1, 3] }"),
+            );
+        }
+        Ok(Rule::Mask { hidden, side })
+    }
+
+    /// Units of the calendar, from fine to coarse.
+    pub fn dates(units: Vec<DateUnit>) -> Result<Rule> {
+        if units.is_empty() || units.windows(2).any(|w| w[0] >= w[1]) {
+            return Err(
+                Error::new(ErrorKind::Hierarchy, "dates go from fine to coarse")
+                    .hint("for example { dates = [\"month\", \"quarter\", \"year\", \"decade\"] }"),
+            );
+        }
+        Ok(Rule::Dates { units })
+    }
+
+    /// Applies the rule to the values of a table.
+    ///
+    /// # Guarantee
+    /// The result is a tree over exactly the table's values: every value has one label at every level,
+    /// two values that share a label share all labels above it, and the top level is a single label.
+    pub fn resolve(&self, domain: &Domain) -> Result<Hierarchy> {
+        // How many levels there are depends on the rule, not on which values the data happen to have,
+        // so that a level's number means the same from one delivery of the data to the next.
+        let (named_labels, last_is_top) = match self {
+            Rule::Flat => (Vec::new(), false),
+            Rule::Intervals { widths, origin } => (intervals(domain, widths, *origin)?, false),
+            Rule::Cuts { levels } => (cuts(domain, levels)?, false),
+            Rule::Mask { hidden, side } => {
+                let labels = mask(domain, hidden, *side);
+                let hides_all = labels
+                    .last()
+                    .is_some_and(|(_, labels)| labels.iter().all(|label| label == ANY));
+                (labels, hides_all)
+            }
+            Rule::Dates { units } => (dates(domain, units)?, false),
+            Rule::Table(table) => (table_labels(domain, table)?, table.ends_in_one_label()),
+        };
+        Ok(build(domain, named_labels, last_is_top))
+    }
+}
+
+/// A level's name and the label of every value that is not missing.
+type NamedLabels = Vec<(String, Vec<String>)>;
+
+/// Makes levels of labels; the caller has seen to it that they are a tree.
+fn build(domain: &Domain, mut named_labels: NamedLabels, last_is_top: bool) -> Hierarchy {
+    if last_is_top {
+        named_labels.pop();
+    }
+    let mut levels = vec![Values {
+        name: "exact".into(),
+        labels: domain.values().to_vec(),
+        of_base: (0..domain.len() as u32).map(Code).collect(),
+        parents: Vec::new(),
+    }];
+    for (name, mut labels) in named_labels {
+        if let Some(missing) = domain.missing()
+            && labels.len() == missing.index()
+        {
+            // Where a rule says nothing about "no value", that stays a value of its own below the top.
+            labels.push(domain.values()[missing.index()].clone());
+        }
+        levels.push(values_of_labels(name, labels));
+    }
+    levels.push(values_of_labels(ANY.into(), vec![ANY.into(); domain.len()]));
+    for level in 0..levels.len() - 1 {
+        let mut parents = vec![Code(0); levels[level].len()];
+        for (base, &code) in levels[level].of_base.iter().enumerate() {
+            parents[code.index()] = levels[level + 1].of_base[base];
+        }
+        levels[level].parents = parents;
+    }
+    Hierarchy {
+        attribute: domain.name().to_string(),
+        kind: domain.kind(),
+        levels,
+    }
+}
+
+/// Numbers labels in the order in which the table's values first have them.
+fn values_of_labels(name: String, labels: Vec<String>) -> Values {
+    let mut codes: HashMap<&str, Code> = HashMap::new();
+    let mut of_base = Vec::with_capacity(labels.len());
+    for label in &labels {
+        let next = Code(codes.len() as u32);
+        of_base.push(*codes.entry(label).or_insert(next));
+    }
+    let mut distinct = vec![String::new(); codes.len()];
+    for (label, code) in codes {
+        distinct[code.index()] = label.to_string();
+    }
+    Values {
+        name,
+        labels: distinct,
+        of_base,
+        parents: Vec::new(),
+    }
+}
+
+fn numbers(domain: &Domain, rule: &str) -> Result<Vec<f64>> {
+    let n_wrong = domain.present().filter(|(_, value)| number(value).is_none()).count();
+    if n_wrong > 0 {
+        return Err(Error::new(
+            ErrorKind::Hierarchy,
+            format!(
+                "attribute '{}': {rule} need numbers, and {n_wrong} of {} values are not",
+                domain.name(),
+                domain.len()
+            ),
+        )
+        .hint("name what means \"no value\" in [data] missing, or choose another hierarchy"));
+    }
+    Ok(domain
+        .present()
+        .map(|(_, value)| number(value).expect("checked above"))
+        .collect())
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// `17-21` for whole numbers, `[17, 22)` otherwise.
+fn interval_label(low: f64, high: f64, whole: bool) -> String {
+    match whole {
+        true if high - low == 1.0 => format!("{low}"),
+        true => format!("{low}-{}", high - 1.0),
+        false => format!("[{low}, {high})"),
+    }
+}
+
+fn intervals(domain: &Domain, widths: &[f64], origin: f64) -> Result<NamedLabels> {
+    let numbers = numbers(domain, "intervals")?;
+    let whole_domain = domain.kind() == Kind::Integer && origin.fract() == 0.0;
+    Ok(widths
+        .iter()
+        .map(|&width| {
+            let whole = whole_domain && width.fract() == 0.0;
+            let label = |&number: &f64| {
+                // Whole steps of the finest width first, so that rounding cannot put a value into two trees.
+                let step = ((number - origin) / widths[0]).floor();
+                let steps_per_interval = (width / widths[0]).round();
+                let interval = (step / steps_per_interval).floor() * steps_per_interval;
+                let low = origin + interval * widths[0];
+                interval_label(low, low + width, whole)
+            };
+            (format!("width {width}"), numbers.iter().map(label).collect())
+        })
+        .collect())
+}
+
+fn cuts(domain: &Domain, levels: &[Vec<f64>]) -> Result<NamedLabels> {
+    let numbers = numbers(domain, "cut points")?;
+    let whole_domain = domain.kind() == Kind::Integer;
+    Ok(levels
+        .iter()
+        .map(|cuts| {
+            let whole = whole_domain && cuts.iter().all(|cut| cut.fract() == 0.0);
+            let label = |&number: &f64| match cuts.partition_point(|&cut| cut <= number) {
+                0 => format!("<{}", cuts[0]),
+                n if n == cuts.len() => format!(">={}", cuts[n - 1]),
+                n => interval_label(cuts[n - 1], cuts[n], whole),
+            };
+            let name = match cuts.len() {
+                1 => format!("cut at {}", cuts[0]),
+                n => format!("{n} cut points"),
+            };
+            (name, numbers.iter().map(label).collect())
+        })
+        .collect())
+}
+
+fn mask(domain: &Domain, hidden: &[usize], side: Side) -> NamedLabels {
+    hidden
+        .iter()
+        .map(|&n_hidden| {
+            let label = |(_, value): (Code, &str)| {
+                let n_chars = value.chars().count();
+                let n_stars = n_hidden.min(n_chars);
+                let stars = "*".repeat(n_stars);
+                match side {
+                    _ if n_stars == n_chars => ANY.to_string(),
+                    Side::Right => value.chars().take(n_chars - n_stars).chain(stars.chars()).collect(),
+                    Side::Left => stars.chars().chain(value.chars().skip(n_stars)).collect(),
+                }
+            };
+            let end = match side {
+                Side::Right => "last",
+                Side::Left => "first",
+            };
+            let name = match n_hidden {
+                1 => format!("{end} character hidden"),
+                n => format!("{end} {n} characters hidden"),
+            };
+            (name, domain.present().map(label).collect())
+        })
+        .collect()
+}
+
+fn dates(domain: &Domain, units: &[DateUnit]) -> Result<NamedLabels> {
+    let parsed: Vec<_> = domain.present().map(|(_, value)| parse_date(value)).collect();
+    let n_wrong = parsed.iter().filter(|date| date.is_none()).count();
+    if n_wrong > 0 {
+        return Err(Error::new(
+            ErrorKind::Hierarchy,
+            format!(
+                "attribute '{}': {n_wrong} of {} values are not dates like 2024-03-31",
+                domain.name(),
+                domain.len()
+            ),
+        )
+        .hint("name what means \"no value\" in [data] missing, or choose another hierarchy"));
+    }
+    Ok(units
+        .iter()
+        .map(|unit| {
+            let labels = parsed.iter().flatten().map(|&(year, month, _)| unit.label(year, month));
+            (unit.name().to_string(), labels.collect())
+        })
+        .collect())
+}
+
+/// Looks up every value's labels and checks that they are a tree.
+fn table_labels(domain: &Domain, table: &LabelTable) -> Result<NamedLabels> {
+    let attribute = domain.name();
+    let wrong = |line: u64, message: String| {
+        Error::new(ErrorKind::Hierarchy, format!("attribute '{attribute}': {message}"))
+            .at(position(&table.source, line))
+    };
+    let mut row_of_value: HashMap<&str, usize> = HashMap::new();
+    let mut twice: Vec<(u64, u64)> = Vec::new();
+    for (i, (line, row)) in table.rows.iter().enumerate() {
+        if let Some(first) = row_of_value.insert(&row[0], i) {
+            twice.push((table.rows[first].0, *line));
+        }
+    }
+    if let Some((first, second)) = twice.first() {
+        return Err(wrong(
+            *second,
+            format!(
+                "{} mapped twice: this line repeats the value of line {first}",
+                count(twice.len(), "value is", "values are")
+            ),
+        )
+        .hint("keep one line per value"));
+    }
+
+    let n_labels = table.rows[0].1.len();
+    for level in 1..n_labels.saturating_sub(1) {
+        let mut parent_of: HashMap<&str, (&str, u64)> = HashMap::new();
+        let mut disagreements: Vec<(u64, u64)> = Vec::new();
+        for (line, row) in &table.rows {
+            let (parent, first_line) = *parent_of
+                .entry(&row[level])
+                .or_insert((&row[level + 1], *line));
+            if parent != row[level + 1] {
+                disagreements.push((first_line, *line));
+            }
+        }
+        if let Some((first, second)) = disagreements.first() {
+            return Err(wrong(
+                *second,
+                format!(
+                    "is not a tree: {} the label of line {first} at level {level} and another one at level {}",
+                    count(disagreements.len(), "value has", "values have"),
+                    level + 1
+                ),
+            )
+            .hint("values that share a label must share every label to its right"));
+        }
+    }
+
+    let is_missing = |code: Code| domain.missing() == Some(code);
+    let mut rows = Vec::with_capacity(domain.len());
+    let mut n_absent = 0;
+    for (code, value) in domain.values().iter().enumerate() {
+        match row_of_value.get(value.as_str()) {
+            Some(&row) => rows.push(&table.rows[row].1),
+            None if is_missing(Code(code as u32)) => {}
+            None => n_absent += 1,
+        }
+    }
+    if n_absent > 0 {
+        return Err(wrong(
+            0,
+            format!(
+                "the hierarchy misses {} that the data hold",
+                count(n_absent, "value", "values")
+            ),
+        )
+        .hint(format!("see them with: incrowd hierarchy show {attribute} --absent")));
+    }
+    Ok((1..n_labels)
+        .map(|level| {
+            let labels = rows.iter().map(|row| row[level].clone()).collect();
+            (format!("level {level}"), labels)
+        })
+        .collect())
+}
+
+/// The values of a domain that a rule's table does not know.
+pub fn absent_values<'a>(rule: &Rule, domain: &'a Domain) -> Vec<&'a str> {
+    match rule {
+        Rule::Table(table) => domain
+            .present()
+            .map(|(_, value)| value)
+            .filter(|value| table.rows.iter().all(|(_, row)| row[0] != *value))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}

@@ -1,0 +1,219 @@
+//! The published table: every record recoded, and ordered so that nothing about the input's order is left.
+
+use arrow_array::RecordBatch;
+use rustc_hash::FxHashMap;
+
+use crate::counts::{GroupCounts, Layout};
+use crate::error::{ErrorKind, Result, unknown};
+use crate::recode::Recoding;
+use crate::table::{Cells, Encoder, Missing};
+
+/// One published record: for every column its text, or none for "no value".
+///
+/// Texts are stored so that comparing the bytes of two rows gives an order of records that depends on
+/// what is published and on nothing else.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Row(Vec<u8>);
+
+impl Row {
+    pub fn from_bytes(bytes: Vec<u8>) -> Row {
+        Row(bytes)
+    }
+
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn push(&mut self, cell: Option<&str>) {
+        // 0 ends a cell, so a 0 within a text is followed by 1; a cell without a value is 0 0.
+        let Some(text) = cell else {
+            return self.0.extend_from_slice(&[0, 0]);
+        };
+        self.0.push(2);
+        for &byte in text.as_bytes() {
+            match byte {
+                0 => self.0.extend_from_slice(&[0, 1]),
+                _ => self.0.push(byte),
+            }
+        }
+        self.0.push(0);
+        self.0.push(0);
+    }
+
+    /// The cells, one per column.
+    pub fn cells(&self) -> Vec<Option<String>> {
+        let mut cells = Vec::new();
+        let mut bytes = self.0.iter().copied().peekable();
+        while let Some(first) = bytes.next() {
+            if first == 0 {
+                bytes.next();
+                cells.push(None);
+                continue;
+            }
+            let mut text = Vec::new();
+            while let Some(byte) = bytes.next() {
+                match byte {
+                    0 if bytes.next() == Some(1) => text.push(0),
+                    0 => break,
+                    _ => text.push(byte),
+                }
+            }
+            cells.push(Some(String::from_utf8(text).expect("cells are made of texts")));
+        }
+        cells
+    }
+}
+
+/// A column of the release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// The quasi-identifier with this number, recoded.
+    Recoded(usize, String),
+    /// A column published as it is.
+    Kept(String),
+}
+
+impl Column {
+    pub fn name(&self) -> &str {
+        match self {
+            Column::Recoded(_, name) | Column::Kept(name) => name,
+        }
+    }
+}
+
+/// Recodes the records of a table, batch after batch.
+pub struct Publisher<'a> {
+    recoding: &'a Recoding,
+    missing: Missing,
+    encoders: Vec<Encoder>,
+    layout: Layout,
+    /// From the key of a combination of values to the published group.
+    groups: FxHashMap<[u64; 8], Option<u32>>,
+    columns: Vec<Column>,
+    codes: Vec<Vec<u32>>,
+    n_suppressed: u64,
+    n_dropped: u64,
+}
+
+impl<'a> Publisher<'a> {
+    /// `columns` are those of the release in order; the counts are those that the recoding was made of.
+    pub fn new(counts: &GroupCounts, recoding: &'a Recoding, missing: &Missing, columns: Vec<Column>) -> Publisher<'a> {
+        let encoders = counts.domains().iter().map(|domain| Encoder::of_domain(domain, missing)).collect();
+        let layout = Layout::of_domains(counts.domains());
+        assert!(layout.n_words() <= 8, "wider keys were refused when counting");
+        let groups = (0..counts.n_groups()).map(|base| {
+            // The encoders' codes are one more than the domains', and 0 is missing.
+            let code_of = |(code, domain): (&crate::table::Code, &crate::table::Domain)| match domain.missing() {
+                Some(missing) if missing == *code => vec![0],
+                _ => vec![code.0 + 1],
+            };
+            let codes: Vec<Vec<u32>> = counts.codes(base).iter().zip(counts.domains()).map(code_of).collect();
+            (layout.keys::<8>(&codes)[0], recoding.of_base[base])
+        });
+        Publisher {
+            groups: groups.collect(),
+            codes: vec![Vec::new(); counts.domains().len()],
+            recoding,
+            missing: missing.clone(),
+            encoders,
+            layout,
+            columns,
+            n_suppressed: 0,
+            n_dropped: 0,
+        }
+    }
+
+    pub fn n_suppressed(&self) -> u64 {
+        self.n_suppressed
+    }
+
+    pub fn n_dropped(&self) -> u64 {
+        self.n_dropped
+    }
+
+    /// The published records of a batch, in the batch's order.
+    pub fn recode(&mut self, batch: &RecordBatch) -> Result<Vec<Row>> {
+        let schema = batch.schema();
+        let column = |name: &str| {
+            batch.column_by_name(name).ok_or_else(|| {
+                let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+                unknown(ErrorKind::Data, "column", name, &names)
+            })
+        };
+        for (encoder, codes) in self.encoders.iter_mut().zip(&mut self.codes) {
+            encoder.encode(column(encoder.name())?, codes)?;
+        }
+        let mut keep = vec![true; batch.num_rows()];
+        if self.missing.drop_records {
+            for (field, column) in schema.fields().iter().zip(batch.columns()) {
+                self.missing.mark(field.name(), column, &mut keep)?;
+            }
+        }
+        let kept: Vec<Option<Cells>> = self
+            .columns
+            .iter()
+            .map(|kept| match kept {
+                Column::Recoded(..) => Ok(None),
+                Column::Kept(name) => Cells::new(name, column(name)?).map(Some),
+            })
+            .collect::<Result<_>>()?;
+        let keys = self.layout.keys::<8>(&self.codes);
+        let mut rows = Vec::with_capacity(batch.num_rows());
+        let mut text = String::new();
+        for (i, key) in keys.iter().enumerate() {
+            if !keep[i] {
+                self.n_dropped += 1;
+                continue;
+            }
+            // A combination that was never counted is as unsafe as one that failed.
+            let Some(group) = self.groups.get(key).copied().flatten() else {
+                self.n_suppressed += 1;
+                continue;
+            };
+            let mut row = Row::default();
+            for (column, cells) in self.columns.iter().zip(&kept) {
+                match (column, cells) {
+                    (Column::Recoded(a, _), _) => {
+                        let label = self.recoding.cells[group as usize][*a];
+                        let is_missing = self.codes[*a][i] == 0 && self.recoding.is_exact[*a];
+                        row.push((!is_missing).then(|| self.recoding.labels[*a][label as usize].as_str()));
+                    }
+                    (Column::Kept(_), Some(cells)) => {
+                        let present = cells.read(i, &mut text) && !self.missing.is_token(&text);
+                        row.push(present.then_some(text.as_str()));
+                    }
+                    (Column::Kept(_), None) => unreachable!("kept columns were looked up above"),
+                }
+            }
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_give_back_their_cells_and_order_them() {
+        let row = |cells: &[Option<&str>]| {
+            let mut row = Row::default();
+            cells.iter().for_each(|cell| row.push(*cell));
+            row
+        };
+        let samples = [
+            row(&[None, Some("b")]),
+            row(&[Some(""), Some("b")]),
+            row(&[Some("a"), None]),
+            row(&[Some("a"), Some("\0")]),
+            row(&[Some("a\0"), Some("")]),
+            row(&[Some("ab"), Some("é\n")]),
+        ];
+        for pair in samples.windows(2) {
+            assert!(pair[0] < pair[1]);
+        }
+        assert_eq!(samples[4].cells(), [Some("a\0".to_string()), Some(String::new())]);
+        assert_eq!(samples[0].cells(), [None, Some("b".to_string())]);
+    }
+}

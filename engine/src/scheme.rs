@@ -1,0 +1,222 @@
+//! A scheme says how coarse every quasi-identifier is; all schemes together form the lattice.
+
+use std::fmt;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::Hierarchy;
+
+/// How far one attribute is generalized: 0 is the value itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Level(pub u8);
+
+/// One level per quasi-identifier, in the project's order of attributes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Scheme(Vec<Level>);
+
+impl Scheme {
+    pub fn new(levels: Vec<Level>) -> Scheme {
+        Scheme(levels)
+    }
+
+    pub fn levels(&self) -> &[Level] {
+        &self.0
+    }
+
+    pub fn level(&self, attribute: usize) -> usize {
+        self.0[attribute].0 as usize
+    }
+
+    /// The sum of the levels.
+    pub fn height(&self) -> u32 {
+        self.0.iter().map(|level| u32::from(level.0)).sum()
+    }
+
+    /// Whether no attribute is coarser here than there.
+    pub fn is_below(&self, other: &Scheme) -> bool {
+        self.0.iter().zip(&other.0).all(|(a, b)| a <= b)
+    }
+
+    /// The same scheme with one attribute at another level.
+    pub fn with(&self, attribute: usize, level: Level) -> Scheme {
+        let mut scheme = self.clone();
+        scheme.0[attribute] = level;
+        scheme
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits: Vec<String> = self.0.iter().map(|level| level.0.to_string()).collect();
+        let separator = if digits.iter().all(|digit| digit.len() == 1) { "" } else { "." };
+        f.write_str(&digits.join(separator))
+    }
+}
+
+/// All schemes over some hierarchies, numbered by height and, within a height, by their level vectors.
+#[derive(Clone, Debug)]
+pub struct Schemes {
+    tops: Vec<u8>,
+    /// The level vectors, one after the other, in order.
+    levels: Vec<u8>,
+    /// Where each height begins; one more entry than there are heights.
+    starts: Vec<u32>,
+    /// From the number that the level vector spells in mixed radix to the place in the order.
+    places: Vec<u32>,
+}
+
+/// The most schemes that are enumerated at once.
+pub const N_SCHEMES_MAX: u64 = 50_000_000;
+
+impl Schemes {
+    pub fn new(hierarchies: &[Hierarchy]) -> Result<Schemes> {
+        let tops: Vec<u8> = hierarchies
+            .iter()
+            .map(|hierarchy| {
+                u8::try_from(hierarchy.top()).map_err(|_| {
+                    Error::new(
+                        ErrorKind::Hierarchy,
+                        format!("attribute '{}' has more than 255 levels", hierarchy.attribute()),
+                    )
+                })
+            })
+            .collect::<Result<_>>()?;
+        let n_schemes = tops
+            .iter()
+            .try_fold(1u64, |n, &top| n.checked_mul(u64::from(top) + 1))
+            .unwrap_or(u64::MAX);
+        if n_schemes > N_SCHEMES_MAX {
+            return Err(Error::new(
+                ErrorKind::TooLarge,
+                format!(
+                    "the lattice of {} quasi-identifiers has {} schemes, more than the {N_SCHEMES_MAX} that fit",
+                    tops.len(),
+                    if n_schemes == u64::MAX { "over 10^19".to_string() } else { n_schemes.to_string() }
+                ),
+            )
+            .hint("choose fewer with --quasi-identifiers, or give the hierarchies fewer levels"));
+        }
+        Ok(Schemes::of_tops(tops, n_schemes as usize))
+    }
+
+    fn of_tops(tops: Vec<u8>, n_schemes: usize) -> Schemes {
+        let n_heights = tops.iter().map(|&top| top as usize).sum::<usize>() + 1;
+        // Counting sort by height of the numbers 0..n, which are in the order of the level vectors.
+        let mut starts = vec![0u32; n_heights + 1];
+        let mut vector = vec![0u8; tops.len()];
+        for number in 0..n_schemes {
+            vector_of(number, &tops, &mut vector);
+            starts[height_of(&vector) + 1] += 1;
+        }
+        for height in 0..n_heights {
+            starts[height + 1] += starts[height];
+        }
+        let mut next = starts.clone();
+        let mut places = vec![0u32; n_schemes];
+        let mut levels = vec![0u8; n_schemes * tops.len()];
+        for (number, place) in places.iter_mut().enumerate() {
+            vector_of(number, &tops, &mut vector);
+            let slot = &mut next[height_of(&vector)];
+            *place = *slot;
+            *slot += 1;
+            let start = *place as usize * tops.len();
+            levels[start..start + tops.len()].copy_from_slice(&vector);
+        }
+        Schemes {
+            tops,
+            levels,
+            starts,
+            places,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    pub fn n_attributes(&self) -> usize {
+        self.tops.len()
+    }
+
+    /// The greatest level of each attribute.
+    pub fn tops(&self) -> &[u8] {
+        &self.tops
+    }
+
+    pub fn n_heights(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The places of the schemes of one height.
+    pub fn at_height(&self, height: usize) -> std::ops::Range<usize> {
+        self.starts[height] as usize..self.starts[height + 1] as usize
+    }
+
+    /// The level vector at a place.
+    pub fn vector(&self, place: usize) -> &[u8] {
+        let n = self.tops.len();
+        &self.levels[place * n..(place + 1) * n]
+    }
+
+    pub fn scheme(&self, place: usize) -> Scheme {
+        Scheme(self.vector(place).iter().map(|&level| Level(level)).collect())
+    }
+
+    /// Where a scheme stands in the order.
+    pub fn place(&self, scheme: &Scheme) -> usize {
+        self.place_of(scheme.0.iter().map(|level| level.0))
+    }
+
+    pub fn place_of(&self, levels: impl Iterator<Item = u8>) -> usize {
+        let number = levels
+            .zip(&self.tops)
+            .fold(0usize, |number, (level, &top)| number * (top as usize + 1) + level as usize);
+        self.places[number] as usize
+    }
+
+    /// The schemes just below a place: one attribute one level finer.
+    pub fn finer(&self, place: usize) -> impl Iterator<Item = (usize, usize)> {
+        let vector = self.vector(place);
+        (0..vector.len()).filter(|&a| vector[a] > 0).map(move |attribute| {
+            let levels = vector.iter().enumerate().map(move |(a, &level)| level - u8::from(a == attribute));
+            (attribute, self.place_of(levels))
+        })
+    }
+}
+
+fn vector_of(mut number: usize, tops: &[u8], vector: &mut [u8]) {
+    for (level, &top) in vector.iter_mut().zip(tops).rev() {
+        let n_levels = top as usize + 1;
+        *level = (number % n_levels) as u8;
+        number /= n_levels;
+    }
+}
+
+fn height_of(vector: &[u8]) -> usize {
+    vector.iter().map(|&level| level as usize).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemes_are_in_order_of_height_then_vector() {
+        let schemes = Schemes::of_tops(vec![2, 0, 1], 6);
+        let all: Vec<String> = (0..schemes.len()).map(|place| schemes.scheme(place).to_string()).collect();
+        assert_eq!(all, ["000", "001", "100", "101", "200", "201"]);
+        for place in 0..schemes.len() {
+            assert_eq!(schemes.place(&schemes.scheme(place)), place);
+            let height = schemes.scheme(place).height() as usize;
+            assert!(schemes.at_height(height).contains(&place));
+            for (attribute, finer) in schemes.finer(place) {
+                let (finer, coarser) = (schemes.scheme(finer), schemes.scheme(place));
+                assert!(finer.is_below(&coarser) && !coarser.is_below(&finer));
+                assert_eq!(finer.level(attribute) + 1, coarser.level(attribute));
+            }
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! The words that `--json`, files, HTTP and Python share: the only types here that are written and read as JSON.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::criterion::{Criteria, Criterion};
+use crate::lattice::Lattice;
+use crate::negotiate::{Answer, Explanation, Offer, Offers, Request};
+use crate::scheme::Scheme;
+use crate::verify::Verdict;
+
+/// A scheme as `{"age": 1, "race": 0}`, in the project's order of attributes.
+pub fn levels(attributes: &[&str], scheme: &Scheme) -> Value {
+    let entries = attributes.iter().zip(scheme.levels());
+    Value::Object(entries.map(|(name, level)| (name.to_string(), json!(level.0))).collect())
+}
+
+/// Criteria as `{"k": 10, "l": 3}`.
+pub fn criteria(criteria: Criteria) -> Map<String, Value> {
+    let entry = |criterion: Criterion| (criterion.name().to_string(), json!(criterion.value()));
+    criteria.iter().map(entry).collect()
+}
+
+fn attributes(lattice: &Lattice) -> Vec<&str> {
+    lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect()
+}
+
+/// A request as it was understood.
+pub fn request(lattice: &Lattice, request: &Request) -> Value {
+    let mut object = criteria(request.criteria);
+    object.insert("max_suppressed".into(), json!(request.n_suppressed_max));
+    object.insert("max_level".into(), levels(&attributes(lattice), &request.level_max));
+    Value::Object(object)
+}
+
+/// An offer, with its one sentence in words.
+pub fn offer(lattice: &Lattice, offer: &Offer) -> Value {
+    let names = attributes(lattice);
+    let mut object = Map::new();
+    object.insert("levels".into(), levels(&names, &offer.scheme));
+    object.insert("level_names".into(), level_names(lattice, &offer.scheme));
+    object.insert("height".into(), json!(offer.scheme.height()));
+    object.insert("n_suppressed".into(), json!(offer.n_suppressed));
+    object.insert("share_suppressed".into(), json!(share(offer.n_suppressed, lattice.n_records())));
+    object.extend(criteria(offer.criteria));
+    object.insert("n_groups".into(), json!(offer.n_groups));
+    object.insert("smallest_group".into(), json!(offer.smallest_group));
+    if lattice.n_sensitive() > 0 {
+        object.insert("fewest_distinct".into(), json!(offer.fewest_distinct));
+    }
+    object.insert("loss".into(), json!({ "ncp": rounded(offer.ncp) }));
+    object.insert("in_words".into(), json!(in_words(lattice, offer)));
+    Value::Object(object)
+}
+
+fn level_names(lattice: &Lattice, scheme: &Scheme) -> Value {
+    let entries = lattice.hierarchies().iter().enumerate();
+    let name = |(a, hierarchy): (usize, &crate::hierarchy::Hierarchy)| {
+        let name = hierarchy.level(scheme.level(a)).name();
+        (hierarchy.attribute().to_string(), json!(name))
+    };
+    Value::Object(entries.map(name).collect())
+}
+
+/// The answer to a request.
+pub fn answer(lattice: &Lattice, asked: &Request, answer: &Answer) -> Value {
+    let mut object = Map::new();
+    let outcome = match answer {
+        Answer::Exact(_) => "exact",
+        Answer::Offers(_) => "offers",
+    };
+    object.insert("outcome".into(), json!(outcome));
+    object.insert("request".into(), request(lattice, asked));
+    object.insert("n_records".into(), json!(lattice.n_records()));
+    object.insert("n_dropped".into(), json!(lattice.n_dropped()));
+    object.insert("n_schemes".into(), json!(lattice.schemes().len()));
+    match answer {
+        Answer::Exact(exact) => {
+            object.insert("exact".into(), offer(lattice, exact));
+        }
+        Answer::Offers(offers) => {
+            object.insert("offers".into(), offers_object(lattice, offers));
+        }
+    }
+    Value::Object(object)
+}
+
+fn offers_object(lattice: &Lattice, offers: &Offers) -> Value {
+    let optional = |made: &Option<Offer>| made.as_ref().map_or(Value::Null, |made| offer(lattice, made));
+    let mut object = Map::new();
+    object.insert("suppression".into(), offer(lattice, &offers.suppression));
+    object.insert("height".into(), optional(&offers.height));
+    object.insert("privacy".into(), optional(&offers.privacy));
+    if offers.privacy_alternatives.len() > 1 {
+        let alternatives = offers.privacy_alternatives.iter().map(|made| offer(lattice, made));
+        object.insert("privacy_alternatives".into(), alternatives.collect());
+    }
+    Value::Object(object)
+}
+
+/// Why a scheme suppresses what it does.
+pub fn explanation(lattice: &Lattice, explanation: &Explanation) -> Value {
+    let names = attributes(lattice);
+    let by_attribute = explanation.by_attribute.iter().map(|contribution| {
+        let hierarchy = &lattice.hierarchies()[contribution.attribute];
+        json!({
+            "attribute": names[contribution.attribute],
+            "level": contribution.level.0,
+            "level_name": hierarchy.level(contribution.level.0 as usize).name(),
+            "n_caused": contribution.n_caused,
+            "n_saved_by_next": contribution.n_saved_by_next,
+        })
+    });
+    let by_size = explanation.by_size.iter().map(|share| {
+        json!({ "size": share.size, "n_records": share.n_records, "n_suppressed": share.n_suppressed })
+    });
+    json!({
+        "levels": levels(&names, &explanation.scheme),
+        "n_suppressed": explanation.n_suppressed,
+        "by_attribute": by_attribute.collect::<Vec<_>>(),
+        "by_size": by_size.collect::<Vec<_>>(),
+    })
+}
+
+/// One sentence that says what an offer means.
+pub fn in_words(lattice: &Lattice, offer: &Offer) -> String {
+    let changed: Vec<String> = lattice
+        .hierarchies()
+        .iter()
+        .enumerate()
+        .filter(|(a, _)| offer.scheme.level(*a) > 0)
+        .map(|(a, hierarchy)| match offer.scheme.level(a) {
+            level if level == hierarchy.top() => format!("{} hidden", hierarchy.attribute()),
+            level => format!("{} at {}", hierarchy.attribute(), hierarchy.level(level).name()),
+        })
+        .collect();
+    let what = match changed.is_empty() {
+        true => "publish every value as it is".to_string(),
+        false => format!("publish with {}", changed.join(", ")),
+    };
+    let lost = match offer.n_suppressed {
+        0 => "lose no record".to_string(),
+        n => format!("lose {} of {} records ({})", grouped(n), grouped(lattice.n_records()), percent(n, lattice.n_records())),
+    };
+    let promise: Vec<String> = offer
+        .criteria
+        .iter()
+        .map(|criterion| match criterion {
+            Criterion::KAnonymity(k) => format!("at least {} records alike", grouped(k)),
+            Criterion::DistinctDiversity(l) => format!("at least {} sensitive values", grouped(l)),
+        })
+        .collect();
+    match offer.n_groups {
+        0 => format!("{what}: no group keeps the promise, so nothing would be left to publish"),
+        1 => format!("{what}, {lost}; a single group, with {}", promise.join(" and ")),
+        n => format!("{what}, {lost}; {} groups, each with {}", grouped(n), promise.join(" and ")),
+    }
+}
+
+/// A share from 0 to 1, rounded to what is worth reading.
+pub fn share(n: u64, of: u64) -> f64 {
+    if of == 0 { 0.0 } else { rounded(n as f64 / of as f64) }
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+/// `1234567` as `1,234,567`.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share as a percentage; never rounds something to nothing.
+pub fn percent(n: u64, of: u64) -> String {
+    let percent = if of == 0 { 0.0 } else { n as f64 / of as f64 * 100.0 };
+    match percent {
+        p if n > 0 && p < 0.01 => "under 0.01 %".to_string(),
+        p if p < 1.0 && n > 0 => format!("{p:.2} %"),
+        p => format!("{p:.1} %"),
+    }
+}
+
+/// What a certificate says about a release; [`crate::verify`] can check most of it from the release alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// `incrowd certificate`, to recognize the file by.
+    pub format: String,
+    pub format_version: u32,
+    /// The version of incrowd that made the release.
+    pub version: String,
+    pub method: String,
+    /// What was asked for; null where a scheme was chosen by hand.
+    pub request: Value,
+    /// Which answer was published: `exact`, `suppression`, `height`, `privacy` or `levels`.
+    pub choice: String,
+    /// The promise: criteria by name, with the value promised and the value reached.
+    pub criteria: Map<String, Value>,
+    pub quasi_identifiers: Vec<String>,
+    pub sensitive: Option<String>,
+    /// The columns of the release, in order.
+    pub columns: Vec<String>,
+    pub levels: Value,
+    pub level_names: Value,
+    pub height: u32,
+    pub n_records_read: u64,
+    /// Left out before anything else, because a value was missing.
+    pub n_records_dropped: u64,
+    pub n_records_suppressed: u64,
+    pub n_records_published: u64,
+    pub n_groups: u64,
+    pub smallest_group: Option<u64>,
+    pub fewest_distinct: Option<u64>,
+    pub loss: Value,
+    /// How published records are ordered, and why that says nothing about the input.
+    pub order: String,
+    /// The seed of random choices; null where none was made.
+    pub seed: Option<u64>,
+    pub input: Vec<FileHash>,
+    pub hierarchies: Vec<FileHash>,
+    pub output: FileHash,
+}
+
+impl Certificate {
+    pub const FORMAT: &'static str = "incrowd certificate";
+    pub const FORMAT_VERSION: u32 = 1;
+
+    /// The criteria that are promised.
+    pub fn promised(&self) -> Criteria {
+        let value = |name: &str| self.criteria.get(name)?.get("promised")?.as_u64();
+        Criteria {
+            k: value("k"),
+            l: value("l"),
+        }
+    }
+}
+
+/// A file by name and content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileHash {
+    pub name: String,
+    pub sha256: String,
+}
+
+/// A verdict, with the claims of a certificate where one was given.
+pub fn verdict(verdict: &Verdict, claims: &[Claim]) -> Value {
+    let findings = verdict.findings.iter().map(|finding| {
+        let finding_object = json!({
+            "asked": finding.criterion.value(),
+            "reached": finding.reached,
+            "holds": finding.holds(),
+            "n_groups_failing": finding.n_groups_failing,
+            "n_records_failing": finding.n_records_failing,
+        });
+        (finding.criterion.name().to_string(), finding_object)
+    });
+    let mut object = Map::new();
+    object.insert("holds".into(), json!(verdict.holds() && claims.iter().all(|claim| claim.holds)));
+    object.insert("criteria".into(), Value::Object(findings.collect()));
+    object.insert("n_records".into(), json!(verdict.n_records));
+    object.insert("n_suppressed_marked".into(), json!(verdict.n_absent));
+    object.insert("n_groups".into(), json!(verdict.n_groups));
+    object.insert("smallest_group".into(), json!(verdict.smallest_group));
+    object.insert("fewest_distinct".into(), json!(verdict.fewest_distinct));
+    if !claims.is_empty() {
+        object.insert("claims".into(), json!(claims));
+    }
+    Value::Object(object)
+}
+
+/// One sentence of a certificate, checked against the release.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Claim {
+    pub claim: String,
+    pub holds: bool,
+    pub claimed: String,
+    pub found: String,
+}
+
+/// Compares everything that a certificate says about a release with what the release shows.
+pub fn check_claims(certificate: &Certificate, verdict: &Verdict, columns: &[String], sha256: &str) -> Vec<Claim> {
+    let claim = |name: &str, claimed: String, found: String| Claim {
+        claim: name.to_string(),
+        holds: claimed == found,
+        claimed,
+        found,
+    };
+    let number = |n: Option<u64>| n.map_or("none".to_string(), |n| n.to_string());
+    let accounted = certificate.n_records_dropped + certificate.n_records_suppressed + certificate.n_records_published;
+    let mut claims = vec![
+        claim("file", certificate.output.sha256.clone(), sha256.to_string()),
+        claim("columns", certificate.columns.join(","), columns.join(",")),
+        claim(
+            "records published",
+            certificate.n_records_published.to_string(),
+            verdict.n_records.to_string(),
+        ),
+        claim("records accounted for", certificate.n_records_read.to_string(), accounted.to_string()),
+        claim("groups", certificate.n_groups.to_string(), verdict.n_groups.to_string()),
+        claim("smallest group", number(certificate.smallest_group), number(verdict.smallest_group)),
+        claim("fewest distinct", number(certificate.fewest_distinct), number(verdict.fewest_distinct)),
+    ];
+    for finding in &verdict.findings {
+        let name = finding.criterion.name();
+        let reached = certificate.criteria.get(name).and_then(|entry| entry.get("reached")?.as_u64());
+        claims.push(claim(&format!("{name} reached"), number(reached), number(finding.reached)));
+    }
+    claims
+}
