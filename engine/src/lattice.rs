@@ -12,6 +12,7 @@ use crate::hierarchy::Hierarchy;
 use crate::loss::Penalties;
 use crate::profile::{Profile, Scratch};
 use crate::scheme::{Scheme, Schemes};
+use crate::table::Code;
 
 /// All schemes over a table's quasi-identifiers, each annotated with its profile.
 #[derive(Clone, Debug)]
@@ -52,6 +53,9 @@ impl Default for Effort<'_> {
 /// Every profile is that of the groups one would get by generalizing and counting all records again,
 /// whatever the number of threads.
 pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], weights: &[f64], effort: &Effort) -> Result<Lattice> {
+    if counts.n_records() > SIZE_MASK {
+        return Err(Error::new(ErrorKind::TooLarge, format!("more than {SIZE_MASK} records")));
+    }
     let schemes = Schemes::new(hierarchies)?;
     let penalties = Penalties::new(hierarchies, weights)?;
     check_size(&schemes, effort)?;
@@ -70,8 +74,8 @@ pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], weights: &[f64]
     let k_values = Grid::values(counts.n_records(), schemes.len());
     let l_values = Grid::values(n_sensitive as u64, schemes.len());
     Ok(Lattice {
-        by_k: Grid::new(k_values, &rolled_up.profiles, |group| group.size),
-        by_l: Grid::new(l_values, &rolled_up.profiles, |group| u64::from(group.n_distinct)),
+        by_k: Grid::new(k_values, &schemes, &rolled_up.profiles, |group| group.size),
+        by_l: Grid::new(l_values, &schemes, &rolled_up.profiles, |group| u64::from(group.n_distinct)),
         hierarchies: hierarchies.to_vec(),
         schemes,
         profiles: rolled_up.profiles,
@@ -113,6 +117,22 @@ pub fn groups_of(counts: &GroupCounts, hierarchies: &[Hierarchy], scheme: &Schem
         group.n_distinct = values.len() as u32;
     }
     (of_base, groups)
+}
+
+/// The profile of one scheme, straight from the counts.
+pub fn profile_of(counts: &GroupCounts, hierarchies: &[Hierarchy], weights: &[f64], scheme: &Scheme) -> Result<Profile> {
+    let penalties = Penalties::new(hierarchies, weights)?;
+    let (of_base, groups) = groups_of(counts, hierarchies, scheme);
+    let mut losses = vec![0; groups.len()];
+    for (base, &group) in of_base.iter().enumerate() {
+        let penalty = |(a, code): (usize, &Code)| {
+            let level = scheme.level(a);
+            u64::from(penalties.of(a, level)[hierarchies[a].level(level).of_base()[code.index()].index()])
+        };
+        losses[group as usize] = counts.codes(base).iter().enumerate().map(penalty).sum();
+    }
+    let mut scratch = Scratch::new(counts.sensitive().map_or(0, |domain| domain.len()));
+    Ok(Profile::of_groups(groups.into_iter().zip(losses), &mut scratch))
 }
 
 impl Lattice {
@@ -176,23 +196,22 @@ pub struct Suppression<'a> {
 }
 
 impl Suppression<'_> {
-    /// The exact number, if it is at most `n_max`.
+    /// The least and the most that a scheme can suppress, by lookup.
     #[inline]
-    pub fn at_most(&self, place: usize, n_max: u64) -> Option<u64> {
+    pub fn bounds(&self, place: usize) -> (u64, u64) {
         let bounds = |columns: &Option<Columns>| match columns {
             Some(columns) => (columns.below[place], columns.above[place]),
             None => (0, 0),
         };
         let (k, l) = (bounds(&self.k), bounds(&self.l));
         // A record that fails either criterion is suppressed once: at least the greater, at most the sum.
-        let (least, most) = (k.0.max(l.0), k.1.saturating_add(l.1));
-        if least > n_max {
-            None
-        } else if least == most {
-            Some(least)
-        } else {
-            Some(self.exact(place)).filter(|&n| n <= n_max)
-        }
+        (k.0.max(l.0), k.1.saturating_add(l.1))
+    }
+
+    /// No scheme of this height suppresses less.
+    pub fn floor(&self, height: usize) -> u64 {
+        let floor = |columns: &Option<Columns>| columns.as_ref().map_or(0, |columns| columns.floors[height]);
+        floor(&self.k).max(floor(&self.l))
     }
 
     pub fn exact(&self, place: usize) -> u64 {
@@ -205,6 +224,8 @@ impl Suppression<'_> {
 struct Grid {
     values: Vec<u64>,
     columns: Vec<Vec<u64>>,
+    /// By value, the least of the column over the schemes of each height.
+    floors: Vec<Vec<u64>>,
 }
 
 /// The columns just below and just above a value; the same one where the grid has the value.
@@ -212,6 +233,7 @@ struct Grid {
 struct Columns<'a> {
     below: &'a [u64],
     above: &'a [u64],
+    floors: &'a [u64],
 }
 
 impl Grid {
@@ -226,7 +248,7 @@ impl Grid {
         values
     }
 
-    fn new(values: Vec<u64>, profiles: &[Profile], measure: impl Fn(Group) -> u64 + Sync) -> Grid {
+    fn new(values: Vec<u64>, schemes: &Schemes, profiles: &[Profile], measure: impl Fn(Group) -> u64 + Sync) -> Grid {
         let rows: Vec<Vec<u64>> = profiles
             .par_iter()
             .map(|profile| {
@@ -242,8 +264,11 @@ impl Grid {
                 row
             })
             .collect();
-        let columns = (0..values.len()).map(|i| rows.iter().map(|row| row[i]).collect()).collect();
-        Grid { values, columns }
+        let columns: Vec<Vec<u64>> = (0..values.len()).map(|i| rows.iter().map(|row| row[i]).collect()).collect();
+        let floor = |column: &[u64], height| column[schemes.at_height(height)].iter().copied().min().unwrap_or(0);
+        let floors_of = |column: &Vec<u64>| (0..schemes.n_heights()).map(|height| floor(column, height)).collect();
+        let floors = columns.iter().map(floors_of).collect();
+        Grid { values, columns, floors }
     }
 
     fn around(&self, value: u64) -> Columns<'_> {
@@ -253,6 +278,7 @@ impl Grid {
         Columns {
             below: &self.columns[below],
             above: &self.columns[above],
+            floors: &self.floors[below],
         }
     }
 
@@ -285,14 +311,39 @@ fn too_large(schemes: &Schemes, n_bytes: u64, effort: &Effort) -> Error {
     .hint("choose fewer with --quasi-identifiers, give the hierarchies fewer levels, or allow more with --memory")
 }
 
-/// Groups as rows of 64-bit words: the key, the size, the loss of one record, the set of sensitive values.
+/// The groups of all schemes of one height, as rows of 64-bit words: the key, the size with the loss of one record,
+/// the set of sensitive values. One row per group, so that a group is one visit to memory.
 ///
-/// One row per group, so that a group is one visit to memory.
+/// Rows of many schemes share a few long buffers that are used again two heights later: fresh memory for every scheme
+/// would cost as much as the work itself.
 #[derive(Default)]
-struct Rows {
-    words: Vec<u64>,
+struct Layer {
+    buffers: Vec<Vec<u64>>,
+    /// Where the rows of each scheme of the height are.
+    spans: Vec<Span>,
+}
+
+#[derive(Clone, Copy)]
+struct Span {
+    buffer: usize,
+    start: usize,
+    end: usize,
     n_groups: usize,
 }
+
+impl Layer {
+    fn rows(&self, span: Span) -> &[u64] {
+        &self.buffers[span.buffer][span.start..span.end]
+    }
+
+    fn n_bytes(&self) -> u64 {
+        self.buffers.iter().map(|buffer| (buffer.capacity() * size_of::<u64>()) as u64).sum()
+    }
+}
+
+/// How many bits of a row's second word hold the size; the loss has the rest.
+const SIZE_BITS: u32 = 38;
+const SIZE_MASK: u64 = (1 << SIZE_BITS) - 1;
 
 /// What rolling up needs to know about the table.
 struct RollUp<'a> {
@@ -302,6 +353,8 @@ struct RollUp<'a> {
     n_set_words: usize,
     /// By attribute and level, how many bits its codes take in a key.
     widths: Vec<Vec<u32>>,
+    #[cfg(target_arch = "x86_64")]
+    has_fast_bits: bool,
 }
 
 enum Width<'a> {
@@ -347,15 +400,15 @@ macro_rules! key {
             }
             #[inline(always)]
             fn shifted_right(self, n: u32) -> Self {
-                self.checked_shr(n).unwrap_or(0)
+                self >> n
             }
             #[inline(always)]
             fn shifted_left(self, n: u32) -> Self {
-                self.checked_shl(n).unwrap_or(0)
+                self << n
             }
             #[inline(always)]
             fn below(self, n: u32) -> Self {
-                self & ((1 as $type).checked_shl(n).unwrap_or(0).wrapping_sub(1))
+                self & (((1 as $type) << n) - 1)
             }
             #[inline(always)]
             fn or(self, other: Self) -> Self {
@@ -386,6 +439,14 @@ key!(
     }
 );
 
+/// From a finer scheme's rows to a scheme that differs from it by one level of one attribute.
+#[derive(Clone, Copy)]
+struct Step<'a> {
+    source: &'a [u64],
+    levels: &'a [u8],
+    attribute: usize,
+}
+
 /// Reused from scheme to scheme by one thread: where in the new rows each key went.
 struct Workspace {
     slots: Vec<u32>,
@@ -407,116 +468,167 @@ impl<'a> RollUp<'a> {
             penalties,
             n_set_words: counts.sensitive().map_or(0, |domain| domain.len()).div_ceil(64),
             widths,
+            #[cfg(target_arch = "x86_64")]
+            has_fast_bits: is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("lzcnt")
+                && is_x86_feature_detected!("popcnt"),
         };
         match n_bits {
-            0..=64 => Width::One(roll_up),
-            65..=128 => Width::Two(roll_up),
+            // One bit less than there is, so that every shift is smaller than the width.
+            0..=63 => Width::One(roll_up),
+            64..=127 => Width::Two(roll_up),
             _ => Width::TooWide,
         }
     }
 
     /// All profiles, height by height; only the groups of one height and the one below are in memory.
     fn all<K: Key>(&self, schemes: &Schemes, effort: &Effort) -> Result<RolledUp> {
-        let workspace = || Workspace {
-            slots: Vec::new(),
-            scratch: Scratch::new(self.counts.sensitive().map_or(0, |domain| domain.len())),
-        };
+        let n_distinct_max = self.counts.sensitive().map_or(0, |domain| domain.len());
+        let n_buffers = 4 * rayon::current_num_threads();
+        let workspace = || Workspace { slots: Vec::new(), scratch: Scratch::new(n_distinct_max) };
+        let mut workspaces: Vec<Workspace> = (0..n_buffers).map(|_| workspace()).collect();
         let mut profiles = Vec::with_capacity(schemes.len());
         let mut n_source_groups = 0;
         let mut n_profile_bytes = 0u64;
-        let mut below = vec![self.base::<K>()];
-        profiles.push(self.profile::<K>(&below[0], &mut workspace().scratch));
+        let (mut below, mut made) = (self.base::<K>(), Layer::default());
+        let base_rows = below.rows(below.spans[0]);
+        profiles.push(self.profile_with::<K>(base_rows, &mut workspaces[0].scratch, self.n_set_words));
         (effort.progress)(1);
         for height in 1..schemes.n_heights() {
+            let places: Vec<usize> = schemes.at_height(height).collect();
             let start_below = schemes.at_height(height - 1).start;
-            let made: Vec<(Rows, Profile, usize)> = schemes
-                .at_height(height)
-                .into_par_iter()
-                .map_init(workspace, |workspace, place| {
-                    let (attribute, source) = schemes
-                        .finer(place)
-                        .min_by_key(|&(_, source)| below[source - start_below].n_groups)
-                        .expect("only the finest scheme has no finer one");
-                    let source = &below[source - start_below];
-                    let rows = self.roll_up::<K>(source, schemes.vector(place), attribute, workspace);
-                    let profile = self.profile::<K>(&rows, &mut workspace.scratch);
-                    (effort.progress)(1);
-                    (rows, profile, source.n_groups)
+            let n_places = places.len().div_ceil(n_buffers);
+            made.buffers.resize_with(n_buffers, Vec::new);
+            let chunks: Vec<Vec<(Span, Profile, usize)>> = places
+                .par_chunks(n_places)
+                .zip(&mut made.buffers)
+                .zip(&mut workspaces)
+                .enumerate()
+                .map(|(index, ((places, buffer), workspace))| {
+                    buffer.clear();
+                    let of_place = |&place: &usize| {
+                        let (attribute, source) = schemes
+                            .finer(place)
+                            .map(|(attribute, source)| (attribute, below.spans[source - start_below]))
+                            .min_by_key(|(_, span)| span.n_groups)
+                            .expect("only the finest scheme has no finer one");
+                        let start = buffer.len();
+                        let step = Step { source: below.rows(source), levels: schemes.vector(place), attribute };
+                        let (n_groups, profile) = self.make::<K>(step, workspace, buffer);
+                        let span = Span { buffer: index, start, end: buffer.len(), n_groups };
+                        (effort.progress)(1);
+                        (span, profile, source.n_groups)
+                    };
+                    places.iter().map(of_place).collect()
                 })
                 .collect();
-            below.clear();
-            let mut n_row_bytes = 0u64;
-            for (rows, profile, n_groups) in made {
-                n_row_bytes += (rows.words.len() * size_of::<u64>()) as u64;
+            made.spans.clear();
+            for (span, profile, n_groups) in chunks.into_iter().flatten() {
                 n_profile_bytes += profile.n_bytes() as u64;
                 n_source_groups += n_groups as u64;
-                below.push(rows);
+                made.spans.push(span);
                 profiles.push(profile);
             }
-            if n_profile_bytes + 2 * n_row_bytes > effort.n_bytes_max {
-                return Err(too_large(schemes, n_profile_bytes + 2 * n_row_bytes, effort));
+            let n_bytes = n_profile_bytes + below.n_bytes() + made.n_bytes();
+            if n_bytes > effort.n_bytes_max {
+                return Err(too_large(schemes, n_bytes, effort));
             }
+            std::mem::swap(&mut below, &mut made);
         }
-        Ok(RolledUp {
-            profiles,
-            n_source_groups,
-        })
+        Ok(RolledUp { profiles, n_source_groups })
     }
 
     /// The groups of the finest scheme.
-    fn base<K: Key>(&self) -> Rows {
-        let stride = K::N_WORDS + 2 + self.n_set_words;
+    fn base<K: Key>(&self) -> Layer {
+        let stride = K::N_WORDS + 1 + self.n_set_words;
         let n_groups = self.counts.n_groups();
         let mut words = vec![0; n_groups * stride];
         for (group, row) in words.chunks_exact_mut(stride).enumerate() {
-            let mut key = K::of_code(0);
+            let (mut key, mut loss) = (K::of_code(0), 0);
             for (a, code) in self.counts.codes(group).iter().enumerate() {
                 key = key.shifted_left(self.widths[a][0]).or(K::of_code(u64::from(code.0)));
-                row[K::N_WORDS + 1] += u64::from(self.penalties.of(a, 0)[code.index()]);
+                loss += u64::from(self.penalties.of(a, 0)[code.index()]);
             }
             key.write(row);
-            row[K::N_WORDS] = self.counts.size(group);
+            row[K::N_WORDS] = self.counts.size(group) | loss << SIZE_BITS;
             for (code, _) in self.counts.cells(group) {
-                row[K::N_WORDS + 2 + code.index() / 64] |= 1 << (code.index() % 64);
+                row[K::N_WORDS + 1 + code.index() / 64] |= 1 << (code.index() % 64);
             }
         }
-        Rows { words, n_groups }
+        let span = Span { buffer: 0, start: 0, end: words.len(), n_groups };
+        Layer { buffers: vec![words], spans: vec![span] }
     }
 
-    fn profile<K: Key>(&self, rows: &Rows, scratch: &mut Scratch) -> Profile {
-        let stride = K::N_WORDS + 2 + self.n_set_words;
-        let groups = rows.words.chunks_exact(stride).map(|row| {
-            let n_distinct = row[K::N_WORDS + 2..].iter().map(|word| word.count_ones()).sum();
-            let group = Group {
-                size: row[K::N_WORDS],
-                n_distinct,
-            };
-            (group, row[K::N_WORDS + 1])
+    #[inline(always)]
+    fn profile_with<K: Key>(&self, rows: &[u64], scratch: &mut Scratch, n_set_words: usize) -> Profile {
+        let groups = rows.chunks_exact(K::N_WORDS + 1 + n_set_words).map(|row| {
+            let n_distinct = row[K::N_WORDS + 1..].iter().map(|word| word.count_ones()).sum();
+            let size_and_loss = row[K::N_WORDS];
+            (Group { size: size_and_loss & SIZE_MASK, n_distinct }, size_and_loss >> SIZE_BITS)
         });
         Profile::of_groups(groups, scratch)
     }
 
-    /// The groups of a scheme from those of the scheme whose `attribute` is one level finer.
-    fn roll_up<K: Key>(&self, source: &Rows, levels: &[u8], attribute: usize, workspace: &mut Workspace) -> Rows {
+    /// Appends the groups of a scheme, made from those of the scheme whose attribute is one level finer.
+    fn make<K: Key>(&self, step: Step, workspace: &mut Workspace, words: &mut Vec<u64>) -> (usize, Profile) {
+        #[cfg(target_arch = "x86_64")]
+        if self.has_fast_bits {
+            // SAFETY: the features were found on this machine.
+            return unsafe { self.make_with_fast_bits::<K>(step, workspace, words) };
+        }
+        self.make_plain::<K>(step, workspace, words)
+    }
+
+    /// The same code compiled for machines that count bits and move 256 of them at once: most of the last decade's.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn make_with_fast_bits<K: Key>(
+        &self,
+        step: Step,
+        workspace: &mut Workspace,
+        words: &mut Vec<u64>,
+    ) -> (usize, Profile) {
+        self.make_plain::<K>(step, workspace, words)
+    }
+
+    #[inline(always)]
+    fn make_plain<K: Key>(&self, step: Step, workspace: &mut Workspace, words: &mut Vec<u64>) -> (usize, Profile) {
         // The number of words decides the shape of the inner loop: let the compiler see the common ones.
         match self.n_set_words {
-            0 => self.roll_up_with::<K>(source, levels, attribute, workspace, 0),
-            1 => self.roll_up_with::<K>(source, levels, attribute, workspace, 1),
-            2 => self.roll_up_with::<K>(source, levels, attribute, workspace, 2),
-            n => self.roll_up_with::<K>(source, levels, attribute, workspace, n),
+            0 => self.make_sized::<K>(step, workspace, words, 0),
+            1 => self.make_sized::<K>(step, workspace, words, 1),
+            2 => self.make_sized::<K>(step, workspace, words, 2),
+            n => self.make_sized::<K>(step, workspace, words, n),
         }
+    }
+
+    #[inline(always)]
+    fn make_sized<K: Key>(
+        &self,
+        step: Step,
+        workspace: &mut Workspace,
+        words: &mut Vec<u64>,
+        n_set_words: usize,
+    ) -> (usize, Profile) {
+        let start = words.len();
+        let n_groups = self.roll_up_with::<K>(step.source, step.levels, step.attribute, workspace, words, n_set_words);
+        (n_groups, self.profile_with::<K>(&words[start..], &mut workspace.scratch, n_set_words))
     }
 
     #[inline(always)]
     fn roll_up_with<K: Key>(
         &self,
-        source: &Rows,
+        source: &[u64],
         levels: &[u8],
         attribute: usize,
         workspace: &mut Workspace,
+        words: &mut Vec<u64>,
         n_set_words: usize,
-    ) -> Rows {
-        let stride = K::N_WORDS + 2 + n_set_words;
+    ) -> usize {
+        let stride = K::N_WORDS + 1 + n_set_words;
+        let n_source = source.len() / stride;
         let level = levels[attribute] as usize;
         let finer = self.hierarchies[attribute].level(level - 1);
         let penalties = (self.penalties.of(attribute, level - 1), self.penalties.of(attribute, level));
@@ -527,7 +639,7 @@ impl<'a> RollUp<'a> {
             .enumerate()
             .map(|(code, parent)| {
                 let loss = u64::from(penalties.1[parent.index()]).wrapping_sub(u64::from(penalties.0[code]));
-                (u64::from(parent.0), loss)
+                (u64::from(parent.0), loss << SIZE_BITS)
             })
             .collect();
         let width_of = |a: usize| self.widths[a][levels[a] as usize];
@@ -537,8 +649,8 @@ impl<'a> RollUp<'a> {
 
         // A key is its own slot where the table of all keys is not much larger than what we roll up;
         // elsewhere a hash table with open addressing.
-        let n_slots_hashed = (source.n_groups * 2).next_power_of_two().max(16);
-        let dense = n_bits <= 62 && (1usize << n_bits.min(62)) <= (n_slots_hashed * 8).max(1 << 12);
+        let n_slots_hashed = (n_source * 2).next_power_of_two().max(16);
+        let dense = n_bits <= 40 && (1usize << n_bits.min(40)) <= n_slots_hashed * DENSE_FACTOR;
         let n_slots = if dense { 1usize << n_bits } else { n_slots_hashed };
         let mask = n_slots - 1;
         if workspace.slots.len() < n_slots {
@@ -546,52 +658,50 @@ impl<'a> RollUp<'a> {
         }
         let slots = &mut workspace.slots[..n_slots];
 
-        let mut words: Vec<u64> = Vec::with_capacity(source.words.len().min(n_slots.saturating_mul(stride)));
-        let mut n_groups = 0u32;
-        for row in source.words.chunks_exact(stride) {
+        let start = words.len();
+        words.reserve(source.len());
+        let mut n_groups = 0;
+        for row in source.chunks_exact(stride) {
             let key = K::read(row);
             let code = key.shifted_right(shift).low() & ((1u64 << width_before) - 1);
             let (parent, loss) = steps[code as usize];
             let high = key.shifted_right(shift + width_before).shifted_left(shift + width_after);
             let key = high.or(K::of_code(parent).shifted_left(shift)).or(key.below(shift));
-            let mut at = if dense { key.low() as usize } else { key.hash() as usize & mask };
-            let group = loop {
-                let slot = slots[at];
+            let mut at = if dense { key.low() as usize & mask } else { key.hash() as usize & mask };
+            loop {
+                let slot = slots[at] as usize;
                 if slot == 0 {
+                    let end = words.len();
+                    words.extend_from_slice(row);
+                    let new = &mut words[end..][..stride];
+                    key.write(new);
+                    new[K::N_WORDS] = row[K::N_WORDS].wrapping_add(loss);
                     n_groups += 1;
-                    slots[at] = n_groups;
-                    words.extend_from_slice(&row[..stride]);
-                    let start = words.len() - stride;
-                    key.write(&mut words[start..]);
-                    words[start + K::N_WORDS + 1] = row[K::N_WORDS + 1].wrapping_add(loss);
-                    break None;
+                    slots[at] = n_groups as u32;
+                    break;
                 }
-                let start = (slot - 1) as usize * stride;
-                if dense || K::read(&words[start..]) == key {
-                    break Some(start);
+                let known = &mut words[start + (slot - 1) * stride..][..stride];
+                if dense || K::read(known) == key {
+                    known[K::N_WORDS] += row[K::N_WORDS] & SIZE_MASK;
+                    for word in K::N_WORDS + 1..stride {
+                        known[word] |= row[word];
+                    }
+                    break;
                 }
                 at = (at + 1) & mask;
-            };
-            if let Some(start) = group {
-                let into = &mut words[start..start + stride];
-                into[K::N_WORDS] += row[K::N_WORDS];
-                for word in K::N_WORDS + 2..stride {
-                    into[word] |= row[word];
-                }
             }
         }
         // Leave the slots empty for the next scheme, at the cost of what was used.
-        if dense && (n_groups as usize) < n_slots / 8 {
-            for row in words.chunks_exact(stride) {
-                slots[K::read(row).low() as usize] = 0;
+        if dense && n_groups < n_slots / 8 {
+            for row in words[start..].chunks_exact(stride) {
+                slots[K::read(row).low() as usize & mask] = 0;
             }
         } else {
             slots.fill(0);
         }
-        words.shrink_to_fit();
-        Rows {
-            words,
-            n_groups: n_groups as usize,
-        }
+        n_groups
     }
 }
+
+/// How many times larger than the hash table a table of all keys may be to be preferred.
+const DENSE_FACTOR: usize = 8;

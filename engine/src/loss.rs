@@ -13,7 +13,7 @@ use crate::hierarchy::Hierarchy;
 pub type Steps = u64;
 
 /// The steps that make up a loss of 1.
-pub const ONE: Steps = 1 << 30;
+pub const ONE: Steps = 1 << 25;
 
 /// What every value of every level of every quasi-identifier costs, weights included.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@
 use crate::criterion::{Criteria, Criterion};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lattice::{Lattice, Suppression};
+use crate::profile::Outcome;
 use crate::scheme::{Level, Scheme};
 
 /// What someone wishes for: at least this much privacy, at most this many records lost, at most these levels.
@@ -162,28 +163,50 @@ fn may_be_possible(lattice: &Lattice, request: &Request) -> bool {
 
 /// The place of the best scheme that suppresses at most `n_max` records.
 fn lowest(lattice: &Lattice, suppression: &Suppression, n_max: u64, within: Option<&Scheme>) -> Option<usize> {
-    let schemes = lattice.schemes();
+    let height_max = within.map_or(lattice.schemes().n_heights() - 1, |scheme| scheme.height() as usize);
     let bound: Option<Vec<u8>> = within.map(|scheme| scheme.levels().iter().map(|level| level.0).collect());
-    let height_max = within.map_or(schemes.n_heights() - 1, |scheme| scheme.height() as usize);
-    (0..=height_max).find_map(|height| {
-        let mut best: Option<(u64, usize)> = None;
-        for place in schemes.at_height(height) {
-            // Only fewer records can beat an earlier place of the same height.
-            let n_max = match best {
-                Some((0, _)) => break,
-                Some((n_suppressed, _)) => n_suppressed - 1,
-                None => n_max,
-            };
-            let Some(n_suppressed) = suppression.at_most(place, n_max) else {
-                continue;
-            };
-            let is_within = |bound: &Vec<u8>| schemes.vector(place).iter().zip(bound).all(|(a, b)| a <= b);
-            if bound.as_ref().is_none_or(is_within) {
-                best = Some((n_suppressed, place));
-            }
+    let mut candidates = Vec::new();
+    (0..=height_max)
+        .filter(|&height| suppression.floor(height) <= n_max)
+        .find_map(|height| best_of_height(lattice, suppression, n_max, bound.as_deref(), height, &mut candidates))
+}
+
+fn best_of_height(
+    lattice: &Lattice,
+    suppression: &Suppression,
+    n_max: u64,
+    bound: Option<&[u8]>,
+    height: usize,
+    candidates: &mut Vec<(u64, usize, bool)>,
+) -> Option<usize> {
+    let schemes = lattice.schemes();
+    let is_within = |place: usize| {
+        let fits = |bound: &[u8]| schemes.vector(place).iter().zip(bound).all(|(level, most)| level <= most);
+        bound.is_none_or(fits)
+    };
+    candidates.clear();
+    for place in schemes.at_height(height) {
+        let (least, most) = suppression.bounds(place);
+        if least <= n_max && is_within(place) {
+            candidates.push((least, place, least == most));
         }
-        best.map(|(_, place)| place)
-    })
+    }
+    // From the most promising on, so that few have to be looked at closely.
+    candidates.sort_unstable();
+    let mut best: Option<(u64, usize)> = None;
+    for &(least, place, is_exact) in candidates.iter() {
+        if best.is_some_and(|best| best < (least, place)) {
+            if best.is_some_and(|(n_suppressed, _)| n_suppressed < least) {
+                break;
+            }
+            continue;
+        }
+        let n_suppressed = if is_exact { least } else { suppression.exact(place) };
+        if n_suppressed <= n_max && best.is_none_or(|best| (n_suppressed, place) < best) {
+            best = Some((n_suppressed, place));
+        }
+    }
+    best.map(|(_, place)| place)
 }
 
 fn relax_suppression(lattice: &Lattice, request: &Request) -> Offer {
@@ -245,15 +268,20 @@ fn lower(lattice: &Lattice, request: &Request, criterion: Criterion) -> Option<(
 }
 
 fn offer(lattice: &Lattice, place: usize, criteria: Criteria) -> Offer {
-    let outcome = lattice.profile(place).outcome(criteria);
-    Offer {
-        scheme: lattice.schemes().scheme(place),
-        criteria,
-        n_suppressed: outcome.n_suppressed,
-        n_groups: outcome.n_groups,
-        smallest_group: outcome.smallest_group,
-        fewest_distinct: outcome.fewest_distinct,
-        ncp: outcome.ncp,
+    Offer::new(lattice.schemes().scheme(place), criteria, lattice.profile(place).outcome(criteria))
+}
+
+impl Offer {
+    pub fn new(scheme: Scheme, criteria: Criteria, outcome: Outcome) -> Offer {
+        Offer {
+            scheme,
+            criteria,
+            n_suppressed: outcome.n_suppressed,
+            n_groups: outcome.n_groups,
+            smallest_group: outcome.smallest_group,
+            fewest_distinct: outcome.fewest_distinct,
+            ncp: outcome.ncp,
+        }
     }
 }
 
@@ -280,7 +308,7 @@ pub fn negotiate_as_published(lattice: &Lattice, request: &Request) -> Result<An
 fn relax_height_as_published(lattice: &Lattice, request: &Request) -> Option<Offer> {
     let schemes = lattice.schemes();
     let suppression = lattice.suppression(request.criteria);
-    let satisfies = |&place: &usize| suppression.at_most(place, request.n_suppressed_max).is_some();
+    let satisfies = |&place: &usize| suppression.exact(place) <= request.n_suppressed_max;
     let (mut low, mut high) = (request.level_max.height() as usize, schemes.n_heights() - 1);
     let mut lowest_height = None;
     while low <= high {

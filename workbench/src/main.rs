@@ -1,1 +1,29 @@
-fn main(){}
+//! The program `incrowd`.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use incrowd_workbench::cli::{Cli, dispatch};
+use incrowd_workbench::talk::{Exit, Talk};
+use serde_json::json;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let talk = Talk { is_json: cli.json, is_quiet: cli.quiet };
+    match dispatch(&cli.command, &talk) {
+        Ok(Exit::Done) => ExitCode::SUCCESS,
+        Ok(Exit::No) => ExitCode::from(1),
+        Err(error) => {
+            talk.json(&json!({
+                "error": {
+                    "kind": error.kind().name(),
+                    "message": error.message(),
+                    "position": error.position(),
+                    "hint": error.hint_text(),
+                }
+            }));
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

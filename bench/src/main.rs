@@ -1,0 +1,175 @@
+//! Measures incrowd in one process per measurement, for `bench/run.py` to put beside its peers.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use incrowd::lattice::Effort;
+use incrowd::{Criteria, Lattice, Level, Request, Result, Scheme, annotate, negotiate};
+use incrowd_workbench::count::{Choice, Counted, count};
+use incrowd_workbench::project::Project;
+use incrowd_workbench::talk::Talk;
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Value, json};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let option = |name: &str| {
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(at + 1).map(String::as_str)
+    };
+    let number = |name: &str, otherwise: usize| option(name).map_or(otherwise, |text| text.parse().expect("a number"));
+    let project = option("--project").expect("--project DIR");
+    let n_threads = number("--threads", 1);
+    rayon::ThreadPoolBuilder::new().num_threads(n_threads).build_global().expect("the first pool");
+    let measured = match arguments.first().map(String::as_str) {
+        Some("annotate") => measure_annotate(project, n_threads),
+        Some("negotiate") => measure_negotiate(project, number("--requests", 20_000)),
+        Some("count") => measure_count(project, n_threads),
+        _ => panic!("one of: annotate, negotiate, count"),
+    };
+    println!("{}", measured.expect("the project works"));
+}
+
+const TALK: Talk = Talk { is_json: true, is_quiet: true };
+
+fn counted(project: &str, n_threads: usize) -> Result<Counted> {
+    let choice = Choice { n_threads, ..Choice::default() };
+    count(&Project::open(Path::new(project))?, &choice, &TALK)
+}
+
+fn lattice_of(counted: &Counted) -> Result<Lattice> {
+    annotate(&counted.counts, &counted.hierarchies, &counted.weights(), &Effort::default())
+}
+
+fn measure_annotate(project: &str, n_threads: usize) -> Result<Value> {
+    let counted = counted(project, n_threads)?;
+    let clock = Clock::start();
+    let lattice = lattice_of(&counted)?;
+    let (cpu_s, wall_s) = clock.stop();
+    let sum = |measure: &dyn Fn(usize) -> u64| (0..lattice.schemes().len()).map(measure).sum::<u64>();
+    let k10 = Criteria { k: Some(10), l: None };
+    let l3 = Criteria { k: None, l: Some(3) };
+    Ok(json!({
+        "name": "incrowd",
+        "threads": n_threads,
+        "cpu_s": cpu_s,
+        "wall_s": wall_s,
+        "peak_mb": peak_mb(),
+        "n_schemes": lattice.schemes().len(),
+        "n_source_groups": lattice.n_source_groups(),
+        "ns_per_source_group": cpu_s * 1e9 / lattice.n_source_groups() as f64,
+        "n_bytes": lattice.n_bytes(),
+        "n_groups_sum": sum(&|place| lattice.profile(place).n_groups()),
+        "n_suppressed_sum_k10": sum(&|place| lattice.n_suppressed(place, k10)),
+        "n_suppressed_sum_l3": sum(&|place| lattice.n_suppressed(place, l3)),
+        "version": env!("CARGO_PKG_VERSION"),
+    }))
+}
+
+/// Random requests of every sort: small and large k, with and without l, tight and loose limits.
+fn measure_negotiate(project: &str, n_requests: usize) -> Result<Value> {
+    let lattice = lattice_of(&counted(project, 1)?)?;
+    let mut random = Random(7);
+    let mut times: Vec<Duration> = Vec::with_capacity(n_requests);
+    let mut n_exact = 0;
+    for _ in 0..n_requests {
+        let request = random_request(&lattice, &mut random);
+        let start = Instant::now();
+        let answer = negotiate(&lattice, &request)?;
+        times.push(start.elapsed());
+        n_exact += usize::from(matches!(answer, incrowd::Answer::Exact(_)));
+    }
+    times.sort();
+    let micros = |duration: Duration| duration.as_nanos() as f64 / 1e3;
+    let percentile = |share: f64| micros(times[((times.len() - 1) as f64 * share) as usize]);
+    Ok(json!({
+        "n_requests": n_requests,
+        "share_exact": n_exact as f64 / n_requests as f64,
+        "n_schemes": lattice.schemes().len(),
+        "p50_us": percentile(0.5),
+        "p99_us": percentile(0.99),
+        "max_us": percentile(1.0),
+        "mean_us": times.iter().map(|&time| micros(time)).sum::<f64>() / n_requests as f64,
+        "peak_mb": peak_mb(),
+    }))
+}
+
+fn random_request(lattice: &Lattice, random: &mut Random) -> Request {
+    let n_records = lattice.n_records();
+    // Log-uniform, so that small values are as likely as large ones.
+    let k = 2 + random.log_uniform(n_records / 20);
+    let l = 2 + random.log_uniform((lattice.n_sensitive() as u64 / 2).max(2));
+    let criteria = match random.below(3) {
+        0 => Criteria { k: Some(k), l: None },
+        1 => Criteria { k: None, l: Some(l) },
+        _ => Criteria { k: Some(k), l: Some(l) },
+    };
+    let levels = lattice.schemes().tops().iter().map(|&top| Level(random.below(u64::from(top) + 1) as u8));
+    Request { criteria, level_max: Scheme::new(levels.collect()), n_suppressed_max: random.log_uniform(n_records / 5) }
+}
+
+fn measure_count(project: &str, n_threads: usize) -> Result<Value> {
+    let clock = Clock::start();
+    let counted = counted(project, n_threads)?;
+    let (cpu_s, wall_s) = clock.stop();
+    Ok(json!({
+        "name": "incrowd",
+        "threads": n_threads,
+        "cpu_s": cpu_s,
+        "wall_s": wall_s,
+        "peak_mb": peak_mb(),
+        "n_records": counted.counts.n_records(),
+        "n_groups": counted.counts.n_groups(),
+        "n_cells": counted.counts.n_cells(),
+    }))
+}
+
+struct Clock {
+    cpu: f64,
+    wall: Instant,
+}
+
+impl Clock {
+    fn start() -> Clock {
+        Clock { cpu: cpu_seconds(), wall: Instant::now() }
+    }
+
+    fn stop(self) -> (f64, f64) {
+        (cpu_seconds() - self.cpu, self.wall.elapsed().as_secs_f64())
+    }
+}
+
+fn cpu_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// The most memory that this process had at once.
+fn peak_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<f64>().ok());
+    kilobytes.unwrap_or(0.0) / 1024.0
+}
+
+/// A small generator of random numbers (SplitMix64): the same requests on every machine.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n.max(1)
+    }
+
+    fn log_uniform(&mut self, most: u64) -> u64 {
+        let share = self.next() as f64 / u64::MAX as f64;
+        ((most as f64 + 1.0).powf(share) - 1.0) as u64
+    }
+}

@@ -1,0 +1,60 @@
+//! `incrowd count`: reads the records once and says how many combinations there are.
+
+use incrowd::Result;
+use incrowd::wire::{grouped, percent};
+use serde_json::json;
+
+use crate::talk::{Exit, Talk, columns};
+use crate::wishes::ProjectArgs;
+
+/// Read the records once and say how many distinct combinations there are
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  incrowd count
+  incrowd count hospital --quasi-identifiers age,sex,postcode --json")]
+pub struct Args {
+    #[command(flatten)]
+    pub project: ProjectArgs,
+}
+
+pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
+    let project = args.project.open()?;
+    let counted = args.project.count(&project, talk)?;
+    let counts = &counted.counts;
+    let n_unique = (0..counts.n_groups()).filter(|&group| counts.size(group) == 1).count() as u64;
+    let n_schemes: u64 = counted.hierarchies.iter().map(|hierarchy| hierarchy.n_levels() as u64).product();
+    let attributes = counted.hierarchies.iter().map(|hierarchy| {
+        let n_values: Vec<usize> = hierarchy.levels().iter().map(|level| level.len()).collect();
+        json!({ "attribute": hierarchy.attribute(), "kind": hierarchy.kind().name(), "n_values_per_level": n_values })
+    });
+    talk.json(&json!({
+        "n_records": counts.n_records(),
+        "n_dropped": counts.n_dropped(),
+        "n_groups": counts.n_groups(),
+        "n_cells": counts.n_cells(),
+        "n_unique": n_unique,
+        "n_schemes": n_schemes,
+        "sensitive": counted.sensitive,
+        "n_sensitive": counts.sensitive().map(|domain| domain.len()),
+        "attributes": attributes.collect::<Vec<_>>(),
+    }));
+    let rows: Vec<Vec<String>> = counted
+        .hierarchies
+        .iter()
+        .map(|hierarchy| {
+            let n_values: Vec<String> = hierarchy.levels().iter().map(|level| grouped(level.len() as u64)).collect();
+            vec![hierarchy.attribute().to_string(), hierarchy.kind().name().to_string(), n_values.join(" → ")]
+        })
+        .collect();
+    talk.say(columns(&["quasi-identifier", "type", "values per level"], &rows, &[0, 1, 2]));
+    talk.say(format!(
+        "\n{} records in {} groups; {} ({}) are unique; the lattice has {} schemes",
+        grouped(counts.n_records()),
+        grouped(counts.n_groups() as u64),
+        grouped(n_unique),
+        percent(n_unique, counts.n_records()),
+        grouped(n_schemes)
+    ));
+    Ok(Exit::Done)
+}

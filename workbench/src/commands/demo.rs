@@ -1,0 +1,119 @@
+//! `incrowd demo`: the whole path on a table that it makes up, in the commands a user would type.
+
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use incrowd::wire::grouped;
+use incrowd::{Error, ErrorKind, Result};
+
+use crate::cli::{Cli, Command, dispatch};
+use crate::demo_data;
+use crate::talk::{Exit, Talk};
+
+/// See it work: make up a table of hospital discharges, negotiate, publish and verify it
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  incrowd demo                     into the folder demo
+  incrowd demo /tmp/try --records 200000 --seed 7")]
+pub struct Args {
+    /// Folder to work in
+    #[arg(default_value = "demo")]
+    pub folder: PathBuf,
+    /// How many discharges to make up
+    #[arg(long, value_name = "N", default_value_t = demo_data::N_RECORDS)]
+    pub records: usize,
+    /// Which table to make up: the same seed gives the same table
+    #[arg(long, value_name = "N", default_value_t = demo_data::SEED)]
+    pub seed: u64,
+}
+
+pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
+    if talk.is_json {
+        return Err(Error::new(ErrorKind::Request, "the demo talks to people, not to programs").hint("leave --json away"));
+    }
+    let folder = args.folder.as_path();
+    title(talk, "1. A table nobody may publish as it is");
+    demo_data::write(folder, args.records, args.seed)?;
+    talk.say(format!(
+        "Made up {} hospital discharges (seed {}) with hierarchies and a project file:\n  {}",
+        grouped(args.records as u64),
+        args.seed,
+        folder.join("incrowd.toml").display()
+    ));
+    let name = folder.display().to_string();
+    step(talk, &["profile", &name])?;
+
+    title(talk, "2. Every way to generalize it, annotated");
+    step(talk, &["annotate", &name, "--k", "5"])?;
+
+    for (i, (what, flags)) in demo_data::REQUESTS.iter().enumerate() {
+        title(talk, &format!("{}. {}", i + 3, capitalized(what)));
+        let mut words = vec!["negotiate", &name];
+        words.extend(flags.split_whitespace());
+        if i == 1 {
+            words.push("--explain");
+        }
+        step(talk, &words)?;
+    }
+
+    title(talk, "6. Take an offer: publish it, with certificate and report");
+    let release = folder.join("release.csv").display().to_string();
+    let mut words = vec!["publish", &name];
+    words.extend(demo_data::REQUESTS[1].1.split_whitespace());
+    words.extend(["--offer", "height", "--output", &release, "--force"]);
+    step(talk, &words)?;
+    before_and_after(folder, talk)?;
+
+    title(talk, "7. Anyone can check the promise from the published file alone");
+    let verdict = step(talk, &["verify", &release])?;
+
+    title(talk, "Try next");
+    for (command, what) in next_commands(&name, &release) {
+        talk.say(format!("  {command:<75} {what}"));
+    }
+    Ok(verdict)
+}
+
+fn title(talk: &Talk, text: &str) {
+    talk.say(format!("\n━━ {text} {}\n", "━".repeat(92usize.saturating_sub(text.chars().count()))));
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Shows a command as it would be typed, and runs it.
+fn step(talk: &Talk, words: &[&str]) -> Result<Exit> {
+    talk.say(format!("$ incrowd {}\n", words.join(" ")));
+    let cli = Cli::try_parse_from(std::iter::once("incrowd").chain(words.iter().copied()))
+        .expect("the demo's own commands are well-formed");
+    match &cli.command {
+        Command::Demo(_) => unreachable!("the demo does not run itself"),
+        command => dispatch(command, talk),
+    }
+}
+
+/// The first lines of the table and of the release.
+fn before_and_after(folder: &Path, talk: &Talk) -> Result<()> {
+    for (title, name) in [("Before", "discharges.csv"), ("After", "release.csv")] {
+        let path = folder.join(name);
+        let text = std::fs::read_to_string(&path).map_err(|error| crate::io_error(&path, error))?;
+        talk.say(format!("\n{title} ({name}):"));
+        text.lines().take(5).for_each(|line| talk.say(format!("  {line}")));
+    }
+    Ok(())
+}
+
+fn next_commands(name: &str, release: &str) -> Vec<(String, &'static str)> {
+    vec![
+        (format!("incrowd negotiate {name} --k 20 --max-suppressed 1% --explain"), "haggle yourself"),
+        (format!("incrowd hierarchy show occupation {name}"), "look at a hierarchy"),
+        (format!("incrowd annotate {name} --k 5 --l 3 --per-scheme --csv"), "every scheme, for a spreadsheet"),
+        (format!("incrowd publish {name} --levels age=1,postcode=2 --k 3 -o {name}/mine.parquet"), "publish levels of your choice"),
+        (format!("open {release}.report.html"), "the report for the privacy officer"),
+        ("incrowd init YOUR.csv".to_string(), "start with your own table"),
+        ("incrowd --help".to_string(), "everything else"),
+    ]
+}

@@ -1,0 +1,11 @@
+//! One file per command.
+
+pub mod init;
+pub mod profile;
+pub mod hierarchy;
+pub mod count;
+pub mod annotate;
+pub mod negotiate;
+pub mod verify;
+pub mod publish;
+pub mod demo;

@@ -1,0 +1,209 @@
+//! `incrowd negotiate`: whether all wishes can be met, or the three nearest bargains.
+
+use incrowd::negotiate::{Explanation, Offers, negotiate_as_published};
+use incrowd::wire::{self, grouped, percent};
+use incrowd::{Answer, Criteria, Criterion, Lattice, Offer, Request, Result, explain, negotiate};
+use serde_json::Value;
+
+use crate::talk::{Exit, Talk, columns};
+use crate::wishes::{ProjectArgs, RequestArgs};
+
+/// Ask whether all wishes can be met; if not, get the three nearest bargains
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+Exit status: 0 when all wishes are met, 1 when there are only offers, 2 on error.
+
+Examples:
+  incrowd negotiate --k 10 --max-suppressed 1%
+  incrowd negotiate --k 10 --l 3 --max-suppressed 321 --max-level age=2,sex=0
+  incrowd negotiate --k 10 --max-suppressed 0 --explain
+  incrowd negotiate hospital --json | jq .offers.height.levels")]
+pub struct Args {
+    #[command(flatten)]
+    pub project: ProjectArgs,
+    #[command(flatten)]
+    pub request: RequestArgs,
+    /// Say why so many records are lost and what would help
+    #[arg(long)]
+    pub explain: bool,
+    /// Answer as the published algorithm would, whose height offer is not always the lowest
+    #[arg(long)]
+    pub as_published: bool,
+}
+
+pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
+    let project = args.project.open()?;
+    let counted = args.project.count(&project, talk)?;
+    let request = args.request.resolve(&project, &counted.hierarchies, counted.counts.n_records())?;
+    let lattice = args.project.annotate(&counted, talk)?;
+    let answer = match args.as_published {
+        true => negotiate_as_published(&lattice, &request)?,
+        false => negotiate(&lattice, &request)?,
+    };
+    // Of an exact answer one wants to know its own cost, of offers what the wishes themselves would cost.
+    let scheme = match &answer {
+        Answer::Exact(offer) => &offer.scheme,
+        Answer::Offers(_) => &request.level_max,
+    };
+    let explanation = args.explain.then(|| explain(&lattice, scheme, request.criteria));
+    if talk.is_json {
+        let mut document = wire::answer(&lattice, &request, &answer);
+        if let (Some(explanation), Value::Object(object)) = (&explanation, &mut document) {
+            object.insert("explanation".into(), wire::explanation(&lattice, explanation));
+        }
+        talk.json(&document);
+    } else {
+        say_answer(&lattice, &request, &answer, talk);
+        if let Some(explanation) = &explanation {
+            say_explanation(&lattice, explanation, talk);
+        }
+    }
+    Ok(match answer {
+        Answer::Exact(_) => Exit::Done,
+        Answer::Offers(_) => Exit::No,
+    })
+}
+
+/// Prints an answer for people.
+pub fn say_answer(lattice: &Lattice, request: &Request, answer: &Answer, talk: &Talk) {
+    talk.say(format!("Wished:  {}", request_in_words(lattice, request)));
+    match answer {
+        Answer::Exact(offer) => {
+            talk.say("Answer:  yes, all of it\n");
+            talk.say(offers_table(lattice, &[("", offer)]));
+            talk.say(format!("\n  In words: {}.", wire::in_words(lattice, offer)));
+        }
+        Answer::Offers(offers) => {
+            talk.say("Answer:  not all of it; each of these gives up one wish\n");
+            say_offers(lattice, request, offers, talk);
+        }
+    }
+}
+
+fn say_offers(lattice: &Lattice, request: &Request, offers: &Offers, talk: &Talk) {
+    let mut made = vec![("lose more records", &offers.suppression)];
+    made.extend(offers.height.as_ref().map(|offer| ("generalize otherwise", offer)));
+    made.extend(offers.privacy.as_ref().map(|offer| ("settle for less", offer)));
+    talk.say(offers_table(lattice, &made));
+    talk.say("");
+    for (title, offer) in &made {
+        talk.say(format!("  {title}: {}.", wire::in_words(lattice, offer)));
+    }
+    if offers.height.is_none() {
+        talk.say("  generalize otherwise: nothing in the lattice meets the other wishes.");
+    }
+    if offers.privacy.is_none() {
+        talk.say(format!("  settle for less: not even {} would do.", lowest_in_words(request.criteria)));
+    }
+    for offer in offers.privacy_alternatives.iter().skip(1) {
+        let criteria = criteria_in_words(offer.criteria);
+        talk.say(format!("  or, instead: {criteria}, losing {} records.", grouped(offer.n_suppressed)));
+    }
+}
+
+fn lowest_in_words(criteria: Criteria) -> String {
+    let names: Vec<String> = criteria.iter().map(|criterion| format!("{} = 2", criterion.name())).collect();
+    names.join(" or ")
+}
+
+fn criteria_in_words(criteria: Criteria) -> String {
+    let word = |criterion: Criterion| format!("{} = {}", criterion.name(), grouped(criterion.value()));
+    criteria.iter().map(word).collect::<Vec<_>>().join(", ")
+}
+
+/// A request in one line.
+pub fn request_in_words(lattice: &Lattice, request: &Request) -> String {
+    let n_records = lattice.n_records();
+    let lost = match request.n_suppressed_max {
+        0 => "no record lost".to_string(),
+        n => format!("at most {} of {} records lost ({})", grouped(n), grouped(n_records), percent(n, n_records)),
+    };
+    let limits: Vec<String> = lattice
+        .hierarchies()
+        .iter()
+        .zip(request.level_max.levels())
+        .filter(|(hierarchy, level)| usize::from(level.0) < hierarchy.top())
+        .map(|(hierarchy, level)| format!("{} ≤ {}", hierarchy.attribute(), level.0))
+        .collect();
+    let limits = if limits.is_empty() { "any level".to_string() } else { limits.join(", ") };
+    format!("{}; {lost}; {limits}", criteria_in_words(request.criteria))
+}
+
+/// Offers side by side: what each does to every attribute, and what it costs.
+fn offers_table(lattice: &Lattice, offers: &[(&str, &Offer)]) -> String {
+    let mut header = vec![""];
+    header.extend(offers.iter().map(|(title, _)| if title.is_empty() { "published" } else { title }));
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut row = |name: String, cell: &dyn Fn(&Offer) -> String| {
+        rows.push(std::iter::once(name).chain(offers.iter().map(|(_, offer)| cell(offer))).collect());
+    };
+    for (a, hierarchy) in lattice.hierarchies().iter().enumerate() {
+        row(format!("  {}", hierarchy.attribute()), &|offer| {
+            let level = offer.scheme.level(a);
+            match level {
+                0 => "exact".to_string(),
+                level if level == hierarchy.top() => "hidden (*)".to_string(),
+                level => format!("{} ({level}/{})", hierarchy.level(level).name(), hierarchy.top()),
+            }
+        });
+    }
+    row("  promised".into(), &|offer| criteria_in_words(offer.criteria));
+    row("  records lost".into(), &|offer| {
+        format!("{} ({})", grouped(offer.n_suppressed), percent(offer.n_suppressed, lattice.n_records()))
+    });
+    row("  groups".into(), &|offer| grouped(offer.n_groups));
+    row("  smallest group".into(), &|offer| offer.smallest_group.map_or("–".into(), grouped));
+    if lattice.n_sensitive() > 0 {
+        row("  fewest values".into(), &|offer| offer.fewest_distinct.map_or("–".into(), |n| grouped(n.into())));
+    }
+    row("  height".into(), &|offer| offer.scheme.height().to_string());
+    row("  loss (NCP)".into(), &|offer| format!("{:.3}", offer.ncp));
+    let left: Vec<usize> = (0..header.len()).collect();
+    columns(&header, &rows, &left)
+}
+
+/// Prints why records are lost.
+pub fn say_explanation(lattice: &Lattice, explanation: &Explanation, talk: &Talk) {
+    let n_records = lattice.n_records();
+    talk.say(format!(
+        "\nWhy {} records ({}) are lost at levels {}:\n",
+        grouped(explanation.n_suppressed),
+        percent(explanation.n_suppressed, n_records),
+        explanation.scheme
+    ));
+    let mut by_cause: Vec<_> = explanation.by_attribute.iter().collect();
+    by_cause.sort_by_key(|contribution| std::cmp::Reverse(contribution.n_caused));
+    let rows: Vec<Vec<String>> = by_cause
+        .iter()
+        .map(|contribution| {
+            let hierarchy = &lattice.hierarchies()[contribution.attribute];
+            let saved = contribution.n_saved_by_next.map_or("at its top".to_string(), grouped);
+            vec![
+                format!("  {}", hierarchy.attribute()),
+                hierarchy.level(contribution.level.0 as usize).name().to_string(),
+                grouped(contribution.n_caused),
+                percent(contribution.n_caused, explanation.n_suppressed),
+                saved,
+            ]
+        })
+        .collect();
+    let header = ["  attribute", "level", "lost because of it", "share", "one more level saves"];
+    talk.say(columns(&header, &rows, &[0, 1]));
+    talk.say("\n  (lost because of it: records that would be kept if the attribute were hidden; shares overlap)\n");
+    talk.say(columns(&["  group size", "records", "share", "lost"], &size_rows(explanation, n_records), &[0]));
+}
+
+/// The smallest sizes one by one, the rest together.
+fn size_rows(explanation: &Explanation, n_records: u64) -> Vec<Vec<String>> {
+    const N_SIZES: usize = 8;
+    let row = |name: String, n: u64, lost: u64| vec![name, grouped(n), percent(n, n_records), grouped(lost)];
+    let (first, rest) = explanation.by_size.split_at(explanation.by_size.len().min(N_SIZES));
+    let mut rows: Vec<Vec<String>> =
+        first.iter().map(|share| row(format!("  {}", share.size), share.n_records, share.n_suppressed)).collect();
+    if let (Some(smallest), Some(largest)) = (rest.first(), rest.last()) {
+        let sum = |measure: fn(&incrowd::negotiate::SizeShare) -> u64| rest.iter().map(measure).sum();
+        let name = format!("  {} to {}", grouped(smallest.size), grouped(largest.size));
+        rows.push(row(name, sum(|share| share.n_records), sum(|share| share.n_suppressed)));
+    }
+    rows
+}

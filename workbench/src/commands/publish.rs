@@ -1,0 +1,528 @@
+//! `incrowd publish`: the second reading; writes a release, its certificate and its report, or nothing.
+
+use std::path::{Path, PathBuf};
+
+use incrowd::counts::GroupCounts;
+use incrowd::loss::ncp_of_level;
+use incrowd::negotiate::check_criteria;
+use incrowd::recode::{Recoding, global};
+use incrowd::release::{Column, Publisher};
+use incrowd::table::Kind;
+use incrowd::verify::SuppressedAs;
+use incrowd::wire::{self, Certificate, FileHash, grouped};
+use incrowd::{Answer, Criteria, Error, ErrorKind, Lattice, Offer, Request, Result, Role, Scheme, negotiate};
+use serde_json::{Map, Value, json};
+
+use crate::commands::annotate::by_height;
+use crate::commands::negotiate::say_answer;
+use crate::commands::verify::{Judged, judge};
+use crate::count::{Counted, needed_columns};
+use crate::project::Project;
+use crate::report::{self, AttributeFacts, HeightFacts};
+use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
+use crate::sorted::Sorter;
+use crate::staged::{Staged, exists, sha256, sha256_of};
+use crate::talk::{Exit, Talk};
+use crate::wishes::{ProjectArgs, RequestArgs, with_levels};
+
+/// Publish the exact answer, one of the offers, or levels of your choice
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+The release appears under its name only after `verify` has passed, with a certificate and a report beside it.
+Records are sorted by what is published, so that their order says nothing about the order of the input.
+
+Exit status: 0 when published, 1 when there is no such answer or the promise would be broken, 2 on error.
+
+Examples:
+  incrowd publish --k 10 --max-suppressed 1% -o release.csv
+  incrowd publish --k 10 --max-suppressed 0 --offer height -o release.parquet
+  incrowd publish --k 5 --l 3 --levels age=2,sex=0,postcode=3 -o release.csv")]
+pub struct Args {
+    #[command(flatten)]
+    pub project: ProjectArgs,
+    #[command(flatten)]
+    pub request: RequestArgs,
+    /// Which answer to publish
+    #[arg(long, value_enum, default_value_t = Choice::Exact)]
+    pub offer: Choice,
+    /// Publish these levels instead of an answer; an attribute not named stays exact
+    #[arg(long, value_name = "A=LEVEL,…", value_delimiter = ',', conflicts_with = "offer")]
+    pub levels: Option<Vec<String>>,
+    /// File to write, .csv or .parquet [default: release.csv in the project's folder]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace files that are there already
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// The answers that can be published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Choice {
+    /// The answer that meets all wishes
+    Exact,
+    /// The offer that loses more records
+    Suppression,
+    /// The offer that generalizes otherwise
+    Height,
+    /// The offer that promises less
+    Privacy,
+}
+
+impl Choice {
+    fn name(self) -> &'static str {
+        match self {
+            Choice::Exact => "exact",
+            Choice::Suppression => "suppression",
+            Choice::Height => "height",
+            Choice::Privacy => "privacy",
+        }
+    }
+}
+
+/// What was agreed on: the offer to publish, and how it came about.
+struct Agreed {
+    offer: Offer,
+    choice: &'static str,
+    request: Value,
+    lattice: Option<Lattice>,
+}
+
+pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
+    let project = args.project.open()?;
+    let output = args.output.clone().unwrap_or_else(|| project.folder.join("release.csv"));
+    let files = Files::beside(&output);
+    files.check(&project, args.force)?;
+    let counted = args.project.count(&project, talk)?;
+    let format = Format::of(&output, counted.source.delimiter())?;
+    let Some(agreed) = agree(args, &project, &counted, talk)? else {
+        return Ok(Exit::No);
+    };
+    if agreed.offer.n_groups == 0 {
+        return Err(Error::new(ErrorKind::Request, "no group keeps the promise, so there is nothing to publish")
+            .hint("ask for less privacy, or allow coarser levels"));
+    }
+    let recoding = global::recode(&counted.counts, &counted.hierarchies, &agreed.offer.scheme, agreed.offer.criteria);
+    let written = write_release(&project, &counted, &recoding, format, &output, talk)?;
+    assert_eq!(written.n_suppressed, agreed.offer.n_suppressed, "what was negotiated is what is published");
+
+    let staged_path = written.staged.readable_path();
+    let columns: Vec<String> = written.columns.iter().map(|column| column.name().to_string()).collect();
+    let certificate = certificate(&project, &counted, &agreed, &written, &columns, &output)?;
+    let judged = judge_staged(&staged_path, format, &certificate, talk)?;
+    let certificate = completed(certificate, &judged);
+    let claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
+    if !judged.verdict.holds() || claims.iter().any(|claim| !claim.holds) {
+        // Never seen, and never to be published: whoever meets this has found a bug of ours.
+        talk.json(&wire::verdict(&judged.verdict, &claims));
+        talk.say("The release does not keep its promise; nothing was written.");
+        return Ok(Exit::No);
+    }
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let facts = report::Facts {
+        release: &name(&output),
+        certificate_name: &name(&files.certificate),
+        certificate: &certificate,
+        verdict: &judged.verdict,
+        claims: &claims,
+        attributes: attribute_facts(&counted, &recoding, &agreed.offer.scheme),
+        group_sizes: group_sizes(&counted.counts, &recoding),
+        by_height: height_facts(&agreed),
+    };
+    let report = report::html(&facts);
+    let certificate_text = format!("{}\n", serde_json::to_string_pretty(&certificate).expect("a certificate is JSON"));
+    commit(written.staged, &files, &certificate_text, &report, args.force)?;
+    say_published(&files, &certificate, &agreed, talk);
+    Ok(Exit::Done)
+}
+
+/// The release and what stands beside it.
+struct Files {
+    release: PathBuf,
+    certificate: PathBuf,
+    report: PathBuf,
+}
+
+impl Files {
+    fn beside(release: &Path) -> Files {
+        let with = |ending: &str| {
+            let mut name = release.as_os_str().to_owned();
+            name.push(ending);
+            PathBuf::from(name)
+        };
+        Files {
+            release: release.to_path_buf(),
+            certificate: with(".certificate.json"),
+            report: with(".report.html"),
+        }
+    }
+
+    /// Refuses to write over something before any work is done.
+    fn check(&self, project: &Project, replace: bool) -> Result<()> {
+        let same = |a: &Path, b: &Path| a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b);
+        if same(&self.release, &project.folder.join(&project.data)) {
+            return Err(Error::new(ErrorKind::Request, "the release would replace the data it is made of")
+                .at(self.release.display().to_string())
+                .hint("give --output another name"));
+        }
+        match [&self.release, &self.certificate, &self.report].into_iter().find(|path| !replace && path.exists()) {
+            Some(path) => Err(exists(path)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Finds the offer to publish; none where the answer is no.
+fn agree(args: &Args, project: &Project, counted: &Counted, talk: &Talk) -> Result<Option<Agreed>> {
+    let n_records = counted.counts.n_records();
+    if let Some(levels) = &args.levels {
+        let exact = Scheme::new(vec![incrowd::Level(0); counted.hierarchies.len()]);
+        let scheme = with_levels(&exact, levels, &counted.hierarchies)?;
+        let criteria = args.request.criteria.resolve(&project.request);
+        check_criteria(criteria, n_records, counted.counts.sensitive().map_or(0, |domain| domain.len()))?;
+        let profile = incrowd::lattice::profile_of(&counted.counts, &counted.hierarchies, &counted.weights(), &scheme)?;
+        let offer = Offer::new(scheme, criteria, profile.outcome(criteria));
+        return Ok(Some(Agreed { offer, choice: "levels", request: Value::Null, lattice: None }));
+    }
+    let request = args.request.resolve(project, &counted.hierarchies, n_records)?;
+    let lattice = args.project.annotate(counted, talk)?;
+    let answer = negotiate(&lattice, &request)?;
+    match chosen(&answer, args.offer) {
+        Some(offer) => {
+            let request = wire::request(&lattice, &request);
+            Ok(Some(Agreed { offer, choice: args.offer.name(), request, lattice: Some(lattice) }))
+        }
+        None => {
+            say_no(&lattice, &request, &answer, args.offer, talk);
+            Ok(None)
+        }
+    }
+}
+
+fn chosen(answer: &Answer, choice: Choice) -> Option<Offer> {
+    match (answer, choice) {
+        // Who would accept an offer accepts what needs none.
+        (Answer::Exact(offer), _) => Some(offer.clone()),
+        (Answer::Offers(_), Choice::Exact) => None,
+        (Answer::Offers(offers), Choice::Suppression) => Some(offers.suppression.clone()),
+        (Answer::Offers(offers), Choice::Height) => offers.height.clone(),
+        (Answer::Offers(offers), Choice::Privacy) => offers.privacy.clone(),
+    }
+}
+
+fn say_no(lattice: &Lattice, request: &Request, answer: &Answer, choice: Choice, talk: &Talk) {
+    talk.json(&wire::answer(lattice, request, answer));
+    say_answer(lattice, request, answer, talk);
+    talk.note(match choice {
+        Choice::Exact => "\nNothing was published. Take an offer with --offer suppression, height or privacy.".to_string(),
+        other => format!("\nNothing was published: there is no {} offer.", other.name()),
+    });
+}
+
+/// A release that is written but has no name yet.
+struct Written {
+    staged: Staged,
+    columns: Vec<Column>,
+    n_suppressed: u64,
+    n_published: u64,
+}
+
+/// How much is sorted in memory before it goes to disk.
+const N_SORT_BYTES: usize = 512 << 20;
+
+fn write_release(
+    project: &Project,
+    counted: &Counted,
+    recoding: &Recoding,
+    format: Format,
+    output: &Path,
+    talk: &Talk,
+) -> Result<Written> {
+    let columns = published_columns(project, counted);
+    let names = columns.iter().map(Column::name);
+    let needed = needed_columns(&counted.source, names, &project.missing);
+    let staged = Staged::create(output)?;
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut sorter = Sorter::new(folder, N_SORT_BYTES);
+    let mut publisher = Publisher::new(&counted.counts, recoding, &project.missing, columns.clone());
+    // Texts from CSV get their types from all that is published.
+    let mut kinds = (format == Format::Parquet && counted.source.is_text()).then(|| Kinds::new(columns.len()));
+    let mut n_published = 0;
+    let bar = talk.bytes("publishing", counted.source.n_bytes());
+    counted.source.for_each(&needed, |batch, n_bytes| {
+        for row in publisher.recode(&batch)? {
+            if let Some(kinds) = &mut kinds {
+                kinds.see(&row.cells());
+            }
+            n_published += 1;
+            sorter.push(row)?;
+        }
+        bar.inc(n_bytes);
+        Ok(())
+    })?;
+    bar.finish_and_clear();
+    let typed = typed_columns(counted, recoding, &columns, kinds.as_ref());
+    let mut sink = Sink::new(staged.file(), output, format, &typed, project.missing.label())?;
+    let bar = talk.things("writing", n_published, "records");
+    sorter.for_each(|row| {
+        bar.inc(1);
+        sink.write(&row)
+    })?;
+    sink.finish()?;
+    bar.finish_and_clear();
+    let n_suppressed = publisher.n_suppressed();
+    Ok(Written { staged, columns, n_suppressed, n_published })
+}
+
+/// The columns of the release, in the order of the table.
+fn published_columns(project: &Project, counted: &Counted) -> Vec<Column> {
+    let column = |name: String| {
+        let index = counted.quasi_identifiers.iter().position(|attribute| attribute.name == name);
+        if let Some(index) = index {
+            return Some(Column::Recoded(index, name));
+        }
+        let attribute = project.attributes.iter().find(|attribute| attribute.name == name);
+        match attribute.map(|attribute| attribute.role) {
+            Some(Role::Identifier) => None,
+            // Left out of this run with --quasi-identifiers: nobody vouches for it, so it is not published.
+            Some(Role::QuasiIdentifier) => None,
+            Some(Role::Sensitive | Role::Other) => Some(Column::Kept(name)),
+            None => project.keep_other.then_some(Column::Kept(name)),
+        }
+    };
+    counted.source.column_names().into_iter().filter_map(column).collect()
+}
+
+/// What the texts of each column have in common.
+struct Kinds {
+    kinds: Vec<Option<Kind>>,
+    all_are_plain_dates: Vec<bool>,
+}
+
+impl Kinds {
+    fn new(n_columns: usize) -> Kinds {
+        Kinds { kinds: vec![None; n_columns], all_are_plain_dates: vec![true; n_columns] }
+    }
+
+    fn see(&mut self, cells: &[Option<String>]) {
+        for (i, cell) in cells.iter().enumerate() {
+            let Some(cell) = cell else { continue };
+            let kind = Kind::of(cell);
+            self.kinds[i] = Some(self.kinds[i].map_or(kind, |known| known.join(kind)));
+            self.all_are_plain_dates[i] &= cell.len() == 10;
+        }
+    }
+}
+
+fn typed_columns(counted: &Counted, recoding: &Recoding, columns: &[Column], kinds: Option<&Kinds>) -> Vec<TypedColumn> {
+    use arrow_schema::DataType;
+    let typed = |(i, column): (usize, &Column)| {
+        let is_text = matches!(column, Column::Recoded(a, _) if !recoding.is_exact[*a]);
+        let field = counted.source.schema().field_with_name(column.name()).expect("columns come from the schema");
+        let data_type = match kinds {
+            _ if is_text => DataType::Utf8,
+            Some(kinds) => type_of_kind(kinds.kinds[i].unwrap_or(Kind::Text), kinds.all_are_plain_dates[i]),
+            None => kept_type(field.data_type()),
+        };
+        TypedColumn { name: column.name().to_string(), data_type }
+    };
+    columns.iter().enumerate().map(typed).collect()
+}
+
+fn certificate(
+    project: &Project,
+    counted: &Counted,
+    agreed: &Agreed,
+    written: &Written,
+    columns: &[String],
+    output: &Path,
+) -> Result<Certificate> {
+    let names: Vec<&str> = counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
+    let level_names = counted.hierarchies.iter().enumerate().map(|(a, hierarchy)| {
+        let name = hierarchy.level(agreed.offer.scheme.level(a)).name();
+        (hierarchy.attribute().to_string(), json!(name))
+    });
+    let promised = agreed.offer.criteria.iter().map(|criterion| {
+        (criterion.name().to_string(), json!({ "promised": criterion.value() }))
+    });
+    let file_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let input = counted.source.files().into_iter().map(|path| {
+        Ok(FileHash { name: file_name(path), sha256: sha256(path)? })
+    });
+    let hierarchies = counted.quasi_identifiers.iter().map(|attribute| match &attribute.hierarchy_file {
+        Some((name, text)) => FileHash { name: name.clone(), sha256: sha256_of(text.as_bytes()) },
+        None => FileHash {
+            name: format!("{}: {}", attribute.name, attribute.hierarchy_text),
+            sha256: sha256_of(attribute.hierarchy_text.as_bytes()),
+        },
+    });
+    let counts = &counted.counts;
+    Ok(Certificate {
+        format: Certificate::FORMAT.to_string(),
+        format_version: Certificate::FORMAT_VERSION,
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        method: "global".to_string(),
+        request: agreed.request.clone(),
+        choice: agreed.choice.to_string(),
+        criteria: promised.collect(),
+        quasi_identifiers: names.iter().map(|name| name.to_string()).collect(),
+        // Named only where the release shows it, so that anyone can check what is said about it.
+        sensitive: counted.sensitive.clone().filter(|name| columns.contains(name)),
+        columns: columns.to_vec(),
+        levels: wire::levels(&names, &agreed.offer.scheme),
+        level_names: Value::Object(level_names.collect()),
+        height: agreed.offer.scheme.height(),
+        n_records_read: counts.n_records() + counts.n_dropped(),
+        n_records_dropped: counts.n_dropped(),
+        n_records_suppressed: written.n_suppressed,
+        n_records_published: written.n_published,
+        n_groups: agreed.offer.n_groups,
+        smallest_group: agreed.offer.smallest_group,
+        fewest_distinct: agreed.offer.fewest_distinct.map(u64::from).filter(|_| counted.sensitive.is_some()),
+        loss: json!({ "ncp": (agreed.offer.ncp * 1e6).round() / 1e6 }),
+        order: "sorted by the published values, so that the order of the input is lost; no random choice was made".into(),
+        seed: None,
+        input: input.collect::<Result<_>>()?,
+        hierarchies: hierarchies.chain([project_hash(project)?]).collect(),
+        output: FileHash { name: file_name(output), sha256: String::new() },
+    })
+}
+
+fn project_hash(project: &Project) -> Result<FileHash> {
+    let name = project.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(FileHash { name, sha256: sha256(&project.file)? })
+}
+
+/// The third reading: judges the file as it lies on disk.
+fn judge_staged(path: &Path, format: Format, certificate: &Certificate, talk: &Talk) -> Result<Judged> {
+    let delimiter = match format {
+        Format::Csv { delimiter } => Some(delimiter),
+        Format::Parquet => None,
+    };
+    let criteria = certificate.promised();
+    let sensitive = certificate.sensitive.as_deref();
+    judge(path, delimiter, &certificate.quasi_identifiers, sensitive, criteria, SuppressedAs::Group, talk)
+}
+
+/// Adds to the certificate what only the finished file can tell.
+fn completed(mut certificate: Certificate, judged: &Judged) -> Certificate {
+    let criteria: Map<String, Value> = judged
+        .verdict
+        .findings
+        .iter()
+        .map(|finding| {
+            let entry = json!({ "promised": finding.criterion.value(), "reached": finding.reached });
+            (finding.criterion.name().to_string(), entry)
+        })
+        .collect();
+    certificate.criteria = criteria;
+    certificate.output.sha256 = judged.sha256.clone();
+    certificate
+}
+
+fn attribute_facts(counted: &Counted, recoding: &Recoding, scheme: &Scheme) -> Vec<AttributeFacts> {
+    let facts = |(a, hierarchy): (usize, &incrowd::Hierarchy)| {
+        let level = scheme.level(a);
+        let penalties = ncp_of_level(hierarchy, level);
+        let mut is_published = vec![false; penalties.len()];
+        recoding.cells.iter().for_each(|cells| is_published[cells[a] as usize] = true);
+        let (mut n_records, mut loss) = (0u64, 0.0);
+        for (base, group) in recoding.of_base.iter().enumerate() {
+            if let Some(group) = group {
+                n_records += counted.counts.size(base);
+                loss += counted.counts.size(base) as f64 * penalties[recoding.cells[*group as usize][a] as usize];
+            }
+        }
+        let published = || (0..penalties.len()).filter(|&code| is_published[code]);
+        AttributeFacts {
+            name: hierarchy.attribute().to_string(),
+            level,
+            n_levels: hierarchy.n_levels(),
+            level_name: hierarchy.level(level).name().to_string(),
+            n_labels: published().count(),
+            samples: published().take(4).map(|code| recoding.labels[a][code].clone()).collect(),
+            ncp: loss / n_records.max(1) as f64,
+        }
+    };
+    counted.hierarchies.iter().enumerate().map(facts).collect()
+}
+
+fn group_sizes(counts: &GroupCounts, recoding: &Recoding) -> Vec<(u64, u64)> {
+    let mut sizes = vec![0u64; recoding.n_groups()];
+    for (base, group) in recoding.of_base.iter().enumerate() {
+        if let Some(group) = group {
+            sizes[*group as usize] += counts.size(base);
+        }
+    }
+    let mut by_size = std::collections::BTreeMap::new();
+    sizes.iter().for_each(|&size| *by_size.entry(size).or_insert(0) += 1);
+    by_size.into_iter().collect()
+}
+
+fn height_facts(agreed: &Agreed) -> Vec<HeightFacts> {
+    let criteria: Criteria = agreed.offer.criteria;
+    let Some(lattice) = &agreed.lattice else { return Vec::new() };
+    by_height(lattice, criteria)
+        .iter()
+        .map(|summary| HeightFacts {
+            height: summary.height,
+            n_suppressed_min: summary.n_suppressed.0,
+            n_suppressed_mean: summary.n_suppressed.1,
+            n_suppressed_max: summary.n_suppressed.2,
+        })
+        .collect()
+}
+
+/// Gives the files their names, the release last: where a release is, its certificate is.
+fn commit(staged: Staged, files: &Files, certificate: &str, report: &str, replace: bool) -> Result<()> {
+    use std::io::Write;
+    let stage = |path: &Path, text: &str| {
+        let staged = Staged::create(path)?;
+        staged.file().write_all(text.as_bytes()).map_err(|error| crate::io_error(path, error))?;
+        Ok::<Staged, Error>(staged)
+    };
+    let certificate = stage(&files.certificate, certificate)?;
+    let report = stage(&files.report, report)?;
+    certificate.commit(replace)?;
+    let rest = report.commit(replace).and_then(|()| staged.commit(replace));
+    if rest.is_err() && !replace {
+        // Take back what was named before the failure; these files were not there when we began.
+        let _ = std::fs::remove_file(&files.certificate);
+        let _ = std::fs::remove_file(&files.report);
+    }
+    rest
+}
+
+fn say_published(files: &Files, certificate: &Certificate, agreed: &Agreed, talk: &Talk) {
+    talk.json(&json!({
+        "published": true,
+        "release": files.release.display().to_string(),
+        "certificate": files.certificate.display().to_string(),
+        "report": files.report.display().to_string(),
+        "choice": agreed.choice,
+        "levels": certificate.levels,
+        "criteria": certificate.criteria,
+        "n_records_published": certificate.n_records_published,
+        "n_records_suppressed": certificate.n_records_suppressed,
+        "n_records_dropped": certificate.n_records_dropped,
+        "n_groups": certificate.n_groups,
+        "smallest_group": certificate.smallest_group,
+        "loss": certificate.loss,
+        "order": certificate.order,
+    }));
+    let reached: Vec<String> = certificate
+        .criteria
+        .iter()
+        .map(|(name, entry)| format!("{name} = {} (promised {})", entry["reached"], entry["promised"]))
+        .collect();
+    talk.say(format!(
+        "Published {} records in {} groups; {} suppressed. Verified: {}.",
+        grouped(certificate.n_records_published),
+        grouped(certificate.n_groups),
+        grouped(certificate.n_records_suppressed),
+        reached.join(", ")
+    ));
+    talk.say(format!("  release      {}", files.release.display()));
+    talk.say(format!("  certificate  {}", files.certificate.display()));
+    talk.say(format!("  report       {}", files.report.display()));
+}

@@ -1,0 +1,156 @@
+//! The first reading: from a project to counts and checked hierarchies.
+
+use incrowd::error::unknown;
+use incrowd::wire::grouped;
+use incrowd::{Counter, Error, ErrorKind, GroupCounts, Hierarchy, Missing, Result, Role};
+
+use crate::project::{Attribute, Project};
+use crate::source::Source;
+use crate::talk::Talk;
+
+/// Which attributes this run is about, and with how many threads.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// All quasi-identifiers of the project where none are chosen.
+    pub quasi_identifiers: Option<Vec<String>>,
+    /// The sensitive attribute, where the project has several.
+    pub sensitive: Option<String>,
+    /// As many as there are cores where 0.
+    pub n_threads: usize,
+}
+
+impl Choice {
+    pub fn n_threads(&self) -> usize {
+        match self.n_threads {
+            0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
+            n => n,
+        }
+    }
+}
+
+/// A project whose records have been counted and whose hierarchies fit them.
+pub struct Counted {
+    pub source: Source,
+    pub counts: GroupCounts,
+    /// In the project's order of attributes.
+    pub quasi_identifiers: Vec<Attribute>,
+    pub sensitive: Option<String>,
+    pub hierarchies: Vec<Hierarchy>,
+}
+
+impl Counted {
+    pub fn weights(&self) -> Vec<f64> {
+        self.quasi_identifiers.iter().map(|attribute| attribute.weight).collect()
+    }
+}
+
+/// Counts the records of a project and applies its hierarchies to the values they have.
+pub fn count(project: &Project, choice: &Choice, talk: &Talk) -> Result<Counted> {
+    let (quasi_identifiers, sensitive) = chosen(project, choice)?;
+    let source = project.source()?;
+    for attribute in &project.attributes {
+        source.check_column(&attribute.name)?;
+    }
+    let names: Vec<&str> = quasi_identifiers.iter().map(|attribute| attribute.name.as_str()).collect();
+    let counts = count_source(&source, &names, sensitive.as_deref(), &project.missing, choice.n_threads(), talk)?;
+    if counts.n_dropped() > 0 {
+        talk.note(format!(
+            "{} of {} records lack a value and are left out (missing_records = \"drop\")",
+            grouped(counts.n_dropped()),
+            grouped(counts.n_dropped() + counts.n_records())
+        ));
+    }
+    let hierarchies = quasi_identifiers
+        .iter()
+        .zip(counts.domains())
+        .map(|(attribute, domain)| attribute.rule.resolve(domain))
+        .collect::<Result<_>>()?;
+    Ok(Counted { source, counts, quasi_identifiers, sensitive, hierarchies })
+}
+
+/// Counts the records of a source.
+pub fn count_source(
+    source: &Source,
+    quasi_identifiers: &[&str],
+    sensitive: Option<&str>,
+    missing: &Missing,
+    n_threads: usize,
+    talk: &Talk,
+) -> Result<GroupCounts> {
+    let columns = needed_columns(source, quasi_identifiers.iter().copied().chain(sensitive), missing);
+    let bar = talk.bytes("counting", source.n_bytes());
+    let counters = source.for_each_parallel(
+        &columns,
+        n_threads,
+        || Counter::new(quasi_identifiers, sensitive, missing),
+        |counter, batch, n_bytes| {
+            bar.inc(n_bytes);
+            counter.push(&batch)
+        },
+    );
+    bar.finish_and_clear();
+    let mut counters = counters?.into_iter();
+    let mut whole = counters.next().expect("at least one thread reads");
+    for part in counters {
+        whole.merge(part)?;
+    }
+    let counts = whole.finish();
+    let position = || source.files()[0].display().to_string();
+    match (counts.n_records(), counts.n_dropped()) {
+        (0, 0) => Err(Error::new(ErrorKind::Data, "has column names and no records").at(position())),
+        (0, n) => Err(Error::new(ErrorKind::Data, format!("all {n} records lack a value, none is left"))
+            .at(position())
+            .hint("check [data] missing, or keep such records with missing_records = \"keep\"")),
+        _ => Ok(counts),
+    }
+}
+
+/// The columns to read: those asked for, and all others where a missing value in any of them drops a record.
+pub fn needed_columns<'a>(source: &Source, names: impl Iterator<Item = &'a str>, missing: &Missing) -> Vec<String> {
+    match missing.drop_records {
+        true => source.column_names(),
+        false => names.map(str::to_string).collect(),
+    }
+}
+
+/// The quasi-identifiers and the sensitive attribute of this run.
+pub fn chosen(project: &Project, choice: &Choice) -> Result<(Vec<Attribute>, Option<String>)> {
+    let mut quasi_identifiers: Vec<Attribute> = project.with_role(Role::QuasiIdentifier).cloned().collect();
+    if let Some(names) = &choice.quasi_identifiers {
+        for name in names {
+            let role = project.attribute(name)?.role;
+            if role != Role::QuasiIdentifier {
+                return Err(Error::new(
+                    ErrorKind::Request,
+                    format!("attribute '{name}' is {} in the project, not a quasi-identifier", role.name()),
+                )
+                .hint("change its role in incrowd.toml"));
+            }
+        }
+        quasi_identifiers.retain(|attribute| names.contains(&attribute.name));
+    }
+    if quasi_identifiers.is_empty() {
+        return Err(Error::new(ErrorKind::Project, "there is no quasi-identifier")
+            .at(project.file.display().to_string())
+            .hint("give at least one attribute role = \"quasi-identifier\""));
+    }
+    let sensitive: Vec<&str> = project.with_role(Role::Sensitive).map(|attribute| attribute.name.as_str()).collect();
+    let sensitive = match (&choice.sensitive, &sensitive[..]) {
+        (None, []) => None,
+        (None, [only]) => Some(only.to_string()),
+        (None, several) => {
+            return Err(Error::new(ErrorKind::Request, "there are several sensitive attributes")
+                .hint(format!("choose one of them with --sensitive: {}", several.join(", "))));
+        }
+        (Some(name), known) if known.contains(&name.as_str()) => Some(name.clone()),
+        (Some(name), _) if quasi_identifiers.iter().any(|attribute| attribute.name == *name) => {
+            return Err(Error::new(
+                ErrorKind::Request,
+                format!("attribute '{name}' cannot be a quasi-identifier and sensitive at once"),
+            )
+            .hint("change its role in incrowd.toml"));
+        }
+        (Some(name), known) => return Err(unknown(ErrorKind::Request, "sensitive attribute", name, known)),
+    };
+    Ok((quasi_identifiers, sensitive))
+}

@@ -1,0 +1,33 @@
+//! The workbench around the engine: files, projects and the command line.
+//!
+//! Modules stand in reading order; each uses only those above it, except that `demo` runs the other commands.
+
+use std::path::Path;
+
+use incrowd::{Error, ErrorKind};
+
+pub mod talk;
+pub mod source;
+pub mod project;
+pub mod count;
+pub mod wishes;
+pub mod survey;
+pub mod staged;
+pub mod sorted;
+pub mod sink;
+pub mod report;
+pub mod demo_data;
+pub mod commands;
+pub mod cli;
+
+/// What the operating system refused, and for which file.
+pub fn io_error(path: &Path, error: std::io::Error) -> Error {
+    let message = match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_string(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
+        std::io::ErrorKind::StorageFull => "the disk is full".to_string(),
+        std::io::ErrorKind::IsADirectory => "is a folder, not a file".to_string(),
+        _ => error.to_string(),
+    };
+    Error::new(ErrorKind::Io, message).at(path.display().to_string())
+}

@@ -1,0 +1,371 @@
+//! The project file: a folder with an `incrowd.toml` that says what the data are and what is wished for.
+
+use std::path::{Path, PathBuf};
+
+use incrowd::error::unknown;
+use incrowd::hierarchy::{DateUnit, LabelTable, Side};
+use incrowd::{Error, ErrorKind, Missing, Result, Role, Rule};
+use toml::{Table, Value};
+
+use crate::source::{CsvOptions, Source};
+
+/// The name of the project file within its folder.
+pub const FILE_NAME: &str = "incrowd.toml";
+
+/// A project as its file says it, with paths resolved.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// The folder of the project file.
+    pub folder: PathBuf,
+    /// The project file itself, as the user would write its path.
+    pub file: PathBuf,
+    /// Where the data are, as the file says it.
+    pub data: String,
+    pub csv: CsvOptions,
+    pub missing: Missing,
+    pub keep_other: bool,
+    /// In the file's order, which is the order of level vectors.
+    pub attributes: Vec<Attribute>,
+    pub request: StandingRequest,
+}
+
+/// What the file says about one attribute.
+#[derive(Clone, Debug)]
+pub struct Attribute {
+    pub name: String,
+    pub role: Role,
+    pub rule: Rule,
+    /// The file that the hierarchy was read from, relative to the project, and its content.
+    pub hierarchy_file: Option<(String, String)>,
+    /// The hierarchy as the project file writes it.
+    pub hierarchy_text: String,
+    pub weight: f64,
+}
+
+/// The standing wish; flags override it.
+#[derive(Clone, Debug, Default)]
+pub struct StandingRequest {
+    pub k: Option<u64>,
+    pub l: Option<u64>,
+    pub max_suppressed: Option<String>,
+    pub max_level: Vec<(String, u64)>,
+}
+
+impl Project {
+    /// Opens a project by its folder or by its file.
+    pub fn open(path: &Path) -> Result<Project> {
+        let file = if path.is_dir() { path.join(FILE_NAME) } else { path.to_path_buf() };
+        if !file.exists() {
+            return Err(Error::new(ErrorKind::Project, "there is no project file")
+                .at(file.display().to_string())
+                .hint("make one with: incrowd init DATA.csv"));
+        }
+        let text = std::fs::read_to_string(&file).map_err(|error| crate::io_error(&file, error))?;
+        let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
+        parse(&text, &folder, &file).map_err(|error| error.or_at(file.display().to_string()))
+    }
+
+    /// Opens the data that the project names.
+    pub fn source(&self) -> Result<Source> {
+        Source::open(&self.folder.join(&self.data), &self.csv)
+    }
+
+    pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Attribute> {
+        self.attributes.iter().filter(move |attribute| attribute.role == role)
+    }
+
+    pub fn attribute(&self, name: &str) -> Result<&Attribute> {
+        self.attributes.iter().find(|attribute| attribute.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
+            unknown(ErrorKind::Request, "attribute", name, &names)
+        })
+    }
+}
+
+fn wrong(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Project, message)
+}
+
+fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
+    let table: Table = text.parse().map_err(|error: toml::de::Error| {
+        let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        wrong(error.message().trim().to_string()).at(format!("{}:{line}", file.display()))
+    })?;
+    known_keys(&table, "", &["data", "attributes", "request"])?;
+    let data = section(&table, "data")?.ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
+    known_keys(data, "data.", &["path", "delimiter", "missing", "missing_records", "other"])?;
+    let path = text_at(data, "data.path", "path")?.ok_or_else(|| wrong("[data] has no path").hint("add path = \"data.csv\""))?;
+    let delimiter = match text_at(data, "data.delimiter", "delimiter")? {
+        None => None,
+        Some(text) if text == "\\t" || text == "tab" => Some(b'\t'),
+        Some(text) if text.len() == 1 => Some(text.as_bytes()[0]),
+        Some(_) => return Err(wrong("data.delimiter must be one character").hint("for example delimiter = \";\"")),
+    };
+    let tokens = match data.get("missing") {
+        None => vec![String::new()],
+        Some(value) => texts(value, "data.missing")?,
+    };
+    let drop_records = choice(data, "data.", "missing_records", &["drop", "keep"])? == "drop";
+    let keep_other = choice(data, "data.", "other", &["drop", "keep"])? == "keep";
+    let mut attributes = Vec::new();
+    for (name, value) in section(&table, "attributes")?.into_iter().flatten() {
+        let key = format!("attributes.{name}");
+        let table = value.as_table().ok_or_else(|| wrong(format!("{key} must be a section")))?;
+        attributes.push(attribute(name, &key, table, folder)?);
+    }
+    let request = match section(&table, "request")? {
+        Some(request) => standing_request(request)?,
+        None => StandingRequest::default(),
+    };
+    Ok(Project {
+        folder: folder.to_path_buf(),
+        file: file.to_path_buf(),
+        data: path,
+        csv: CsvOptions { delimiter },
+        missing: Missing { tokens, drop_records },
+        keep_other,
+        attributes,
+        request,
+    })
+}
+
+fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attribute> {
+    known_keys(table, &format!("{key}."), &["role", "hierarchy", "weight", "distance"])?;
+    let role = text_at(table, &format!("{key}.role"), "role")?.ok_or_else(|| {
+        wrong(format!("{key} has no role")).hint("one of identifier, quasi-identifier, sensitive, other")
+    })?;
+    let role = Role::parse(&role)
+        .ok_or_else(|| unknown(ErrorKind::Project, &format!("role in {key}"), &role, &Role::ALL.map(Role::name)))?;
+    let weight = match table.get("weight") {
+        None => 1.0,
+        Some(value) => number(value)
+            .filter(|weight| weight.is_finite() && *weight >= 0.0)
+            .ok_or_else(|| wrong(format!("{key}.weight must be a number of at least 0")))?,
+    };
+    let (rule, hierarchy_file) = match table.get("hierarchy") {
+        None => (Rule::Flat, None),
+        Some(value) => rule(value, &format!("{key}.hierarchy"), folder)?,
+    };
+    let hierarchy_text = table.get("hierarchy").map_or("flat".to_string(), Value::to_string);
+    Ok(Attribute { name: name.to_string(), role, rule, hierarchy_file, hierarchy_text, weight })
+}
+
+type RuleAndFile = (Rule, Option<(String, String)>);
+
+/// A hierarchy as the project file writes it: a file's path, or a table with one of the builders.
+fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
+    const EXAMPLES: &str = "a file such as \"hierarchies/age.csv\", { intervals = [5, 10], origin = 0 }, \
+        { cuts = [[18, 65]] }, { mask = 5 }, { dates = [\"month\", \"year\"] }, { tree = { … } } or { flat = true }";
+    let builder = match value {
+        Value::String(path) => return file_rule(path, folder),
+        Value::Table(table) => table,
+        _ => return Err(wrong(format!("{key} is not a hierarchy")).hint(EXAMPLES)),
+    };
+    known_keys(
+        builder,
+        &format!("{key}."),
+        &["file", "flat", "intervals", "origin", "cuts", "mask", "from", "dates", "tree"],
+    )?;
+    let kinds: Vec<&str> = ["file", "flat", "intervals", "cuts", "mask", "dates", "tree"]
+        .into_iter()
+        .filter(|kind| builder.contains_key(*kind))
+        .collect();
+    let [kind] = kinds[..] else {
+        return Err(wrong(format!("{key} must say exactly one way to generalize")).hint(EXAMPLES));
+    };
+    for (extra, of) in [("origin", "intervals"), ("from", "mask")] {
+        if builder.contains_key(extra) && kind != of {
+            return Err(wrong(format!("{key}.{extra} belongs to {of}, not to {kind}")));
+        }
+    }
+    let value = &builder[kind];
+    let at_key = |error: Error| error.or_at(key.to_string());
+    let rule = match kind {
+        "file" => match value {
+            Value::String(path) => return file_rule(path, folder),
+            _ => return Err(wrong(format!("{key}.file must be a path"))),
+        },
+        "flat" => Rule::Flat,
+        "intervals" => {
+            let origin = builder.get("origin").map_or(Some(0.0), number);
+            let origin = origin.ok_or_else(|| wrong(format!("{key}.origin must be a number")))?;
+            Rule::intervals(numbers(value, &format!("{key}.intervals"))?, origin).map_err(at_key)?
+        }
+        "cuts" => {
+            let lists = value.as_array().map(Vec::as_slice).unwrap_or_default();
+            let levels: Result<Vec<Vec<f64>>> = match lists.first() {
+                Some(Value::Array(_)) => lists.iter().map(|list| numbers(list, &format!("{key}.cuts"))).collect(),
+                _ => numbers(value, &format!("{key}.cuts")).map(|cuts| vec![cuts]),
+            };
+            Rule::cuts(levels?).map_err(at_key)?
+        }
+        "mask" => {
+            let side = match builder.get("from").map(|from| from.as_str().unwrap_or("")) {
+                None | Some("right") => Side::Right,
+                Some("left") => Side::Left,
+                Some(_) => return Err(wrong(format!("{key}.from must be \"right\" or \"left\""))),
+            };
+            let wrong_mask = || wrong(format!("{key}.mask must be a number of characters or a list of numbers"));
+            let count = |value: &Value| value.as_integer().and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= 200);
+            let hidden = match value {
+                Value::Array(list) => list.iter().map(count).collect::<Option<Vec<_>>>().ok_or_else(wrong_mask)?,
+                _ => (1..=count(value).ok_or_else(wrong_mask)?).collect(),
+            };
+            Rule::mask(hidden, side).map_err(at_key)?
+        }
+        "dates" => {
+            let units = match value {
+                Value::Boolean(true) => DateUnit::ALL.to_vec(),
+                _ => texts(value, &format!("{key}.dates"))?
+                    .iter()
+                    .map(|name| {
+                        DateUnit::parse(name).ok_or_else(|| {
+                            unknown(ErrorKind::Project, &format!("unit in {key}"), name, &DateUnit::ALL.map(DateUnit::name))
+                        })
+                    })
+                    .collect::<Result<_>>()?,
+            };
+            Rule::dates(units).map_err(at_key)?
+        }
+        _ => {
+            let mut rows = Vec::new();
+            leaves(value, key, &mut Vec::new(), &mut rows)?;
+            let n_labels = rows.iter().map(|(_, row): &(u64, Vec<String>)| row.len()).max().unwrap_or(0);
+            for (_, row) in &mut rows {
+                // A branch that ends early keeps its finest label on the levels below it.
+                while row.len() < n_labels {
+                    row.insert(1, row[if row.len() > 1 { 1 } else { 0 }].clone());
+                }
+            }
+            Rule::Table(LabelTable::new(key, rows)?)
+        }
+    };
+    Ok((rule, None))
+}
+
+/// Walks a tree of labels down to its values: tables are branches, lists are the values below them.
+fn leaves(value: &Value, key: &str, path: &mut Vec<String>, rows: &mut Vec<(u64, Vec<String>)>) -> Result<()> {
+    match value {
+        Value::Table(branches) => {
+            for (label, below) in branches {
+                path.push(label.clone());
+                leaves(below, key, path, rows)?;
+                path.pop();
+            }
+        }
+        Value::Array(values) => {
+            for value in values {
+                let text = match value {
+                    Value::String(text) => text.clone(),
+                    Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => value.to_string(),
+                    _ => return Err(wrong(format!("{key}: a list in a tree holds values, not tables"))),
+                };
+                let labels = std::iter::once(text).chain(path.iter().rev().cloned());
+                rows.push((0, labels.collect()));
+            }
+        }
+        _ => {
+            return Err(wrong(format!("{key}: a tree is made of tables and, at its ends, lists of values"))
+                .hint("for example { tree = { North = [\"Oslo\", \"Umea\"], South = [\"Rome\"] } }"));
+        }
+    }
+    Ok(())
+}
+
+fn file_rule(path: &str, folder: &Path) -> Result<RuleAndFile> {
+    let full = folder.join(path);
+    let bytes = std::fs::read(&full).map_err(|error| crate::io_error(&full, error))?;
+    let position = full.display().to_string();
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
+        Error::new(ErrorKind::Hierarchy, "is not UTF-8").at(format!("{position}:{line}")).hint("save the file as UTF-8")
+    })?;
+    let table = LabelTable::parse(&position, &text)?;
+    Ok((Rule::Table(table), Some((path.to_string(), text))))
+}
+
+fn standing_request(table: &Table) -> Result<StandingRequest> {
+    known_keys(table, "request.", &["k", "l", "max_suppressed", "max_level"])?;
+    let whole = |key: &str| match table.get(key) {
+        None => Ok(None),
+        Some(value) => value
+            .as_integer()
+            .and_then(|n| u64::try_from(n).ok())
+            .map(Some)
+            .ok_or_else(|| wrong(format!("request.{key} must be a whole number"))),
+    };
+    let max_suppressed = match table.get("max_suppressed") {
+        None => None,
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(Value::Integer(n)) => Some(n.to_string()),
+        Some(_) => {
+            return Err(wrong("request.max_suppressed must be a number of records or a percentage")
+                .hint("for example max_suppressed = \"1%\""));
+        }
+    };
+    let mut max_level = Vec::new();
+    for (name, value) in section(table, "max_level")?.into_iter().flatten() {
+        let level = value.as_integer().and_then(|n| u64::try_from(n).ok());
+        max_level.push((name.clone(), level.ok_or_else(|| wrong(format!("request.max_level.{name} must be a level")))?));
+    }
+    Ok(StandingRequest { k: whole("k")?, l: whole("l")?, max_suppressed, max_level })
+}
+
+fn section<'a>(table: &'a Table, key: &str) -> Result<Option<&'a Table>> {
+    match table.get(key) {
+        None => Ok(None),
+        Some(Value::Table(section)) => Ok(Some(section)),
+        Some(_) => Err(wrong(format!("{key} must be a section"))),
+    }
+}
+
+fn known_keys(table: &Table, prefix: &str, known: &[&str]) -> Result<()> {
+    match table.keys().find(|key| !known.contains(&key.as_str())) {
+        Some(key) => Err(unknown(ErrorKind::Project, "key", &format!("{prefix}{key}"), &known.iter().map(|k| format!("{prefix}{k}")).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>())),
+        None => Ok(()),
+    }
+}
+
+fn choice<'a>(table: &Table, prefix: &str, key: &str, choices: &[&'a str]) -> Result<&'a str> {
+    match text_at(table, &format!("{prefix}{key}"), key)? {
+        None => Ok(choices[0]),
+        Some(text) => choices
+            .iter()
+            .copied()
+            .find(|choice| *choice == text)
+            .ok_or_else(|| unknown(ErrorKind::Project, &format!("value of {prefix}{key}"), &text, choices)),
+    }
+}
+
+fn text_at(table: &Table, key: &str, name: &str) -> Result<Option<String>> {
+    match table.get(name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(wrong(format!("{key} must be a text in quotes"))),
+    }
+}
+
+fn texts(value: &Value, key: &str) -> Result<Vec<String>> {
+    let list = match value {
+        Value::Array(list) => list.as_slice(),
+        Value::String(_) => std::slice::from_ref(value),
+        _ => &[],
+    };
+    let texts: Option<Vec<String>> = list.iter().map(|value| value.as_str().map(str::to_string)).collect();
+    texts
+        .filter(|texts| !texts.is_empty() || value.as_array().is_some())
+        .ok_or_else(|| wrong(format!("{key} must be a list of texts in quotes")))
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.as_float().or_else(|| value.as_integer().map(|n| n as f64))
+}
+
+fn numbers(value: &Value, key: &str) -> Result<Vec<f64>> {
+    let list = match value {
+        Value::Array(list) => list.as_slice(),
+        single => std::slice::from_ref(single),
+    };
+    let numbers: Option<Vec<f64>> = list.iter().map(number).collect();
+    numbers.ok_or_else(|| wrong(format!("{key} must be a list of numbers")))
+}

@@ -1,0 +1,1359 @@
+//! The page that a privacy officer reads before signing: what a release promises, what it costs, how to check it.
+//!
+//! One HTML file that asks nobody for anything: no scripts, no fonts, no pictures from elsewhere.
+//! Charts are drawn with widths in percent and heights in pixels, so that they fit a phone and their words stay readable.
+
+use incrowd::criterion::Criterion;
+use incrowd::verify::{Finding, Verdict};
+use incrowd::wire::{Certificate, Claim, FileHash, grouped, percent};
+use serde_json::Value;
+
+/// What the page tells.
+pub struct Facts<'a> {
+    /// The name of the release's file.
+    pub release: &'a str,
+    /// The name of the certificate's file.
+    pub certificate_name: &'a str,
+    pub certificate: &'a Certificate,
+    pub verdict: &'a Verdict,
+    pub claims: &'a [Claim],
+    pub attributes: Vec<AttributeFacts>,
+    /// Published groups by size: (size, number of groups), increasing.
+    pub group_sizes: Vec<(u64, u64)>,
+    /// What the schemes of each height would suppress under the certificate's criteria, by increasing height;
+    /// empty when no lattice was made.
+    pub by_height: Vec<HeightFacts>,
+}
+
+/// How one quasi-identifier is published.
+pub struct AttributeFacts {
+    pub name: String,
+    pub level: usize,
+    /// All levels, the exact one and the top included.
+    pub n_levels: usize,
+    pub level_name: String,
+    /// How many distinct labels are published.
+    pub n_labels: usize,
+    /// A few published labels.
+    pub samples: Vec<String>,
+    /// The attribute's own loss, from 0 to 1.
+    pub ncp: f64,
+}
+
+/// Least, mean and most records that schemes of one height suppress.
+pub struct HeightFacts {
+    pub height: usize,
+    pub n_suppressed_min: u64,
+    pub n_suppressed_mean: f64,
+    pub n_suppressed_max: u64,
+}
+
+/// The whole page; the same facts give the same bytes.
+pub fn html(facts: &Facts) -> String {
+    let title = format!("Privacy report: {}", escape(facts.release));
+    let sections = [
+        heading(facts),
+        promise(facts),
+        numbers(facts),
+        attributes(facts),
+        group_sizes(facts),
+        by_height(facts),
+        request(facts),
+        claims(facts),
+        how_to_check(facts),
+        origin(facts),
+        signature(facts),
+    ];
+    // The policy makes "asks nobody for anything" the browser's business too.
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
+        sections.concat()
+    )
+}
+
+/// Makes a text safe to stand between tags and within quoted attributes.
+pub fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            _ => safe.push(character),
+        }
+    }
+    safe
+}
+
+// What the page concludes.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Judgement {
+    Holds,
+    /// No group, hence no group that fails.
+    Empty,
+    Broken,
+    /// The groups are fine, but this is not the file that the certificate describes.
+    Contradicted,
+    /// Nothing is promised, or something promised was not looked at.
+    Unjudged,
+}
+
+impl Judgement {
+    fn is_good(self) -> bool {
+        matches!(self, Judgement::Holds | Judgement::Empty)
+    }
+}
+
+fn judge(facts: &Facts) -> Judgement {
+    let promised = facts.certificate.promised();
+    if !facts.verdict.holds() {
+        Judgement::Broken
+    } else if facts.claims.iter().any(|claim| !claim.holds) {
+        Judgement::Contradicted
+    } else if promised.is_empty() || promised.iter().any(|criterion| finding_of(facts, criterion).is_none()) {
+        Judgement::Unjudged
+    } else if facts.verdict.n_groups == 0 {
+        Judgement::Empty
+    } else {
+        Judgement::Holds
+    }
+}
+
+/// The finding about exactly this criterion: one about a lower value would say less than was promised.
+fn finding_of<'a>(facts: &'a Facts, criterion: Criterion) -> Option<&'a Finding> {
+    facts.verdict.findings.iter().find(|finding| finding.criterion == criterion)
+}
+
+/// The verdict as a headline and one sentence, both in plain words.
+fn verdict_in_words(facts: &Facts) -> (&'static str, String) {
+    let n_groups = facts.verdict.n_groups;
+    match judge(facts) {
+        Judgement::Holds => {
+            let needs: Vec<String> = facts.certificate.promised().iter().map(|c| need(facts, c)).collect();
+            let who = match n_groups {
+                1 => "The single published group has".to_string(),
+                n => format!("Each of the {} published groups has", grouped(n)),
+            };
+            ("The promise holds.", format!("{who} {}.", needs.join(" and ")))
+        }
+        Judgement::Empty => (
+            "The promise holds, because nothing is published.",
+            "The file has no record left; there is nothing to find in it, and nothing to use.".to_string(),
+        ),
+        Judgement::Broken => {
+            let failing = facts.verdict.findings.iter().filter(|finding| !finding.holds());
+            let sentences: Vec<String> = failing.map(|finding| shortfall(facts, finding)).collect();
+            ("The promise does not hold.", format!("{} Do not publish this file.", sentences.join(" ")))
+        }
+        Judgement::Contradicted => {
+            let n_wrong = facts.claims.iter().filter(|claim| !claim.holds).count() as u64;
+            let wrong = match n_wrong {
+                1 => "one claim of the certificate is wrong".to_string(),
+                n => format!("{} claims of the certificate are wrong", grouped(n)),
+            };
+            let sentence = format!("The groups pass the check, but {wrong}: it does not describe this file.");
+            ("The certificate does not hold.", sentence)
+        }
+        Judgement::Unjudged if facts.certificate.promised().is_empty() => (
+            "Nothing is promised.",
+            "The certificate names no criterion, so this file must not be taken for an anonymous one.".to_string(),
+        ),
+        Judgement::Unjudged => (
+            "The promise was not checked.",
+            "The certificate promises more than the check looked at; check again before relying on it.".to_string(),
+        ),
+    }
+}
+
+fn need(facts: &Facts, criterion: Criterion) -> String {
+    match criterion {
+        Criterion::KAnonymity(k) => format!("at least {}", counted(k, "record", "records")),
+        Criterion::DistinctDiversity(l) => {
+            format!("at least {} of {}", counted(l, "value", "different values"), sensitive(facts))
+        }
+    }
+}
+
+fn shortfall(facts: &Facts, finding: &Finding) -> String {
+    let have = if finding.n_groups_failing == 1 { "has" } else { "have" };
+    let what = match finding.criterion {
+        Criterion::KAnonymity(k) => format!("fewer than {}", counted(k, "record", "records")),
+        Criterion::DistinctDiversity(l) => {
+            format!("fewer than {} of {}", counted(l, "value", "different values"), sensitive(facts))
+        }
+    };
+    format!(
+        "{} of {} {have} {what} ({} in all).",
+        grouped(finding.n_groups_failing),
+        counted(facts.verdict.n_groups, "published group", "published groups"),
+        counted(finding.n_records_failing, "record", "records"),
+    )
+}
+
+fn sensitive(facts: &Facts) -> String {
+    facts.certificate.sensitive.as_deref().map_or("the sensitive attribute".to_string(), name)
+}
+
+// The sections, in the order of the page.
+
+fn heading(facts: &Facts) -> String {
+    let (headline, sentence) = verdict_in_words(facts);
+    let (class, mark) = if judge(facts).is_good() { ("good", "✓") } else { ("bad", "✕") };
+    format!(
+        "<header>\n<p class=\"eyebrow\">Privacy report</p>\n<h1>{}</h1>\n\
+         <p class=\"verdict {class}\"><span class=\"mark\" aria-hidden=\"true\">{mark}</span>\
+         <span><strong>{headline}</strong> {sentence}</span></p>\n</header>\n",
+        escape(facts.release)
+    )
+}
+
+fn promise(facts: &Facts) -> String {
+    let promises: String = facts.certificate.promised().iter().map(|criterion| one_promise(facts, criterion)).collect();
+    let promises = match promises.is_empty() {
+        true => "<p>No criterion is promised.</p>\n".to_string(),
+        false => format!("<ul class=\"promises\">\n{promises}</ul>\n"),
+    };
+    let limits: String =
+        limits(facts).iter().map(|(what, why)| format!("<li><strong>{what}</strong> {why}</li>\n")).collect();
+    format!(
+        "<section>\n<h2>What is promised, and what is not</h2>\n{promises}\
+         <h3>Not promised</h3>\n<ul class=\"limits\">\n{limits}</ul>\n</section>\n"
+    )
+}
+
+fn one_promise(facts: &Facts, criterion: Criterion) -> String {
+    let (title, meaning) = match criterion {
+        Criterion::KAnonymity(k) => (
+            format!("k-anonymity, k = {}", grouped(k)),
+            format!(
+                "Whoever knows a person’s quasi-identifiers ({}), and that the person is in the release, \
+                 finds at least {} that could be theirs.",
+                names(&facts.certificate.quasi_identifiers),
+                counted(k, "record", "records"),
+            ),
+        ),
+        Criterion::DistinctDiversity(l) => (
+            format!("distinct l-diversity, l = {}", grouped(l)),
+            format!(
+                "The records that could be theirs hold at least {} of {}.",
+                counted(l, "value", "different values"),
+                sensitive(facts),
+            ),
+        ),
+    };
+    let (class, status, but) = match finding_of(facts, criterion) {
+        Some(finding) if finding.holds() => ("good", "✓ kept", String::new()),
+        Some(finding) => {
+            ("bad", "✕ broken", format!(" <strong>This is not kept:</strong> {}", shortfall(facts, finding)))
+        }
+        None => ("bad", "not checked", " <strong>This was not checked.</strong>".to_string()),
+    };
+    format!(
+        "<li class=\"{class}\"><strong>{title}</strong> <span class=\"chip {class}\">{status}</span>\
+         <p>{meaning}{but}</p></li>\n"
+    )
+}
+
+/// What a reader might think is promised, and is not.
+fn limits(facts: &Facts) -> Vec<(&'static str, String)> {
+    let promised = facts.certificate.promised();
+    let mut limits = Vec::new();
+    if promised.k.is_some() && promised.l.is_none() {
+        let mut text = "k-anonymity hides which record is a person’s, not what their group has in common: \
+                        where all records of a group agree, whoever finds the group knows."
+            .to_string();
+        if let (Some(sensitive), Some(1)) = (&facts.certificate.sensitive, facts.verdict.fewest_distinct) {
+            let name = name(sensitive);
+            text.push_str(&format!(" In this release some groups do have a single value of {name}."));
+        }
+        limits.push(("What a group shares.", text));
+    }
+    if promised.l.is_some() {
+        let text = "Distinct l-diversity counts different values and no more: in a group one value may be far more \
+                    frequent than the others, and different values may mean much the same.";
+        limits.push(("How evenly values are spread.", text.to_string()));
+    }
+    let mut text = "Whoever knows more than the quasi-identifiers may tell the records of a group apart.".to_string();
+    let kept = kept_columns(facts.certificate);
+    if !kept.is_empty() {
+        text.push_str(&format!(" Published as in the source: {}.", names(&kept)));
+    }
+    limits.push(("Other knowledge.", text));
+    let text = "Records are counted, not people: someone with several records has a smaller crowd around them.";
+    limits.push(("Several records per person.", text.to_string()));
+    let text = "This release is judged alone. Laid beside another one of the same people, groups can fall apart.";
+    limits.push(("Other releases.", text.to_string()));
+    let text = "What is typical of people like them can be learned, whether or not they are in the release.";
+    limits.push(("Conclusions about a person.", text.to_string()));
+    limits
+}
+
+/// The columns whose values nobody generalized.
+fn kept_columns(certificate: &Certificate) -> Vec<String> {
+    let columns = certificate.columns.iter();
+    columns.filter(|column| !certificate.quasi_identifiers.contains(column)).cloned().collect()
+}
+
+fn numbers(facts: &Facts) -> String {
+    let (certificate, verdict) = (facts.certificate, facts.verdict);
+    let n_complete = certificate.n_records_read.saturating_sub(certificate.n_records_dropped);
+    let number = |n: Option<u64>| n.map_or("none".to_string(), grouped);
+    let promised = certificate.promised();
+    let of_promised = |n: Option<u64>| n.map_or(String::new(), |n| format!("promised: {}", grouped(n)));
+    let dropped_note =
+        format!("{}, values missing", percent(certificate.n_records_dropped, certificate.n_records_read));
+    let suppressed_note = format!("{} of those left", percent(certificate.n_records_suppressed, n_complete));
+    let mut tiles = vec![
+        tile("Records read", "", &grouped(certificate.n_records_read), ""),
+        tile("Dropped", "dropped", &grouped(certificate.n_records_dropped), &dropped_note),
+        tile("Suppressed", "suppressed", &grouped(certificate.n_records_suppressed), &suppressed_note),
+        tile(
+            "Published",
+            "published",
+            &grouped(verdict.n_records),
+            &percent(verdict.n_records, certificate.n_records_read),
+        ),
+        tile("Groups", "", &grouped(verdict.n_groups), &mean_size(verdict)),
+        tile("Smallest group", "", &number(verdict.smallest_group), &of_promised(promised.k)),
+    ];
+    if certificate.sensitive.is_some() {
+        let note = ["fewest in a group", &of_promised(promised.l)].join("<br>");
+        tiles.push(tile("Sensitive values", "", &number(verdict.fewest_distinct), &note));
+    }
+    let loss = certificate.loss.get("ncp").and_then(Value::as_f64);
+    tiles.push(tile("Loss (NCP)", "", &loss.map_or("unknown".to_string(), share), "0 % exact, 100 % hidden"));
+    let absent = match verdict.n_absent {
+        0 => String::new(),
+        n => format!(" {} marked as suppressed in the file and not counted.", are(n)),
+    };
+    format!(
+        "<section>\n<h2>The numbers</h2>\n{}<dl class=\"tiles\">\n{}</dl>\n\
+         <p class=\"note\">What is published, the groups and their least sizes were counted in the file itself; \
+         the other numbers are the certificate’s word.{absent} The loss is the mean over all records, \
+         suppressed ones counting as fully hidden.</p>\n</section>\n",
+        records_bar(facts),
+        tiles.concat()
+    )
+}
+
+fn are(n: u64) -> String {
+    if n == 1 { "1 record is".to_string() } else { format!("{} records are", grouped(n)) }
+}
+
+fn mean_size(verdict: &Verdict) -> String {
+    match verdict.n_groups {
+        0 => String::new(),
+        n => format!("mean size {:.1}", verdict.n_records as f64 / n as f64),
+    }
+}
+
+fn tile(label: &str, swatch: &str, value: &str, note: &str) -> String {
+    let swatch = match swatch {
+        "" => String::new(),
+        class => format!("<i class=\"swatch {class}\" aria-hidden=\"true\"></i>"),
+    };
+    format!("<div><dt>{swatch}{label}</dt><dd>{value}<small>{note}</small></dd></div>\n")
+}
+
+/// Where the records went, as one bar.
+fn records_bar(facts: &Facts) -> String {
+    let certificate = facts.certificate;
+    let parts = [
+        ("published", facts.verdict.n_records),
+        ("suppressed", certificate.n_records_suppressed),
+        ("dropped", certificate.n_records_dropped),
+    ];
+    let n_all: u64 = parts.iter().map(|(_, n)| n).sum();
+    let mut x = 0.0;
+    let mut rects = String::new();
+    for (class, n) in parts {
+        let width = part(n as f64, n_all as f64) * 100.0;
+        let title = format!("{class}: {}", grouped(n));
+        rects.push_str(&format!(
+            "<rect class=\"{class}\" x=\"{x:.2}%\" width=\"{width:.2}%\" height=\"100%\"><title>{title}</title></rect>"
+        ));
+        x += width;
+    }
+    let [published, suppressed, dropped] = parts.map(|(class, n)| format!("{} {class}", grouped(n)));
+    format!(
+        "<svg class=\"records\" role=\"img\" aria-label=\"Of all records, {published}, {suppressed}, {dropped}.\">\
+         {rects}</svg>\n"
+    )
+}
+
+fn attributes(facts: &Facts) -> String {
+    let rows: String = facts.attributes.iter().map(attribute_row).collect();
+    format!(
+        "<section>\n<h2>What happens to each quasi-identifier</h2>\n<table>\n\
+         <caption>Level 0 is the value as it was; the last level hides it. \
+         The loss says how much of the attribute’s range a published value leaves open.</caption>\n\
+         <thead><tr><th scope=\"col\">Attribute</th><th scope=\"col\">Published as</th>\
+         <th scope=\"col\" class=\"loss\">Loss</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</section>\n"
+    )
+}
+
+fn attribute_row(attribute: &AttributeFacts) -> String {
+    let top = attribute.n_levels.saturating_sub(1);
+    let n_labels = attribute.n_labels as u64;
+    let shown: Vec<String> = attribute.samples.iter().map(|sample| escape(sample)).collect();
+    let more = if attribute.n_labels > shown.len() { ", …" } else { "" };
+    let samples = match shown.is_empty() {
+        true => counted(n_labels, "label", "labels"),
+        false => format!("{}: {}{more}", counted(n_labels, "label", "labels"), shown.join(", ")),
+    };
+    let published_as = match attribute.level {
+        level if level > 0 && level == top => "hidden".to_string(),
+        _ => escape(&attribute.level_name),
+    };
+    let filled = part(attribute.ncp, 1.0) * 100.0;
+    format!(
+        "<tr><th scope=\"row\">{}<small>level {} of {top}</small></th>\
+         <td>{published_as}<small>{samples}</small></td>\
+         <td class=\"loss\">{}<svg class=\"bar\" aria-hidden=\"true\"><rect class=\"track\" width=\"100%\" height=\"100%\"/>\
+         <rect class=\"fill\" width=\"{filled:.2}%\" height=\"100%\"/></svg></td></tr>\n",
+        escape(&attribute.name),
+        attribute.level,
+        share(attribute.ncp),
+    )
+}
+
+/// Groups of similar size: at least `low`, less than `high`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bucket {
+    low: u64,
+    high: u64,
+    n_groups: u64,
+    n_records: u64,
+}
+
+/// Buckets that start at k and widen by a constant factor, so that a few tell about crowds of ten and of thousands;
+/// before them one for what must be empty, all sizes below k.
+fn buckets(group_sizes: &[(u64, u64)], k: Option<u64>) -> Vec<Bucket> {
+    const N_BUCKETS_MAX: u32 = 8;
+    let (Some(smallest), Some(largest)) = (group_sizes.first(), group_sizes.last()) else {
+        return Vec::new();
+    };
+    let start = k.unwrap_or(smallest.0).max(1);
+    let mut factor: u64 = 2;
+    while start.saturating_mul(factor.saturating_pow(N_BUCKETS_MAX)) <= largest.0 {
+        factor *= 2;
+    }
+    let mut edges = vec![start];
+    let mut last = start;
+    while last <= largest.0 && last < u64::MAX {
+        last = last.saturating_mul(factor);
+        edges.push(last);
+    }
+    if start > 1 && k.is_some() {
+        edges.insert(0, 1);
+    }
+    let bucket = |edge: &[u64]| {
+        let within = || group_sizes.iter().filter(|(size, _)| (edge[0]..edge[1]).contains(size));
+        Bucket {
+            low: edge[0],
+            high: edge[1],
+            n_groups: within().map(|(_, n)| n).sum(),
+            n_records: within().map(|(size, n)| size * n).sum(),
+        }
+    };
+    edges.windows(2).map(bucket).collect()
+}
+
+fn group_sizes(facts: &Facts) -> String {
+    let k = facts.certificate.promised().k;
+    let buckets = buckets(&facts.group_sizes, k);
+    if buckets.is_empty() {
+        return String::new();
+    }
+    let rows: String = buckets.iter().map(bucket_row).collect();
+    let line = match k {
+        Some(k) if k > 1 => format!(" Left of the line, below {}, there must be nothing.", grouped(k)),
+        _ => String::new(),
+    };
+    format!(
+        "<section>\n<h2>How large the crowds are</h2>\n<figure>\n\
+         <figcaption>Records published in groups of each size.{line}</figcaption>\n{}\
+         <p class=\"axis\">records in the group</p>\n\
+         <details><summary>As a table</summary>\n<table class=\"numeric\">\n<caption>Groups by size</caption>\n\
+         <thead><tr><th scope=\"col\">Size</th><th scope=\"col\">Groups</th><th scope=\"col\">Records</th></tr></thead>\n\
+         <tbody>\n{rows}</tbody>\n</table>\n</details>\n</figure>\n</section>\n",
+        group_sizes_chart(&buckets, k)
+    )
+}
+
+fn bucket_row(bucket: &Bucket) -> String {
+    format!(
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n",
+        sizes(bucket),
+        grouped(bucket.n_groups),
+        grouped(bucket.n_records)
+    )
+}
+
+fn sizes(bucket: &Bucket) -> String {
+    match bucket.high - 1 {
+        last if last == bucket.low => grouped(last),
+        last => format!("{}–{}", grouped(bucket.low), grouped(last)),
+    }
+}
+
+// Heights within a chart, in pixels: a line's label, then the plot, then the axis.
+const PLOT_TOP: f64 = 44.0;
+const PLOT_BOTTOM: f64 = 200.0;
+
+fn group_sizes_chart(buckets: &[Bucket], k: Option<u64>) -> String {
+    let slot = 100.0 / buckets.len() as f64;
+    let n_most = buckets.iter().map(|bucket| bucket.n_records).max().unwrap_or(0);
+    let mut shapes = String::new();
+    for (i, bucket) in buckets.iter().enumerate() {
+        let is_below = k.is_some_and(|k| bucket.low < k);
+        shapes.push_str(&bucket_bar(bucket, i as f64 * slot, slot, n_most, is_below));
+    }
+    shapes.push_str(&format!("<line class=\"base\" x1=\"0\" x2=\"100%\" y1=\"{PLOT_BOTTOM}\" y2=\"{PLOT_BOTTOM}\"/>"));
+    let edges = buckets.iter().map(|bucket| bucket.low).chain(buckets.last().map(|bucket| bucket.high));
+    for (i, edge) in edges.enumerate() {
+        shapes.push_str(&tick(i as f64 * slot, &short(edge)));
+    }
+    if let Some(k) = k.filter(|&k| k > 1) {
+        shapes.push_str(&marker_line(slot, &format!("k = {}", grouped(k))));
+    }
+    let n_groups: u64 = buckets.iter().map(|bucket| bucket.n_groups).sum();
+    let parts: Vec<String> = buckets
+        .iter()
+        .map(|bucket| format!("{} in groups of {}", counted(bucket.n_records, "record", "records"), sizes(bucket)))
+        .collect();
+    let label = format!("{} by size: {}.", counted(n_groups, "group", "groups"), parts.join(", "));
+    format!("<svg class=\"chart\" role=\"img\" aria-label=\"{label}\">{shapes}</svg>\n")
+}
+
+fn bucket_bar(bucket: &Bucket, x: f64, slot: f64, n_most: u64, is_below: bool) -> String {
+    let height = bar_height(bucket.n_records, n_most);
+    let y = PLOT_BOTTOM - height;
+    let class = if is_below { "failing" } else { "fill" };
+    let title = format!(
+        "sizes {}: {}, {}",
+        sizes(bucket),
+        counted(bucket.n_groups, "group", "groups"),
+        counted(bucket.n_records, "record", "records")
+    );
+    let value = if bucket.n_records == 0 { "none".to_string() } else { short(bucket.n_records) };
+    format!(
+        "<rect class=\"{class}\" x=\"{:.2}%\" y=\"{y:.1}\" width=\"{:.2}%\" height=\"{height:.1}\"><title>{title}</title></rect>\
+         <text class=\"value\" x=\"{:.2}%\" y=\"{:.1}\">{value}</text>",
+        x + slot * 0.06,
+        slot * 0.88,
+        x + slot * 0.5,
+        y - 6.0,
+    )
+}
+
+/// In pixels; what is there is seen, however little it is.
+fn bar_height(n: u64, n_most: u64) -> f64 {
+    // The words above the tallest bar need room below the marker's label.
+    let tallest = PLOT_BOTTOM - PLOT_TOP;
+    if n == 0 { 0.0 } else { (part(n as f64, n_most as f64) * tallest).max(2.0) }
+}
+
+/// A dashed line across the plot, with its meaning at the top, on the side that has room.
+fn marker_line(x: f64, label: &str) -> String {
+    let (anchor, dx) = if x < 50.0 { ("start", 6) } else { ("end", -6) };
+    format!(
+        "<line class=\"marker\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"2\" y2=\"{PLOT_BOTTOM}\"/>\
+         <text class=\"marked\" x=\"{x:.2}%\" dx=\"{dx}\" y=\"13\" text-anchor=\"{anchor}\">{label}</text>"
+    )
+}
+
+fn by_height(facts: &Facts) -> String {
+    if facts.by_height.is_empty() {
+        return String::new();
+    }
+    let rows: String = facts.by_height.iter().map(height_row).collect();
+    format!(
+        "<section>\n<h2>What other schemes would have cost</h2>\n<figure>\n\
+         <figcaption>Records suppressed, by how far values are generalized. Each bar spans the schemes of one height, \
+         from the least to the most; the line joins their means. The ring is this release.</figcaption>\n{}\
+         <p class=\"axis\">height: the sum of all levels</p>\n\
+         <details><summary>As a table</summary>\n<table class=\"numeric\">\n<caption>Records suppressed by height</caption>\n\
+         <thead><tr><th scope=\"col\">Height</th><th scope=\"col\">Least</th><th scope=\"col\">Mean</th>\
+         <th scope=\"col\">Most</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</details>\n\
+         <p class=\"note\">This comes from the source, for the criteria promised above; \
+         it cannot be checked from the release.</p>\n</figure>\n</section>\n",
+        by_height_chart(facts)
+    )
+}
+
+fn height_row(facts: &HeightFacts) -> String {
+    format!(
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+        facts.height,
+        grouped(facts.n_suppressed_min),
+        mean(facts.n_suppressed_mean),
+        grouped(facts.n_suppressed_max)
+    )
+}
+
+fn by_height_chart(facts: &Facts) -> String {
+    let heights = &facts.by_height;
+    let slot = 100.0 / heights.len() as f64;
+    let n_most = heights.iter().map(|height| height.n_suppressed_max).max().unwrap_or(0).max(1);
+    let y = |n: f64| PLOT_BOTTOM - part(n, n_most as f64) * (PLOT_BOTTOM - PLOT_TOP);
+    let mut shapes = suppressed_axis(n_most, y);
+    for (i, height) in heights.iter().enumerate() {
+        shapes.push_str(&height_range(height, (i as f64 + 0.2) * slot, slot * 0.6, y));
+    }
+    let center = |i: usize| (i as f64 + 0.5) * slot;
+    for (i, pair) in heights.windows(2).enumerate() {
+        let (y1, y2) = (y(pair[0].n_suppressed_mean), y(pair[1].n_suppressed_mean));
+        let (x1, x2) = (center(i), center(i + 1));
+        let line = format!("<line class=\"mean\" x1=\"{x1:.2}%\" y1=\"{y1:.1}\" x2=\"{x2:.2}%\" y2=\"{y2:.1}\"/>");
+        shapes.push_str(&line);
+    }
+    // Two digits need about as much room as a phone gives one of sixteen.
+    let every = heights.len().div_ceil(16);
+    for (i, height) in heights.iter().enumerate().step_by(every) {
+        shapes.push_str(&tick(center(i), &height.height.to_string()));
+    }
+    let published = heights.iter().position(|height| height.height == facts.certificate.height as usize);
+    if let Some(i) = published {
+        let n_suppressed = facts.certificate.n_records_suppressed;
+        let (x, y) = (center(i), y(n_suppressed as f64));
+        shapes.push_str(&marker_line(x, &format!("this release: {}", grouped(n_suppressed))));
+        shapes.push_str(&format!("<circle class=\"ring\" cx=\"{x:.2}%\" cy=\"{y:.1}\" r=\"5\"/>"));
+    }
+    let label = by_height_label(facts, published.is_some());
+    format!("<svg class=\"chart scaled\" role=\"img\" aria-label=\"{label}\">{shapes}</svg>\n")
+}
+
+fn suppressed_axis(n_most: u64, y: impl Fn(f64) -> f64) -> String {
+    let step = nice_step(n_most);
+    let line = |n: u64| {
+        let (y, class) = (y(n as f64), if n == 0 { "base" } else { "grid" });
+        format!(
+            "<line class=\"{class}\" x1=\"0\" x2=\"100%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
+             <text class=\"scale\" x=\"-8\" y=\"{:.1}\">{}</text>",
+            y + 4.0,
+            axis_number(n, step)
+        )
+    };
+    (0..=n_most / step).map(|i| line(i * step)).collect()
+}
+
+fn height_range(height: &HeightFacts, x: f64, width: f64, y: impl Fn(f64) -> f64) -> String {
+    let (top, bottom) = (y(height.n_suppressed_max as f64), y(height.n_suppressed_min as f64));
+    format!(
+        "<rect class=\"range\" x=\"{x:.2}%\" y=\"{:.1}\" width=\"{width:.2}%\" height=\"{:.1}\">\
+         <title>height {}: least {}, mean {}, most {}</title></rect>",
+        top.min(PLOT_BOTTOM - 2.0),
+        (bottom - top).max(2.0),
+        height.height,
+        grouped(height.n_suppressed_min),
+        mean(height.n_suppressed_mean),
+        grouped(height.n_suppressed_max)
+    )
+}
+
+/// A word under the plot.
+fn tick(x: f64, text: &str) -> String {
+    format!("<text class=\"tick\" x=\"{x:.2}%\" y=\"{}\">{text}</text>", PLOT_BOTTOM + 18.0)
+}
+
+fn by_height_label(facts: &Facts, is_marked: bool) -> String {
+    let part = |height: &HeightFacts| {
+        let (least, most) = (grouped(height.n_suppressed_min), grouped(height.n_suppressed_max));
+        format!("{least} to {most} at height {}", height.height)
+    };
+    let ends: Vec<String> = [facts.by_height.first(), facts.by_height.last()].into_iter().flatten().map(part).collect();
+    let marked = match is_marked {
+        true => format!(
+            "; this release has height {} and suppresses {}",
+            facts.certificate.height,
+            grouped(facts.certificate.n_records_suppressed)
+        ),
+        false => String::new(),
+    };
+    format!("Records suppressed by height: {}{marked}.", ends.join(", "))
+}
+
+fn request(facts: &Facts) -> String {
+    let taken = match facts.certificate.choice.as_str() {
+        "exact" => "All wishes could be met; the best scheme that meets them was taken.".to_string(),
+        "suppression" => not_all_met("suppresses more records than wished"),
+        "height" => not_all_met("generalizes further than wished"),
+        "privacy" => not_all_met("promises less privacy than wished"),
+        "levels" => "The levels were chosen by hand.".to_string(),
+        other => format!("The answer taken was “{}”.", escape(other)),
+    };
+    let rows: String = wishes(facts).iter().map(wish_row).collect();
+    let table = match rows.is_empty() {
+        true => "<p>No request was recorded.</p>\n".to_string(),
+        false => format!(
+            "<table class=\"wishes\">\n<caption>The request as understood, beside what the release gives</caption>\n\
+             <thead><tr><th scope=\"col\">Wish</th><th scope=\"col\">Asked</th><th scope=\"col\">Given</th>\
+             <th scope=\"col\"><span class=\"unseen\">Met</span></th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
+        ),
+    };
+    format!("<section>\n<h2>What was asked, and which offer was taken</h2>\n<p>{taken}</p>\n{table}</section>\n")
+}
+
+fn not_all_met(concession: &str) -> String {
+    format!("Not all wishes could be met together. Of the offers, the one that {concession} was taken.")
+}
+
+/// One wish of a request; all texts are safe to print.
+struct Wish {
+    wish: String,
+    asked: String,
+    given: String,
+    /// Unknown for wishes that this page cannot compare.
+    is_met: Option<bool>,
+}
+
+fn wishes(facts: &Facts) -> Vec<Wish> {
+    let certificate = facts.certificate;
+    let promised = certificate.promised();
+    let Some(request) = certificate.request.as_object() else {
+        return Vec::new();
+    };
+    let mut wishes = Vec::new();
+    for (key, asked) in request {
+        match (key.as_str(), asked) {
+            ("k", _) => wishes.push(at_least("Records alike (k)", asked, promised.k)),
+            ("l", _) => wishes.push(at_least("Different sensitive values (l)", asked, promised.l)),
+            ("max_suppressed", _) => {
+                wishes.push(at_most("Records suppressed".to_string(), asked, Some(certificate.n_records_suppressed)));
+            }
+            ("max_level", Value::Object(levels)) => wishes.extend(levels.iter().map(|(attribute, asked)| {
+                let level = certificate.levels.get(attribute).and_then(Value::as_u64);
+                at_most(format!("Level of {}", name(attribute)), asked, level)
+            })),
+            _ => wishes.push(Wish {
+                wish: escape(key),
+                asked: escape(&asked.to_string()),
+                given: String::new(),
+                is_met: None,
+            }),
+        }
+    }
+    wishes
+}
+
+fn at_least(wish: &str, asked: &Value, given: Option<u64>) -> Wish {
+    Wish {
+        wish: wish.to_string(),
+        asked: format!("at least {}", number_of(asked)),
+        given: given.map_or("no promise".to_string(), grouped),
+        is_met: asked.as_u64().map(|asked| given.is_some_and(|given| given >= asked)),
+    }
+}
+
+fn at_most(wish: String, asked: &Value, given: Option<u64>) -> Wish {
+    Wish {
+        wish,
+        asked: format!("at most {}", number_of(asked)),
+        given: given.map_or("unknown".to_string(), grouped),
+        is_met: asked.as_u64().zip(given).map(|(asked, given)| given <= asked),
+    }
+}
+
+fn number_of(value: &Value) -> String {
+    value.as_u64().map_or_else(|| escape(&value.to_string()), grouped)
+}
+
+fn wish_row(wish: &Wish) -> String {
+    let met = match wish.is_met {
+        Some(true) => "<span class=\"chip good\">✓ met</span>",
+        Some(false) => "<span class=\"chip warn\">given up</span>",
+        None => "",
+    };
+    let Wish { wish, asked, given, .. } = wish;
+    format!("<tr><th scope=\"row\">{wish}</th><td>{asked}</td><td>{given}</td><td class=\"end\">{met}</td></tr>\n")
+}
+
+fn claims(facts: &Facts) -> String {
+    let n_columns = facts.certificate.columns.len() as u64;
+    let n_right = facts.claims.iter().filter(|claim| claim.holds).count() as u64;
+    let body = match facts.claims.len() as u64 {
+        0 => "<p>No claim of the certificate was compared with the file.</p>\n".to_string(),
+        n => format!(
+            "<table class=\"claims\">\n<caption>{} of {} hold</caption>\n\
+             <thead><tr><th scope=\"col\">Claim</th><th scope=\"col\">Certificate</th><th scope=\"col\">Found</th>\
+             <th scope=\"col\"><span class=\"unseen\">Holds</span></th></tr></thead>\n<tbody>\n{}</tbody>\n</table>\n",
+            grouped(n_right),
+            counted(n, "claim", "claims"),
+            facts.claims.iter().map(|claim| claim_row(claim, n_columns)).collect::<String>()
+        ),
+    };
+    format!("<section>\n<h2>What the certificate claims, and what the file shows</h2>\n{body}</section>\n")
+}
+
+fn claim_row(claim: &Claim, n_columns: u64) -> String {
+    let (class, status) = if claim.holds { ("good", "✓ holds") } else { ("bad", "✕ wrong") };
+    format!(
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td>\
+         <td class=\"end\"><span class=\"chip {class}\">{status}</span></td></tr>\n",
+        escape(&claim.claim),
+        claimed_text(claim, &claim.claimed, n_columns),
+        claimed_text(claim, &claim.found, n_columns)
+    )
+}
+
+/// A claim's value, made readable without making different values look alike: what is shortened stands whole further
+/// down, and is shortened only where both sides are the same.
+fn claimed_text(claim: &Claim, value: &str, n_columns: u64) -> String {
+    match claim.claim.as_str() {
+        "file" if claim.holds && value.is_ascii() && value.len() > 8 => {
+            format!("<code>{}…</code>", escape(&value[..8]))
+        }
+        "file" => format!("<code class=\"hash\">{}</code>", escape(value)),
+        "columns" if claim.holds => counted(n_columns, "column", "columns"),
+        "columns" => escape(value).replace(',', ",<wbr>"),
+        _ => value.parse().map_or_else(|_| escape(value), grouped),
+    }
+}
+
+fn how_to_check(facts: &Facts) -> String {
+    let certificate = facts.certificate;
+    let file = shell_word(facts.release);
+    let by_hand = match certificate.quasi_identifiers.is_empty() {
+        true => String::new(),
+        false => format!(
+            "<p>Any database can tell the same without incrowd; load the file as <code>release</code> \
+             and compare with the promise:</p>\n<pre><code>{}</code></pre>\n",
+            escape(&query(certificate))
+        ),
+    };
+    format!(
+        "<section>\n<h2>Check it yourself</h2>\n\
+         <p>Nobody has to believe this page. With the file and its certificate alone, this counts again, \
+         and ends with exit code 0 only if everything holds:</p>\n\
+         <pre><code>incrowd verify {} <span>--certificate {}</span></code></pre>\n{by_hand}</section>\n",
+        escape(&file),
+        escape(&shell_word(facts.certificate_name))
+    )
+}
+
+/// The promise as a question to a database.
+fn query(certificate: &Certificate) -> String {
+    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    let attributes: Vec<String> = certificate.quasi_identifiers.iter().map(|name| quoted(name)).collect();
+    let (least, counted) = match &certificate.sensitive {
+        Some(name) => (", min(n_values)", format!(",\n    count(DISTINCT {}) AS n_values", quoted(name))),
+        None => ("", String::new()),
+    };
+    format!(
+        "SELECT min(n_records){least} FROM (\n  SELECT count(*) AS n_records{counted}\n  FROM release\n  GROUP BY {}\n) AS g",
+        attributes.join(", ")
+    )
+}
+
+fn origin(facts: &Facts) -> String {
+    let certificate = facts.certificate;
+    let mut entries = vec![entry("Release", &hash(&certificate.output))];
+    entries.extend(certificate.input.iter().map(|file| entry("Source", &hash(file))));
+    entries.extend(certificate.hierarchies.iter().map(|file| entry("Hierarchy", &hash(file))));
+    entries.push(entry("Columns", &names(&certificate.columns)));
+    entries.push(entry("Made by", &format!("incrowd {}", escape(&certificate.version))));
+    entries.push(entry("Method", &escape(&certificate.method)));
+    entries.push(entry("Order of records", &escape(&certificate.order)));
+    entries.push(entry("Seed", &certificate.seed.map_or("no random choices".to_string(), |seed| seed.to_string())));
+    format!(
+        "<section>\n<h2>Where it comes from</h2>\n<p class=\"note\">Files by name and SHA-256.</p>\n\
+         <dl class=\"origin\">\n{}</dl>\n</section>\n",
+        entries.concat()
+    )
+}
+
+fn entry(label: &str, value: &str) -> String {
+    format!("<div><dt>{label}</dt><dd>{value}</dd></div>\n")
+}
+
+fn hash(file: &FileHash) -> String {
+    format!("{}<br><code class=\"hash\">{}</code>", escape(&file.name), escape(&file.sha256))
+}
+
+/// A place to sign, on paper only, and only under a promise that holds.
+fn signature(facts: &Facts) -> String {
+    match judge(facts) {
+        Judgement::Holds => {
+            "<section class=\"signature\" aria-hidden=\"true\"><p>Name</p><p>Date</p><p>Signature</p></section>\n"
+                .to_string()
+        }
+        _ => String::new(),
+    }
+}
+
+// Words and numbers.
+
+fn name(attribute: impl AsRef<str>) -> String {
+    format!("<em>{}</em>", escape(attribute.as_ref()))
+}
+
+fn names(attributes: &[String]) -> String {
+    attributes.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(n), if n == 1 { one } else { many })
+}
+
+/// A file's name as one word of a command line.
+fn shell_word(name: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "._-/".contains(c);
+    match !name.is_empty() && name.chars().all(is_plain) {
+        true => name.to_string(),
+        false => format!("'{}'", name.replace('\'', r"'\''")),
+    }
+}
+
+/// A loss as a percentage; never rounds something to nothing.
+fn share(loss: f64) -> String {
+    match loss * 100.0 {
+        percent if percent > 0.0 && percent < 0.1 => "under 0.1 %".to_string(),
+        percent => format!("{percent:.1} %"),
+    }
+}
+
+fn mean(n: f64) -> String {
+    format!("{}.{}", grouped((n * 10.0).round() as u64 / 10), (n * 10.0).round() as u64 % 10)
+}
+
+/// A number that fits under a bar.
+fn short(n: u64) -> String {
+    let scaled = |unit: f64, letter: &str| {
+        let text = format!("{:.1}", n as f64 / unit);
+        format!("{}{letter}", text.strip_suffix(".0").unwrap_or(&text))
+    };
+    match n {
+        0..10_000 => grouped(n),
+        10_000..999_950 => scaled(1e3, "k"),
+        999_950..999_950_000 => scaled(1e6, "M"),
+        _ => scaled(1e9, "G"),
+    }
+}
+
+/// A number on an axis; all of an axis are written in the same unit.
+fn axis_number(n: u64, step: u64) -> String {
+    match (n, step) {
+        (0, _) => "0".to_string(),
+        (_, 1_000_000..) => format!("{}M", grouped(n / 1_000_000)),
+        (_, 1_000..) => format!("{}k", n / 1_000),
+        _ => grouped(n),
+    }
+}
+
+/// How much of the whole a part is, from 0 to 1, whatever it is given.
+fn part(n: f64, of: f64) -> f64 {
+    if of > 0.0 && n > 0.0 { (n / of).min(1.0) } else { 0.0 }
+}
+
+/// A round step that divides an axis up to `n_most` into two to five parts.
+fn nice_step(n_most: u64) -> u64 {
+    let mut unit: u64 = 1;
+    loop {
+        for step in [1, 2, 5].map(|digit| unit.saturating_mul(digit)) {
+            if n_most / step < 5 {
+                return step;
+            }
+        }
+        unit = unit.saturating_mul(10);
+    }
+}
+
+const STYLE: &str = "
+:root {
+  color-scheme: light;
+  --paper: #fff; --ink: #1b1f24; --soft: #5a626b; --line: #dfe3e8; --tint: #f4f6f8;
+  --accent: #2b6095; --range: #bcd3e9; --warn: #a85b00; --amber: #e0a23a; --grey: #b4bbc3;
+  --good: #17693e; --good-tint: #e8f4ed; --bad: #b3261e; --bad-tint: #fcecea; --warn-tint: #fbf1e2;
+}
+@media screen and (prefers-color-scheme: dark) {
+  :root {
+    color-scheme: dark;
+    --paper: #14171b; --ink: #e7eaed; --soft: #a0a8b1; --line: #2d343b; --tint: #1d2227;
+    --accent: #82b4e6; --range: #2f4d6b; --warn: #f0b866; --amber: #d19a3c; --grey: #59626c;
+    --good: #6fcf9b; --good-tint: #16291f; --bad: #ff9184; --bad-tint: #331a18; --warn-tint: #2f2413;
+  }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink);
+  font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif;
+  -webkit-text-size-adjust: 100%; overflow-wrap: break-word; }
+main { max-width: 46rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
+h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 1.25rem; letter-spacing: -.01em; }
+h2 { font-size: 1.2rem; line-height: 1.3; margin: 0 0 .75rem; }
+h3 { font-size: 1rem; margin: 1.25rem 0 .4rem; }
+p { margin: 0 0 .75rem; }
+em { font-style: normal; font-weight: 600; }
+section { margin-top: 2.75rem; }
+.eyebrow { margin: 0 0 .25rem; color: var(--soft); font-size: .9rem; }
+.verdict { display: flex; gap: .85rem; margin: 0; padding: 1rem 1.1rem; border-radius: 8px; font-size: 1.1rem; }
+.verdict .mark { flex: none; width: 1.65rem; height: 1.65rem; border-radius: 50%; line-height: 1.65rem;
+  text-align: center; font-weight: 700; font-size: 1rem; background: currentColor; }
+.verdict .mark::first-letter { color: var(--paper); }
+.verdict > span:last-child { color: var(--ink); }
+.good { color: var(--good); } .bad { color: var(--bad); } .warn { color: var(--warn); }
+.verdict.good { background: var(--good-tint); } .verdict.bad { background: var(--bad-tint); }
+.verdict.good strong { color: var(--good); } .verdict.bad strong { color: var(--bad); }
+.chip { display: inline-block; padding: 0 .5em; border-radius: 4px; font-size: .8rem; font-weight: 600;
+  line-height: 1.6; white-space: nowrap; }
+.chip.good { background: var(--good-tint); } .chip.bad { background: var(--bad-tint); }
+.chip.warn { background: var(--warn-tint); }
+.promises { list-style: none; margin: 0; padding: 0; }
+.promises li { padding-left: .9rem; border-left: 3px solid; margin-bottom: .9rem; }
+.promises > li > strong, .promises p { color: var(--ink); } .promises p { margin: .1rem 0 0; }
+.limits { margin: 0; padding-left: 1.1rem; } .limits li { margin-bottom: .35rem; }
+.note, .axis, caption, figcaption, small, .tiles dt, .origin dt { color: var(--soft); font-size: .875rem; }
+.note { margin: .75rem 0 0; }
+.tiles { display: grid; grid-template-columns: repeat(4, 1fr); gap: 1.1rem 1rem; margin: 1.1rem 0 0; }
+.tiles dd { margin: 0; font-size: 1.5rem; line-height: 1.25; font-weight: 600; font-variant-numeric: tabular-nums; }
+small { display: block; font-size: .8rem; font-weight: 400; line-height: 1.4; }
+.swatch { display: inline-block; width: .65em; height: .65em; border-radius: 2px; margin-right: .4em; }
+.swatch.published { background: var(--accent); } .swatch.suppressed { background: var(--amber); }
+.swatch.dropped { background: var(--grey); }
+rect.published, .fill { fill: var(--accent); } rect.suppressed { fill: var(--amber); } rect.dropped { fill: var(--grey); }
+.records { display: block; width: 100%; height: 14px; border-radius: 4px; }
+.bar { display: block; width: 100%; height: 6px; margin-top: .35rem; border-radius: 3px; }
+.track { fill: var(--line); } .failing { fill: var(--bad); }
+table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
+caption { text-align: left; padding-bottom: .5rem; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); }
+.wishes td { white-space: nowrap; }
+thead th { font-size: .8rem; color: var(--soft); font-weight: 600; padding-top: 0; }
+tbody th { font-weight: 600; min-width: 6.5rem; } 
+.claims td:not(.end) { width: 30%; }
+tbody th, td small, .claims td, h1, .verdict { overflow-wrap: anywhere; }
+th:last-child, td:last-child { padding-right: 0; }
+.loss { width: 22%; min-width: 4.5rem; } .end { text-align: right; }
+.numeric th, .numeric td { text-align: right; padding-top: .2rem; padding-bottom: .2rem; }
+.numeric th:first-child { text-align: left; } .numeric tbody th { font-weight: 400; }
+figure { margin: 0; } figcaption { margin-bottom: .75rem; }
+.chart { display: block; width: calc(100% - 24px); margin-left: 6px; height: 226px; overflow: visible; }
+.chart.scaled { width: calc(100% - 44px); margin-left: 44px; }
+.chart text { fill: var(--ink); font-size: 12px; font-variant-numeric: tabular-nums; }
+.chart .value, .chart .marked { paint-order: stroke; stroke: var(--paper); stroke-width: 3px; }
+.chart .tick, .chart .value { text-anchor: middle; } .chart .scale { text-anchor: end; }
+.chart .tick, .chart .scale { fill: var(--soft); } .chart .marked { font-weight: 600; }
+.chart line { stroke: var(--line); } .chart .base { stroke: var(--soft); }
+.chart .marker { stroke: var(--ink); stroke-dasharray: 3 3; }
+.chart .range { fill: var(--range); } .chart .mean { stroke: var(--accent); stroke-width: 2; stroke-linecap: round; }
+.chart .ring { fill: var(--paper); stroke: var(--ink); stroke-width: 2.5; }
+.axis { text-align: center; margin: 0 0 .5rem; }
+details { margin-top: .25rem; } summary { color: var(--accent); font-size: .875rem; cursor: pointer; }
+details table { margin-top: .5rem; max-width: 26rem; }
+pre, code { font-family: ui-monospace, 'Cascadia Mono', Menlo, Consolas, monospace; }
+code { font-size: .875em; }
+pre { background: var(--tint); border-radius: 6px; padding: .75rem .9rem; margin: 0 0 .9rem; white-space: pre-wrap; }
+pre span { display: inline-block; }
+.hash { font-size: .78rem; color: var(--soft); word-break: break-all; }
+.origin { margin: 0; } .origin div { display: grid; grid-template-columns: 9rem 1fr; gap: 0 1rem;
+  padding: .4rem 0; border-bottom: 1px solid var(--line); }
+.origin dd { margin: 0; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.signature { display: none; }
+@media (min-width: 34rem) { .claims tbody th { min-width: 12rem; } }
+@media (max-width: 34rem) {
+  main { padding-top: 1.5rem; } h1 { font-size: 1.5rem; } .verdict { font-size: 1rem; }
+  .tiles { grid-template-columns: 1fr 1fr; } .tiles dd { font-size: 1.3rem; }
+  .origin div { display: block; } th, td { padding-right: .5rem; font-size: .9rem; }
+}
+@media print {
+  @page { margin: 18mm; }
+  * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+  html { font-size: 13px; } body { font-size: 1rem; } main { max-width: none; padding: 0; } section { margin-top: 1.75rem; }
+  h2, h3, caption, figcaption { break-after: avoid; } figure, table, caption, .tiles, pre, .origin div, .promises li { break-inside: avoid; }
+  details { display: none; }
+  .signature { display: grid; grid-template-columns: 2fr 1fr 2fr; gap: 1.5rem; margin-top: 4rem; break-inside: avoid; }
+  .signature p { border-top: 1px solid var(--ink); padding-top: .3rem; font-size: .875rem; }
+}
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use incrowd::criterion::Criteria;
+    use serde_json::json;
+
+    /// Adult with five quasi-identifiers, published with one wish given up.
+    fn certificate() -> Certificate {
+        let file = |name: &str, digit: &str| FileHash { name: name.to_string(), sha256: digit.repeat(32) };
+        let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+        let criteria = json!({"k": {"promised": 10, "reached": 10}, "l": {"promised": 3, "reached": 4}});
+        Certificate {
+            format: Certificate::FORMAT.to_string(),
+            format_version: Certificate::FORMAT_VERSION,
+            version: "0.1.0".to_string(),
+            method: "global recoding".to_string(),
+            request: json!({"k": 10, "l": 3, "max_suppressed": 321,
+                "max_level": {"age": 2, "workclass": 2, "race": 1, "occupation": 2, "education": 0}}),
+            choice: "height".to_string(),
+            criteria: criteria.as_object().expect("written as an object").clone(),
+            quasi_identifiers: names(&["age", "workclass", "race", "occupation", "education"]),
+            sensitive: Some("hours-per-week".to_string()),
+            columns: names(&["age", "workclass", "race", "occupation", "education", "hours-per-week", "income"]),
+            levels: json!({"age": 1, "workclass": 2, "race": 2, "occupation": 2, "education": 0}),
+            level_names: json!({}),
+            height: 7,
+            n_records_read: 32561,
+            n_records_dropped: 2399,
+            n_records_suppressed: 238,
+            n_records_published: 29924,
+            n_groups: 172,
+            smallest_group: Some(10),
+            fewest_distinct: Some(4),
+            loss: json!({"ncp": 0.6213}),
+            order: "by the published values, so that nothing is left of the source’s order".to_string(),
+            seed: None,
+            input: vec![file("adult.csv", "3b")],
+            hierarchies: vec![file("hierarchies/age.csv", "a1"), file("hierarchies/education.csv", "0f")],
+            output: file("adult-k10.csv", "9c"),
+        }
+    }
+
+    fn verdict(n_groups_failing: u64) -> Verdict {
+        let finding = |criterion, reached, n_groups_failing| Finding {
+            criterion,
+            reached: Some(reached),
+            n_groups_failing,
+            n_records_failing: n_groups_failing * 7,
+        };
+        Verdict {
+            n_records: 29924,
+            n_absent: 0,
+            n_groups: 172,
+            smallest_group: Some(if n_groups_failing > 0 { 7 } else { 10 }),
+            fewest_distinct: Some(4),
+            findings: vec![
+                finding(Criterion::KAnonymity(10), 10, n_groups_failing),
+                finding(Criterion::DistinctDiversity(3), 4, 0),
+            ],
+        }
+    }
+
+    fn attribute(name: &str, level: usize, n_levels: usize, samples: &[&str], ncp: f64) -> AttributeFacts {
+        AttributeFacts {
+            name: name.to_string(),
+            level,
+            n_levels,
+            level_name: format!("level {level} of its hierarchy"),
+            n_labels: if level + 1 == n_levels { 1 } else { 15 },
+            samples: samples.iter().map(|sample| sample.to_string()).collect(),
+            ncp,
+        }
+    }
+
+    fn facts<'a>(certificate: &'a Certificate, verdict: &'a Verdict, claims: &'a [Claim]) -> Facts<'a> {
+        let of_height =
+            [(5, 1184, 4461.7, 12634), (6, 578, 2596.7, 10619), (7, 238, 1316.9, 7332), (8, 60, 566.9, 2755)];
+        let height = |(height, n_suppressed_min, n_suppressed_mean, n_suppressed_max)| HeightFacts {
+            height,
+            n_suppressed_min,
+            n_suppressed_mean,
+            n_suppressed_max,
+        };
+        Facts {
+            release: "adult-k10.csv",
+            certificate_name: "release.csv.certificate.json",
+            certificate,
+            verdict,
+            claims,
+            attributes: vec![
+                attribute("age", 1, 5, &["17–21", "22–26", "27–31"], 0.055),
+                attribute("race", 2, 3, &["*"], 1.0),
+                attribute("education", 0, 5, &["Bachelors", "HS-grad", "Masters"], 0.0),
+            ],
+            group_sizes: vec![(10, 30), (25, 40), (80, 50), (300, 40), (1052, 12)],
+            by_height: of_height.map(height).into(),
+        }
+    }
+
+    fn claim(holds: bool) -> Claim {
+        Claim {
+            claim: "groups".to_string(),
+            holds,
+            claimed: "172".to_string(),
+            found: if holds { "172" } else { "171" }.to_string(),
+        }
+    }
+
+    fn page(certificate: &Certificate, verdict: &Verdict, claims: &[Claim]) -> String {
+        html(&facts(certificate, verdict, claims))
+    }
+
+    #[test]
+    fn markup_becomes_text() {
+        assert_eq!(
+            escape("<script>alert('&\"')</script>"),
+            "&lt;script&gt;alert(&#39;&amp;&quot;&#39;)&lt;/script&gt;"
+        );
+        assert_eq!(escape("Müller, 30–39"), "Müller, 30–39");
+    }
+
+    #[test]
+    fn no_text_of_the_facts_reaches_the_page_as_markup() {
+        let evil = "<script>\"'&";
+        let text = || evil.to_string();
+        let texts = || vec![text(), text()];
+        let file = || FileHash { name: text(), sha256: text() };
+        let certificate = Certificate {
+            version: text(),
+            method: text(),
+            choice: text(),
+            request: json!({"k": evil, "max_suppressed": evil, "max_level": {evil: 1}, evil: evil}),
+            quasi_identifiers: vec![text()],
+            sensitive: Some(text()),
+            columns: texts().into_iter().chain(["<script>2".to_string()]).collect(),
+            levels: json!({evil: 2}),
+            order: text(),
+            input: vec![file()],
+            hierarchies: vec![file()],
+            output: file(),
+            ..certificate()
+        };
+        let claims = ["file", "columns", evil].map(|claim| Claim {
+            claim: claim.to_string(),
+            holds: false,
+            claimed: text(),
+            found: text(),
+        });
+        for verdict in [verdict(0), verdict(1)] {
+            let mut facts = facts(&certificate, &verdict, &claims);
+            facts.release = evil;
+            facts.attributes = vec![attribute(evil, 0, 2, &[evil], 0.5)];
+            facts.attributes[0].level_name = text();
+            let page = html(&facts);
+            assert!(page.contains("&lt;script&gt;"));
+            assert!(!page.contains("<script"));
+            assert!(!page.contains(evil));
+        }
+    }
+
+    #[test]
+    fn the_verdict_is_said_in_plain_words() {
+        let check = |n_groups_failing: u64, claims: &[Claim], expected: &[&str], absent: &str| {
+            let page = page(&certificate(), &verdict(n_groups_failing), claims);
+            for words in expected {
+                assert!(page.contains(words), "{words}");
+            }
+            assert!(!page.contains(absent), "{absent}");
+        };
+        let each = "Each of the 172 published groups has at least 10 records and at least 3 different values of";
+        check(0, &[claim(true)], &["The promise holds.", each, "✓ kept"], "does not hold");
+        let one = "1 of 172 published groups has fewer than 10 records (7 records in all).";
+        check(1, &[], &["The promise does not hold.", one, "Do not publish", "✕ broken"], "The promise holds");
+        let many = "3 of 172 published groups have fewer than 10 records";
+        check(3, &[], &["The promise does not hold.", many], "class=\"signature\"");
+        let wrong = "one claim of the certificate is wrong";
+        check(
+            0,
+            &[claim(true), claim(false)],
+            &["The certificate does not hold.", wrong, "✕ wrong"],
+            "The promise holds",
+        );
+    }
+
+    #[test]
+    fn a_promise_holds_only_if_all_of_it_was_checked() {
+        let certificate = certificate();
+        let mut unchecked = verdict(0);
+        unchecked.findings.pop();
+        assert_eq!(judge(&facts(&certificate, &unchecked, &[])), Judgement::Unjudged);
+        let mut weaker = verdict(0);
+        weaker.findings[0].criterion = Criterion::KAnonymity(9);
+        assert_eq!(judge(&facts(&certificate, &weaker, &[])), Judgement::Unjudged);
+        let none = Certificate { criteria: Default::default(), ..certificate.clone() };
+        let nothing = Verdict { findings: Vec::new(), ..verdict(0) };
+        assert!(none.promised() == Criteria::default());
+        assert!(page(&none, &nothing, &[]).contains("Nothing is promised."));
+        let empty = Verdict { n_records: 0, n_groups: 0, smallest_group: None, ..verdict(0) };
+        assert_eq!(judge(&facts(&certificate, &empty, &[])), Judgement::Empty);
+    }
+
+    #[test]
+    fn what_is_not_promised_depends_on_the_promise() {
+        let mut k_only = certificate();
+        k_only.criteria.shift_remove("l");
+        let alike = Verdict { fewest_distinct: Some(1), ..verdict(0) };
+        let shared = "some groups do have a single value of <em>hours-per-week</em>";
+        assert!(page(&k_only, &alike, &[]).contains(shared));
+        assert!(!page(&k_only, &verdict(0), &[]).contains(shared));
+        assert!(page(&certificate(), &verdict(0), &[]).contains("How evenly values are spread."));
+        assert!(page(&k_only, &alike, &[]).contains("as in the source: <em>hours-per-week</em>, <em>income</em>."));
+    }
+
+    #[test]
+    fn the_page_asks_nobody_for_anything() {
+        let page = page(&certificate(), &verdict(0), &[claim(true)]);
+        for request in ["http:", "https:", "src=", "href=", "url(", "@import", "<script", "<link", "//"] {
+            assert!(!page.contains(request), "{request}");
+        }
+    }
+
+    #[test]
+    fn same_facts_same_bytes() {
+        let page = || page(&certificate(), &verdict(0), &[claim(true)]);
+        assert_eq!(page(), page());
+    }
+
+    #[test]
+    fn every_tag_that_opens_closes() {
+        let page = page(&certificate(), &verdict(1), &[claim(true), claim(false)]);
+        for tag in ["section", "table", "tr", "th", "td", "svg", "text", "ul", "li", "dl", "dd", "figure", "span", "p"]
+        {
+            let n_open = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+            assert_eq!(n_open, page.matches(&format!("</{tag}>")).count(), "{tag}");
+        }
+    }
+
+    #[test]
+    fn buckets_start_at_k_and_hold_every_group_once() {
+        let check = |sizes: &[(u64, u64)], k: Option<u64>, expected: &[(u64, u64, u64)]| {
+            let buckets = buckets(sizes, k);
+            let found: Vec<_> = buckets.iter().map(|bucket| (bucket.low, bucket.high, bucket.n_groups)).collect();
+            assert_eq!(found, expected);
+            let n_records: u64 = sizes.iter().map(|(size, n)| size * n).sum();
+            assert_eq!(buckets.iter().map(|bucket| bucket.n_records).sum::<u64>(), n_records);
+        };
+        check(&[], Some(10), &[]);
+        check(&[(10, 3), (19, 1), (20, 2)], Some(10), &[(1, 10, 0), (10, 20, 4), (20, 40, 2)]);
+        check(&[(4, 1), (10, 1)], Some(10), &[(1, 10, 1), (10, 20, 1)]);
+        check(&[(1, 5), (2, 1)], Some(1), &[(1, 2, 5), (2, 4, 1)]);
+        check(&[(6, 1), (13, 1)], None, &[(6, 12, 1), (12, 24, 1)]);
+        assert!(buckets(&[(2, 1), (1 << 40, 1)], Some(2)).len() <= 9);
+        assert_eq!(buckets(&[(u64::MAX - 1, 1)], Some(2)).iter().map(|bucket| bucket.n_groups).sum::<u64>(), 1);
+    }
+
+    #[test]
+    fn a_page_without_lattice_or_groups_leaves_charts_out() {
+        let (certificate, verdict) = (certificate(), verdict(0));
+        let mut facts = facts(&certificate, &verdict, &[]);
+        assert!(html(&facts).contains("What other schemes would have cost"));
+        facts.by_height.clear();
+        facts.group_sizes.clear();
+        let page = html(&facts);
+        assert!(!page.contains("What other schemes would have cost"));
+        assert!(!page.contains("How large the crowds are"));
+    }
+
+    #[test]
+    fn numbers_are_short_and_steps_round() {
+        let texts = [0, 9_999, 10_000, 12_345, 999_949, 999_950, 1_234_567, 2_000_000_000].map(short);
+        assert_eq!(texts, ["0", "9,999", "10k", "12.3k", "999.9k", "1M", "1.2M", "2G"]);
+        assert_eq!([0, 4, 5, 18_949, 25_000, u64::MAX].map(nice_step)[..5], [1, 1, 2, 5_000, 10_000]);
+        assert_eq!([0.0, 0.0004, 0.1234, 1.0].map(share), ["0.0 %", "under 0.1 %", "12.3 %", "100.0 %"]);
+        assert_eq!([0.0, 1316.94, 1999.96].map(mean), ["0.0", "1,316.9", "2,000.0"]);
+    }
+
+    #[test]
+    fn a_file_name_is_one_word_of_a_command() {
+        assert_eq!(
+            ["a-b.csv", "my file.csv", "it's.csv"].map(shell_word),
+            ["a-b.csv", "'my file.csv'", r"'it'\''s.csv'"]
+        );
+    }
+}

@@ -1,0 +1,377 @@
+//! Where records come from: CSV and Parquet files, streamed as Arrow record batches in bounded memory.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use incrowd::error::unknown;
+use incrowd::{Error, ErrorKind, Result};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+
+/// Records per batch: enough that what is done once per batch does not show.
+const N_BATCH: usize = 32 * 1024;
+
+/// How to read CSV.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CsvOptions {
+    /// Found out from the header where it is not given.
+    pub delimiter: Option<u8>,
+}
+
+/// A table in one or more files.
+pub struct Source {
+    parts: Vec<Part>,
+    schema: SchemaRef,
+    n_bytes: u64,
+}
+
+enum Part {
+    Csv { path: PathBuf, delimiter: u8 },
+    Parquet { path: PathBuf, metadata: ArrowReaderMetadata },
+}
+
+/// A piece of a table that can be read on its own: a CSV file, or a row group of a Parquet file.
+#[derive(Clone, Copy)]
+struct Piece {
+    part: usize,
+    row_group: usize,
+}
+
+impl Source {
+    /// Opens a CSV file, a Parquet file, or a folder of Parquet files.
+    pub fn open(path: &Path, csv: &CsvOptions) -> Result<Source> {
+        let paths = if path.is_dir() { parquet_files(path)? } else { vec![path.to_path_buf()] };
+        let mut parts = Vec::new();
+        let mut schema: Option<SchemaRef> = None;
+        let mut n_bytes = 0;
+        for path in paths {
+            let mut file = open_file(&path)?;
+            n_bytes += file.metadata().map_err(|error| crate::io_error(&path, error))?.len();
+            let (part, part_schema) = if is_parquet(&mut file, &path)? {
+                open_parquet(path.clone(), &file)?
+            } else {
+                open_csv(path.clone(), file, csv)?
+            };
+            check_names(&part_schema, &path)?;
+            match &schema {
+                None => schema = Some(part_schema),
+                Some(first) if names(first) == names(&part_schema) => {}
+                Some(_) => {
+                    return Err(Error::new(ErrorKind::Data, "has other columns than the files before it")
+                        .at(path.display().to_string())
+                        .hint("all files of a table have the same columns in the same order"));
+                }
+            }
+            parts.push(part);
+        }
+        Ok(Source { parts, schema: schema.expect("at least one file was opened"), n_bytes })
+    }
+
+    /// The columns as they are read; texts of Parquet files come as dictionaries.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    pub fn column_names(&self) -> Vec<String> {
+        names(&self.schema)
+    }
+
+    /// Whether columns are plain texts whose types must be found out from their values.
+    pub fn is_text(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Csv { .. }))
+    }
+
+    /// How fields are separated, a comma where the files are not CSV.
+    pub fn delimiter(&self) -> u8 {
+        match self.parts.first() {
+            Some(Part::Csv { delimiter, .. }) => *delimiter,
+            _ => b',',
+        }
+    }
+
+    pub fn files(&self) -> Vec<&Path> {
+        let path = |part| match part {
+            &Part::Csv { ref path, .. } | &Part::Parquet { ref path, .. } => path.as_path(),
+        };
+        self.parts.iter().map(path).collect()
+    }
+
+    pub fn n_bytes(&self) -> u64 {
+        self.n_bytes
+    }
+
+    /// Refuses a column that is not there, and suggests the nearest that is.
+    pub fn check_column(&self, name: &str) -> Result<()> {
+        if self.schema.column_with_name(name).is_some() {
+            return Ok(());
+        }
+        let names = self.column_names();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let position = self.files()[0].display().to_string();
+        Err(unknown(ErrorKind::Data, "column", name, &names).at(position))
+    }
+
+    fn pieces(&self) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        for (part, what) in self.parts.iter().enumerate() {
+            let n_row_groups = match what {
+                Part::Csv { .. } => 1,
+                Part::Parquet { metadata, .. } => metadata.metadata().num_row_groups(),
+            };
+            pieces.extend((0..n_row_groups).map(|row_group| Piece { part, row_group }));
+        }
+        pieces
+    }
+
+    /// Reads the named columns, batch after batch, in the order of the table.
+    ///
+    /// `visit` gets each batch and the bytes of the files that it took to get there.
+    pub fn for_each(&self, columns: &[String], mut visit: impl FnMut(RecordBatch, u64) -> Result<()>) -> Result<()> {
+        for piece in self.pieces() {
+            self.read_piece(piece, columns, &mut visit)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the named columns on several threads, each with a state of its own; returns the states.
+    pub fn for_each_parallel<S: Send>(
+        &self,
+        columns: &[String],
+        n_threads: usize,
+        start: impl Fn() -> S + Sync,
+        visit: impl Fn(&mut S, RecordBatch, u64) -> Result<()> + Sync,
+    ) -> Result<Vec<S>> {
+        let pieces = self.pieces();
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<S> {
+            let mut state = start();
+            while let Some(&piece) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let read = self.read_piece(piece, columns, &mut |batch, n_bytes| visit(&mut state, batch, n_bytes));
+                if read.is_err() {
+                    // Nobody needs the rest.
+                    next.store(pieces.len(), Ordering::Relaxed);
+                    read?;
+                }
+            }
+            Ok(state)
+        };
+        let n_threads = n_threads.clamp(1, pieces.len().max(1));
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (1..n_threads).map(|_| scope.spawn(work)).collect();
+            let first = work();
+            let others = threads.into_iter().map(|thread| thread.join().expect("a reading thread does not panic"));
+            std::iter::once(first).chain(others.collect::<Vec<_>>()).collect()
+        })
+    }
+
+    fn read_piece(
+        &self,
+        piece: Piece,
+        columns: &[String],
+        visit: &mut impl FnMut(RecordBatch, u64) -> Result<()>,
+    ) -> Result<()> {
+        match &self.parts[piece.part] {
+            Part::Csv { path, delimiter } => read_csv(path, *delimiter, &self.schema, columns, visit),
+            Part::Parquet { path, metadata } => read_row_group(path, metadata, piece.row_group, columns, visit),
+        }
+    }
+}
+
+fn names(schema: &Schema) -> Vec<String> {
+    schema.fields().iter().map(|field| field.name().clone()).collect()
+}
+
+fn check_names(schema: &Schema, path: &Path) -> Result<()> {
+    let names = names(schema);
+    for (i, name) in names.iter().enumerate() {
+        if let Some(first) = names[..i].iter().position(|earlier| earlier == name) {
+            return Err(Error::new(
+                ErrorKind::Data,
+                format!("columns {} and {} have the same name '{name}'", first + 1, i + 1),
+            )
+            .at(path.display().to_string())
+            .hint("give every column a name of its own"));
+        }
+    }
+    Ok(())
+}
+
+fn open_file(path: &Path) -> Result<File> {
+    File::open(path).map_err(|error| crate::io_error(path, error))
+}
+
+fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).map_err(|error| crate::io_error(folder, error))?;
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "parquet"))
+        .collect();
+    paths.sort();
+    match paths.is_empty() {
+        true => Err(Error::new(ErrorKind::Data, "the folder holds no .parquet file").at(folder.display().to_string())),
+        false => Ok(paths),
+    }
+}
+
+/// By content: a Parquet file begins with `PAR1`.
+fn is_parquet(file: &mut File, path: &Path) -> Result<bool> {
+    use std::io::{Seek, SeekFrom};
+    let mut magic = Vec::new();
+    file.take(4).read_to_end(&mut magic).map_err(|error| crate::io_error(path, error))?;
+    file.seek(SeekFrom::Start(0)).map_err(|error| crate::io_error(path, error))?;
+    Ok(magic == b"PAR1")
+}
+
+fn open_parquet(path: PathBuf, file: &File) -> Result<(Part, SchemaRef)> {
+    let wrong = |error: parquet::errors::ParquetError| {
+        Error::new(ErrorKind::Data, format!("cannot be read as Parquet: {error}")).at(path.display().to_string())
+    };
+    let plain = ArrowReaderMetadata::load(file, ArrowReaderOptions::new()).map_err(wrong)?;
+    // Texts are asked for as dictionaries: the codes are in the file already, and each text is looked at once.
+    let as_dictionary = |field: &Arc<Field>| match field.data_type() {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
+            let dictionary = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+            Arc::new(field.as_ref().clone().with_data_type(dictionary))
+        }
+        _ => field.clone(),
+    };
+    let fields: Vec<Arc<Field>> = plain.schema().fields().iter().map(as_dictionary).collect();
+    let schema = Arc::new(Schema::new_with_metadata(fields, plain.schema().metadata().clone()));
+    let options = ArrowReaderOptions::new().with_schema(schema.clone());
+    let metadata = ArrowReaderMetadata::load(file, options).map_err(wrong)?;
+    Ok((Part::Parquet { path, metadata }, schema))
+}
+
+fn read_row_group(
+    path: &Path,
+    metadata: &ArrowReaderMetadata,
+    row_group: usize,
+    columns: &[String],
+    visit: &mut impl FnMut(RecordBatch, u64) -> Result<()>,
+) -> Result<()> {
+    let wrong = |error: String| {
+        Error::new(ErrorKind::Data, format!("cannot be read as Parquet: {error}"))
+            .at(path.display().to_string())
+            .hint("the file may be damaged or cut off")
+    };
+    let wanted = |index: &usize| columns.contains(metadata.schema().field(*index).name());
+    let roots = (0..metadata.schema().fields().len()).filter(wanted);
+    let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
+    let group = metadata.metadata().row_group(row_group);
+    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(open_file(path)?, metadata.clone())
+        .with_row_groups(vec![row_group])
+        .with_projection(mask)
+        .with_batch_size(N_BATCH)
+        .build()
+        .map_err(|error| wrong(error.to_string()))?;
+    let n_bytes_per_record = group.compressed_size() as f64 / group.num_rows().max(1) as f64;
+    for batch in reader {
+        let batch = batch.map_err(|error| wrong(error.to_string()))?;
+        let n_bytes = (batch.num_rows() as f64 * n_bytes_per_record) as u64;
+        visit(batch, n_bytes)?;
+    }
+    Ok(())
+}
+
+fn open_csv(path: PathBuf, file: File, options: &CsvOptions) -> Result<(Part, SchemaRef)> {
+    let position = path.display().to_string();
+    let mut first_line = Vec::new();
+    BufReader::new(file)
+        .take(1 << 20)
+        .read_until(b'\n', &mut first_line)
+        .map_err(|error| crate::io_error(&path, error))?;
+    if first_line.iter().all(u8::is_ascii_whitespace) && first_line.len() <= 2 {
+        return Err(Error::new(ErrorKind::Data, "is empty").at(position).hint("a table begins with a line of column names"));
+    }
+    let delimiter = options.delimiter.unwrap_or_else(|| sniff(&first_line));
+    let mut reader = csv_reader(&path, delimiter)?;
+    let header = reader.headers().map_err(|error| csv_error(&path, &[], error))?;
+    let fields: Vec<Field> = header.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
+    if let Some(index) = fields.iter().position(|field| field.name().is_empty()) {
+        return Err(Error::new(ErrorKind::Data, format!("column {} has no name", index + 1))
+            .at(format!("{position}:1"))
+            .hint("the first line must name every column"));
+    }
+    Ok((Part::Csv { path, delimiter }, Arc::new(Schema::new(fields))))
+}
+
+/// The separator that the header uses most, outside quotes.
+fn sniff(first_line: &[u8]) -> u8 {
+    let mut in_quotes = false;
+    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0), (b'|', 0)];
+    for &byte in first_line {
+        in_quotes ^= byte == b'"';
+        if !in_quotes {
+            counts.iter_mut().filter(|(known, _)| *known == byte).for_each(|(_, n)| *n += 1);
+        }
+    }
+    counts.iter().rev().max_by_key(|(_, n)| *n).map_or(b',', |(delimiter, n)| if *n == 0 { b',' } else { *delimiter })
+}
+
+fn csv_reader(path: &Path, delimiter: u8) -> Result<csv::Reader<File>> {
+    Ok(csv::ReaderBuilder::new().delimiter(delimiter).buffer_capacity(1 << 18).from_reader(open_file(path)?))
+}
+
+fn read_csv(
+    path: &Path,
+    delimiter: u8,
+    schema: &Schema,
+    columns: &[String],
+    visit: &mut impl FnMut(RecordBatch, u64) -> Result<()>,
+) -> Result<()> {
+    let mut reader = csv_reader(path, delimiter)?;
+    let names = names(schema);
+    let wanted: Vec<usize> = (0..names.len()).filter(|&index| columns.contains(&names[index])).collect();
+    let schema = Arc::new(schema.project(&wanted).expect("the indices are those of the schema"));
+    let mut record = csv::StringRecord::new();
+    let mut n_bytes_before = 0;
+    loop {
+        let mut builders: Vec<StringBuilder> = wanted.iter().map(|_| StringBuilder::new()).collect();
+        let mut n_records = 0;
+        while n_records < N_BATCH && reader.read_record(&mut record).map_err(|error| csv_error(path, &names, error))? {
+            for (builder, &index) in builders.iter_mut().zip(&wanted) {
+                builder.append_value(&record[index]);
+            }
+            n_records += 1;
+        }
+        if n_records == 0 {
+            return Ok(());
+        }
+        let arrays: Vec<ArrayRef> = builders.iter_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef).collect();
+        let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(n_records));
+        let batch = RecordBatch::try_new_with_options(schema.clone(), arrays, &options)
+            .expect("every column got one cell per record");
+        let n_bytes = reader.position().byte();
+        visit(batch, n_bytes - n_bytes_before)?;
+        n_bytes_before = n_bytes;
+    }
+}
+
+fn csv_error(path: &Path, names: &[String], error: csv::Error) -> Error {
+    let line = error.position().map(csv::Position::line);
+    let position = match line {
+        Some(line) => format!("{}:{line}", path.display()),
+        None => path.display().to_string(),
+    };
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            Error::new(ErrorKind::Data, format!("has {len} fields where the header has {expected_len}"))
+                .at(position)
+                .hint("quote fields that contain the separator, or name it with [data] delimiter")
+        }
+        csv::ErrorKind::Utf8 { err, .. } => {
+            let column = names.get(err.field()).map_or(format!("column {}", err.field() + 1), |name| format!("column '{name}'"));
+            Error::new(ErrorKind::Data, format!("{column} is not UTF-8"))
+                .at(position)
+                .hint("convert the file first, for example: iconv -f LATIN1 -t UTF-8")
+        }
+        csv::ErrorKind::Io(error) => crate::io_error(path, std::io::Error::new(error.kind(), error.to_string())),
+        _ => Error::new(ErrorKind::Data, "is not CSV").at(position),
+    }
+}

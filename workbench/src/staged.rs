@@ -1,0 +1,161 @@
+//! Files that appear under their final name whole, or not at all.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use incrowd::{Error, ErrorKind, Result};
+use sha2::{Digest, Sha256};
+
+/// A file being written that nobody else can see yet.
+///
+/// On Linux it has no name until it is committed, so that not even a power cut leaves something behind;
+/// elsewhere it has a temporary name that is removed when it is dropped.
+pub struct Staged {
+    file: File,
+    path: PathBuf,
+    name: Option<tempfile::TempPath>,
+}
+
+impl Staged {
+    /// Begins a file that will be called `path`.
+    pub fn create(path: &Path) -> Result<Staged> {
+        let folder = folder_of(path);
+        if let Some(file) = unnamed(folder) {
+            return Ok(Staged { file, path: path.to_path_buf(), name: None });
+        }
+        let named = tempfile::Builder::new()
+            .prefix(".incrowd-")
+            .suffix(".partial")
+            .tempfile_in(folder)
+            .map_err(|error| crate::io_error(path, error))?;
+        let (file, name) = named.into_parts();
+        Ok(Staged { file, path: path.to_path_buf(), name: Some(name) })
+    }
+
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// A path under which this process can read what has been written.
+    pub fn readable_path(&self) -> PathBuf {
+        match &self.name {
+            Some(name) => name.to_path_buf(),
+            None => {
+                use std::os::fd::AsRawFd;
+                PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
+            }
+        }
+    }
+
+    /// Makes the file durable and gives it its name.
+    pub fn commit(self, replace: bool) -> Result<()> {
+        let wrong = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => exists(&self.path),
+            _ => crate::io_error(&self.path, error),
+        };
+        self.file.sync_all().map_err(wrong)?;
+        if let Some(name) = self.name {
+            let persisted = if replace { name.persist(&self.path) } else { name.persist_noclobber(&self.path) };
+            return persisted.map_err(|error| crate::io_error(&self.path, error.error));
+        }
+        if !replace {
+            return link(&self.file, &self.path).map_err(wrong);
+        }
+        // A name can be replaced only by renaming another one over it.
+        let passing = folder_of(&self.path).join(format!(".incrowd-{}.partial", std::process::id()));
+        link(&self.file, &passing).map_err(wrong)?;
+        std::fs::rename(&passing, &self.path).map_err(|error| {
+            let _ = std::fs::remove_file(&passing);
+            wrong(error)
+        })
+    }
+}
+
+/// The error for a file that is there already.
+pub fn exists(path: &Path) -> Error {
+    Error::new(ErrorKind::Io, "is there already").at(path.display().to_string()).hint("replace it with --force")
+}
+
+/// Writes a small file whole or not at all.
+pub fn write_whole(path: &Path, content: &[u8], replace: bool) -> Result<()> {
+    let staged = Staged::create(path)?;
+    staged.file().write_all(content).map_err(|error| crate::io_error(path, error))?;
+    staged.commit(replace)
+}
+
+/// The SHA-256 of a file's content.
+pub fn sha256(path: &Path) -> Result<String> {
+    let mut file = File::open(path).map_err(|error| crate::io_error(path, error))?;
+    let mut hasher = Sha256::new();
+    std::io::copy(&mut file, &mut hasher).map_err(|error| crate::io_error(path, error))?;
+    Ok(hex(&hasher.finalize()))
+}
+
+/// The SHA-256 of a text.
+pub fn sha256_of(content: &[u8]) -> String {
+    hex(&Sha256::digest(content))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn unnamed(folder: &Path) -> Option<File> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+    rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666)).ok().map(File::from)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unnamed(_: &Path) -> Option<File> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn link(file: &File, path: &Path) -> std::io::Result<()> {
+    use rustix::fs::{AtFlags, CWD};
+    use std::os::fd::AsRawFd;
+    let open = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(rustix::fs::linkat(CWD, open, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link(_: &File, _: &Path) -> std::io::Result<()> {
+    unreachable!("only Linux has files without a name")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("a folder");
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_file_is_there_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("release.csv");
+        let staged = Staged::create(&path).expect("staged");
+        staged.file().write_all(b"half").expect("written");
+        assert_eq!(std::fs::read(staged.readable_path()).expect("readable"), b"half");
+        drop(staged);
+        assert!(names(folder.path()).is_empty());
+        write_whole(&path, b"whole", false).expect("written");
+        assert!(write_whole(&path, b"other", false).is_err());
+        assert_eq!(std::fs::read(&path).expect("there"), b"whole");
+        write_whole(&path, b"other", true).expect("replaced");
+        assert_eq!(names(folder.path()), ["release.csv"]);
+        assert_eq!(sha256(&path).expect("hashed"), sha256_of(b"other"));
+    }
+}

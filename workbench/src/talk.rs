@@ -1,0 +1,101 @@
+//! What the command line says: results on stdout, everything else on stderr.
+
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::Value;
+
+/// How a command ended, if not by an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done, or the answer is yes.
+    Done,
+    /// The answer is no: no exact answer, or a promise is broken.
+    No,
+}
+
+/// Where a command's words go.
+#[derive(Clone, Copy, Debug)]
+pub struct Talk {
+    /// One JSON document on stdout and nothing else there.
+    pub is_json: bool,
+    /// Neither notes nor progress on stderr.
+    pub is_quiet: bool,
+}
+
+impl Talk {
+    /// A line of the result, for people.
+    pub fn say(&self, line: impl Display) {
+        if !self.is_json {
+            to_stdout(&format!("{line}\n"));
+        }
+    }
+
+    /// The result, for programs.
+    pub fn json(&self, value: &Value) {
+        if self.is_json {
+            let text = serde_json::to_string_pretty(value).expect("a value has no keys that are not texts");
+            to_stdout(&format!("{text}\n"));
+        }
+    }
+
+    /// Something worth knowing that is not the result.
+    pub fn note(&self, line: impl Display) {
+        if !self.is_quiet {
+            eprintln!("{line}");
+        }
+    }
+
+    /// A bar that fills while bytes are read.
+    pub fn bytes(&self, what: &'static str, n_bytes: u64) -> ProgressBar {
+        self.bar(what, n_bytes, "{msg:>10} {wide_bar} {bytes}/{total_bytes} {eta:>4}")
+    }
+
+    /// A bar that fills while things are made.
+    pub fn things(&self, what: &'static str, n_things: u64, name: &str) -> ProgressBar {
+        self.bar(what, n_things, &format!("{{msg:>10}} {{wide_bar}} {{human_pos}}/{{human_len}} {name} {{eta:>4}}"))
+    }
+
+    fn bar(&self, what: &'static str, length: u64, template: &str) -> ProgressBar {
+        let is_hidden = self.is_quiet || !std::io::stderr().is_terminal();
+        let target = if is_hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(15) };
+        let bar = ProgressBar::with_draw_target(Some(length), target);
+        bar.set_style(ProgressStyle::with_template(template).expect("the templates above are well-formed"));
+        bar.set_message(what);
+        if !is_hidden {
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        bar
+    }
+}
+
+/// Writes to stdout; a reader that has gone away ends the program quietly, as it ends other tools.
+fn to_stdout(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// Lays out rows in columns; all but the columns named in `left` are aligned to the right.
+pub fn columns(header: &[&str], rows: &[Vec<String>], left: &[usize]) -> String {
+    let width = |text: &str| text.chars().count();
+    let mut widths: Vec<usize> = header.iter().map(|text| width(text)).collect();
+    for row in rows {
+        for (widest, cell) in widths.iter_mut().zip(row) {
+            *widest = (*widest).max(width(cell));
+        }
+    }
+    let line = |cells: Vec<&str>| {
+        let padded = cells.iter().zip(&widths).enumerate().map(|(i, (cell, &widest))| {
+            let padding = " ".repeat(widest - width(cell));
+            if left.contains(&i) { format!("{cell}{padding}") } else { format!("{padding}{cell}") }
+        });
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_string()
+    };
+    let mut lines = vec![line(header.to_vec()), widths.iter().map(|&w| "─".repeat(w)).collect::<Vec<_>>().join("  ")];
+    lines.extend(rows.iter().map(|row| line(row.iter().map(String::as_str).collect())));
+    lines.join("\n")
+}
