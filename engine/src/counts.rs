@@ -306,11 +306,7 @@ impl Layout {
                 (word, n_free)
             })
             .collect();
-        Layout {
-            widths,
-            places,
-            n_words: word + 1,
-        }
+        Layout { widths, places, n_words: word + 1 }
     }
 
     pub(crate) fn of_domains(domains: &[Domain]) -> Layout {
@@ -421,7 +417,12 @@ impl Cells {
 
     /// All cells with other codes, in the order of their new keys.
     fn translated(&self, old: &Layout, new: &Layout, translation: &[Vec<u32>]) -> Sorted {
-        fn sorted<const N: usize>(cells: &Cells, old: &Layout, new: &Layout, translation: &[Vec<u32>]) -> Vec<(Key<N>, u64)> {
+        fn sorted<const N: usize>(
+            cells: &Cells,
+            old: &Layout,
+            new: &Layout,
+            translation: &[Vec<u32>],
+        ) -> Vec<(Key<N>, u64)> {
             let mut list = Vec::new();
             cells.for_each(old, |codes, count| {
                 let codes = codes.iter().zip(translation).map(|(&code, to)| to[code as usize]);
@@ -471,9 +472,7 @@ struct Map<const N: usize> {
 
 impl<const N: usize> Default for Map<N> {
     fn default() -> Self {
-        Map {
-            table: HashTable::new(),
-        }
+        Map { table: HashTable::new() }
     }
 }
 

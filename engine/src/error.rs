@@ -55,12 +55,7 @@ pub struct Error {
 impl Error {
     /// An error of a kind, with a message in lower case and without a full stop.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error {
-            kind,
-            position: None,
-            message: message.into(),
-            hint: None,
-        }
+        Error { kind, position: None, message: message.into(), hint: None }
     }
 
     /// Adds where it happened: a file, a file and a line, a key of the project file.
@@ -164,9 +159,7 @@ mod tests {
 
     #[test]
     fn an_error_reads_position_message_hint() {
-        let error = Error::new(ErrorKind::Data, "has no header")
-            .at("a.csv:1")
-            .hint("add one");
+        let error = Error::new(ErrorKind::Data, "has no header").at("a.csv:1").hint("add one");
         assert_eq!(error.to_string(), "a.csv:1: has no header\nhint: add one");
     }
 }

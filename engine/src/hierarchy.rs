@@ -83,12 +83,8 @@ impl Hierarchy {
 
     /// The hierarchy as rows of labels, one per value of the table, finest first: ARX's file format.
     pub fn rows(&self) -> impl Iterator<Item = Vec<&str>> {
-        (0..self.levels[0].len()).map(|base| {
-            self.levels
-                .iter()
-                .map(|level| level.labels[level.of_base[base].index()].as_str())
-                .collect()
-        })
+        (0..self.levels[0].len())
+            .map(|base| self.levels.iter().map(|level| level.labels[level.of_base[base].index()].as_str()).collect())
     }
 }
 
@@ -153,12 +149,7 @@ pub enum DateUnit {
 }
 
 impl DateUnit {
-    pub const ALL: [DateUnit; 4] = [
-        DateUnit::Month,
-        DateUnit::Quarter,
-        DateUnit::Year,
-        DateUnit::Decade,
-    ];
+    pub const ALL: [DateUnit; 4] = [DateUnit::Month, DateUnit::Quarter, DateUnit::Year, DateUnit::Decade];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -234,10 +225,7 @@ impl LabelTable {
             .at(position(source, *line))
             .hint("give every value a label at every level; repeat the label where nothing changes"));
         }
-        Ok(LabelTable {
-            source: source.to_string(),
-            rows,
-        })
+        Ok(LabelTable { source: source.to_string(), rows })
     }
 
     pub fn source(&self) -> &str {
@@ -307,10 +295,11 @@ impl Rule {
     /// Numbers of hidden characters, increasing.
     pub fn mask(hidden: Vec<usize>, side: Side) -> Result<Rule> {
         if hidden.is_empty() || hidden[0] == 0 || hidden.windows(2).any(|w| w[0] >= w[1]) {
-            return Err(
-                Error::new(ErrorKind::Hierarchy, "a mask hides an increasing number of characters, at least one")
-                    .hint("for example { mask = 5 } or { mask = [1, 3] }"),
-            );
+            return Err(Error::new(
+                ErrorKind::Hierarchy,
+                "a mask hides an increasing number of characters, at least one",
+            )
+            .hint("for example { mask = 5 } or { mask = [1, 3] }"));
         }
         Ok(Rule::Mask { hidden, side })
     }
@@ -318,10 +307,8 @@ impl Rule {
     /// Units of the calendar, from fine to coarse.
     pub fn dates(units: Vec<DateUnit>) -> Result<Rule> {
         if units.is_empty() || units.windows(2).any(|w| w[0] >= w[1]) {
-            return Err(
-                Error::new(ErrorKind::Hierarchy, "dates go from fine to coarse")
-                    .hint("for example { dates = [\"month\", \"quarter\", \"year\", \"decade\"] }"),
-            );
+            return Err(Error::new(ErrorKind::Hierarchy, "dates go from fine to coarse")
+                .hint("for example { dates = [\"month\", \"quarter\", \"year\", \"decade\"] }"));
         }
         Ok(Rule::Dates { units })
     }
@@ -340,9 +327,7 @@ impl Rule {
             Rule::Cuts { levels } => (cuts(domain, levels)?, false),
             Rule::Mask { hidden, side } => {
                 let labels = mask(domain, hidden, *side);
-                let hides_all = labels
-                    .last()
-                    .is_some_and(|(_, labels)| labels.iter().all(|label| label == ANY));
+                let hides_all = labels.last().is_some_and(|(_, labels)| labels.iter().all(|label| label == ANY));
                 (labels, hides_all)
             }
             Rule::Dates { units } => (dates(domain, units)?, false),
@@ -383,11 +368,7 @@ fn build(domain: &Domain, mut named_labels: NamedLabels, last_is_top: bool) -> H
         }
         levels[level].parents = parents;
     }
-    Hierarchy {
-        attribute: domain.name().to_string(),
-        kind: domain.kind(),
-        levels,
-    }
+    Hierarchy { attribute: domain.name().to_string(), kind: domain.kind(), levels }
 }
 
 /// Numbers labels in the order in which the table's values first have them.
@@ -402,12 +383,7 @@ fn values_of_labels(name: String, labels: Vec<String>) -> Values {
     for (label, code) in codes {
         distinct[code.index()] = label.to_string();
     }
-    Values {
-        name,
-        labels: distinct,
-        of_base,
-        parents: Vec::new(),
-    }
+    Values { name, labels: distinct, of_base, parents: Vec::new() }
 }
 
 fn numbers(domain: &Domain, rule: &str) -> Result<Vec<f64>> {
@@ -423,10 +399,7 @@ fn numbers(domain: &Domain, rule: &str) -> Result<Vec<f64>> {
         )
         .hint("name what means \"no value\" in [data] missing, or choose another hierarchy"));
     }
-    Ok(domain
-        .present()
-        .map(|(_, value)| number(value).expect("checked above"))
-        .collect())
+    Ok(domain.present().map(|(_, value)| number(value).expect("checked above")).collect())
 }
 
 fn number(text: &str) -> Option<f64> {
@@ -563,9 +536,7 @@ fn table_labels(domain: &Domain, table: &LabelTable) -> Result<NamedLabels> {
         let mut parent_of: HashMap<&str, (&str, u64)> = HashMap::new();
         let mut disagreements: Vec<(u64, u64)> = Vec::new();
         for (line, row) in &table.rows {
-            let (parent, first_line) = *parent_of
-                .entry(&row[level])
-                .or_insert((&row[level + 1], *line));
+            let (parent, first_line) = *parent_of.entry(&row[level]).or_insert((&row[level + 1], *line));
             if parent != row[level + 1] {
                 disagreements.push((first_line, *line));
             }
@@ -596,10 +567,7 @@ fn table_labels(domain: &Domain, table: &LabelTable) -> Result<NamedLabels> {
     if n_absent > 0 {
         return Err(wrong(
             0,
-            format!(
-                "the hierarchy misses {} that the data hold",
-                count(n_absent, "value", "values")
-            ),
+            format!("the hierarchy misses {} that the data hold", count(n_absent, "value", "values")),
         )
         .hint(format!("see them with: incrowd hierarchy show {attribute} --absent")));
     }

@@ -3,6 +3,8 @@
 //! The finest scheme's groups come from the counts. Every other scheme's groups are rolled up from the smallest
 //! scheme one step finer, so that the cost of a scheme is the number of groups of a neighbour, not of records.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rayon::prelude::*;
 
 use crate::counts::GroupCounts;
@@ -40,10 +42,7 @@ pub struct Effort<'a> {
 
 impl Default for Effort<'_> {
     fn default() -> Self {
-        Effort {
-            n_bytes_max: u64::MAX,
-            progress: &|_| {},
-        }
+        Effort { n_bytes_max: u64::MAX, progress: &|_| {} }
     }
 }
 
@@ -65,7 +64,10 @@ pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], weights: &[f64]
         Width::TooWide => {
             return Err(Error::new(
                 ErrorKind::TooLarge,
-                format!("{} quasi-identifiers with this many distinct values do not fit into one key", hierarchies.len()),
+                format!(
+                    "{} quasi-identifiers with this many distinct values do not fit into one key",
+                    hierarchies.len()
+                ),
             )
             .hint("choose fewer with --quasi-identifiers"));
         }
@@ -120,7 +122,12 @@ pub fn groups_of(counts: &GroupCounts, hierarchies: &[Hierarchy], scheme: &Schem
 }
 
 /// The profile of one scheme, straight from the counts.
-pub fn profile_of(counts: &GroupCounts, hierarchies: &[Hierarchy], weights: &[f64], scheme: &Scheme) -> Result<Profile> {
+pub fn profile_of(
+    counts: &GroupCounts,
+    hierarchies: &[Hierarchy],
+    weights: &[f64],
+    scheme: &Scheme,
+) -> Result<Profile> {
     let penalties = Penalties::new(hierarchies, weights)?;
     let (of_base, groups) = groups_of(counts, hierarchies, scheme);
     let mut losses = vec![0; groups.len()];
@@ -275,11 +282,7 @@ impl Grid {
         let last = self.values.len() - 1;
         let above = self.values.partition_point(|&known| known < value).min(last);
         let below = if self.values[above] <= value { above } else { above.saturating_sub(1) };
-        Columns {
-            below: &self.columns[below],
-            above: &self.columns[above],
-            floors: &self.floors[below],
-        }
+        Columns { below: &self.columns[below], above: &self.columns[above], floors: &self.floors[below] }
     }
 
     fn n_bytes(&self) -> usize {
@@ -309,36 +312,6 @@ fn too_large(schemes: &Schemes, n_bytes: u64, effort: &Effort) -> Error {
         ),
     )
     .hint("choose fewer with --quasi-identifiers, give the hierarchies fewer levels, or allow more with --memory")
-}
-
-/// The groups of all schemes of one height, as rows of 64-bit words: the key, the size with the loss of one record,
-/// the set of sensitive values. One row per group, so that a group is one visit to memory.
-///
-/// Rows of many schemes share a few long buffers that are used again two heights later: fresh memory for every scheme
-/// would cost as much as the work itself.
-#[derive(Default)]
-struct Layer {
-    buffers: Vec<Vec<u64>>,
-    /// Where the rows of each scheme of the height are.
-    spans: Vec<Span>,
-}
-
-#[derive(Clone, Copy)]
-struct Span {
-    buffer: usize,
-    start: usize,
-    end: usize,
-    n_groups: usize,
-}
-
-impl Layer {
-    fn rows(&self, span: Span) -> &[u64] {
-        &self.buffers[span.buffer][span.start..span.end]
-    }
-
-    fn n_bytes(&self) -> u64 {
-        self.buffers.iter().map(|buffer| (buffer.capacity() * size_of::<u64>()) as u64).sum()
-    }
 }
 
 /// How many bits of a row's second word hold the size; the loss has the rest.
@@ -429,15 +402,10 @@ macro_rules! key {
 }
 
 key!(u64, 1, |words: &[u64]| words[0], |key: u64, words: &mut [u64]| words[0] = key);
-key!(
-    u128,
-    2,
-    |words: &[u64]| u128::from(words[0]) | u128::from(words[1]) << 64,
-    |key: u128, words: &mut [u64]| {
-        words[0] = key as u64;
-        words[1] = (key >> 64) as u64;
-    }
-);
+key!(u128, 2, |words: &[u64]| u128::from(words[0]) | u128::from(words[1]) << 64, |key: u128, words: &mut [u64]| {
+    words[0] = key as u64;
+    words[1] = (key >> 64) as u64;
+});
 
 /// From a finer scheme's rows to a scheme that differs from it by one level of one attribute.
 #[derive(Clone, Copy)]
@@ -451,6 +419,90 @@ struct Step<'a> {
 struct Workspace {
     slots: Vec<u32>,
     scratch: Scratch,
+    /// Per depth of the walk, the rows of the scheme that it is at and of the one before.
+    buffers: Vec<(Vec<u64>, Vec<u64>)>,
+}
+
+/// A scheme's profile, and how many groups were read to make it.
+struct Made {
+    place: usize,
+    profile: Profile,
+    n_source_groups: u64,
+}
+
+/// A walk through all schemes that changes one level of one attribute at a time.
+struct Walk<'a> {
+    roll_up: &'a RollUp<'a>,
+    schemes: &'a Schemes,
+    /// The attributes from the outermost loop to the innermost.
+    order: &'a [usize],
+    effort: &'a Effort<'a>,
+    /// What the profiles made so far take.
+    n_bytes: AtomicU64,
+}
+
+impl Walk<'_> {
+    /// Makes all schemes that generalize further from here by attributes from `depth` on.
+    fn descend<K: Key>(
+        &self,
+        depth: usize,
+        levels: &mut [u8],
+        rows: &[u64],
+        workspace: &mut Workspace,
+        made: &mut Vec<Made>,
+    ) -> Result<()> {
+        for deeper in depth..self.order.len() {
+            let mut outcome = Ok(());
+            self.along::<K>(deeper, levels, rows, workspace, made, &mut |levels, rows, workspace, made| {
+                if outcome.is_ok() {
+                    outcome = self.descend::<K>(deeper + 1, levels, rows, workspace, made);
+                }
+            })?;
+            outcome?;
+        }
+        Ok(())
+    }
+
+    /// Generalizes one attribute level by level, and calls `visit` with the groups of each scheme on the way.
+    fn along<K: Key>(
+        &self,
+        depth: usize,
+        levels: &mut [u8],
+        rows: &[u64],
+        workspace: &mut Workspace,
+        made: &mut Vec<Made>,
+        visit: &mut dyn FnMut(&mut [u8], &[u64], &mut Workspace, &mut Vec<Made>),
+    ) -> Result<()> {
+        let attribute = self.order[depth];
+        let stride = K::N_WORDS + 1 + self.roll_up.n_set_words;
+        let (mut now, mut next) = std::mem::take(&mut workspace.buffers[depth]);
+        for level in 1..=self.schemes.tops()[attribute] {
+            levels[attribute] = level;
+            let source = if level == 1 { rows } else { &now };
+            let profile = self.roll_up.make::<K>(Step { source, levels, attribute }, workspace, &mut next);
+            self.check_memory(&profile)?;
+            made.push(Made {
+                place: self.schemes.place_of(levels.iter().copied()),
+                profile,
+                n_source_groups: (source.len() / stride) as u64,
+            });
+            (self.effort.progress)(1);
+            std::mem::swap(&mut now, &mut next);
+            visit(levels, &now, workspace, made);
+        }
+        levels[attribute] = 0;
+        workspace.buffers[depth] = (now, next);
+        Ok(())
+    }
+
+    fn check_memory(&self, profile: &Profile) -> Result<()> {
+        let n_new = profile.n_bytes() as u64;
+        let n_bytes = self.n_bytes.fetch_add(n_new, Ordering::Relaxed) + n_new;
+        match n_bytes > self.effort.n_bytes_max {
+            true => Err(too_large(self.schemes, n_bytes, self.effort)),
+            false => Ok(()),
+        }
+    }
 }
 
 impl<'a> RollUp<'a> {
@@ -483,65 +535,84 @@ impl<'a> RollUp<'a> {
         }
     }
 
-    /// All profiles, height by height; only the groups of one height and the one below are in memory.
+    /// All profiles, depth first: every scheme from the one whose last generalized attribute is one level finer.
+    ///
+    /// That is nearly always among the smallest finer schemes, because the attributes that merge least come last;
+    /// and only the groups of one path are in memory, most of them in the processor's cache.
     fn all<K: Key>(&self, schemes: &Schemes, effort: &Effort) -> Result<RolledUp> {
+        let order = self.most_merging_first::<K>();
         let n_distinct_max = self.counts.sensitive().map_or(0, |domain| domain.len());
-        let n_buffers = 4 * rayon::current_num_threads();
-        let workspace = || Workspace { slots: Vec::new(), scratch: Scratch::new(n_distinct_max) };
-        let mut workspaces: Vec<Workspace> = (0..n_buffers).map(|_| workspace()).collect();
-        let mut profiles = Vec::with_capacity(schemes.len());
-        let mut n_source_groups = 0;
-        let mut n_profile_bytes = 0u64;
-        let (mut below, mut made) = (self.base::<K>(), Layer::default());
-        let base_rows = below.rows(below.spans[0]);
-        profiles.push(self.profile_with::<K>(base_rows, &mut workspaces[0].scratch, self.n_set_words));
+        let workspace = || Workspace {
+            slots: Vec::new(),
+            scratch: Scratch::new(n_distinct_max),
+            buffers: order.iter().map(|_| Default::default()).collect(),
+        };
+        let walk = Walk { roll_up: self, schemes, order: &order, effort, n_bytes: AtomicU64::new(0) };
+
+        // The first attributes are walked alone, until there is enough to do for every thread.
+        let n_threads = rayon::current_num_threads();
+        let n_tasks_of = |depth: usize| order[..depth].iter().map(|&a| schemes.tops()[a] as usize + 1).product::<usize>();
+        let n_tasks_wanted = if n_threads == 1 { 1 } else { 4 * n_threads };
+        let depth = (0..order.len()).find(|&depth| n_tasks_of(depth) >= n_tasks_wanted).unwrap_or(0);
+        let mut first = workspace();
+        let mut made = Vec::new();
+        let base = self.base::<K>();
+        let profile = self.profile_with::<K>(&base, &mut first.scratch, self.n_set_words);
+        let start = Made { place: 0, profile, n_source_groups: 0 };
         (effort.progress)(1);
-        for height in 1..schemes.n_heights() {
-            let places: Vec<usize> = schemes.at_height(height).collect();
-            let start_below = schemes.at_height(height - 1).start;
-            let n_places = places.len().div_ceil(n_buffers);
-            made.buffers.resize_with(n_buffers, Vec::new);
-            let chunks: Vec<Vec<(Span, Profile, usize)>> = places
-                .par_chunks(n_places)
-                .zip(&mut made.buffers)
-                .zip(&mut workspaces)
-                .enumerate()
-                .map(|(index, ((places, buffer), workspace))| {
-                    buffer.clear();
-                    let of_place = |&place: &usize| {
-                        let (attribute, source) = schemes
-                            .finer(place)
-                            .map(|(attribute, source)| (attribute, below.spans[source - start_below]))
-                            .min_by_key(|(_, span)| span.n_groups)
-                            .expect("only the finest scheme has no finer one");
-                        let start = buffer.len();
-                        let step = Step { source: below.rows(source), levels: schemes.vector(place), attribute };
-                        let (n_groups, profile) = self.make::<K>(step, workspace, buffer);
-                        let span = Span { buffer: index, start, end: buffer.len(), n_groups };
-                        (effort.progress)(1);
-                        (span, profile, source.n_groups)
-                    };
-                    places.iter().map(of_place).collect()
-                })
-                .collect();
-            made.spans.clear();
-            for (span, profile, n_groups) in chunks.into_iter().flatten() {
-                n_profile_bytes += profile.n_bytes() as u64;
-                n_source_groups += n_groups as u64;
-                made.spans.push(span);
-                profiles.push(profile);
+        let mut tasks: Vec<(Vec<u8>, Vec<u64>)> = vec![(vec![0; order.len()], base)];
+        for done in 0..depth {
+            for (mut levels, rows) in std::mem::take(&mut tasks) {
+                walk.along::<K>(done, &mut levels, &rows, &mut first, &mut made, &mut |levels, rows, _, _| {
+                    tasks.push((levels.to_vec(), rows.to_vec()));
+                })?;
+                tasks.push((levels, rows));
             }
-            let n_bytes = n_profile_bytes + below.n_bytes() + made.n_bytes();
-            if n_bytes > effort.n_bytes_max {
-                return Err(too_large(schemes, n_bytes, effort));
-            }
-            std::mem::swap(&mut below, &mut made);
+        }
+        let of_tasks: Vec<Vec<Made>> = tasks
+            .into_par_iter()
+            .map_init(workspace, |workspace, (mut levels, rows)| {
+                let mut made = Vec::new();
+                walk.descend::<K>(depth, &mut levels, &rows, workspace, &mut made)?;
+                Ok(made)
+            })
+            .collect::<Result<_>>()?;
+
+        let mut profiles = vec![Profile::default(); schemes.len()];
+        let mut n_source_groups = 0;
+        for made in std::iter::once(start).chain(made).chain(of_tasks.into_iter().flatten()) {
+            profiles[made.place] = made.profile;
+            n_source_groups += made.n_source_groups;
         }
         Ok(RolledUp { profiles, n_source_groups })
     }
 
+    /// The attributes by how many groups are left when one of them alone is hidden, fewest first.
+    fn most_merging_first<K: Key>(&self) -> Vec<usize> {
+        let base = self.base::<K>();
+        let stride = K::N_WORDS + 1 + self.n_set_words;
+        let n_groups_without = |&attribute: &usize| {
+            let shift: u32 = (attribute + 1..self.widths.len()).map(|a| self.widths[a][0]).sum();
+            let width = self.widths[attribute][0];
+            let mut keys: Vec<(u64, u64)> = base
+                .chunks_exact(stride)
+                .map(|row| {
+                    let key = K::read(row);
+                    let rest = key.shifted_right(shift + width).shifted_left(shift).or(key.below(shift));
+                    (rest.low(), rest.hash())
+                })
+                .collect();
+            keys.sort_unstable();
+            keys.dedup();
+            keys.len()
+        };
+        let mut order: Vec<usize> = (0..self.widths.len()).collect();
+        order.sort_by_cached_key(n_groups_without);
+        order
+    }
+
     /// The groups of the finest scheme.
-    fn base<K: Key>(&self) -> Layer {
+    fn base<K: Key>(&self) -> Vec<u64> {
         let stride = K::N_WORDS + 1 + self.n_set_words;
         let n_groups = self.counts.n_groups();
         let mut words = vec![0; n_groups * stride];
@@ -557,8 +628,7 @@ impl<'a> RollUp<'a> {
                 row[K::N_WORDS + 1 + code.index() / 64] |= 1 << (code.index() % 64);
             }
         }
-        let span = Span { buffer: 0, start: 0, end: words.len(), n_groups };
-        Layer { buffers: vec![words], spans: vec![span] }
+        words
     }
 
     #[inline(always)]
@@ -571,8 +641,8 @@ impl<'a> RollUp<'a> {
         Profile::of_groups(groups, scratch)
     }
 
-    /// Appends the groups of a scheme, made from those of the scheme whose attribute is one level finer.
-    fn make<K: Key>(&self, step: Step, workspace: &mut Workspace, words: &mut Vec<u64>) -> (usize, Profile) {
+    /// Replaces `words` by the groups of a scheme, made from those of the scheme whose attribute is one level finer.
+    fn make<K: Key>(&self, step: Step, workspace: &mut Workspace, words: &mut Vec<u64>) -> Profile {
         #[cfg(target_arch = "x86_64")]
         if self.has_fast_bits {
             // SAFETY: the features were found on this machine.
@@ -589,12 +659,12 @@ impl<'a> RollUp<'a> {
         step: Step,
         workspace: &mut Workspace,
         words: &mut Vec<u64>,
-    ) -> (usize, Profile) {
+    ) -> Profile {
         self.make_plain::<K>(step, workspace, words)
     }
 
     #[inline(always)]
-    fn make_plain<K: Key>(&self, step: Step, workspace: &mut Workspace, words: &mut Vec<u64>) -> (usize, Profile) {
+    fn make_plain<K: Key>(&self, step: Step, workspace: &mut Workspace, words: &mut Vec<u64>) -> Profile {
         // The number of words decides the shape of the inner loop: let the compiler see the common ones.
         match self.n_set_words {
             0 => self.make_sized::<K>(step, workspace, words, 0),
@@ -611,22 +681,14 @@ impl<'a> RollUp<'a> {
         workspace: &mut Workspace,
         words: &mut Vec<u64>,
         n_set_words: usize,
-    ) -> (usize, Profile) {
-        let start = words.len();
-        let n_groups = self.roll_up_with::<K>(step.source, step.levels, step.attribute, workspace, words, n_set_words);
-        (n_groups, self.profile_with::<K>(&words[start..], &mut workspace.scratch, n_set_words))
+    ) -> Profile {
+        self.roll_up_with::<K>(step, &mut workspace.slots, words, n_set_words);
+        self.profile_with::<K>(words, &mut workspace.scratch, n_set_words)
     }
 
     #[inline(always)]
-    fn roll_up_with<K: Key>(
-        &self,
-        source: &[u64],
-        levels: &[u8],
-        attribute: usize,
-        workspace: &mut Workspace,
-        words: &mut Vec<u64>,
-        n_set_words: usize,
-    ) -> usize {
+    fn roll_up_with<K: Key>(&self, step: Step, slots: &mut Vec<u32>, words: &mut Vec<u64>, n_set_words: usize) {
+        let Step { source, levels, attribute } = step;
         let stride = K::N_WORDS + 1 + n_set_words;
         let n_source = source.len() / stride;
         let level = levels[attribute] as usize;
@@ -653,12 +715,12 @@ impl<'a> RollUp<'a> {
         let dense = n_bits <= 40 && (1usize << n_bits.min(40)) <= n_slots_hashed * DENSE_FACTOR;
         let n_slots = if dense { 1usize << n_bits } else { n_slots_hashed };
         let mask = n_slots - 1;
-        if workspace.slots.len() < n_slots {
-            workspace.slots.resize(n_slots, 0);
+        if slots.len() < n_slots {
+            slots.resize(n_slots, 0);
         }
-        let slots = &mut workspace.slots[..n_slots];
+        let slots = &mut slots[..n_slots];
 
-        let start = words.len();
+        words.clear();
         words.reserve(source.len());
         let mut n_groups = 0;
         for row in source.chunks_exact(stride) {
@@ -680,7 +742,7 @@ impl<'a> RollUp<'a> {
                     slots[at] = n_groups as u32;
                     break;
                 }
-                let known = &mut words[start + (slot - 1) * stride..][..stride];
+                let known = &mut words[(slot - 1) * stride..][..stride];
                 if dense || K::read(known) == key {
                     known[K::N_WORDS] += row[K::N_WORDS] & SIZE_MASK;
                     for word in K::N_WORDS + 1..stride {
@@ -693,13 +755,12 @@ impl<'a> RollUp<'a> {
         }
         // Leave the slots empty for the next scheme, at the cost of what was used.
         if dense && n_groups < n_slots / 8 {
-            for row in words[start..].chunks_exact(stride) {
+            for row in words.chunks_exact(stride) {
                 slots[K::read(row).low() as usize & mask] = 0;
             }
         } else {
             slots.fill(0);
         }
-        n_groups
     }
 }
 

@@ -62,11 +62,8 @@ impl Request {
     pub fn check(&self, lattice: &Lattice) -> Result<()> {
         check_criteria(self.criteria, lattice.n_records(), lattice.n_sensitive())?;
         if self.n_suppressed_max > lattice.n_records() {
-            return Err(wrong(format!(
-                "at most {} records can be suppressed, there are no more",
-                lattice.n_records()
-            ))
-            .hint("give --max-suppressed as a number of records or as a percentage, such as 1%"));
+            return Err(wrong(format!("at most {} records can be suppressed, there are no more", lattice.n_records()))
+                .hint("give --max-suppressed as a number of records or as a percentage, such as 1%"));
         }
         for (hierarchy, level) in lattice.hierarchies().iter().zip(self.level_max.levels()) {
             if usize::from(level.0) > hierarchy.top() {
@@ -223,7 +220,8 @@ fn relax_suppression(lattice: &Lattice, request: &Request) -> Offer {
             .min()
             .expect("the coarsest acceptable scheme is among them")
     };
-    let place = lowest(lattice, &suppression, n_least, Some(&request.level_max)).expect("one scheme suppresses the least");
+    let place =
+        lowest(lattice, &suppression, n_least, Some(&request.level_max)).expect("one scheme suppresses the least");
     offer(lattice, place, request.criteria)
 }
 
@@ -249,10 +247,8 @@ fn relax_privacy(lattice: &Lattice, request: &Request) -> Vec<Offer> {
 
 /// The greatest value of one criterion, at least 2 and less than asked, that has an exact answer.
 fn lower(lattice: &Lattice, request: &Request, criterion: Criterion) -> Option<(u64, Offer)> {
-    let relaxed = |value: u64| Request {
-        criteria: request.criteria.with(criterion.with_value(value)),
-        ..request.clone()
-    };
+    let relaxed =
+        |value: u64| Request { criteria: request.criteria.with(criterion.with_value(value)), ..request.clone() };
     let is_monotone = request.criteria.iter().all(Criterion::is_monotone);
     let works = |value: u64| {
         let request = relaxed(value);
@@ -298,10 +294,9 @@ pub fn negotiate_as_published(lattice: &Lattice, request: &Request) -> Result<An
     let answer = negotiate(lattice, request)?;
     Ok(match answer {
         Answer::Exact(_) => answer,
-        Answer::Offers(offers) => Answer::Offers(Offers {
-            height: relax_height_as_published(lattice, request),
-            ..offers
-        }),
+        Answer::Offers(offers) => {
+            Answer::Offers(Offers { height: relax_height_as_published(lattice, request), ..offers })
+        }
     })
 }
 
@@ -323,10 +318,7 @@ fn relax_height_as_published(lattice: &Lattice, request: &Request) -> Option<Off
             low = middle + 1;
         }
     }
-    let place = schemes
-        .at_height(lowest_height?)
-        .filter(satisfies)
-        .min_by_key(|&place| suppression.exact(place))?;
+    let place = schemes.at_height(lowest_height?).filter(satisfies).min_by_key(|&place| suppression.exact(place))?;
     Some(offer(lattice, place, request.criteria))
 }
 
@@ -373,11 +365,7 @@ pub fn explain(lattice: &Lattice, scheme: &Scheme, criteria: Criteria) -> Explan
                 last.n_records += n_records;
                 last.n_suppressed += lost;
             }
-            _ => by_size.push(SizeShare {
-                size: entry.size,
-                n_records,
-                n_suppressed: lost,
-            }),
+            _ => by_size.push(SizeShare { size: entry.size, n_records, n_suppressed: lost }),
         }
     }
     let by_attribute = scheme
@@ -395,10 +383,5 @@ pub fn explain(lattice: &Lattice, scheme: &Scheme, criteria: Criteria) -> Explan
             }
         })
         .collect();
-    Explanation {
-        scheme: scheme.clone(),
-        n_suppressed,
-        by_size,
-        by_attribute,
-    }
+    Explanation { scheme: scheme.clone(), n_suppressed, by_size, by_attribute }
 }

@@ -19,10 +19,7 @@ pub struct Entry {
 
 impl Entry {
     pub fn group(&self) -> Group {
-        Group {
-            size: self.size,
-            n_distinct: self.n_distinct,
-        }
+        Group { size: self.size, n_distinct: self.n_distinct }
     }
 
     pub fn n_records(&self) -> u64 {
@@ -57,9 +54,7 @@ impl Profile {
         for (group, loss) in groups {
             scratch.add(group, loss);
         }
-        Profile {
-            entries: scratch.take().into(),
-        }
+        Profile { entries: scratch.take().into() }
     }
 
     pub fn entries(&self) -> &[Entry] {
@@ -92,13 +87,8 @@ impl Profile {
 
     /// What would be published under the criteria.
     pub fn outcome(&self, criteria: Criteria) -> Outcome {
-        let mut outcome = Outcome {
-            n_suppressed: 0,
-            n_groups: 0,
-            smallest_group: None,
-            fewest_distinct: None,
-            ncp: 0.0,
-        };
+        let mut outcome =
+            Outcome { n_suppressed: 0, n_groups: 0, smallest_group: None, fewest_distinct: None, ncp: 0.0 };
         let (mut n_records, mut loss) = (0u64, 0u128);
         for entry in &self.entries {
             n_records += entry.n_records();
@@ -160,12 +150,7 @@ impl Scratch {
             *n_groups += 1;
             *sum += loss;
         } else {
-            self.large.push(Entry {
-                size: group.size,
-                n_distinct: group.n_distinct,
-                n_groups: 1,
-                loss,
-            });
+            self.large.push(Entry { size: group.size, n_distinct: group.n_distinct, n_groups: 1, loss });
         }
     }
 
@@ -212,11 +197,7 @@ mod tests {
         assert_eq!([3, 4, 5].map(|value| at_113.n_suppressed(k(value))), [0, 6, 10]);
 
         let at_223 = Profile::of_groups([group(6, 5), group(4, 3)].into_iter(), &mut scratch);
-        let distinct: Vec<_> = at_223
-            .entries()
-            .iter()
-            .map(|e| (e.n_distinct, e.n_groups, e.n_records()))
-            .collect();
+        let distinct: Vec<_> = at_223.entries().iter().map(|e| (e.n_distinct, e.n_groups, e.n_records())).collect();
         assert_eq!(distinct, [(3, 1, 4), (5, 1, 6)]);
         let l = |l| Criteria { k: None, l: Some(l) };
         assert_eq!([3, 4, 6].map(|value| at_223.n_suppressed(l(value))), [0, 4, 10]);

@@ -80,10 +80,7 @@ impl Schemes {
                 })
             })
             .collect::<Result<_>>()?;
-        let n_schemes = tops
-            .iter()
-            .try_fold(1u64, |n, &top| n.checked_mul(u64::from(top) + 1))
-            .unwrap_or(u64::MAX);
+        let n_schemes = tops.iter().try_fold(1u64, |n, &top| n.checked_mul(u64::from(top) + 1)).unwrap_or(u64::MAX);
         if n_schemes > N_SCHEMES_MAX {
             return Err(Error::new(
                 ErrorKind::TooLarge,
@@ -121,12 +118,7 @@ impl Schemes {
             let start = *place as usize * tops.len();
             levels[start..start + tops.len()].copy_from_slice(&vector);
         }
-        Schemes {
-            tops,
-            levels,
-            starts,
-            places,
-        }
+        Schemes { tops, levels, starts, places }
     }
 
     pub fn len(&self) -> usize {
@@ -171,9 +163,8 @@ impl Schemes {
     }
 
     pub fn place_of(&self, levels: impl Iterator<Item = u8>) -> usize {
-        let number = levels
-            .zip(&self.tops)
-            .fold(0usize, |number, (level, &top)| number * (top as usize + 1) + level as usize);
+        let number =
+            levels.zip(&self.tops).fold(0usize, |number, (level, &top)| number * (top as usize + 1) + level as usize);
         self.places[number] as usize
     }
 

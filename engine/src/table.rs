@@ -41,12 +41,7 @@ pub enum Role {
 }
 
 impl Role {
-    pub const ALL: [Role; 4] = [
-        Role::Identifier,
-        Role::QuasiIdentifier,
-        Role::Sensitive,
-        Role::Other,
-    ];
+    pub const ALL: [Role; 4] = [Role::Identifier, Role::QuasiIdentifier, Role::Sensitive, Role::Other];
 
     /// The word that project files use.
     pub fn name(self) -> &'static str {
@@ -157,9 +152,7 @@ impl Missing {
     pub fn mark(&self, name: &str, column: &ArrayRef, keep: &mut [bool]) -> Result<()> {
         if self.tokens.is_empty() {
             if let Some(nulls) = column.logical_nulls() {
-                keep.iter_mut()
-                    .zip(nulls.iter())
-                    .for_each(|(keep, valid)| *keep &= valid);
+                keep.iter_mut().zip(nulls.iter()).for_each(|(keep, valid)| *keep &= valid);
             }
             return Ok(());
         }
@@ -184,21 +177,12 @@ pub struct Domain {
 impl Domain {
     /// Orders values canonically and drops duplicates: numbers by size, everything else by its bytes.
     pub fn new(name: &str, mut values: Vec<String>, missing: Option<&str>) -> Domain {
-        let kind = values
-            .iter()
-            .map(|value| Kind::of(value))
-            .reduce(Kind::join)
-            .unwrap_or(Kind::Text);
+        let kind = values.iter().map(|value| Kind::of(value)).reduce(Kind::join).unwrap_or(Kind::Text);
         values.sort_unstable_by(|a, b| compare(kind, a, b));
         values.dedup();
         let has_missing = missing.is_some();
         values.extend(missing.map(str::to_string));
-        Domain {
-            name: name.to_string(),
-            kind,
-            values,
-            has_missing,
-        }
+        Domain { name: name.to_string(), kind, values, has_missing }
     }
 
     pub fn name(&self) -> &str {
@@ -231,10 +215,7 @@ impl Domain {
     /// Every value that is not missing, with its code.
     pub fn present(&self) -> impl Iterator<Item = (Code, &str)> {
         let n_present = self.values.len() - usize::from(self.has_missing);
-        self.values[..n_present]
-            .iter()
-            .enumerate()
-            .map(|(code, value)| (Code(code as u32), value.as_str()))
+        self.values[..n_present].iter().enumerate().map(|(code, value)| (Code(code as u32), value.as_str()))
     }
 
     /// The code of a value as it is written.
@@ -405,14 +386,12 @@ impl Encoder {
             )
             .hint("the data changed in between: run the command again"));
         }
-        let code = u32::try_from(self.values.len())
-            .ok()
-            .filter(|&code| code != UNSEEN)
-            .ok_or_else(|| Error::new(ErrorKind::TooLarge, format!("column '{}' has too many distinct values", self.name)))?;
+        let code = u32::try_from(self.values.len()).ok().filter(|&code| code != UNSEEN).ok_or_else(|| {
+            Error::new(ErrorKind::TooLarge, format!("column '{}' has too many distinct values", self.name))
+        })?;
         self.values.push(text.to_string());
         let values = &self.values;
-        self.by_text
-            .insert_unique(hash, code, |&code| hash_text(&values[code as usize]));
+        self.by_text.insert_unique(hash, code, |&code| hash_text(&values[code as usize]));
         Ok(code)
     }
 }
@@ -713,19 +692,14 @@ mod tests {
 
     #[test]
     fn every_way_to_store_a_column_gives_the_same_codes() {
-        let missing = Missing {
-            tokens: vec!["7".into()],
-            drop_records: false,
-        };
+        let missing = Missing { tokens: vec!["7".into()], drop_records: false };
         let texts = [Some("3"), None, Some("70000"), Some("7"), Some("3")];
         let strings: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
         let views: ArrayRef = Arc::new(StringViewArray::from(texts.to_vec()));
         let large: ArrayRef = Arc::new(LargeStringArray::from(texts.to_vec()));
         let numbers = texts.map(|t| t.map(|t| t.parse::<i64>().expect("a number")));
         let integers: ArrayRef = Arc::new(arrow_array::Int64Array::from(numbers.to_vec()));
-        let floats: ArrayRef = Arc::new(arrow_array::Float64Array::from(
-            numbers.map(|n| n.map(|n| n as f64)).to_vec(),
-        ));
+        let floats: ArrayRef = Arc::new(arrow_array::Float64Array::from(numbers.map(|n| n.map(|n| n as f64)).to_vec()));
         let dictionary: ArrayRef = Arc::new(texts.into_iter().collect::<arrow_array::DictionaryArray<Int32Type>>());
         for column in [strings, views, large, integers, floats, dictionary] {
             let mut encoder = Encoder::new("x", &missing);

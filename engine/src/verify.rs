@@ -114,12 +114,8 @@ impl Verifier {
     /// # Guarantee
     /// The verdict holds if and only if every group of the table satisfies every criterion.
     pub fn verdict(&self, criteria: Criteria) -> Verdict {
-        let groups = || {
-            self.groups.values().map(|(size, distinct)| Group {
-                size: *size,
-                n_distinct: distinct.len() as u32,
-            })
-        };
+        let groups =
+            || self.groups.values().map(|(size, distinct)| Group { size: *size, n_distinct: distinct.len() as u32 });
         let finding = |criterion: Criterion| {
             let failing = || groups().filter(|&group| !criterion.holds(group));
             Finding {

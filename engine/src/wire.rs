@@ -111,9 +111,10 @@ pub fn explanation(lattice: &Lattice, explanation: &Explanation) -> Value {
             "n_saved_by_next": contribution.n_saved_by_next,
         })
     });
-    let by_size = explanation.by_size.iter().map(|share| {
-        json!({ "size": share.size, "n_records": share.n_records, "n_suppressed": share.n_suppressed })
-    });
+    let by_size = explanation
+        .by_size
+        .iter()
+        .map(|share| json!({ "size": share.size, "n_records": share.n_records, "n_suppressed": share.n_suppressed }));
     json!({
         "levels": levels(&names, &explanation.scheme),
         "n_suppressed": explanation.n_suppressed,
@@ -140,7 +141,12 @@ pub fn in_words(lattice: &Lattice, offer: &Offer) -> String {
     };
     let lost = match offer.n_suppressed {
         0 => "lose no record".to_string(),
-        n => format!("lose {} of {} records ({})", grouped(n), grouped(lattice.n_records()), percent(n, lattice.n_records())),
+        n => format!(
+            "lose {} of {} records ({})",
+            grouped(n),
+            grouped(lattice.n_records()),
+            percent(n, lattice.n_records())
+        ),
     };
     let promise: Vec<String> = offer
         .criteria
@@ -236,10 +242,7 @@ impl Certificate {
     /// The criteria that are promised.
     pub fn promised(&self) -> Criteria {
         let value = |name: &str| self.criteria.get(name)?.get("promised")?.as_u64();
-        Criteria {
-            k: value("k"),
-            l: value("l"),
-        }
+        Criteria { k: value("k"), l: value("l") }
     }
 }
 
@@ -301,11 +304,7 @@ pub fn check_claims(certificate: &Certificate, verdict: &Verdict, columns: &[Str
     let mut claims = vec![
         claim("file", certificate.output.sha256.clone(), sha256.to_string()),
         claim("columns", certificate.columns.join(","), columns.join(",")),
-        claim(
-            "records published",
-            certificate.n_records_published.to_string(),
-            verdict.n_records.to_string(),
-        ),
+        claim("records published", certificate.n_records_published.to_string(), verdict.n_records.to_string()),
         claim("records accounted for", certificate.n_records_read.to_string(), accounted.to_string()),
         claim("groups", certificate.n_groups.to_string(), verdict.n_groups.to_string()),
         claim("smallest group", number(certificate.smallest_group), number(verdict.smallest_group)),

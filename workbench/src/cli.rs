@@ -55,7 +55,9 @@ Examples:
   incrowd completions bash > ~/.local/share/bash-completion/completions/incrowd
   incrowd completions zsh > ~/.zfunc/_incrowd
   incrowd completions fish > ~/.config/fish/completions/incrowd.fish")]
-    Completions { shell: clap_complete::Shell },
+    Completions {
+        shell: clap_complete::Shell,
+    },
 }
 
 /// Runs one command.

@@ -92,9 +92,11 @@ fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         wrong(error.message().trim().to_string()).at(format!("{}:{line}", file.display()))
     })?;
     known_keys(&table, "", &["data", "attributes", "request"])?;
-    let data = section(&table, "data")?.ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
+    let data = section(&table, "data")?
+        .ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
     known_keys(data, "data.", &["path", "delimiter", "missing", "missing_records", "other"])?;
-    let path = text_at(data, "data.path", "path")?.ok_or_else(|| wrong("[data] has no path").hint("add path = \"data.csv\""))?;
+    let path = text_at(data, "data.path", "path")?
+        .ok_or_else(|| wrong("[data] has no path").hint("add path = \"data.csv\""))?;
     let delimiter = match text_at(data, "data.delimiter", "delimiter")? {
         None => None,
         Some(text) if text == "\\t" || text == "tab" => Some(b'\t'),
@@ -220,7 +222,12 @@ fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
                     .iter()
                     .map(|name| {
                         DateUnit::parse(name).ok_or_else(|| {
-                            unknown(ErrorKind::Project, &format!("unit in {key}"), name, &DateUnit::ALL.map(DateUnit::name))
+                            unknown(
+                                ErrorKind::Project,
+                                &format!("unit in {key}"),
+                                name,
+                                &DateUnit::ALL.map(DateUnit::name),
+                            )
                         })
                     })
                     .collect::<Result<_>>()?,
@@ -306,7 +313,8 @@ fn standing_request(table: &Table) -> Result<StandingRequest> {
     let mut max_level = Vec::new();
     for (name, value) in section(table, "max_level")?.into_iter().flatten() {
         let level = value.as_integer().and_then(|n| u64::try_from(n).ok());
-        max_level.push((name.clone(), level.ok_or_else(|| wrong(format!("request.max_level.{name} must be a level")))?));
+        max_level
+            .push((name.clone(), level.ok_or_else(|| wrong(format!("request.max_level.{name} must be a level")))?));
     }
     Ok(StandingRequest { k: whole("k")?, l: whole("l")?, max_suppressed, max_level })
 }
@@ -321,7 +329,18 @@ fn section<'a>(table: &'a Table, key: &str) -> Result<Option<&'a Table>> {
 
 fn known_keys(table: &Table, prefix: &str, known: &[&str]) -> Result<()> {
     match table.keys().find(|key| !known.contains(&key.as_str())) {
-        Some(key) => Err(unknown(ErrorKind::Project, "key", &format!("{prefix}{key}"), &known.iter().map(|k| format!("{prefix}{k}")).collect::<Vec<_>>().iter().map(String::as_str).collect::<Vec<_>>())),
+        Some(key) => Err(unknown(
+            ErrorKind::Project,
+            "key",
+            &format!("{prefix}{key}"),
+            &known
+                .iter()
+                .map(|k| format!("{prefix}{k}"))
+                .collect::<Vec<_>>()
+                .iter()
+                .map(String::as_str)
+                .collect::<Vec<_>>(),
+        )),
         None => Ok(()),
     }
 }

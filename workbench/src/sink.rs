@@ -66,8 +66,18 @@ pub fn kept_type(data_type: &DataType) -> DataType {
 
 /// Takes rows in order and writes them.
 pub enum Sink<'a> {
-    Csv { writer: csv::Writer<BufWriter<&'a File>>, missing: String, path: &'a Path },
-    Parquet { writer: Box<ArrowWriter<BufWriter<&'a File>>>, columns: Vec<Column>, schema: SchemaRef, n_rows: usize, path: &'a Path },
+    Csv {
+        writer: csv::Writer<BufWriter<&'a File>>,
+        missing: String,
+        path: &'a Path,
+    },
+    Parquet {
+        writer: Box<ArrowWriter<BufWriter<&'a File>>>,
+        columns: Vec<Column>,
+        schema: SchemaRef,
+        n_rows: usize,
+        path: &'a Path,
+    },
 }
 
 /// Rows per batch of a Parquet file.
@@ -75,7 +85,13 @@ const N_BATCH: usize = 64 * 1024;
 
 impl<'a> Sink<'a> {
     /// Begins a release in `file`, which will be called `path`; `missing` is how CSV writes "no value".
-    pub fn new(file: &'a File, path: &'a Path, format: Format, columns: &[TypedColumn], missing: &str) -> Result<Sink<'a>> {
+    pub fn new(
+        file: &'a File,
+        path: &'a Path,
+        format: Format,
+        columns: &[TypedColumn],
+        missing: &str,
+    ) -> Result<Sink<'a>> {
         let buffered = BufWriter::with_capacity(1 << 18, file);
         match format {
             Format::Csv { delimiter } => {
@@ -311,7 +327,8 @@ mod tests {
             (DataType::Timestamp(TimeUnit::Microsecond, None), "1969-12-31T23:59:59.250"),
         ];
         for (data_type, text) in samples {
-            let mut column = Column::new(&TypedColumn { name: "x".into(), data_type: data_type.clone() }).expect("known");
+            let mut column =
+                Column::new(&TypedColumn { name: "x".into(), data_type: data_type.clone() }).expect("known");
             column.push(Some(text)).expect("parses");
             column.push(None).expect("null");
             let array = column.finish();

@@ -287,7 +287,9 @@ fn open_csv(path: PathBuf, file: File, options: &CsvOptions) -> Result<(Part, Sc
         .read_until(b'\n', &mut first_line)
         .map_err(|error| crate::io_error(&path, error))?;
     if first_line.iter().all(u8::is_ascii_whitespace) && first_line.len() <= 2 {
-        return Err(Error::new(ErrorKind::Data, "is empty").at(position).hint("a table begins with a line of column names"));
+        return Err(Error::new(ErrorKind::Data, "is empty")
+            .at(position)
+            .hint("a table begins with a line of column names"));
     }
     let delimiter = options.delimiter.unwrap_or_else(|| sniff(&first_line));
     let mut reader = csv_reader(&path, delimiter)?;
@@ -366,7 +368,8 @@ fn csv_error(path: &Path, names: &[String], error: csv::Error) -> Error {
                 .hint("quote fields that contain the separator, or name it with [data] delimiter")
         }
         csv::ErrorKind::Utf8 { err, .. } => {
-            let column = names.get(err.field()).map_or(format!("column {}", err.field() + 1), |name| format!("column '{name}'"));
+            let column =
+                names.get(err.field()).map_or(format!("column {}", err.field() + 1), |name| format!("column '{name}'"));
             Error::new(ErrorKind::Data, format!("{column} is not UTF-8"))
                 .at(position)
                 .hint("convert the file first, for example: iconv -f LATIN1 -t UTF-8")

@@ -162,7 +162,9 @@ pub fn with_levels(start: &Scheme, list: &[String], hierarchies: &[Hierarchy]) -
 fn standing_levels(tops: &Scheme, project: &Project, hierarchies: &[Hierarchy]) -> Result<Scheme> {
     let mut scheme = tops.clone();
     for (name, level) in &project.request.max_level {
-        project.attribute(name).map_err(|error| error.at(format!("{}: [request] max_level", project.file.display())))?;
+        project
+            .attribute(name)
+            .map_err(|error| error.at(format!("{}: [request] max_level", project.file.display())))?;
         // An attribute that takes no part in this run limits nothing.
         if let Ok(attribute) = attribute_index(name, hierarchies) {
             scheme = scheme.with(attribute, parse_level(&level.to_string(), &hierarchies[attribute])?);
@@ -182,7 +184,8 @@ fn parse_level(text: &str, hierarchy: &Hierarchy) -> Result<Level> {
     let by_name = || (0..hierarchy.n_levels()).find(|&level| hierarchy.level(level).name() == text);
     let level = text.parse::<usize>().ok().or_else(by_name).filter(|&level| level <= hierarchy.top());
     level.map(|level| Level(level as u8)).ok_or_else(|| {
-        let names: Vec<String> = hierarchy.levels().iter().enumerate().map(|(i, level)| format!("{i} {}", level.name())).collect();
+        let names: Vec<String> =
+            hierarchy.levels().iter().enumerate().map(|(i, level)| format!("{i} {}", level.name())).collect();
         Error::new(
             ErrorKind::Request,
             format!("attribute '{}' has levels 0 to {}, not {text}", hierarchy.attribute(), hierarchy.top()),
@@ -223,7 +226,9 @@ mod tests {
 
     #[test]
     fn suppressed_records_as_number_or_share() {
-        for (text, n) in [("0", Some(0)), ("321", Some(321)), ("1%", Some(301)), ("30 %", Some(9048)), ("100%", Some(30162))] {
+        for (text, n) in
+            [("0", Some(0)), ("321", Some(321)), ("1%", Some(301)), ("30 %", Some(9048)), ("100%", Some(30162))]
+        {
             assert_eq!(parse_suppressed(text, 30162).ok(), n, "{text}");
         }
         for text in ["-1", "-1%", "101%", "30163", "x", "%", "nan%", ""] {

@@ -41,7 +41,8 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         talk.json(&document(&lattice, criteria, args.per_scheme));
         return Ok(Exit::Done);
     }
-    let (header, rows) = if args.per_scheme { scheme_rows(&lattice, criteria) } else { height_rows(&lattice, criteria) };
+    let (header, rows) =
+        if args.per_scheme { scheme_rows(&lattice, criteria) } else { height_rows(&lattice, criteria) };
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     if args.csv {
         talk.say(csv(&header, &rows).trim_end());
@@ -76,7 +77,12 @@ pub fn by_height(lattice: &Lattice, criteria: Criteria) -> Vec<HeightSummary> {
         let places = schemes.at_height(height);
         let suppressed: Vec<u64> = places.clone().map(|place| lattice.n_suppressed(place, criteria)).collect();
         let groups: Vec<u64> = places.map(|place| lattice.profile(place).n_groups()).collect();
-        HeightSummary { height, n_schemes: suppressed.len(), n_groups: spread(&groups), n_suppressed: spread(&suppressed) }
+        HeightSummary {
+            height,
+            n_schemes: suppressed.len(),
+            n_groups: spread(&groups),
+            n_suppressed: spread(&suppressed),
+        }
     };
     (0..schemes.n_heights()).map(of_height).collect()
 }
@@ -106,7 +112,8 @@ fn height_rows(lattice: &Lattice, criteria: Criteria) -> (Vec<String>, Vec<Vec<S
 }
 
 fn scheme_rows(lattice: &Lattice, criteria: Criteria) -> (Vec<String>, Vec<Vec<String>>) {
-    let mut header: Vec<String> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute().to_string()).collect();
+    let mut header: Vec<String> =
+        lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute().to_string()).collect();
     header.extend(["height", "groups", "smallest"].map(String::from));
     if !criteria.is_empty() {
         header.push("suppressed".into());
@@ -135,9 +142,9 @@ fn csv(header: &[&str], rows: &[Vec<String>]) -> String {
         text => text.replace(' ', "_"),
     };
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let written = writer.write_record(header.iter().map(name)).and_then(|()| {
-        rows.iter().try_for_each(|row| writer.write_record(row))
-    });
+    let written = writer
+        .write_record(header.iter().map(name))
+        .and_then(|()| rows.iter().try_for_each(|row| writer.write_record(row)));
     written.expect("memory takes any record");
     String::from_utf8(writer.into_inner().expect("memory takes any record")).expect("made of texts")
 }

@@ -30,7 +30,9 @@ pub struct Args {
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     if talk.is_json {
-        return Err(Error::new(ErrorKind::Request, "the demo talks to people, not to programs").hint("leave --json away"));
+        return Err(
+            Error::new(ErrorKind::Request, "the demo talks to people, not to programs").hint("leave --json away")
+        );
     }
     let folder = args.folder.as_path();
     title(talk, "1. A table nobody may publish as it is");
@@ -111,7 +113,10 @@ fn next_commands(name: &str, release: &str) -> Vec<(String, &'static str)> {
         (format!("incrowd negotiate {name} --k 20 --max-suppressed 1% --explain"), "haggle yourself"),
         (format!("incrowd hierarchy show occupation {name}"), "look at a hierarchy"),
         (format!("incrowd annotate {name} --k 5 --l 3 --per-scheme --csv"), "every scheme, for a spreadsheet"),
-        (format!("incrowd publish {name} --levels age=1,postcode=2 --k 3 -o {name}/mine.parquet"), "publish levels of your choice"),
+        (
+            format!("incrowd publish {name} --levels age=1,postcode=2 --k 3 -o {name}/mine.parquet"),
+            "publish levels of your choice",
+        ),
         (format!("open {release}.report.html"), "the report for the privacy officer"),
         ("incrowd init YOUR.csv".to_string(), "start with your own table"),
         ("incrowd --help".to_string(), "everything else"),

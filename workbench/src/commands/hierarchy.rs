@@ -105,7 +105,11 @@ fn show(project: &Project, name: &str, depth: Option<usize>, most: usize, absent
         return Ok(if values.is_empty() { Exit::Done } else { Exit::No });
     }
     let hierarchy = resolve(project, name, talk)?;
-    let levels = hierarchy.levels().iter().enumerate().map(|(i, level)| json!({ "level": i, "name": level.name(), "n_values": level.len() }));
+    let levels = hierarchy
+        .levels()
+        .iter()
+        .enumerate()
+        .map(|(i, level)| json!({ "level": i, "name": level.name(), "n_values": level.len() }));
     talk.json(&json!({ "attribute": name, "levels": levels.collect::<Vec<_>>(), "tree": tree(&hierarchy, hierarchy.top(), 0) }));
     let rows: Vec<Vec<String>> = hierarchy
         .levels()
@@ -133,11 +137,20 @@ fn tree(hierarchy: &Hierarchy, level: usize, code: usize) -> Value {
     if level == 0 {
         return json!(label);
     }
-    let below: Vec<Value> = children(hierarchy, level, code).into_iter().map(|child| tree(hierarchy, level - 1, child)).collect();
+    let below: Vec<Value> =
+        children(hierarchy, level, code).into_iter().map(|child| tree(hierarchy, level - 1, child)).collect();
     json!({ "label": label, "below": below })
 }
 
-fn draw(hierarchy: &Hierarchy, level: usize, code: usize, indent: &str, lowest: usize, most: usize, lines: &mut Vec<String>) {
+fn draw(
+    hierarchy: &Hierarchy,
+    level: usize,
+    code: usize,
+    indent: &str,
+    lowest: usize,
+    most: usize,
+    lines: &mut Vec<String>,
+) {
     let n_leaves = hierarchy.n_leaves(level)[code];
     let label = &hierarchy.level(level).labels()[code];
     if lines.is_empty() {

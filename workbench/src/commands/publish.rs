@@ -150,11 +150,7 @@ impl Files {
             name.push(ending);
             PathBuf::from(name)
         };
-        Files {
-            release: release.to_path_buf(),
-            certificate: with(".certificate.json"),
-            report: with(".report.html"),
-        }
+        Files { release: release.to_path_buf(), certificate: with(".certificate.json"), report: with(".report.html") }
     }
 
     /// Refuses to write over something before any work is done.
@@ -214,7 +210,9 @@ fn say_no(lattice: &Lattice, request: &Request, answer: &Answer, choice: Choice,
     talk.json(&wire::answer(lattice, request, answer));
     say_answer(lattice, request, answer, talk);
     talk.note(match choice {
-        Choice::Exact => "\nNothing was published. Take an offer with --offer suppression, height or privacy.".to_string(),
+        Choice::Exact => {
+            "\nNothing was published. Take an offer with --offer suppression, height or privacy.".to_string()
+        }
         other => format!("\nNothing was published: there is no {} offer.", other.name()),
     });
 }
@@ -314,7 +312,12 @@ impl Kinds {
     }
 }
 
-fn typed_columns(counted: &Counted, recoding: &Recoding, columns: &[Column], kinds: Option<&Kinds>) -> Vec<TypedColumn> {
+fn typed_columns(
+    counted: &Counted,
+    recoding: &Recoding,
+    columns: &[Column],
+    kinds: Option<&Kinds>,
+) -> Vec<TypedColumn> {
     use arrow_schema::DataType;
     let typed = |(i, column): (usize, &Column)| {
         let is_text = matches!(column, Column::Recoded(a, _) if !recoding.is_exact[*a]);
@@ -342,13 +345,14 @@ fn certificate(
         let name = hierarchy.level(agreed.offer.scheme.level(a)).name();
         (hierarchy.attribute().to_string(), json!(name))
     });
-    let promised = agreed.offer.criteria.iter().map(|criterion| {
-        (criterion.name().to_string(), json!({ "promised": criterion.value() }))
-    });
+    let promised = agreed
+        .offer
+        .criteria
+        .iter()
+        .map(|criterion| (criterion.name().to_string(), json!({ "promised": criterion.value() })));
     let file_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let input = counted.source.files().into_iter().map(|path| {
-        Ok(FileHash { name: file_name(path), sha256: sha256(path)? })
-    });
+    let input =
+        counted.source.files().into_iter().map(|path| Ok(FileHash { name: file_name(path), sha256: sha256(path)? }));
     let hierarchies = counted.quasi_identifiers.iter().map(|attribute| match &attribute.hierarchy_file {
         Some((name, text)) => FileHash { name: name.clone(), sha256: sha256_of(text.as_bytes()) },
         None => FileHash {
@@ -380,7 +384,8 @@ fn certificate(
         smallest_group: agreed.offer.smallest_group,
         fewest_distinct: agreed.offer.fewest_distinct.map(u64::from).filter(|_| counted.sensitive.is_some()),
         loss: json!({ "ncp": (agreed.offer.ncp * 1e6).round() / 1e6 }),
-        order: "sorted by the published values, so that the order of the input is lost; no random choice was made".into(),
+        order: "sorted by the published values, so that the order of the input is lost; no random choice was made"
+            .into(),
         seed: None,
         input: input.collect::<Result<_>>()?,
         hierarchies: hierarchies.chain([project_hash(project)?]).collect(),

@@ -132,10 +132,14 @@ fn criteria_of(args: &Args, certificate: Option<&Certificate>, has_sensitive: bo
     };
     let wrong = |message: &str, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
     match criteria {
-        criteria if criteria.is_empty() => wrong("nothing says what is promised", "give --k or --l, or --certificate FILE"),
+        criteria if criteria.is_empty() => {
+            wrong("nothing says what is promised", "give --k or --l, or --certificate FILE")
+        }
         Criteria { k: Some(0), .. } => wrong("k must be at least 1", "k = 2 is the least that hides anyone"),
         Criteria { l: Some(0), .. } => wrong("l must be at least 1", "l = 2 is the least that hides a sensitive value"),
-        Criteria { l: Some(_), .. } if !has_sensitive => wrong("l needs a sensitive attribute", "give --sensitive NAME"),
+        Criteria { l: Some(_), .. } if !has_sensitive => {
+            wrong("l needs a sensitive attribute", "give --sensitive NAME")
+        }
         criteria => Ok(criteria),
     }
 }
@@ -175,7 +179,9 @@ fn say_verdict(file: &Path, verdict: &Verdict, claims: &[Claim], holds: bool, ta
         let reached = finding.reached.map_or("–".to_string(), grouped);
         let failing = match finding.holds() {
             true => "none".to_string(),
-            false => format!("{} groups, {} records", grouped(finding.n_groups_failing), grouped(finding.n_records_failing)),
+            false => {
+                format!("{} groups, {} records", grouped(finding.n_groups_failing), grouped(finding.n_records_failing))
+            }
         };
         vec![format!("  {name}"), grouped(finding.criterion.value()), reached, failing]
     };
