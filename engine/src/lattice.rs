@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::counts::GroupCounts;
 use crate::criterion::{Criteria, Group};
 use crate::error::{Error, ErrorKind, Result};
-use crate::hierarchy::Hierarchy;
+use crate::hierarchy::{Hierarchy, Values};
 use crate::loss::Penalties;
 use crate::profile::{Profile, Scratch};
 use crate::scheme::{Scheme, Schemes};
@@ -138,8 +138,7 @@ pub fn profile_of(
         };
         losses[group as usize] = counts.codes(base).iter().enumerate().map(penalty).sum();
     }
-    let mut scratch = Scratch::new(counts.sensitive().map_or(0, |domain| domain.len()));
-    Ok(Profile::of_groups(groups.into_iter().zip(losses), &mut scratch))
+    Ok(Profile::of_groups(groups.into_iter().zip(losses)))
 }
 
 impl Lattice {
@@ -256,6 +255,8 @@ impl Grid {
     }
 
     fn new(values: Vec<u64>, schemes: &Schemes, profiles: &[Profile], measure: impl Fn(Group) -> u64 + Sync) -> Grid {
+        let first_greater = |measured: u64| values.partition_point(|&value| value <= measured);
+        let of_small: Vec<usize> = (0..1024).map(first_greater).collect();
         let rows: Vec<Vec<u64>> = profiles
             .par_iter()
             .map(|profile| {
@@ -263,7 +264,8 @@ impl Grid {
                 let mut row = vec![0; values.len() + 1];
                 for entry in profile.entries() {
                     let measured = measure(entry.group());
-                    row[values.partition_point(|&value| value <= measured)] += entry.n_records();
+                    let small = of_small.get(measured as usize).copied();
+                    row[small.unwrap_or_else(|| first_greater(measured))] += entry.n_records();
                 }
                 for i in 1..row.len() {
                     row[i] += row[i - 1];
@@ -321,11 +323,11 @@ const SIZE_MASK: u64 = (1 << SIZE_BITS) - 1;
 /// What rolling up needs to know about the table.
 struct RollUp<'a> {
     counts: &'a GroupCounts,
-    hierarchies: &'a [Hierarchy],
     penalties: &'a Penalties,
     n_set_words: usize,
-    /// By attribute and level, how many bits its codes take in a key.
-    widths: Vec<Vec<u32>>,
+    /// The attributes from the highest bits of a key to the lowest.
+    order: Vec<usize>,
+    trees: Vec<TreeCodes>,
     #[cfg(target_arch = "x86_64")]
     has_fast_bits: bool,
 }
@@ -336,13 +338,93 @@ enum Width<'a> {
     TooWide,
 }
 
+/// One attribute's codes renumbered along its tree, so that the values below one label follow each other.
+struct TreeCodes {
+    /// From the code of the domain to the code along the tree.
+    of_base: Vec<u32>,
+    /// By level, for every code: the code of the label above, and what that step adds to the loss, as it stands in a row.
+    steps: Vec<Vec<(u64, u64)>>,
+    /// By level, for every code of level 0: the code of the label above it.
+    above: Vec<Vec<u32>>,
+    /// By level, how many bits the codes take.
+    widths: Vec<u32>,
+}
+
+impl TreeCodes {
+    /// At how many levels from 1 on two values have different labels.
+    #[inline(always)]
+    fn n_levels_apart(&self, a: u64, b: u64) -> usize {
+        let differ = |codes: &&Vec<u32>| codes[a as usize] != codes[b as usize];
+        self.above[1..].iter().take_while(differ).count()
+    }
+
+    fn new(hierarchy: &Hierarchy, attribute: usize, penalties: &Penalties) -> TreeCodes {
+        let codes_at = |level: usize| hierarchy.level(level).of_base();
+        let mut along: Vec<usize> = (0..hierarchy.level(0).len()).collect();
+        along.sort_by_cached_key(|&base| {
+            (0..hierarchy.n_levels()).rev().map(|level| codes_at(level)[base]).collect::<Vec<Code>>()
+        });
+        // By level: the new code of each old one, in order of appearance along the tree.
+        let renumbered: Vec<Vec<u32>> = (0..hierarchy.n_levels())
+            .map(|level| {
+                let mut new = vec![u32::MAX; hierarchy.level(level).len()];
+                let mut next = 0;
+                for &base in &along {
+                    let code = &mut new[codes_at(level)[base].index()];
+                    if *code == u32::MAX {
+                        *code = next;
+                        next += 1;
+                    }
+                }
+                new
+            })
+            .collect();
+        let steps_of = |level: usize| {
+            let (here, above) = (penalties.of(attribute, level), penalties.of(attribute, level + 1));
+            let mut steps = vec![(0, 0); hierarchy.level(level).len()];
+            for (code, parent) in hierarchy.level(level).parents().iter().enumerate() {
+                let loss = u64::from(above[parent.index()]).wrapping_sub(u64::from(here[code]));
+                let parent = renumbered[level + 1][parent.index()];
+                steps[renumbered[level][code] as usize] = (u64::from(parent), loss << SIZE_BITS);
+            }
+            steps
+        };
+        let above_of = |level: usize| {
+            let codes = along.iter().map(|&base| renumbered[level][codes_at(level)[base].index()]);
+            codes.collect()
+        };
+        let width = |values: &Values| usize::BITS - values.len().saturating_sub(1).leading_zeros();
+        TreeCodes {
+            above: (0..hierarchy.n_levels()).map(above_of).collect(),
+            steps: (0..hierarchy.top()).map(steps_of).collect(),
+            widths: hierarchy.levels().iter().map(width).collect(),
+            of_base: renumbered.into_iter().next().expect("level 0 is there"),
+        }
+    }
+}
+
+/// The attributes by how many groups are left when one of them alone is hidden, fewest first.
+fn most_merging_first(counts: &GroupCounts) -> Vec<usize> {
+    let n_groups_without = |&attribute: &usize| {
+        let rest = |group: usize| {
+            let codes = counts.codes(group).iter().enumerate().filter(|(a, _)| *a != attribute);
+            codes.fold(0u64, |hash, (_, code)| (hash.rotate_left(5) ^ u64::from(code.0)).wrapping_mul(0x517C_C1B7_2722_0A95))
+        };
+        // By hash: a rare collision costs nothing but a little speed.
+        (0..counts.n_groups()).map(rest).collect::<rustc_hash::FxHashSet<u64>>().len()
+    };
+    let mut order: Vec<usize> = (0..counts.domains().len()).collect();
+    order.sort_by_cached_key(n_groups_without);
+    order
+}
+
 struct RolledUp {
     profiles: Vec<Profile>,
     n_source_groups: u64,
 }
 
 /// A key that holds one code per attribute, side by side.
-trait Key: Copy + Eq {
+trait Key: Copy + Ord {
     const N_WORDS: usize;
     fn read(words: &[u64]) -> Self;
     fn write(self, words: &mut [u64]);
@@ -352,7 +434,6 @@ trait Key: Copy + Eq {
     fn below(self, n: u32) -> Self;
     fn or(self, other: Self) -> Self;
     fn of_code(code: u64) -> Self;
-    fn hash(self) -> u64;
 }
 
 macro_rules! key {
@@ -391,12 +472,6 @@ macro_rules! key {
             fn of_code(code: u64) -> Self {
                 code as $type
             }
-            #[inline(always)]
-            fn hash(self) -> u64 {
-                let folded = (self as u64) ^ ((self as u128 >> 64) as u64).wrapping_mul(0xA24B_AED4_963E_E407);
-                let product = u128::from(folded ^ 0x9E37_79B9_7F4A_7C15) * 0xD1B5_4A32_D192_ED03;
-                (product as u64) ^ (product >> 64) as u64
-            }
         }
     };
 }
@@ -415,12 +490,15 @@ struct Step<'a> {
     attribute: usize,
 }
 
-/// Reused from scheme to scheme by one thread: where in the new rows each key went.
+/// Reused from scheme to scheme by one thread.
 struct Workspace {
-    slots: Vec<u32>,
     scratch: Scratch,
     /// Per depth of the walk, the rows of the scheme that it is at and of the one before.
     buffers: Vec<(Vec<u64>, Vec<u64>)>,
+    /// For the last attribute: per level, what is being gathered, and the group that is not complete yet.
+    of_level: Vec<Scratch>,
+    open: Vec<u64>,
+    is_open: Vec<bool>,
 }
 
 /// A scheme's profile, and how many groups were read to make it.
@@ -451,7 +529,8 @@ impl Walk<'_> {
         workspace: &mut Workspace,
         made: &mut Vec<Made>,
     ) -> Result<()> {
-        for deeper in depth..self.order.len() {
+        let last = self.order.len() - 1;
+        for deeper in depth..last {
             let mut outcome = Ok(());
             self.along::<K>(deeper, levels, rows, workspace, made, &mut |levels, rows, workspace, made| {
                 if outcome.is_ok() {
@@ -460,6 +539,34 @@ impl Walk<'_> {
             })?;
             outcome?;
         }
+        self.innermost::<K>(levels, rows, workspace, made)
+    }
+
+    /// Makes all levels of the last attribute in one pass: nothing is generalized further from there, so that no
+    /// rows need to be kept.
+    fn innermost<K: Key>(
+        &self,
+        levels: &mut [u8],
+        rows: &[u64],
+        workspace: &mut Workspace,
+        made: &mut Vec<Made>,
+    ) -> Result<()> {
+        let attribute = *self.order.last().expect("there is at least one attribute");
+        let stride = K::N_WORDS + 1 + self.roll_up.n_set_words;
+        self.roll_up.all_levels::<K>(rows, attribute, workspace);
+        for level in 1..=self.schemes.tops()[attribute] {
+            levels[attribute] = level;
+            let profile = workspace.of_level[level as usize].profile();
+            self.check_memory(&profile)?;
+            made.push(Made {
+                place: self.schemes.place_of(levels.iter().copied()),
+                profile,
+                // The rows are read once for all levels.
+                n_source_groups: if level == 1 { (rows.len() / stride) as u64 } else { 0 },
+            });
+            (self.effort.progress)(1);
+        }
+        levels[attribute] = 0;
         Ok(())
     }
 
@@ -479,7 +586,8 @@ impl Walk<'_> {
         for level in 1..=self.schemes.tops()[attribute] {
             levels[attribute] = level;
             let source = if level == 1 { rows } else { &now };
-            let profile = self.roll_up.make::<K>(Step { source, levels, attribute }, workspace, &mut next);
+            let step = Step { source, levels, attribute };
+            let profile = self.roll_up.make::<K>(step, workspace, &mut next);
             self.check_memory(&profile)?;
             made.push(Made {
                 place: self.schemes.place_of(levels.iter().copied()),
@@ -507,19 +615,16 @@ impl Walk<'_> {
 
 impl<'a> RollUp<'a> {
     fn new(counts: &'a GroupCounts, hierarchies: &'a [Hierarchy], penalties: &'a Penalties) -> Width<'a> {
-        let width = |n_codes: usize| usize::BITS - n_codes.saturating_sub(1).leading_zeros();
-        let widths: Vec<Vec<u32>> = hierarchies
-            .iter()
-            .map(|hierarchy| hierarchy.levels().iter().map(|values| width(values.len())).collect())
-            .collect();
+        let tree = |(attribute, hierarchy)| TreeCodes::new(hierarchy, attribute, penalties);
+        let trees: Vec<TreeCodes> = hierarchies.iter().enumerate().map(tree).collect();
         // Coarser levels have fewer values, so the finest scheme has the widest keys.
-        let n_bits: u32 = widths.iter().map(|levels| levels[0]).sum();
+        let n_bits: u32 = trees.iter().map(|tree| tree.widths[0]).sum();
         let roll_up = RollUp {
             counts,
-            hierarchies,
             penalties,
             n_set_words: counts.sensitive().map_or(0, |domain| domain.len()).div_ceil(64),
-            widths,
+            order: most_merging_first(counts),
+            trees,
             #[cfg(target_arch = "x86_64")]
             has_fast_bits: is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("bmi1")
@@ -540,14 +645,15 @@ impl<'a> RollUp<'a> {
     /// That is nearly always among the smallest finer schemes, because the attributes that merge least come last;
     /// and only the groups of one path are in memory, most of them in the processor's cache.
     fn all<K: Key>(&self, schemes: &Schemes, effort: &Effort) -> Result<RolledUp> {
-        let order = self.most_merging_first::<K>();
-        let n_distinct_max = self.counts.sensitive().map_or(0, |domain| domain.len());
+        let order = &self.order;
         let workspace = || Workspace {
-            slots: Vec::new(),
-            scratch: Scratch::new(n_distinct_max),
+            scratch: Scratch::default(),
             buffers: order.iter().map(|_| Default::default()).collect(),
+            of_level: order.last().map_or(Vec::new(), |&last| (0..=schemes.tops()[last]).map(|_| Scratch::default()).collect()),
+            open: Vec::new(),
+            is_open: Vec::new(),
         };
-        let walk = Walk { roll_up: self, schemes, order: &order, effort, n_bytes: AtomicU64::new(0) };
+        let walk = Walk { roll_up: self, schemes, order, effort, n_bytes: AtomicU64::new(0) };
 
         // The first attributes are walked alone, until there is enough to do for every thread.
         let n_threads = rayon::current_num_threads();
@@ -557,7 +663,9 @@ impl<'a> RollUp<'a> {
         let mut first = workspace();
         let mut made = Vec::new();
         let base = self.base::<K>();
-        let profile = self.profile_with::<K>(&base, &mut first.scratch, self.n_set_words);
+        let stride = K::N_WORDS + 1 + self.n_set_words;
+        base.chunks_exact(stride).for_each(|row| first.scratch.add_row::<K>(row));
+        let profile = first.scratch.profile();
         let start = Made { place: 0, profile, n_source_groups: 0 };
         (effort.progress)(1);
         let mut tasks: Vec<(Vec<u8>, Vec<u64>)> = vec![(vec![0; order.len()], base)];
@@ -587,41 +695,22 @@ impl<'a> RollUp<'a> {
         Ok(RolledUp { profiles, n_source_groups })
     }
 
-    /// The attributes by how many groups are left when one of them alone is hidden, fewest first.
-    fn most_merging_first<K: Key>(&self) -> Vec<usize> {
-        let base = self.base::<K>();
-        let stride = K::N_WORDS + 1 + self.n_set_words;
-        let n_groups_without = |&attribute: &usize| {
-            let shift: u32 = (attribute + 1..self.widths.len()).map(|a| self.widths[a][0]).sum();
-            let width = self.widths[attribute][0];
-            let mut keys: Vec<(u64, u64)> = base
-                .chunks_exact(stride)
-                .map(|row| {
-                    let key = K::read(row);
-                    let rest = key.shifted_right(shift + width).shifted_left(shift).or(key.below(shift));
-                    (rest.low(), rest.hash())
-                })
-                .collect();
-            keys.sort_unstable();
-            keys.dedup();
-            keys.len()
-        };
-        let mut order: Vec<usize> = (0..self.widths.len()).collect();
-        order.sort_by_cached_key(n_groups_without);
-        order
-    }
-
-    /// The groups of the finest scheme.
+    /// The groups of the finest scheme, in the order of their keys.
     fn base<K: Key>(&self) -> Vec<u64> {
         let stride = K::N_WORDS + 1 + self.n_set_words;
-        let n_groups = self.counts.n_groups();
-        let mut words = vec![0; n_groups * stride];
-        for (group, row) in words.chunks_exact_mut(stride).enumerate() {
-            let (mut key, mut loss) = (K::of_code(0), 0);
-            for (a, code) in self.counts.codes(group).iter().enumerate() {
-                key = key.shifted_left(self.widths[a][0]).or(K::of_code(u64::from(code.0)));
-                loss += u64::from(self.penalties.of(a, 0)[code.index()]);
-            }
+        let key_of = |group: usize| {
+            let codes = self.counts.codes(group);
+            self.order.iter().fold(K::of_code(0), |key, &a| {
+                let code = self.trees[a].of_base[codes[a].index()];
+                key.shifted_left(self.trees[a].widths[0]).or(K::of_code(u64::from(code)))
+            })
+        };
+        let mut groups: Vec<(K, usize)> = (0..self.counts.n_groups()).map(|group| (key_of(group), group)).collect();
+        groups.sort_unstable();
+        let mut words = vec![0; groups.len() * stride];
+        for (row, &(key, group)) in words.chunks_exact_mut(stride).zip(&groups) {
+            let codes = self.counts.codes(group).iter().enumerate();
+            let loss: u64 = codes.map(|(a, code)| u64::from(self.penalties.of(a, 0)[code.index()])).sum();
             key.write(row);
             row[K::N_WORDS] = self.counts.size(group) | loss << SIZE_BITS;
             for (code, _) in self.counts.cells(group) {
@@ -631,14 +720,70 @@ impl<'a> RollUp<'a> {
         words
     }
 
+    /// Gathers the profiles of all levels of the attribute with the lowest bits.
+    fn all_levels<K: Key>(&self, source: &[u64], attribute: usize, workspace: &mut Workspace) {
+        #[cfg(target_arch = "x86_64")]
+        if self.has_fast_bits {
+            // SAFETY: the features were found on this machine.
+            return unsafe { self.all_levels_with_fast_bits::<K>(source, attribute, workspace) };
+        }
+        self.all_levels_plain::<K>(source, attribute, workspace);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn all_levels_with_fast_bits<K: Key>(&self, source: &[u64], attribute: usize, workspace: &mut Workspace) {
+        self.all_levels_plain::<K>(source, attribute, workspace);
+    }
+
     #[inline(always)]
-    fn profile_with<K: Key>(&self, rows: &[u64], scratch: &mut Scratch, n_set_words: usize) -> Profile {
-        let groups = rows.chunks_exact(K::N_WORDS + 1 + n_set_words).map(|row| {
-            let n_distinct = row[K::N_WORDS + 1..].iter().map(|word| word.count_ones()).sum();
-            let size_and_loss = row[K::N_WORDS];
-            (Group { size: size_and_loss & SIZE_MASK, n_distinct }, size_and_loss >> SIZE_BITS)
-        });
-        Profile::of_groups(groups, scratch)
+    fn all_levels_plain<K: Key>(&self, source: &[u64], attribute: usize, workspace: &mut Workspace) {
+        match self.n_set_words {
+            0 => self.all_levels_sized::<K>(source, attribute, workspace, 0),
+            1 => self.all_levels_sized::<K>(source, attribute, workspace, 1),
+            2 => self.all_levels_sized::<K>(source, attribute, workspace, 2),
+            n => self.all_levels_sized::<K>(source, attribute, workspace, n),
+        }
+    }
+
+    /// Rows that agree in all higher bits stand side by side, and so do the values under one label. One group per
+    /// level is open at a time; when a level's label changes, its group is complete and becomes part of the next level's.
+    #[inline(always)]
+    fn all_levels_sized<K: Key>(&self, source: &[u64], attribute: usize, workspace: &mut Workspace, n_set_words: usize) {
+        let stride = K::N_WORDS + 1 + n_set_words;
+        let tree = &self.trees[attribute];
+        let top = tree.steps.len();
+        let code_mask = (1u64 << tree.widths[0]) - 1;
+        let Workspace { of_level, open, is_open, .. } = workspace;
+        // The open group of each level from 1 on; the key's place holds the code at that level.
+        open.clear();
+        open.resize((top + 1) * stride, 0);
+        is_open.clear();
+        is_open.resize(top + 1, false);
+        let mut last: Option<K> = None;
+        for row in source.chunks_exact(stride) {
+            let key = K::read(row);
+            let code = key.low() & code_mask;
+            if let Some(last) = last {
+                let is_same_rest = last.shifted_right(tree.widths[0]) == key.shifted_right(tree.widths[0]);
+                let n_complete = match is_same_rest {
+                    true => tree.n_levels_apart(last.low() & code_mask, code),
+                    false => top,
+                };
+                for level in 1..=n_complete {
+                    close::<K>(open, stride, level, top, is_open, of_level, tree);
+                }
+            }
+            let (parent, loss) = tree.steps[0][code as usize];
+            join::<K>(&mut open[stride..][..stride], is_open[1], row, parent, loss);
+            is_open[1] = true;
+            last = Some(key);
+        }
+        if last.is_some() {
+            for level in 1..=top {
+                close::<K>(open, stride, level, top, is_open, of_level, tree);
+            }
+        }
     }
 
     /// Replaces `words` by the groups of a scheme, made from those of the scheme whose attribute is one level finer.
@@ -682,87 +827,177 @@ impl<'a> RollUp<'a> {
         words: &mut Vec<u64>,
         n_set_words: usize,
     ) -> Profile {
-        self.roll_up_with::<K>(step, &mut workspace.slots, words, n_set_words);
-        self.profile_with::<K>(words, &mut workspace.scratch, n_set_words)
+        self.roll_up_with::<K>(step, &mut workspace.scratch, words, n_set_words);
+        workspace.scratch.profile()
     }
 
+    /// Rows are in the order of their keys, and stay so: groups that become one are found beside each other.
+    ///
+    /// Values under one label follow each other, so rows that agree in all higher bits and in the new label form a
+    /// block. A row of a block differs from the others in lower bits only; most come in order, the rest are put in place.
     #[inline(always)]
-    fn roll_up_with<K: Key>(&self, step: Step, slots: &mut Vec<u32>, words: &mut Vec<u64>, n_set_words: usize) {
+    fn roll_up_with<K: Key>(&self, step: Step, scratch: &mut Scratch, words: &mut Vec<u64>, n_set_words: usize) {
         let Step { source, levels, attribute } = step;
         let stride = K::N_WORDS + 1 + n_set_words;
-        let n_source = source.len() / stride;
         let level = levels[attribute] as usize;
-        let finer = self.hierarchies[attribute].level(level - 1);
-        let penalties = (self.penalties.of(attribute, level - 1), self.penalties.of(attribute, level));
-        // Per code of the finer level: the code above it, and what the step adds to the loss.
-        let steps: Vec<(u64, u64)> = finer
-            .parents()
-            .iter()
-            .enumerate()
-            .map(|(code, parent)| {
-                let loss = u64::from(penalties.1[parent.index()]).wrapping_sub(u64::from(penalties.0[code]));
-                (u64::from(parent.0), loss << SIZE_BITS)
-            })
-            .collect();
-        let width_of = |a: usize| self.widths[a][levels[a] as usize];
-        let shift: u32 = (attribute + 1..levels.len()).map(width_of).sum();
-        let (width_before, width_after) = (self.widths[attribute][level - 1], width_of(attribute));
-        let n_bits: u32 = (0..levels.len()).map(width_of).sum();
-
-        // A key is its own slot where the table of all keys is not much larger than what we roll up;
-        // elsewhere a hash table with open addressing.
-        let n_slots_hashed = (n_source * 2).next_power_of_two().max(16);
-        let dense = n_bits <= 40 && (1usize << n_bits.min(40)) <= n_slots_hashed * DENSE_FACTOR;
-        let n_slots = if dense { 1usize << n_bits } else { n_slots_hashed };
-        let mask = n_slots - 1;
-        if slots.len() < n_slots {
-            slots.resize(n_slots, 0);
-        }
-        let slots = &mut slots[..n_slots];
-
+        let tree = &self.trees[attribute];
+        let steps = &tree.steps[level - 1][..];
+        let (width_before, width_after) = (tree.widths[level - 1], tree.widths[level]);
+        let lower = self.order.iter().rev().take_while(|&&a| a != attribute);
+        let shift: u32 = lower.map(|&a| self.trees[a].widths[levels[a] as usize]).sum();
+        let code_mask = (1u64 << width_before) - 1;
         words.clear();
         words.reserve(source.len());
-        let mut n_groups = 0;
+        let mut block = Block { start: 0, is_sorted: true };
+        let mut high_of_block = None;
         for row in source.chunks_exact(stride) {
             let key = K::read(row);
-            let code = key.shifted_right(shift).low() & ((1u64 << width_before) - 1);
-            let (parent, loss) = steps[code as usize];
-            let high = key.shifted_right(shift + width_before).shifted_left(shift + width_after);
-            let key = high.or(K::of_code(parent).shifted_left(shift)).or(key.below(shift));
-            let mut at = if dense { key.low() as usize & mask } else { key.hash() as usize & mask };
-            loop {
-                let slot = slots[at] as usize;
-                if slot == 0 {
-                    let end = words.len();
-                    words.extend_from_slice(row);
-                    let new = &mut words[end..][..stride];
-                    key.write(new);
-                    new[K::N_WORDS] = row[K::N_WORDS].wrapping_add(loss);
-                    n_groups += 1;
-                    slots[at] = n_groups as u32;
-                    break;
-                }
-                let known = &mut words[(slot - 1) * stride..][..stride];
-                if dense || K::read(known) == key {
-                    known[K::N_WORDS] += row[K::N_WORDS] & SIZE_MASK;
-                    for word in K::N_WORDS + 1..stride {
-                        known[word] |= row[word];
-                    }
-                    break;
-                }
-                at = (at + 1) & mask;
+            let upper = key.shifted_right(shift);
+            let (parent, loss) = steps[(upper.low() & code_mask) as usize];
+            let high = upper.shifted_right(width_before).shifted_left(width_after).or(K::of_code(parent));
+            let key = high.shifted_left(shift).or(key.below(shift));
+            if high_of_block != Some(high) {
+                block.finish::<K>(words, stride, scratch);
+                block = Block { start: words.len(), is_sorted: true };
+                high_of_block = Some(high);
+                append::<K>(words, row, key, loss);
+            } else {
+                block.add::<K>(words, stride, row, key, loss);
             }
         }
-        // Leave the slots empty for the next scheme, at the cost of what was used.
-        if dense && n_groups < n_slots / 8 {
-            for row in words.chunks_exact(stride) {
-                slots[K::read(row).low() as usize & mask] = 0;
+        block.finish::<K>(words, stride, scratch);
+    }
+}
+
+/// The rows at the end of the new ones that agree in all bits but the lowest.
+#[derive(Clone, Copy)]
+struct Block {
+    start: usize,
+    is_sorted: bool,
+}
+
+/// Up to this many rows, a row that comes out of order is put in place at once.
+const N_ROWS_SHIFTED: usize = 16;
+
+impl Block {
+    #[inline(always)]
+    fn add<K: Key>(&mut self, words: &mut Vec<u64>, stride: usize, row: &[u64], key: K, loss: u64) {
+        let last = words.len() - stride;
+        match key.cmp(&K::read(&words[last..])) {
+            std::cmp::Ordering::Equal => unite::<K>(&mut words[last..][..stride], row),
+            std::cmp::Ordering::Greater => append::<K>(words, row, key, loss),
+            std::cmp::Ordering::Less if words.len() - self.start <= N_ROWS_SHIFTED * stride => {
+                self.insert::<K>(words, stride, row, key, loss);
             }
-        } else {
-            slots.fill(0);
+            std::cmp::Ordering::Less => {
+                append::<K>(words, row, key, loss);
+                self.is_sorted = false;
+            }
+        }
+    }
+
+    /// Puts a row where it belongs among the few that are there.
+    fn insert<K: Key>(&self, words: &mut Vec<u64>, stride: usize, row: &[u64], key: K, loss: u64) {
+        let mut at = words.len();
+        while at > self.start && K::read(&words[at - stride..]) > key {
+            at -= stride;
+        }
+        if at > self.start && K::read(&words[at - stride..]) == key {
+            return unite::<K>(&mut words[at - stride..][..stride], row);
+        }
+        append::<K>(words, row, key, loss);
+        words[at..].rotate_right(stride);
+    }
+
+    /// Puts the rows in order if they are not, and adds them to the profile.
+    #[inline(always)]
+    fn finish<K: Key>(self, words: &mut Vec<u64>, stride: usize, scratch: &mut Scratch) {
+        if !self.is_sorted {
+            self.sort::<K>(words, stride);
+        }
+        for row in words[self.start..].chunks_exact(stride) {
+            scratch.add_row::<K>(row);
+        }
+    }
+
+    fn sort<K: Key>(self, words: &mut Vec<u64>, stride: usize) {
+        let unsorted = words.split_off(self.start);
+        let mut keys: Vec<(K, usize)> = unsorted.chunks_exact(stride).map(K::read).zip((0..).step_by(stride)).collect();
+        // Sorted runs side by side: the stable sort merges them.
+        keys.sort_by_key(|(key, _)| *key);
+        let mut last = None;
+        for (key, at) in keys {
+            let row = &unsorted[at..][..stride];
+            if last == Some(key) {
+                let start = words.len() - stride;
+                unite::<K>(&mut words[start..], row);
+            } else {
+                words.extend_from_slice(row);
+                last = Some(key);
+            }
         }
     }
 }
 
-/// How many times larger than the hash table a table of all keys may be to be preferred.
-const DENSE_FACTOR: usize = 8;
+/// Completes the open group of a level and adds it to the open group of the level above.
+#[inline(always)]
+fn close<K: Key>(
+    open: &mut [u64],
+    stride: usize,
+    level: usize,
+    top: usize,
+    is_open: &mut [bool],
+    of_level: &mut [Scratch],
+    tree: &TreeCodes,
+) {
+    let (below, above) = open.split_at_mut((level + 1) * stride);
+    let row = &below[level * stride..][..stride];
+    of_level[level].add_row::<K>(row);
+    is_open[level] = false;
+    if level < top {
+        let (parent, loss) = tree.steps[level][row[0] as usize];
+        join::<K>(&mut above[..stride], is_open[level + 1], row, parent, loss);
+        is_open[level + 1] = true;
+    }
+}
+
+/// Adds a row to an open group, or opens one with it.
+#[inline(always)]
+fn join<K: Key>(open: &mut [u64], is_open: bool, row: &[u64], code: u64, loss: u64) {
+    if is_open {
+        unite::<K>(open, row);
+    } else {
+        open.copy_from_slice(row);
+        open[0] = code;
+        open[K::N_WORDS] = row[K::N_WORDS].wrapping_add(loss);
+    }
+}
+
+/// Adds a row with another key and a greater loss.
+#[inline(always)]
+fn append<K: Key>(words: &mut Vec<u64>, row: &[u64], key: K, loss: u64) {
+    let start = words.len();
+    words.extend_from_slice(row);
+    let new = &mut words[start..][..row.len()];
+    key.write(new);
+    new[K::N_WORDS] = row[K::N_WORDS].wrapping_add(loss);
+}
+
+/// Adds the records of a row to another row of the same group.
+#[inline(always)]
+fn unite<K: Key>(into: &mut [u64], row: &[u64]) {
+    into[K::N_WORDS] += row[K::N_WORDS] & SIZE_MASK;
+    for (into, word) in into[K::N_WORDS + 1..].iter_mut().zip(&row[K::N_WORDS + 1..]) {
+        *into |= word;
+    }
+}
+
+impl Scratch {
+    /// Adds a finished group.
+    #[inline(always)]
+    fn add_row<K: Key>(&mut self, row: &[u64]) {
+        let n_distinct = row[K::N_WORDS + 1..].iter().map(|word| word.count_ones()).sum();
+        let size_and_loss = row[K::N_WORDS];
+        self.add(Group { size: size_and_loss & SIZE_MASK, n_distinct }, size_and_loss >> SIZE_BITS);
+    }
+}

@@ -49,12 +49,10 @@ pub struct Outcome {
 
 impl Profile {
     /// Makes a profile of groups in any order, each with the loss of one of its records.
-    #[inline(always)]
-    pub fn of_groups(groups: impl Iterator<Item = (Group, Steps)>, scratch: &mut Scratch) -> Profile {
-        for (group, loss) in groups {
-            scratch.add(group, loss);
-        }
-        Profile { entries: scratch.take().into() }
+    pub fn of_groups(groups: impl Iterator<Item = (Group, Steps)>) -> Profile {
+        let mut scratch = Scratch::default();
+        groups.for_each(|(group, loss)| scratch.add(group, loss));
+        scratch.profile()
     }
 
     pub fn entries(&self) -> &[Entry] {
@@ -115,58 +113,67 @@ impl Profile {
     }
 }
 
-/// Gathers groups into entries; small groups, which are the many, are counted in an array.
+/// Gathers groups into entries; small groups, which are the many, are counted in arrays that fit the nearest cache.
 pub struct Scratch {
-    n_distinct_max: usize,
-    small: Vec<(u32, Steps)>,
-    touched: Vec<u32>,
+    /// By size and number of distinct values, which is no greater than the size: a triangle.
+    n_groups: Vec<u32>,
+    loss: Vec<Steps>,
+    /// Which places of the triangle are in use.
+    used: Vec<u64>,
     large: Vec<Entry>,
 }
 
+/// Groups smaller than this are small.
 const N_SMALL: usize = 64;
+const N_TRIANGLE: usize = N_SMALL * (N_SMALL + 1) / 2;
 
-impl Scratch {
-    /// For groups with at most this many distinct sensitive values.
-    pub fn new(n_distinct_max: usize) -> Scratch {
-        let n_distinct_max = n_distinct_max.min(N_SMALL);
+impl Default for Scratch {
+    fn default() -> Scratch {
         Scratch {
-            n_distinct_max,
-            small: vec![(0, 0); N_SMALL * (n_distinct_max + 1)],
-            touched: Vec::new(),
+            n_groups: vec![0; N_TRIANGLE],
+            loss: vec![0; N_TRIANGLE],
+            used: vec![0; N_TRIANGLE.div_ceil(64)],
             large: Vec::new(),
         }
     }
+}
 
+impl Scratch {
     #[inline(always)]
-    fn add(&mut self, group: Group, loss: Steps) {
+    pub(crate) fn add(&mut self, group: Group, loss: Steps) {
         let (size, n_distinct) = (group.size as usize, group.n_distinct as usize);
         debug_assert!(n_distinct <= size, "a group has no more values than records");
-        if size < N_SMALL && n_distinct <= self.n_distinct_max {
-            let at = size * (self.n_distinct_max + 1) + n_distinct;
-            let (n_groups, sum) = &mut self.small[at];
-            if *n_groups == 0 {
-                self.touched.push(at as u32);
-            }
-            *n_groups += 1;
-            *sum += loss;
+        let at = size * (size + 1) / 2 + n_distinct;
+        if size < N_SMALL && at < N_TRIANGLE {
+            self.n_groups[at] += 1;
+            self.loss[at] += loss;
+            self.used[at / 64] |= 1 << (at % 64);
         } else {
             self.large.push(Entry { size: group.size, n_distinct: group.n_distinct, n_groups: 1, loss });
         }
     }
 
-    /// The entries in order; leaves the scratch empty.
-    fn take(&mut self) -> Vec<Entry> {
-        self.touched.sort_unstable();
+    /// The profile of the groups that were added; leaves the scratch empty.
+    pub(crate) fn profile(&mut self) -> Profile {
+        let n_used: u32 = self.used.iter().map(|word| word.count_ones()).sum();
         self.large.sort_unstable_by_key(|entry| (entry.size, entry.n_distinct));
-        let mut entries: Vec<Entry> = Vec::with_capacity(self.touched.len() + self.large.len());
-        for at in self.touched.drain(..) {
-            let (n_groups, loss) = std::mem::take(&mut self.small[at as usize]);
-            entries.push(Entry {
-                size: u64::from(at) / (self.n_distinct_max as u64 + 1),
-                n_distinct: at % (self.n_distinct_max as u32 + 1),
-                n_groups,
-                loss,
-            });
+        let mut entries: Vec<Entry> = Vec::with_capacity(n_used as usize + self.large.len());
+        let (mut size, mut row) = (0, 0);
+        for (i, word) in self.used.iter_mut().enumerate() {
+            while *word != 0 {
+                let at = i * 64 + word.trailing_zeros() as usize;
+                *word &= *word - 1;
+                while at > row + size {
+                    row += size + 1;
+                    size += 1;
+                }
+                entries.push(Entry {
+                    size: size as u64,
+                    n_distinct: (at - row) as u32,
+                    n_groups: std::mem::take(&mut self.n_groups[at]),
+                    loss: std::mem::take(&mut self.loss[at]),
+                });
+            }
         }
         for entry in self.large.drain(..) {
             match entries.last_mut() {
@@ -177,7 +184,7 @@ impl Scratch {
                 _ => entries.push(entry),
             }
         }
-        entries
+        Profile { entries: entries.into() }
     }
 }
 
@@ -189,14 +196,13 @@ mod tests {
     #[test]
     fn the_histograms_of_the_ten_records() {
         let group = |size, n_distinct| (Group { size, n_distinct }, 0);
-        let mut scratch = Scratch::new(10);
-        let at_113 = Profile::of_groups([group(4, 3), group(3, 3), group(3, 3)].into_iter(), &mut scratch);
+        let at_113 = Profile::of_groups([group(4, 3), group(3, 3), group(3, 3)].into_iter());
         let sizes: Vec<_> = at_113.entries().iter().map(|e| (e.size, e.n_groups)).collect();
         assert_eq!(sizes, [(3, 2), (4, 1)]);
         let k = |k| Criteria { k: Some(k), l: None };
         assert_eq!([3, 4, 5].map(|value| at_113.n_suppressed(k(value))), [0, 6, 10]);
 
-        let at_223 = Profile::of_groups([group(6, 5), group(4, 3)].into_iter(), &mut scratch);
+        let at_223 = Profile::of_groups([group(6, 5), group(4, 3)].into_iter());
         let distinct: Vec<_> = at_223.entries().iter().map(|e| (e.n_distinct, e.n_groups, e.n_records())).collect();
         assert_eq!(distinct, [(3, 1, 4), (5, 1, 6)]);
         let l = |l| Criteria { k: None, l: Some(l) };
@@ -205,18 +211,18 @@ mod tests {
 
     #[test]
     fn small_and_large_groups_meet_in_one_order() {
-        let mut scratch = Scratch::new(200);
+        let mut scratch = Scratch::default();
         for size in [1, 63, 64, 65, 63, 5000, 64] {
             for n_distinct in [1, 50, 64, 65] {
                 let n_distinct = n_distinct.min(size as u32);
                 scratch.add(Group { size, n_distinct }, 7);
             }
         }
-        let entries = scratch.take();
+        let entries = scratch.profile().entries;
         assert!(entries.windows(2).all(|w| (w[0].size, w[0].n_distinct) < (w[1].size, w[1].n_distinct)));
         let n_groups: u32 = entries.iter().map(|entry| entry.n_groups).sum();
         assert_eq!(n_groups, 28);
         assert_eq!(entries.iter().map(|entry| entry.loss).sum::<u64>(), 28 * 7);
-        assert!(scratch.take().is_empty());
+        assert!(scratch.profile().entries.is_empty());
     }
 }
