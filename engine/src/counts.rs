@@ -81,6 +81,8 @@ pub struct Counter {
     has_sensitive: bool,
     /// One per quasi-identifier, then one for the sensitive attribute.
     encoders: Vec<Encoder>,
+    /// Per attribute, whether a counted record lacks its value.
+    has_missing: Vec<bool>,
     layout: Layout,
     cells: Cells,
     n_records: u64,
@@ -98,6 +100,7 @@ impl Counter {
             has_sensitive: sensitive.is_some(),
             codes: vec![Vec::new(); encoders.len()],
             cells: Cells::new(&layout),
+            has_missing: vec![false; encoders.len()],
             layout,
             encoders,
             n_records: 0,
@@ -120,6 +123,9 @@ impl Counter {
         }
         if self.missing.drop_records {
             self.drop_incomplete(batch)?;
+        }
+        for (has_missing, codes) in self.has_missing.iter_mut().zip(&self.codes) {
+            *has_missing |= codes.contains(&0);
         }
         self.widen()?;
         self.cells.add(&self.layout, &self.codes);
@@ -170,6 +176,7 @@ impl Counter {
     pub fn merge(&mut self, other: Counter) -> Result<()> {
         self.n_records += other.n_records;
         self.n_dropped += other.n_dropped;
+        self.has_missing.iter_mut().zip(&other.has_missing).for_each(|(ours, theirs)| *ours |= theirs);
         let translations: Vec<Vec<u32>> = self
             .encoders
             .iter_mut()
@@ -187,13 +194,26 @@ impl Counter {
         Ok(())
     }
 
+    /// Which codes occur in counted records: values of dropped records are none of the table's.
+    fn used_codes(&self) -> Vec<Vec<bool>> {
+        let mut used: Vec<Vec<bool>> = self.encoders.iter().map(|encoder| vec![false; encoder.n_codes()]).collect();
+        if self.n_dropped == 0 {
+            for (used, &has_missing) in used.iter_mut().zip(&self.has_missing) {
+                used.fill(true);
+                used[0] = has_missing;
+            }
+        } else {
+            self.cells.for_each(&self.layout, |codes, _| {
+                used.iter_mut().zip(codes).for_each(|(used, &code)| used[code as usize] = true);
+            });
+        }
+        used
+    }
+
     /// The counts in canonical form: equal tables give equal counts, whatever the order of their records.
-    pub fn finish(self) -> GroupCounts {
+    pub fn finish(mut self) -> GroupCounts {
         let n_attributes = self.encoders.len();
-        let mut used: Vec<Vec<bool>> = self.encoders.iter().map(|e| vec![false; e.n_codes()]).collect();
-        self.cells.for_each(&self.layout, |codes, _| {
-            used.iter_mut().zip(codes).for_each(|(used, &code)| used[code as usize] = true);
-        });
+        let used = self.used_codes();
         let mut domains = Vec::with_capacity(n_attributes);
         let mut canonical: Vec<Vec<u32>> = Vec::with_capacity(n_attributes);
         for (encoder, used) in self.encoders.iter().zip(&used) {
@@ -205,8 +225,48 @@ impl Counter {
         // Sorted by a key whose order is the order of the code vectors.
         let widths = domains.iter().map(|domain| bits_for(domain.len()));
         let layout = Layout::new(widths.collect());
-        let cells = self.cells.translated(&self.layout, &layout, &canonical);
-        collect(domains, self.has_sensitive, &layout, cells, self.n_records, self.n_dropped)
+        self.cells.translate(&self.layout, &layout, &canonical);
+        self.layout = layout;
+        self.collect(domains)
+    }
+}
+
+impl Counter {
+    /// Cuts sorted cells into groups.
+    fn collect(self, mut domains: Vec<Domain>) -> GroupCounts {
+        let sensitive = self.has_sensitive.then(|| domains.pop().expect("the sensitive attribute comes last"));
+        let n_quasi_identifiers = domains.len();
+        let mut counts = GroupCounts {
+            domains,
+            sensitive,
+            n_records: self.n_records,
+            n_dropped: self.n_dropped,
+            codes: Vec::new(),
+            sizes: Vec::new(),
+            starts: Vec::new(),
+            cells: Vec::new(),
+        };
+        let mut last: Vec<u32> = Vec::new();
+        self.cells.for_each(&self.layout, |codes, count| {
+            let group = &codes[..n_quasi_identifiers];
+            if counts.sizes.is_empty() || last != group {
+                counts.starts.push(counts.cells.len());
+                counts.codes.extend(group.iter().map(|&code| Code(code)));
+                counts.sizes.push(0);
+                last.clear();
+                last.extend_from_slice(group);
+            }
+            *counts.sizes.last_mut().expect("a group was begun") += count;
+            if self.has_sensitive {
+                let (code, start) = (Code(codes[n_quasi_identifiers]), *counts.starts.last().expect("a group was begun"));
+                match counts.cells[start..].last_mut() {
+                    Some((last, n)) if *last == code => *n += count,
+                    _ => counts.cells.push((code, count)),
+                }
+            }
+        });
+        counts.starts.push(counts.cells.len());
+        counts
     }
 }
 
@@ -227,52 +287,6 @@ fn canonical_domain(encoder: &Encoder, used: &[bool], missing_label: &str) -> (D
         of_provisional[provisional] = domain.code(value).expect("the domain was made of these values").0;
     }
     (domain, of_provisional)
-}
-
-/// Cuts sorted cells into groups.
-fn collect(
-    mut domains: Vec<Domain>,
-    has_sensitive: bool,
-    layout: &Layout,
-    sorted: Sorted,
-    n_records: u64,
-    n_dropped: u64,
-) -> GroupCounts {
-    let sensitive = has_sensitive.then(|| domains.pop().expect("the sensitive attribute comes last"));
-    let n_quasi_identifiers = domains.len();
-    let mut counts = GroupCounts {
-        domains,
-        sensitive,
-        n_records,
-        n_dropped,
-        codes: Vec::new(),
-        sizes: Vec::new(),
-        starts: vec![0],
-        cells: Vec::new(),
-    };
-    let mut last: Option<Vec<u32>> = None;
-    sorted.for_each(layout, |codes, count| {
-        let group = &codes[..n_quasi_identifiers];
-        if last.as_deref() != Some(group) {
-            if last.is_some() {
-                counts.starts.push(counts.cells.len());
-            }
-            counts.codes.extend(group.iter().map(|&code| Code(code)));
-            counts.sizes.push(0);
-            match &mut last {
-                Some(last) => last.copy_from_slice(group),
-                None => last = Some(group.to_vec()),
-            }
-        }
-        *counts.sizes.last_mut().expect("a group was begun") += count;
-        if has_sensitive {
-            counts.cells.push((Code(codes[n_quasi_identifiers]), count));
-        }
-    });
-    if last.is_some() {
-        counts.starts.push(counts.cells.len());
-    }
-    counts
 }
 
 impl Encoder {
@@ -399,10 +413,11 @@ impl Cells {
         with_map!(self, map => map.add(layout.pack(codes.iter().copied()), count))
     }
 
+    /// Visits all counts; a key may come more than once, and its counts add up.
     fn for_each(&self, layout: &Layout, mut visit: impl FnMut(&[u32], u64)) {
         let mut codes = vec![0; layout.widths.len()];
         with_map!(self, map => {
-            for (key, count) in map.table.iter() {
+            for (key, count) in map.iter() {
                 layout.unpack(key, &mut codes);
                 visit(&codes, *count);
             }
@@ -415,69 +430,58 @@ impl Cells {
         cells
     }
 
-    /// All cells with other codes, in the order of their new keys.
-    fn translated(&self, old: &Layout, new: &Layout, translation: &[Vec<u32>]) -> Sorted {
-        fn sorted<const N: usize>(
-            cells: &Cells,
-            old: &Layout,
-            new: &Layout,
-            translation: &[Vec<u32>],
-        ) -> Vec<(Key<N>, u64)> {
-            let mut list = Vec::new();
-            cells.for_each(old, |codes, count| {
-                let codes = codes.iter().zip(translation).map(|(&code, to)| to[code as usize]);
-                list.push((new.pack(codes), count));
-            });
-            list.par_sort_unstable();
-            list
-        }
-        match new.n_words {
-            1 => Sorted::One(sorted(self, old, new, translation)),
-            2 => Sorted::Two(sorted(self, old, new, translation)),
-            3 | 4 => Sorted::Four(sorted(self, old, new, translation)),
-            _ => Sorted::Eight(sorted(self, old, new, translation)),
-        }
+    /// Gives all cells other codes, which need no more room, and puts them in the order of their keys.
+    fn translate(&mut self, old: &Layout, new: &Layout, translation: &[Vec<u32>]) {
+        with_map!(self, map => {
+            map.list.extend(map.table.drain());
+            map.table = HashTable::new();
+            map.list.par_iter_mut().for_each_init(
+                || vec![0; old.widths.len()],
+                |codes, (key, _)| {
+                    old.unpack(key, codes);
+                    *key = new.pack(codes.iter().zip(translation).map(|(&code, to)| to[code as usize]));
+                },
+            );
+            map.list.par_sort_unstable();
+        })
     }
 }
 
-/// Cells in the order of their keys.
-enum Sorted {
-    One(Vec<(Key<1>, u64)>),
-    Two(Vec<(Key<2>, u64)>),
-    Four(Vec<(Key<4>, u64)>),
-    Eight(Vec<(Key<8>, u64)>),
-}
-
-impl Sorted {
-    fn for_each(&self, layout: &Layout, mut visit: impl FnMut(&[u32], u64)) {
-        fn each<const N: usize>(list: &[(Key<N>, u64)], layout: &Layout, visit: &mut impl FnMut(&[u32], u64)) {
-            let mut codes = vec![0; layout.widths.len()];
-            for (key, count) in list {
-                layout.unpack(key, &mut codes);
-                visit(&codes, *count);
-            }
-        }
-        match self {
-            Sorted::One(list) => each(list, layout, &mut visit),
-            Sorted::Two(list) => each(list, layout, &mut visit),
-            Sorted::Four(list) => each(list, layout, &mut visit),
-            Sorted::Eight(list) => each(list, layout, &mut visit),
-        }
-    }
-}
-
+/// Counts by key: a hash table that stays in the processor's cache, and a list of what did not fit.
+///
+/// Where keys repeat, the table grows and holds them all. Where hardly any key comes twice, a table would cost a visit
+/// to main memory per record; then keys are listed, and equal ones are found by sorting.
 struct Map<const N: usize> {
     table: HashTable<(Key<N>, u64)>,
+    /// How many keys the table may hold before it is emptied into the list, and records counted since it was empty.
+    n_table_max: usize,
+    n_in_table: u64,
+    /// Keys with counts, in any order, some of them more than once.
+    list: Vec<(Key<N>, u64)>,
+    /// Keys are listed without looking at the table until this many have been.
+    n_to_list: usize,
+    n_list_max: usize,
 }
+
+const N_TABLE_LEAST: usize = 1 << 15;
+const N_TABLE_MOST: usize = 1 << 21;
+const N_LIST_LEAST: usize = 1 << 23;
 
 impl<const N: usize> Default for Map<N> {
     fn default() -> Self {
-        Map { table: HashTable::new() }
+        Map {
+            table: HashTable::new(),
+            n_table_max: N_TABLE_LEAST,
+            n_in_table: 0,
+            list: Vec::new(),
+            n_to_list: 0,
+            n_list_max: N_LIST_LEAST,
+        }
     }
 }
 
 #[inline]
-pub(crate) fn hash_key<const N: usize>(key: &Key<N>) -> u64 {
+fn hash_key<const N: usize>(key: &Key<N>) -> u64 {
     let mut hash = 0u64;
     for word in key {
         // Multiply and fold, so that the high bits, where small codes differ little, count too.
@@ -489,6 +493,11 @@ pub(crate) fn hash_key<const N: usize>(key: &Key<N>) -> u64 {
 
 impl<const N: usize> Map<N> {
     fn add_all(&mut self, keys: &[Key<N>]) {
+        if self.n_to_list > 0 {
+            self.n_to_list = self.n_to_list.saturating_sub(keys.len());
+            self.list.extend(keys.iter().map(|&key| (key, 1)));
+            return self.shorten();
+        }
         for &key in keys {
             self.add(key, 1);
         }
@@ -498,5 +507,45 @@ impl<const N: usize> Map<N> {
     fn add(&mut self, key: Key<N>, count: u64) {
         let entry = self.table.entry(hash_key(&key), |(known, _)| *known == key, |(known, _)| hash_key(known));
         entry.or_insert((key, 0)).into_mut().1 += count;
+        self.n_in_table += 1;
+        if self.table.len() > self.n_table_max {
+            self.make_room();
+        }
+    }
+
+    /// The table is full: let it grow if its keys repeat, else empty it.
+    #[cold]
+    fn make_room(&mut self) {
+        let n_keys = self.table.len() as u64;
+        if self.n_in_table >= 4 * n_keys && self.n_table_max < N_TABLE_MOST {
+            self.n_table_max *= 2;
+            return;
+        }
+        if self.n_in_table < 2 * n_keys {
+            self.n_to_list = 64 * self.n_table_max;
+        }
+        self.list.extend(self.table.drain());
+        self.n_in_table = 0;
+        self.shorten();
+    }
+
+    /// Adds up equal keys of a list that has become long, so that its length stays within twice the distinct keys.
+    fn shorten(&mut self) {
+        if self.list.len() < self.n_list_max {
+            return;
+        }
+        self.list.par_sort_unstable();
+        self.list.dedup_by(|next, first| {
+            let is_equal = next.0 == first.0;
+            if is_equal {
+                first.1 += next.1;
+            }
+            is_equal
+        });
+        self.n_list_max = (2 * self.list.len()).max(N_LIST_LEAST);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &(Key<N>, u64)> {
+        self.table.iter().chain(&self.list)
     }
 }

@@ -344,20 +344,14 @@ struct TreeCodes {
     of_base: Vec<u32>,
     /// By level, for every code: the code of the label above, and what that step adds to the loss, as it stands in a row.
     steps: Vec<Vec<(u64, u64)>>,
-    /// By level, for every code of level 0: the code of the label above it.
+    /// By level, for every code of level 0: the code of the label above it, and what going there adds to the loss.
     above: Vec<Vec<u32>>,
+    loss_above: Vec<Vec<u64>>,
     /// By level, how many bits the codes take.
     widths: Vec<u32>,
 }
 
 impl TreeCodes {
-    /// At how many levels from 1 on two values have different labels.
-    #[inline(always)]
-    fn n_levels_apart(&self, a: u64, b: u64) -> usize {
-        let differ = |codes: &&Vec<u32>| codes[a as usize] != codes[b as usize];
-        self.above[1..].iter().take_while(differ).count()
-    }
-
     fn new(hierarchy: &Hierarchy, attribute: usize, penalties: &Penalties) -> TreeCodes {
         let codes_at = |level: usize| hierarchy.level(level).of_base();
         let mut along: Vec<usize> = (0..hierarchy.level(0).len()).collect();
@@ -393,9 +387,14 @@ impl TreeCodes {
             let codes = along.iter().map(|&base| renumbered[level][codes_at(level)[base].index()]);
             codes.collect()
         };
+        let loss_of = |level: usize| {
+            let penalty = |level: usize, base: usize| u64::from(penalties.of(attribute, level)[codes_at(level)[base].index()]);
+            along.iter().map(|&base| penalty(level, base).wrapping_sub(penalty(0, base))).collect()
+        };
         let width = |values: &Values| usize::BITS - values.len().saturating_sub(1).leading_zeros();
         TreeCodes {
             above: (0..hierarchy.n_levels()).map(above_of).collect(),
+            loss_above: (0..hierarchy.n_levels()).map(loss_of).collect(),
             steps: (0..hierarchy.top()).map(steps_of).collect(),
             widths: hierarchy.levels().iter().map(width).collect(),
             of_base: renumbered.into_iter().next().expect("level 0 is there"),
@@ -495,10 +494,8 @@ struct Workspace {
     scratch: Scratch,
     /// Per depth of the walk, the rows of the scheme that it is at and of the one before.
     buffers: Vec<(Vec<u64>, Vec<u64>)>,
-    /// For the last attribute: per level, what is being gathered, and the group that is not complete yet.
+    /// For the last attribute: what is being gathered, per level.
     of_level: Vec<Scratch>,
-    open: Vec<u64>,
-    is_open: Vec<bool>,
 }
 
 /// A scheme's profile, and how many groups were read to make it.
@@ -650,8 +647,6 @@ impl<'a> RollUp<'a> {
             scratch: Scratch::default(),
             buffers: order.iter().map(|_| Default::default()).collect(),
             of_level: order.last().map_or(Vec::new(), |&last| (0..=schemes.tops()[last]).map(|_| Scratch::default()).collect()),
-            open: Vec::new(),
-            is_open: Vec::new(),
         };
         let walk = Walk { roll_up: self, schemes, order, effort, n_bytes: AtomicU64::new(0) };
 
@@ -746,43 +741,46 @@ impl<'a> RollUp<'a> {
         }
     }
 
-    /// Rows that agree in all higher bits stand side by side, and so do the values under one label. One group per
-    /// level is open at a time; when a level's label changes, its group is complete and becomes part of the next level's.
+    /// Rows that agree in all higher bits stand side by side, and so do the values under one label.
     #[inline(always)]
     fn all_levels_sized<K: Key>(&self, source: &[u64], attribute: usize, workspace: &mut Workspace, n_set_words: usize) {
         let stride = K::N_WORDS + 1 + n_set_words;
         let tree = &self.trees[attribute];
-        let top = tree.steps.len();
         let code_mask = (1u64 << tree.widths[0]) - 1;
-        let Workspace { of_level, open, is_open, .. } = workspace;
-        // The open group of each level from 1 on; the key's place holds the code at that level.
-        open.clear();
-        open.resize((top + 1) * stride, 0);
-        is_open.clear();
-        is_open.resize(top + 1, false);
-        let mut last: Option<K> = None;
-        for row in source.chunks_exact(stride) {
-            let key = K::read(row);
-            let code = key.low() & code_mask;
-            if let Some(last) = last {
-                let is_same_rest = last.shifted_right(tree.widths[0]) == key.shifted_right(tree.widths[0]);
-                let n_complete = match is_same_rest {
-                    true => tree.n_levels_apart(last.low() & code_mask, code),
-                    false => top,
-                };
-                for level in 1..=n_complete {
-                    close::<K>(open, stride, level, top, is_open, of_level, tree);
+        let code_at = |at: usize| (K::read(&source[at..]).low() & code_mask) as usize;
+        let rest_at = |at: usize| K::read(&source[at..]).shifted_right(tree.widths[0]);
+        let levels = 1..tree.above.len();
+        let mut start = 0;
+        while start < source.len() {
+            let rest = rest_at(start);
+            let mut end = start + stride;
+            while end < source.len() && rest_at(end) == rest {
+                end += stride;
+            }
+            if end == start + stride {
+                // Alone at every level.
+                let (group, loss) = united::<K>(&source[start..end], stride);
+                let code = code_at(start);
+                for level in levels.clone() {
+                    workspace.of_level[level].add(group, loss.wrapping_add(tree.loss_above[level][code]));
+                }
+            } else {
+                for level in levels.clone() {
+                    let (scratch, above) = (&mut workspace.of_level[level], &tree.above[level][..]);
+                    let mut first = start;
+                    while first < end {
+                        let code = code_at(first);
+                        let mut next = first + stride;
+                        while next < end && above[code_at(next)] == above[code] {
+                            next += stride;
+                        }
+                        let (group, loss) = united::<K>(&source[first..next], stride);
+                        scratch.add(group, loss.wrapping_add(tree.loss_above[level][code]));
+                        first = next;
+                    }
                 }
             }
-            let (parent, loss) = tree.steps[0][code as usize];
-            join::<K>(&mut open[stride..][..stride], is_open[1], row, parent, loss);
-            is_open[1] = true;
-            last = Some(key);
-        }
-        if last.is_some() {
-            for level in 1..=top {
-                close::<K>(open, stride, level, top, is_open, of_level, tree);
-            }
+            start = end;
         }
     }
 
@@ -939,38 +937,13 @@ impl Block {
     }
 }
 
-/// Completes the open group of a level and adds it to the open group of the level above.
+/// What criteria see of some rows taken together, and the loss of a record of the first.
 #[inline(always)]
-fn close<K: Key>(
-    open: &mut [u64],
-    stride: usize,
-    level: usize,
-    top: usize,
-    is_open: &mut [bool],
-    of_level: &mut [Scratch],
-    tree: &TreeCodes,
-) {
-    let (below, above) = open.split_at_mut((level + 1) * stride);
-    let row = &below[level * stride..][..stride];
-    of_level[level].add_row::<K>(row);
-    is_open[level] = false;
-    if level < top {
-        let (parent, loss) = tree.steps[level][row[0] as usize];
-        join::<K>(&mut above[..stride], is_open[level + 1], row, parent, loss);
-        is_open[level + 1] = true;
-    }
-}
-
-/// Adds a row to an open group, or opens one with it.
-#[inline(always)]
-fn join<K: Key>(open: &mut [u64], is_open: bool, row: &[u64], code: u64, loss: u64) {
-    if is_open {
-        unite::<K>(open, row);
-    } else {
-        open.copy_from_slice(row);
-        open[0] = code;
-        open[K::N_WORDS] = row[K::N_WORDS].wrapping_add(loss);
-    }
+fn united<K: Key>(rows: &[u64], stride: usize) -> (Group, u64) {
+    let size = rows.chunks_exact(stride).map(|row| row[K::N_WORDS] & SIZE_MASK).sum();
+    let of_word = |word: usize| rows.chunks_exact(stride).fold(0, |set, row| set | row[word]).count_ones();
+    let n_distinct = (K::N_WORDS + 1..stride).map(of_word).sum();
+    (Group { size, n_distinct }, rows[K::N_WORDS] >> SIZE_BITS)
 }
 
 /// Adds a row with another key and a greater loss.
@@ -996,8 +969,7 @@ impl Scratch {
     /// Adds a finished group.
     #[inline(always)]
     fn add_row<K: Key>(&mut self, row: &[u64]) {
-        let n_distinct = row[K::N_WORDS + 1..].iter().map(|word| word.count_ones()).sum();
-        let size_and_loss = row[K::N_WORDS];
-        self.add(Group { size: size_and_loss & SIZE_MASK, n_distinct }, size_and_loss >> SIZE_BITS);
+        let (group, loss) = united::<K>(row, row.len());
+        self.add(group, loss);
     }
 }

@@ -124,7 +124,7 @@ pub struct Scratch {
 }
 
 /// Groups smaller than this are small.
-const N_SMALL: usize = 64;
+const N_SMALL: usize = 32;
 const N_TRIANGLE: usize = N_SMALL * (N_SMALL + 1) / 2;
 
 impl Default for Scratch {
@@ -212,8 +212,8 @@ mod tests {
     #[test]
     fn small_and_large_groups_meet_in_one_order() {
         let mut scratch = Scratch::default();
-        for size in [1, 63, 64, 65, 63, 5000, 64] {
-            for n_distinct in [1, 50, 64, 65] {
+        for size in [1, 31, 32, 33, 31, 5000, 32] {
+            for n_distinct in [1, 20, 32, 33] {
                 let n_distinct = n_distinct.min(size as u32);
                 scratch.add(Group { size, n_distinct }, 7);
             }
