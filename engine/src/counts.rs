@@ -258,7 +258,8 @@ impl Counter {
             }
             *counts.sizes.last_mut().expect("a group was begun") += count;
             if self.has_sensitive {
-                let (code, start) = (Code(codes[n_quasi_identifiers]), *counts.starts.last().expect("a group was begun"));
+                let (code, start) =
+                    (Code(codes[n_quasi_identifiers]), *counts.starts.last().expect("a group was begun"));
                 match counts.cells[start..].last_mut() {
                     Some((last, n)) if *last == code => *n += count,
                     _ => counts.cells.push((code, count)),

@@ -23,6 +23,7 @@ pub struct Hierarchy {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Values {
     name: String,
+    phrase: String,
     labels: Vec<String>,
     /// For every value of the table, the value that stands for it at this level.
     of_base: Vec<Code>,
@@ -89,9 +90,14 @@ impl Hierarchy {
 }
 
 impl Values {
-    /// What a person calls this level: `exact`, `width 5`, `month`, `*`.
+    /// What flags and files call this level: `exact`, `width 5`, `month`, `level 1`, `*`.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// How a sentence says it: `in steps of 5`, `by month`, `in 4 groups`, `hidden`.
+    pub fn phrase(&self) -> &str {
+        &self.phrase
     }
 
     pub fn len(&self) -> usize {
@@ -327,7 +333,7 @@ impl Rule {
             Rule::Cuts { levels } => (cuts(domain, levels)?, false),
             Rule::Mask { hidden, side } => {
                 let labels = mask(domain, hidden, *side);
-                let hides_all = labels.last().is_some_and(|(_, labels)| labels.iter().all(|label| label == ANY));
+                let hides_all = labels.last().is_some_and(|(_, _, labels)| labels.iter().all(|label| label == ANY));
                 (labels, hides_all)
             }
             Rule::Dates { units } => (dates(domain, units)?, false),
@@ -337,8 +343,8 @@ impl Rule {
     }
 }
 
-/// A level's name and the label of every value that is not missing.
-type NamedLabels = Vec<(String, Vec<String>)>;
+/// A level's name, how a sentence says it, and the label of every value that is not missing.
+type NamedLabels = Vec<(String, String, Vec<String>)>;
 
 /// Makes levels of labels; the caller has seen to it that they are a tree.
 fn build(domain: &Domain, mut named_labels: NamedLabels, last_is_top: bool) -> Hierarchy {
@@ -347,20 +353,21 @@ fn build(domain: &Domain, mut named_labels: NamedLabels, last_is_top: bool) -> H
     }
     let mut levels = vec![Values {
         name: "exact".into(),
+        phrase: "exact".into(),
         labels: domain.values().to_vec(),
         of_base: (0..domain.len() as u32).map(Code).collect(),
         parents: Vec::new(),
     }];
-    for (name, mut labels) in named_labels {
+    for (name, phrase, mut labels) in named_labels {
         if let Some(missing) = domain.missing()
             && labels.len() == missing.index()
         {
             // Where a rule says nothing about "no value", that stays a value of its own below the top.
             labels.push(domain.values()[missing.index()].clone());
         }
-        levels.push(values_of_labels(name, labels));
+        levels.push(values_of_labels(name, phrase, labels));
     }
-    levels.push(values_of_labels(ANY.into(), vec![ANY.into(); domain.len()]));
+    levels.push(values_of_labels(ANY.into(), "hidden".into(), vec![ANY.into(); domain.len()]));
     for level in 0..levels.len() - 1 {
         let mut parents = vec![Code(0); levels[level].len()];
         for (base, &code) in levels[level].of_base.iter().enumerate() {
@@ -372,7 +379,7 @@ fn build(domain: &Domain, mut named_labels: NamedLabels, last_is_top: bool) -> H
 }
 
 /// Numbers labels in the order in which the table's values first have them.
-fn values_of_labels(name: String, labels: Vec<String>) -> Values {
+fn values_of_labels(name: String, phrase: String, labels: Vec<String>) -> Values {
     let mut codes: HashMap<&str, Code> = HashMap::new();
     let mut of_base = Vec::with_capacity(labels.len());
     for label in &labels {
@@ -383,7 +390,12 @@ fn values_of_labels(name: String, labels: Vec<String>) -> Values {
     for (label, code) in codes {
         distinct[code.index()] = label.to_string();
     }
-    Values { name, labels: distinct, of_base, parents: Vec::new() }
+    let phrase = match (phrase.is_empty(), distinct.len()) {
+        (false, _) => phrase,
+        (true, 1) => "in one group".to_string(),
+        (true, n) => format!("in {n} groups"),
+    };
+    Values { name, phrase, labels: distinct, of_base, parents: Vec::new() }
 }
 
 fn numbers(domain: &Domain, rule: &str) -> Result<Vec<f64>> {
@@ -430,7 +442,7 @@ fn intervals(domain: &Domain, widths: &[f64], origin: f64) -> Result<NamedLabels
                 let low = origin + interval * widths[0];
                 interval_label(low, low + width, whole)
             };
-            (format!("width {width}"), numbers.iter().map(label).collect())
+            (format!("width {width}"), format!("in steps of {width}"), numbers.iter().map(label).collect())
         })
         .collect())
 }
@@ -451,7 +463,7 @@ fn cuts(domain: &Domain, levels: &[Vec<f64>]) -> Result<NamedLabels> {
                 1 => format!("cut at {}", cuts[0]),
                 n => format!("{n} cut points"),
             };
-            (name, numbers.iter().map(label).collect())
+            (name, format!("in {} ranges", cuts.len() + 1), numbers.iter().map(label).collect())
         })
         .collect())
 }
@@ -474,11 +486,11 @@ fn mask(domain: &Domain, hidden: &[usize], side: Side) -> NamedLabels {
                 Side::Right => "last",
                 Side::Left => "first",
             };
-            let name = match n_hidden {
-                1 => format!("{end} character hidden"),
-                n => format!("{end} {n} characters hidden"),
+            let phrase = match n_hidden {
+                1 => format!("without the {end} character"),
+                n => format!("without the {end} {n} characters"),
             };
-            (name, domain.present().map(label).collect())
+            (format!("{n_hidden} hidden"), phrase, domain.present().map(label).collect())
         })
         .collect()
 }
@@ -501,7 +513,7 @@ fn dates(domain: &Domain, units: &[DateUnit]) -> Result<NamedLabels> {
         .iter()
         .map(|unit| {
             let labels = parsed.iter().flatten().map(|&(year, month, _)| unit.label(year, month));
-            (unit.name().to_string(), labels.collect())
+            (unit.name().to_string(), format!("by {}", unit.name()), labels.collect())
         })
         .collect())
 }
@@ -574,7 +586,7 @@ fn table_labels(domain: &Domain, table: &LabelTable) -> Result<NamedLabels> {
     Ok((1..n_labels)
         .map(|level| {
             let labels = rows.iter().map(|row| row[level].clone()).collect();
-            (format!("level {level}"), labels)
+            (format!("level {level}"), String::new(), labels)
         })
         .collect())
 }

@@ -388,7 +388,8 @@ impl TreeCodes {
             codes.collect()
         };
         let loss_of = |level: usize| {
-            let penalty = |level: usize, base: usize| u64::from(penalties.of(attribute, level)[codes_at(level)[base].index()]);
+            let penalty =
+                |level: usize, base: usize| u64::from(penalties.of(attribute, level)[codes_at(level)[base].index()]);
             along.iter().map(|&base| penalty(level, base).wrapping_sub(penalty(0, base))).collect()
         };
         let width = |values: &Values| usize::BITS - values.len().saturating_sub(1).leading_zeros();
@@ -407,7 +408,9 @@ fn most_merging_first(counts: &GroupCounts) -> Vec<usize> {
     let n_groups_without = |&attribute: &usize| {
         let rest = |group: usize| {
             let codes = counts.codes(group).iter().enumerate().filter(|(a, _)| *a != attribute);
-            codes.fold(0u64, |hash, (_, code)| (hash.rotate_left(5) ^ u64::from(code.0)).wrapping_mul(0x517C_C1B7_2722_0A95))
+            codes.fold(0u64, |hash, (_, code)| {
+                (hash.rotate_left(5) ^ u64::from(code.0)).wrapping_mul(0x517C_C1B7_2722_0A95)
+            })
         };
         // By hash: a rare collision costs nothing but a little speed.
         (0..counts.n_groups()).map(rest).collect::<rustc_hash::FxHashSet<u64>>().len()
@@ -646,13 +649,16 @@ impl<'a> RollUp<'a> {
         let workspace = || Workspace {
             scratch: Scratch::default(),
             buffers: order.iter().map(|_| Default::default()).collect(),
-            of_level: order.last().map_or(Vec::new(), |&last| (0..=schemes.tops()[last]).map(|_| Scratch::default()).collect()),
+            of_level: order
+                .last()
+                .map_or(Vec::new(), |&last| (0..=schemes.tops()[last]).map(|_| Scratch::default()).collect()),
         };
         let walk = Walk { roll_up: self, schemes, order, effort, n_bytes: AtomicU64::new(0) };
 
         // The first attributes are walked alone, until there is enough to do for every thread.
         let n_threads = rayon::current_num_threads();
-        let n_tasks_of = |depth: usize| order[..depth].iter().map(|&a| schemes.tops()[a] as usize + 1).product::<usize>();
+        let n_tasks_of =
+            |depth: usize| order[..depth].iter().map(|&a| schemes.tops()[a] as usize + 1).product::<usize>();
         let n_tasks_wanted = if n_threads == 1 { 1 } else { 4 * n_threads };
         let depth = (0..order.len()).find(|&depth| n_tasks_of(depth) >= n_tasks_wanted).unwrap_or(0);
         let mut first = workspace();
@@ -743,7 +749,13 @@ impl<'a> RollUp<'a> {
 
     /// Rows that agree in all higher bits stand side by side, and so do the values under one label.
     #[inline(always)]
-    fn all_levels_sized<K: Key>(&self, source: &[u64], attribute: usize, workspace: &mut Workspace, n_set_words: usize) {
+    fn all_levels_sized<K: Key>(
+        &self,
+        source: &[u64],
+        attribute: usize,
+        workspace: &mut Workspace,
+        n_set_words: usize,
+    ) {
         let stride = K::N_WORDS + 1 + n_set_words;
         let tree = &self.trees[attribute];
         let code_mask = (1u64 << tree.widths[0]) - 1;
@@ -797,12 +809,7 @@ impl<'a> RollUp<'a> {
     /// The same code compiled for machines that count bits and move 256 of them at once: most of the last decade's.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn make_with_fast_bits<K: Key>(
-        &self,
-        step: Step,
-        workspace: &mut Workspace,
-        words: &mut Vec<u64>,
-    ) -> Profile {
+    fn make_with_fast_bits<K: Key>(&self, step: Step, workspace: &mut Workspace, words: &mut Vec<u64>) -> Profile {
         self.make_plain::<K>(step, workspace, words)
     }
 

@@ -79,21 +79,24 @@ pub fn answer(lattice: &Lattice, asked: &Request, answer: &Answer) -> Value {
             object.insert("exact".into(), offer(lattice, exact));
         }
         Answer::Offers(offers) => {
-            object.insert("offers".into(), offers_object(lattice, offers));
+            object.insert("offers".into(), offers_object(lattice, asked, offers));
         }
     }
     Value::Object(object)
 }
 
-fn offers_object(lattice: &Lattice, offers: &Offers) -> Value {
-    let optional = |made: &Option<Offer>| made.as_ref().map_or(Value::Null, |made| offer(lattice, made));
+fn offers_object(lattice: &Lattice, asked: &Request, offers: &Offers) -> Value {
+    let made = |made: &Offer| {
+        let mut object = offer(lattice, made);
+        object["concession"] = json!(concession(lattice, asked, made));
+        object
+    };
     let mut object = Map::new();
-    object.insert("suppression".into(), offer(lattice, &offers.suppression));
-    object.insert("height".into(), optional(&offers.height));
-    object.insert("privacy".into(), optional(&offers.privacy));
+    object.insert("suppression".into(), made(&offers.suppression));
+    object.insert("height".into(), offers.height.as_ref().map_or(Value::Null, made));
+    object.insert("privacy".into(), offers.privacy.as_ref().map_or(Value::Null, made));
     if offers.privacy_alternatives.len() > 1 {
-        let alternatives = offers.privacy_alternatives.iter().map(|made| offer(lattice, made));
-        object.insert("privacy_alternatives".into(), alternatives.collect());
+        object.insert("privacy_alternatives".into(), offers.privacy_alternatives.iter().map(made).collect());
     }
     Value::Object(object)
 }
@@ -130,10 +133,7 @@ pub fn in_words(lattice: &Lattice, offer: &Offer) -> String {
         .iter()
         .enumerate()
         .filter(|(a, _)| offer.scheme.level(*a) > 0)
-        .map(|(a, hierarchy)| match offer.scheme.level(a) {
-            level if level == hierarchy.top() => format!("{} hidden", hierarchy.attribute()),
-            level => format!("{} at {}", hierarchy.attribute(), hierarchy.level(level).name()),
-        })
+        .map(|(a, hierarchy)| format!("{} {}", hierarchy.attribute(), hierarchy.level(offer.scheme.level(a)).phrase()))
         .collect();
     let what = match changed.is_empty() {
         true => "publish every value as it is".to_string(),
@@ -160,6 +160,36 @@ pub fn in_words(lattice: &Lattice, offer: &Offer) -> String {
         0 => format!("{what}: no group keeps the promise, so nothing would be left to publish"),
         1 => format!("{what}, {lost}; a single group, with {}", promise.join(" and ")),
         n => format!("{what}, {lost}; {} groups, each with {}", grouped(n), promise.join(" and ")),
+    }
+}
+
+/// One sentence that says what an offer gives up of a request.
+pub fn concession(lattice: &Lattice, asked: &Request, offer: &Offer) -> String {
+    let mut given_up = Vec::new();
+    if offer.n_suppressed > asked.n_suppressed_max {
+        let (lost, most) = (grouped(offer.n_suppressed), grouped(asked.n_suppressed_max));
+        given_up.push(format!("lose {lost} records instead of at most {most}"));
+    }
+    for (a, hierarchy) in lattice.hierarchies().iter().enumerate() {
+        let (level, most) = (offer.scheme.level(a), asked.level_max.level(a));
+        if level > most {
+            let phrase = |level: usize| hierarchy.level(level).phrase();
+            given_up.push(format!("{} {} instead of {}", hierarchy.attribute(), phrase(level), phrase(most)));
+        }
+    }
+    for (wanted, given) in asked.criteria.iter().zip(offer.criteria.iter()) {
+        if given.value() < wanted.value() {
+            given_up.push(format!(
+                "{} = {} instead of {}",
+                given.name(),
+                grouped(given.value()),
+                grouped(wanted.value())
+            ));
+        }
+    }
+    match given_up.is_empty() {
+        true => "nothing is given up".to_string(),
+        false => given_up.join(", "),
     }
 }
 

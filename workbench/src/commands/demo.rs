@@ -49,6 +49,8 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     title(talk, "2. Every way to generalize it, annotated");
     step(talk, &["annotate", &name, "--k", "5"])?;
 
+    // What was noted once need not be said again.
+    let talk = &Talk { is_quiet: true, ..*talk };
     for (i, (what, flags)) in demo_data::REQUESTS.iter().enumerate() {
         title(talk, &format!("{}. {}", i + 3, capitalized(what)));
         let mut words = vec!["negotiate", &name];

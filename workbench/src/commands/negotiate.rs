@@ -87,7 +87,7 @@ fn say_offers(lattice: &Lattice, request: &Request, offers: &Offers, talk: &Talk
     talk.say(offers_table(lattice, &made));
     talk.say("");
     for (title, offer) in &made {
-        talk.say(format!("  {title}: {}.", wire::in_words(lattice, offer)));
+        talk.say(format!("  {title}: {}.", wire::concession(lattice, request, offer)));
     }
     if offers.height.is_none() {
         talk.say("  generalize otherwise: nothing in the lattice meets the other wishes.");
@@ -140,11 +140,11 @@ fn offers_table(lattice: &Lattice, offers: &[(&str, &Offer)]) -> String {
     for (a, hierarchy) in lattice.hierarchies().iter().enumerate() {
         row(format!("  {}", hierarchy.attribute()), &|offer| {
             let level = offer.scheme.level(a);
-            match level {
-                0 => "exact".to_string(),
-                level if level == hierarchy.top() => "hidden (*)".to_string(),
-                level => format!("{} ({level}/{})", hierarchy.level(level).name(), hierarchy.top()),
+            let phrase = hierarchy.level(level).phrase();
+            if level == 0 || level == hierarchy.top() {
+                return phrase.to_string();
             }
+            format!("{phrase} ({level}/{})", hierarchy.top())
         });
     }
     row("  promised".into(), &|offer| criteria_in_words(offer.criteria));
@@ -180,7 +180,7 @@ pub fn say_explanation(lattice: &Lattice, explanation: &Explanation, talk: &Talk
             let saved = contribution.n_saved_by_next.map_or("at its top".to_string(), grouped);
             vec![
                 format!("  {}", hierarchy.attribute()),
-                hierarchy.level(contribution.level.0 as usize).name().to_string(),
+                hierarchy.level(contribution.level.0 as usize).phrase().to_string(),
                 grouped(contribution.n_caused),
                 percent(contribution.n_caused, explanation.n_suppressed),
                 saved,

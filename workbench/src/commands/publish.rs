@@ -443,7 +443,7 @@ fn attribute_facts(counted: &Counted, recoding: &Recoding, scheme: &Scheme) -> V
             name: hierarchy.attribute().to_string(),
             level,
             n_levels: hierarchy.n_levels(),
-            level_name: hierarchy.level(level).name().to_string(),
+            level_name: hierarchy.level(level).phrase().to_string(),
             n_labels: published().count(),
             samples: published().take(4).map(|code| recoding.labels[a][code].clone()).collect(),
             ncp: loss / n_records.max(1) as f64,
