@@ -1027,7 +1027,7 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; b
 thead th { font-size: .8rem; color: var(--soft); font-weight: 600; padding-top: 0; }
 tbody th { font-weight: 600; min-width: 6.5rem; } 
 .claims td:not(.end) { width: 30%; }
-tbody th, td small, .claims td, h1, .verdict { overflow-wrap: anywhere; }
+td small, .claims td, h1, .verdict { overflow-wrap: anywhere; }
 th:last-child, td:last-child { padding-right: 0; }
 .loss { width: 22%; min-width: 4.5rem; } .end { text-align: right; }
 .numeric th, .numeric td { text-align: right; padding-top: .2rem; padding-bottom: .2rem; }

@@ -16,7 +16,7 @@ pub struct ProjectArgs {
     /// Folder of the project, or its incrowd.toml
     #[arg(default_value = ".")]
     pub project: PathBuf,
-    /// Use only these quasi-identifiers in this run
+    /// Use only these quasi-identifiers in this run; the others are left out of a release
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub quasi_identifiers: Option<Vec<String>>,
     /// The sensitive attribute, where the project has several

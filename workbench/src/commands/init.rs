@@ -1,6 +1,5 @@
 //! `incrowd init`: a first project file from the data alone, with the reason for every guess, to be edited.
 
-use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
 use incrowd::error::{Error, ErrorKind, Result};
@@ -12,6 +11,7 @@ use super::profile::column_json;
 use crate::io_error;
 use crate::project::FILE_NAME;
 use crate::source::{CsvOptions, Source};
+use crate::staged::write_whole;
 use crate::survey::{self, Column, Suggestion, Survey, rule_toml};
 use crate::talk::{Exit, Talk, columns};
 
@@ -86,7 +86,7 @@ fn make(args: &Args, talk: &Talk) -> Result<Made> {
     std::fs::create_dir_all(folder).map_err(|error| io_error(folder, error))?;
     let data = path_from(folder, &args.data)?;
     let text = project_text(&data, args.delimiter, &survey, &suggestions);
-    write_whole(&file, folder, &text, args.force)?;
+    write_whole(&file, text.as_bytes(), args.force)?;
     Ok(Made { file, data, survey, suggestions })
 }
 
@@ -133,27 +133,6 @@ fn path_from(folder: &Path, data: &Path) -> Result<String> {
     })
 }
 
-/// Writes a file that appears whole or not at all, and replaces another one only if that is wished for.
-fn write_whole(file: &Path, folder: &Path, text: &str, is_forced: bool) -> Result<()> {
-    let wrong = |error: std::io::Error| io_error(file, error);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".incrowd-");
-    #[cfg(unix)]
-    {
-        // As any other file that a person makes: what the umask leaves.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut part = builder.tempfile_in(folder).map_err(wrong)?;
-    part.write_all(text.as_bytes()).and_then(|()| part.as_file().sync_all()).map_err(wrong)?;
-    let persisted = if is_forced { part.persist(file) } else { part.persist_noclobber(file) };
-    match persisted {
-        Ok(_) => Ok(()),
-        Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => Err(already_there(file)),
-        Err(error) => Err(wrong(error.error)),
-    }
-}
-
 /// The project file, in the order of the table's columns.
 pub fn project_text(data: &str, delimiter: Option<u8>, survey: &Survey, suggestions: &[Suggestion]) -> String {
     let mut text = String::from(
@@ -162,7 +141,9 @@ pub fn project_text(data: &str, delimiter: Option<u8>, survey: &Survey, suggesti
          # identifier        names the person; never published\n\
          # quasi-identifier  others may know it; generalized until every record has company\n\
          # sensitive         must not be linked to the person; published as it is\n\
-         # other             published as it is if [data] other = \"keep\", otherwise left out\n\n",
+         # other             published as it is\n\
+         #\n\
+         # What is not named, or commented out, is left out of a release unless [data] other = \"keep\".\n\n",
     );
     text.push_str(&data_section(data, delimiter, survey));
     for (column, suggestion) in survey.columns.iter().zip(suggestions) {
@@ -213,6 +194,9 @@ fn missing_in_words(survey: &Survey) -> String {
 }
 
 fn attribute_section(column: &Column, suggestion: &Suggestion) -> String {
+    if suggestion.role == Role::Other {
+        return left_out_section(column, suggestion);
+    }
     let mut text = format!("[attributes.{}]\n", key(&column.name));
     text.push_str(&format!("# why: {}\nrole = {}\n", comment(&suggestion.why), quoted(suggestion.role.name())));
     let why_rule = comment(&suggestion.why_rule);
@@ -224,10 +208,18 @@ fn attribute_section(column: &Column, suggestion: &Suggestion) -> String {
                 text.push_str(&better_hierarchy(column));
             }
         }
-        (Role::Other, Some(rule)) => {
-            text.push_str(&format!("# as a quasi-identifier: {why_rule}\n# hierarchy = {rule}\n"))
-        }
         _ => {}
+    }
+    text
+}
+
+/// A column of which nobody can say that it is harmless is left out until someone says so.
+fn left_out_section(column: &Column, suggestion: &Suggestion) -> String {
+    let why = comment(&suggestion.why);
+    let mut text = format!("# [attributes.{}]\n# why left out: {why}\n# role = \"other\"\n", key(&column.name));
+    if let Some(rule) = rule_toml(&suggestion.rule) {
+        let why_rule = comment(&suggestion.why_rule);
+        text.push_str(&format!("# as a quasi-identifier: {why_rule}\n# hierarchy = {rule}\n"));
     }
     text
 }
@@ -323,7 +315,8 @@ fn in_words(made: &Made) -> String {
     });
     if has(Role::Other) {
         lines.push(
-            "columns with the role other are left out of a release: make those quasi-identifiers that others can know"
+            "columns suggested as other are commented out, and so left out of a release: name those that you need, \
+             and make those quasi-identifiers that others can know"
                 .into(),
         );
     }
@@ -442,9 +435,7 @@ mod tests {
                 ("zip", "quasi-identifier"),
                 ("sex", "quasi-identifier"),
                 ("job.title", "quasi-identifier"),
-                ("naïve", "other"),
                 ("disease", "sensitive"),
-                ("score", "other"),
             ]
         );
         assert_eq!((project.request.k, project.request.max_suppressed.as_deref()), (Some(5), Some("1%")));
@@ -472,9 +463,6 @@ mod tests {
         assert_eq!(Project::open(&file).expect("a project").data, "../a.csv");
         write(&file, "mine");
         let error = make(&args, &QUIET).expect_err("the file is there");
-        assert_eq!(error.message(), "there is a project file already");
-        // Also where it appears in the meantime.
-        let error = write_whole(&file, file.parent().expect("a folder"), "", false).expect_err("the file is there");
         assert_eq!(error.message(), "there is a project file already");
         assert_eq!(std::fs::read_to_string(&file).expect("a file"), "mine");
         args.force = true;

@@ -104,7 +104,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     }
     let recoding = global::recode(&counted.counts, &counted.hierarchies, &agreed.offer.scheme, agreed.offer.criteria);
     let written = write_release(&project, &counted, &recoding, format, &output, talk)?;
-    assert_eq!(written.n_suppressed, agreed.offer.n_suppressed, "what was negotiated is what is published");
+    check_same_table(&counted, &agreed, &written)?;
 
     let staged_path = written.staged.readable_path();
     let columns: Vec<String> = written.columns.iter().map(|column| column.name().to_string()).collect();
@@ -134,6 +134,18 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     commit(written.staged, &files, &certificate_text, &report, args.force)?;
     say_published(&files, &certificate, &agreed, talk);
     Ok(Exit::Done)
+}
+
+/// Refuses a release of a table that is not the one that was counted.
+fn check_same_table(counted: &Counted, agreed: &Agreed, written: &Written) -> Result<()> {
+    let is_same = written.n_suppressed == agreed.offer.n_suppressed
+        && written.n_suppressed + written.n_published == counted.counts.n_records();
+    match is_same {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::Data, "changed between counting and publishing")
+            .at(counted.source.files()[0].display().to_string())
+            .hint("nothing was written; run the command again when nobody writes to the data")),
+    }
 }
 
 /// The release and what stands beside it.

@@ -1,0 +1,48 @@
+# What a newcomer, a contributor and CI run. Everything beyond the Rust toolchain is installed here.
+
+CARGO ?= cargo
+PYTHON ?= python3
+VENV := target/venv
+# The Adult data are not part of the repository; tests and benchmarks that need them look here and say so if absent.
+ADULT ?= ../shared/adult
+
+.PHONY: demo build test lint bench bench-quick clean help
+
+help: ## Show what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+demo: build ## See the main job done on made-up data
+	./target/release/incrowd demo
+
+build: ## Build the program: target/release/incrowd
+	$(CARGO) build --release --locked
+
+test: ## Run all tests
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
+		echo "$(CARGO) nextest run --workspace --locked"; \
+		$(CARGO) nextest run --workspace --locked; \
+	else \
+		echo "$(CARGO) test --workspace --locked"; \
+		$(CARGO) test --workspace --locked; \
+	fi
+
+lint: ## Check formatting and common mistakes
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+$(VENV)/.installed: bench/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --requirement bench/requirements.txt
+	touch $@
+
+bench: $(VENV)/.installed ## Compare with DuckDB, polars and numpy
+	$(CARGO) build --release --locked --package incrowd-bench
+	$(VENV)/bin/python bench/run.py --bin target/release/incrowd-bench --data $(ADULT)
+
+bench-quick: $(VENV)/.installed ## The same with less data
+	$(CARGO) build --release --locked --package incrowd-bench
+	$(VENV)/bin/python bench/run.py --bin target/release/incrowd-bench --data $(ADULT) --quick
+
+clean: ## Remove everything that was made
+	$(CARGO) clean
+	rm -rf demo
