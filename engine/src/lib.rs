@@ -17,6 +17,8 @@ pub mod counts;
 pub mod criterion;
 pub mod loss;
 pub mod profile;
+pub(crate) mod roll_up;
+pub(crate) mod walk;
 pub mod lattice;
 pub mod negotiate;
 pub mod recode;
