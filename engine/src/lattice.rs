@@ -14,7 +14,7 @@ use crate::profile::Profile;
 use crate::scheme::{Scheme, Schemes};
 use crate::table::Code;
 pub use crate::walk::Effort;
-use crate::walk::all_profiles;
+use crate::walk::{all_profiles, check_size};
 
 /// All schemes over a table's quasi-identifiers, each annotated with its profile.
 #[derive(Clone, Debug)]
@@ -37,6 +37,7 @@ pub struct Lattice {
 /// Every profile is that of the groups one would get by generalizing and counting all records again,
 /// whatever the number of threads.
 pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], weights: &[f64], effort: &Effort) -> Result<Lattice> {
+    check_size(hierarchies, effort)?;
     let schemes = Schemes::new(hierarchies)?;
     let penalties = Penalties::new(hierarchies, weights)?;
     let rolled_up = all_profiles(counts, hierarchies, &penalties, &schemes, effort)?;

@@ -64,35 +64,25 @@ pub struct Schemes {
     places: Vec<u32>,
 }
 
-/// The most schemes that are enumerated at once.
-pub const N_SCHEMES_MAX: u64 = 50_000_000;
+/// How many schemes there are over some hierarchies; none where the number is beyond counting.
+pub fn n_schemes(hierarchies: &[Hierarchy]) -> Option<u64> {
+    hierarchies.iter().try_fold(1u64, |n, hierarchy| n.checked_mul(hierarchy.n_levels() as u64))
+}
 
 impl Schemes {
+    /// Enumerates all schemes, of which there are few enough for memory.
     pub fn new(hierarchies: &[Hierarchy]) -> Result<Schemes> {
-        let tops: Vec<u8> = hierarchies
-            .iter()
-            .map(|hierarchy| {
-                u8::try_from(hierarchy.top()).map_err(|_| {
-                    Error::new(
-                        ErrorKind::Hierarchy,
-                        format!("attribute '{}' has more than 255 levels", hierarchy.attribute()),
-                    )
-                })
+        let top_of = |hierarchy: &Hierarchy| {
+            u8::try_from(hierarchy.top()).map_err(|_| {
+                Error::new(
+                    ErrorKind::Hierarchy,
+                    format!("attribute '{}' has more than 255 levels", hierarchy.attribute()),
+                )
             })
-            .collect::<Result<_>>()?;
-        let n_schemes = tops.iter().try_fold(1u64, |n, &top| n.checked_mul(u64::from(top) + 1)).unwrap_or(u64::MAX);
-        if n_schemes > N_SCHEMES_MAX {
-            return Err(Error::new(
-                ErrorKind::TooLarge,
-                format!(
-                    "the lattice of {} quasi-identifiers has {} schemes, more than the {N_SCHEMES_MAX} that fit",
-                    tops.len(),
-                    if n_schemes == u64::MAX { "over 10^19".to_string() } else { n_schemes.to_string() }
-                ),
-            )
-            .hint("choose fewer with --quasi-identifiers, or give the hierarchies fewer levels"));
-        }
-        Ok(Schemes::of_tops(tops, n_schemes as usize))
+        };
+        let tops: Vec<u8> = hierarchies.iter().map(top_of).collect::<Result<_>>()?;
+        let n_schemes = n_schemes(hierarchies).and_then(|n| usize::try_from(n).ok());
+        Ok(Schemes::of_tops(tops, n_schemes.expect("the caller has seen to the size")))
     }
 
     fn of_tops(tops: Vec<u8>, n_schemes: usize) -> Schemes {

@@ -10,7 +10,7 @@ use crate::hierarchy::Hierarchy;
 use crate::loss::Penalties;
 use crate::profile::{Profile, Scratch};
 use crate::roll_up::{Key, RollUp, SIZE_MASK, Work};
-use crate::scheme::Schemes;
+use crate::scheme::{Schemes, n_schemes};
 
 /// What [`annotate`] is allowed and whom it tells how far it is.
 pub struct Effort<'a> {
@@ -42,7 +42,6 @@ pub(crate) fn all_profiles(
     if counts.n_records() > SIZE_MASK {
         return Err(Error::new(ErrorKind::TooLarge, format!("more than {SIZE_MASK} records")));
     }
-    check_size(schemes, effort)?;
     let roll_up = RollUp::new(counts, hierarchies, penalties);
     let walk = Walk { roll_up: &roll_up, schemes, order: &roll_up.order, effort, n_bytes: AtomicU64::new(0) };
     match roll_up.n_bits() {
@@ -65,12 +64,14 @@ struct Workspace {
     /// For the last attribute: what is being gathered, per level.
     of_level: Vec<Scratch>,
 }
+
 /// A scheme's profile, and how many groups were read to make it.
 struct Made {
     place: usize,
     profile: Profile,
     n_source_groups: u64,
 }
+
 /// A walk through all schemes that changes one level of one attribute at a time.
 struct Walk<'a> {
     roll_up: &'a RollUp<'a>,
@@ -225,29 +226,31 @@ impl Walk<'_> {
         let n_new = profile.n_bytes() as u64;
         let n_bytes = self.n_bytes.fetch_add(n_new, Ordering::Relaxed) + n_new;
         match n_bytes > self.effort.n_bytes_max {
-            true => Err(too_large(self.schemes, n_bytes, self.effort)),
+            true => Err(too_large(self.order.len(), self.schemes.len() as u64, n_bytes, self.effort)),
             false => Ok(()),
         }
     }
 }
 
-fn check_size(schemes: &Schemes, effort: &Effort) -> Result<()> {
-    // A profile has at least one entry, and the grids about two dozen columns.
-    let n_bytes_least = schemes.len() as u64 * 256;
-    match n_bytes_least > effort.n_bytes_max {
-        true => Err(too_large(schemes, n_bytes_least, effort)),
+/// Refuses a lattice that cannot fit, before anything is made.
+pub(crate) fn check_size(hierarchies: &[Hierarchy], effort: &Effort) -> Result<()> {
+    // A profile has at least one entry, the grids have a few dozen columns, and places are 32-bit numbers.
+    let n_schemes = n_schemes(hierarchies).unwrap_or(u64::MAX);
+    let n_bytes_least = n_schemes.saturating_mul(256);
+    match n_bytes_least > effort.n_bytes_max || n_schemes > u64::from(u32::MAX) {
+        true => Err(too_large(hierarchies.len(), n_schemes, n_bytes_least, effort)),
         false => Ok(()),
     }
 }
 
-fn too_large(schemes: &Schemes, n_bytes: u64, effort: &Effort) -> Error {
+fn too_large(n_attributes: usize, n_schemes: u64, n_bytes: u64, effort: &Effort) -> Error {
     let megabytes = |n_bytes: u64| n_bytes.div_ceil(1_000_000);
+    let how_many = if n_schemes == u64::MAX { "more than 10^19".to_string() } else { n_schemes.to_string() };
     Error::new(
         ErrorKind::TooLarge,
         format!(
-            "the lattice of {} quasi-identifiers has {} schemes and needs more than {} MB, where {} MB are allowed",
-            schemes.n_attributes(),
-            schemes.len(),
+            "the lattice of {n_attributes} quasi-identifiers has {how_many} schemes and needs more than {} MB, \
+             where {} MB are allowed",
             megabytes(n_bytes),
             megabytes(effort.n_bytes_max)
         ),
