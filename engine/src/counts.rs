@@ -75,6 +75,12 @@ impl GroupCounts {
     }
 }
 
+/// A hash of one code per attribute.
+#[inline]
+pub(crate) fn hash_codes(codes: impl Iterator<Item = Code>) -> u64 {
+    codes.fold(0, |hash, code| hash_key(&[hash ^ u64::from(code.0)]))
+}
+
 /// Counts records as they stream by, in memory that grows with the distinct combinations only.
 pub struct Counter {
     missing: Missing,
@@ -300,7 +306,7 @@ impl Encoder {
 
 /// Where each attribute's code sits in a key of 64-bit words, the first attribute in the highest bits.
 #[derive(Clone, Debug)]
-pub(crate) struct Layout {
+struct Layout {
     widths: Vec<u32>,
     places: Vec<(usize, u32)>,
     n_words: usize,
@@ -309,7 +315,7 @@ pub(crate) struct Layout {
 const N_WORDS_MAX: usize = 8;
 
 impl Layout {
-    pub(crate) fn new(widths: Vec<u32>) -> Layout {
+    fn new(widths: Vec<u32>) -> Layout {
         let (mut word, mut n_free) = (0, u64::BITS);
         let places = widths
             .iter()
@@ -324,11 +330,6 @@ impl Layout {
         Layout { widths, places, n_words: word + 1 }
     }
 
-    pub(crate) fn of_domains(domains: &[Domain]) -> Layout {
-        // One more than the domain has, for the code 0 of an encoder.
-        Layout::new(domains.iter().map(|domain| bits_for(domain.len() + 1)).collect())
-    }
-
     fn check(&self) -> Result<()> {
         if self.n_words <= N_WORDS_MAX {
             return Ok(());
@@ -338,10 +339,6 @@ impl Layout {
             format!("{} quasi-identifiers with this many distinct values do not fit into one key", self.widths.len()),
         )
         .hint("choose fewer with --quasi-identifiers"))
-    }
-
-    pub(crate) fn n_words(&self) -> usize {
-        self.n_words
     }
 
     #[inline]
@@ -361,7 +358,7 @@ impl Layout {
     }
 
     /// One key per record, from one column of codes per attribute.
-    pub(crate) fn keys<const N: usize>(&self, columns: &[Vec<u32>]) -> Vec<[u64; N]> {
+    fn keys<const N: usize>(&self, columns: &[Vec<u32>]) -> Vec<[u64; N]> {
         let n_records = columns.first().map_or(0, Vec::len);
         let mut keys = vec![[0; N]; n_records];
         for (column, &(word, shift)) in columns.iter().zip(&self.places) {
@@ -374,7 +371,7 @@ impl Layout {
     }
 }
 
-pub(crate) type Key<const N: usize> = [u64; N];
+type Key<const N: usize> = [u64; N];
 
 /// Counts by key, for the number of words that the key needs.
 enum Cells {

@@ -3,9 +3,10 @@
 //! The finest scheme's groups come from the counts. Every other scheme's groups are rolled up from the smallest
 //! scheme one step finer, so that the cost of a scheme is the number of groups of a neighbour, not of records.
 
+use hashbrown::HashTable;
 use rayon::prelude::*;
 
-use crate::counts::GroupCounts;
+use crate::counts::{GroupCounts, hash_codes};
 use crate::criterion::{Criteria, Group};
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
@@ -57,37 +58,47 @@ pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], weights: &[f64]
     })
 }
 
-/// The groups of one scheme, rolled up straight from the counts: what [`annotate`] does, for a single scheme.
+/// The groups of one scheme, straight from the counts.
 ///
 /// Returns for every group of the counts the number of the scheme's group that it falls into,
 /// and for every group of the scheme what criteria see of it.
 pub fn groups_of(counts: &GroupCounts, hierarchies: &[Hierarchy], scheme: &Scheme) -> (Vec<u32>, Vec<Group>) {
-    let mut group_of_codes = std::collections::HashMap::new();
-    let mut values: Vec<std::collections::BTreeSet<u32>> = Vec::new();
+    let of_base: Vec<&[Code]> =
+        hierarchies.iter().enumerate().map(|(a, hierarchy)| hierarchy.level(scheme.level(a)).of_base()).collect();
+    let generalized = |base: usize| counts.codes(base).iter().zip(&of_base).map(|(code, to)| to[code.index()]);
+    // By number, each found again through the first of the counts' groups that it is made of.
+    let mut table: HashTable<u32> = HashTable::new();
+    let mut first: Vec<u32> = Vec::new();
     let mut groups: Vec<Group> = Vec::new();
-    let mut of_base = Vec::with_capacity(counts.n_groups());
+    let mut group_of_base = Vec::with_capacity(counts.n_groups());
     for base in 0..counts.n_groups() {
-        let codes: Vec<u32> = counts
-            .codes(base)
-            .iter()
-            .zip(hierarchies)
-            .enumerate()
-            .map(|(a, (code, hierarchy))| hierarchy.level(scheme.level(a)).of_base()[code.index()].0)
-            .collect();
-        let next = groups.len() as u32;
-        let group = *group_of_codes.entry(codes).or_insert(next);
-        if group == next {
-            groups.push(Group { size: 0, n_distinct: 0 });
-            values.push(Default::default());
-        }
+        let is_same = |&group: &u32| generalized(first[group as usize] as usize).eq(generalized(base));
+        let group = match table.find(hash_codes(generalized(base)), is_same) {
+            Some(&group) => group,
+            None => {
+                let group = groups.len() as u32;
+                first.push(base as u32);
+                groups.push(Group { size: 0, n_distinct: 0 });
+                let hash_again = |&group: &u32| hash_codes(generalized(first[group as usize] as usize));
+                table.insert_unique(hash_codes(generalized(base)), group, hash_again);
+                group
+            }
+        };
         groups[group as usize].size += counts.size(base);
-        values[group as usize].extend(counts.cells(base).iter().map(|(code, _)| code.0));
-        of_base.push(group);
+        group_of_base.push(group);
     }
-    for (group, values) in groups.iter_mut().zip(&values) {
-        group.n_distinct = values.len() as u32;
+    let cells = |base: usize| counts.cells(base).iter().map(move |(value, _)| *value);
+    let mut values: Vec<(u32, Code)> = group_of_base
+        .iter()
+        .enumerate()
+        .flat_map(|(base, &group)| cells(base).map(move |value| (group, value)))
+        .collect();
+    values.sort_unstable();
+    values.dedup();
+    for (group, _) in values {
+        groups[group as usize].n_distinct += 1;
     }
-    (of_base, groups)
+    (group_of_base, groups)
 }
 
 /// The profile of one scheme, straight from the counts.

@@ -1,12 +1,12 @@
 //! The published table: every record recoded, and ordered so that nothing about the input's order is left.
 
 use arrow_array::RecordBatch;
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
 
-use crate::counts::{GroupCounts, Layout};
+use crate::counts::{GroupCounts, hash_codes};
 use crate::error::{ErrorKind, Result, unknown};
 use crate::recode::Recoding;
-use crate::table::{Cells, Encoder, Missing};
+use crate::table::{Cells, Code, Encoder, Missing};
 
 /// One published record: for every column its text, or none for "no value".
 ///
@@ -83,12 +83,12 @@ impl Column {
 
 /// Recodes the records of a table, batch after batch.
 pub struct Publisher<'a> {
+    counts: &'a GroupCounts,
     recoding: &'a Recoding,
     missing: Missing,
     encoders: Vec<Encoder>,
-    layout: Layout,
-    /// From the key of a combination of values to the published group.
-    groups: FxHashMap<[u64; 8], Option<u32>>,
+    /// The groups of the counts, to be found by their codes.
+    groups: HashTable<u32>,
     columns: Vec<Column>,
     codes: Vec<Vec<u32>>,
     n_suppressed: u64,
@@ -97,30 +97,44 @@ pub struct Publisher<'a> {
 
 impl<'a> Publisher<'a> {
     /// `columns` are those of the release in order; the counts are those that the recoding was made of.
-    pub fn new(counts: &GroupCounts, recoding: &'a Recoding, missing: &Missing, columns: Vec<Column>) -> Publisher<'a> {
-        let encoders = counts.domains().iter().map(|domain| Encoder::of_domain(domain, missing)).collect();
-        let layout = Layout::of_domains(counts.domains());
-        assert!(layout.n_words() <= 8, "wider keys were refused when counting");
-        let groups = (0..counts.n_groups()).map(|base| {
-            // The encoders' codes are one more than the domains', and 0 is missing.
-            let code_of = |(code, domain): (&crate::table::Code, &crate::table::Domain)| match domain.missing() {
-                Some(missing) if missing == *code => vec![0],
-                _ => vec![code.0 + 1],
-            };
-            let codes: Vec<Vec<u32>> = counts.codes(base).iter().zip(counts.domains()).map(code_of).collect();
-            (layout.keys::<8>(&codes)[0], recoding.of_base[base])
-        });
+    pub fn new(
+        counts: &'a GroupCounts,
+        recoding: &'a Recoding,
+        missing: &Missing,
+        columns: Vec<Column>,
+    ) -> Publisher<'a> {
+        let hash_of = |&group: &u32| hash_codes(counts.codes(group as usize).iter().copied());
+        let mut groups = HashTable::with_capacity(counts.n_groups());
+        for group in 0..counts.n_groups() as u32 {
+            groups.insert_unique(hash_of(&group), group, hash_of);
+        }
         Publisher {
-            groups: groups.collect(),
-            codes: vec![Vec::new(); counts.domains().len()],
+            counts,
             recoding,
             missing: missing.clone(),
-            encoders,
-            layout,
+            encoders: counts.domains().iter().map(|domain| Encoder::of_domain(domain, missing)).collect(),
+            groups,
             columns,
+            codes: vec![Vec::new(); counts.domains().len()],
             n_suppressed: 0,
             n_dropped: 0,
         }
+    }
+
+    /// The published group of record `i` of the batch at hand; none where it is suppressed.
+    ///
+    /// A combination that was never counted is as unsafe as one that failed.
+    fn group_of(&self, i: usize) -> Option<u32> {
+        let codes = || {
+            self.codes.iter().zip(self.counts.domains()).map(move |(codes, domain)| match codes[i] {
+                // An encoder's code is one more than the domain's, and 0 is missing.
+                0 => domain.missing().unwrap_or(Code(u32::MAX)),
+                code => Code(code - 1),
+            })
+        };
+        let is_same = |&group: &u32| self.counts.codes(group as usize).iter().copied().eq(codes());
+        let base = self.groups.find(hash_codes(codes()), is_same)?;
+        self.recoding.of_base[*base as usize]
     }
 
     pub fn n_suppressed(&self) -> u64 {
@@ -157,16 +171,14 @@ impl<'a> Publisher<'a> {
                 Column::Kept(name) => Cells::new(name, column(name)?).map(Some),
             })
             .collect::<Result<_>>()?;
-        let keys = self.layout.keys::<8>(&self.codes);
         let mut rows = Vec::with_capacity(batch.num_rows());
         let mut text = String::new();
-        for (i, key) in keys.iter().enumerate() {
-            if !keep[i] {
+        for (i, &keep) in keep.iter().enumerate() {
+            if !keep {
                 self.n_dropped += 1;
                 continue;
             }
-            // A combination that was never counted is as unsafe as one that failed.
-            let Some(group) = self.groups.get(key).copied().flatten() else {
+            let Some(group) = self.group_of(i) else {
                 self.n_suppressed += 1;
                 continue;
             };
