@@ -23,8 +23,8 @@ pub struct ProjectArgs {
     #[arg(long, value_name = "NAME")]
     pub sensitive: Option<String>,
     /// Threads to work with [default: one per core]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    pub threads: usize,
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(u16).range(0..=256))]
+    pub threads: u16,
     /// Memory that the lattice may take, such as 500MB or 4GB [default: three quarters of what is free]
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
@@ -59,7 +59,7 @@ impl ProjectArgs {
         Choice {
             quasi_identifiers: self.quasi_identifiers.clone(),
             sensitive: self.sensitive.clone(),
-            n_threads: self.threads,
+            n_threads: usize::from(self.threads),
         }
     }
 
