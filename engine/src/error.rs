@@ -20,8 +20,6 @@ pub enum ErrorKind {
     TooLarge,
     /// The operating system refused.
     Io,
-    /// The user stopped the work.
-    Interrupted,
 }
 
 impl ErrorKind {
@@ -34,7 +32,6 @@ impl ErrorKind {
             ErrorKind::Request => "request",
             ErrorKind::TooLarge => "too-large",
             ErrorKind::Io => "io",
-            ErrorKind::Interrupted => "interrupted",
         }
     }
 }

@@ -130,7 +130,7 @@ pub enum Rule {
     Intervals { widths: Vec<f64>, origin: f64 },
     /// One level per list of cut points; each list is a subset of the one before.
     Cuts { levels: Vec<Vec<f64>> },
-    /// One level per number of characters hidden.
+    /// One level per number of characters hidden, and `*` above them.
     Mask { hidden: Vec<usize>, side: Side },
     /// One level per unit of the calendar.
     Dates { units: Vec<DateUnit> },
@@ -331,11 +331,7 @@ impl Rule {
             Rule::Flat => (Vec::new(), false),
             Rule::Intervals { widths, origin } => (intervals(domain, widths, *origin)?, false),
             Rule::Cuts { levels } => (cuts(domain, levels)?, false),
-            Rule::Mask { hidden, side } => {
-                let labels = mask(domain, hidden, *side);
-                let hides_all = labels.last().is_some_and(|(_, _, labels)| labels.iter().all(|label| label == ANY));
-                (labels, hides_all)
-            }
+            Rule::Mask { hidden, side } => (mask(domain, hidden, *side), false),
             Rule::Dates { units } => (dates(domain, units)?, false),
             Rule::Table(table) => (table_labels(domain, table)?, table.ends_in_one_label()),
         };
@@ -581,7 +577,7 @@ fn table_labels(domain: &Domain, table: &LabelTable) -> Result<NamedLabels> {
             0,
             format!("the hierarchy misses {} that the data hold", count(n_absent, "value", "values")),
         )
-        .hint(format!("see them with: incrowd hierarchy show {attribute} --absent")));
+        .hint(format!("see them with: incrowd hierarchy show {attribute} PROJECT --absent")));
     }
     Ok((1..n_labels)
         .map(|level| {

@@ -1,7 +1,7 @@
 //! Every scheme with its profile: the annotated lattice from which all requests are answered.
 //!
-//! The finest scheme's groups come from the counts. Every other scheme's groups are rolled up from the smallest
-//! scheme one step finer, so that the cost of a scheme is the number of groups of a neighbour, not of records.
+//! The finest scheme's groups come from the counts, every other scheme's from a scheme one level finer, so that the
+//! cost of a scheme is the number of groups of a neighbour, not of records.
 
 use hashbrown::HashTable;
 use rayon::prelude::*;

@@ -244,15 +244,18 @@ pub(crate) fn check_size(hierarchies: &[Hierarchy], effort: &Effort) -> Result<(
 }
 
 fn too_large(n_attributes: usize, n_schemes: u64, n_bytes: u64, effort: &Effort) -> Error {
-    let megabytes = |n_bytes: u64| n_bytes.div_ceil(1_000_000);
+    let size = |n_bytes: u64| match n_bytes {
+        0..1_000_000 => format!("{} kB", n_bytes.div_ceil(1_000)),
+        _ => format!("{} MB", n_bytes.div_ceil(1_000_000)),
+    };
     let how_many = if n_schemes == u64::MAX { "more than 10^19".to_string() } else { n_schemes.to_string() };
     Error::new(
         ErrorKind::TooLarge,
         format!(
-            "the lattice of {n_attributes} quasi-identifiers has {how_many} schemes and needs more than {} MB, \
-             where {} MB are allowed",
-            megabytes(n_bytes),
-            megabytes(effort.n_bytes_max)
+            "the lattice of {n_attributes} quasi-identifiers has {how_many} schemes and needs more than {}, \
+             where {} are allowed",
+            size(n_bytes),
+            size(effort.n_bytes_max)
         ),
     )
     .hint("choose fewer with --quasi-identifiers, give the hierarchies fewer levels, or allow more with --memory")

@@ -152,8 +152,8 @@ pub fn in_words(lattice: &Lattice, offer: &Offer) -> String {
         .criteria
         .iter()
         .map(|criterion| match criterion {
-            Criterion::KAnonymity(k) => format!("at least {} records alike", grouped(k)),
-            Criterion::DistinctDiversity(l) => format!("at least {} sensitive values", grouped(l)),
+            Criterion::KAnonymity(k) => format!("at least {} alike", counted_words(k, "record")),
+            Criterion::DistinctDiversity(l) => format!("at least {}", counted_words(l, "sensitive value")),
         })
         .collect();
     match offer.n_groups {
@@ -213,6 +213,11 @@ pub fn grouped(n: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// `1 record`, `12,000 records`.
+pub fn counted_words(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
 /// A share as a percentage; never rounds something to nothing.

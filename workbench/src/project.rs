@@ -144,6 +144,12 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
             .filter(|weight| weight.is_finite() && *weight >= 0.0)
             .ok_or_else(|| wrong(format!("{key}.weight must be a number of at least 0")))?,
     };
+    if let Some(distance) = text_at(table, &format!("{key}.distance"), "distance")? {
+        let known = ["equal", "ordered", "hierarchical"];
+        if !known.contains(&distance.as_str()) {
+            return Err(unknown(ErrorKind::Project, &format!("value of {key}.distance"), &distance, &known));
+        }
+    }
     let (rule, hierarchy_file) = match table.get("hierarchy") {
         None => (Rule::Flat, None),
         Some(value) => rule(value, &format!("{key}.hierarchy"), folder)?,
@@ -211,9 +217,13 @@ fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
             let count = |value: &Value| value.as_integer().and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= 200);
             let hidden = match value {
                 Value::Array(list) => list.iter().map(count).collect::<Option<Vec<_>>>().ok_or_else(wrong_mask)?,
-                _ => (1..=count(value).ok_or_else(wrong_mask)?).collect(),
+                // A number counts the levels: one more character each, and everything at the last.
+                _ => (1..count(value).filter(|&n| n > 0).ok_or_else(wrong_mask)?).collect(),
             };
-            Rule::mask(hidden, side).map_err(at_key)?
+            match hidden.is_empty() && value.is_integer() {
+                true => Rule::Flat,
+                false => Rule::mask(hidden, side).map_err(at_key)?,
+            }
         }
         "dates" => {
             let units = match value {

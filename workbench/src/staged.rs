@@ -21,6 +21,9 @@ impl Staged {
     /// Begins a file that will be called `path`.
     pub fn create(path: &Path) -> Result<Staged> {
         let folder = folder_of(path);
+        if !folder.is_dir() {
+            return Err(Error::new(ErrorKind::Io, "there is no such folder").at(folder.display().to_string()));
+        }
         if let Some(file) = unnamed(folder) {
             return Ok(Staged { file, path: path.to_path_buf(), name: None });
         }

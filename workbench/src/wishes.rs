@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use incrowd::error::unknown;
 use incrowd::lattice::Effort;
-use incrowd::{Criteria, Error, ErrorKind, Hierarchy, Lattice, Level, Request, Result, Scheme};
+use incrowd::{Criteria, Error, ErrorKind, Hierarchy, Lattice, Level, Offer, Request, Result, Scheme};
 
 use crate::count::{Choice, Counted, count};
 use crate::project::{Project, StandingRequest};
@@ -93,17 +93,41 @@ impl ProjectArgs {
 
 impl CriteriaArgs {
     /// The flags, or where none is given the project's standing wish.
-    pub fn resolve(&self, standing: &StandingRequest) -> Criteria {
+    pub fn resolve(&self, standing: &StandingRequest, talk: &Talk) -> Criteria {
         let given = Criteria { k: self.k, l: self.l };
-        match given.is_empty() {
-            true => Criteria { k: standing.k, l: standing.l },
-            false => given,
+        let standing = Criteria { k: standing.k, l: standing.l };
+        let criteria = if given.is_empty() { standing } else { given };
+        // A promise must not vanish without a word.
+        for left_out in standing.iter().filter(|standing| criteria.iter().all(|asked| asked.name() != standing.name()))
+        {
+            let (name, value) = (left_out.name(), left_out.value());
+            talk.note(format!(
+                "the project's standing {name} = {value} is not asked for here; keep it with --{name} {value}"
+            ));
         }
+        if criteria.k == Some(1) {
+            talk.note("k = 1 hides no one: every record may stand alone");
+        }
+        criteria
     }
 }
 
 impl RequestArgs {
-    pub fn resolve(&self, project: &Project, hierarchies: &[Hierarchy], n_records: u64) -> Result<Request> {
+    /// Whether an offer loses more records than the flags or the project allow; nothing is exceeded where neither says.
+    pub fn exceeds_suppression(&self, project: &Project, offer: &Offer, n_records: u64) -> Result<bool> {
+        match self.max_suppressed.as_ref().or(project.request.max_suppressed.as_ref()) {
+            Some(text) => Ok(offer.n_suppressed > parse_suppressed(text, n_records)?),
+            None => Ok(false),
+        }
+    }
+
+    pub fn resolve(
+        &self,
+        project: &Project,
+        hierarchies: &[Hierarchy],
+        n_records: u64,
+        talk: &Talk,
+    ) -> Result<Request> {
         let standing = &project.request;
         let n_suppressed_max = match self.max_suppressed.as_ref().or(standing.max_suppressed.as_ref()) {
             Some(text) => parse_suppressed(text, n_records)?,
@@ -114,7 +138,7 @@ impl RequestArgs {
             Some(list) => with_levels(&tops, list, hierarchies)?,
             None => standing_levels(&tops, project, hierarchies)?,
         };
-        Ok(Request { criteria: self.criteria.resolve(standing), n_suppressed_max, level_max })
+        Ok(Request { criteria: self.criteria.resolve(standing, talk), n_suppressed_max, level_max })
     }
 }
 

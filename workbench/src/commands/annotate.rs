@@ -31,7 +31,7 @@ pub struct Args {
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
     let counted = args.project.count(&project, talk)?;
-    let criteria = args.criteria.resolve(&project.request);
+    let criteria = args.criteria.resolve(&project.request, talk);
     if !criteria.is_empty() {
         let n_sensitive = counted.counts.sensitive().map_or(0, |domain| domain.len());
         incrowd::negotiate::check_criteria(criteria, counted.counts.n_records(), n_sensitive)?;

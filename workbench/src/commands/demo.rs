@@ -116,7 +116,7 @@ fn next_commands(name: &str, release: &str) -> Vec<(String, &'static str)> {
         (format!("incrowd hierarchy show occupation {name}"), "look at a hierarchy"),
         (format!("incrowd annotate {name} --k 5 --l 3 --per-scheme --csv"), "every scheme, for a spreadsheet"),
         (
-            format!("incrowd publish {name} --levels age=1,postcode=2 --k 3 -o {name}/mine.parquet"),
+            format!("incrowd publish {name} --levels age=2,postcode=4,occupation=1,admission_date=2 --k 3 -o {name}/mine.parquet"),
             "publish levels of your choice",
         ),
         (format!("open {release}.report.html"), "the report for the privacy officer"),

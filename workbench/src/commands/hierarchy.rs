@@ -166,6 +166,7 @@ fn draw(
         let (branch, deeper) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
         let label = &hierarchy.level(level - 1).labels()[child];
         let count = if level > 1 { format!("  ({})", hierarchy.n_leaves(level - 1)[child]) } else { String::new() };
+        let label = if label.is_empty() { "(no value)" } else { label };
         lines.push(format!("{indent}{branch}{label}{count}"));
         draw(hierarchy, level - 1, child, &format!("{indent}{deeper}"), lowest, most, lines);
     }

@@ -34,7 +34,7 @@ pub struct Args {
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
     let counted = args.project.count(&project, talk)?;
-    let request = args.request.resolve(&project, &counted.hierarchies, counted.counts.n_records())?;
+    let request = args.request.resolve(&project, &counted.hierarchies, counted.counts.n_records(), talk)?;
     let lattice = args.project.annotate(&counted, talk)?;
     let answer = match args.as_published {
         true => negotiate_as_published(&lattice, &request)?,
@@ -93,7 +93,7 @@ fn say_offers(lattice: &Lattice, request: &Request, offers: &Offers, talk: &Talk
         talk.say("  generalize otherwise: nothing in the lattice meets the other wishes.");
     }
     if offers.privacy.is_none() {
-        talk.say(format!("  settle for less: not even {} would do.", lowest_in_words(request.criteria)));
+        talk.say(format!("  settle for less: lowering {} would not do.", lowest_in_words(request.criteria)));
     }
     for offer in offers.privacy_alternatives.iter().skip(1) {
         let criteria = criteria_in_words(offer.criteria);
@@ -102,8 +102,11 @@ fn say_offers(lattice: &Lattice, request: &Request, offers: &Offers, talk: &Talk
 }
 
 fn lowest_in_words(criteria: Criteria) -> String {
-    let names: Vec<String> = criteria.iter().map(|criterion| format!("{} = 2", criterion.name())).collect();
-    names.join(" or ")
+    let names: Vec<String> = criteria.iter().map(|criterion| format!("{} to 2", criterion.name())).collect();
+    match names.len() {
+        1 => names.concat(),
+        _ => format!("{} alone", names.join(" or ")),
+    }
 }
 
 fn criteria_in_words(criteria: Criteria) -> String {

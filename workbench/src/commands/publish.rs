@@ -9,7 +9,7 @@ use incrowd::recode::{Recoding, global};
 use incrowd::release::{Column, Publisher};
 use incrowd::table::Kind;
 use incrowd::verify::SuppressedAs;
-use incrowd::wire::{self, Certificate, FileHash, grouped};
+use incrowd::wire::{self, Certificate, FileHash, counted_words, grouped};
 use incrowd::{Answer, Criteria, Error, ErrorKind, Lattice, Offer, Request, Result, Role, Scheme, negotiate};
 use serde_json::{Map, Value, json};
 
@@ -186,19 +186,28 @@ fn agree(args: &Args, project: &Project, counted: &Counted, talk: &Talk) -> Resu
     if let Some(levels) = &args.levels {
         let exact = Scheme::new(vec![incrowd::Level(0); counted.hierarchies.len()]);
         let scheme = with_levels(&exact, levels, &counted.hierarchies)?;
-        let criteria = args.request.criteria.resolve(&project.request);
+        let criteria = args.request.criteria.resolve(&project.request, talk);
         check_criteria(criteria, n_records, counted.counts.sensitive().map_or(0, |domain| domain.len()))?;
         let profile = incrowd::lattice::profile_of(&counted.counts, &counted.hierarchies, &counted.weights(), &scheme)?;
         let offer = Offer::new(scheme, criteria, profile.outcome(criteria));
+        if args.request.exceeds_suppression(project, &offer, n_records)? {
+            talk.say(format!(
+                "At these levels {} of {} records would be lost, more than may be.",
+                grouped(offer.n_suppressed),
+                grouped(n_records)
+            ));
+            talk.note("\nNothing was published. Choose coarser levels, or allow it with --max-suppressed.");
+            return Ok(None);
+        }
         return Ok(Some(Agreed { offer, choice: "levels", request: Value::Null, lattice: None }));
     }
-    let request = args.request.resolve(project, &counted.hierarchies, n_records)?;
+    let request = args.request.resolve(project, &counted.hierarchies, n_records, talk)?;
     let lattice = args.project.annotate(counted, talk)?;
     let answer = negotiate(&lattice, &request)?;
     match chosen(&answer, args.offer) {
-        Some(offer) => {
+        Some((offer, choice)) => {
             let request = wire::request(&lattice, &request);
-            Ok(Some(Agreed { offer, choice: args.offer.name(), request, lattice: Some(lattice) }))
+            Ok(Some(Agreed { offer, choice: choice.name(), request, lattice: Some(lattice) }))
         }
         None => {
             say_no(&lattice, &request, &answer, args.offer, talk);
@@ -207,15 +216,16 @@ fn agree(args: &Args, project: &Project, counted: &Counted, talk: &Talk) -> Resu
     }
 }
 
-fn chosen(answer: &Answer, choice: Choice) -> Option<Offer> {
-    match (answer, choice) {
-        // Who would accept an offer accepts what needs none.
-        (Answer::Exact(offer), _) => Some(offer.clone()),
+/// The offer that was chosen; who would accept an offer accepts the answer that needs none.
+fn chosen(answer: &Answer, choice: Choice) -> Option<(Offer, Choice)> {
+    let offer = match (answer, choice) {
+        (Answer::Exact(offer), _) => return Some((offer.clone(), Choice::Exact)),
         (Answer::Offers(_), Choice::Exact) => None,
         (Answer::Offers(offers), Choice::Suppression) => Some(offers.suppression.clone()),
         (Answer::Offers(offers), Choice::Height) => offers.height.clone(),
         (Answer::Offers(offers), Choice::Privacy) => offers.privacy.clone(),
-    }
+    };
+    offer.map(|offer| (offer, choice))
 }
 
 fn say_no(lattice: &Lattice, request: &Request, answer: &Answer, choice: Choice, talk: &Talk) {
@@ -533,9 +543,9 @@ fn say_published(files: &Files, certificate: &Certificate, agreed: &Agreed, talk
         .map(|(name, entry)| format!("{name} = {} (promised {})", entry["reached"], entry["promised"]))
         .collect();
     talk.say(format!(
-        "Published {} records in {} groups; {} suppressed. Verified: {}.",
-        grouped(certificate.n_records_published),
-        grouped(certificate.n_groups),
+        "Published {} in {}; {} suppressed. Verified: {}.",
+        counted_words(certificate.n_records_published, "record"),
+        counted_words(certificate.n_groups, "group"),
         grouped(certificate.n_records_suppressed),
         reached.join(", ")
     ));

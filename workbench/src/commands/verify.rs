@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use incrowd::verify::{Finding, SuppressedAs};
-use incrowd::wire::{self, Certificate, Claim, grouped};
+use incrowd::wire::{self, Certificate, Claim, counted_words, grouped};
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Result, Verdict, Verifier};
 
 use crate::source::{CsvOptions, Source};
@@ -169,7 +169,11 @@ pub fn judge(
 }
 
 fn say_verdict(file: &Path, verdict: &Verdict, claims: &[Claim], holds: bool, talk: &Talk) {
-    let answer = if holds { "yes, the promise is kept" } else { "NO, the promise is broken" };
+    let answer = match (holds, verdict.holds()) {
+        (true, _) => "yes, the promise is kept",
+        (false, true) => "NO, the file is not what its certificate says",
+        (false, false) => "NO, the promise is broken",
+    };
     talk.say(format!("{}: {answer}\n", file.display()));
     let row = |finding: &Finding| {
         let name = match finding.criterion {
@@ -179,15 +183,21 @@ fn say_verdict(file: &Path, verdict: &Verdict, claims: &[Claim], holds: bool, ta
         let reached = finding.reached.map_or("–".to_string(), grouped);
         let failing = match finding.holds() {
             true => "none".to_string(),
-            false => {
-                format!("{} groups, {} records", grouped(finding.n_groups_failing), grouped(finding.n_records_failing))
-            }
+            false => format!(
+                "{}, {}",
+                counted_words(finding.n_groups_failing, "group"),
+                counted_words(finding.n_records_failing, "record")
+            ),
         };
         vec![format!("  {name}"), grouped(finding.criterion.value()), reached, failing]
     };
     let rows: Vec<Vec<String>> = verdict.findings.iter().map(row).collect();
     talk.say(columns(&["  criterion", "asked", "reached", "failing"], &rows, &[0, 3]));
-    talk.say(format!("\n  {} records in {} groups", grouped(verdict.n_records), grouped(verdict.n_groups)));
+    talk.say(format!(
+        "\n  {} in {}",
+        counted_words(verdict.n_records, "record"),
+        counted_words(verdict.n_groups, "group")
+    ));
     if verdict.n_absent > 0 {
         talk.say(format!("  {} records marked as suppressed were left out", grouped(verdict.n_absent)));
     }
