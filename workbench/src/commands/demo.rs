@@ -73,9 +73,12 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let verdict = step(talk, &["verify", &release])?;
 
     title(talk, "Try next");
-    for (command, what) in next_commands(&name, &release) {
-        talk.say(format!("  {command:<75} {what}"));
+    // As it was called here, so that the line can be copied.
+    let program = std::env::args().next().unwrap_or_else(|| "incrowd".to_string());
+    for (what, words) in next_commands(&name) {
+        talk.say(format!("  {what}:\n    {program} {words}"));
     }
+    talk.say(format!("  read the report for the privacy officer:\n    {release}.report.html"));
     Ok(verdict)
 }
 
@@ -110,17 +113,18 @@ fn before_and_after(folder: &Path, talk: &Talk) -> Result<()> {
     Ok(())
 }
 
-fn next_commands(name: &str, release: &str) -> Vec<(String, &'static str)> {
-    vec![
-        (format!("incrowd negotiate {name} --k 20 --max-suppressed 1% --explain"), "haggle yourself"),
-        (format!("incrowd hierarchy show occupation {name}"), "look at a hierarchy"),
-        (format!("incrowd annotate {name} --k 5 --l 3 --per-scheme --csv"), "every scheme, for a spreadsheet"),
+fn next_commands(name: &str) -> [(&'static str, String); 6] {
+    [
+        ("haggle yourself", format!("negotiate {name} --k 20 --max-suppressed 1% --explain")),
+        ("look at a hierarchy", format!("hierarchy show occupation {name}")),
+        ("every scheme, for a spreadsheet", format!("annotate {name} --k 5 --l 3 --per-scheme --csv")),
         (
-            format!("incrowd publish {name} --levels age=2,postcode=4,occupation=1,admission_date=2 --k 3 -o {name}/mine.parquet"),
             "publish levels of your choice",
+            format!(
+                "publish {name} --levels age=2,postcode=4,occupation=1,admission_date=3 --k 3 -o {name}/mine.parquet"
+            ),
         ),
-        (format!("open {release}.report.html"), "the report for the privacy officer"),
-        ("incrowd init YOUR.csv".to_string(), "start with your own table"),
-        ("incrowd --help".to_string(), "everything else"),
+        ("start with your own table", "init YOUR.csv".to_string()),
+        ("everything else", "--help".to_string()),
     ]
 }
