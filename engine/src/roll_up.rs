@@ -4,7 +4,7 @@
 //! per group, so that a group is one visit to memory; rows in the order of their keys, so that groups which become one
 //! stand side by side and nothing has to be searched.
 
-use crate::counts::GroupCounts;
+use crate::counts::{GroupCounts, hash_codes};
 use crate::criterion::Group;
 use crate::hierarchy::{Hierarchy, Values};
 use crate::loss::Penalties;
@@ -90,21 +90,27 @@ impl TreeCodes {
     }
 }
 /// The attributes by how many groups are left when one of them alone is hidden, fewest first.
+///
+/// Only an order that is good for speed is wanted, so large tables are sampled: of all groups that are left,
+/// those whose hash ends in enough zeros.
 fn most_merging_first(counts: &GroupCounts) -> Vec<usize> {
+    let n_zeros = (counts.n_groups() / N_SAMPLED).checked_ilog2().map_or(0, |n| n + 1);
     let n_groups_without = |&attribute: &usize| {
         let rest = |group: usize| {
             let codes = counts.codes(group).iter().enumerate().filter(|(a, _)| *a != attribute);
-            codes.fold(0u64, |hash, (_, code)| {
-                (hash.rotate_left(5) ^ u64::from(code.0)).wrapping_mul(0x517C_C1B7_2722_0A95)
-            })
+            hash_codes(codes.map(|(_, code)| *code))
         };
-        // By hash: a rare collision costs nothing but a little speed.
-        (0..counts.n_groups()).map(rest).collect::<rustc_hash::FxHashSet<u64>>().len()
+        let is_sampled = |hash: &u64| hash.trailing_zeros() >= n_zeros;
+        (0..counts.n_groups()).map(rest).filter(is_sampled).collect::<rustc_hash::FxHashSet<u64>>().len()
     };
     let mut order: Vec<usize> = (0..counts.domains().len()).collect();
     order.sort_by_cached_key(n_groups_without);
     order
 }
+
+/// About how many groups are looked at to find the order of attributes.
+const N_SAMPLED: usize = 1 << 16;
+
 /// A key that holds one code per attribute, side by side.
 pub(crate) trait Key: Copy + Ord {
     const N_WORDS: usize;

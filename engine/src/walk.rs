@@ -79,7 +79,7 @@ struct Walk<'a> {
     /// The attributes from the outermost loop to the innermost.
     order: &'a [usize],
     effort: &'a Effort<'a>,
-    /// What the profiles made so far take.
+    /// What rows and the profiles made so far take.
     n_bytes: AtomicU64,
 }
 
@@ -107,6 +107,7 @@ impl Walk<'_> {
         let mut first = workspace();
         let mut made = Vec::new();
         let base = roll_up.base::<K>();
+        self.reserve(N_ROW_BUFFERS * size_of_val(&base[..]) as u64)?;
         base.chunks_exact(roll_up.stride::<K>()).for_each(|row| first.scratch.add_row::<K>(row));
         let profile = first.scratch.profile();
         let start = Made { place: 0, profile, n_source_groups: 0 };
@@ -175,7 +176,7 @@ impl Walk<'_> {
         for level in 1..=self.schemes.tops()[attribute] {
             levels[attribute] = level;
             let profile = workspace.of_level[level as usize].profile();
-            self.check_memory(&profile)?;
+            self.reserve(profile.n_bytes() as u64)?;
             made.push(Made {
                 place: self.schemes.place_of(levels.iter().copied()),
                 profile,
@@ -207,7 +208,7 @@ impl Walk<'_> {
             let scratch = &mut workspace.scratch;
             self.roll_up.run::<K>(Work::Step { source, levels, attribute, words: &mut next, scratch });
             let profile = workspace.scratch.profile();
-            self.check_memory(&profile)?;
+            self.reserve(profile.n_bytes() as u64)?;
             made.push(Made {
                 place: self.schemes.place_of(levels.iter().copied()),
                 profile,
@@ -222,8 +223,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn check_memory(&self, profile: &Profile) -> Result<()> {
-        let n_new = profile.n_bytes() as u64;
+    /// Takes note of memory that is needed from now on, and refuses what is too much.
+    fn reserve(&self, n_new: u64) -> Result<()> {
         let n_bytes = self.n_bytes.fetch_add(n_new, Ordering::Relaxed) + n_new;
         match n_bytes > self.effort.n_bytes_max {
             true => Err(too_large(self.order.len(), self.schemes.len() as u64, n_bytes, self.effort)),
@@ -231,6 +232,9 @@ impl Walk<'_> {
         }
     }
 }
+
+/// How many times the finest rows are in memory at once, in one form or another, beside what has shrunk already.
+const N_ROW_BUFFERS: u64 = 4;
 
 /// Refuses a lattice that cannot fit, before anything is made.
 pub(crate) fn check_size(hierarchies: &[Hierarchy], effort: &Effort) -> Result<()> {
