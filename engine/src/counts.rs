@@ -315,7 +315,9 @@ struct Layout {
 const N_WORDS_MAX: usize = 8;
 
 impl Layout {
-    fn new(widths: Vec<u32>) -> Layout {
+    fn new(mut widths: Vec<u32>) -> Layout {
+        // A lone value needs no bit, but a shift by all 64 is none.
+        widths.iter_mut().for_each(|width| *width = (*width).max(1));
         let (mut word, mut n_free) = (0, u64::BITS);
         let places = widths
             .iter()

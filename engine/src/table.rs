@@ -89,7 +89,7 @@ impl Kind {
     pub fn of(text: &str) -> Kind {
         match text.as_bytes().first() {
             None => return Kind::Text,
-            Some(first) if first.is_ascii_digit() || b"-+.".contains(first) => {}
+            Some(first) if first.is_ascii_digit() || b"-.".contains(first) => {}
             _ => {
                 return match text {
                     "true" | "false" => Kind::Boolean,
