@@ -1,0 +1,257 @@
+//! Random tables and requests, made of few random numbers, so that a failing one shrinks to something readable.
+
+use std::collections::HashSet;
+
+use incrowd::{Criteria, Missing, Request};
+use proptest::collection::{SizeRange, vec};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed};
+
+use super::{Attribute, Cell, Naive, Table, scheme};
+
+/// How many random cases to try, from a seed that is always the same.
+///
+/// `PROPTEST_CASES=2560` tries ten times as many everywhere, `PROPTEST_RNG_SEED` takes another seed.
+pub fn chance(n_cases: u32) -> Config {
+    const N_CASES_BY_DEFAULT: u32 = 256;
+    let config = Config::default();
+    let rng_seed = match config.rng_seed {
+        RngSeed::Random => RngSeed::Fixed(0x1C20_31D5),
+        fixed => fixed,
+    };
+    Config {
+        cases: (n_cases * config.cases / N_CASES_BY_DEFAULT).max(1),
+        rng_seed,
+        failure_persistence: None,
+        ..config
+    }
+}
+
+/// What the values of an attribute look like.
+#[derive(Clone, Copy, Debug)]
+enum Look {
+    Text,
+    Integer,
+    Decimal,
+    Date,
+}
+
+impl Look {
+    fn value(self, i: usize) -> String {
+        match self {
+            Look::Text => format!("v{i}"),
+            Look::Integer => (3 * i as i64 * i as i64 - 20).to_string(),
+            Look::Decimal => format!("{}.5", 7 * i),
+            Look::Date => format!("{}-{:02}-{:02}", 1999 + i / 3, i % 12 + 1, i % 28 + 1),
+        }
+    }
+}
+
+/// An attribute of so many values: its look, and for each level between value and `*` how labels are gathered.
+fn attribute(n_values: impl Strategy<Value = usize>, n_levels_max: usize) -> impl Strategy<Value = RandomAttribute> {
+    let look = prop_oneof![Just(Look::Text), Just(Look::Integer), Just(Look::Decimal), Just(Look::Date)];
+    let gathered = vec((vec(any::<u8>(), 9), any::<bool>()), 0..=n_levels_max);
+    (n_values, look, gathered, any::<bool>(), 1..=4u8).prop_map(|(n_values, look, levels, knows_missing, weight)| {
+        RandomAttribute { n_values, look, levels, knows_missing, weight }
+    })
+}
+
+#[derive(Clone, Debug)]
+struct RandomAttribute {
+    n_values: usize,
+    look: Look,
+    /// Which labels become one, and whether they take the name of one of them.
+    levels: Vec<(Vec<u8>, bool)>,
+    /// Whether the hierarchy says what becomes of a missing value.
+    knows_missing: bool,
+    weight: u8,
+}
+
+impl RandomAttribute {
+    fn build(&self, name: String, missing: &Missing) -> Attribute {
+        let values = (0..self.n_values).map(|i| self.look.value(i));
+        let missing_label = missing.tokens.first().cloned().unwrap_or_default();
+        let values = values.chain(self.knows_missing.then_some(missing_label));
+        let mut rows: Vec<Vec<String>> = values.map(|value| vec![value]).collect();
+        for (level, (dice, keeps_names)) in self.levels.iter().enumerate() {
+            let mut labels: Vec<String> = rows.iter().map(|row| row[level].clone()).collect();
+            labels.dedup();
+            let mut distinct: Vec<String> = Vec::new();
+            for label in labels {
+                if !distinct.contains(&label) {
+                    distinct.push(label);
+                }
+            }
+            let class = |label: &String| {
+                let i = distinct.iter().position(|known| known == label).expect("taken from the rows");
+                dice[i % dice.len()] as usize % distinct.len()
+            };
+            let name_of = |label: &String| match keeps_names {
+                true => distinct.iter().find(|other| class(other) == class(label)).expect("itself").clone(),
+                false => format!("{name} {level} {}", class(label)),
+            };
+            rows.iter_mut().for_each(|row| row.push(name_of(&row[level])));
+        }
+        Attribute { name, rows, weight: f64::from(self.weight) }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    Any,
+    AllEqual,
+    AllDistinct,
+}
+
+pub fn policies() -> impl Strategy<Value = Missing> {
+    let tokens = prop_oneof![Just(vec![]), Just(vec!["?"]), Just(vec!["n/a", "?"])];
+    (tokens, any::<bool>()).prop_map(|(tokens, drop_records)| Missing {
+        tokens: tokens.into_iter().map(String::from).collect(),
+        drop_records,
+    })
+}
+
+/// The cell that a random number stands for; few are missing, as a null or as a token.
+fn cell(dice: u16, n_values: usize, missing: &Missing, value: impl Fn(usize) -> String) -> Cell {
+    match dice % 32 {
+        31 => None,
+        30 => missing.tokens.last().cloned(),
+        _ => Some(value(dice as usize / 32 % n_values)),
+    }
+}
+
+/// Tables with so many quasi-identifiers, records and sensitive values.
+fn tables(
+    n_attributes: impl Into<SizeRange>,
+    attribute: impl Strategy<Value = RandomAttribute>,
+    n_records: impl Into<SizeRange>,
+    n_sensitive: impl Strategy<Value = Option<usize>>,
+    policies: impl Strategy<Value = Missing>,
+) -> impl Strategy<Value = Table> {
+    let shape = prop_oneof![6 => Just(Shape::Any), 1 => Just(Shape::AllEqual), 2 => Just(Shape::AllDistinct)];
+    let attributes = vec(attribute, n_attributes);
+    let dice = vec(vec(any::<u16>(), 12), n_records);
+    (attributes, dice, n_sensitive, policies, shape, any::<bool>()).prop_map(
+        |(attributes, dice, n_sensitive, missing, shape, has_note)| {
+            let record = |dice: &Vec<u16>| {
+                let cells = attributes.iter().zip(dice);
+                let cells = cells.map(|(a, &dice)| cell(dice, a.n_values, &missing, |i| a.look.value(i)));
+                let sensitive = n_sensitive.map(|n| cell(dice[10], n, &missing, |i| format!("s{i}")));
+                let note = has_note.then(|| cell(dice[11], 2, &missing, |i| format!("n{i}")));
+                cells.chain(sensitive).chain(note).collect()
+            };
+            let mut records: Vec<Vec<Cell>> = dice.iter().map(record).collect();
+            match shape {
+                Shape::Any => {}
+                Shape::AllEqual => records = vec![records[0].clone(); records.len()],
+                Shape::AllDistinct => {
+                    let mut seen = HashSet::new();
+                    records.retain(|record| seen.insert(record.clone()));
+                }
+            }
+            let attributes = attributes.iter().enumerate();
+            Table {
+                quasi_identifiers: attributes.map(|(a, random)| random.build(format!("q{a}"), &missing)).collect(),
+                has_sensitive: n_sensitive.is_some(),
+                has_note,
+                missing,
+                records,
+            }
+        },
+    )
+}
+
+/// Up to 60 records of up to 5 quasi-identifiers with up to 8 values each.
+pub fn small_tables() -> impl Strategy<Value = Table> {
+    tables(1..=5, attribute(1..=8usize, 3), 1..=60, sensitive_values(), policies())
+}
+
+/// None, few or many: the more there are, the less often two records share one.
+fn sensitive_values() -> impl Strategy<Value = Option<usize>> {
+    prop_oneof![Just(None), (1..=3usize).prop_map(Some), (4..=130usize).prop_map(Some)]
+}
+
+/// So many records that groups grow beyond what is counted in arrays, and sensitive values beyond two words of bits.
+pub fn larger_tables() -> impl Strategy<Value = Table> {
+    let n_sensitive = prop_oneof![Just(None), Just(Some(2)), Just(Some(64)), Just(Some(100)), Just(Some(1000))];
+    tables(1..=3, attribute(1..=8usize, 3), 130..=300, n_sensitive, policies())
+}
+
+/// So many quasi-identifiers with so many values that a combination of them needs more than 64 bits.
+pub fn wide_tables() -> impl Strategy<Value = Table> {
+    let n_sensitive = prop_oneof![Just(None), Just(Some(3)), Just(Some(1000))];
+    let tables = tables(8, attribute(131..=250usize, 1), 140..=220, n_sensitive, Just(Missing::default()));
+    tables.prop_map(|mut table| {
+        // 129 different values need 8 bits; eight times 8 bits are one more than one word has to give.
+        for (i, record) in table.records.iter_mut().enumerate().take(129) {
+            for (a, attribute) in table.quasi_identifiers.iter().enumerate() {
+                let prime = 131;
+                record[a] = Some(attribute.rows[i * (2 * a + 3) % prime][0].clone());
+            }
+        }
+        // Some come twice, so that not every group is a single record.
+        let twice: Vec<_> = table.records.iter().step_by(5).cloned().collect();
+        table.records.extend(twice);
+        table
+    })
+}
+
+/// Every table above, with three requests to ask of it.
+pub fn asked(tables: impl Strategy<Value = Table>) -> impl Strategy<Value = (Table, Vec<Wish>)> {
+    (tables, vec(wish(), 3..=12))
+}
+
+/// A request in shares of what the table allows, so that it has a meaning on any table.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    which: u8,
+    k: f64,
+    l: f64,
+    suppressed: f64,
+    levels: Vec<u8>,
+}
+
+fn wish() -> impl Strategy<Value = Wish> {
+    // Small values are asked for more often than large ones.
+    let share = || (0.0..1.0f64).prop_map(|share| share * share);
+    (0..3u8, share(), share(), share(), vec(any::<u8>(), 12)).prop_map(|(which, k, l, suppressed, levels)| Wish {
+        which,
+        k,
+        l,
+        suppressed,
+        levels,
+    })
+}
+
+impl Wish {
+    pub fn criteria(&self, naive: &Naive) -> Criteria {
+        let value = |share: f64, greatest: u64| 1 + (share * greatest as f64) as u64;
+        let k = Some(value(self.k, naive.n_records()));
+        let l = (naive.n_sensitive > 0).then(|| value(self.l, naive.n_sensitive as u64));
+        match (self.which, l) {
+            (0, _) | (_, None) => Criteria { k, l: None },
+            (1, l) => Criteria { k: None, l },
+            (_, l) => Criteria { k, l },
+        }
+    }
+
+    pub fn levels(&self, naive: &Naive) -> Vec<u8> {
+        naive.tops.iter().zip(&self.levels).map(|(top, dice)| dice % (top + 1)).collect()
+    }
+
+    pub fn request(&self, naive: &Naive) -> Request {
+        Request {
+            criteria: self.criteria(naive),
+            n_suppressed_max: (self.suppressed * naive.n_records() as f64) as u64,
+            level_max: scheme(&self.levels(naive)),
+        }
+    }
+}
+
+/// The same tables, with records that lack a value kept or dropped.
+pub fn with_policy(tables: impl Strategy<Value = Table>, drop_records: bool) -> impl Strategy<Value = Table> {
+    tables.prop_map(move |mut table| {
+        table.missing.drop_records = drop_records;
+        table
+    })
+}

@@ -1,0 +1,388 @@
+//! What is wrong is said with its place and its size, and never with a value of the data.
+
+mod common;
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BinaryArray, RecordBatch};
+use common::*;
+use incrowd::hierarchy::{DateUnit, LabelTable, Side, absent_values};
+use incrowd::lattice::Effort;
+use incrowd::recode::global;
+use incrowd::release::{Column, Publisher};
+use incrowd::verify::SuppressedAs;
+use incrowd::{Counter, Criteria, Domain, Error, ErrorKind, Missing, Request, Result, Rule, Verifier, annotate};
+
+/// The values of the column that all of this is about; no message may hold one.
+const VALUES: [&str; 3] = ["SECRET17", "SECRET18", "SECRET19"];
+
+fn domain() -> Domain {
+    Domain::new("city", VALUES.map(String::from).to_vec(), None)
+}
+
+/// The error is of a kind, at a place, says some words, and gives a hint.
+#[track_caller]
+fn check<T>(result: Result<T>, kind: ErrorKind, position: Option<&str>, words: &[&str]) {
+    let Err(error) = result else { panic!("this must be refused: {words:?}") };
+    assert_eq!(error.kind(), kind, "{error}");
+    assert_eq!(error.position(), position, "{error}");
+    for word in words {
+        assert!(error.message().contains(word), "'{word}' is not in: {error}");
+    }
+    check_words(&error);
+}
+
+/// Every message reads alike, and holds no value.
+#[track_caller]
+fn check_words(error: &Error) {
+    let text = format!("{error} {error:?}");
+    assert!(!text.to_lowercase().contains("secret"), "a value is in: {text}");
+    assert!(!error.message().ends_with('.') && !error.message().is_empty(), "{error}");
+    let first = error.message().chars().next().expect("not empty");
+    assert!(!first.is_uppercase(), "messages begin in lower case: {error}");
+    if let Some(position) = error.position() {
+        assert!(error.to_string().starts_with(&format!("{position}: ")), "the place comes first: {error}");
+    }
+}
+
+#[track_caller]
+fn check_hint<T>(result: Result<T>, words: &str) {
+    let Err(error) = result else { panic!("this must be refused") };
+    let hint = error.hint_text().unwrap_or_else(|| panic!("no hint: {error}"));
+    assert!(hint.contains(words), "'{words}' is not in: {error}");
+}
+
+// ---- Hierarchies ----
+
+/// Reads a file of labels and applies it to the values.
+fn labels(text: &str) -> Result<()> {
+    let table = LabelTable::parse("city.csv", text)?;
+    Rule::Table(table).resolve(&domain()).map(|_| ())
+}
+
+#[test]
+fn a_file_of_labels_that_is_wrong_is_refused_with_its_line() {
+    use ErrorKind::Hierarchy;
+    let complete = "SECRET17;a\nSECRET18;a\nSECRET19;b\n";
+    assert!(labels(complete).is_ok());
+    assert!(labels(&format!("\u{feff}{complete}")).is_ok());
+
+    check(labels("SECRET17;a\n"), Hierarchy, Some("city.csv"), &["attribute 'city'", "misses 2 values"]);
+    check(
+        labels("SECRET17;a\nSECRET18;a\n"),
+        Hierarchy,
+        Some("city.csv"),
+        &["attribute 'city'", "misses 1 value that"],
+    );
+    check_hint(labels("SECRET17;a\n"), "incrowd hierarchy show city PROJECT --absent");
+
+    let twice = format!("{complete}SECRET18;a\n");
+    check(labels(&twice), Hierarchy, Some("city.csv:4"), &["attribute 'city'", "1 value is mapped twice", "line 2"]);
+    let thrice = format!("{twice}SECRET18;a\nSECRET17;a\n");
+    check(labels(&thrice), Hierarchy, Some("city.csv:4"), &["3 values are mapped twice", "line 2"]);
+
+    let no_tree = "SECRET17;SECRETS;x\nSECRET18;SECRETS;y\nSECRET19;SECRETS;z\n";
+    check(
+        labels(no_tree),
+        Hierarchy,
+        Some("city.csv:2"),
+        &["attribute 'city'", "not a tree", "2 values have", "line 1", "level 1", "level 2"],
+    );
+    let one_off = "SECRET17;a;x\nSECRET18;a;x\nSECRET19;a;z\n";
+    check(labels(one_off), Hierarchy, Some("city.csv:3"), &["not a tree: 1 value has", "line 1"]);
+
+    check(labels(""), Hierarchy, Some("city.csv"), &["is empty"]);
+    check(labels("\n\n"), Hierarchy, Some("city.csv"), &["is empty"]);
+    check_hint(labels(""), "one line per value");
+
+    let ragged = "SECRET17;a;x\nSECRET18;a\nSECRET19;b;x\n";
+    check(labels(ragged), Hierarchy, Some("city.csv:2"), &["has 2 labels", "have 3"]);
+}
+
+/// A line is counted as an editor counts it, whatever ends it and however many are empty.
+#[test]
+fn the_line_of_an_error_is_that_of_the_file() {
+    let lines = ["SECRET17;a", "SECRET18;a", "SECRET19;b", "SECRET18;a"];
+    check(labels(&lines.join("\n")), ErrorKind::Hierarchy, Some("city.csv:4"), &["line 2"]);
+    check(labels(&lines.join("\r\n")), ErrorKind::Hierarchy, Some("city.csv:4"), &["line 2"]);
+    check(labels(&lines.join("\n\n")), ErrorKind::Hierarchy, Some("city.csv:7"), &["line 3"]);
+    let quoted = ["SECRET17;\"two\nlines\"", "SECRET18;a", "SECRET19;b", "SECRET18;a"];
+    check(labels(&quoted.join("\n")), ErrorKind::Hierarchy, Some("city.csv:5"), &["line 3"]);
+}
+
+#[test]
+fn a_rule_that_does_not_nest_is_refused() {
+    use ErrorKind::Hierarchy;
+    for (widths, origin, words) in [
+        (vec![], 0.0, "at least one width"),
+        (vec![0.0], 0.0, "positive"),
+        (vec![-5.0], 0.0, "positive"),
+        (vec![f64::NAN], 0.0, "positive"),
+        (vec![f64::INFINITY], 0.0, "positive"),
+        (vec![5.0], f64::NAN, "positive"),
+        (vec![5.0, 12.0], 0.0, "width 12 is not a multiple of width 5"),
+        (vec![5.0, 5.0], 0.0, "width 5 is not a multiple of width 5"),
+        (vec![10.0, 5.0], 0.0, "width 5 is not a multiple of width 10"),
+        (vec![5.0, 10.0, 25.0], 0.0, "width 25 is not a multiple of width 10"),
+    ] {
+        check(Rule::intervals(widths.clone(), origin), Hierarchy, None, &[words]);
+        check_hint(Rule::intervals(widths, origin), "intervals = [5, 10, 20]");
+    }
+    for (levels, words) in [
+        (vec![], "at least one list"),
+        (vec![vec![]], "level 1 must be increasing"),
+        (vec![vec![3.0, 1.0]], "level 1 must be increasing"),
+        (vec![vec![1.0, 1.0]], "level 1 must be increasing"),
+        (vec![vec![1.0, f64::NAN]], "level 1 must be increasing"),
+        (vec![vec![1.0, 2.0], vec![2.0, 1.0]], "level 2 must be increasing"),
+        (vec![vec![1.0, 2.0], vec![1.5]], "level 2 cuts where level 1 does not"),
+        (vec![vec![1.0, 2.0], vec![1.0], vec![2.0]], "level 3 cuts where level 2 does not"),
+    ] {
+        check(Rule::cuts(levels.clone()), Hierarchy, None, &[words]);
+        check_hint(Rule::cuts(levels), "cuts = [[18, 30, 45, 65], [18, 65]]");
+    }
+    for hidden in [vec![], vec![0], vec![2, 2], vec![3, 1], vec![0, 1]] {
+        check(Rule::mask(hidden, Side::Left), Hierarchy, None, &["increasing number of characters"]);
+    }
+    for units in [vec![], vec![DateUnit::Year, DateUnit::Month], vec![DateUnit::Year, DateUnit::Year]] {
+        check(Rule::dates(units), Hierarchy, None, &["from fine to coarse"]);
+    }
+}
+
+#[test]
+fn a_rule_that_does_not_suit_the_values_is_refused_with_their_number() {
+    use ErrorKind::Hierarchy;
+    let with_one_good = |good: &str| {
+        let values = VALUES.into_iter().chain([good]).map(String::from).collect();
+        Domain::new("city", values, Some("?"))
+    };
+    let intervals = Rule::intervals(vec![5.0], 0.0).expect("one width");
+    let cuts = Rule::cuts(vec![vec![5.0]]).expect("one cut");
+    let dates = Rule::dates(vec![DateUnit::Year]).expect("one unit");
+    let numbers = with_one_good("12");
+    check(intervals.resolve(&numbers), Hierarchy, None, &["attribute 'city'", "intervals need numbers", "3 of"]);
+    check(cuts.resolve(&numbers), Hierarchy, None, &["attribute 'city'", "cut points need numbers", "3 of"]);
+    check(
+        dates.resolve(&with_one_good("2024-03-31")),
+        Hierarchy,
+        None,
+        &["attribute 'city'", "3 of", "are not dates like 2024-03-31"],
+    );
+    for wrong in ["2024-02-30", "2024-13-01", "24-01-01", "2024/01/01", "2024-1-1", "2024-03-31x"] {
+        let domain = Domain::new("born", vec![wrong.to_string()], None);
+        check(dates.resolve(&domain), Hierarchy, None, &["attribute 'born'", "1 of 1"]);
+    }
+    for wrong in ["inf", "nan", "1,5", "0x10", ""] {
+        let domain = Domain::new("size", vec![wrong.to_string()], None);
+        check(intervals.resolve(&domain), Hierarchy, None, &["attribute 'size'", "1 of 1"]);
+    }
+    check_hint(intervals.resolve(&numbers), "[data] missing");
+}
+
+#[test]
+fn the_values_that_a_hierarchy_misses_are_told_only_when_asked_for() {
+    let rule = Rule::Table(LabelTable::parse("city.csv", "SECRET18;a\n").expect("one line"));
+    assert_eq!(absent_values(&rule, &domain()), ["SECRET17", "SECRET19"]);
+    assert_eq!(absent_values(&Rule::Flat, &domain()), Vec::<&str>::new());
+}
+
+// ---- Data ----
+
+#[test]
+fn data_that_cannot_be_read_are_refused_by_column() {
+    let rows = records(&[&[Some("SECRET17"), Some("x")]]);
+    let texts = batch(&["city", "sex"], &rows);
+    let mut counter = Counter::new(&["town"], None, &Missing::default());
+    check(counter.push(&texts), ErrorKind::Data, None, &["unknown column 'town'"]);
+    let mut counter = Counter::new(&["citi"], None, &Missing::default());
+    check_hint(counter.push(&texts), "did you mean 'city'?");
+    let mut verifier = Verifier::new(&["town".to_string()], None, SuppressedAs::Group);
+    check(verifier.push(&texts), ErrorKind::Data, None, &["unknown column 'town'"]);
+    let mut verifier = Verifier::new(&["city".to_string()], Some("disease"), SuppressedAs::Group);
+    check(verifier.push(&texts), ErrorKind::Data, None, &["unknown column 'disease'"]);
+
+    let bytes: ArrayRef = Arc::new(BinaryArray::from_vec(vec![b"SECRET17"]));
+    let binary = RecordBatch::try_from_iter([("city", bytes)]).expect("one column");
+    let mut counter = Counter::new(&["city"], None, &Missing::default());
+    check(counter.push(&binary), ErrorKind::Data, None, &["column 'city' has type Binary"]);
+    let mut verifier = Verifier::new(&["city".to_string()], None, SuppressedAs::Group);
+    check(verifier.push(&binary), ErrorKind::Data, None, &["column 'city' has type Binary"]);
+}
+
+#[test]
+fn data_that_changed_since_they_were_counted_are_not_published() {
+    let table = Table {
+        quasi_identifiers: vec![Attribute::flat("city", &VALUES)],
+        has_sensitive: false,
+        has_note: false,
+        missing: Missing::default(),
+        records: records(&[&[Some("SECRET17")], &[Some("SECRET17")], &[Some("SECRET18")]]),
+    };
+    let made = table.make();
+    let recoding = global::recode(&made.counts, &made.hierarchies, &scheme(&[0]), k(2));
+    let columns = || vec![Column::Recoded(0, "city".to_string())];
+    let mut publisher = Publisher::new(&made.counts, &recoding, &table.missing, columns());
+    let changed = batch(&["city"], &records(&[&[Some("SECRET19")]]));
+    check(publisher.recode(&changed), ErrorKind::Data, None, &["column 'city'", "when the records were counted"]);
+    let mut publisher = Publisher::new(&made.counts, &recoding, &table.missing, columns());
+    let renamed = batch(&["town"], &table.records);
+    check(publisher.recode(&renamed), ErrorKind::Data, None, &["unknown column 'city'"]);
+}
+
+// ---- Requests ----
+
+/// Four records, three diseases; levels go up to 1 and 2.
+fn small() -> Made {
+    let table = Table {
+        quasi_identifiers: vec![
+            Attribute::flat("sex", &["f", "m"]),
+            Attribute::new("city", &[&["SECRET17", "SECRETS"], &["SECRET18", "SECRETS"], &["SECRET19", "others"]]),
+        ],
+        has_sensitive: true,
+        has_note: false,
+        missing: Missing::default(),
+        records: records(&[
+            &[Some("f"), Some("SECRET17"), Some("SECRET flu")],
+            &[Some("f"), Some("SECRET18"), Some("SECRET flu")],
+            &[Some("m"), Some("SECRET19"), Some("SECRET gout")],
+            &[Some("m"), Some("SECRET17"), Some("SECRET mumps")],
+        ]),
+    };
+    table.make()
+}
+
+#[test]
+fn a_request_without_a_meaning_is_refused() {
+    let made = small();
+    let ask = |criteria: Criteria, n_suppressed_max: u64, levels: &[u8]| {
+        let request = Request { criteria, n_suppressed_max, level_max: scheme(levels) };
+        let published = incrowd::negotiate::negotiate_as_published(&made.lattice, &request);
+        let answer = incrowd::negotiate(&made.lattice, &request);
+        assert_eq!(published.as_ref().err(), answer.as_ref().err());
+        answer
+    };
+    let refused = |criteria, n_suppressed_max, levels: &[u8], words: &[&str]| {
+        check(ask(criteria, n_suppressed_max, levels), ErrorKind::Request, None, words);
+        check_hint(ask(criteria, n_suppressed_max, levels), "");
+    };
+    assert!(ask(k_and_l(4, 3), 4, &[1, 2]).is_ok());
+    refused(Criteria::default(), 0, &[1, 2], &["no privacy is asked for"]);
+    refused(k(0), 0, &[1, 2], &["k must be at least 1"]);
+    refused(k(5), 0, &[1, 2], &["k = 5", "4 records"]);
+    refused(k(u64::MAX), 0, &[1, 2], &["4 records"]);
+    refused(l(0), 0, &[1, 2], &["l must be at least 1"]);
+    refused(l(4), 0, &[1, 2], &["l = 4", "3 distinct values"]);
+    refused(k_and_l(2, 4), 0, &[1, 2], &["l = 4"]);
+    refused(k_and_l(5, 2), 0, &[1, 2], &["k = 5"]);
+    refused(k(2), 5, &[1, 2], &["at most 4 records"]);
+    refused(k(2), u64::MAX, &[1, 2], &["at most 4 records"]);
+    refused(k(2), 0, &[2, 2], &["attribute 'sex'", "levels 0 to 1, not 2"]);
+    refused(k(2), 0, &[1, 3], &["attribute 'city'", "levels 0 to 2, not 3"]);
+    refused(k(2), 0, &[1, 255], &["attribute 'city'", "not 255"]);
+}
+
+#[test]
+fn diversity_needs_a_sensitive_attribute() {
+    let table = Table {
+        quasi_identifiers: vec![Attribute::flat("sex", &["f"])],
+        has_sensitive: false,
+        has_note: false,
+        missing: Missing::default(),
+        records: records(&[&[Some("f")], &[Some("f")]]),
+    };
+    let ask = |criteria| {
+        let request = Request { criteria, n_suppressed_max: 0, level_max: scheme(&[1]) };
+        incrowd::negotiate(&table.make().lattice, &request)
+    };
+    assert!(ask(k(2)).is_ok());
+    check(ask(l(1)), ErrorKind::Request, None, &["l needs a sensitive attribute"]);
+    check(ask(k_and_l(2, 2)), ErrorKind::Request, None, &["l needs a sensitive attribute"]);
+    check_hint(ask(l(1)), "role = \"sensitive\"");
+}
+
+// ---- Work that is too large ----
+
+#[test]
+fn weights_that_mean_nothing_are_refused() {
+    let made = small();
+    let annotate = |weights: &[f64]| annotate(&made.counts, &made.hierarchies, weights, &Effort::default());
+    assert!(annotate(&[0.0, 1.0]).is_ok());
+    check(annotate(&[-1.0, 1.0]), ErrorKind::Project, None, &["at least 0"]);
+    check(annotate(&[f64::NAN, 1.0]), ErrorKind::Project, None, &["at least 0"]);
+    check(annotate(&[f64::INFINITY, 1.0]), ErrorKind::Project, None, &["at least 0"]);
+    check(annotate(&[0.0, 0.0]), ErrorKind::Project, None, &["above 0"]);
+}
+
+#[test]
+fn a_lattice_beyond_the_memory_allowed_is_refused() {
+    let made = small();
+    let annotate = |n_bytes_max| {
+        let effort = Effort { n_bytes_max, progress: &|_| {} };
+        annotate(&made.counts, &made.hierarchies, &made.weights, &effort)
+    };
+    let words = ["2 quasi-identifiers", "6 schemes"];
+    assert!(annotate(1 << 20).is_ok());
+    check(annotate(0), ErrorKind::TooLarge, None, &words);
+    check(annotate(1_500), ErrorKind::TooLarge, None, &words);
+    check_hint(annotate(0), "--quasi-identifiers");
+}
+
+/// So many quasi-identifiers, each with so many values that occur.
+fn wide(n_attributes: usize, n_values: usize) -> Table {
+    let names: Vec<String> = (0..n_attributes).map(|a| format!("q{a}")).collect();
+    let values: Vec<String> = (0..n_values).map(|i| format!("SECRET{i}")).collect();
+    let values: Vec<&str> = values.iter().map(String::as_str).collect();
+    Table {
+        quasi_identifiers: names.iter().map(|name| Attribute::flat(name, &values)).collect(),
+        has_sensitive: false,
+        has_note: false,
+        missing: Missing::default(),
+        records: values.iter().map(|value| vec![Some(value.to_string()); n_attributes]).collect(),
+    }
+}
+
+#[test]
+fn more_quasi_identifiers_than_can_be_annotated_are_refused() {
+    let annotate = |table: &Table| {
+        let counts = table.counts();
+        let rules = table.quasi_identifiers.iter().map(Attribute::rule).zip(counts.domains());
+        let hierarchies: Vec<_> = rules.map(|(rule, domain)| rule.resolve(domain).expect("complete")).collect();
+        annotate(&counts, &hierarchies, &vec![1.0; hierarchies.len()], &Effort::default())
+    };
+    check(annotate(&wide(26, 2)), ErrorKind::TooLarge, None, &["26 quasi-identifiers", "67108864 schemes"]);
+    // Eight bits each: fifteen fit into two words with a bit to spare, sixteen do not.
+    assert!(annotate(&wide(15, 200)).is_ok());
+    check(annotate(&wide(16, 200)), ErrorKind::TooLarge, None, &["16 quasi-identifiers", "one key"]);
+}
+
+#[test]
+fn more_combinations_than_fit_into_a_key_are_refused_when_counting() {
+    let table = wide(50, 2_000);
+    check(table.counter().push(&table.batch()), ErrorKind::TooLarge, None, &["50 quasi-identifiers", "one key"]);
+}
+
+#[test]
+fn a_hierarchy_of_more_levels_than_can_be_numbered_is_refused() {
+    let row = |value: &str, label: &str| [vec![value.to_string()], vec![label.to_string(); 300]].concat();
+    let table = Table {
+        quasi_identifiers: vec![Attribute {
+            name: "deep".to_string(),
+            rows: vec![row("SECRET17", "a"), row("SECRET18", "b")],
+            weight: 1.0,
+        }],
+        has_sensitive: false,
+        has_note: false,
+        missing: Missing::default(),
+        records: records(&[&[Some("SECRET17")]]),
+    };
+    let counts = table.counts();
+    let hierarchy = table.quasi_identifiers[0].rule().resolve(&counts.domains()[0]).expect("complete");
+    let result = annotate(&counts, &[hierarchy], &[1.0], &Effort::default());
+    check(result, ErrorKind::Hierarchy, None, &["attribute 'deep'", "more than 255 levels"]);
+}
+
+#[test]
+fn annotating_without_quasi_identifiers_is_refused() {
+    let counts = counts_of(&[], Some("disease"), &Missing::default(), &records(&[&[Some("SECRET flu")]]));
+    check(annotate(&counts, &[], &[], &Effort::default()), ErrorKind::Request, None, &["quasi-identifier"]);
+}

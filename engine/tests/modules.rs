@@ -1,0 +1,94 @@
+//! Modules stand in reading order: each uses only those declared above it.
+
+use std::path::{Path, PathBuf};
+
+/// The names after `before` in a text, up to what cannot be part of a name.
+fn names_after<'a>(text: &'a str, before: &str) -> Vec<&'a str> {
+    let name = |rest: &'a str| rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or("");
+    text.split(before).skip(1).map(name).filter(|name| !name.is_empty()).collect()
+}
+
+/// The modules of this crate that a source uses, comments and tests left out.
+fn used_modules(source: &str) -> Vec<String> {
+    let code = source.split("#[cfg(test)]").next().unwrap_or("");
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let code: String = lines.collect::<Vec<_>>().join("\n");
+    assert!(!code.contains("crate::{"), "name the modules one by one, so that this test can read them");
+    assert!(!code.contains("super::super"), "say crate:: instead");
+    names_after(&code, "crate::").into_iter().map(String::from).collect()
+}
+
+fn source_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder is there");
+    let mut files = Vec::new();
+    for path in entries.map(|entry| entry.expect("readable").path()) {
+        if path.is_dir() {
+            files.extend(source_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The module that a file belongs to: `recode/global.rs` is part of `recode`.
+fn module_of(file: &Path, folder: &Path) -> String {
+    let relative = file.strip_prefix(folder).expect("found there");
+    let first = relative.components().next().expect("a file").as_os_str();
+    first.to_str().expect("an ASCII name").trim_end_matches(".rs").to_string()
+}
+
+/// What is wrong with the order: a line per use of a module that does not stand above.
+fn violations(order: &[&str], module: &str, source: &str) -> Vec<String> {
+    let place = |name: &str| order.iter().position(|known| *known == name);
+    let Some(here) = place(module) else {
+        return vec![format!("{module} is not declared in lib.rs")];
+    };
+    // The parts of a module share what it declares.
+    let is_allowed = |used: &String| used == module || place(used).is_some_and(|there| there < here);
+    let wrong = used_modules(source).into_iter().filter(|used| !is_allowed(used));
+    wrong.map(|used| format!("{module} uses {used}, which does not stand above it")).collect()
+}
+
+#[test]
+fn every_module_uses_only_modules_declared_above_it() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let lib = std::fs::read_to_string(folder.join("lib.rs")).expect("lib.rs is there");
+    let order: Vec<&str> = lib.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
+    assert!(order.len() >= 10 && order[0] == "error", "{order:?}");
+    let mut wrong = Vec::new();
+    for file in source_files(&folder).into_iter().filter(|file| !file.ends_with("lib.rs")) {
+        let source = std::fs::read_to_string(&file).expect("a text");
+        wrong.extend(violations(&order, &module_of(&file, &folder), &source));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_use_of_a_module_further_down_is_found() {
+    let order = ["error", "table", "recode"];
+    let check =
+        |module: &str, source: &str, n: usize| assert_eq!(violations(&order, module, source).len(), n, "{source}");
+    check("table", "use crate::error::{Error, Result};", 0);
+    check("table", "use crate::recode::Recoding;", 1);
+    check("error", "fn f() { let x: crate::table::Code = crate::recode::g(); }", 2);
+    check("recode", "use crate::recode::Recoding;\nuse crate::table::Code;", 0);
+    check("table", "use crate::unheard_of::Thing;", 1);
+    check("table", "/// See [`crate::recode`].\nfn f() {}", 0);
+    check("table", "#[cfg(test)]\nmod tests { use crate::recode::Recoding; }", 0);
+    check("ledger", "", 1);
+}
+
+/// The heart has no way to the outside: no files, no sockets, no clock, no environment, no printing.
+#[test]
+fn the_engine_touches_nothing_but_its_arguments() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for file in source_files(&folder) {
+        let source = std::fs::read_to_string(&file).expect("a text");
+        let code = source.split("#[cfg(test)]").next().unwrap_or("");
+        for outside in ["std::fs", "std::net", "std::env", "std::time", "std::process", "println!", "print!(", "dbg!"] {
+            assert!(!code.contains(outside), "{} mentions {outside}", file.display());
+        }
+    }
+}

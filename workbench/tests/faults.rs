@@ -1,0 +1,259 @@
+//! Faults where the program meets the world: full disks, kills, closed pipes, files that may not be touched.
+#![cfg(unix)]
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+mod support;
+use support::{Folder, Random};
+
+const PROJECT: &str = r#"
+[data]
+path = "table.csv"
+[attributes.age]
+role = "quasi-identifier"
+hierarchy = { intervals = [5, 10, 20] }
+[attributes.postcode]
+role = "quasi-identifier"
+hierarchy = { mask = 4 }
+[attributes.disease]
+role = "sensitive"
+[request]
+k = 5
+max_suppressed = "5%"
+"#;
+
+/// A project with this many made-up records.
+fn table(n_records: usize) -> Folder {
+    let mut random = Random(7);
+    let mut data = String::from("age,postcode,disease\n");
+    for _ in 0..n_records {
+        let disease = ["flu", "cold", "gout"][random.below(3)];
+        data.push_str(&format!("{},{},{disease}\n", 20 + random.below(70), 1000 + random.below(200)));
+    }
+    Folder::with(&[("table.csv", &data), ("incrowd.toml", PROJECT)])
+}
+
+const BESIDE: [&str; 3] = ["", ".certificate.json", ".report.html"];
+
+/// A folder's files without those of a release.
+fn without_release(folder: &Folder, release: &str) -> BTreeMap<String, Vec<u8>> {
+    let mut files = folder.content();
+    files.retain(|name, _| BESIDE.iter().all(|ending| *name != format!("{release}{ending}")));
+    files
+}
+
+/// All of a release is there and in order, or nothing of it; and nothing else has appeared.
+#[track_caller]
+fn check_whole_or_nothing(folder: &Folder, before: &BTreeMap<String, Vec<u8>>, release: &str) -> bool {
+    let n_there = BESIDE.iter().filter(|ending| folder.has(&format!("{release}{ending}"))).count();
+    assert!(without_release(folder, release) == *before, "something else is there: {:?}", folder.names());
+    match n_there {
+        0 => false,
+        3 => {
+            folder.run(&["verify", release]).ends(0);
+            true
+        }
+        _ => panic!("a part of a release is there: {:?}", folder.names()),
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_nothing_behind() {
+    for release in ["release.csv", "release.parquet"] {
+        let folder = table(400);
+        let before = folder.content();
+        let mut n_failed = 0;
+        // Files may grow to ever more blocks, until all that belongs to a release fits.
+        for n_blocks in (0..).map(|i| i * 7) {
+            let line = format!("trap '' XFSZ; ulimit -f {n_blocks}; exec \"$incrowd\" publish --output {release}");
+            let ran = folder.shell(&line);
+            match check_whole_or_nothing(&folder, &before, release) {
+                true => {
+                    ran.ends(0);
+                    break;
+                }
+                false => {
+                    let ran = ran.ends(2);
+                    assert!(ran.stderr.contains(&format!("error: {release}")), "{ran}");
+                    assert!(!ran.stdout.contains("Published"), "{ran}");
+                }
+            }
+            n_failed += 1;
+        }
+        assert!(n_failed >= 3, "the limit is what made it fail");
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_the_release_that_is_there() {
+    let folder = table(400);
+    folder.run(&["publish"]).ends(0);
+    let before = folder.content();
+    for n_blocks in [0, 2, 8, 20] {
+        let line = format!("trap '' XFSZ; ulimit -f {n_blocks}; exec \"$incrowd\" publish --k 9 --force");
+        folder.shell(&line).ends(2);
+        assert!(folder.content() == before, "{:?}", folder.names());
+    }
+}
+
+#[test]
+fn a_full_disk_under_stdout_is_an_error() {
+    let folder = table(50);
+    for command in ["count", "annotate --json", "negotiate", "hierarchy export age"] {
+        let ran = folder.shell(&format!("\"$incrowd\" {command} > /dev/full"));
+        assert!(ran.code != Some(0) && ran.code != Some(101), "{ran}");
+    }
+}
+
+#[test]
+fn a_killed_publish_leaves_nothing_behind() {
+    let folder = table(20_000);
+    let before = folder.content();
+    let started = Instant::now();
+    folder.run(&["publish"]).ends(0);
+    let duration = started.elapsed();
+    let mut random = Random(11);
+    let mut n_killed = 0;
+    for i in 0..12 {
+        remove_release(&folder);
+        let mut child =
+            folder.command(&["publish"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        // Early and late, and somewhere between.
+        let share = (i as f64 + random.below(1_000) as f64 / 1_000.0) / 12.0;
+        std::thread::sleep(duration.mul_f64(share * 1.1));
+        child.kill().expect("it can be killed");
+        let status = child.wait().expect("it ends");
+        let is_there = check_whole_or_nothing(&folder, &before, "release.csv");
+        assert!(is_there || !status.success(), "it ended well and nothing is there");
+        n_killed += usize::from(!status.success());
+    }
+    assert!(n_killed >= 4, "only {n_killed} were killed in time");
+}
+
+#[test]
+fn a_publish_killed_while_it_gives_names_leaves_no_release_without_certificate() {
+    let folder = table(20_000);
+    for _ in 0..3 {
+        remove_release(&folder);
+        let mut child =
+            folder.command(&["publish"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !BESIDE.iter().any(|ending| folder.has(&format!("release.csv{ending}"))) && Instant::now() < deadline {
+            std::hint::spin_loop();
+        }
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+        if folder.has("release.csv") {
+            folder.run(&["verify", "release.csv"]).ends(0);
+        }
+    }
+}
+
+fn remove_release(folder: &Folder) {
+    for ending in BESIDE {
+        let _ = std::fs::remove_file(folder.join(&format!("release.csv{ending}")));
+    }
+}
+
+/// Runs a command whose stdout or stderr nobody reads any more.
+#[track_caller]
+fn check_closed_pipe(folder: &Folder, command: &str) {
+    // The pipe's reader is gone before anything is written.
+    let ran = folder.shell(&format!("{{ sleep 0.1; {command}; echo $? > code; }} | true")).ends(0);
+    let code = folder.read("code");
+    std::fs::remove_file(folder.join("code")).expect("it is there");
+    assert_ne!(code.trim(), "101", "{command} panicked\n{ran}");
+    assert!(!ran.stderr.contains("panicked") && !ran.stderr.contains("roken pipe"), "{ran}");
+}
+
+#[test]
+fn a_closed_pipe_ends_commands_quietly() {
+    let folder = table(200);
+    for command in [
+        "count",
+        "count --json",
+        "annotate --k 2 --per-scheme --csv",
+        "negotiate --explain",
+        "hierarchy show postcode",
+        "hierarchy export postcode",
+        "profile",
+        "publish --output other.csv --force",
+        "verify table.csv --quasi-identifiers age --k 2",
+        "--help",
+    ] {
+        check_closed_pipe(&folder, &format!("\"$incrowd\" {command}"));
+    }
+    let ran = folder.shell("\"$incrowd\" annotate --k 2 --per-scheme --csv | head -1").ends(0);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("age,postcode,height,groups,smallest,suppressed\n", ""));
+}
+
+#[test]
+fn a_closed_pipe_ends_completions_quietly() {
+    check_closed_pipe(&Folder::new(), "\"$incrowd\" completions bash");
+}
+
+#[test]
+fn a_closed_pipe_under_stderr_is_no_reason_to_crash() {
+    let folder = table(200);
+    check_closed_pipe(&folder, "\"$incrowd\" annotate 2>&1 >/dev/null");
+    check_closed_pipe(&folder, "\"$incrowd\" count elsewhere 2>&1 >/dev/null");
+}
+
+#[test]
+fn a_closed_pipe_does_not_undo_a_release() {
+    let folder = table(200);
+    check_closed_pipe(&folder, "\"$incrowd\" publish");
+    folder.run(&["verify", "release.csv"]).ends(0);
+}
+
+/// Runs a command as someone whom permissions concern; none where that cannot be done.
+fn run_unprivileged(folder: &Folder, args: &[&str]) -> Option<(Option<i32>, String)> {
+    let mut command = folder.command(args);
+    if rustix::process::geteuid().is_root() {
+        command.uid(65_534).gid(65_534);
+    }
+    match command.output() {
+        Ok(output) => Some((output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())),
+        Err(error) => {
+            eprintln!("skipped: incrowd cannot be run without privileges here: {error}");
+            None
+        }
+    }
+}
+
+fn set_mode(folder: &Folder, name: &str, mode: u32) {
+    std::fs::set_permissions(folder.join(name), std::fs::Permissions::from_mode(mode)).expect("it is ours");
+}
+
+#[test]
+fn a_file_that_may_not_be_read_is_an_error() {
+    for name in ["table.csv", "incrowd.toml"] {
+        let folder = table(50);
+        set_mode(&folder, ".", 0o777);
+        set_mode(&folder, name, 0o000);
+        let Some((code, stderr)) = run_unprivileged(&folder, &["publish"]) else { return };
+        set_mode(&folder, name, 0o644);
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains(&format!("{name}: permission denied")), "{stderr}");
+        assert_eq!(folder.names(), ["incrowd.toml", "table.csv"]);
+    }
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_is_an_error() {
+    let folder = table(50);
+    set_mode(&folder, ".", 0o555);
+    let ran =
+        [&["publish"][..], &["init", "table.csv", "--force"], &["hierarchy", "export", "age", "--output", "age.csv"]]
+            .map(|args| run_unprivileged(&folder, args));
+    set_mode(&folder, ".", 0o755);
+    for (code, stderr) in ran.into_iter().flatten() {
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.starts_with("error: ") && stderr.contains("permission denied"), "{stderr}");
+    }
+    assert_eq!(folder.names(), ["incrowd.toml", "table.csv"]);
+}
