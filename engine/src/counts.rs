@@ -100,7 +100,9 @@ impl Counter {
     pub fn new(quasi_identifiers: &[&str], sensitive: Option<&str>, missing: &Missing) -> Counter {
         let names = quasi_identifiers.iter().copied().chain(sensitive);
         let encoders: Vec<Encoder> = names.map(|name| Encoder::new(name, missing)).collect();
-        let layout = Layout::new(vec![8; encoders.len()]);
+        // A byte each to begin with, or less where there are very many.
+        let width = (N_WORDS_MAX * 64 / encoders.len().max(1)).clamp(1, 8) as u32;
+        let layout = Layout::new(vec![width; encoders.len()]);
         Counter {
             missing: missing.clone(),
             has_sensitive: sensitive.is_some(),
@@ -163,6 +165,7 @@ impl Counter {
 
     /// Makes room in the keys for codes that have outgrown it.
     fn widen(&mut self) -> Result<()> {
+        self.layout.check()?;
         let needed = |encoder: &Encoder| usize::BITS - (encoder.n_codes() - 1).leading_zeros();
         let fits = |(encoder, &width): (&Encoder, &u32)| needed(encoder) <= width;
         if self.encoders.iter().zip(&self.layout.widths).all(fits) {

@@ -205,11 +205,12 @@ impl LabelTable {
             .delimiter(separator)
             .from_reader(text.as_bytes());
         let mut rows: Vec<(u64, Vec<String>)> = Vec::new();
+        let mut lines = Lines { text: text.as_bytes(), at: 0, line: 1 };
         for record in reader.records() {
             let record = record.map_err(|error| {
                 Error::new(ErrorKind::Hierarchy, format!("is not a table of labels: {error}")).at(source)
             })?;
-            let line = record.position().map_or(0, |position| position.line());
+            let line = record.position().map_or(0, |position| lines.of_record(position.byte() as usize));
             rows.push((line, record.iter().map(str::to_string).collect()));
         }
         LabelTable::new(source, rows)
@@ -242,6 +243,26 @@ impl LabelTable {
         let last = |row: &'_ (u64, Vec<String>)| row.1.last().cloned();
         let first = last(&self.rows[0]);
         self.rows[0].1.len() > 1 && self.rows.iter().all(|row| last(row) == first)
+    }
+}
+
+/// Counts lines up to where a record really begins: after the line breaks that the reader has not passed yet.
+struct Lines<'a> {
+    text: &'a [u8],
+    at: usize,
+    line: u64,
+}
+
+impl Lines<'_> {
+    fn of_record(&mut self, start: usize) -> u64 {
+        while let Some(&byte) = self.text.get(self.at) {
+            if self.at >= start && byte != b'\n' && byte != b'\r' {
+                break;
+            }
+            self.line += u64::from(byte == b'\n');
+            self.at += 1;
+        }
+        self.line
     }
 }
 
@@ -335,7 +356,7 @@ impl Rule {
             Rule::Dates { units } => (dates(domain, units)?, false),
             Rule::Table(table) => (table_labels(domain, table)?, table.ends_in_one_label()),
         };
-        Ok(build(domain, named_labels, last_is_top))
+        build(domain, named_labels, last_is_top)
     }
 }
 
@@ -343,7 +364,7 @@ impl Rule {
 type NamedLabels = Vec<(String, String, Vec<String>)>;
 
 /// Makes levels of labels; the caller has seen to it that they are a tree.
-fn build(domain: &Domain, mut named_labels: NamedLabels, last_is_top: bool) -> Hierarchy {
+fn build(domain: &Domain, mut named_labels: NamedLabels, last_is_top: bool) -> Result<Hierarchy> {
     if last_is_top {
         named_labels.pop();
     }
@@ -359,7 +380,15 @@ fn build(domain: &Domain, mut named_labels: NamedLabels, last_is_top: bool) -> H
             && labels.len() == missing.index()
         {
             // Where a rule says nothing about "no value", that stays a value of its own below the top.
-            labels.push(domain.values()[missing.index()].clone());
+            let label = &domain.values()[missing.index()];
+            if labels.contains(label) {
+                return Err(Error::new(
+                    ErrorKind::Hierarchy,
+                    format!("attribute '{}': a label is the same as what means \"no value\"", domain.name()),
+                )
+                .hint("give the label another name, or a line of its own to what means \"no value\""));
+            }
+            labels.push(label.clone());
         }
         levels.push(values_of_labels(name, phrase, labels));
     }
@@ -371,7 +400,7 @@ fn build(domain: &Domain, mut named_labels: NamedLabels, last_is_top: bool) -> H
         }
         levels[level].parents = parents;
     }
-    Hierarchy { attribute: domain.name().to_string(), kind: domain.kind(), levels }
+    Ok(Hierarchy { attribute: domain.name().to_string(), kind: domain.kind(), levels })
 }
 
 /// Numbers labels in the order in which the table's values first have them.

@@ -251,7 +251,7 @@ fn compare(kind: Kind, a: &str, b: &str) -> Ordering {
 pub struct Encoder {
     name: String,
     tokens: Vec<String>,
-    /// A closed encoder knows every value there may be, and refuses others.
+    /// A closed encoder gives no code to values that it does not know.
     closed: bool,
     values: Vec<String>,
     by_text: HashTable<u32>,
@@ -259,6 +259,7 @@ pub struct Encoder {
     by_day: IntegerIndex,
 }
 
+/// What a closed encoder says of a value that it does not know.
 const UNSEEN: u32 = u32::MAX;
 
 impl Encoder {
@@ -274,7 +275,7 @@ impl Encoder {
         }
     }
 
-    /// An encoder whose code minus one is the domain's code, and 0 is missing.
+    /// An encoder whose code minus one is the domain's code; 0 is missing, and the greatest code is any other value.
     pub fn of_domain(domain: &Domain, missing: &Missing) -> Encoder {
         let mut encoder = Encoder::new(domain.name(), missing);
         for (_, value) in domain.present() {
@@ -380,11 +381,7 @@ impl Encoder {
             return Ok(0);
         }
         if self.closed {
-            return Err(Error::new(
-                ErrorKind::Data,
-                format!("column '{}' holds a value that was not there when the records were counted", self.name),
-            )
-            .hint("the data changed in between: run the command again"));
+            return Ok(UNSEEN);
         }
         let code = u32::try_from(self.values.len()).ok().filter(|&code| code != UNSEEN).ok_or_else(|| {
             Error::new(ErrorKind::TooLarge, format!("column '{}' has too many distinct values", self.name))

@@ -42,6 +42,9 @@ pub(crate) fn all_profiles(
     if counts.n_records() > SIZE_MASK {
         return Err(Error::new(ErrorKind::TooLarge, format!("more than {SIZE_MASK} records")));
     }
+    if hierarchies.is_empty() {
+        return Err(Error::new(ErrorKind::Request, "there is no quasi-identifier to generalize"));
+    }
     let roll_up = RollUp::new(counts, hierarchies, penalties);
     let walk = Walk { roll_up: &roll_up, schemes, order: &roll_up.order, effort, n_bytes: AtomicU64::new(0) };
     match roll_up.n_bits() {

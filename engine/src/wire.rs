@@ -323,6 +323,10 @@ pub struct Claim {
     pub found: String,
 }
 
+fn sum_of_levels(levels: &Value) -> u64 {
+    levels.as_object().into_iter().flatten().filter_map(|(_, level)| level.as_u64()).fold(0, u64::saturating_add)
+}
+
 /// Compares everything that a certificate says about a release with what the release shows.
 pub fn check_claims(certificate: &Certificate, verdict: &Verdict, columns: &[String], sha256: &str) -> Vec<Claim> {
     let claim = |name: &str, claimed: String, found: String| Claim {
@@ -341,6 +345,7 @@ pub fn check_claims(certificate: &Certificate, verdict: &Verdict, columns: &[Str
         claim("columns", certificate.columns.join(","), columns.join(",")),
         claim("records published", certificate.n_records_published.to_string(), verdict.n_records.to_string()),
         claim("records accounted for", certificate.n_records_read.to_string(), accounted.to_string()),
+        claim("height", certificate.height.to_string(), sum_of_levels(&certificate.levels).to_string()),
         claim("groups", certificate.n_groups.to_string(), verdict.n_groups.to_string()),
         claim("smallest group", number(certificate.smallest_group), number(verdict.smallest_group)),
         claim("fewest distinct", number(certificate.fewest_distinct), number(verdict.fewest_distinct)),
