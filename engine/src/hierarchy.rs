@@ -16,6 +16,7 @@ pub const ANY: &str = "*";
 pub struct Hierarchy {
     attribute: String,
     kind: Kind,
+    missing: Option<Code>,
     levels: Vec<Values>,
 }
 
@@ -78,7 +79,13 @@ impl Hierarchy {
         };
         match self.kind {
             Kind::Boolean | Kind::Text => None,
-            _ => Some(self.levels[0].labels.iter().map(position).collect()),
+            _ => {
+                let mut positions: Vec<Option<f64>> = self.levels[0].labels.iter().map(position).collect();
+                if let Some(missing) = self.missing {
+                    positions[missing.index()] = None;
+                }
+                Some(positions)
+            }
         }
     }
 
@@ -400,7 +407,14 @@ fn build(domain: &Domain, mut named_labels: NamedLabels, last_is_top: bool) -> R
         }
         levels[level].parents = parents;
     }
-    Ok(Hierarchy { attribute: domain.name().to_string(), kind: domain.kind(), levels })
+    if levels.len() > usize::from(u8::MAX) {
+        return Err(Error::new(
+            ErrorKind::Hierarchy,
+            format!("attribute '{}' has more than 255 levels", domain.name()),
+        ));
+    }
+    let (attribute, kind) = (domain.name().to_string(), domain.kind());
+    Ok(Hierarchy { attribute, kind, missing: domain.missing(), levels })
 }
 
 /// Numbers labels in the order in which the table's values first have them.
@@ -445,11 +459,17 @@ fn number(text: &str) -> Option<f64> {
 
 /// `17-21` for whole numbers, `[17, 22)` otherwise.
 fn interval_label(low: f64, high: f64, whole: bool) -> String {
+    let (low, high) = (without_noise(low), without_noise(high));
     match whole {
         true if high - low == 1.0 => format!("{low}"),
         true => format!("{low}-{}", high - 1.0),
         false => format!("[{low}, {high})"),
     }
+}
+
+/// A number without the digits that come from computing with decimals: 0.3 for 0.30000000000000004.
+fn without_noise(number: f64) -> f64 {
+    format!("{number:.12e}").parse().unwrap_or(number)
 }
 
 fn intervals(domain: &Domain, widths: &[f64], origin: f64) -> Result<NamedLabels> {
@@ -461,7 +481,10 @@ fn intervals(domain: &Domain, widths: &[f64], origin: f64) -> Result<NamedLabels
             let whole = whole_domain && width.fract() == 0.0;
             let label = |&number: &f64| {
                 // Whole steps of the finest width first, so that rounding cannot put a value into two trees.
-                let step = ((number - origin) / widths[0]).floor();
+                // A number that is a hair below a bound for the way computers write decimals is on it.
+                let exact = (number - origin) / widths[0];
+                let is_on_bound = (exact - exact.round()).abs() < 1e-9 * exact.abs().max(1.0);
+                let step = if is_on_bound { exact.round() } else { exact.floor() };
                 let steps_per_interval = (width / widths[0]).round();
                 let interval = (step / steps_per_interval).floor() * steps_per_interval;
                 let low = origin + interval * widths[0];

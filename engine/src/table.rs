@@ -124,7 +124,10 @@ fn is_plain_decimal(text: &str) -> bool {
     let leading_zeros = digits.len() - digits.trim_start_matches('0').len();
     let after_zeros = digits.as_bytes().get(leading_zeros);
     let plain_start = leading_zeros == 0 || (leading_zeros == 1 && matches!(after_zeros, None | Some(b'.')));
+    // A computer's decimals hold about 15 digits; what is longer would come back changed.
+    let n_digits = digits.bytes().take_while(|b| !b"eE".contains(b)).filter(u8::is_ascii_digit).count();
     plain_start
+        && n_digits <= 15
         && digits.bytes().all(|b| b.is_ascii_digit() || b".eE+-".contains(&b))
         && text.parse::<f64>().is_ok_and(f64::is_finite)
 }

@@ -123,6 +123,7 @@ impl Walk<'_> {
                 })?;
                 tasks.push((levels, rows));
             }
+            self.reserve(tasks.iter().map(|(_, rows)| size_of_val(&rows[..]) as u64).sum())?;
         }
         let of_tasks: Vec<Vec<Made>> = tasks
             .into_par_iter()

@@ -343,16 +343,21 @@ fn wide(n_attributes: usize, n_values: usize) -> Table {
 
 #[test]
 fn more_quasi_identifiers_than_can_be_annotated_are_refused() {
-    let annotate = |table: &Table| {
+    let annotate = |table: &Table, n_bytes_max: u64| {
         let counts = table.counts();
         let rules = table.quasi_identifiers.iter().map(Attribute::rule).zip(counts.domains());
         let hierarchies: Vec<_> = rules.map(|(rule, domain)| rule.resolve(domain).expect("complete")).collect();
-        annotate(&counts, &hierarchies, &vec![1.0; hierarchies.len()], &Effort::default())
+        let effort = Effort { n_bytes_max, progress: &|_| {} };
+        annotate(&counts, &hierarchies, &vec![1.0; hierarchies.len()], &effort)
     };
-    check(annotate(&wide(26, 2)), ErrorKind::TooLarge, None, &["26 quasi-identifiers", "67108864 schemes"]);
+    let gigabyte = 1_000_000_000;
+    check(annotate(&wide(26, 2), gigabyte), ErrorKind::TooLarge, None, &["26 quasi-identifiers", "67108864 schemes"]);
+    // More than can be numbered, however much memory there is.
+    check(annotate(&wide(40, 2), u64::MAX), ErrorKind::TooLarge, None, &["40 quasi-identifiers", "schemes"]);
+    check(annotate(&wide(64, 2), u64::MAX), ErrorKind::TooLarge, None, &["64 quasi-identifiers", "schemes"]);
     // Eight bits each: fifteen fit into two words with a bit to spare, sixteen do not.
-    assert!(annotate(&wide(15, 200)).is_ok());
-    check(annotate(&wide(16, 200)), ErrorKind::TooLarge, None, &["16 quasi-identifiers", "one key"]);
+    assert!(annotate(&wide(15, 200), gigabyte).is_ok());
+    check(annotate(&wide(16, 200), gigabyte), ErrorKind::TooLarge, None, &["16 quasi-identifiers", "one key"]);
 }
 
 #[test]

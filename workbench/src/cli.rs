@@ -4,7 +4,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use incrowd::Result;
 
 use crate::commands;
-use crate::talk::{Exit, Talk};
+use crate::talk::{Exit, Talk, to_stdout};
 
 /// Hide every record in a crowd, and haggle over what that costs.
 ///
@@ -73,7 +73,9 @@ pub fn dispatch(command: &Command, talk: &Talk) -> Result<Exit> {
         Command::Verify(args) => commands::verify::run(args, talk),
         Command::Demo(args) => commands::demo::run(args, talk),
         Command::Completions { shell } => {
-            clap_complete::generate(*shell, &mut Cli::command(), "incrowd", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "incrowd", &mut script);
+            to_stdout(&String::from_utf8(script).expect("a script is text"));
             Ok(Exit::Done)
         }
     }

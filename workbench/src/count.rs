@@ -48,9 +48,7 @@ impl Counted {
 pub fn count(project: &Project, choice: &Choice, talk: &Talk) -> Result<Counted> {
     let (quasi_identifiers, sensitive) = chosen(project, choice)?;
     let source = project.source()?;
-    for attribute in &project.attributes {
-        source.check_column(&attribute.name)?;
-    }
+    check_columns(project, &source)?;
     let names: Vec<&str> = quasi_identifiers.iter().map(|attribute| attribute.name.as_str()).collect();
     let counts = count_source(&source, &names, sensitive.as_deref(), &project.missing, choice.n_threads(), talk)?;
     if counts.n_dropped() > 0 {
@@ -66,6 +64,21 @@ pub fn count(project: &Project, choice: &Choice, talk: &Talk) -> Result<Counted>
         .map(|(attribute, domain)| attribute.rule.resolve(domain))
         .collect::<Result<_>>()?;
     Ok(Counted { source, counts, quasi_identifiers, sensitive, hierarchies })
+}
+
+/// Refuses a project that names columns which the data do not have.
+fn check_columns(project: &Project, source: &Source) -> Result<()> {
+    let names = source.column_names();
+    if project.attributes.len() > 1 && project.attributes.iter().all(|attribute| !names.contains(&attribute.name)) {
+        // Perhaps the first line is a record: then its cells are nobody's business.
+        return Err(Error::new(
+            ErrorKind::Data,
+            format!("none of the project's columns is among the {} of the first line", names.len()),
+        )
+        .at(source.files()[0].display().to_string())
+        .hint("the first line must name the columns; if it does, name the separator with [data] delimiter"));
+    }
+    project.attributes.iter().try_for_each(|attribute| source.check_column(&attribute.name))
 }
 
 /// Counts the records of a source.
@@ -97,7 +110,9 @@ pub fn count_source(
     let counts = whole.finish();
     let position = || source.files()[0].display().to_string();
     match (counts.n_records(), counts.n_dropped()) {
-        (0, 0) => Err(Error::new(ErrorKind::Data, "has column names and no records").at(position())),
+        (0, 0) => Err(Error::new(ErrorKind::Data, "has column names and no records")
+            .at(position())
+            .hint("the first line names the columns; records follow it")),
         (0, n) => Err(Error::new(ErrorKind::Data, format!("all {n} records lack a value, none is left"))
             .at(position())
             .hint("check [data] missing, or keep such records with missing_records = \"keep\"")),

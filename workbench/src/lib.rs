@@ -29,5 +29,13 @@ pub fn io_error(path: &Path, error: std::io::Error) -> Error {
         std::io::ErrorKind::IsADirectory => "is a folder, not a file".to_string(),
         _ => error.to_string(),
     };
-    Error::new(ErrorKind::Io, message).at(path.display().to_string())
+    let hint = match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            "check the path; it is relative to the project file, or to where the command runs"
+        }
+        std::io::ErrorKind::PermissionDenied => "ask for the right to read or write it",
+        std::io::ErrorKind::StorageFull => "free some space, or write elsewhere",
+        _ => return Error::new(ErrorKind::Io, message).at(path.display().to_string()),
+    };
+    Error::new(ErrorKind::Io, message).at(path.display().to_string()).hint(hint)
 }

@@ -4,19 +4,21 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use incrowd_workbench::cli::{Cli, dispatch};
-use incrowd_workbench::talk::{Exit, Talk};
+use incrowd_workbench::source::quiet_guarded_panics;
+use incrowd_workbench::talk::{Exit, Talk, to_stderr, to_stdout};
 use serde_json::json;
 
 fn main() -> ExitCode {
+    quiet_guarded_panics();
     let cli = Cli::try_parse().unwrap_or_else(|error| {
         if error.use_stderr() && std::env::args().any(|argument| argument == "--json") {
             let message = error.to_string();
             let message = message.lines().next().unwrap_or_default().trim_start_matches("error: ");
             let hint = "see --help";
-            println!(
-                "{:#}",
+            to_stdout(&format!(
+                "{:#}\n",
                 json!({ "error": { "kind": "usage", "message": message, "position": null, "hint": hint } })
-            );
+            ));
         }
         error.exit()
     });
@@ -33,7 +35,7 @@ fn main() -> ExitCode {
                     "hint": error.hint_text(),
                 }
             }));
-            eprintln!("error: {error}");
+            to_stderr(format_args!("error: {error}"));
             ExitCode::from(2)
         }
     }

@@ -60,7 +60,7 @@ impl Project {
                 .at(file.display().to_string())
                 .hint("make one with: incrowd init DATA.csv"));
         }
-        let text = std::fs::read_to_string(&file).map_err(|error| crate::io_error(&file, error))?;
+        let text = read_text(&file, ErrorKind::Project)?;
         let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
         parse(&text, &folder, &file).map_err(|error| error.or_at(file.display().to_string()))
     }
@@ -289,15 +289,18 @@ fn leaves(value: &Value, key: &str, path: &mut Vec<String>, rows: &mut Vec<(u64,
     Ok(())
 }
 
+fn read_text(path: &Path, kind: ErrorKind) -> Result<String> {
+    let bytes = std::fs::read(path).map_err(|error| crate::io_error(path, error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
+        Error::new(kind, "is not UTF-8").at(format!("{}:{line}", path.display())).hint("save the file as UTF-8")
+    })
+}
+
 fn file_rule(path: &str, folder: &Path) -> Result<RuleAndFile> {
     let full = folder.join(path);
-    let bytes = std::fs::read(&full).map_err(|error| crate::io_error(&full, error))?;
-    let position = full.display().to_string();
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let line = error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
-        Error::new(ErrorKind::Hierarchy, "is not UTF-8").at(format!("{position}:{line}")).hint("save the file as UTF-8")
-    })?;
-    let table = LabelTable::parse(&position, &text)?;
+    let text = read_text(&full, ErrorKind::Hierarchy)?;
+    let table = LabelTable::parse(&full.display().to_string(), &text)?;
     Ok((Rule::Table(table), Some((path.to_string(), text))))
 }
 

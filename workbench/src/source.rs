@@ -17,6 +17,9 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, Parq
 /// Records per batch: enough that what is done once per batch does not show.
 const N_BATCH: usize = 32 * 1024;
 
+/// Bytes per batch of CSV, about: fields can be long.
+const N_BATCH_BYTES: usize = 16 << 20;
+
 /// How to read CSV.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CsvOptions {
@@ -47,6 +50,9 @@ impl Source {
     /// Opens a CSV file, a Parquet file, or a folder of Parquet files.
     pub fn open(path: &Path, csv: &CsvOptions) -> Result<Source> {
         let paths = if path.is_dir() { parquet_files(path)? } else { vec![path.to_path_buf()] };
+        fn column(field: &Arc<Field>) -> (&String, &DataType) {
+            (field.name(), field.data_type())
+        }
         let mut parts = Vec::new();
         let mut schema: Option<SchemaRef> = None;
         let mut n_bytes = 0;
@@ -61,11 +67,14 @@ impl Source {
             check_names(&part_schema, &path)?;
             match &schema {
                 None => schema = Some(part_schema),
-                Some(first) if names(first) == names(&part_schema) => {}
+                Some(first) if first.fields().iter().map(column).eq(part_schema.fields().iter().map(column)) => {}
                 Some(_) => {
-                    return Err(Error::new(ErrorKind::Data, "has other columns than the files before it")
-                        .at(path.display().to_string())
-                        .hint("all files of a table have the same columns in the same order"));
+                    return Err(Error::new(
+                        ErrorKind::Data,
+                        "has other columns, or columns of other types, than the files before it",
+                    )
+                    .at(path.display().to_string())
+                    .hint("all files of a table have the same columns in the same order"));
                 }
             }
             parts.push(part);
@@ -214,7 +223,9 @@ fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>> {
         .collect();
     paths.sort();
     match paths.is_empty() {
-        true => Err(Error::new(ErrorKind::Data, "the folder holds no .parquet file").at(folder.display().to_string())),
+        true => Err(Error::new(ErrorKind::Data, "the folder holds no .parquet file")
+            .at(folder.display().to_string())
+            .hint("name a CSV or Parquet file, or a folder of Parquet files")),
         false => Ok(paths),
     }
 }
@@ -230,9 +241,12 @@ fn is_parquet(file: &mut File, path: &Path) -> Result<bool> {
 
 fn open_parquet(path: PathBuf, file: &File) -> Result<(Part, SchemaRef)> {
     let wrong = |error: parquet::errors::ParquetError| {
-        Error::new(ErrorKind::Data, format!("cannot be read as Parquet: {error}")).at(path.display().to_string())
+        Error::new(ErrorKind::Data, format!("cannot be read as Parquet: {error}"))
+            .at(path.display().to_string())
+            .hint("the file may be damaged or cut off")
     };
-    let plain = ArrowReaderMetadata::load(file, ArrowReaderOptions::new()).map_err(wrong)?;
+    let load = |options| guarded(&path, || ArrowReaderMetadata::load(file, options).map_err(wrong));
+    let plain = load(ArrowReaderOptions::new())?;
     // Texts are asked for as dictionaries: the codes are in the file already, and each text is looked at once.
     let as_dictionary = |field: &Arc<Field>| match field.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
@@ -244,7 +258,7 @@ fn open_parquet(path: PathBuf, file: &File) -> Result<(Part, SchemaRef)> {
     let fields: Vec<Arc<Field>> = plain.schema().fields().iter().map(as_dictionary).collect();
     let schema = Arc::new(Schema::new_with_metadata(fields, plain.schema().metadata().clone()));
     let options = ArrowReaderOptions::new().with_schema(schema.clone());
-    let metadata = ArrowReaderMetadata::load(file, options).map_err(wrong)?;
+    let metadata = load(options)?;
     Ok((Part::Parquet { path, metadata }, schema))
 }
 
@@ -264,19 +278,47 @@ fn read_row_group(
     let roots = (0..metadata.schema().fields().len()).filter(wanted);
     let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
     let group = metadata.metadata().row_group(row_group);
-    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(open_file(path)?, metadata.clone())
-        .with_row_groups(vec![row_group])
-        .with_projection(mask)
-        .with_batch_size(N_BATCH)
-        .build()
-        .map_err(|error| wrong(error.to_string()))?;
+    let file = open_file(path)?;
+    let mut reader = guarded(path, || {
+        ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
+            .with_row_groups(vec![row_group])
+            .with_projection(mask)
+            .with_batch_size(N_BATCH)
+            .build()
+            .map_err(|error| wrong(error.to_string()))
+    })?;
     let n_bytes_per_record = group.compressed_size() as f64 / group.num_rows().max(1) as f64;
-    for batch in reader {
-        let batch = batch.map_err(|error| wrong(error.to_string()))?;
+    while let Some(batch) = guarded(path, || reader.next().transpose().map_err(|error| wrong(error.to_string())))? {
         let n_bytes = (batch.num_rows() as f64 * n_bytes_per_record) as u64;
         visit(batch, n_bytes)?;
     }
     Ok(())
+}
+
+thread_local! {
+    static IS_GUARDED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Reads with a library that panics on some damaged files, and makes an error of that.
+fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
+    IS_GUARDED.set(true);
+    let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+    IS_GUARDED.set(false);
+    read.unwrap_or_else(|_| {
+        Err(Error::new(ErrorKind::Data, "cannot be read as Parquet")
+            .at(path.display().to_string())
+            .hint("the file may be damaged or cut off"))
+    })
+}
+
+/// Keeps panics that become errors from being shown as well.
+pub fn quiet_guarded_panics() {
+    let show = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !IS_GUARDED.get() {
+            show(panic);
+        }
+    }));
 }
 
 fn open_csv(path: PathBuf, file: File, options: &CsvOptions) -> Result<(Part, SchemaRef)> {
@@ -286,7 +328,8 @@ fn open_csv(path: PathBuf, file: File, options: &CsvOptions) -> Result<(Part, Sc
         .take(1 << 20)
         .read_until(b'\n', &mut first_line)
         .map_err(|error| crate::io_error(&path, error))?;
-    if first_line.iter().all(u8::is_ascii_whitespace) && first_line.len() <= 2 {
+    let content = first_line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&first_line);
+    if content.iter().all(u8::is_ascii_whitespace) && content.len() <= 2 {
         return Err(Error::new(ErrorKind::Data, "is empty")
             .at(position)
             .hint("a table begins with a line of column names"));
@@ -316,8 +359,78 @@ fn sniff(first_line: &[u8]) -> u8 {
     counts.iter().rev().max_by_key(|(_, n)| *n).map_or(b',', |(delimiter, n)| if *n == 0 { b',' } else { *delimiter })
 }
 
-fn csv_reader(path: &Path, delimiter: u8) -> Result<csv::Reader<File>> {
-    Ok(csv::ReaderBuilder::new().delimiter(delimiter).buffer_capacity(1 << 18).from_reader(open_file(path)?))
+fn csv_reader(path: &Path, delimiter: u8) -> Result<csv::Reader<Quotes<File>>> {
+    let quotes = Quotes::new(open_file(path)?, delimiter);
+    Ok(csv::ReaderBuilder::new().delimiter(delimiter).buffer_capacity(1 << 18).from_reader(quotes))
+}
+
+/// Passes CSV on and refuses quotes that are not closed where their field ends.
+///
+/// A reader that forgives them would take the records that follow for a part of the field, and a release would show
+/// them whole.
+struct Quotes<R> {
+    inner: R,
+    delimiter: u8,
+    state: QuoteState,
+    line: u64,
+    /// Where the quote was opened.
+    line_opened: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum QuoteState {
+    FieldStart,
+    Bare,
+    Quoted,
+    /// After a quote within quotes: the end of the field, or the first half of a doubled quote.
+    Closing,
+}
+
+impl<R: Read> Quotes<R> {
+    fn new(inner: R, delimiter: u8) -> Quotes<R> {
+        Quotes { inner, delimiter, state: QuoteState::FieldStart, line: 1, line_opened: 1 }
+    }
+
+    fn check(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        for &byte in bytes {
+            let ends_field = byte == self.delimiter || byte == b'\n' || byte == b'\r';
+            self.state = match (self.state, byte) {
+                (QuoteState::FieldStart | QuoteState::Bare, _) if ends_field => QuoteState::FieldStart,
+                (QuoteState::FieldStart, b'"') => {
+                    self.line_opened = self.line;
+                    QuoteState::Quoted
+                }
+                // A byte order mark before the first field.
+                (QuoteState::FieldStart, 0xef | 0xbb | 0xbf) if self.line == 1 => QuoteState::FieldStart,
+                (QuoteState::FieldStart | QuoteState::Bare, _) => QuoteState::Bare,
+                (QuoteState::Quoted, b'"') => QuoteState::Closing,
+                (QuoteState::Quoted, _) => QuoteState::Quoted,
+                (QuoteState::Closing, b'"') => QuoteState::Quoted,
+                (QuoteState::Closing, _) if ends_field => QuoteState::FieldStart,
+                (QuoteState::Closing, _) => return Err(self.unclosed()),
+            };
+            self.line += u64::from(byte == b'\n');
+        }
+        Ok(())
+    }
+
+    fn unclosed(&self) -> std::io::Error {
+        std::io::Error::new(std::io::ErrorKind::InvalidData, format!("{QUOTE}{}", self.line_opened))
+    }
+}
+
+/// Marks the error for an unclosed quote; the line follows.
+const QUOTE: &str = "unclosed quote on line ";
+
+impl<R: Read> Read for Quotes<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        if n == 0 && !buffer.is_empty() && self.state == QuoteState::Quoted {
+            return Err(self.unclosed());
+        }
+        self.check(&buffer[..n])?;
+        Ok(n)
+    }
 }
 
 fn read_csv(
@@ -335,11 +448,15 @@ fn read_csv(
     let mut n_bytes_before = 0;
     loop {
         let mut builders: Vec<StringBuilder> = wanted.iter().map(|_| StringBuilder::new()).collect();
-        let mut n_records = 0;
-        while n_records < N_BATCH && reader.read_record(&mut record).map_err(|error| csv_error(path, &names, error))? {
+        let (mut n_records, mut n_batch_bytes) = (0, 0);
+        while n_records < N_BATCH
+            && n_batch_bytes < N_BATCH_BYTES
+            && reader.read_record(&mut record).map_err(|error| csv_error(path, &names, error))?
+        {
             for (builder, &index) in builders.iter_mut().zip(&wanted) {
                 builder.append_value(&record[index]);
             }
+            n_batch_bytes += record.as_slice().len();
             n_records += 1;
         }
         if n_records == 0 {
@@ -355,8 +472,22 @@ fn read_csv(
     }
 }
 
+/// The line on which a record really begins: after the line breaks that the reader has not passed yet.
+fn line_of_record(path: &Path, position: &csv::Position) -> u64 {
+    let Ok(file) = File::open(path) else { return position.line() };
+    let (mut at, mut line) = (0, 1);
+    for byte in BufReader::new(file).bytes().map_while(|byte| byte.ok()) {
+        if at >= position.byte() && byte != b'\n' && byte != b'\r' {
+            break;
+        }
+        line += u64::from(byte == b'\n');
+        at += 1;
+    }
+    line
+}
+
 fn csv_error(path: &Path, names: &[String], error: csv::Error) -> Error {
-    let line = error.position().map(csv::Position::line);
+    let line = error.position().map(|position| line_of_record(path, position));
     let position = match line {
         Some(line) => format!("{}:{line}", path.display()),
         None => path.display().to_string(),
@@ -373,6 +504,12 @@ fn csv_error(path: &Path, names: &[String], error: csv::Error) -> Error {
             Error::new(ErrorKind::Data, format!("{column} is not UTF-8"))
                 .at(position)
                 .hint("convert the file first, for example: iconv -f LATIN1 -t UTF-8")
+        }
+        csv::ErrorKind::Io(error) if error.to_string().starts_with(QUOTE) => {
+            let line = error.to_string()[QUOTE.len()..].to_string();
+            Error::new(ErrorKind::Data, "a quote is not closed where its field ends")
+                .at(format!("{}:{line}", path.display()))
+                .hint("close it, or write a quote within a quoted field twice")
         }
         csv::ErrorKind::Io(error) => crate::io_error(path, std::io::Error::new(error.kind(), error.to_string())),
         _ => Error::new(ErrorKind::Data, "is not CSV").at(position),

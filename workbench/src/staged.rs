@@ -51,6 +51,11 @@ impl Staged {
         }
     }
 
+    /// Makes the content durable, so that giving it its name is all that is left to do.
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync_all().map_err(|error| crate::io_error(&self.path, error))
+    }
+
     /// Makes the file durable and gives it its name.
     pub fn commit(self, replace: bool) -> Result<()> {
         let wrong = |error: std::io::Error| match error.kind() {

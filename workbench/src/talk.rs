@@ -44,7 +44,7 @@ impl Talk {
     /// Something worth knowing that is not the result.
     pub fn note(&self, line: impl Display) {
         if !self.is_quiet {
-            eprintln!("{line}");
+            to_stderr(line);
         }
     }
 
@@ -72,11 +72,22 @@ impl Talk {
 }
 
 /// Writes to stdout; a reader that has gone away ends the program quietly, as it ends other tools.
-fn to_stdout(text: &str) {
+pub fn to_stdout(text: &str) {
     let mut stdout = std::io::stdout().lock();
-    if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
-        std::process::exit(0);
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Ok(()) => {}
+        // As the signal would say it; never 0, which would be an answer.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(141),
+        Err(error) => {
+            to_stderr(format_args!("error: stdout could not be written: {error}"));
+            std::process::exit(2);
+        }
     }
+}
+
+/// Writes a line to stderr; nobody can be told that nobody listens.
+pub fn to_stderr(line: impl Display) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 /// Lays out rows in columns; all but the columns named in `left` are aligned to the right.

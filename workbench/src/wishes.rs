@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use incrowd::error::unknown;
 use incrowd::lattice::Effort;
+use incrowd::scheme::n_schemes;
 use incrowd::{Criteria, Error, ErrorKind, Hierarchy, Lattice, Level, Offer, Request, Result, Scheme};
 
 use crate::count::{Choice, Counted, count};
@@ -77,7 +78,7 @@ impl ProjectArgs {
             Some(text) => parse_memory(text)?,
             None => free_memory() / 4 * 3,
         };
-        let n_schemes: u64 = counted.hierarchies.iter().map(|hierarchy| hierarchy.n_levels() as u64).product();
+        let n_schemes = n_schemes(&counted.hierarchies).unwrap_or(u64::MAX);
         let bar = talk.things("annotating", n_schemes, "schemes");
         let effort = Effort { n_bytes_max, progress: &|n| bar.inc(n as u64) };
         let weights = counted.weights();
@@ -92,19 +93,9 @@ impl ProjectArgs {
 }
 
 impl CriteriaArgs {
-    /// The flags, or where none is given the project's standing wish.
+    /// The flags, and where one is not given the project's standing wish for it.
     pub fn resolve(&self, standing: &StandingRequest, talk: &Talk) -> Criteria {
-        let given = Criteria { k: self.k, l: self.l };
-        let standing = Criteria { k: standing.k, l: standing.l };
-        let criteria = if given.is_empty() { standing } else { given };
-        // A promise must not vanish without a word.
-        for left_out in standing.iter().filter(|standing| criteria.iter().all(|asked| asked.name() != standing.name()))
-        {
-            let (name, value) = (left_out.name(), left_out.value());
-            talk.note(format!(
-                "the project's standing {name} = {value} is not asked for here; keep it with --{name} {value}"
-            ));
-        }
+        let criteria = Criteria { k: self.k.or(standing.k), l: self.l.or(standing.l) };
         if criteria.k == Some(1) {
             talk.note("k = 1 hides no one: every record may stand alone");
         }
@@ -153,7 +144,7 @@ fn parse_suppressed(text: &str, n_records: u64) -> Result<u64> {
             return Err(wrong(format!("{text} of the records cannot be suppressed")));
         }
         // A hair more, so that 30 % of 10 is 3 however the computer writes 0.3.
-        return Ok((percent / 100.0 * n_records as f64 + 1e-9).floor() as u64);
+        return Ok((percent / 100.0 * n_records as f64 * (1.0 + 1e-12) + 1e-9).floor().min(n_records as f64) as u64);
     }
     let n: i128 = text.trim().parse().map_err(|_| wrong(format!("'{text}' is not a number of records")))?;
     match u64::try_from(n) {

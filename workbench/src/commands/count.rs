@@ -1,6 +1,7 @@
 //! `incrowd count`: reads the records once and says how many combinations there are.
 
 use incrowd::Result;
+use incrowd::scheme::n_schemes;
 use incrowd::wire::{grouped, percent};
 use serde_json::json;
 
@@ -23,7 +24,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let counted = args.project.count(&project, talk)?;
     let counts = &counted.counts;
     let n_unique = (0..counts.n_groups()).filter(|&group| counts.size(group) == 1).count() as u64;
-    let n_schemes: u64 = counted.hierarchies.iter().map(|hierarchy| hierarchy.n_levels() as u64).product();
+    let n_schemes = n_schemes(&counted.hierarchies);
     let attributes = counted.hierarchies.iter().map(|hierarchy| {
         let n_values: Vec<usize> = hierarchy.levels().iter().map(|level| level.len()).collect();
         json!({ "attribute": hierarchy.attribute(), "kind": hierarchy.kind().name(), "n_values_per_level": n_values })
@@ -54,7 +55,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         grouped(counts.n_groups() as u64),
         grouped(n_unique),
         percent(n_unique, counts.n_records()),
-        grouped(n_schemes)
+        n_schemes.map_or("more than 10^19".to_string(), grouped)
     ));
     Ok(Exit::Done)
 }

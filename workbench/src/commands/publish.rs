@@ -93,6 +93,8 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let output = args.output.clone().unwrap_or_else(|| project.folder.join("release.csv"));
     let files = Files::beside(&output);
     files.check(&project, args.force)?;
+    Format::of(&output, b',')?;
+    Staged::create(&output)?;
     let counted = args.project.count(&project, talk)?;
     let format = Format::of(&output, counted.source.delimiter())?;
     let Some(agreed) = agree(args, &project, &counted, talk)? else {
@@ -167,13 +169,23 @@ impl Files {
 
     /// Refuses to write over something before any work is done.
     fn check(&self, project: &Project, replace: bool) -> Result<()> {
+        let data = project.folder.join(&project.data);
+        let hierarchies = project.attributes.iter().filter_map(|attribute| attribute.hierarchy_file.as_ref());
+        let mut sources: Vec<PathBuf> = hierarchies.map(|(name, _)| project.folder.join(name)).collect();
+        sources.extend([project.file.clone(), data.clone()]);
         let same = |a: &Path, b: &Path| a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b);
-        if same(&self.release, &project.folder.join(&project.data)) {
-            return Err(Error::new(ErrorKind::Request, "the release would replace the data it is made of")
-                .at(self.release.display().to_string())
-                .hint("give --output another name"));
+        let folder = self.release.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let files = [&self.release, &self.certificate, &self.report];
+        let replaced = files.into_iter().find(|path| sources.iter().any(|source| same(path, source)));
+        if let Some(path) = replaced.or((data.is_dir() && same(folder, &data)).then_some(&self.release)) {
+            return Err(Error::new(ErrorKind::Request, "the release would replace or join what it is made of")
+                .at(path.display().to_string())
+                .hint("give --output another name, in another folder than the data's"));
         }
-        match [&self.release, &self.certificate, &self.report].into_iter().find(|path| !replace && path.exists()) {
+        if let Some(folder) = files.into_iter().find(|path| path.is_dir()) {
+            return Err(Error::new(ErrorKind::Io, "is a folder, not a file").at(folder.display().to_string()));
+        }
+        match files.into_iter().find(|path| !replace && path.symlink_metadata().is_ok()) {
             Some(path) => Err(exists(path)),
             None => Ok(()),
         }
@@ -196,6 +208,7 @@ fn agree(args: &Args, project: &Project, counted: &Counted, talk: &Talk) -> Resu
                 grouped(offer.n_suppressed),
                 grouped(n_records)
             ));
+            talk.json(&json!({ "published": false, "n_suppressed": offer.n_suppressed, "n_records": n_records }));
             talk.note("\nNothing was published. Choose coarser levels, or allow it with --max-suppressed.");
             return Ok(None);
         }
@@ -317,11 +330,17 @@ fn published_columns(project: &Project, counted: &Counted) -> Vec<Column> {
 struct Kinds {
     kinds: Vec<Option<Kind>>,
     all_are_plain_dates: Vec<bool>,
+    /// Whether every number fits a decimal of the computer without loss.
+    all_are_short: Vec<bool>,
 }
 
 impl Kinds {
     fn new(n_columns: usize) -> Kinds {
-        Kinds { kinds: vec![None; n_columns], all_are_plain_dates: vec![true; n_columns] }
+        Kinds {
+            kinds: vec![None; n_columns],
+            all_are_plain_dates: vec![true; n_columns],
+            all_are_short: vec![true; n_columns],
+        }
     }
 
     fn see(&mut self, cells: &[Option<String>]) {
@@ -330,8 +349,21 @@ impl Kinds {
             let kind = Kind::of(cell);
             self.kinds[i] = Some(self.kinds[i].map_or(kind, |known| known.join(kind)));
             self.all_are_plain_dates[i] &= cell.len() == 10;
+            self.all_are_short[i] &= cell.bytes().filter(u8::is_ascii_digit).count() <= 15;
         }
     }
+}
+
+/// Whether no two values of a counted column are the same number.
+fn is_one_number_per_value(counted: &Counted, name: &str) -> bool {
+    let domains = counted.counts.domains().iter().chain(counted.counts.sensitive());
+    let Some(domain) = domains.into_iter().find(|domain| domain.name() == name) else { return true };
+    if domain.kind() != Kind::Number {
+        return true;
+    }
+    // In the order of their numbers, so that equal ones are neighbours.
+    let numbers: Vec<Option<f64>> = domain.present().map(|(_, value)| value.parse().ok()).collect();
+    numbers.windows(2).all(|pair| pair[0] != pair[1])
 }
 
 fn typed_columns(
@@ -346,6 +378,9 @@ fn typed_columns(
         let field = counted.source.schema().field_with_name(column.name()).expect("columns come from the schema");
         let data_type = match kinds {
             _ if is_text => DataType::Utf8,
+            // Groups are told apart by what is written: 1 and 1.0 are two values, and one number.
+            Some(_) if !is_one_number_per_value(counted, column.name()) => DataType::Utf8,
+            Some(kinds) if kinds.kinds[i] == Some(Kind::Number) && !kinds.all_are_short[i] => DataType::Utf8,
             Some(kinds) => type_of_kind(kinds.kinds[i].unwrap_or(Kind::Text), kinds.all_are_plain_dates[i]),
             None => kept_type(field.data_type()),
         };
@@ -510,14 +545,18 @@ fn commit(staged: Staged, files: &Files, certificate: &str, report: &str, replac
     };
     let certificate = stage(&files.certificate, certificate)?;
     let report = stage(&files.report, report)?;
-    certificate.commit(replace)?;
-    let rest = report.commit(replace).and_then(|()| staged.commit(replace));
-    if rest.is_err() && !replace {
-        // Take back what was named before the failure; these files were not there when we began.
-        let _ = std::fs::remove_file(&files.certificate);
-        let _ = std::fs::remove_file(&files.report);
+    // The slow part first: between the first name and the last there is next to no time.
+    [&certificate, &report, &staged].into_iter().try_for_each(Staged::sync)?;
+    let mut named: Vec<&Path> = Vec::new();
+    for (staged, path) in [(certificate, &files.certificate), (report, &files.report), (staged, &files.release)] {
+        if let Err(error) = staged.commit(replace) {
+            // Take back what was named before the failure, where it took nobody's place.
+            named.iter().filter(|_| !replace).for_each(|path| drop(std::fs::remove_file(path)));
+            return Err(error);
+        }
+        named.push(path);
     }
-    rest
+    Ok(())
 }
 
 fn say_published(files: &Files, certificate: &Certificate, agreed: &Agreed, talk: &Talk) {

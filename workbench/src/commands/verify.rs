@@ -1,5 +1,6 @@
 //! `incrowd verify`: the third reading; judges a published table from the file alone.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use incrowd::verify::{Finding, SuppressedAs};
@@ -61,6 +62,9 @@ pub struct Judged {
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
+    if let Err(error) = std::fs::metadata(&args.file) {
+        return Err(crate::io_error(&args.file, error));
+    }
     let certificate = certificate_of(args)?;
     let quasi_identifiers = match (&args.quasi_identifiers, &certificate) {
         (Some(names), _) => names.clone(),
@@ -75,7 +79,8 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         return Err(Error::new(
             ErrorKind::Request,
             format!("attribute '{name}' cannot be a quasi-identifier and sensitive at once"),
-        ));
+        )
+        .hint("name it in --quasi-identifiers or in --sensitive"));
     }
     let criteria = criteria_of(args, certificate.as_ref(), sensitive.is_some())?;
     let suppressed_as = match args.suppressed_as {
@@ -83,7 +88,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         SuppressedRecords::Absent => SuppressedAs::Absent,
     };
     let delimiter = match args.delimiter {
-        None => None,
+        None => certificate.as_ref().and_then(|certificate| delimiter_of(&args.file, certificate)),
         Some(c) if c.is_ascii() => Some(c as u8),
         Some(_) => return Err(Error::new(ErrorKind::Request, "a separator is one ASCII character")),
     };
@@ -118,10 +123,28 @@ fn certificate_of(args: &Args) -> Result<Option<Certificate>> {
         return Err(wrong(format!("is of version {}, newer than this incrowd", certificate.format_version))
             .hint("check it with a newer version of incrowd"));
     }
+    let is_promise = |entry: &serde_json::Value| entry.get("promised").is_some_and(serde_json::Value::is_u64);
+    if certificate.quasi_identifiers.is_empty() || !certificate.criteria.values().all(is_promise) {
+        return Err(wrong("does not say what is promised about which quasi-identifiers".into()));
+    }
     if let Some(name) = certificate.criteria.keys().find(|name| !["k", "l"].contains(&name.as_str())) {
         return Err(wrong(format!("promises '{name}', which this incrowd cannot check")));
     }
     Ok(Some(certificate))
+}
+
+/// The separator with which a CSV file has the columns of its certificate, where a name contains another one.
+fn delimiter_of(file: &Path, certificate: &Certificate) -> Option<u8> {
+    let fits = |delimiter: &u8| {
+        let source = Source::open(file, &CsvOptions { delimiter: Some(*delimiter) });
+        source.is_ok_and(|source| source.column_names() == certificate.columns)
+    };
+    // Whatever stands behind the first name is likely to be it.
+    let name = certificate.columns.first()?;
+    let mut start = vec![0; name.len() + 1];
+    let is_read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok();
+    let behind = start.last().copied().filter(|_| is_read);
+    [b',', b';', b'\t', b'|'].into_iter().chain(behind).find(fits)
 }
 
 fn criteria_of(args: &Args, certificate: Option<&Certificate>, has_sensitive: bool) -> Result<Criteria> {
@@ -164,8 +187,14 @@ pub fn judge(
         verifier.push(&batch)
     })?;
     bar.finish_and_clear();
+    let verdict = verifier.verdict(criteria);
+    if verdict.n_records + verdict.n_absent == 0 {
+        return Err(Error::new(ErrorKind::Data, "has column names and no records")
+            .at(path.display().to_string())
+            .hint("there is nothing to judge"));
+    }
     let sha256 = if path.is_dir() { String::new() } else { sha256(path)? };
-    Ok(Judged { verdict: verifier.verdict(criteria), columns: source.column_names(), sha256 })
+    Ok(Judged { verdict, columns: source.column_names(), sha256 })
 }
 
 fn say_verdict(file: &Path, verdict: &Verdict, claims: &[Claim], holds: bool, talk: &Talk) {
