@@ -4,9 +4,9 @@ use arrow_array::RecordBatch;
 use hashbrown::HashTable;
 
 use crate::counts::{GroupCounts, hash_codes};
-use crate::error::{ErrorKind, Result, unknown};
+use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::recode::Recoding;
-use crate::table::{Cells, Code, Encoder, Missing};
+use crate::table::{Cells, Code, Encoder, Missing, UNSEEN};
 
 /// One published record: for every column its text, or none for "no value".
 ///
@@ -177,6 +177,14 @@ impl<'a> Publisher<'a> {
             if !keep {
                 self.n_dropped += 1;
                 continue;
+            }
+            if let Some(changed) = self.encoders.iter().zip(&self.codes).find(|(_, codes)| codes[i] == UNSEEN) {
+                let name = changed.0.name();
+                return Err(Error::new(
+                    ErrorKind::Data,
+                    format!("column '{name}' holds a value that was not there when the records were counted"),
+                )
+                .hint("the data changed in between: run the command again"));
             }
             let Some(group) = self.group_of(i) else {
                 self.n_suppressed += 1;

@@ -263,7 +263,7 @@ pub struct Encoder {
 }
 
 /// What a closed encoder says of a value that it does not know.
-const UNSEEN: u32 = u32::MAX;
+pub(crate) const UNSEEN: u32 = u32::MAX;
 
 impl Encoder {
     pub fn new(name: &str, missing: &Missing) -> Encoder {

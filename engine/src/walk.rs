@@ -256,7 +256,7 @@ fn too_large(n_attributes: usize, n_schemes: u64, n_bytes: u64, effort: &Effort)
         0..1_000_000 => format!("{} kB", n_bytes.div_ceil(1_000)),
         _ => format!("{} MB", n_bytes.div_ceil(1_000_000)),
     };
-    let how_many = if n_schemes == u64::MAX { "more than 10^19".to_string() } else { n_schemes.to_string() };
+    let how_many = if n_schemes == u64::MAX { "over 10^19".to_string() } else { n_schemes.to_string() };
     Error::new(
         ErrorKind::TooLarge,
         format!(

@@ -327,6 +327,32 @@ fn a_lattice_beyond_the_memory_allowed_is_refused() {
     check_hint(annotate(0), "--quasi-identifiers");
 }
 
+/// What a lattice takes is not known beforehand: the work stops where it becomes too much.
+#[test]
+fn a_lattice_that_outgrows_the_memory_allowed_is_given_up() {
+    let names: Vec<String> = (0..4).map(|a| format!("q{a}")).collect();
+    let row = |i: usize| (0..4).map(|level| format!("{}", i >> level)).collect();
+    let attribute = |name: &String| Attribute { name: name.clone(), rows: (0..16).map(row).collect(), weight: 1.0 };
+    // Small values are more frequent than large ones, so that groups have many different sizes.
+    let cell = |i: usize, a: usize| Some(((i * (a + 7)) % 97 * (i % 31) / 190).to_string());
+    let table = Table {
+        quasi_identifiers: names.iter().map(attribute).collect(),
+        has_sensitive: false,
+        has_note: false,
+        missing: Missing::default(),
+        records: (0..5_000).map(|i| (0..4).map(|a| cell(i, a)).collect()).collect(),
+    };
+    let made = table.make();
+    let annotate = |n_bytes_max: usize| {
+        let effort = Effort { n_bytes_max: n_bytes_max as u64, progress: &|_| {} };
+        annotate(&made.counts, &made.hierarchies, &made.weights, &effort)
+    };
+    let n_bytes: usize = (0..made.lattice.schemes().len()).map(|place| made.lattice.profile(place).n_bytes()).sum();
+    assert!(n_bytes > 2 * 256 * made.lattice.schemes().len(), "not refused for the number of schemes alone");
+    check(annotate(n_bytes / 2), ErrorKind::TooLarge, None, &["4 quasi-identifiers", "625 schemes"]);
+    assert!(annotate(10 * n_bytes).is_ok());
+}
+
 /// So many quasi-identifiers, each with so many values that occur.
 fn wide(n_attributes: usize, n_values: usize) -> Table {
     let names: Vec<String> = (0..n_attributes).map(|a| format!("q{a}")).collect();
@@ -381,8 +407,7 @@ fn a_hierarchy_of_more_levels_than_can_be_numbered_is_refused() {
         records: records(&[&[Some("SECRET17")]]),
     };
     let counts = table.counts();
-    let hierarchy = table.quasi_identifiers[0].rule().resolve(&counts.domains()[0]).expect("complete");
-    let result = annotate(&counts, &[hierarchy], &[1.0], &Effort::default());
+    let result = table.quasi_identifiers[0].rule().resolve(&counts.domains()[0]);
     check(result, ErrorKind::Hierarchy, None, &["attribute 'deep'", "more than 255 levels"]);
 }
 

@@ -89,7 +89,11 @@ fn wrong(message: impl Into<String>) -> Error {
 fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     let table: Table = text.parse().map_err(|error: toml::de::Error| {
         let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-        wrong(error.message().trim().to_string()).at(format!("{}:{line}", file.display()))
+        let what = error.span().and_then(|span| text.get(span)).map(str::trim).filter(|what| what.len() <= 60);
+        let what = what.filter(|what| !what.is_empty()).map_or(String::new(), |what| format!(": {what}"));
+        wrong(format!("{}{what}", error.message().trim()))
+            .at(format!("{}:{line}", file.display()))
+            .hint("the file is written in TOML: name each section and key once, and put texts in quotes")
     })?;
     known_keys(&table, "", &["data", "attributes", "request"])?;
     let data = section(&table, "data")?

@@ -112,7 +112,7 @@ impl Judgement {
 
 fn judge(facts: &Facts) -> Judgement {
     let promised = facts.certificate.promised();
-    if !facts.verdict.holds() {
+    if facts.verdict.findings.iter().any(|finding| !finding.holds()) {
         Judgement::Broken
     } else if facts.claims.iter().any(|claim| !claim.holds) {
         Judgement::Contradicted

@@ -118,7 +118,9 @@ pub fn survey(source: &Source, missing: Option<&Missing>, talk: &Talk) -> Result
     let position = || source.files()[0].display().to_string();
     read.map_err(|error| error.or_at(position()))?;
     if n_records == 0 {
-        return Err(Error::new(ErrorKind::Data, "has column names and no records").at(position()));
+        return Err(Error::new(ErrorKind::Data, "has column names and no records")
+            .at(position())
+            .hint("the first line names the columns; records follow it"));
     }
     let taken = tokens.taken(&views);
     let n_incomplete =
@@ -736,7 +738,7 @@ pub fn rule_toml(rule: &Rule) -> Option<String> {
             Some(format!("{{ intervals = {widths}, origin = {} }}", number_toml(*origin)))
         }
         Rule::Mask { hidden, .. } if hidden.iter().copied().eq(1..=hidden.len()) => {
-            Some(format!("{{ mask = {} }}", hidden.len()))
+            Some(format!("{{ mask = {} }}", hidden.len() + 1))
         }
         Rule::Mask { hidden, .. } => {
             Some(format!("{{ mask = {} }}", list(hidden.iter().map(usize::to_string).collect())))
@@ -1046,8 +1048,8 @@ mod tests {
                 column("day", Kind::Date, 100, Some((0.0, 9000.0)), 10, false),
                 "{ dates = [\"month\", \"quarter\", \"year\", \"decade\"] }",
             ),
-            (column("plz", Kind::Text, 100, None, 5, true), "{ mask = 4 }"),
-            (column("zip", Kind::Integer, 100, Some((10000.0, 99999.0)), 5, true), "{ mask = 4 }"),
+            (column("plz", Kind::Text, 100, None, 5, true), "{ mask = 5 }"),
+            (column("zip", Kind::Integer, 100, Some((10000.0, 99999.0)), 5, true), "{ mask = 5 }"),
             (column("postcode", Kind::Text, 100, None, 16, false), "{ mask = [2, 4, 6, 8, 10, 12, 14] }"),
         ] {
             assert_eq!(rule_toml(&suggest_rule(&column).0).as_deref(), Some(expected));

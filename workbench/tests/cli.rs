@@ -356,7 +356,8 @@ fn flags_override_the_standing_wish() {
     let standing = "[request]\nk = 2\nl = 2\nmax_suppressed = \"20%\"\nmax_level = { age = 1, weight = 0 }\n";
     let level = |age: u64, sex: u64, postcode: u64| json!({"age": age, "sex": sex, "postcode": postcode});
     check_request(standing, "", json!({"k": 2, "l": 2, "max_suppressed": 2, "max_level": level(1, 1, 3)}));
-    check_request(standing, "--k 5", json!({"k": 5, "max_suppressed": 2, "max_level": level(1, 1, 3)}));
+    // A promise must not vanish because another one was named.
+    check_request(standing, "--k 5", json!({"k": 5, "l": 2, "max_suppressed": 2, "max_level": level(1, 1, 3)}));
     check_request(
         standing,
         "--max-suppressed 50%",

@@ -178,15 +178,24 @@ pub fn larger_tables() -> impl Strategy<Value = Table> {
 }
 
 /// So many quasi-identifiers with so many values that a combination of them needs more than 64 bits.
+///
+/// Eight to ten of them have at least 129 values, which need 8 bits each; the others have one or two.
 pub fn wide_tables() -> impl Strategy<Value = Table> {
     let n_sensitive = prop_oneof![Just(None), Just(Some(3)), Just(Some(1000))];
-    let tables = tables(8, attribute(131..=250usize, 1), 140..=220, n_sensitive, Just(Missing::default()));
-    tables.prop_map(|mut table| {
-        // 129 different values need 8 bits; eight times 8 bits are one more than one word has to give.
-        for (i, record) in table.records.iter_mut().enumerate().take(129) {
-            for (a, attribute) in table.quasi_identifiers.iter().enumerate() {
-                let prime = 131;
-                record[a] = Some(attribute.rows[i * (2 * a + 3) % prime][0].clone());
+    let tables = tables(10, attribute(131..=250usize, 1), 140..=220, n_sensitive, Just(Missing::default()));
+    (tables, 8..=10usize).prop_map(|(mut table, n_wide)| {
+        // Levels between value and `*` for two attributes only: there are enough schemes without.
+        for attribute in &mut table.quasi_identifiers[2..] {
+            attribute.rows.iter_mut().for_each(|row| row.truncate(1));
+        }
+        let value = |table: &Table, a: usize, i: usize| Some(table.quasi_identifiers[a].rows[i][0].clone());
+        for i in 0..table.records.len() {
+            let prime = 131;
+            for a in 0..if i < 129 { n_wide } else { 0 } {
+                table.records[i][a] = value(&table, a, i * (2 * a + 3) % prime);
+            }
+            for a in n_wide..10 {
+                table.records[i][a] = value(&table, a, i / 3 % (a + 1 - n_wide));
             }
         }
         // Some come twice, so that not every group is a single record.
@@ -196,7 +205,7 @@ pub fn wide_tables() -> impl Strategy<Value = Table> {
     })
 }
 
-/// Every table above, with three requests to ask of it.
+/// Tables, each with some requests to ask of it.
 pub fn asked(tables: impl Strategy<Value = Table>) -> impl Strategy<Value = (Table, Vec<Wish>)> {
     (tables, vec(wish(), 3..=12))
 }
