@@ -15,7 +15,7 @@ use crate::talk::{Exit, Talk};
 #[command(after_help = "\
 Examples:
   incrowd demo                     into the folder demo
-  incrowd demo /tmp/try --records 200000 --seed 7")]
+  incrowd demo try --records 200000 --seed 7")]
 pub struct Args {
     /// Folder to work in
     #[arg(default_value = "demo")]
