@@ -333,14 +333,14 @@ fn a_lattice_that_outgrows_the_memory_allowed_is_given_up() {
     let names: Vec<String> = (0..4).map(|a| format!("q{a}")).collect();
     let row = |i: usize| (0..4).map(|level| format!("{}", i >> level)).collect();
     let attribute = |name: &String| Attribute { name: name.clone(), rows: (0..16).map(row).collect(), weight: 1.0 };
-    // Small values are more frequent than large ones, so that groups have many different sizes.
-    let cell = |i: usize, a: usize| Some(((i * (a + 7)) % 97 * (i % 31) / 190).to_string());
+    // 150 groups, no two of the same size, so that there is much to remember of few groups.
+    let group = |g: usize| (0..4).map(|a| Some((g * (2 * a + 1) / (a + 1) % 16).to_string())).collect::<Vec<Cell>>();
     let table = Table {
         quasi_identifiers: names.iter().map(attribute).collect(),
         has_sensitive: false,
         has_note: false,
         missing: Missing::default(),
-        records: (0..5_000).map(|i| (0..4).map(|a| cell(i, a)).collect()).collect(),
+        records: (1..=150).flat_map(|g| vec![group(g); g]).collect(),
     };
     let made = table.make();
     let annotate = |n_bytes_max: usize| {
