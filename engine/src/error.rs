@@ -20,6 +20,8 @@ pub enum ErrorKind {
     TooLarge,
     /// The operating system refused.
     Io,
+    /// Someone asked for the work to stop.
+    Cancelled,
 }
 
 impl ErrorKind {
@@ -32,6 +34,7 @@ impl ErrorKind {
             ErrorKind::Request => "request",
             ErrorKind::TooLarge => "too-large",
             ErrorKind::Io => "io",
+            ErrorKind::Cancelled => "cancelled",
         }
     }
 }

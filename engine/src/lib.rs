@@ -21,6 +21,7 @@ pub(crate) mod roll_up;
 pub(crate) mod walk;
 pub mod lattice;
 pub mod negotiate;
+pub mod random;
 pub mod recode;
 pub mod release;
 pub mod verify;

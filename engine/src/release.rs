@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use crate::counts::{GroupCounts, hash_codes};
 use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::recode::Recoding;
-use crate::table::{Cells, Code, Encoder, Missing, UNSEEN};
+use crate::table::{Cells, Code, Domain, Encoder, Missing, UNSEEN};
 
 /// One published record: for every column its text, or none for "no value".
 ///
@@ -87,10 +87,17 @@ pub struct Publisher<'a> {
     recoding: &'a Recoding,
     missing: Missing,
     encoders: Vec<Encoder>,
+    /// The sensitive attribute, where a record's value decides which group it joins.
+    sensitive: Option<Encoder>,
     /// The groups of the counts, to be found by their codes.
     groups: HashTable<u32>,
     columns: Vec<Column>,
     codes: Vec<Vec<u32>>,
+    sensitive_codes: Vec<u32>,
+    /// By share of the recoding, how many records have been handed out.
+    n_used: Vec<u64>,
+    /// By first share of those that a record may go to, how many of them are used up.
+    n_full: Vec<u32>,
     n_suppressed: u64,
     n_dropped: u64,
 }
@@ -108,14 +115,20 @@ impl<'a> Publisher<'a> {
         for group in 0..counts.n_groups() as u32 {
             groups.insert_unique(hash_of(&group), group, hash_of);
         }
+        let sensitive = counts.sensitive().filter(|_| recoding.is_by_cell());
+        let n_shares = recoding.all_shares().len();
         Publisher {
             counts,
             recoding,
             missing: missing.clone(),
             encoders: counts.domains().iter().map(|domain| Encoder::of_domain(domain, missing)).collect(),
+            sensitive: sensitive.map(|domain| Encoder::of_domain(domain, missing)),
             groups,
             columns,
             codes: vec![Vec::new(); counts.domains().len()],
+            sensitive_codes: Vec::new(),
+            n_used: vec![0; n_shares],
+            n_full: vec![0; n_shares],
             n_suppressed: 0,
             n_dropped: 0,
         }
@@ -123,18 +136,46 @@ impl<'a> Publisher<'a> {
 
     /// The published group of record `i` of the batch at hand; none where it is suppressed.
     ///
+    /// Where equal records are shared out to several groups, the first records go to the first share.
     /// A combination that was never counted is as unsafe as one that failed.
-    fn group_of(&self, i: usize) -> Option<u32> {
-        let codes = || {
-            self.codes.iter().zip(self.counts.domains()).map(move |(codes, domain)| match codes[i] {
-                // An encoder's code is one more than the domain's, and 0 is missing.
-                0 => domain.missing().unwrap_or(Code(u32::MAX)),
-                code => Code(code - 1),
-            })
+    fn group_of(&mut self, i: usize) -> Result<Option<u32>> {
+        let code_in = |code: u32, domain: &Domain| match code {
+            // An encoder's code is one more than the domain's, and 0 is missing.
+            0 => domain.missing().unwrap_or(Code(u32::MAX)),
+            code => Code(code - 1),
         };
+        let codes =
+            || self.codes.iter().zip(self.counts.domains()).map(move |(codes, domain)| code_in(codes[i], domain));
         let is_same = |&group: &u32| self.counts.codes(group as usize).iter().copied().eq(codes());
-        let base = self.groups.find(hash_codes(codes()), is_same)?;
-        self.recoding.of_base[*base as usize]
+        let Some(&base) = self.groups.find(hash_codes(codes()), is_same) else { return Ok(None) };
+        let shares = self.recoding.shares(base as usize);
+        let mut first = 0;
+        let mut cell = shares[0].cell;
+        if let (Some(_), Some(domain)) = (cell, self.counts.sensitive()) {
+            let value = code_in(self.sensitive_codes[i], domain);
+            let Ok(place) = self.counts.cells(base as usize).binary_search_by_key(&value, |&(value, _)| value) else {
+                return Err(changed());
+            };
+            cell = Some(place as u32);
+            first = shares.partition_point(|share| share.cell < cell);
+        }
+        let start = self.recoding.start(base as usize);
+        let at = first + self.n_full[start + first] as usize;
+        let share = shares.get(at).filter(|share| share.cell == cell).ok_or_else(changed)?;
+        self.n_used[start + at] += 1;
+        if self.n_used[start + at] == share.n_records {
+            self.n_full[start + first] += 1;
+        }
+        Ok(share.group)
+    }
+
+    /// Checks, after the last batch, that every record that was counted has come by.
+    pub fn finish(&self) -> Result<()> {
+        let shares = self.recoding.all_shares().iter().zip(&self.n_used);
+        match shares.into_iter().all(|(share, n_used)| share.n_records == *n_used) {
+            true => Ok(()),
+            false => Err(changed()),
+        }
     }
 
     pub fn n_suppressed(&self) -> u64 {
@@ -157,6 +198,9 @@ impl<'a> Publisher<'a> {
         for (encoder, codes) in self.encoders.iter_mut().zip(&mut self.codes) {
             encoder.encode(column(encoder.name())?, codes)?;
         }
+        if let Some(encoder) = &mut self.sensitive {
+            encoder.encode(column(encoder.name())?, &mut self.sensitive_codes)?;
+        }
         let mut keep = vec![true; batch.num_rows()];
         if self.missing.drop_records {
             for (field, column) in schema.fields().iter().zip(batch.columns()) {
@@ -178,15 +222,17 @@ impl<'a> Publisher<'a> {
                 self.n_dropped += 1;
                 continue;
             }
-            if let Some(changed) = self.encoders.iter().zip(&self.codes).find(|(_, codes)| codes[i] == UNSEEN) {
-                let name = changed.0.name();
+            let sensitive = self.sensitive.iter().map(|encoder| (encoder, &self.sensitive_codes));
+            let mut encoded = self.encoders.iter().zip(&self.codes).chain(sensitive);
+            if let Some((encoder, _)) = encoded.find(|(_, codes)| codes[i] == UNSEEN) {
+                let name = encoder.name();
                 return Err(Error::new(
                     ErrorKind::Data,
                     format!("column '{name}' holds a value that was not there when the records were counted"),
                 )
-                .hint("the data changed in between: run the command again"));
+                .hint(CHANGED));
             }
-            let Some(group) = self.group_of(i) else {
+            let Some(group) = self.group_of(i)? else {
                 self.n_suppressed += 1;
                 continue;
             };
@@ -194,9 +240,8 @@ impl<'a> Publisher<'a> {
             for (column, cells) in self.columns.iter().zip(&kept) {
                 match (column, cells) {
                     (Column::Recoded(a, _), _) => {
-                        let label = self.recoding.cells[group as usize][*a];
-                        let is_missing = self.codes[*a][i] == 0 && self.recoding.is_exact[*a];
-                        row.push((!is_missing).then(|| self.recoding.labels[*a][label as usize].as_str()));
+                        let cell = self.recoding.cell(group as usize, *a);
+                        row.push((!cell.is_missing).then_some(cell.text.as_str()));
                     }
                     (Column::Kept(_), Some(cells)) => {
                         let present = cells.read(i, &mut text) && !self.missing.is_token(&text);
@@ -209,6 +254,12 @@ impl<'a> Publisher<'a> {
         }
         Ok(rows)
     }
+}
+
+const CHANGED: &str = "the data changed in between: run the command again";
+
+fn changed() -> Error {
+    Error::new(ErrorKind::Data, "the records are not those that were counted").hint(CHANGED)
 }
 
 #[cfg(test)]

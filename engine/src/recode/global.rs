@@ -4,8 +4,9 @@ use crate::counts::GroupCounts;
 use crate::criterion::Criteria;
 use crate::hierarchy::Hierarchy;
 use crate::lattice::groups_of;
-use crate::recode::Recoding;
+use crate::recode::{Cell, Recoding, Share, Span};
 use crate::scheme::Scheme;
+use crate::table::Code;
 
 /// Generalizes all records to a scheme and suppresses the groups that fail a criterion.
 ///
@@ -23,23 +24,29 @@ pub fn recode(counts: &GroupCounts, hierarchies: &[Hierarchy], scheme: &Scheme, 
             })
         })
         .collect();
-    let mut cells = vec![Vec::new(); n_published as usize];
-    let of_base: Vec<Option<u32>> = group_of_base.iter().map(|&group| published[group as usize]).collect();
-    for (base, published) in of_base.iter().enumerate() {
-        let Some(published) = published else { continue };
-        let cells = &mut cells[*published as usize];
-        if cells.is_empty() {
+    let mut rows = vec![Vec::new(); n_published as usize];
+    for (base, &group) in group_of_base.iter().enumerate() {
+        let Some(published) = published[group as usize] else { continue };
+        let row = &mut rows[published as usize];
+        if row.is_empty() {
             let codes = counts.codes(base).iter().zip(hierarchies).enumerate();
-            *cells = codes
-                .map(|(a, (code, hierarchy))| hierarchy.level(scheme.level(a)).of_base()[code.index()].0)
-                .collect();
+            *row =
+                codes.map(|(a, (code, hierarchy))| hierarchy.level(scheme.level(a)).of_base()[code.index()].0).collect();
         }
     }
-    let levels = || hierarchies.iter().enumerate().map(|(a, hierarchy)| (scheme.level(a), hierarchy));
-    Recoding {
-        of_base,
-        cells,
-        labels: levels().map(|(level, hierarchy)| hierarchy.level(level).labels().to_vec()).collect(),
-        is_exact: levels().map(|(level, _)| level == 0).collect(),
-    }
+    let shares = group_of_base.iter().enumerate().map(|(base, &group)| {
+        vec![Share { cell: None, group: published[group as usize], n_records: counts.size(base) }]
+    });
+    let cells = hierarchies.iter().enumerate().map(|(a, hierarchy)| {
+        let level = scheme.level(a);
+        let missing = counts.domains()[a].missing().filter(|_| level == 0);
+        let cell = |(code, text): (u32, &String)| Cell {
+            text: text.clone(),
+            is_missing: missing == Some(Code(code)),
+            span: Span::Label(level as u8, Code(code)),
+        };
+        (0..).zip(hierarchy.level(level).labels()).map(cell).collect()
+    });
+    let is_exact = (0..hierarchies.len()).map(|a| scheme.level(a) == 0).collect();
+    Recoding::new(shares, cells.collect(), rows, is_exact)
 }

@@ -1,22 +1,185 @@
 //! The ways to make a release: each says what becomes of every group of equal records.
+//!
+//! Global recoding sends all records of a group of the counts the same way. Local recoding may share them out: so many
+//! of them to this published group, so many to that one. Both are a [`Recoding`].
 
 pub mod global;
+pub(crate) mod space;
+pub mod partition;
+pub(crate) mod divide;
+pub(crate) mod nearest;
+pub mod bottom_up;
+pub mod top_down;
+pub mod mondrian;
+
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+
+use crate::table::Code;
 
 /// What becomes of the records: which published group each takes part in, and what its cells say.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recoding {
-    /// For every group of the counts, the published group that its records join; none where they are suppressed.
-    pub of_base: Vec<Option<u32>>,
-    /// By quasi-identifier, the texts that occur in published cells.
-    pub labels: Vec<Vec<String>>,
-    /// For every published group, one label per quasi-identifier.
-    pub cells: Vec<Vec<u32>>,
+    /// Where the shares of each group of the counts begin; one more entry than there are groups.
+    starts: Vec<usize>,
+    /// By group of the counts, then by sensitive cell.
+    shares: Vec<Share>,
+    /// By quasi-identifier, the cells that may be published.
+    cells: Vec<Vec<Cell>>,
+    /// For every published group one cell per quasi-identifier; no two groups have the same.
+    rows: Vec<u32>,
+    n_groups: usize,
     /// By quasi-identifier, whether published values are the table's own, so that they keep their type.
-    pub is_exact: Vec<bool>,
+    is_exact: Vec<bool>,
+}
+
+/// Some of the equal records of a group of the counts, and what becomes of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The place of their sensitive value among the cells of the group; none where any record will do.
+    pub cell: Option<u32>,
+    /// The published group that they join; none where they are suppressed.
+    pub group: Option<u32>,
+    pub n_records: u64,
+}
+
+/// What a published cell says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    pub text: String,
+    /// Whether it says that there is no value.
+    pub is_missing: bool,
+    /// Which of the table's values may be behind it.
+    pub span: Span,
+}
+
+/// Which of the table's values may be behind a published cell.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Span {
+    /// This one.
+    Value(Code),
+    /// Numbers or dates from one to another, in the order of their codes.
+    Range(Code, Code),
+    /// The same, but the cell only names the middle.
+    Middle(Code, Code),
+    /// All values below this one of this level of the hierarchy.
+    Label(u8, Code),
+    /// Some of these, increasing.
+    Set(Vec<Code>),
 }
 
 impl Recoding {
+    /// Puts together what was decided: `shares` by group of the counts, increasing by cell; the cells by
+    /// quasi-identifier; and one row of places of cells per published group.
+    pub(crate) fn new(
+        shares: impl Iterator<Item = Vec<Share>>,
+        cells: Vec<Vec<Cell>>,
+        rows: Vec<Vec<u32>>,
+        is_exact: Vec<bool>,
+    ) -> Recoding {
+        let mut recoding = Recoding {
+            starts: vec![0],
+            shares: Vec::new(),
+            cells,
+            n_groups: rows.len(),
+            rows: rows.concat(),
+            is_exact,
+        };
+        for of_base in shares {
+            recoding.shares.extend(of_base);
+            recoding.starts.push(recoding.shares.len());
+        }
+        recoding
+    }
+
+    /// How many groups are published, whose cells are not all the same.
     pub fn n_groups(&self) -> usize {
+        self.n_groups
+    }
+
+    pub fn n_attributes(&self) -> usize {
         self.cells.len()
     }
+
+    /// What becomes of the records of a group of the counts; the shares add up to all of them.
+    pub fn shares(&self, base: usize) -> &[Share] {
+        &self.shares[self.starts[base]..self.starts[base + 1]]
+    }
+
+    /// The place of the first share of a group of the counts among all shares.
+    pub(crate) fn start(&self, base: usize) -> usize {
+        self.starts[base]
+    }
+
+    pub(crate) fn all_shares(&self) -> &[Share] {
+        &self.shares
+    }
+
+    /// The cells that may be published for a quasi-identifier.
+    pub fn cells(&self, attribute: usize) -> &[Cell] {
+        &self.cells[attribute]
+    }
+
+    /// For every quasi-identifier, which of its cells a published group has.
+    pub fn row(&self, group: usize) -> &[u32] {
+        let n = self.cells.len();
+        &self.rows[group * n..(group + 1) * n]
+    }
+
+    /// What a published group's cell says.
+    pub fn cell(&self, group: usize, attribute: usize) -> &Cell {
+        &self.cells[attribute][self.row(group)[attribute] as usize]
+    }
+
+    /// Whether all published values of a quasi-identifier are the table's own, so that they keep their type.
+    pub fn is_exact(&self, attribute: usize) -> bool {
+        self.is_exact[attribute]
+    }
+
+    /// Whether it matters which sensitive value a record has.
+    pub fn is_by_cell(&self) -> bool {
+        self.shares.iter().any(|share| share.cell.is_some())
+    }
+
+    /// How many records each published group has.
+    pub fn sizes(&self) -> Vec<u64> {
+        let mut sizes = vec![0; self.n_groups];
+        for share in &self.shares {
+            if let Some(group) = share.group {
+                sizes[group as usize] += share.n_records;
+            }
+        }
+        sizes
+    }
+
+    pub fn n_suppressed(&self) -> u64 {
+        self.shares.iter().filter(|share| share.group.is_none()).map(|share| share.n_records).sum()
+    }
+
+    /// The groups as a reader of the release sees them: for every group a number that groups with the same texts share,
+    /// and how many numbers there are.
+    ///
+    /// Different ranges have different texts, but two ranges can have the same middle.
+    pub fn as_seen(&self) -> (Vec<u32>, usize) {
+        let texts: Vec<Vec<u32>> = self
+            .cells
+            .iter()
+            .map(|cells| numbered(cells.iter().map(|cell| (cell.is_missing, cell.text.as_str()))).0)
+            .collect();
+        let row = |group| self.row(group).iter().zip(&texts).map(|(&cell, texts)| texts[cell as usize]);
+        numbered((0..self.n_groups).map(|group| row(group).collect::<Vec<u32>>()))
+    }
+}
+
+/// Numbers things in order of appearance, equal ones alike; and how many numbers there are.
+pub(crate) fn numbered<T: Hash + Eq>(things: impl Iterator<Item = T>) -> (Vec<u32>, usize) {
+    let mut numbers = FxHashMap::default();
+    let numbered = things
+        .map(|thing| {
+            let next = numbers.len() as u32;
+            *numbers.entry(thing).or_insert(next)
+        })
+        .collect();
+    (numbered, numbers.len())
 }

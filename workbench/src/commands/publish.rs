@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use incrowd::counts::GroupCounts;
 use incrowd::loss::ncp_of_level;
 use incrowd::negotiate::check_criteria;
 use incrowd::recode::{Recoding, global};
@@ -128,7 +127,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         verdict: &judged.verdict,
         claims: &claims,
         attributes: attribute_facts(&counted, &recoding, &agreed.offer.scheme),
-        group_sizes: group_sizes(&counted.counts, &recoding),
+        group_sizes: group_sizes(&recoding),
         by_height: height_facts(&agreed),
     };
     let report = report::html(&facts);
@@ -374,7 +373,7 @@ fn typed_columns(
 ) -> Vec<TypedColumn> {
     use arrow_schema::DataType;
     let typed = |(i, column): (usize, &Column)| {
-        let is_text = matches!(column, Column::Recoded(a, _) if !recoding.is_exact[*a]);
+        let is_text = matches!(column, Column::Recoded(a, _) if !recoding.is_exact(*a));
         let field = counted.source.schema().field_with_name(column.name()).expect("columns come from the schema");
         let data_type = match kinds {
             _ if is_text => DataType::Utf8,
@@ -487,13 +486,12 @@ fn attribute_facts(counted: &Counted, recoding: &Recoding, scheme: &Scheme) -> V
         let level = scheme.level(a);
         let penalties = ncp_of_level(hierarchy, level);
         let mut is_published = vec![false; penalties.len()];
-        recoding.cells.iter().for_each(|cells| is_published[cells[a] as usize] = true);
         let (mut n_records, mut loss) = (0u64, 0.0);
-        for (base, group) in recoding.of_base.iter().enumerate() {
-            if let Some(group) = group {
-                n_records += counted.counts.size(base);
-                loss += counted.counts.size(base) as f64 * penalties[recoding.cells[*group as usize][a] as usize];
-            }
+        for (group, size) in recoding.sizes().into_iter().enumerate() {
+            let cell = recoding.row(group)[a] as usize;
+            is_published[cell] = true;
+            n_records += size;
+            loss += size as f64 * penalties[cell];
         }
         let published = || (0..penalties.len()).filter(|&code| is_published[code]);
         AttributeFacts {
@@ -502,22 +500,16 @@ fn attribute_facts(counted: &Counted, recoding: &Recoding, scheme: &Scheme) -> V
             n_levels: hierarchy.n_levels(),
             level_name: hierarchy.level(level).phrase().to_string(),
             n_labels: published().count(),
-            samples: published().take(4).map(|code| recoding.labels[a][code].clone()).collect(),
+            samples: published().take(4).map(|code| recoding.cells(a)[code].text.clone()).collect(),
             ncp: loss / n_records.max(1) as f64,
         }
     };
     counted.hierarchies.iter().enumerate().map(facts).collect()
 }
 
-fn group_sizes(counts: &GroupCounts, recoding: &Recoding) -> Vec<(u64, u64)> {
-    let mut sizes = vec![0u64; recoding.n_groups()];
-    for (base, group) in recoding.of_base.iter().enumerate() {
-        if let Some(group) = group {
-            sizes[*group as usize] += counts.size(base);
-        }
-    }
+fn group_sizes(recoding: &Recoding) -> Vec<(u64, u64)> {
     let mut by_size = std::collections::BTreeMap::new();
-    sizes.iter().for_each(|&size| *by_size.entry(size).or_insert(0) += 1);
+    recoding.sizes().into_iter().for_each(|size| *by_size.entry(size).or_insert(0) += 1);
     by_size.into_iter().collect()
 }
 

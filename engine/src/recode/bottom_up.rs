@@ -1,0 +1,114 @@
+//! Local recoding from below: every class that is too small joins the one with which it loses least, until none is.
+//!
+//! The bottom-up method of Xu et al., "Utility-based anonymization using local recoding" (KDD 2006), on groups of equal
+//! records, which are nearest to each other anyway.
+//!
+//! It goes in rounds. Every class that is not large and diverse enough looks for the nearest of all others: that whose
+//! union adds least to the loss, summed over the records; among equals the class that came to be first. Those whose
+//! nearest is nearest come first, and join what is nearest when it is their turn. A class that others have joined has
+//! had its turn; one that has reached 2k records is divided.
+//!
+//! (The paper takes the least loss of the union, whatever the two classes lose already, and the order of the table. On
+//! Adult with k = 100 that loses half as much again.)
+
+use crate::counts::GroupCounts;
+use crate::error::Result;
+use crate::hierarchy::Hierarchy;
+use crate::recode::divide::Divider;
+use crate::recode::nearest::{Classes, NOTHING, nearest_of_each};
+use crate::recode::partition::{Least, Part, Partition, Watch};
+use crate::recode::space::Space;
+
+/// Puts all records into classes, from below.
+///
+/// # Guarantee
+/// Every class has at least k records, and at least l different sensitive values where l is asked for.
+/// Without l, no class has more than 2k − 1 records.
+/// The classes depend on the table, the weights, k and l alone: not on the order of records or the number of threads.
+pub fn partition(
+    counts: &GroupCounts,
+    hierarchies: &[Hierarchy],
+    weights: &[f64],
+    least: Least,
+    watch: &Watch,
+) -> Result<Partition> {
+    least.check(counts, hierarchies)?;
+    let space = Space::new(counts, hierarchies, weights)?;
+    let mut classes = Vec::with_capacity(counts.n_groups());
+    let mut divider = Divider::new(&space, counts, least);
+    for parts in least.parts(counts).chunk_by(|a, b| a.base == b.base) {
+        let n_records: u64 = parts.iter().map(|part| part.n_records).sum();
+        let is_enough = divider.is_enough(n_records, parts);
+        if is_enough {
+            (watch.progress)(n_records);
+        }
+        match is_enough && n_records >= 2 * least.k {
+            true => classes.extend(divider.deal(parts.to_vec())),
+            false => classes.push(parts.to_vec()),
+        }
+    }
+    settle(&mut divider, classes, watch).map(Partition::new)
+}
+
+/// How many classes look for their nearest at the same time.
+const N_AHEAD: usize = 256;
+
+/// How many of the nearest classes are looked up ahead, because some will be gone when it comes to it.
+const N_NEAR: usize = 3;
+
+/// Unites classes that are not enough with their nearest until all are; tells of the records for which this is new.
+pub(crate) fn settle(divider: &mut Divider, parts: Vec<Vec<Part>>, watch: &Watch) -> Result<Vec<Vec<Part>>> {
+    let mut classes = Classes::new(divider.space);
+    let mut waiting = Vec::new();
+    for parts in parts {
+        let id = classes.push(parts);
+        if !divider.is_enough(classes.size(id), classes.parts(id)) {
+            waiting.push(id);
+        }
+    }
+    while !waiting.is_empty() {
+        watch.check()?;
+        classes.lay_out();
+        let nearest = nearest_of_each::<1>(&classes, &waiting);
+        let mut in_order: Vec<(u64, u32)> = nearest.iter().map(|[(added, _)]| *added).zip(waiting.drain(..)).collect();
+        in_order.sort_unstable();
+        for ahead in in_order.chunks(N_AHEAD) {
+            watch.check()?;
+            classes.lay_out_loose();
+            let ahead: Vec<u32> = ahead.iter().map(|&(_, id)| id).filter(|&id| classes.is_there(id)).collect();
+            // All threads look ahead. What has gone or come when it is a class's turn is seen to below, so that they
+            // find what one thread would.
+            for (&id, near) in ahead.iter().zip(nearest_of_each::<N_NEAR>(&classes, &ahead)) {
+                if !classes.is_there(id) {
+                    continue;
+                }
+                let known = near.into_iter().find(|&(_, other)| other == NOTHING.1 || classes.is_there(other));
+                let in_trees = known.unwrap_or_else(|| classes.nearest::<1>(id)[0]);
+                let (_, nearest) = classes.nearest_loose(id).min(in_trees);
+                assert!(nearest != NOTHING.1, "all records together are enough");
+                unite(&mut classes, [id, nearest], divider, &mut waiting, watch);
+            }
+        }
+        waiting.retain(|&id| classes.is_there(id));
+    }
+    Ok(classes.into_parts())
+}
+
+/// Makes one class of two, or several where there are enough records.
+fn unite(classes: &mut Classes, ids: [u32; 2], divider: &mut Divider, waiting: &mut Vec<u32>, watch: &Watch) {
+    let n_not_enough = |&id: &u32| match divider.is_enough(classes.size(id), classes.parts(id)) {
+        true => 0,
+        false => classes.size(id),
+    };
+    let n_new: u64 = ids.iter().map(n_not_enough).sum();
+    let [mut parts, more] = ids.map(|id| classes.take(id));
+    parts.extend(more);
+    for piece in divider.pieces(parts) {
+        let id = classes.push(piece);
+        if !divider.is_enough(classes.size(id), classes.parts(id)) {
+            // Only what is in one piece can be so.
+            return waiting.push(id);
+        }
+    }
+    (watch.progress)(n_new);
+}

@@ -1,0 +1,338 @@
+//! Records put into classes, each large and diverse enough to be published as one box; and what the boxes print.
+
+use rustc_hash::FxHashMap;
+
+use crate::counts::GroupCounts;
+use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::{ANY, Hierarchy};
+use crate::recode::{Cell, Recoding, Share, Span, numbered};
+use crate::table::{Code, Kind, date_text, days_of_date, parse_date};
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What every class must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Least {
+    /// Records.
+    pub k: u64,
+    /// Different sensitive values, where that matters.
+    pub l: Option<u64>,
+}
+
+/// Whom a long computation tells how far it is, and who may stop it.
+pub struct Watch<'a> {
+    /// Called with the number of records that have just found their class; in the end all have.
+    pub progress: &'a (dyn Fn(u64) + Sync),
+    /// When this becomes true, the computation ends with an error of kind [`ErrorKind::Cancelled`].
+    pub cancel: &'a AtomicBool,
+}
+
+impl Default for Watch<'_> {
+    fn default() -> Self {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Watch { progress: &|_| {}, cancel: &NEVER }
+    }
+}
+
+impl Watch<'_> {
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.cancel.load(Ordering::Relaxed) {
+            true => Err(Error::new(ErrorKind::Cancelled, "stopped before it was done")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Equal records of one group of the counts that belong to the same class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Part {
+    /// The group of the counts.
+    pub base: u32,
+    /// The place of their sensitive value among the group's cells; none where diversity was not asked for.
+    pub cell: Option<u32>,
+    pub n_records: u64,
+}
+
+/// All records of a table, put into classes.
+///
+/// A class is published as one box. Classes may have the same box: then they are one group to a reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// In the order of their first parts; the parts of a class increase and are not empty.
+    classes: Vec<Vec<Part>>,
+}
+
+/// How published cells look. A single value prints as itself in every style.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellStyle {
+    /// Numbers and dates as `[24-30]`; categories as the label of their closest common ancestor.
+    Ranges,
+    /// Everything as the label of its closest common ancestor: numbers lose more than with ranges.
+    Labels,
+    /// Categories as the set of the group's values, `{a,b}`; numbers and dates as ranges.
+    Sets,
+    /// Numbers and dates as the middle of the range; categories as labels.
+    Midpoints,
+}
+
+impl CellStyle {
+    pub const ALL: [CellStyle; 4] = [CellStyle::Ranges, CellStyle::Labels, CellStyle::Sets, CellStyle::Midpoints];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            CellStyle::Ranges => "ranges",
+            CellStyle::Labels => "labels",
+            CellStyle::Sets => "sets",
+            CellStyle::Midpoints => "midpoints",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<CellStyle> {
+        CellStyle::ALL.into_iter().find(|style| style.name() == name)
+    }
+}
+
+impl Least {
+    /// Refuses what no partition of this table can have.
+    pub(crate) fn check(self, counts: &GroupCounts, hierarchies: &[Hierarchy]) -> Result<()> {
+        let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
+        assert_eq!(hierarchies.len(), counts.domains().len(), "one hierarchy per quasi-identifier");
+        if hierarchies.is_empty() {
+            return wrong("there is no quasi-identifier to generalize".into(), "name at least one in the project");
+        }
+        if self.k == 0 {
+            return wrong("k must be at least 1".into(), "a group of one record protects nobody: ask for 2 or more");
+        }
+        if self.k > counts.n_records() {
+            return wrong(
+                format!("k is {}, but there are only {} records", self.k, counts.n_records()),
+                "ask for a smaller k",
+            );
+        }
+        match (self.l, counts.sensitive()) {
+            (Some(0), _) => wrong("l must be at least 1".into(), "ask for 2 or more"),
+            (Some(_), None) => wrong("l needs a sensitive attribute".into(), "give an attribute that role"),
+            (Some(l), Some(domain)) if l > domain.len() as u64 => wrong(
+                format!("l is {l}, but attribute '{}' has only {} values", domain.name(), domain.len()),
+                "ask for a smaller l",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// All records as parts: by group of the counts, and by sensitive value where that matters.
+    pub(crate) fn parts(self, counts: &GroupCounts) -> Vec<Part> {
+        let of_base = |base: usize| {
+            let whole = Part { base: base as u32, cell: None, n_records: counts.size(base) };
+            let cells: &[(Code, u64)] = if self.l.is_some() { counts.cells(base) } else { &[] };
+            let part = move |(cell, &(_, n_records)): (u32, &(Code, u64))| Part { cell: Some(cell), n_records, ..whole };
+            self.l.is_none().then_some(whole).into_iter().chain((0..).zip(cells).map(part))
+        };
+        (0..counts.n_groups()).flat_map(of_base).collect()
+    }
+
+    /// The sensitive value of a part, as a number; 0 where it does not matter.
+    pub(crate) fn value(self, counts: &GroupCounts, part: &Part) -> u32 {
+        part.cell.map_or(0, |cell| counts.cells(part.base as usize)[cell as usize].0.0)
+    }
+}
+
+impl Partition {
+    /// Puts the classes into canonical order.
+    pub(crate) fn new(mut classes: Vec<Vec<Part>>) -> Partition {
+        for parts in &mut classes {
+            parts.sort_unstable();
+            parts.dedup_by(|next, first| {
+                let is_same = (next.base, next.cell) == (first.base, first.cell);
+                if is_same {
+                    first.n_records += next.n_records;
+                }
+                is_same
+            });
+        }
+        classes.sort_unstable();
+        Partition { classes }
+    }
+
+    pub fn n_classes(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// The classes, each as its parts.
+    pub fn classes(&self) -> impl ExactSizeIterator<Item = &[Part]> {
+        self.classes.iter().map(Vec::as_slice)
+    }
+
+    /// How many records each class has.
+    pub fn sizes(&self) -> impl Iterator<Item = u64> {
+        self.classes.iter().map(|parts| parts.iter().map(|part| part.n_records).sum())
+    }
+
+    /// Says what is published of each record.
+    ///
+    /// # Guarantee
+    /// A published group is made of whole classes, so that it has whatever every class has at least.
+    /// Its cells depend on nothing but which values its records have.
+    pub fn recode(&self, counts: &GroupCounts, hierarchies: &[Hierarchy], style: CellStyle) -> Recoding {
+        let mut writers: Vec<Writer> =
+            hierarchies.iter().enumerate().map(|(a, hierarchy)| Writer::new(counts, a, hierarchy, style)).collect();
+        let rows: Vec<Vec<u32>> = self
+            .classes
+            .iter()
+            .map(|parts| writers.iter_mut().enumerate().map(|(a, writer)| writer.cell_of(counts, a, parts)).collect())
+            .collect();
+        let (group_of_class, n_groups) = numbered(rows.iter());
+        let mut distinct = vec![Vec::new(); n_groups];
+        let mut shares: Vec<Vec<Share>> = vec![Vec::new(); counts.n_groups()];
+        for ((parts, &group), row) in self.classes.iter().zip(&group_of_class).zip(&rows) {
+            distinct[group as usize].clone_from(row);
+            for part in parts {
+                let share = Share { cell: part.cell, group: Some(group), n_records: part.n_records };
+                shares[part.base as usize].push(share);
+            }
+        }
+        for of_base in &mut shares {
+            of_base.sort_unstable_by_key(|share| (share.cell, share.group));
+            of_base.dedup_by(|next, first| {
+                let is_same = (next.cell, next.group) == (first.cell, first.group);
+                if is_same {
+                    first.n_records += next.n_records;
+                }
+                is_same
+            });
+        }
+        let cells: Vec<Vec<Cell>> = writers.into_iter().map(|writer| writer.cells).collect();
+        let is_exact =
+            cells.iter().map(|cells| cells.iter().all(|cell| matches!(cell.span, Span::Value(_)))).collect();
+        Recoding::new(shares.into_iter(), cells, distinct, is_exact)
+    }
+}
+
+/// Makes the cells of one quasi-identifier.
+struct Writer<'a> {
+    hierarchy: &'a Hierarchy,
+    missing: Option<Code>,
+    is_numeric: bool,
+    style: CellStyle,
+    cells: Vec<Cell>,
+    known: FxHashMap<Span, u32>,
+    codes: Vec<Code>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(counts: &GroupCounts, attribute: usize, hierarchy: &'a Hierarchy, style: CellStyle) -> Writer<'a> {
+        Writer {
+            hierarchy,
+            missing: counts.domains()[attribute].missing(),
+            is_numeric: hierarchy.positions().is_some(),
+            style,
+            cells: Vec::new(),
+            known: FxHashMap::default(),
+            codes: Vec::new(),
+        }
+    }
+
+    /// The place of the cell for the values that a class has.
+    fn cell_of(&mut self, counts: &GroupCounts, attribute: usize, parts: &[Part]) -> u32 {
+        let mut codes = std::mem::take(&mut self.codes);
+        codes.clear();
+        codes.extend(parts.iter().map(|part| counts.codes(part.base as usize)[attribute]));
+        codes.sort_unstable();
+        codes.dedup();
+        let span = self.span(&codes);
+        self.codes = codes;
+        if let Some(&place) = self.known.get(&span) {
+            return place;
+        }
+        let place = self.cells.len() as u32;
+        let is_missing = matches!(span, Span::Value(code) if Some(code) == self.missing);
+        self.cells.push(Cell { text: self.text(&span), is_missing, span: span.clone() });
+        self.known.insert(span, place);
+        place
+    }
+
+    fn span(&self, codes: &[Code]) -> Span {
+        let (low, high) = (codes[0], codes[codes.len() - 1]);
+        // Not even whether there is a value is known: no range says that.
+        let is_range = self.is_numeric && Some(high) != self.missing;
+        match self.style {
+            _ if codes.len() == 1 => Span::Value(low),
+            CellStyle::Ranges | CellStyle::Sets if is_range => Span::Range(low, high),
+            CellStyle::Midpoints if is_range => Span::Middle(low, high),
+            CellStyle::Sets if !self.is_numeric => Span::Set(codes.to_vec()),
+            CellStyle::Ranges | CellStyle::Sets | CellStyle::Midpoints if self.is_numeric => {
+                Span::Label(self.hierarchy.top() as u8, Code(0))
+            }
+            _ => {
+                let (level, code) = closest_common_ancestor(self.hierarchy, codes);
+                Span::Label(level as u8, code)
+            }
+        }
+    }
+
+    fn text(&self, span: &Span) -> String {
+        let value = |code: &Code| self.hierarchy.level(0).labels()[code.index()].as_str();
+        match span {
+            Span::Value(code) => value(code).to_string(),
+            Span::Range(low, high) => format!("[{}-{}]", value(low), value(high)),
+            Span::Middle(low, high) => middle(self.hierarchy.kind(), value(low), value(high)),
+            Span::Label(level, code) => self.hierarchy.level(usize::from(*level)).labels()[code.index()].clone(),
+            Span::Set(codes) => format!("{{{}}}", codes.iter().map(value).collect::<Vec<_>>().join(",")),
+        }
+    }
+}
+
+/// The lowest level at which all of some values have the same label, and that label.
+pub(crate) fn closest_common_ancestor(hierarchy: &Hierarchy, codes: &[Code]) -> (usize, Code) {
+    let shared = |level: usize| {
+        let of_base = hierarchy.level(level).of_base();
+        let first = of_base[codes[0].index()];
+        codes.iter().all(|code| of_base[code.index()] == first).then_some((level, first))
+    };
+    (0..hierarchy.n_levels()).find_map(shared).expect("all values share the top")
+}
+
+/// The middle of two numbers or dates as a text; of dates the earlier of two middle days.
+fn middle(kind: Kind, low: &str, high: &str) -> String {
+    if kind == Kind::Date {
+        let day = |text| parse_date(text).map(|(year, month, day)| days_of_date(year, month, day));
+        if let (Some(low), Some(high)) = (day(low), day(high)) {
+            return date_text((low + high).div_euclid(2));
+        }
+    }
+    if let (Ok(low), Ok(high)) = (low.parse::<i128>(), high.parse::<i128>()) {
+        let half = if (low + high) % 2 == 0 { "" } else { ".5" };
+        // Division rounds towards 0, and the half is added away from it.
+        let sign = if low + high == -1 { "-" } else { "" };
+        return format!("{sign}{}{half}", (low + high) / 2);
+    }
+    match (low.parse::<f64>(), high.parse::<f64>()) {
+        // Rounded to what decimals hold, so that 0.1 and 0.2 have the middle 0.15.
+        (Ok(low), Ok(high)) => format!("{:.12e}", low / 2.0 + high / 2.0)
+            .parse::<f64>()
+            .map_or_else(|_| ANY.to_string(), |middle| middle.to_string()),
+        _ => ANY.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn middles() {
+        for (kind, low, high, expected) in [
+            (Kind::Integer, "24", "30", "27"),
+            (Kind::Integer, "24", "29", "26.5"),
+            (Kind::Integer, "-1", "0", "-0.5"),
+            (Kind::Integer, "-4", "-1", "-2.5"),
+            (Kind::Integer, "-4", "5", "0.5"),
+            (Kind::Number, "0.1", "0.2", "0.15"),
+            (Kind::Number, "1", "2.5", "1.75"),
+            (Kind::Date, "2024-02-28", "2024-03-01", "2024-02-29"),
+            (Kind::Date, "1969-12-31", "1970-01-01", "1969-12-31"),
+        ] {
+            assert_eq!(middle(kind, low, high), expected, "{low} and {high}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Quasi-identifiers as axes: how far apart values are, and what it costs to publish a box of them.
+//!
+//! The values of an attribute stand in a row: numbers and dates by size, a missing one last; categories as they stand
+//! in their hierarchy, so that the values below any label follow each other. Records that become one group are then
+//! published as a box, with a lowest and a highest place on every axis, and uniting two groups is a minimum and a
+//! maximum. The closest common ancestor of a box of categories is that of its two ends.
+
+use crate::counts::GroupCounts;
+use crate::error::Result;
+use crate::hierarchy::Hierarchy;
+use crate::loss::{ONE, Penalties, Steps};
+use crate::table::Code;
+
+/// The lowest and the highest place on one axis.
+pub(crate) type Side = (u32, u32);
+
+/// All quasi-identifiers of a table, and where its groups stand.
+pub(crate) struct Space {
+    pub(crate) axes: Vec<Axis>,
+    /// The place of every group of the counts on every axis, group by group.
+    places: Vec<u32>,
+}
+
+/// One quasi-identifier.
+pub(crate) struct Axis {
+    /// By place, the value's code.
+    pub(crate) code_at: Vec<Code>,
+    pub(crate) is_numeric: bool,
+    measure: Measure,
+}
+
+/// What a side costs one record, in steps of the loss, weight included.
+enum Measure {
+    /// By lowest and highest place: few values.
+    Table { n: usize, steps: Vec<u32> },
+    /// Numbers: the difference, or the whole axis where it is not even known whether there is a value.
+    Line { at: Vec<u32>, missing: u32, whole: u32 },
+    /// Categories: by level, the label above each place and what it costs.
+    Tree { levels: Vec<Vec<(u32, u32)>> },
+}
+
+/// Up to this many values, penalties of all pairs are looked up: at most a quarter of a megabyte.
+const N_TABLE_MAX: usize = 256;
+
+impl Space {
+    /// Hierarchies and weights belong to the quasi-identifiers of the counts in order.
+    pub(crate) fn new(counts: &GroupCounts, hierarchies: &[Hierarchy], weights: &[f64]) -> Result<Space> {
+        let penalties = Penalties::new(hierarchies, weights)?;
+        let total: f64 = weights.iter().sum();
+        let (axes, place_of): (Vec<Axis>, Vec<Vec<u32>>) = hierarchies
+            .iter()
+            .zip(weights)
+            .enumerate()
+            .map(|(a, (hierarchy, weight))| axis(hierarchy, &penalties, a, weight / total))
+            .unzip();
+        let place = |(a, code): (usize, &Code)| place_of[a][code.index()];
+        let places =
+            (0..counts.n_groups()).flat_map(|base| counts.codes(base).iter().enumerate().map(place)).collect();
+        Ok(Space { axes, places })
+    }
+
+    pub(crate) fn n_axes(&self) -> usize {
+        self.axes.len()
+    }
+
+    /// Where a group of the counts stands on every axis.
+    #[inline]
+    pub(crate) fn places(&self, base: u32) -> &[u32] {
+        let n = self.axes.len();
+        &self.places[base as usize * n..(base as usize + 1) * n]
+    }
+
+    /// The box of one group of the counts.
+    pub(crate) fn point(&self, base: u32) -> Vec<Side> {
+        self.places(base).iter().map(|&place| (place, place)).collect()
+    }
+
+    /// What a box costs each of its records.
+    pub(crate) fn cost(&self, sides: &[Side]) -> Steps {
+        self.axes.iter().zip(sides).map(|(axis, &(low, high))| u64::from(axis.cost(low, high))).sum()
+    }
+
+    /// What the box around two boxes costs each record.
+    #[inline]
+    pub(crate) fn cost_of_union(&self, ours: &[Side], theirs: &[Side]) -> Steps {
+        let sides = self.axes.iter().zip(ours.iter().zip(theirs));
+        sides.map(|(axis, (a, b))| u64::from(axis.cost(a.0.min(b.0), a.1.max(b.1)))).sum()
+    }
+
+    /// What a box costs each record when a group of the counts is added.
+    #[inline]
+    pub(crate) fn cost_with(&self, sides: &[Side], base: u32) -> Steps {
+        let sides = self.axes.iter().zip(sides.iter().zip(self.places(base)));
+        sides.map(|(axis, (side, &place))| u64::from(axis.cost(side.0.min(place), side.1.max(place)))).sum()
+    }
+
+    /// What the box around two groups of the counts costs each record: how far apart they are.
+    #[inline]
+    pub(crate) fn distance(&self, one: u32, other: u32) -> Steps {
+        let places = self.axes.iter().zip(self.places(one).iter().zip(self.places(other)));
+        places.map(|(axis, (&a, &b))| u64::from(axis.cost(a.min(b), a.max(b)))).sum()
+    }
+
+    /// Widens a box to hold a group of the counts.
+    #[inline]
+    pub(crate) fn widen(&self, sides: &mut [Side], base: u32) {
+        for (side, &place) in sides.iter_mut().zip(self.places(base)) {
+            *side = (side.0.min(place), side.1.max(place));
+        }
+    }
+
+    /// The box around some groups of the counts, of which there is at least one.
+    pub(crate) fn around(&self, bases: impl IntoIterator<Item = u32>) -> Vec<Side> {
+        let mut bases = bases.into_iter();
+        let mut sides = self.point(bases.next().expect("a box holds something"));
+        bases.for_each(|base| self.widen(&mut sides, base));
+        sides
+    }
+}
+
+impl Axis {
+    /// What a side costs one record; never less than a side within it.
+    #[inline]
+    pub(crate) fn cost(&self, low: u32, high: u32) -> u32 {
+        match &self.measure {
+            Measure::Table { n, steps } => steps[low as usize * n + high as usize],
+            Measure::Line { missing, whole, .. } if high == *missing => whole * u32::from(low < high),
+            Measure::Line { at, .. } => at[high as usize] - at[low as usize],
+            Measure::Tree { .. } if low == high => 0,
+            Measure::Tree { levels } => {
+                let shared = levels.iter().find(|level| level[low as usize].0 == level[high as usize].0);
+                shared.expect("all values share the top")[low as usize].1
+            }
+        }
+    }
+}
+
+/// The axis of a quasi-identifier, and the place of each of its values by code.
+fn axis(hierarchy: &Hierarchy, penalties: &Penalties, attribute: usize, weight: f64) -> (Axis, Vec<u32>) {
+    let n_values = hierarchy.level(0).len();
+    let mut code_at: Vec<Code> = (0..n_values as u32).map(Code).collect();
+    let positions = hierarchy.positions();
+    let measure = match &positions {
+        // Codes are in the order of numbers already, and a missing value is last.
+        Some(positions) => {
+            let known = || positions.iter().flatten().copied();
+            let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+            let whole = weight * ONE as f64;
+            let step = |at: f64| ((at - low) / (high - low) * whole).round() as u32;
+            let missing = positions.iter().position(Option::is_none).map_or(u32::MAX, |place| place as u32);
+            match high > low {
+                true => Measure::Line {
+                    at: positions.iter().map(|at| at.map_or(0, step)).collect(),
+                    missing,
+                    whole: whole.round() as u32,
+                },
+                // Several ways to write one number: not to say which is to say nothing.
+                false => Measure::Tree { levels: vec![vec![(0, whole.round() as u32); n_values]] },
+            }
+        }
+        None => {
+            let labels = |code: &Code| -> Vec<Code> {
+                hierarchy.levels().iter().rev().map(|level| level.of_base()[code.index()]).collect()
+            };
+            code_at.sort_by_cached_key(labels);
+            let level = |level: usize| {
+                let label = |code: &Code| hierarchy.level(level).of_base()[code.index()];
+                let steps = penalties.of(attribute, level);
+                code_at.iter().map(|code| (label(code).0, steps[label(code).index()])).collect()
+            };
+            Measure::Tree { levels: (1..hierarchy.n_levels()).map(level).collect() }
+        }
+    };
+    let mut place_of = vec![0; n_values];
+    (0..).zip(&code_at).for_each(|(place, code)| place_of[code.index()] = place);
+    let mut axis = Axis { code_at, is_numeric: positions.is_some(), measure };
+    if n_values <= N_TABLE_MAX {
+        let pairs = (0..n_values * n_values).map(|i| (i / n_values, i % n_values));
+        let cost = |(low, high)| if low <= high { axis.cost(low as u32, high as u32) } else { 0 };
+        axis.measure = Measure::Table { n: n_values, steps: pairs.map(cost).collect() };
+    }
+    (axis, place_of)
+}
