@@ -8,8 +8,11 @@
 //! nearest is nearest come first, and join what is nearest when it is their turn. A class that others have joined has
 //! had its turn; one that has reached 2k records is divided.
 //!
+//! In the end neighbours share their records anew: each class is put together with one of its nearest and divided again,
+//! if that loses less.
+//!
 //! (The paper takes the least loss of the union, whatever the two classes lose already, and the order of the table. On
-//! Adult with k = 100 that loses half as much again.)
+//! Adult with k = 100 that loses half as much again. It does not share anew, which on Adult saves 2 to 10 percent more.)
 
 use crate::counts::GroupCounts;
 use crate::error::Result;
@@ -47,7 +50,9 @@ pub fn partition(
             false => classes.push(parts.to_vec()),
         }
     }
-    settle(&mut divider, classes, watch).map(Partition::new)
+    let mut classes = settle(&mut divider, classes, watch)?;
+    share_anew(&mut classes, &mut divider, watch)?;
+    Ok(Partition::new(classes.into_parts()))
 }
 
 /// How many classes look for their nearest at the same time.
@@ -57,7 +62,7 @@ const N_AHEAD: usize = 256;
 const N_NEAR: usize = 3;
 
 /// Unites classes that are not enough with their nearest until all are; tells of the records for which this is new.
-pub(crate) fn settle(divider: &mut Divider, parts: Vec<Vec<Part>>, watch: &Watch) -> Result<Vec<Vec<Part>>> {
+pub(crate) fn settle<'a>(divider: &mut Divider<'a>, parts: Vec<Vec<Part>>, watch: &Watch) -> Result<Classes<'a>> {
     let mut classes = Classes::new(divider.space);
     let mut waiting = Vec::new();
     for parts in parts {
@@ -91,7 +96,7 @@ pub(crate) fn settle(divider: &mut Divider, parts: Vec<Vec<Part>>, watch: &Watch
         }
         waiting.retain(|&id| classes.is_there(id));
     }
-    Ok(classes.into_parts())
+    Ok(classes)
 }
 
 /// Makes one class of two, or several where there are enough records.
@@ -111,4 +116,35 @@ fn unite(classes: &mut Classes, ids: [u32; 2], divider: &mut Divider, waiting: &
         }
     }
     (watch.progress)(n_new);
+}
+
+/// How many times neighbours share their records anew, and with how many neighbours each class tries.
+const N_TIMES: usize = 2;
+const N_NEIGHBOURS: usize = 6;
+
+/// Puts each class together with one of its nearest and divides the two again, where that loses less.
+fn share_anew(classes: &mut Classes, divider: &mut Divider, watch: &Watch) -> Result<()> {
+    let mut to_try = classes.ids();
+    for _ in 0..N_TIMES {
+        classes.lay_out();
+        let mut changed = Vec::new();
+        let neighbours = nearest_of_each::<N_NEIGHBOURS>(classes, &to_try);
+        for (&id, near) in to_try.iter().zip(&neighbours) {
+            watch.check()?;
+            for &(_, other) in near.iter().filter(|near| **near != NOTHING) {
+                if !classes.is_there(id) || !classes.is_there(other) {
+                    continue;
+                }
+                let pieces = divider.pieces([classes.parts(id), classes.parts(other)].concat());
+                let loss: u64 = pieces.iter().map(|parts| divider.loss(parts)).sum();
+                if loss < classes.loss(id) + classes.loss(other) {
+                    [id, other].iter().for_each(|&id| drop(classes.take(id)));
+                    changed.extend(pieces.into_iter().map(|parts| classes.push(parts)));
+                }
+            }
+        }
+        to_try = changed;
+        to_try.retain(|&id| classes.is_there(id));
+    }
+    Ok(())
 }

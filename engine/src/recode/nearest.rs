@@ -68,8 +68,18 @@ impl<'a> Classes<'a> {
         !self.parts[id as usize].is_empty()
     }
 
+    /// The numbers of all classes that are there.
+    pub(crate) fn ids(&self) -> Vec<u32> {
+        (0..self.sizes.len() as u32).filter(|&id| self.is_there(id)).collect()
+    }
+
     pub(crate) fn size(&self, id: u32) -> u64 {
         self.sizes[id as usize]
+    }
+
+    /// What its records lose together.
+    pub(crate) fn loss(&self, id: u32) -> Steps {
+        self.sizes[id as usize] * self.costs[id as usize]
     }
 
     pub(crate) fn parts(&self, id: u32) -> &[Part] {
@@ -83,8 +93,7 @@ impl<'a> Classes<'a> {
 
     /// Lays out all classes in one tree.
     pub(crate) fn lay_out(&mut self) {
-        let ids = (0..self.sizes.len() as u32).filter(|&id| self.is_there(id)).collect();
-        self.trees = vec![Tree::new(self, ids)];
+        self.trees = vec![Tree::new(self, self.ids())];
         self.first_loose = self.sizes.len() as u32;
     }
 
@@ -95,7 +104,6 @@ impl<'a> Classes<'a> {
         if ids.is_empty() {
             return;
         }
-        // The first tree is left alone: it is laid out again when a round begins.
         while let Some(tree) = self.trees.pop_if(|tree| tree.ids.len() <= 2 * ids.len()) {
             ids.extend(tree.ids.iter().filter(|&&id| self.is_there(id)));
         }

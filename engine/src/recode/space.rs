@@ -23,8 +23,6 @@ pub(crate) struct Space {
 
 /// One quasi-identifier.
 pub(crate) struct Axis {
-    /// By place, the value's code.
-    pub(crate) code_at: Vec<Code>,
     pub(crate) is_numeric: bool,
     measure: Measure,
 }
@@ -173,7 +171,7 @@ fn axis(hierarchy: &Hierarchy, penalties: &Penalties, attribute: usize, weight: 
     };
     let mut place_of = vec![0; n_values];
     (0..).zip(&code_at).for_each(|(place, code)| place_of[code.index()] = place);
-    let mut axis = Axis { code_at, is_numeric: positions.is_some(), measure };
+    let mut axis = Axis { is_numeric: positions.is_some(), measure };
     if n_values <= N_TABLE_MAX {
         let pairs = (0..n_values * n_values).map(|i| (i / n_values, i % n_values));
         let cost = |(low, high)| if low <= high { axis.cost(low as u32, high as u32) } else { 0 };

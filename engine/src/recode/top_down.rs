@@ -2,11 +2,18 @@
 //!
 //! The top-down method of Xu et al., "Utility-based anonymization using local recoding" (KDD 2006), on groups of equal
 //! records. To divide a set, a random group leads to the one farthest from it, that one to its own farthest, and after
-//! three such steps two seeds are far apart. All others come in random order, and join the seed whose box is then the
-//! better one. What is left with fewer than k records joins its nearest class, as from below: where the two have 2k
-//! records or more, the nearest class gives up only what is needed.
+//! three such steps two seeds are far apart. The others join the seed whose records then lose less in addition; those
+//! to whom it makes the greatest difference come first. Sets of more than k records are divided on. What is left with
+//! fewer than k joins its nearest class, as from below: where the two have 2k records or more, the nearest class gives
+//! up only what is needed.
+//!
+//! (The paper lets the others come in random order. On Adult that loses up to a tenth more, because the boxes are wide
+//! before those come that belong clearly to one side.)
 
+use std::cmp::Reverse;
 use std::sync::Mutex;
+
+use rayon::prelude::*;
 
 use crate::counts::GroupCounts;
 use crate::error::Result;
@@ -39,7 +46,7 @@ pub fn partition(
     // Threads end in any order.
     found.sort_unstable();
     let mut divider = Divider::new(&space, counts, least);
-    settle(&mut divider, found, watch).map(Partition::new)
+    Ok(Partition::new(settle(&mut divider, found, watch)?.into_parts()))
 }
 
 struct Halving<'a> {
@@ -54,7 +61,7 @@ struct Halving<'a> {
 const N_PARALLEL: usize = 2_048;
 
 /// After so many divisions in a row that hardly divide, a set is cut in the middle: else it would take for ever.
-const N_LOPSIDED_MAX: u32 = 8;
+const N_LOPSIDED_MAX: u32 = 6;
 
 impl Halving<'_> {
     fn divide(&self, parts: &mut [Part], mut random: Random, n_lopsided: u32) -> Result<()> {
@@ -76,12 +83,12 @@ impl Halving<'_> {
             return Ok(());
         };
         let n_first = match n_lopsided < N_LOPSIDED_MAX {
-            true => self.around(parts, one, other, &mut random),
+            true => self.around(parts, one, other),
             false => self.middle(parts, one, other),
         };
         let (first, second) = parts.split_at_mut(n_first);
         let n_smaller = first.len().min(second.len());
-        let n_lopsided = if n_smaller * 16 < n_first { n_lopsided + 1 } else { 0 };
+        let n_lopsided = if n_smaller * 32 < first.len() + second.len() { n_lopsided + 1 } else { 0 };
         let randoms = [random.part(1), random.part(2)];
         let [r1, r2] = randoms;
         if first.len() + second.len() >= N_PARALLEL {
@@ -98,23 +105,30 @@ impl Halving<'_> {
     /// Two groups that are far apart; none where all are equal.
     fn seeds(&self, parts: &[Part], random: &mut Random) -> Option<(u32, u32)> {
         let farthest = |from: u32| {
-            let distances = parts.iter().map(|part| (self.space.distance(from, part.base), part.base));
-            distances.max_by_key(|&(distance, base)| (distance, std::cmp::Reverse(base))).expect("not empty")
+            let distance = |part: &Part| (self.space.distance(from, part.base), Reverse(part.base));
+            let (_, Reverse(far)) = match parts.len() < N_PARALLEL {
+                true => parts.iter().map(distance).max(),
+                false => parts.par_iter().with_min_len(N_PARALLEL / 4).map(distance).max(),
+            }
+            .expect("a set is not empty");
+            far
         };
         let mut one = parts[random.below(parts.len() as u64) as usize].base;
-        let mut far = farthest(one);
+        let mut other = farthest(one);
         for _ in 0..2 {
-            let next = farthest(far.1);
-            one = far.1;
-            far = next;
+            (one, other) = (other, farthest(other));
         }
         let is_one_point = parts.iter().all(|part| self.space.places(part.base) == self.space.places(one));
-        (!is_one_point).then_some((one, far.1))
+        (!is_one_point).then_some((one, other))
     }
 
     /// Divides around two seeds; those of the first come first, and their number is returned.
-    fn around(&self, parts: &mut [Part], one: u32, other: u32, random: &mut Random) -> usize {
-        random.shuffle(parts);
+    fn around(&self, parts: &mut [Part], one: u32, other: u32) -> usize {
+        let difference = |part: &Part| {
+            let (to_one, to_other) = (self.space.distance(one, part.base), self.space.distance(other, part.base));
+            (Reverse(to_one.abs_diff(to_other)), *part)
+        };
+        sort_by_cached_key(parts, difference);
         let mut boxes: [Vec<Side>; 2] = [self.space.point(one), self.space.point(other)];
         let mut n_records = [0u64; 2];
         let mut cost = [0u64; 2];
@@ -147,10 +161,20 @@ impl Halving<'_> {
 
     /// Divides into halves along the line between two seeds.
     fn middle(&self, parts: &mut [Part], one: u32, other: u32) -> usize {
-        parts.sort_by_cached_key(|part| {
+        sort_by_cached_key(parts, |part| {
             let (to_one, to_other) = (self.space.distance(one, part.base), self.space.distance(other, part.base));
             (to_one as i64 - to_other as i64, *part)
         });
         parts.len() / 2
     }
+}
+
+/// Sorts by a key that holds all of a part, so that no two are equal, on all threads where there are many.
+fn sort_by_cached_key<K: Ord + Send>(parts: &mut [Part], key: impl Fn(&Part) -> (K, Part) + Sync + Send) {
+    if parts.len() < N_PARALLEL {
+        return parts.sort_by_cached_key(key);
+    }
+    let mut keys: Vec<(K, Part)> = parts.par_iter().map(key).collect();
+    keys.par_sort_unstable();
+    parts.iter_mut().zip(keys).for_each(|(part, (_, sorted))| *part = sorted);
 }
