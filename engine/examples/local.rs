@@ -26,9 +26,8 @@ fn main() {
     let is_adult = arguments[0] != "--generated";
     println!("{} records, {} groups, {} threads", counts.n_records(), counts.n_groups(), rayon::current_num_threads());
     println!("{:>4} {:<18} {:>8} {:>8} {:>8}", "k", "method", "NCP", "classes", "seconds");
-    let ks: Vec<u64> = std::env::var("KS").map_or(vec![2, 5, 10, 25, 50, 100], |ks| {
-        ks.split(',').map(|k| k.parse().expect("a number")).collect()
-    });
+    let ks: Vec<u64> = std::env::var("KS")
+        .map_or(vec![2, 5, 10, 25, 50, 100], |ks| ks.split(',').map(|k| k.parse().expect("a number")).collect());
     for k in ks {
         let least = Least { k, l: std::env::var("L").ok().map(|l| l.parse().expect("a number")) };
         let watch = Watch::default();
@@ -36,19 +35,37 @@ fn main() {
         let (counts, hierarchies, weights, watch) = (&counts, &hierarchies[..], &weights[..], &watch);
         type Method<'a> = (&'a str, Box<dyn Fn() -> incrowd::Result<Partition> + 'a>);
         let mut methods: Vec<Method> = vec![
-            ("mondrian strict", Box::new(move || mondrian::partition(counts, hierarchies, weights, least, mondrian::Cut::Strict, watch))),
-            ("mondrian relaxed", Box::new(move || mondrian::partition(counts, hierarchies, weights, least, mondrian::Cut::Relaxed, watch))),
+            (
+                "mondrian strict",
+                Box::new(move || {
+                    mondrian::partition(counts, hierarchies, weights, least, mondrian::Cut::Strict, watch)
+                }),
+            ),
+            (
+                "mondrian relaxed",
+                Box::new(move || {
+                    mondrian::partition(counts, hierarchies, weights, least, mondrian::Cut::Relaxed, watch)
+                }),
+            ),
         ];
-        methods.push(("top-down", Box::new(move || top_down::partition(counts, hierarchies, weights, least, 1, watch))));
+        methods
+            .push(("top-down", Box::new(move || top_down::partition(counts, hierarchies, weights, least, 1, watch))));
         if is_adult || std::env::var("SLOW").is_ok() {
-            methods.push(("bottom-up", Box::new(move || bottom_up::partition(counts, hierarchies, weights, least, watch))));
+            methods.push((
+                "bottom-up",
+                Box::new(move || bottom_up::partition(counts, hierarchies, weights, least, watch)),
+            ));
         }
         for (name, method) in methods {
             let start = Instant::now();
             let partition = method().expect("a partition");
             let seconds = start.elapsed().as_secs_f64();
             let recoding = partition.recode(counts, hierarchies, CellStyle::Ranges);
-            println!("{k:>4} {name:<18} {:>8.4} {:>8} {seconds:>8.3}", ncp(counts, hierarchies, &partition), partition.n_classes());
+            println!(
+                "{k:>4} {name:<18} {:>8.4} {:>8} {seconds:>8.3}",
+                ncp(counts, hierarchies, &partition),
+                partition.n_classes()
+            );
             let _ = recoding;
         }
     }
@@ -58,15 +75,31 @@ fn ncp(counts: &GroupCounts, hierarchies: &[Hierarchy], partition: &Partition) -
     let mut total = 0.0;
     for (a, h) in hierarchies.iter().enumerate() {
         let positions = h.positions();
-        let range = positions.as_ref().map(|p| { let v: Vec<f64> = p.iter().flatten().copied().collect(); v.iter().copied().fold(f64::MIN, f64::max) - v.iter().copied().fold(f64::MAX, f64::min)});
+        let range = positions.as_ref().map(|p| {
+            let v: Vec<f64> = p.iter().flatten().copied().collect();
+            v.iter().copied().fold(f64::MIN, f64::max) - v.iter().copied().fold(f64::MAX, f64::min)
+        });
         let leaves: Vec<Vec<u32>> = (0..h.n_levels()).map(|l| h.n_leaves(l)).collect();
         for class in partition.classes() {
             let n: u64 = class.iter().map(|p| p.n_records).sum();
             let codes: Vec<_> = class.iter().map(|p| counts.codes(p.base as usize)[a]).collect();
             let x = match &positions {
-                Some(p) => { let v: Vec<f64> = codes.iter().filter_map(|c| p[c.index()]).collect(); (v.iter().copied().fold(f64::MIN, f64::max) - v.iter().copied().fold(f64::MAX, f64::min)) / range.unwrap() }
-                None => { let l = (0..h.n_levels()).find(|&l| codes.iter().all(|c| h.level(l).of_base()[c.index()] == h.level(l).of_base()[codes[0].index()])).unwrap();
-                  let s = leaves[l][h.level(l).of_base()[codes[0].index()].index()]; if s == 1 { 0.0 } else { s as f64 / h.level(0).len() as f64 } }
+                Some(p) => {
+                    let v: Vec<f64> = codes.iter().filter_map(|c| p[c.index()]).collect();
+                    (v.iter().copied().fold(f64::MIN, f64::max) - v.iter().copied().fold(f64::MAX, f64::min))
+                        / range.unwrap()
+                }
+                None => {
+                    let l = (0..h.n_levels())
+                        .find(|&l| {
+                            codes
+                                .iter()
+                                .all(|c| h.level(l).of_base()[c.index()] == h.level(l).of_base()[codes[0].index()])
+                        })
+                        .unwrap();
+                    let s = leaves[l][h.level(l).of_base()[codes[0].index()].index()];
+                    if s == 1 { 0.0 } else { s as f64 / h.level(0).len() as f64 }
+                }
             };
             total += x * n as f64;
         }
@@ -80,18 +113,22 @@ fn adult(folder: &str) -> (GroupCounts, Vec<Hierarchy>) {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let names: Vec<String> = reader.headers().expect("a header").iter().map(String::from).collect();
     let records: Vec<csv::StringRecord> = reader.records().map(|record| record.expect("a record")).collect();
-    let column = |i: usize| -> ArrayRef { Arc::new(records.iter().map(|record| Some(&record[i])).collect::<StringArray>()) };
-    let batch = RecordBatch::try_from_iter(names.iter().enumerate().map(|(i, name)| (name, column(i)))).expect("columns");
+    let column =
+        |i: usize| -> ArrayRef { Arc::new(records.iter().map(|record| Some(&record[i])).collect::<StringArray>()) };
+    let batch =
+        RecordBatch::try_from_iter(names.iter().enumerate().map(|(i, name)| (name, column(i)))).expect("columns");
     let missing = Missing { tokens: vec!["?".into()], drop_records: true };
     let mut counter = Counter::new(&ADULT, Some("hours-per-week"), &missing);
     counter.push(&batch).expect("columns of texts");
     let counts = counter.finish();
     let hierarchy = |name: &str| {
         let own = format!("{folder}/hierarchies/{name}.csv");
-        let path = if std::path::Path::new(&own).exists() { own } else { format!("{folder}/arx-hierarchies/{name}.csv") };
+        let path =
+            if std::path::Path::new(&own).exists() { own } else { format!("{folder}/arx-hierarchies/{name}.csv") };
         Rule::Table(LabelTable::parse(&path, &text(path.clone())).expect("a table of labels"))
     };
-    let hierarchies = ADULT.iter().zip(counts.domains()).map(|(name, domain)| hierarchy(name).resolve(domain).expect("a tree"));
+    let hierarchies =
+        ADULT.iter().zip(counts.domains()).map(|(name, domain)| hierarchy(name).resolve(domain).expect("a tree"));
     let hierarchies = hierarchies.collect();
     (counts, hierarchies)
 }

@@ -23,6 +23,8 @@ pub mod lattice;
 pub mod negotiate;
 pub mod random;
 pub mod recode;
+pub mod quality;
+pub mod query;
 pub mod release;
 pub mod verify;
 pub mod wire;

@@ -69,6 +69,10 @@ impl Row {
 pub enum Column {
     /// The quasi-identifier with this number, recoded.
     Recoded(usize, String),
+    /// The lowest number that the quasi-identifier with this number may be; no value where that is not known.
+    Low(usize, String),
+    /// The highest.
+    High(usize, String),
     /// A column published as it is.
     Kept(String),
 }
@@ -76,7 +80,7 @@ pub enum Column {
 impl Column {
     pub fn name(&self) -> &str {
         match self {
-            Column::Recoded(_, name) | Column::Kept(name) => name,
+            Column::Recoded(_, name) | Column::Low(_, name) | Column::High(_, name) | Column::Kept(name) => name,
         }
     }
 }
@@ -211,7 +215,7 @@ impl<'a> Publisher<'a> {
             .columns
             .iter()
             .map(|kept| match kept {
-                Column::Recoded(..) => Ok(None),
+                Column::Recoded(..) | Column::Low(..) | Column::High(..) => Ok(None),
                 Column::Kept(name) => Cells::new(name, column(name)?).map(Some),
             })
             .collect::<Result<_>>()?;
@@ -242,6 +246,14 @@ impl<'a> Publisher<'a> {
                     (Column::Recoded(a, _), _) => {
                         let cell = self.recoding.cell(group as usize, *a);
                         row.push((!cell.is_missing).then_some(cell.text.as_str()));
+                    }
+                    (Column::Low(a, _), _) => {
+                        let ends = self.recoding.cell(group as usize, *a).ends.as_ref();
+                        row.push(ends.map(|(low, _)| low.as_str()));
+                    }
+                    (Column::High(a, _), _) => {
+                        let ends = self.recoding.cell(group as usize, *a).ends.as_ref();
+                        row.push(ends.map(|(_, high)| high.as_str()));
                     }
                     (Column::Kept(_), Some(cells)) => {
                         let present = cells.read(i, &mut text) && !self.missing.is_token(&text);

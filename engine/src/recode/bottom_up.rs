@@ -56,7 +56,7 @@ pub fn partition(
 }
 
 /// How many classes look for their nearest at the same time.
-const N_AHEAD: usize = 256;
+const N_AHEAD: usize = 128;
 
 /// How many of the nearest classes are looked up ahead, because some will be gone when it comes to it.
 const N_NEAR: usize = 3;

@@ -30,8 +30,9 @@ pub fn recode(counts: &GroupCounts, hierarchies: &[Hierarchy], scheme: &Scheme, 
         let row = &mut rows[published as usize];
         if row.is_empty() {
             let codes = counts.codes(base).iter().zip(hierarchies).enumerate();
-            *row =
-                codes.map(|(a, (code, hierarchy))| hierarchy.level(scheme.level(a)).of_base()[code.index()].0).collect();
+            *row = codes
+                .map(|(a, (code, hierarchy))| hierarchy.level(scheme.level(a)).of_base()[code.index()].0)
+                .collect();
         }
     }
     let shares = group_of_base.iter().enumerate().map(|(base, &group)| {
@@ -40,10 +41,10 @@ pub fn recode(counts: &GroupCounts, hierarchies: &[Hierarchy], scheme: &Scheme, 
     let cells = hierarchies.iter().enumerate().map(|(a, hierarchy)| {
         let level = scheme.level(a);
         let missing = counts.domains()[a].missing().filter(|_| level == 0);
-        let cell = |(code, text): (u32, &String)| Cell {
-            text: text.clone(),
-            is_missing: missing == Some(Code(code)),
-            span: Span::Label(level as u8, Code(code)),
+        let positions = hierarchy.positions();
+        let cell = |(code, text): (u32, &String)| {
+            let span = Span::Label(level as u8, Code(code));
+            Cell::new(text.clone(), missing == Some(Code(code)), span, hierarchy, positions.as_deref())
         };
         (0..).zip(hierarchy.level(level).labels()).map(cell).collect()
     });

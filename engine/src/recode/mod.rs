@@ -16,6 +16,7 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
+use crate::hierarchy::Hierarchy;
 use crate::table::Code;
 
 /// What becomes of the records: which published group each takes part in, and what its cells say.
@@ -50,8 +51,38 @@ pub struct Cell {
     pub text: String,
     /// Whether it says that there is no value.
     pub is_missing: bool,
+    /// The lowest and the highest number or date that may be behind it, for releases that give each a column.
+    /// None for categories, and where there may be no value.
+    pub ends: Option<(String, String)>,
     /// Which of the table's values may be behind it.
     pub span: Span,
+}
+
+impl Cell {
+    /// `positions` are those of the hierarchy.
+    pub(crate) fn new(
+        text: String,
+        is_missing: bool,
+        span: Span,
+        hierarchy: &Hierarchy,
+        positions: Option<&[Option<f64>]>,
+    ) -> Cell {
+        let (low, high) = match &span {
+            Span::Value(code) => (code.index(), code.index()),
+            Span::Range(low, high) | Span::Middle(low, high) => (low.index(), high.index()),
+            Span::Set(codes) => (codes[0].index(), codes[codes.len() - 1].index()),
+            Span::Label(level, label) => {
+                let of_base = hierarchy.level(usize::from(*level)).of_base();
+                // Codes are in the order of numbers, and a missing value is last.
+                let low = of_base.iter().position(|code| code == label);
+                let high = of_base.iter().rposition(|code| code == label);
+                (low.expect("a label stands for something"), high.expect("a label stands for something"))
+            }
+        };
+        let are_known = positions.is_some_and(|positions| positions[low].is_some() && positions[high].is_some());
+        let end = |code: usize| hierarchy.level(0).labels()[code].clone();
+        Cell { text, is_missing, ends: are_known.then(|| (end(low), end(high))), span }
+    }
 }
 
 /// Which of the table's values may be behind a published cell.

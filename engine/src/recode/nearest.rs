@@ -236,14 +236,8 @@ fn halves(classes: &Classes, ids: &mut [u32], depth: usize) -> (Vec<Node>, Vec<S
     // Twice the middle of a side, from the least to the greatest; and the side that all cover.
     let mut middles = vec![(u32::MAX, 0); n_axes];
     let mut bounds = vec![(0, u32::MAX); n_axes];
-    let mut node = Node {
-        start: 0,
-        end: ids.len() as u32,
-        second: 0,
-        size_least: u64::MAX,
-        cost_most: 0,
-        id_least: u32::MAX,
-    };
+    let mut node =
+        Node { start: 0, end: ids.len() as u32, second: 0, size_least: u64::MAX, cost_most: 0, id_least: u32::MAX };
     for &id in ids.iter() {
         node.size_least = node.size_least.min(classes.sizes[id as usize]);
         node.cost_most = node.cost_most.max(classes.costs[id as usize]);

@@ -125,7 +125,8 @@ impl Least {
         let of_base = |base: usize| {
             let whole = Part { base: base as u32, cell: None, n_records: counts.size(base) };
             let cells: &[(Code, u64)] = if self.l.is_some() { counts.cells(base) } else { &[] };
-            let part = move |(cell, &(_, n_records)): (u32, &(Code, u64))| Part { cell: Some(cell), n_records, ..whole };
+            let part =
+                move |(cell, &(_, n_records)): (u32, &(Code, u64))| Part { cell: Some(cell), n_records, ..whole };
             self.l.is_none().then_some(whole).into_iter().chain((0..).zip(cells).map(part))
         };
         (0..counts.n_groups()).flat_map(of_base).collect()
@@ -202,8 +203,7 @@ impl Partition {
             });
         }
         let cells: Vec<Vec<Cell>> = writers.into_iter().map(|writer| writer.cells).collect();
-        let is_exact =
-            cells.iter().map(|cells| cells.iter().all(|cell| matches!(cell.span, Span::Value(_)))).collect();
+        let is_exact = cells.iter().map(|cells| cells.iter().all(|cell| matches!(cell.span, Span::Value(_)))).collect();
         Recoding::new(shares.into_iter(), cells, distinct, is_exact)
     }
 }
@@ -212,7 +212,8 @@ impl Partition {
 struct Writer<'a> {
     hierarchy: &'a Hierarchy,
     missing: Option<Code>,
-    is_numeric: bool,
+    /// Of numbers and dates.
+    positions: Option<Vec<Option<f64>>>,
     style: CellStyle,
     cells: Vec<Cell>,
     known: FxHashMap<Span, u32>,
@@ -224,7 +225,7 @@ impl<'a> Writer<'a> {
         Writer {
             hierarchy,
             missing: counts.domains()[attribute].missing(),
-            is_numeric: hierarchy.positions().is_some(),
+            positions: hierarchy.positions(),
             style,
             cells: Vec::new(),
             known: FxHashMap::default(),
@@ -246,7 +247,8 @@ impl<'a> Writer<'a> {
         }
         let place = self.cells.len() as u32;
         let is_missing = matches!(span, Span::Value(code) if Some(code) == self.missing);
-        self.cells.push(Cell { text: self.text(&span), is_missing, span: span.clone() });
+        let positions = self.positions.as_deref();
+        self.cells.push(Cell::new(self.text(&span), is_missing, span.clone(), self.hierarchy, positions));
         self.known.insert(span, place);
         place
     }
@@ -254,13 +256,14 @@ impl<'a> Writer<'a> {
     fn span(&self, codes: &[Code]) -> Span {
         let (low, high) = (codes[0], codes[codes.len() - 1]);
         // Not even whether there is a value is known: no range says that.
-        let is_range = self.is_numeric && Some(high) != self.missing;
+        let is_numeric = self.positions.is_some();
+        let is_range = is_numeric && Some(high) != self.missing;
         match self.style {
             _ if codes.len() == 1 => Span::Value(low),
             CellStyle::Ranges | CellStyle::Sets if is_range => Span::Range(low, high),
             CellStyle::Midpoints if is_range => Span::Middle(low, high),
-            CellStyle::Sets if !self.is_numeric => Span::Set(codes.to_vec()),
-            CellStyle::Ranges | CellStyle::Sets | CellStyle::Midpoints if self.is_numeric => {
+            CellStyle::Sets if !is_numeric => Span::Set(codes.to_vec()),
+            CellStyle::Ranges | CellStyle::Sets | CellStyle::Midpoints if is_numeric => {
                 Span::Label(self.hierarchy.top() as u8, Code(0))
             }
             _ => {

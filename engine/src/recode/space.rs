@@ -52,8 +52,7 @@ impl Space {
             .map(|(a, (hierarchy, weight))| axis(hierarchy, &penalties, a, weight / total))
             .unzip();
         let place = |(a, code): (usize, &Code)| place_of[a][code.index()];
-        let places =
-            (0..counts.n_groups()).flat_map(|base| counts.codes(base).iter().enumerate().map(place)).collect();
+        let places = (0..counts.n_groups()).flat_map(|base| counts.codes(base).iter().enumerate().map(place)).collect();
         Ok(Space { axes, places })
     }
 

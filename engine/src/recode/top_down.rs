@@ -92,10 +92,7 @@ impl Halving<'_> {
         let randoms = [random.part(1), random.part(2)];
         let [r1, r2] = randoms;
         if first.len() + second.len() >= N_PARALLEL {
-            let (a, b) = rayon::join(
-                || self.divide(first, r1, n_lopsided),
-                || self.divide(second, r2, n_lopsided),
-            );
+            let (a, b) = rayon::join(|| self.divide(first, r1, n_lopsided), || self.divide(second, r2, n_lopsided));
             return a.and(b);
         }
         self.divide(first, r1, n_lopsided)?;
