@@ -1,139 +1,106 @@
 //! How well and how fast the local methods are, on Adult and on made-up records.
 //!
-//! `cargo run --release -p incrowd --example local -- ../shared/adult` for Adult over k = 2 … 100, or with
-//! `--generated 1000000` for top-down and Mondrian on that many made-up records.
+//! ```text
+//! cargo run --release -p incrowd --example local -- ../shared/adult [k …]
+//! cargo run --release -p incrowd --example local -- --generated 1000000 10
+//! ```
+//!
+//! Seconds are those of the clock and, where the system tells, of the processors.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray};
-use incrowd::hierarchy::LabelTable;
+use incrowd::hierarchy::{LabelTable, Side};
+use incrowd::quality::quality;
+use incrowd::query::{Draw, draw_queries, query_error};
 use incrowd::random::Random;
+use incrowd::recode::mondrian::Cut;
 use incrowd::recode::partition::{CellStyle, Least, Partition, Watch};
 use incrowd::recode::{bottom_up, mondrian, top_down};
-use incrowd::{Counter, GroupCounts, Hierarchy, Missing, Rule};
+use incrowd::{Counter, GroupCounts, Hierarchy, Missing, Result, Rule};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |text: &String| -> u64 { text.parse().unwrap_or_else(|_| panic!("{text} is not a number")) };
+    let (counts, hierarchies, ks) = match arguments.split_first() {
+        Some((first, rest)) if first == "--generated" => {
+            let (counts, hierarchies) = generated(number(&rest[0]) as usize);
+            (counts, hierarchies, &rest[1..])
+        }
+        Some((folder, rest)) => {
+            let (counts, hierarchies) = adult(folder);
+            (counts, hierarchies, rest)
+        }
+        None => panic!("give the folder of the Adult data, or --generated and a number of records"),
+    };
+    let mut ks: Vec<u64> = ks.iter().map(number).collect();
+    if ks.is_empty() {
+        ks = vec![2, 5, 10, 25, 50, 100];
+    }
+    println!("{} records, {} groups, {} threads", counts.n_records(), counts.n_groups(), rayon::current_num_threads());
+    println!("   k method               NCP  classes  median query error  seconds      CPU");
+    let draw = Draw { n_queries: 1_000, n_attributes: 3, selectivity: 0.05, seed: 1 };
+    let queries = draw_queries(&counts, &hierarchies, &draw).expect("queries");
+    let weights = vec![1.0; hierarchies.len()];
+    let (counts, hierarchies, weights, watch) = (&counts, &hierarchies[..], &weights[..], &Watch::default());
+    for k in ks {
+        let least = Least { k, l: None };
+        let report = |name: &str, method: &dyn Fn() -> Result<Partition>| {
+            let (start, cpu_start) = (Instant::now(), cpu_seconds());
+            let partition = method().expect("there are enough records");
+            let (seconds, cpu) = (start.elapsed().as_secs_f64(), cpu_seconds() - cpu_start);
+            let recoding = partition.recode(counts, hierarchies, CellStyle::Ranges);
+            let judged = quality(counts, hierarchies, weights, &recoding).expect("good weights");
+            let error = query_error(counts, hierarchies, &recoding, &queries).median;
+            let n_classes = partition.n_classes();
+            println!("{k:>4} {name:<16} {:>7.4} {n_classes:>8} {error:>19.3} {seconds:>8.3} {cpu:>8.2}", judged.ncp);
+        };
+        let cut = |cut: Cut| mondrian::partition(counts, hierarchies, weights, least, cut, watch);
+        report("Mondrian strict", &|| cut(Cut::Strict));
+        report("Mondrian relaxed", &|| cut(Cut::Relaxed));
+        report("top-down", &|| top_down::partition(counts, hierarchies, weights, least, 1, watch));
+        if counts.n_groups() <= 200_000 {
+            report("bottom-up", &|| bottom_up::partition(counts, hierarchies, weights, least, watch));
+        }
+    }
+}
+
+/// What this process has used of all processors, in hundredths; not a number where the system does not tell.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = after_name.split_whitespace().skip(11).take(2).map(|ticks| ticks.parse().unwrap_or(f64::NAN));
+    ticks.reduce(|a, b| a + b).map_or(f64::NAN, |ticks: f64| ticks / 100.0)
+}
 
 const ADULT: [&str; 8] =
     ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (counts, hierarchies) = match arguments.first().map(String::as_str) {
-        Some("--generated") => generated(arguments[1].parse().expect("a number of records")),
-        Some(folder) => adult(folder),
-        None => panic!("the folder of the Adult data, or --generated N"),
-    };
-    let is_adult = arguments[0] != "--generated";
-    println!("{} records, {} groups, {} threads", counts.n_records(), counts.n_groups(), rayon::current_num_threads());
-    println!("{:>4} {:<18} {:>8} {:>8} {:>8}", "k", "method", "NCP", "classes", "seconds");
-    let ks: Vec<u64> = std::env::var("KS")
-        .map_or(vec![2, 5, 10, 25, 50, 100], |ks| ks.split(',').map(|k| k.parse().expect("a number")).collect());
-    for k in ks {
-        let least = Least { k, l: std::env::var("L").ok().map(|l| l.parse().expect("a number")) };
-        let watch = Watch::default();
-        let weights = vec![1.0; hierarchies.len()];
-        let (counts, hierarchies, weights, watch) = (&counts, &hierarchies[..], &weights[..], &watch);
-        type Method<'a> = (&'a str, Box<dyn Fn() -> incrowd::Result<Partition> + 'a>);
-        let mut methods: Vec<Method> = vec![
-            (
-                "mondrian strict",
-                Box::new(move || {
-                    mondrian::partition(counts, hierarchies, weights, least, mondrian::Cut::Strict, watch)
-                }),
-            ),
-            (
-                "mondrian relaxed",
-                Box::new(move || {
-                    mondrian::partition(counts, hierarchies, weights, least, mondrian::Cut::Relaxed, watch)
-                }),
-            ),
-        ];
-        methods
-            .push(("top-down", Box::new(move || top_down::partition(counts, hierarchies, weights, least, 1, watch))));
-        if is_adult || std::env::var("SLOW").is_ok() {
-            methods.push((
-                "bottom-up",
-                Box::new(move || bottom_up::partition(counts, hierarchies, weights, least, watch)),
-            ));
-        }
-        for (name, method) in methods {
-            let start = Instant::now();
-            let partition = method().expect("a partition");
-            let seconds = start.elapsed().as_secs_f64();
-            let recoding = partition.recode(counts, hierarchies, CellStyle::Ranges);
-            println!(
-                "{k:>4} {name:<18} {:>8.4} {:>8} {seconds:>8.3}",
-                ncp(counts, hierarchies, &partition),
-                partition.n_classes()
-            );
-            let _ = recoding;
-        }
-    }
-}
-
-fn ncp(counts: &GroupCounts, hierarchies: &[Hierarchy], partition: &Partition) -> f64 {
-    let mut total = 0.0;
-    for (a, h) in hierarchies.iter().enumerate() {
-        let positions = h.positions();
-        let range = positions.as_ref().map(|p| {
-            let v: Vec<f64> = p.iter().flatten().copied().collect();
-            v.iter().copied().fold(f64::MIN, f64::max) - v.iter().copied().fold(f64::MAX, f64::min)
-        });
-        let leaves: Vec<Vec<u32>> = (0..h.n_levels()).map(|l| h.n_leaves(l)).collect();
-        for class in partition.classes() {
-            let n: u64 = class.iter().map(|p| p.n_records).sum();
-            let codes: Vec<_> = class.iter().map(|p| counts.codes(p.base as usize)[a]).collect();
-            let x = match &positions {
-                Some(p) => {
-                    let v: Vec<f64> = codes.iter().filter_map(|c| p[c.index()]).collect();
-                    (v.iter().copied().fold(f64::MIN, f64::max) - v.iter().copied().fold(f64::MAX, f64::min))
-                        / range.unwrap()
-                }
-                None => {
-                    let l = (0..h.n_levels())
-                        .find(|&l| {
-                            codes
-                                .iter()
-                                .all(|c| h.level(l).of_base()[c.index()] == h.level(l).of_base()[codes[0].index()])
-                        })
-                        .unwrap();
-                    let s = leaves[l][h.level(l).of_base()[codes[0].index()].index()];
-                    if s == 1 { 0.0 } else { s as f64 / h.level(0).len() as f64 }
-                }
-            };
-            total += x * n as f64;
-        }
-    }
-    total / counts.n_records() as f64 / hierarchies.len() as f64
-}
-
 fn adult(folder: &str) -> (GroupCounts, Vec<Hierarchy>) {
-    let text = |path: String| std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let csv = text(format!("{folder}/adult.csv"));
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let csv = read(&format!("{folder}/adult.csv"));
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let names: Vec<String> = reader.headers().expect("a header").iter().map(String::from).collect();
     let records: Vec<csv::StringRecord> = reader.records().map(|record| record.expect("a record")).collect();
     let column =
         |i: usize| -> ArrayRef { Arc::new(records.iter().map(|record| Some(&record[i])).collect::<StringArray>()) };
-    let batch =
-        RecordBatch::try_from_iter(names.iter().enumerate().map(|(i, name)| (name, column(i)))).expect("columns");
+    let columns = names.iter().enumerate().map(|(i, name)| (name, column(i)));
     let missing = Missing { tokens: vec!["?".into()], drop_records: true };
     let mut counter = Counter::new(&ADULT, Some("hours-per-week"), &missing);
-    counter.push(&batch).expect("columns of texts");
+    counter.push(&RecordBatch::try_from_iter(columns).expect("columns of one length")).expect("columns of texts");
     let counts = counter.finish();
     let hierarchy = |name: &str| {
-        let own = format!("{folder}/hierarchies/{name}.csv");
-        let path =
-            if std::path::Path::new(&own).exists() { own } else { format!("{folder}/arx-hierarchies/{name}.csv") };
-        Rule::Table(LabelTable::parse(&path, &text(path.clone())).expect("a table of labels"))
+        let paths = ["hierarchies", "arx-hierarchies"].map(|sub| format!("{folder}/{sub}/{name}.csv"));
+        let path = paths.iter().find(|path| std::path::Path::new(path).exists()).expect("a hierarchy");
+        Rule::Table(LabelTable::parse(path, &read(path)).expect("a table of labels"))
     };
-    let hierarchies =
-        ADULT.iter().zip(counts.domains()).map(|(name, domain)| hierarchy(name).resolve(domain).expect("a tree"));
-    let hierarchies = hierarchies.collect();
+    let resolved = ADULT.iter().zip(counts.domains()).map(|(name, domain)| hierarchy(name).resolve(domain));
+    let hierarchies = resolved.collect::<Result<_>>().expect("trees over all values");
     (counts, hierarchies)
 }
 
-/// Records of eight attributes, four of numbers and four of categories, with some dependence between them.
+/// Records of four numbers and four categories, half of which depends on where a record belongs; nearly all differ.
 fn generated(n_records: usize) -> (GroupCounts, Vec<Hierarchy>) {
     let mut random = Random::new(1);
     let names = ["age", "income", "day", "postcode", "job", "sex", "country", "school"];
@@ -142,25 +109,24 @@ fn generated(n_records: usize) -> (GroupCounts, Vec<Hierarchy>) {
     for _ in 0..n_records {
         let place = random.below(1_000);
         for (column, &size) in columns.iter_mut().zip(&sizes) {
-            // Half of what a value is depends on where its record belongs; small values are more frequent.
             let own = random.below(size).min(random.below(size));
             column.push(((own + place * size / 1_000) / 2) as i32);
         }
     }
-    let mut counter = Counter::new(&names, None, &Missing::default());
     let arrays = columns.into_iter().enumerate().map(|(i, column)| -> ArrayRef {
         match i < 4 {
             true => Arc::new(Int32Array::from(column)),
             false => Arc::new(column.into_iter().map(|value| Some(format!("v{value:02}"))).collect::<StringArray>()),
         }
     });
+    let mut counter = Counter::new(&names, None, &Missing::default());
     counter.push(&RecordBatch::try_from_iter(names.iter().zip(arrays)).expect("columns")).expect("columns");
     let counts = counter.finish();
     let rule = |i: usize| match i < 4 {
-        true => Rule::intervals(vec![10.0], 0.0).expect("a width"),
-        false => Rule::mask(vec![1], incrowd::hierarchy::Side::Right).expect("a mask"),
+        true => Rule::intervals(vec![10.0], 0.0),
+        false => Rule::mask(vec![1], Side::Right),
     };
-    let hierarchies = counts.domains().iter().enumerate().map(|(i, domain)| rule(i).resolve(domain).expect("a tree"));
-    let hierarchies = hierarchies.collect();
+    let resolved = counts.domains().iter().enumerate().map(|(i, domain)| rule(i)?.resolve(domain));
+    let hierarchies = resolved.collect::<Result<_>>().expect("trees over all values");
     (counts, hierarchies)
 }
