@@ -13,6 +13,11 @@
 //!
 //! (The paper takes the least loss of the union, whatever the two classes lose already, and the order of the table. On
 //! Adult with k = 100 that loses half as much again. It does not share anew, which on Adult saves 2 to 10 percent more.)
+//!
+//! What it costs: for every class one search for the nearest per round, about log₂ k rounds over ever fewer classes. The
+//! search is what limits it. Bounds spare it most classes as long as boxes are small beside the table: time grows a
+//! little faster than the number of distinct records, slowly with k, and the more attributes there are, the less bounds
+//! spare. Uniting, dividing and what comes or goes in between are done by one thread, searching ahead by all.
 
 use crate::counts::GroupCounts;
 use crate::error::Result;

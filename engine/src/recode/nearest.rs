@@ -264,16 +264,12 @@ fn halves(classes: &Classes, ids: &mut [u32], depth: usize) -> (Vec<Node>, Vec<S
     let n_until = ids.iter().filter(|&&id| middle(id) <= middle(pivot)).count();
     let is_nearer_below = n_half - n_below <= n_until - n_half;
     let is_below = n_until == ids.len() || (is_nearer_below && n_below > 0);
-    let pivot = middle(pivot);
     // Classes at the middle all go the same way.
-    let (n_first, is_first) = match is_below {
-        true => (n_below, Box::new(|id: u32| middle(id) < pivot) as Box<dyn Fn(u32) -> bool>),
-        false => (n_until, Box::new(|id: u32| middle(id) <= pivot) as Box<dyn Fn(u32) -> bool>),
-    };
+    let (n_first, limit) = if is_below { (n_below, middle(pivot)) } else { (n_until, middle(pivot) + 1) };
     let mut second: Vec<u32> = Vec::with_capacity(ids.len() - n_first);
     let mut n_kept = 0;
     for i in 0..ids.len() {
-        match is_first(ids[i]) {
+        match middle(ids[i]) < limit {
             true => {
                 ids[n_kept] = ids[i];
                 n_kept += 1;
@@ -281,7 +277,6 @@ fn halves(classes: &Classes, ids: &mut [u32], depth: usize) -> (Vec<Node>, Vec<S
             false => second.push(ids[i]),
         }
     }
-    drop(is_first);
     ids[n_first..].copy_from_slice(&second);
     let is_large = ids.len() >= N_PARALLEL;
     let (first, second) = ids.split_at_mut(n_first);

@@ -9,6 +9,10 @@
 //!
 //! (The paper lets the others come in random order. On Adult that loses up to a tenth more, because the boxes are wide
 //! before those come that belong clearly to one side.)
+//!
+//! What it costs: seven passes over the distinct records for every time they are divided, so records · attributes ·
+//! log₂(records / k) where halves are about equal; and a search for the nearest class for what is left over, which is
+//! most of the time where k is small. Dividing is done by all threads, the two halves independently.
 
 use std::cmp::Reverse;
 use std::sync::Mutex;
