@@ -57,7 +57,7 @@ pub fn partition(
     }
     let mut classes = settle(&mut divider, classes, watch)?;
     share_anew(&mut classes, &mut divider, watch)?;
-    Ok(Partition::new(classes.into_parts()))
+    Ok(Partition::new(classes.into_parts(), |parts| least.is_enough(counts, parts)))
 }
 
 /// How many classes look for their nearest at the same time.
@@ -113,10 +113,12 @@ fn unite(classes: &mut Classes, ids: [u32; 2], divider: &mut Divider, waiting: &
     let n_new: u64 = ids.iter().map(n_not_enough).sum();
     let [mut parts, more] = ids.map(|id| classes.take(id));
     parts.extend(more);
-    for piece in divider.pieces(parts) {
+    let pieces = divider.pieces(parts);
+    let is_divided = pieces.len() > 1;
+    for piece in pieces {
         let id = classes.push(piece);
         if !divider.is_enough(classes.size(id), classes.parts(id)) {
-            // Only what is in one piece can be so.
+            assert!(!is_divided, "only what is enough is divided, into what is enough");
             return waiting.push(id);
         }
     }

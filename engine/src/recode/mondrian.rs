@@ -40,7 +40,8 @@ pub fn partition(
     least.check(counts, hierarchies)?;
     let space = Space::new(counts, hierarchies, weights)?;
     let mondrian = Mondrian { space: &space, counts, least, cut, watch };
-    mondrian.classes(least.parts(counts)).map(Partition::new)
+    let classes = mondrian.classes(least.parts(counts))?;
+    Ok(Partition::new(classes, |parts| least.is_enough(counts, parts)))
 }
 
 struct Mondrian<'a> {

@@ -1,5 +1,8 @@
 //! Records put into classes, each large and diverse enough to be published as one box; and what the boxes print.
 
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rustc_hash::FxHashMap;
 
 use crate::counts::GroupCounts;
@@ -7,8 +10,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{ANY, Hierarchy};
 use crate::recode::{Cell, Recoding, Share, Span, numbered};
 use crate::table::{Code, Kind, date_text, days_of_date, parse_date};
-
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What every class must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +133,15 @@ impl Least {
         (0..counts.n_groups()).flat_map(of_base).collect()
     }
 
+    /// Whether a class may be published.
+    ///
+    /// Written without what the methods use to be quick, so that a slip in one is not repeated in the other.
+    pub(crate) fn is_enough(self, counts: &GroupCounts, parts: &[Part]) -> bool {
+        let n_records: u64 = parts.iter().map(|part| part.n_records).sum();
+        let values = || parts.iter().map(|part| self.value(counts, part)).collect::<BTreeSet<u32>>();
+        n_records >= self.k && self.l.is_none_or(|l| values().len() as u64 >= l)
+    }
+
     /// The sensitive value of a part, as a number; 0 where it does not matter.
     pub(crate) fn value(self, counts: &GroupCounts, part: &Part) -> u32 {
         part.cell.map_or(0, |cell| counts.cells(part.base as usize)[cell as usize].0.0)
@@ -139,8 +149,9 @@ impl Least {
 }
 
 impl Partition {
-    /// Puts the classes into canonical order.
-    pub(crate) fn new(mut classes: Vec<Vec<Part>>) -> Partition {
+    /// Puts the classes into canonical order. Each of them must be enough: that is the promise of every method.
+    pub(crate) fn new(mut classes: Vec<Vec<Part>>, is_enough: impl Fn(&[Part]) -> bool) -> Partition {
+        assert!(classes.iter().all(|parts| is_enough(parts)), "every class is large and diverse enough");
         for parts in &mut classes {
             parts.sort_unstable();
             parts.dedup_by(|next, first| {

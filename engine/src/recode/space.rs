@@ -29,7 +29,7 @@ pub(crate) struct Axis {
 
 /// What a side costs one record, in steps of the loss, weight included.
 enum Measure {
-    /// By lowest and highest place: few values.
+    /// By lowest and highest place: few categories.
     Table { n: usize, steps: Vec<u32> },
     /// Numbers: the difference, or the whole axis where it is not even known whether there is a value.
     Line { at: Vec<u32>, missing: u32, whole: u32 },
@@ -37,8 +37,8 @@ enum Measure {
     Tree { levels: Vec<Vec<(u32, u32)>> },
 }
 
-/// Up to this many values, penalties of all pairs are looked up: at most a quarter of a megabyte.
-const N_TABLE_MAX: usize = 256;
+/// Up to this many categories, penalties of all pairs are looked up: 64 kB, which stay in the processor's cache.
+const N_TABLE_MAX: usize = 128;
 
 impl Space {
     /// Hierarchies and weights belong to the quasi-identifiers of the counts in order.
@@ -171,7 +171,7 @@ fn axis(hierarchy: &Hierarchy, penalties: &Penalties, attribute: usize, weight: 
     let mut place_of = vec![0; n_values];
     (0..).zip(&code_at).for_each(|(place, code)| place_of[code.index()] = place);
     let mut axis = Axis { is_numeric: positions.is_some(), measure };
-    if n_values <= N_TABLE_MAX {
+    if matches!(axis.measure, Measure::Tree { .. }) && n_values <= N_TABLE_MAX {
         let pairs = (0..n_values * n_values).map(|i| (i / n_values, i % n_values));
         let cost = |(low, high)| if low <= high { axis.cost(low as u32, high as u32) } else { 0 };
         axis.measure = Measure::Table { n: n_values, steps: pairs.map(cost).collect() };

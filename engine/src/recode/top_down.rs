@@ -10,7 +10,7 @@
 //! (The paper lets the others come in random order. On Adult that loses up to a tenth more, because the boxes are wide
 //! before those come that belong clearly to one side.)
 //!
-//! What it costs: seven passes over the distinct records for every time they are divided, so records · attributes ·
+//! What it costs: six passes over the distinct records for every time they are divided, so records · attributes ·
 //! log₂(records / k) where halves are about equal; and a search for the nearest class for what is left over, which is
 //! most of the time where k is small. Dividing is done by all threads, the two halves independently.
 
@@ -50,7 +50,8 @@ pub fn partition(
     // Threads end in any order.
     found.sort_unstable();
     let mut divider = Divider::new(&space, counts, least);
-    Ok(Partition::new(settle(&mut divider, found, watch)?.into_parts()))
+    let classes = settle(&mut divider, found, watch)?;
+    Ok(Partition::new(classes.into_parts(), |parts| least.is_enough(counts, parts)))
 }
 
 struct Halving<'a> {
@@ -80,78 +81,82 @@ impl Halving<'_> {
             self.found.lock().expect("no thread has failed").push(parts.to_vec());
             return Ok(());
         }
-        let Some((one, other)) = self.seeds(parts, &mut random) else {
+        let Some(seeds) = self.seeds(parts, &mut random) else {
             (self.watch.progress)(n_records);
             let dealt = divider.deal(parts.to_vec());
             self.found.lock().expect("no thread has failed").extend(dealt);
             return Ok(());
         };
         let n_first = match n_lopsided < N_LOPSIDED_MAX {
-            true => self.around(parts, one, other),
-            false => self.middle(parts, one, other),
+            true => self.around(parts, &seeds),
+            false => self.middle(parts, &seeds),
         };
         let (first, second) = parts.split_at_mut(n_first);
         let n_smaller = first.len().min(second.len());
         let n_lopsided = if n_smaller * 32 < first.len() + second.len() { n_lopsided + 1 } else { 0 };
-        let randoms = [random.part(1), random.part(2)];
-        let [r1, r2] = randoms;
-        if first.len() + second.len() >= N_PARALLEL {
-            let (a, b) = rayon::join(|| self.divide(first, r1, n_lopsided), || self.divide(second, r2, n_lopsided));
-            return a.and(b);
-        }
-        self.divide(first, r1, n_lopsided)?;
-        self.divide(second, r2, n_lopsided)
+        let is_large = first.len() + second.len() >= N_PARALLEL;
+        let mut divide_first = || self.divide(first, random.part(1), n_lopsided);
+        let mut divide_second = || self.divide(second, random.part(2), n_lopsided);
+        let (first, second) = match is_large {
+            true => rayon::join(divide_first, divide_second),
+            false => (divide_first(), divide_second()),
+        };
+        first.and(second)
     }
 
     /// Two groups that are far apart; none where all are equal.
-    fn seeds(&self, parts: &[Part], random: &mut Random) -> Option<(u32, u32)> {
-        let farthest = |from: u32| {
-            let distance = |part: &Part| (self.space.distance(from, part.base), Reverse(part.base));
-            let (_, Reverse(far)) = match parts.len() < N_PARALLEL {
-                true => parts.iter().map(distance).max(),
-                false => parts.par_iter().with_min_len(N_PARALLEL / 4).map(distance).max(),
-            }
-            .expect("a set is not empty");
-            far
+    fn seeds(&self, parts: &[Part], random: &mut Random) -> Option<Seeds> {
+        let farthest = |distances: &[u64]| {
+            let far = distances.iter().zip(parts).max_by_key(|(distance, part)| (**distance, Reverse(part.base)));
+            far.expect("a set is not empty").1.base
         };
         let mut one = parts[random.below(parts.len() as u64) as usize].base;
-        let mut other = farthest(one);
+        let mut to_one = self.distances(parts, one);
         for _ in 0..2 {
-            (one, other) = (other, farthest(other));
+            one = farthest(&to_one);
+            to_one = self.distances(parts, one);
         }
-        let is_one_point = parts.iter().all(|part| self.space.places(part.base) == self.space.places(one));
-        (!is_one_point).then_some((one, other))
+        let other = farthest(&to_one);
+        let is_one_point = || parts.iter().all(|part| self.space.places(part.base) == self.space.places(one));
+        if to_one.iter().all(|&distance| distance == 0) && is_one_point() {
+            return None;
+        }
+        Some(Seeds { one, other, to_one, to_other: self.distances(parts, other) })
+    }
+
+    /// How far all are from one.
+    fn distances(&self, parts: &[Part], from: u32) -> Vec<u64> {
+        let distance = |part: &Part| self.space.distance(from, part.base);
+        match parts.len() < N_PARALLEL {
+            true => parts.iter().map(distance).collect(),
+            false => parts.par_iter().map(distance).collect(),
+        }
     }
 
     /// Divides around two seeds; those of the first come first, and their number is returned.
-    fn around(&self, parts: &mut [Part], one: u32, other: u32) -> usize {
-        let difference = |part: &Part| {
-            let (to_one, to_other) = (self.space.distance(one, part.base), self.space.distance(other, part.base));
-            (Reverse(to_one.abs_diff(to_other)), *part)
-        };
-        sort_by_cached_key(parts, difference);
+    fn around(&self, parts: &mut [Part], seeds: &Seeds) -> usize {
+        let &Seeds { one, other, .. } = seeds;
+        sort_by_distances(parts, seeds, |to_one, to_other| Reverse(to_one.abs_diff(to_other)));
         let mut boxes: [Vec<Side>; 2] = [self.space.point(one), self.space.point(other)];
         let mut n_records = [0u64; 2];
         let mut cost = [0u64; 2];
-        let mut firsts = Vec::with_capacity(parts.len());
+        let mut firsts = Vec::new();
         let mut seconds = Vec::new();
         for part in parts.iter() {
+            let new = [0, 1].map(|side: usize| self.space.cost_with(&boxes[side], part.base));
+            // What the records of each side lose more with this part, its own included.
+            let more = [0, 1].map(|side: usize| {
+                let added = part.n_records * new[side] + n_records[side] * (new[side] - cost[side]);
+                (added, n_records[side])
+            });
             let side = match part.base {
                 base if base == one => 0,
                 base if base == other => 1,
-                base => {
-                    // What the records of each side lose more with this part, its own included.
-                    let more = [0, 1].map(|side: usize| {
-                        let new = self.space.cost_with(&boxes[side], base);
-                        let added = part.n_records * new + n_records[side] * (new - cost[side]);
-                        (added, n_records[side])
-                    });
-                    usize::from(more[1] < more[0])
-                }
+                _ => usize::from(more[1] < more[0]),
             };
             self.space.widen(&mut boxes[side], part.base);
             n_records[side] += part.n_records;
-            cost[side] = self.space.cost(&boxes[side]);
+            cost[side] = new[side];
             if side == 0 { firsts.push(*part) } else { seconds.push(*part) }
         }
         let n_first = firsts.len();
@@ -161,21 +166,28 @@ impl Halving<'_> {
     }
 
     /// Divides into halves along the line between two seeds.
-    fn middle(&self, parts: &mut [Part], one: u32, other: u32) -> usize {
-        sort_by_cached_key(parts, |part| {
-            let (to_one, to_other) = (self.space.distance(one, part.base), self.space.distance(other, part.base));
-            (to_one as i64 - to_other as i64, *part)
-        });
+    fn middle(&self, parts: &mut [Part], seeds: &Seeds) -> usize {
+        sort_by_distances(parts, seeds, |to_one, to_other| to_one as i64 - to_other as i64);
         parts.len() / 2
     }
 }
 
-/// Sorts by a key that holds all of a part, so that no two are equal, on all threads where there are many.
-fn sort_by_cached_key<K: Ord + Send>(parts: &mut [Part], key: impl Fn(&Part) -> (K, Part) + Sync + Send) {
-    if parts.len() < N_PARALLEL {
-        return parts.sort_by_cached_key(key);
+/// Two groups that are far apart, and how far all parts of a set are from each.
+struct Seeds {
+    one: u32,
+    other: u32,
+    to_one: Vec<u64>,
+    to_other: Vec<u64>,
+}
+
+/// Sorts by something about the two distances, equal ones by group, on all threads where there are many.
+fn sort_by_distances<K: Ord + Send>(parts: &mut [Part], seeds: &Seeds, key: impl Fn(u64, u64) -> K) {
+    let distances = seeds.to_one.iter().zip(&seeds.to_other);
+    let keys = distances.zip(parts.iter()).map(|((&to_one, &to_other), part)| (key(to_one, to_other), *part));
+    let mut keys: Vec<(K, Part)> = keys.collect();
+    match keys.len() < N_PARALLEL {
+        true => keys.sort_unstable(),
+        false => keys.par_sort_unstable(),
     }
-    let mut keys: Vec<(K, Part)> = parts.par_iter().map(key).collect();
-    keys.par_sort_unstable();
     parts.iter_mut().zip(keys).for_each(|(part, (_, sorted))| *part = sorted);
 }
