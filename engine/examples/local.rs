@@ -60,7 +60,7 @@ fn main() {
         report("Mondrian strict", &|| cut(Cut::Strict));
         report("Mondrian relaxed", &|| cut(Cut::Relaxed));
         report("top-down", &|| top_down::partition(counts, hierarchies, weights, least, 1, watch));
-        if counts.n_groups() <= 200_000 {
+        if counts.n_groups() <= 100_000 {
             report("bottom-up", &|| bottom_up::partition(counts, hierarchies, weights, least, watch));
         }
     }

@@ -84,26 +84,30 @@ impl Space {
         sides.map(|(axis, (a, b))| u64::from(axis.cost(a.0.min(b.0), a.1.max(b.1)))).sum()
     }
 
-    /// What a box costs each record when a group of the counts is added.
+    /// What a box costs each record when a group of the counts that stands at these places is added.
     #[inline]
-    pub(crate) fn cost_with(&self, sides: &[Side], base: u32) -> Steps {
-        let sides = self.axes.iter().zip(sides.iter().zip(self.places(base)));
+    pub(crate) fn cost_with(&self, sides: &[Side], places: &[u32]) -> Steps {
+        let sides = self.axes.iter().zip(sides.iter().zip(places));
         sides.map(|(axis, (side, &place))| u64::from(axis.cost(side.0.min(place), side.1.max(place)))).sum()
     }
 
     /// What the box around two groups of the counts costs each record: how far apart they are.
     #[inline]
     pub(crate) fn distance(&self, one: u32, other: u32) -> Steps {
-        let places = self.axes.iter().zip(self.places(one).iter().zip(self.places(other)));
+        self.distance_between(self.places(one), self.places(other))
+    }
+
+    /// The same for groups that stand at these places.
+    #[inline]
+    pub(crate) fn distance_between(&self, one: &[u32], other: &[u32]) -> Steps {
+        let places = self.axes.iter().zip(one.iter().zip(other));
         places.map(|(axis, (&a, &b))| u64::from(axis.cost(a.min(b), a.max(b)))).sum()
     }
 
     /// Widens a box to hold a group of the counts.
     #[inline]
     pub(crate) fn widen(&self, sides: &mut [Side], base: u32) {
-        for (side, &place) in sides.iter_mut().zip(self.places(base)) {
-            *side = (side.0.min(place), side.1.max(place));
-        }
+        widen(sides, self.places(base));
     }
 
     /// The box around some groups of the counts, of which there is at least one.
@@ -112,6 +116,14 @@ impl Space {
         let mut sides = self.point(bases.next().expect("a box holds something"));
         bases.for_each(|base| self.widen(&mut sides, base));
         sides
+    }
+}
+
+/// Widens a box to hold these places.
+#[inline]
+pub(crate) fn widen(sides: &mut [Side], places: &[u32]) {
+    for (side, &place) in sides.iter_mut().zip(places) {
+        *side = (side.0.min(place), side.1.max(place));
     }
 }
 

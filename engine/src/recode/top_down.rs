@@ -26,7 +26,7 @@ use crate::random::Random;
 use crate::recode::bottom_up::settle;
 use crate::recode::divide::Divider;
 use crate::recode::partition::{Least, Part, Partition, Watch};
-use crate::recode::space::{Side, Space};
+use crate::recode::space::{Side, Space, widen};
 
 /// Puts all records into classes, from above.
 ///
@@ -44,8 +44,10 @@ pub fn partition(
 ) -> Result<Partition> {
     least.check(counts, hierarchies)?;
     let space = Space::new(counts, hierarchies, weights)?;
-    let halving = Halving { space: &space, counts, least, watch, found: Mutex::new(Vec::new()) };
-    halving.divide(&mut least.parts(counts), Random::new(seed), 0)?;
+    let mut parts = least.parts(counts);
+    let halving = Halving { space: &space, counts, least, n_parts: parts.len(), watch, found: Mutex::new(Vec::new()) };
+    let mut places: Vec<u32> = parts.iter().flat_map(|part| space.places(part.base)).copied().collect();
+    halving.divide(&mut parts, &mut places, Random::new(seed), 0)?;
     let mut found = halving.found.into_inner().expect("no thread has failed");
     // Threads end in any order.
     found.sort_unstable();
@@ -58,6 +60,7 @@ struct Halving<'a> {
     space: &'a Space,
     counts: &'a GroupCounts,
     least: Least,
+    n_parts: usize,
     watch: &'a Watch<'a>,
     found: Mutex<Vec<Vec<Part>>>,
 }
@@ -65,11 +68,15 @@ struct Halving<'a> {
 /// Sets of fewer parts are divided by one thread.
 const N_PARALLEL: usize = 2_048;
 
-/// After so many divisions in a row that hardly divide, a set is cut in the middle: else it would take for ever.
-const N_LOPSIDED_MAX: u32 = 6;
+/// A set that is not halved within this many divisions on average, beyond the first few, is cut in the middle: outliers
+/// may be taken off one by one, but not for ever.
+const N_PER_HALF: u32 = 4;
+const N_FIRST_FEW: u32 = 8;
 
 impl Halving<'_> {
-    fn divide(&self, parts: &mut [Part], mut random: Random, n_lopsided: u32) -> Result<()> {
+    /// Divides a set; `places` are those of its parts, which move along with them: to look them up for every set anew
+    /// is what would take most of the time, because they would be all over the memory.
+    fn divide(&self, parts: &mut [Part], places: &mut [u32], mut random: Random, depth: u32) -> Result<()> {
         self.watch.check()?;
         let n_records: u64 = parts.iter().map(|part| part.n_records).sum();
         let mut divider = Divider::new(self.space, self.counts, self.least);
@@ -81,22 +88,22 @@ impl Halving<'_> {
             self.found.lock().expect("no thread has failed").push(parts.to_vec());
             return Ok(());
         }
-        let Some(seeds) = self.seeds(parts, &mut random) else {
+        let Some(seeds) = self.seeds(parts, places, &mut random) else {
             (self.watch.progress)(n_records);
             let dealt = divider.deal(parts.to_vec());
             self.found.lock().expect("no thread has failed").extend(dealt);
             return Ok(());
         };
-        let n_first = match n_lopsided < N_LOPSIDED_MAX {
-            true => self.around(parts, &seeds),
-            false => self.middle(parts, &seeds),
+        let n_halves = (depth.saturating_sub(N_FIRST_FEW) / N_PER_HALF).min(64);
+        let n_first = match (parts.len() as u128) << n_halves <= self.n_parts as u128 {
+            true => self.around(parts, places, &seeds),
+            false => self.middle(parts, places, &seeds),
         };
         let (first, second) = parts.split_at_mut(n_first);
-        let n_smaller = first.len().min(second.len());
-        let n_lopsided = if n_smaller * 32 < first.len() + second.len() { n_lopsided + 1 } else { 0 };
+        let (first_places, second_places) = places.split_at_mut(n_first * self.space.n_axes());
         let is_large = first.len() + second.len() >= N_PARALLEL;
-        let mut divide_first = || self.divide(first, random.part(1), n_lopsided);
-        let mut divide_second = || self.divide(second, random.part(2), n_lopsided);
+        let mut divide_first = || self.divide(first, first_places, random.part(1), depth + 1);
+        let mut divide_second = || self.divide(second, second_places, random.part(2), depth + 1);
         let (first, second) = match is_large {
             true => rayon::join(divide_first, divide_second),
             false => (divide_first(), divide_second()),
@@ -105,45 +112,49 @@ impl Halving<'_> {
     }
 
     /// Two groups that are far apart; none where all are equal.
-    fn seeds(&self, parts: &[Part], random: &mut Random) -> Option<Seeds> {
+    fn seeds(&self, parts: &[Part], places: &[u32], random: &mut Random) -> Option<Seeds> {
+        let n_axes = self.space.n_axes();
         let farthest = |distances: &[u64]| {
             let far = distances.iter().zip(parts).max_by_key(|(distance, part)| (**distance, Reverse(part.base)));
             far.expect("a set is not empty").1.base
         };
         let mut one = parts[random.below(parts.len() as u64) as usize].base;
-        let mut to_one = self.distances(parts, one);
+        let mut to_one = self.distances(places, one);
         for _ in 0..2 {
             one = farthest(&to_one);
-            to_one = self.distances(parts, one);
+            to_one = self.distances(places, one);
         }
         let other = farthest(&to_one);
-        let is_one_point = || parts.iter().all(|part| self.space.places(part.base) == self.space.places(one));
+        let is_one_point = || places.chunks(n_axes).all(|of_part| of_part == self.space.places(one));
         if to_one.iter().all(|&distance| distance == 0) && is_one_point() {
             return None;
         }
-        Some(Seeds { one, other, to_one, to_other: self.distances(parts, other) })
+        Some(Seeds { one, other, to_one, to_other: self.distances(places, other) })
     }
 
     /// How far all are from one.
-    fn distances(&self, parts: &[Part], from: u32) -> Vec<u64> {
-        let distance = |part: &Part| self.space.distance(from, part.base);
-        match parts.len() < N_PARALLEL {
-            true => parts.iter().map(distance).collect(),
-            false => parts.par_iter().map(distance).collect(),
+    fn distances(&self, places: &[u32], from: u32) -> Vec<u64> {
+        let n_axes = self.space.n_axes();
+        let from = self.space.places(from);
+        let distance = |of_part: &[u32]| self.space.distance_between(from, of_part);
+        match places.len() < N_PARALLEL * n_axes {
+            true => places.chunks(n_axes).map(distance).collect(),
+            false => places.par_chunks(n_axes).map(distance).collect(),
         }
     }
 
     /// Divides around two seeds; those of the first come first, and their number is returned.
-    fn around(&self, parts: &mut [Part], seeds: &Seeds) -> usize {
+    fn around(&self, parts: &mut [Part], places: &mut [u32], seeds: &Seeds) -> usize {
+        let n_axes = self.space.n_axes();
         let &Seeds { one, other, .. } = seeds;
-        sort_by_distances(parts, seeds, |to_one, to_other| Reverse(to_one.abs_diff(to_other)));
         let mut boxes: [Vec<Side>; 2] = [self.space.point(one), self.space.point(other)];
         let mut n_records = [0u64; 2];
         let mut cost = [0u64; 2];
-        let mut firsts = Vec::new();
-        let mut seconds = Vec::new();
-        for part in parts.iter() {
-            let new = [0, 1].map(|side: usize| self.space.cost_with(&boxes[side], part.base));
+        let mut sides = [Vec::new(), Vec::new()];
+        for i in in_order(parts, seeds, |to_one, to_other| Reverse(to_one.abs_diff(to_other))) {
+            let part = &parts[i as usize];
+            let of_part = &places[i as usize * n_axes..(i as usize + 1) * n_axes];
+            let new = [0, 1].map(|side: usize| self.space.cost_with(&boxes[side], of_part));
             // What the records of each side lose more with this part, its own included.
             let more = [0, 1].map(|side: usize| {
                 let added = part.n_records * new[side] + n_records[side] * (new[side] - cost[side]);
@@ -154,20 +165,20 @@ impl Halving<'_> {
                 base if base == other => 1,
                 _ => usize::from(more[1] < more[0]),
             };
-            self.space.widen(&mut boxes[side], part.base);
+            widen(&mut boxes[side], of_part);
             n_records[side] += part.n_records;
             cost[side] = new[side];
-            if side == 0 { firsts.push(*part) } else { seconds.push(*part) }
+            sides[side].push(i);
         }
-        let n_first = firsts.len();
-        parts[..n_first].copy_from_slice(&firsts);
-        parts[n_first..].copy_from_slice(&seconds);
+        let n_first = sides[0].len();
+        rearrange(parts, places, &sides.concat());
         n_first
     }
 
     /// Divides into halves along the line between two seeds.
-    fn middle(&self, parts: &mut [Part], seeds: &Seeds) -> usize {
-        sort_by_distances(parts, seeds, |to_one, to_other| to_one as i64 - to_other as i64);
+    fn middle(&self, parts: &mut [Part], places: &mut [u32], seeds: &Seeds) -> usize {
+        let order = in_order(parts, seeds, |to_one, to_other| to_one as i64 - to_other as i64);
+        rearrange(parts, places, &order);
         parts.len() / 2
     }
 }
@@ -180,14 +191,28 @@ struct Seeds {
     to_other: Vec<u64>,
 }
 
-/// Sorts by something about the two distances, equal ones by group, on all threads where there are many.
-fn sort_by_distances<K: Ord + Send>(parts: &mut [Part], seeds: &Seeds, key: impl Fn(u64, u64) -> K) {
+/// The numbers of parts, ordered by something about their two distances, equal ones by group; on all threads where there
+/// are many.
+fn in_order<K: Ord + Send>(parts: &[Part], seeds: &Seeds, key: impl Fn(u64, u64) -> K) -> Vec<u32> {
     let distances = seeds.to_one.iter().zip(&seeds.to_other);
-    let keys = distances.zip(parts.iter()).map(|((&to_one, &to_other), part)| (key(to_one, to_other), *part));
-    let mut keys: Vec<(K, Part)> = keys.collect();
+    let keys = distances.zip(parts).zip(0..).map(|(((&to_one, &to_other), part), i)| {
+        let key = key(to_one, to_other);
+        (key, part.base, part.cell, i)
+    });
+    let mut keys: Vec<(K, u32, Option<u32>, u32)> = keys.collect();
     match keys.len() < N_PARALLEL {
         true => keys.sort_unstable(),
         false => keys.par_sort_unstable(),
     }
-    parts.iter_mut().zip(keys).for_each(|(part, (_, sorted))| *part = sorted);
+    keys.into_iter().map(|(_, _, _, i)| i).collect()
+}
+
+/// Puts parts and their places into a new order.
+fn rearrange(parts: &mut [Part], places: &mut [u32], order: &[u32]) {
+    let n_axes = places.len() / parts.len();
+    let moved: Vec<Part> = order.iter().map(|&i| parts[i as usize]).collect();
+    parts.copy_from_slice(&moved);
+    let mut moved = Vec::with_capacity(places.len());
+    order.iter().for_each(|&i| moved.extend_from_slice(&places[i as usize * n_axes..(i as usize + 1) * n_axes]));
+    places.copy_from_slice(&moved);
 }
