@@ -23,7 +23,7 @@ use crate::counts::GroupCounts;
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
 use crate::recode::divide::Divider;
-use crate::recode::nearest::{Classes, NOTHING, nearest_of_each};
+use crate::recode::nearest::{Classes, NOTHING, Near, nearest_of_each, nearest_of_each_again};
 use crate::recode::partition::{Least, Part, Partition, Watch};
 use crate::recode::space::Space;
 
@@ -79,20 +79,20 @@ pub(crate) fn settle<'a>(divider: &mut Divider<'a>, parts: Vec<Vec<Part>>, watch
     while !waiting.is_empty() {
         watch.check()?;
         classes.lay_out();
-        let nearest = nearest_of_each::<1>(&classes, &waiting);
-        let mut in_order: Vec<(u64, u32)> = nearest.iter().map(|[(added, _)]| *added).zip(waiting.drain(..)).collect();
-        in_order.sort_unstable();
+        let near = nearest_of_each::<N_NEAR>(&classes, &waiting);
+        let mut in_order: Vec<(u32, &[Near; N_NEAR])> = waiting.drain(..).zip(&near).collect();
+        in_order.sort_unstable_by_key(|&(id, near)| (near[0].0, id));
         for ahead in in_order.chunks(N_AHEAD) {
             watch.check()?;
             classes.lay_out_loose();
-            let ahead: Vec<u32> = ahead.iter().map(|&(_, id)| id).filter(|&id| classes.is_there(id)).collect();
+            let ahead: Vec<_> = ahead.iter().copied().filter(|&(id, _)| classes.is_there(id)).collect();
             // All threads look ahead. What has gone or come when it is a class's turn is seen to below, so that they
             // find what one thread would.
-            for (&id, near) in ahead.iter().zip(nearest_of_each::<N_NEAR>(&classes, &ahead)) {
+            for (&(id, _), near) in ahead.iter().zip(nearest_of_each_again(&classes, &ahead)) {
                 if !classes.is_there(id) {
                     continue;
                 }
-                let known = near.into_iter().find(|&(_, other)| other == NOTHING.1 || classes.is_there(other));
+                let known = near.into_iter().find(|near| *near == NOTHING || classes.is_there(near.1));
                 let in_trees = known.unwrap_or_else(|| classes.nearest::<1>(id)[0]);
                 let (_, nearest) = classes.nearest_loose(id).min(in_trees);
                 assert!(nearest != NOTHING.1, "all records together are enough");

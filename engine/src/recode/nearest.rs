@@ -104,7 +104,10 @@ impl<'a> Classes<'a> {
         if ids.is_empty() {
             return;
         }
-        while let Some(tree) = self.trees.pop_if(|tree| tree.ids.len() <= 2 * ids.len()) {
+        // The first tree stays, so that what was found in it when the round began can be used again.
+        while self.trees.len() > 1
+            && let Some(tree) = self.trees.pop_if(|tree| tree.ids.len() <= 2 * ids.len())
+        {
             ids.extend(tree.ids.iter().filter(|&&id| self.is_there(id)));
         }
         let tree = Tree::new(self, ids);
@@ -116,6 +119,18 @@ impl<'a> Classes<'a> {
         let mut found = [NOTHING; N];
         self.trees.iter().for_each(|tree| tree.nearest(self, id, &mut found));
         found
+    }
+
+    /// The same, where it is known what was nearest when all classes were laid out: only trees that came later are
+    /// searched, unless all of that is gone. As many as are known to be nearest are returned.
+    fn nearest_again<const N: usize>(&self, id: u32, before: &[Near; N]) -> Vec<Near> {
+        let is_left = |near: &&Near| **near == NOTHING || self.is_there(near.1);
+        let Some(&last_left) = before.iter().rfind(is_left) else { return self.nearest::<N>(id).to_vec() };
+        let mut found = [NOTHING; N];
+        found.iter_mut().zip(before.iter().filter(is_left)).for_each(|(found, near)| *found = *near);
+        self.trees[1..].iter().for_each(|tree| tree.nearest(self, id, &mut found));
+        // Beyond what is left, the first tree may hold others.
+        found.into_iter().take_while(|&near| near <= last_left).collect()
     }
 
     /// The nearest class to one of them among those in no tree, by looking at all.
@@ -310,4 +325,9 @@ fn insert<const N: usize>(found: &mut [Near; N], near: Near) {
 /// The nearest classes to each of some, on all threads.
 pub(crate) fn nearest_of_each<const N: usize>(classes: &Classes, ids: &[u32]) -> Vec<[Near; N]> {
     ids.par_iter().with_min_len(16).map(|&id| classes.nearest(id)).collect()
+}
+
+/// The nearest classes to each of some, where it is known what was nearest when all classes were laid out.
+pub(crate) fn nearest_of_each_again<const N: usize>(classes: &Classes, ids: &[(u32, &[Near; N])]) -> Vec<Vec<Near>> {
+    ids.par_iter().with_min_len(16).map(|(id, before)| classes.nearest_again(*id, before)).collect()
 }
