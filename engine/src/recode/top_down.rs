@@ -15,7 +15,6 @@
 //! most of the time where k is small. Dividing is done by all threads, the two halves independently.
 
 use std::cmp::Reverse;
-use std::sync::Mutex;
 
 use rayon::prelude::*;
 
@@ -45,12 +44,9 @@ pub fn partition(
     least.check(counts, hierarchies)?;
     let space = Space::new(counts, hierarchies, weights)?;
     let mut parts = least.parts(counts);
-    let halving = Halving { space: &space, counts, least, n_parts: parts.len(), watch, found: Mutex::new(Vec::new()) };
+    let halving = Halving { space: &space, counts, least, n_parts: parts.len(), watch };
     let mut places: Vec<u32> = parts.iter().flat_map(|part| space.places(part.base)).copied().collect();
-    halving.divide(&mut parts, &mut places, Random::new(seed), 0)?;
-    let mut found = halving.found.into_inner().expect("no thread has failed");
-    // Threads end in any order.
-    found.sort_unstable();
+    let found = halving.divide(&mut parts, &mut places, Random::new(seed), 0)?;
     let mut divider = Divider::new(&space, counts, least);
     let classes = settle(&mut divider, found, watch)?;
     Ok(Partition::new(classes.into_parts(), |parts| least.is_enough(counts, parts)))
@@ -62,7 +58,6 @@ struct Halving<'a> {
     least: Least,
     n_parts: usize,
     watch: &'a Watch<'a>,
-    found: Mutex<Vec<Vec<Part>>>,
 }
 
 /// Sets of fewer parts are divided by one thread.
@@ -76,7 +71,7 @@ const N_FIRST_FEW: u32 = 8;
 impl Halving<'_> {
     /// Divides a set; `places` are those of its parts, which move along with them: to look them up for every set anew
     /// is what would take most of the time, because they would be all over the memory.
-    fn divide(&self, parts: &mut [Part], places: &mut [u32], mut random: Random, depth: u32) -> Result<()> {
+    fn divide(&self, parts: &mut [Part], places: &mut [u32], mut random: Random, depth: u32) -> Result<Vec<Vec<Part>>> {
         self.watch.check()?;
         let n_records: u64 = parts.iter().map(|part| part.n_records).sum();
         let mut divider = Divider::new(self.space, self.counts, self.least);
@@ -85,14 +80,11 @@ impl Halving<'_> {
             if is_enough {
                 (self.watch.progress)(n_records);
             }
-            self.found.lock().expect("no thread has failed").push(parts.to_vec());
-            return Ok(());
+            return Ok(vec![parts.to_vec()]);
         }
         let Some(seeds) = self.seeds(parts, places, &mut random) else {
             (self.watch.progress)(n_records);
-            let dealt = divider.deal(parts.to_vec());
-            self.found.lock().expect("no thread has failed").extend(dealt);
-            return Ok(());
+            return Ok(divider.deal(parts.to_vec()));
         };
         let n_halves = (depth.saturating_sub(N_FIRST_FEW) / N_PER_HALF).min(64);
         let n_first = match (parts.len() as u128) << n_halves <= self.n_parts as u128 {
@@ -108,7 +100,9 @@ impl Halving<'_> {
             true => rayon::join(divide_first, divide_second),
             false => (divide_first(), divide_second()),
         };
-        first.and(second)
+        let mut found = first?;
+        found.extend(second?);
+        Ok(found)
     }
 
     /// Two groups that are far apart; none where all are equal.
