@@ -12,12 +12,13 @@
 //! if that loses less.
 //!
 //! (The paper takes the least loss of the union, whatever the two classes lose already, and the order of the table. On
-//! Adult with k = 100 that loses half as much again. It does not share anew, which on Adult saves 2 to 10 percent more.)
+//! Adult with k = 100 that loses half as much again. It does not share anew, which on Adult saves 1 to 9 percent more.)
 //!
-//! What it costs: for every class one search for the nearest per round, about log₂ k rounds over ever fewer classes. The
-//! search is what limits it. Bounds spare it most classes as long as boxes are small beside the table: time grows a
-//! little faster than the number of distinct records, slowly with k, and the more attributes there are, the less bounds
-//! spare. Uniting, dividing and what comes or goes in between are done by one thread, searching ahead by all.
+//! What it costs: for every class a search for the nearest per round, about log₂ k rounds over ever fewer classes. The
+//! search is what limits it. Bounds spare it classes as long as boxes are small beside the table, and the less the more
+//! attributes there are. On made-up records of eight attributes, all of them different, twice as many take two to three
+//! times as long (0.7 s for 12,500, 12 s for 100,000; k = 10), and k hardly matters (1.2 s for 25,000 with k = 2, 2.1 s
+//! with 10, 1.3 s with 50). Threads search ahead; one thread unites and divides.
 
 use crate::counts::GroupCounts;
 use crate::error::Result;

@@ -7,12 +7,14 @@
 //! fewer than k joins its nearest class, as from below: where the two have 2k records or more, the nearest class gives
 //! up only what is needed.
 //!
-//! (The paper lets the others come in random order. On Adult that loses up to a tenth more, because the boxes are wide
+//! (The paper lets the others come in random order. On Adult that loses 2 to 12 percent more, because the boxes are wide
 //! before those come that belong clearly to one side.)
 //!
 //! What it costs: six passes over the distinct records for every time they are divided, so records · attributes ·
 //! log₂(records / k) where halves are about equal; and a search for the nearest class for what is left over, which is
-//! most of the time where k is small. Dividing is done by all threads, the two halves independently.
+//! more than half of the time where k is small. On made-up records of eight attributes, all of them different, that is
+//! 0.3 s of processor time for 25,000, 2 s for 100,000 and 41 s for a million (k = 10). All threads divide, the two
+//! halves independently.
 
 use std::cmp::Reverse;
 
