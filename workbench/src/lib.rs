@@ -11,6 +11,7 @@ pub mod source;
 pub mod project;
 pub mod count;
 pub mod wishes;
+pub mod outside;
 pub mod survey;
 pub mod staged;
 pub mod sorted;

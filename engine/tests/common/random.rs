@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use incrowd::{Criteria, Missing, Request};
+use incrowd::{Criteria, Missing, Ranking, Request};
 use proptest::collection::{SizeRange, vec};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
-use super::{Attribute, Cell, Naive, Table, scheme};
+use super::{Attribute, Cell, Naive, Table, Wanted, one_sensitive, scheme};
 
 /// How many random cases to try, from a seed that is always the same.
 ///
@@ -152,10 +152,11 @@ fn tables(
             let attributes = attributes.iter().enumerate();
             Table {
                 quasi_identifiers: attributes.map(|(a, random)| random.build(format!("q{a}"), &missing)).collect(),
-                has_sensitive: n_sensitive.is_some(),
+                sensitive: if n_sensitive.is_some() { one_sensitive() } else { vec![] },
                 has_note,
                 missing,
                 records,
+                wanted: Wanted::default(),
             }
         },
     )
@@ -236,11 +237,11 @@ impl Wish {
     pub fn criteria(&self, naive: &Naive) -> Criteria {
         let value = |share: f64, greatest: u64| 1 + (share * greatest as f64) as u64;
         let k = Some(value(self.k, naive.n_records()));
-        let l = (naive.n_sensitive > 0).then(|| value(self.l, naive.n_sensitive as u64));
+        let l = (naive.n_sensitive() > 0).then(|| value(self.l, naive.n_sensitive() as u64));
         match (self.which, l) {
-            (0, _) | (_, None) => Criteria { k, l: None },
-            (1, l) => Criteria { k: None, l },
-            (_, l) => Criteria { k, l },
+            (0, _) | (_, None) => Criteria::of(k, None),
+            (1, l) => Criteria::of(None, l),
+            (_, l) => Criteria::of(k, l),
         }
     }
 
@@ -253,6 +254,7 @@ impl Wish {
             criteria: self.criteria(naive),
             n_suppressed_max: (self.suppressed * naive.n_records() as f64) as u64,
             level_max: scheme(&self.levels(naive)),
+            best_by: Ranking::default(),
         }
     }
 }

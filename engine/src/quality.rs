@@ -1,0 +1,182 @@
+//! Which of several safe releases is the better one: the quality functions of the thesis (Table 4.1), and mixes of them.
+//!
+//! All are computed from annotations, and all as losses: less is better. A suppressed record counts as fully
+//! generalized: it is `*` everywhere, alike only to the other suppressed ones.
+
+use crate::error::{Error, ErrorKind, Result, unknown};
+use crate::lattice::Lattice;
+use crate::loss::Entropies;
+use crate::profile::Outcome;
+
+/// A way to say how much a release has lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quality {
+    /// The sum of levels (Samarati 2001); suppression does not enter.
+    Height,
+    /// Normalized certainty penalty, weighted by the attributes' weights (Xu et al. 2006).
+    Ncp,
+    /// C_DM (Bayardo, Agrawal 2005): every record counts the records it cannot be told from; a suppressed one, all.
+    Discernibility,
+    /// C_AVG: records per group; the suppressed records are one group more.
+    GroupSize,
+    /// 1 − Prec (Sweeney 2002): how far up the cells are in their hierarchies, on average; a suppressed cell is at the top.
+    Precision,
+    /// Non-uniform entropy (Gionis, Tassa 2009): what is lost of all bits that there are to lose.
+    Entropy,
+}
+
+impl Quality {
+    pub const ALL: [Quality; 6] = [
+        Quality::Height,
+        Quality::Ncp,
+        Quality::Discernibility,
+        Quality::GroupSize,
+        Quality::Precision,
+        Quality::Entropy,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Quality::Height => "height",
+            Quality::Ncp => "ncp",
+            Quality::Discernibility => "discernibility",
+            Quality::GroupSize => "group-size",
+            Quality::Precision => "precision",
+            Quality::Entropy => "entropy",
+        }
+    }
+
+    pub fn parse(name: &str) -> Result<Quality> {
+        let known = Quality::ALL.map(Quality::name);
+        let named = Quality::ALL.into_iter().find(|quality| quality.name() == name);
+        named.ok_or_else(|| unknown(ErrorKind::Request, "quality function", name, &known))
+    }
+}
+
+/// What a release has lost, by every quality function.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Losses {
+    /// Mean penalty of a record, from 0 to 1.
+    pub ncp: f64,
+    /// Σ size² over groups, and for each suppressed record the number of all records.
+    pub discernibility: u128,
+    /// Records per group.
+    pub group_size: f64,
+    /// Sweeney's Prec, from 0 to 1: more is better.
+    pub precision: f64,
+    /// The share of all bits that is lost, where the lattice was annotated with it.
+    pub entropy: Option<f64>,
+}
+
+impl Losses {
+    /// `levels` and `tops` are by attribute.
+    pub fn new(outcome: &Outcome, levels: &[u8], tops: &[u8], n_records: u64, entropies: Option<&Entropies>) -> Losses {
+        let n_groups = outcome.n_groups + u64::from(outcome.n_suppressed > 0);
+        // An attribute that cannot be generalized has lost nothing.
+        let of_cell = |(&level, &top): (&u8, &u8)| if top == 0 { 0.0 } else { f64::from(level) / f64::from(top) };
+        let generalized = levels.iter().zip(tops).map(of_cell).sum::<f64>() / levels.len().max(1) as f64;
+        let n_published = n_records - outcome.n_suppressed;
+        let up = generalized * n_published as f64 + outcome.n_suppressed as f64;
+        Losses {
+            ncp: outcome.ncp,
+            discernibility: outcome.n_squares + u128::from(outcome.n_suppressed) * u128::from(n_records),
+            group_size: n_records as f64 / n_groups.max(1) as f64,
+            precision: 1.0 - up / n_records.max(1) as f64,
+            entropy: entropies.map(|entropies| entropies.loss(outcome.entropy, outcome.n_suppressed)),
+        }
+    }
+}
+
+/// What "best" means: the least of one quality function, or of a weighted mix of several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranking(Vec<(Quality, f64)>);
+
+impl Default for Ranking {
+    /// The lowest height, as in the papers.
+    fn default() -> Ranking {
+        Ranking(vec![(Quality::Height, 1.0)])
+    }
+}
+
+impl From<Quality> for Ranking {
+    fn from(quality: Quality) -> Ranking {
+        Ranking(vec![(quality, 1.0)])
+    }
+}
+
+impl Ranking {
+    /// `ncp`, or a mix such as `ncp=2,group-size=1`.
+    pub fn parse(text: &str) -> Result<Ranking> {
+        let wrong = |message: String| {
+            Error::new(ErrorKind::Request, message).hint("for example --best-by ncp, or a mix: --best-by ncp=2,precision=1")
+        };
+        let mut mix: Vec<(Quality, f64)> = Vec::new();
+        for part in text.split(',').map(str::trim) {
+            let (name, weight) = part.split_once('=').unwrap_or((part, "1"));
+            let quality = Quality::parse(name.trim())?;
+            let weight: f64 = weight.trim().parse().unwrap_or(f64::NAN);
+            if !(weight > 0.0 && weight.is_finite()) {
+                return Err(wrong(format!("the weight of {} is not a number above 0", quality.name())));
+            }
+            if mix.iter().any(|(known, _)| *known == quality) {
+                return Err(wrong(format!("{} is named twice", quality.name())));
+            }
+            mix.push((quality, weight));
+        }
+        Ok(Ranking(mix))
+    }
+
+    pub fn qualities(&self) -> impl Iterator<Item = Quality> {
+        self.0.iter().map(|(quality, _)| *quality)
+    }
+
+    pub fn is_height(&self) -> bool {
+        matches!(self.0[..], [(Quality::Height, _)])
+    }
+
+    /// Whether annotation must measure entropy for it.
+    pub fn needs_entropy(&self) -> bool {
+        self.0.iter().any(|(quality, _)| *quality == Quality::Entropy)
+    }
+
+    pub fn name(&self) -> String {
+        match &self.0[..] {
+            [(quality, _)] => quality.name().to_string(),
+            mix => {
+                let parts: Vec<String> = mix.iter().map(|(quality, w)| format!("{}={w}", quality.name())).collect();
+                parts.join(",")
+            }
+        }
+    }
+
+    /// How much a scheme loses, from 0 to 1: each quality function as a share of its range, in the mix of the ranking.
+    ///
+    /// Height is a share of the greatest height; discernibility runs from every record alone to all alike, and group
+    /// size from 1 to all records.
+    pub fn loss(&self, lattice: &Lattice, place: usize, outcome: &Outcome) -> f64 {
+        let losses = lattice.losses(place, outcome);
+        let n = lattice.n_records() as f64;
+        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        let of = |quality: Quality| match quality {
+            Quality::Height => {
+                let height: u32 = lattice.schemes().vector(place).iter().map(|&level| u32::from(level)).sum();
+                share(f64::from(height), (lattice.schemes().n_heights() - 1) as f64)
+            }
+            Quality::Ncp => losses.ncp,
+            Quality::Discernibility => share(losses.discernibility as f64 - n, n * n - n),
+            Quality::GroupSize => share(losses.group_size - 1.0, n - 1.0),
+            Quality::Precision => 1.0 - losses.precision,
+            Quality::Entropy => losses.entropy.expect("the lattice was annotated with entropy"),
+        };
+        let total: f64 = self.0.iter().map(|(_, weight)| weight).sum();
+        self.0.iter().map(|&(quality, weight)| weight / total * of(quality)).sum()
+    }
+}
+
+impl Lattice {
+    /// What publishing a scheme loses, by every quality function.
+    pub fn losses(&self, place: usize, outcome: &Outcome) -> Losses {
+        let schemes = self.schemes();
+        Losses::new(outcome, schemes.vector(place), schemes.tops(), self.n_records(), self.entropies())
+    }
+}
