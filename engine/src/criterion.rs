@@ -334,7 +334,8 @@ pub fn n_distinct(histogram: Histogram) -> u64 {
 /// The share of the most frequent value.
 pub fn greatest_share(histogram: Histogram) -> u64 {
     let (n, most) = histogram.iter().fold((0, 0), |(n, most), (_, c)| (n + c, most.max(*c)));
-    ratio_up(u128::from(most), u128::from(n))
+    // A group of the population's people only has no shares.
+    if n == 0 { 0 } else { ratio_up(u128::from(most), u128::from(n)) }
 }
 
 /// `exp` of the entropy: how many equally frequent values would be as uncertain.
@@ -428,15 +429,31 @@ pub fn distance_to_table(histogram: Histogram, reference: &Reference) -> u64 {
 /// Between two values of the group its sum stands still while the table's grows, so that a stretch of values is added
 /// up at once on either side of the place where the table overtakes.
 fn ordered_distance(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
+    let n_values = reference.cumulative.len();
+    let whole = u128::from(n) * u128::from(reference.n_records) * (n_values - 1) as u128;
+    // The common case fits into 64 bits, which are much faster.
+    let moved = match i64::try_from(2 * whole) {
+        Ok(_) => ordered_moves::<i64>(histogram, n as i64, reference, |sum| sum as i64) as u128,
+        Err(_) => ordered_moves::<i128>(histogram, i128::from(n), reference, |sum| sum) as u128,
+    };
+    ratio_up(moved, whole)
+}
+
+/// The sum of the distances, over the common denominator n · N.
+fn ordered_moves<T>(histogram: Histogram, n: T, reference: &Reference, sum_of: impl Fn(i128) -> T) -> T
+where
+    T: Copy + From<i32> + PartialOrd + std::ops::Add<Output = T> + std::ops::Sub<Output = T> + std::ops::Mul<Output = T>,
+{
     let Reference { cumulative, cumulative_sums, .. } = reference;
-    let (n, of_table) = (i128::from(n), i128::from(reference.n_records));
-    let mut total = 0i128;
+    let number = |n: u64| sum_of(i128::from(n));
+    let of_table = number(reference.n_records);
+    let mut total = T::from(0);
     let mut stretch = |from: usize, to: usize, c: u64| {
-        let ours = i128::from(c) * of_table;
-        let overtaken = from + cumulative[from..to].partition_point(|&known| i128::from(known) * n <= ours);
-        let sum = |from: usize, to: usize| n * (cumulative_sums[to] - cumulative_sums[from]);
-        total += ours * (overtaken - from) as i128 - sum(from, overtaken);
-        total += sum(overtaken, to) - ours * (to - overtaken) as i128;
+        let ours = number(c) * of_table;
+        let overtaken = from + cumulative[from..to].partition_point(|&known| number(known) * n <= ours);
+        let sum = |from: usize, to: usize| n * sum_of(cumulative_sums[to] - cumulative_sums[from]);
+        total = total + ours * number((overtaken - from) as u64) - sum(from, overtaken);
+        total = total + sum(overtaken, to) - ours * number((to - overtaken) as u64);
     };
     let (mut from, mut c) = (0, 0);
     for (value, count) in histogram {
@@ -445,7 +462,7 @@ fn ordered_distance(histogram: Histogram, n: u64, reference: &Reference) -> u64 
         c += count;
     }
     stretch(from, cumulative.len(), c);
-    ratio_up(total as u128, n as u128 * of_table as u128 * (cumulative.len() - 1) as u128)
+    total
 }
 
 /// `1/(2H) Σ |p − q|` over all labels of all H levels below the top: each unit that is moved goes up and down again.
@@ -559,7 +576,7 @@ impl Yardstick {
     ) -> Result<Yardstick> {
         let n_sensitive = counts.sensitive().len();
         let mut all: Vec<Measure> = measures.into_iter().chain([Measure::Size]).collect();
-        if n_sensitive > 0 && !all.iter().any(|measure| matches!(measure, Measure::Distinct(_))) {
+        if n_sensitive > 0 {
             all.push(Measure::Distinct(0));
         }
         all.sort_unstable();

@@ -32,7 +32,8 @@ struct Interned {
     words: Vec<u64>,
     /// Per look what it measures.
     measured: Vec<u64>,
-    table: HashTable<u32>,
+    /// The looks by hash, which is kept: most of those that are looked for are found, or told apart, without a visit.
+    table: HashTable<(u64, u32)>,
 }
 
 impl Interned {
@@ -45,11 +46,11 @@ impl Interned {
     }
 
     fn find(&self, hash: u64, words: &[u64]) -> Option<u32> {
-        self.table.find(hash, |&look| self.look(look as usize) == words).copied()
+        self.table.find(hash, |&(known, look)| known == hash && self.look(look as usize) == words).map(|(_, look)| *look)
     }
 
     fn n_bytes(&self) -> usize {
-        8 * (self.starts.len() + self.words.len() + self.measured.len()) + 5 * self.table.capacity()
+        8 * (self.starts.len() + self.words.len() + self.measured.len()) + 17 * self.table.capacity()
     }
 }
 
@@ -60,11 +61,52 @@ pub(crate) fn hash_words(words: &[u64]) -> u64 {
     })
 }
 
+/// Which look several looks have together, for those that were united before: in scheme after scheme it is the same
+/// groups that become one.
+#[derive(Default)]
+struct Unions {
+    /// From a beginning of the list of looks, which is a look or the number of a longer beginning, and the look that
+    /// follows: the number of the beginning that these make up.
+    longer: HashTable<(u64, u32)>,
+    /// By number of the beginning, the look that it has together, where that was asked for.
+    looks: Vec<u32>,
+}
+
+/// Tells the number of a beginning from that of a look.
+const IS_BEGINNING: u32 = 1 << 31;
+const UNKNOWN: u32 = u32::MAX;
+/// Longer lists are hardly ever seen twice.
+const N_UNITED_MAX: usize = 12;
+
+impl Unions {
+    /// The number of a list of two looks or more.
+    fn number(&mut self, mut looks: impl Iterator<Item = u32>) -> usize {
+        let mut beginning = looks.next().expect("there are several looks");
+        for look in looks {
+            let key = u64::from(beginning) << 32 | u64::from(look);
+            let hash_of = |key: u64| hash_words(&[key]);
+            let next = self.looks.len() as u32;
+            let entry = self.longer.entry(hash_of(key), |(known, _)| *known == key, |(known, _)| hash_of(*known));
+            let number = entry.or_insert((key, next)).get().1;
+            if number == next {
+                self.looks.push(UNKNOWN);
+            }
+            beginning = IS_BEGINNING | number;
+        }
+        (beginning & !IS_BEGINNING) as usize
+    }
+
+    fn n_bytes(&self) -> usize {
+        17 * self.longer.capacity() + 4 * self.looks.len()
+    }
+}
+
 /// The looks that one thread has met: those that all threads know, and its own.
 pub(crate) struct Looks<'a> {
     yardstick: &'a Yardstick,
     shared: Arc<Interned>,
     own: Interned,
+    unions: Unions,
     /// By value, how many records; and which values have any: where the cells of united groups are added up.
     counts: Vec<u64>,
     used: Vec<u64>,
@@ -80,6 +122,7 @@ impl<'a> Looks<'a> {
             yardstick,
             shared,
             own: Interned { starts: vec![0], ..Interned::default() },
+            unions: Unions::default(),
             counts: vec![0; n_values],
             used: vec![0; n_values.div_ceil(64)],
             words: Vec::new(),
@@ -100,17 +143,27 @@ impl<'a> Looks<'a> {
         let look = self.own.len() as u32;
         self.own.words.extend_from_slice(&self.words);
         self.own.starts.push(self.own.words.len());
-        let Interned { table, starts, words, measured } = &mut self.own;
-        table.insert_unique(hash, look, |&look| hash_words(&words[starts[look as usize]..starts[look as usize + 1]]));
+        self.own.table.insert_unique(hash, (hash, look), |(hash, _)| *hash);
         self.histogram.clear();
         let cells = self.words[2..].iter().map(|cell| ((cell >> COUNT_BITS) as u32, cell & COUNT_MASK));
         self.histogram.extend(cells);
-        self.yardstick.measure(self.words[0], self.words[1], &self.histogram, measured);
+        self.yardstick.measure(self.words[0], self.words[1], &self.histogram, &mut self.own.measured);
         n_shared as u32 + look
     }
 
     /// The look of several groups taken together.
-    fn unite(&mut self, looks: impl Iterator<Item = u32>) -> u32 {
+    fn unite(&mut self, looks: impl ExactSizeIterator<Item = u32> + Clone) -> u32 {
+        if looks.len() > N_UNITED_MAX {
+            return self.add_up(looks);
+        }
+        let number = self.unions.number(looks.clone());
+        if self.unions.looks[number] == UNKNOWN {
+            self.unions.looks[number] = self.add_up(looks);
+        }
+        self.unions.looks[number]
+    }
+
+    fn add_up(&mut self, looks: impl Iterator<Item = u32>) -> u32 {
         let (mut size, mut population) = (0, 0);
         let Looks { shared, own, counts, used, .. } = self;
         for look in looks {
@@ -144,7 +197,7 @@ impl<'a> Looks<'a> {
     }
 
     fn n_bytes(&self) -> usize {
-        self.own.n_bytes()
+        self.own.n_bytes() + self.unions.n_bytes()
     }
 }
 
@@ -180,6 +233,9 @@ impl<'a> HistogramWork<'a> {
 
     /// For each of several threads, a place to work that knows all looks so far.
     pub(crate) fn shared(self, n_threads: usize) -> Vec<HistogramWork<'a>> {
+        if n_threads == 1 {
+            return vec![self];
+        }
         let (yardstick, shared) = (self.looks.yardstick, Arc::new(self.looks.own));
         let has_entropies = self.has_entropies;
         (0..n_threads).map(|_| HistogramWork::new(yardstick, Arc::clone(&shared), has_entropies)).collect()
@@ -239,7 +295,7 @@ impl<'a> HistogramWork<'a> {
     }
 
     pub(crate) fn gather_rows<K: Key>(&mut self, rows: &[u64]) -> Profile {
-        rows.chunks_exact(K::N_WORDS + 2).for_each(|row| gather(&mut self.gathered, row, K::N_WORDS, 0, 0));
+        rows.chunks_exact(K::N_WORDS + 2).for_each(|row| gather(&mut self.gathered, row, K::N_WORDS));
         self.profile()
     }
 
@@ -356,51 +412,68 @@ impl<'a> HistogramWork<'a> {
             if end > from + stride {
                 unite_rows::<K>(&mut self.looks, words, from, end, to);
             }
-            gather(&mut self.gathered, &words[to..to + stride], K::N_WORDS, 0, 0);
+            gather(&mut self.gathered, &words[to..to + stride], K::N_WORDS);
             from = end;
             to += stride;
         }
         words.truncate(to);
     }
 
-    /// Gathers the groups of every level of the attribute with the lowest bits.
+    /// Gathers the groups of every level of the attribute with the lowest bits, each level from the one below.
     pub(crate) fn all_levels<K: Key>(&mut self, roll_up: &RollUp, source: &[u64], attribute: usize) {
         let stride = K::N_WORDS + 2;
         let tree = &roll_up.trees[attribute];
         let code_mask = (1u64 << tree.widths[0]) - 1;
         let code_at = |at: usize| (K::read(&source[at..]).low() & code_mask) as usize;
         let rest_at = |at: usize| K::read(&source[at..]).shifted_right(tree.widths[0]);
+        let size_at = |at: usize| source[at + K::N_WORDS] & SIZE_MASK;
         self.of_level.resize_with(tree.above.len(), Vec::new);
-        let mut united: Vec<u64> = Vec::new();
+        // The groups of the level at hand: a row of each, and the look of all of its rows.
+        let mut groups: Vec<(usize, u32)> = Vec::new();
         let mut start = 0;
+        let gather = |work: &mut Vec<Gathered>, level: usize, row: usize, look: u32| {
+            if size_at(row) > 0 {
+                let code = code_at(row);
+                let of_row = &source[row + K::N_WORDS..];
+                let loss = (of_row[0] >> SIZE_BITS).wrapping_add(tree.loss_above[level][code]);
+                let label = tree.above[level][code] as usize;
+                let entropy = tree.entropies[level][label].wrapping_sub(tree.entropies[0][code]);
+                work.push((look, loss, (of_row[1] >> 32).wrapping_add(entropy)));
+            }
+        };
         while start < source.len() {
             let rest = rest_at(start);
-            let mut end = start + stride;
+            if start + stride == source.len() || rest_at(start + stride) != rest {
+                // Alone at every level.
+                let look = source[start + K::N_WORDS + 1] as u32;
+                (1..tree.above.len()).for_each(|level| gather(&mut self.of_level[level], level, start, look));
+                start += stride;
+                continue;
+            }
+            groups.clear();
+            let mut end = start;
             while end < source.len() && rest_at(end) == rest {
+                groups.push((end, source[end + K::N_WORDS + 1] as u32));
                 end += stride;
             }
             for level in 1..tree.above.len() {
                 let above = &tree.above[level][..];
-                let mut first = start;
-                while first < end {
-                    let code = code_at(first);
-                    let mut next = first + stride;
-                    while next < end && above[code_at(next)] == above[code] {
-                        next += stride;
+                let (mut from, mut to) = (0, 0);
+                while from < groups.len() {
+                    let (mut row, mut look) = groups[from];
+                    let code = code_at(row);
+                    let is_same = |(row, _): &&(usize, u32)| above[code_at(*row)] == above[code];
+                    let next = from + groups[from..].iter().take_while(is_same).count();
+                    if next > from + 1 {
+                        look = self.looks.unite(groups[from..next].iter().map(|(_, look)| *look));
+                        // Of rows that only the population has, the loss is unknown.
+                        row = groups[from..next].iter().map(|(row, _)| *row).find(|row| size_at(*row) > 0).unwrap_or(row);
                     }
-                    let entropy = tree.entropies[level][above[code] as usize].wrapping_sub(tree.entropies[0][code]);
-                    let row = match next - first > stride {
-                        false => &source[first..next],
-                        true => {
-                            united.clear();
-                            united.extend_from_slice(&source[first..next]);
-                            unite_rows::<K>(&mut self.looks, &mut united, 0, next - first, 0);
-                            &united[..stride]
-                        }
-                    };
-                    gather(&mut self.of_level[level], row, K::N_WORDS, tree.loss_above[level][code], entropy);
-                    first = next;
+                    groups[to] = (row, look);
+                    (from, to) = (next, to + 1);
+                    gather(&mut self.of_level[level], level, row, look);
                 }
+                groups.truncate(to);
             }
             start = end;
         }
@@ -437,9 +510,9 @@ fn unite_rows<K: Key>(looks: &mut Looks, words: &mut [u64], from: usize, end: us
 
 /// Adds a finished group, unless nobody of the table is in it.
 #[inline(always)]
-fn gather(gathered: &mut Vec<Gathered>, row: &[u64], n_key_words: usize, loss: u64, entropy: u64) {
+fn gather(gathered: &mut Vec<Gathered>, row: &[u64], n_key_words: usize) {
     let (size, look) = (row[n_key_words] & SIZE_MASK, row[n_key_words + 1]);
     if size > 0 {
-        gathered.push((look as u32, (row[n_key_words] >> SIZE_BITS).wrapping_add(loss), (look >> 32).wrapping_add(entropy)));
+        gathered.push((look as u32, row[n_key_words] >> SIZE_BITS, look >> 32));
     }
 }

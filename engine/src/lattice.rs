@@ -59,9 +59,8 @@ pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], plan: &Plan, ef
     let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: entropies.as_ref() };
     let rolled_up = all_profiles(counts, hierarchies, &wanted, &schemes, effort)?;
     let looks = rolled_up.looks;
-    let grid = |column: usize| Grid::new(&looks, column, &schemes, &rolled_up.profiles);
     Ok(Lattice {
-        grids: (0..looks.measures().len()).map(grid).collect(),
+        grids: Grid::all(&looks, &schemes, &rolled_up.profiles),
         hierarchies: hierarchies.to_vec(),
         schemes,
         looks,
@@ -336,45 +335,59 @@ impl Grid {
         values
     }
 
-    fn new(looks: &Measured, column: usize, schemes: &Schemes, profiles: &[Profile]) -> Grid {
-        let is_at_least = looks.measures()[column].is_at_least();
-        let finite = (0..looks.len()).map(|look| looks.of(look)[column]).filter(|&value| value < NEVER);
-        let greatest = finite.max().unwrap_or(0);
-        let values = Grid::values(looks, column, greatest, schemes.len());
-        // For every look the first value of the grid that it fails, or for "at most" the first that it satisfies.
-        let place_of = |look: usize| {
-            let measured = looks.of(look)[column];
-            let passes = |&value: &u64| if is_at_least { value <= measured } else { value < measured };
-            values.partition_point(passes) as u32
+    /// One grid per measure.
+    fn all(looks: &Measured, schemes: &Schemes, profiles: &[Profile]) -> Vec<Grid> {
+        let n_measures = looks.measures().len();
+        let greatest = |column: usize| {
+            let finite = (0..looks.len()).map(|look| looks.of(look)[column]).filter(|&value| value < NEVER);
+            finite.max().unwrap_or(0)
         };
-        let place_of_look: Vec<u32> = (0..looks.len()).map(place_of).collect();
+        let greatest: Vec<u64> = (0..n_measures).map(greatest).collect();
+        let values: Vec<Vec<u64>> =
+            (0..n_measures).map(|column| Grid::values(looks, column, greatest[column], schemes.len())).collect();
+        // For every look and measure the first value that it fails, or for "at most" the first that it satisfies.
+        let place = |column: usize, measured: u64| {
+            let is_at_least = looks.measures()[column].is_at_least();
+            let passes = |&value: &u64| if is_at_least { value <= measured } else { value < measured };
+            values[column].partition_point(passes) as u16
+        };
+        let of_look = |look: usize| looks.of(look).iter().enumerate().map(|(column, measured)| place(column, *measured));
+        let places: Vec<u16> = (0..looks.len()).flat_map(of_look).collect();
+        let starts: Vec<usize> = values.iter().scan(0, |start, values| {
+            *start += values.len() + 1;
+            Some(*start - values.len() - 1)
+        }).collect();
+        let n_values: usize = values.iter().map(|values| values.len() + 1).sum();
         let rows: Vec<Vec<u64>> = profiles
             .par_iter()
             .map(|profile| {
-                let mut row = vec![0; values.len() + 1];
+                let mut row = vec![0; n_values];
                 for entry in profile.entries() {
                     let n_records = looks.size(entry.look as usize) * u64::from(entry.n_groups);
-                    row[place_of_look[entry.look as usize] as usize] += n_records;
+                    let places = &places[entry.look as usize * n_measures..][..n_measures];
+                    starts.iter().zip(places).for_each(|(start, place)| row[start + usize::from(*place)] += n_records);
                 }
-                if is_at_least {
-                    for i in 1..row.len() {
-                        row[i] += row[i - 1];
-                    }
-                } else {
-                    // Suppressed at a value is what satisfies only greater ones.
-                    let mut n_failing = 0;
-                    for place in row.iter_mut().rev() {
-                        n_failing += std::mem::replace(place, n_failing);
+                for ((start, values), measure) in starts.iter().zip(&values).zip(looks.measures()) {
+                    let row = &mut row[*start..][..values.len() + 1];
+                    if measure.is_at_least() {
+                        (1..row.len()).for_each(|i| row[i] += row[i - 1]);
+                    } else {
+                        // Suppressed at a value is what satisfies only greater ones.
+                        let mut n_failing = 0;
+                        row.iter_mut().rev().for_each(|n| n_failing += std::mem::replace(n, n_failing));
                     }
                 }
                 row
             })
             .collect();
-        let columns: Vec<Vec<u64>> = (0..values.len()).map(|i| rows.iter().map(|row| row[i]).collect()).collect();
-        let floor = |column: &[u64], height| column[schemes.at_height(height)].iter().copied().min().unwrap_or(0);
-        let floors_of = |column: &Vec<u64>| (0..schemes.n_heights()).map(|height| floor(column, height)).collect();
-        let floors = columns.iter().map(floors_of).collect();
-        Grid { values, columns, floors, greatest }
+        let grid = |((values, start), greatest): ((Vec<u64>, usize), u64)| {
+            let column = |i: usize| -> Vec<u64> { rows.iter().map(|row| row[start + i]).collect() };
+            let columns: Vec<Vec<u64>> = (0..values.len()).map(column).collect();
+            let floor = |column: &[u64], height| column[schemes.at_height(height)].iter().copied().min().unwrap_or(0);
+            let floors_of = |column: &Vec<u64>| (0..schemes.n_heights()).map(|height| floor(column, height)).collect();
+            Grid { floors: columns.iter().map(floors_of).collect(), values, columns, greatest }
+        };
+        values.clone().into_iter().zip(starts.clone()).zip(greatest).map(grid).collect()
     }
 
     /// The column where no more fail than at the criterion, and the one where no fewer do.

@@ -23,6 +23,7 @@ pub(crate) mod walk;
 pub mod lattice;
 pub mod quality;
 pub mod negotiate;
+pub mod frontier;
 pub mod recode;
 pub mod release;
 pub mod verify;

@@ -127,7 +127,10 @@ fn check_criterion(criterion: Criterion, n_records: u64, n_values: &[usize]) -> 
             Err(wrong("entropy_l must be at least 1").hint("entropy_l = 2 is as good as two equally frequent values"))
         }
         Measure::Entropy(_) if value > n_values.saturating_mul(ONE) => too_many(decimal(value)),
-        Measure::Recursive { l, .. } if l == 0 || u64::from(l) > n_values => too_many(l.to_string()),
+        Measure::Recursive { l: 0, .. } => {
+            Err(wrong("l of (c,l)-diversity must be at least 1").hint("for example --recursive 2,3"))
+        }
+        Measure::Recursive { l, .. } if u64::from(l) > n_values => too_many(l.to_string()),
         Measure::Recursive { .. } if value == 0 => {
             Err(wrong("c of (c,l)-diversity must be above 0").hint("for example --recursive 2,3"))
         }
@@ -141,7 +144,9 @@ fn check_criterion(criterion: Criterion, n_records: u64, n_values: &[usize]) -> 
         Measure::Closeness(_) if value > ONE => {
             Err(wrong("t must be from 0 to 1").hint("t = 0 asks for groups just like the table, t = 1 for nothing"))
         }
-        Measure::Disclosure(_) if value == 0 => Err(wrong("delta must be above 0")),
+        Measure::Disclosure(_) if value == 0 => {
+            Err(wrong("delta must be above 0").hint("delta = 0.7: no value becomes twice as likely"))
+        }
         _ => Ok(()),
     }
 }
@@ -407,8 +412,7 @@ impl Offer {
 
     /// The fewest distinct values of the first sensitive attribute in a published group.
     pub fn fewest_distinct(&self) -> Option<u64> {
-        let distinct = |(measure, _): &&(Measure, u64)| matches!(measure, Measure::Distinct(_));
-        self.reached.iter().find(distinct).map(|(_, value)| *value)
+        self.reached(Measure::Distinct(0))
     }
 }
 

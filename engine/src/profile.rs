@@ -67,14 +67,30 @@ impl Profile {
 
     /// The same profile with looks numbered by `number`.
     pub(crate) fn renumbered(self, number: impl Fn(u32) -> u32) -> Profile {
-        let has_entropies = !self.entropies.is_empty();
-        let entropies = self.entropies.iter().copied().chain(std::iter::repeat(0));
-        let entries = self.entries.iter().map(|entry| Entry { look: number(entry.look), ..*entry });
-        Profile::new(entries.zip(entropies).collect(), has_entropies)
+        let mut entries = self.entries.into_vec();
+        entries.iter_mut().for_each(|entry| entry.look = number(entry.look));
+        if !self.entropies.is_empty() {
+            return Profile::new(entries.into_iter().zip(self.entropies).collect(), true);
+        }
+        entries.sort_unstable_by_key(|entry| entry.look);
+        entries.dedup_by(|next, entry| {
+            let is_same = next.look == entry.look;
+            if is_same {
+                entry.n_groups += next.n_groups;
+                entry.loss += next.loss;
+            }
+            is_same
+        });
+        Profile { entries: entries.into(), entropies: Box::default() }
     }
 
     pub fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// The entropy of one record, summed over the groups of an entry; 0 where not asked for.
+    pub fn entropy(&self, entry: usize) -> Steps {
+        self.entropies.get(entry).copied().unwrap_or(0)
     }
 
     pub fn n_groups(&self) -> u64 {
@@ -109,7 +125,7 @@ impl Profile {
             outcome.n_groups += u64::from(entry.n_groups);
             outcome.n_squares += u128::from(size) * u128::from(of_entry);
             loss += u128::from(entry.loss) * u128::from(size);
-            outcome.entropy += u128::from(self.entropies.get(i).copied().unwrap_or(0)) * u128::from(size);
+            outcome.entropy += u128::from(self.entropy(i)) * u128::from(size);
             let reached = outcome.reached.get_or_insert_with(|| look.to_vec());
             for ((reached, value), measure) in reached.iter_mut().zip(look).zip(looks.measures()) {
                 *reached = if measure.is_at_least() { (*reached).min(*value) } else { (*reached).max(*value) };

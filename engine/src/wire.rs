@@ -121,7 +121,10 @@ pub fn sensitive_names(lattice: &Lattice) -> Vec<String> {
 pub fn losses(losses: &Losses) -> Value {
     let mut object = Map::new();
     object.insert("ncp".into(), json!(rounded(losses.ncp)));
-    object.insert("discernibility".into(), json!(losses.discernibility as f64));
+    object.insert("discernibility".into(), match u64::try_from(losses.discernibility) {
+            Ok(n) => json!(n),
+            Err(_) => json!(losses.discernibility as f64),
+        });
     object.insert("group_size".into(), json!(rounded(losses.group_size)));
     object.insert("precision".into(), json!(rounded(losses.precision)));
     if let Some(entropy) = losses.entropy {

@@ -16,6 +16,8 @@ pub mod survey;
 pub mod staged;
 pub mod sorted;
 pub mod sink;
+pub mod page;
+pub mod chart;
 pub mod report;
 pub mod demo_data;
 pub mod commands;

@@ -110,9 +110,9 @@ pub fn satisfies(seen: &Seen, criterion: Criterion, references: &[NaiveReference
         Measure::EnhancedLikeness(s) => shares(of(s), &references[s]).is_some_and(|shares| {
             let whole: u128 = shares.iter().map(|(_, q)| q).sum();
             let bound = |q: u128| (whole as f64 / q as f64).ln();
-            shares.iter().all(|&(p, q)| {
-                p <= q || ((p - q) * million <= asked * q && (p - q) as f64 / q as f64 <= bound(q))
-            })
+            shares
+                .iter()
+                .all(|&(p, q)| p <= q || ((p - q) * million <= asked * q && (p - q) as f64 / q as f64 <= bound(q)))
         }),
     }
 }
@@ -125,9 +125,8 @@ fn shares(counts: &Counts, reference: &NaiveReference) -> Option<Vec<(u128, u128
     let is_known = |value: &Cell| reference.counts.iter().any(|(known, _)| known == value);
     let n: u64 = counts.values().sum();
     let of_table = reference.n_records();
-    let share = |(value, c): &(Cell, u64)| {
-        (u128::from(of_value(value)) * u128::from(of_table), u128::from(*c) * u128::from(n))
-    };
+    let share =
+        |(value, c): &(Cell, u64)| (u128::from(of_value(value)) * u128::from(of_table), u128::from(*c) * u128::from(n));
     counts.keys().all(is_known).then(|| reference.counts.iter().map(share).collect())
 }
 

@@ -9,6 +9,7 @@ pub mod measures;
 pub mod random;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
@@ -284,9 +285,8 @@ pub struct NaiveScheme {
 }
 
 pub struct NaiveGroup {
-    pub seen: Seen,
     /// What the engine measures too, in increasing order of measures.
-    pub values: Vec<(Measure, u64)>,
+    pub values: Rc<[(Measure, u64)]>,
     /// Of one record.
     pub loss: f64,
     /// The places of its records.
@@ -371,8 +371,13 @@ impl Naive {
             .map(|a| {
                 let of_levels =
                     |value: &Cell| (0..labels_of[a][value].len()).map(|level| n_alike(a, level, value)).collect();
-                kept.iter().map(|record| &record[a]).map(|value| (value, value)).collect::<HashMap<_, _>>()
-                    .into_keys().map(|value| (value, of_levels(value))).collect()
+                kept.iter()
+                    .map(|record| &record[a])
+                    .map(|value| (value, value))
+                    .collect::<HashMap<_, _>>()
+                    .into_keys()
+                    .map(|value| (value, of_levels(value)))
+                    .collect()
             })
             .collect();
         let naive_record = |record: &Vec<Cell>| NaiveRecord {
@@ -455,18 +460,26 @@ fn measures_of(table: &Table) -> Vec<Measure> {
     all.collect::<BTreeSet<Measure>>().into_iter().collect()
 }
 
-/// Measures every group that looks different once.
+/// Measures the same records among as many people only once, however many schemes have them as a group.
 struct NaiveYardstick {
     measures: Vec<Measure>,
     references: Vec<NaiveReference>,
-    known: HashMap<Seen, Vec<(Measure, u64)>>,
+    known: HashMap<(Vec<usize>, u64), Rc<[(Measure, u64)]>>,
 }
 
 impl NaiveYardstick {
-    fn values(&mut self, seen: &Seen) -> Vec<(Measure, u64)> {
+    fn values(&mut self, records: &[NaiveRecord], members: &[usize], population: u64) -> Rc<[(Measure, u64)]> {
         let NaiveYardstick { measures, references, known } = self;
-        let all = || measures.iter().map(|&measure| (measure, measured(seen, measure, references))).collect();
-        known.entry(seen.clone()).or_insert_with(all).clone()
+        let all = || {
+            let mut values = vec![Counts::new(); references.len()];
+            for &i in members {
+                let cells = values.iter_mut().zip(&records[i].sensitive);
+                cells.for_each(|(counts, value)| *counts.entry(value.clone()).or_default() += 1);
+            }
+            let seen = Seen { size: members.len() as u64, population, values };
+            measures.iter().map(|&measure| (measure, measured(&seen, measure, references))).collect()
+        };
+        known.entry((members.to_vec(), population)).or_insert_with(all).clone()
     }
 }
 
@@ -477,31 +490,26 @@ fn groups(
     weights: &[f64],
     yardstick: &mut NaiveYardstick,
 ) -> Vec<NaiveGroup> {
+    let labels_of = |labels: &'_ [Vec<Cell>]| -> Vec<Cell> {
+        levels.iter().enumerate().map(|(a, &level)| labels[a][level as usize].clone()).collect()
+    };
+    let mut n_people: HashMap<Vec<Cell>, u64> = HashMap::new();
+    people.iter().for_each(|labels| *n_people.entry(labels_of(labels)).or_default() += 1);
     let mut members_of: HashMap<Vec<Option<&str>>, Vec<usize>> = HashMap::new();
     for (i, record) in records.iter().enumerate() {
         let labels = levels.iter().enumerate().map(|(a, &level)| record.labels[a][level as usize].as_deref());
         members_of.entry(labels.collect()).or_default().push(i);
     }
+    let total: f64 = weights.iter().sum();
     let group = |members: Vec<usize>| {
         let first = &records[members[0]];
-        let is_alike = |person: &&Vec<Vec<Cell>>| {
-            levels.iter().enumerate().all(|(a, &level)| person[a][level as usize] == first.labels[a][level as usize])
+        let population = match people {
+            [] => 0,
+            _ => n_people.get(&labels_of(&first.labels)).copied().unwrap_or(0),
         };
-        let mut values = vec![Counts::new(); first.sensitive.len()];
-        for &i in &members {
-            let cells = values.iter_mut().zip(&records[i].sensitive);
-            cells.for_each(|(counts, value)| *counts.entry(value.clone()).or_default() += 1);
-        }
-        let population = people.iter().filter(is_alike).count() as u64;
-        let seen = Seen { size: members.len() as u64, population, values };
         let weighted: f64 =
             levels.iter().enumerate().map(|(a, &level)| first.penalties[a][level as usize] * weights[a]).sum();
-        NaiveGroup {
-            values: yardstick.values(&seen),
-            seen,
-            loss: weighted / weights.iter().sum::<f64>(),
-            members,
-        }
+        NaiveGroup { values: yardstick.values(records, &members, population), loss: weighted / total, members }
     };
     members_of.into_values().map(group).collect()
 }
@@ -553,7 +561,7 @@ pub fn day_number(text: &str) -> Option<u32> {
 
 impl NaiveGroup {
     pub fn size(&self) -> u64 {
-        self.seen.size
+        self.members.len() as u64
     }
 
     pub fn value(&self, measure: Measure) -> u64 {
@@ -671,17 +679,18 @@ impl Naive {
 /// The best of all schemes that are allowed and suppress at most so many records.
 pub fn best(naive: &Naive, request: &Request, n_max: u64, allowed: impl Fn(&[u8]) -> bool) -> Option<NaiveOffer> {
     let Request { criteria, best_by, .. } = request;
-    let satisfying = naive
-        .schemes
-        .iter()
-        .filter(|scheme| allowed(&scheme.levels) && scheme.n_suppressed(criteria) <= n_max);
-    let rank = |scheme: &NaiveScheme| (scheme.height(), scheme.n_suppressed(criteria), scheme.levels.clone());
+    let satisfying =
+        naive.schemes.iter().filter(|scheme| allowed(&scheme.levels) && scheme.n_suppressed(criteria) <= n_max);
+    fn rank<'a>(scheme: &'a NaiveScheme, criteria: &Criteria) -> (u32, u64, &'a [u8]) {
+        (scheme.height(), scheme.n_suppressed(criteria), &scheme.levels)
+    }
     if best_by.is_height() {
-        return satisfying.min_by_key(|scheme| rank(scheme)).map(|scheme| naive.offer(scheme, criteria));
+        let lowest = satisfying.min_by_key(|scheme| rank(scheme, criteria));
+        return lowest.map(|scheme| naive.offer(scheme, criteria));
     }
     let mut ranked: Vec<(f64, &NaiveScheme)> =
         satisfying.map(|scheme| (naive.loss(scheme, criteria, best_by), scheme)).collect();
-    ranked.sort_by(|(a, x), (b, y)| a.total_cmp(b).then_with(|| rank(x).cmp(&rank(y))));
+    ranked.sort_by(|(a, x), (b, y)| a.total_cmp(b).then_with(|| rank(x, criteria).cmp(&rank(y, criteria))));
     let least = ranked.first()?.0;
     let as_good = ranked.iter().take_while(|(loss, _)| *loss <= least + LOSS_TOLERANCE);
     let mut as_good = as_good.map(|(_, scheme)| naive.offer(scheme, criteria));
@@ -770,7 +779,8 @@ fn height_as_published(naive: &Naive, request: &Request) -> Option<NaiveOffer> {
             h_high = h_current - 1;
         }
     }
-    let winner = satisfying_at(lowest?).min_by_key(|scheme| (scheme.n_suppressed(&request.criteria), &scheme.levels))?;
+    let winner =
+        satisfying_at(lowest?).min_by_key(|scheme| (scheme.n_suppressed(&request.criteria), &scheme.levels))?;
     Some(naive.offer(winner, &request.criteria))
 }
 
