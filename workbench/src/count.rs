@@ -1,9 +1,12 @@
 //! The first reading: from a project to counts and checked hierarchies.
 
 use incrowd::error::unknown;
+use incrowd::lattice::Effort;
 use incrowd::table::Kind;
 use incrowd::wire::grouped;
-use incrowd::{Counter, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Measure, Missing, Result, Role, Yardstick};
+use incrowd::{
+    Counter, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result, Role, Yardstick,
+};
 
 use crate::project::{Attribute, Project};
 use crate::source::Source;
@@ -60,6 +63,18 @@ impl Counted {
     /// What groups are measured with, for some criteria.
     pub fn yardstick(&self, measures: impl IntoIterator<Item = Measure>) -> Result<Yardstick> {
         Yardstick::new(&self.counts, &self.distances, measures)
+    }
+
+    /// Annotates the lattice with some measures, and with entropy where a ranking needs it.
+    pub fn annotate(
+        &self,
+        measures: impl IntoIterator<Item = Measure>,
+        with_entropy: bool,
+        effort: &Effort,
+    ) -> Result<Lattice> {
+        let (weights, yardstick) = (self.weights(), self.yardstick(measures)?);
+        let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy };
+        incrowd::annotate(&self.counts, &self.hierarchies, &plan, effort)
     }
 }
 

@@ -568,7 +568,7 @@ mod tests {
     use incrowd::criterion::Criteria;
     use incrowd::hierarchy::absent_values;
     use incrowd::lattice::Effort;
-    use incrowd::{Answer, Domain, Lattice, Level, Offer, Request, Scheme, annotate, negotiate};
+    use incrowd::{Answer, Domain, Lattice, Level, Measure, Offer, Request, Scheme, negotiate};
     use tempfile::TempDir;
 
     use super::*;
@@ -671,10 +671,7 @@ mod tests {
     #[test]
     fn requests_show_what_they_say() {
         let counted = counted(&demo(N_RECORDS, SEED));
-        let (weights, yardstick) = (counted.weights(), counted.yardstick([]).expect("sizes can be measured"));
-        let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: false };
-        let lattice = annotate(&counted.counts, &counted.hierarchies, &plan, &Effort::default())
-            .expect("the lattice is small");
+        let lattice = counted.annotate([], false, &Effort::default()).expect("the lattice is small");
         let answers =
             REQUESTS.map(|(_, flags)| negotiate(&lattice, &request(&lattice, flags)).expect("it has a meaning"));
         let [Answer::Exact(met), Answer::Offers(offers), Answer::Exact(diverse)] = &answers else {

@@ -7,7 +7,7 @@ use incrowd::error::unknown;
 use incrowd::lattice::Effort;
 use incrowd::scheme::n_schemes;
 use incrowd::{
-    Criteria, Criterion, Error, ErrorKind, Hierarchy, Lattice, Level, Measure, Offer, Plan, Ranking, Request, Result,
+    Criteria, Criterion, Error, ErrorKind, Hierarchy, Lattice, Level, Measure, Offer, Ranking, Request, Result,
     Role, Scheme,
 };
 
@@ -131,15 +131,13 @@ impl ProjectArgs {
         let n_schemes = n_schemes(&counted.hierarchies).unwrap_or(u64::MAX);
         let bar = talk.things("annotating", n_schemes, "schemes");
         let effort = Effort { n_bytes_max, progress: &|n| bar.inc(n as u64) };
-        let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
-        let weights = counted.weights();
-        let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: best_by.needs_entropy() };
+        let measures: Vec<Measure> = criteria.iter().map(|criterion| criterion.measure).collect();
         let n_threads = Choice { n_threads: usize::from(self.threads), ..Choice::default() }.n_threads();
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(n_threads)
             .build()
             .map_err(|error| Error::new(ErrorKind::Io, format!("could not start threads: {error}")))?;
-        let lattice = pool.install(|| incrowd::annotate(&counted.counts, &counted.hierarchies, &plan, &effort));
+        let lattice = pool.install(|| counted.annotate(measures, best_by.needs_entropy(), &effort));
         bar.finish_and_clear();
         lattice
     }
