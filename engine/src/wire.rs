@@ -108,7 +108,9 @@ pub fn request(lattice: &Lattice, request: &Request) -> Value {
     let mut object = criteria(&request.criteria, &sensitive_names(lattice));
     object.insert("max_suppressed".into(), json!(request.n_suppressed_max));
     object.insert("max_level".into(), levels(&attributes(lattice), &request.level_max));
-    object.insert("best_by".into(), json!(request.best_by.name()));
+    if !request.best_by.is_height() {
+        object.insert("best_by".into(), json!(request.best_by.name()));
+    }
     Value::Object(object)
 }
 

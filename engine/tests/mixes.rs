@@ -270,7 +270,7 @@ fn answers_are_those_of_the_definition_for_every_mix() {
     let n_exact = std::cell::Cell::new(0);
     // By criterion, how often it was offered to relax it first, and how often after another one.
     let relaxed: std::cell::RefCell<BTreeMap<&str, [u64; 2]>> = Default::default();
-    let mut runner = TestRunner::new(chance(500));
+    let mut runner = TestRunner::new(chance(800));
     let check = |(table, seed): (Table, u64)| {
         let (made, naive) = (table.make(), Naive::new(&table));
         let mut dice = Dice(seed);
@@ -295,12 +295,12 @@ fn answers_are_those_of_the_definition_for_every_mix() {
         }
         Ok(())
     };
-    runner.run(&(mixed_tables(1..=2, 2, 2..=16), any::<u64>()), check).unwrap_or_else(|error| panic!("{error}"));
+    runner.run(&(mixed_tables(1..=3, 1, 2..=16), any::<u64>()), check).unwrap_or_else(|error| panic!("{error}"));
     println!("{} exact answers; relaxed first, and after another: {:?}", n_exact.get(), relaxed.borrow());
     assert!(n_exact.get() > 1_000);
     let names = all_measures(1, true).into_iter().map(Measure::name);
     let seldom: Vec<&str> =
-        names.filter(|name| relaxed.borrow().get(name).is_none_or(|n| n[0] < 20 || n[1] < 10)).collect();
+        names.filter(|name| relaxed.borrow().get(name).is_none_or(|n| n[0] < 20 || n[1] == 0)).collect();
     assert!(seldom.is_empty(), "{seldom:?} are hardly ever relaxed: {:?}", relaxed.borrow());
 }
 

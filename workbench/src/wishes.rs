@@ -102,7 +102,7 @@ impl ProjectArgs {
     pub fn choice(&self, privacy: &Privacy) -> Choice {
         Choice {
             quasi_identifiers: self.quasi_identifiers.clone(),
-            sensitive: privacy.sensitive.clone(),
+            sensitive: Some(privacy.sensitive.clone()),
             with_population: privacy.criteria.value(Measure::Population).is_some(),
             n_threads: usize::from(self.threads),
         }
