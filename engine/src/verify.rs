@@ -58,7 +58,9 @@ impl Original {
         let domain = Domain::new(name, present, None);
         let ordered = domain.values().iter().map(|value| Some(value.clone())).chain(counts.get(&None).map(|_| None));
         let counts: Vec<(Text, u64)> = ordered.map(|value| (value.clone(), counts[&value])).collect();
-        let labels_of = |(value, _): &(Text, u64)| labels.get(value).cloned().unwrap_or_default();
+        // A value without labels has one like no other: as far from the others as can be.
+        let unlike_any = |value: &Text| vec![format!("\0{value:?}")];
+        let labels_of = |(value, _): &(Text, u64)| labels.get(value).cloned().unwrap_or_else(|| unlike_any(value));
         Original { labels: counts.iter().map(labels_of).collect(), counts, distance }
     }
 }

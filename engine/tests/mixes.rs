@@ -263,6 +263,11 @@ fn check_request(made: &Made, naive: &Naive, request: &Request, table: &Table) {
     }
 }
 
+/// Whether as many random cases are tried as usual: with fewer, what is rare may not occur.
+fn is_all_of(n_cases: u32) -> bool {
+    chance(n_cases).cases >= n_cases
+}
+
 /// Every single criterion, every pair and some triples, on every table; and each of them is relaxed many times, alone
 /// and as the smaller or the greater of several concessions.
 #[test]
@@ -297,6 +302,9 @@ fn answers_are_those_of_the_definition_for_every_mix() {
     };
     runner.run(&(mixed_tables(1..=3, 1, 2..=16), any::<u64>()), check).unwrap_or_else(|error| panic!("{error}"));
     println!("{} exact answers; relaxed first, and after another: {:?}", n_exact.get(), relaxed.borrow());
+    if !is_all_of(800) {
+        return;
+    }
     assert!(n_exact.get() > 1_000);
     let names = all_measures(1, true).into_iter().map(Measure::name);
     let seldom: Vec<&str> =
@@ -333,7 +341,7 @@ fn answers_are_those_of_the_definition_for_every_ranking() {
             Ok(())
         })
         .unwrap_or_else(|error| panic!("{error}"));
-    assert!(n_not_lowest.get() > 10, "{} answers depend on the ranking", n_not_lowest.get());
+    assert!(n_not_lowest.get() > 10 || !is_all_of(250), "{} answers depend on the ranking", n_not_lowest.get());
 }
 
 // ---- Why a search must not prune where suppression can grow on the way up ----
@@ -399,7 +407,7 @@ fn a_search_that_relies_on_monotone_suppression_would_be_wrong() {
         );
         match name {
             "k" | "k_map" | "l" => assert_eq!(n_missed + n_higher, 0, "{name} is monotone"),
-            _ => assert!(n_missed + n_higher > 0, "{name} is not monotone"),
+            _ => assert!(n_missed + n_higher > 0 || !is_all_of(2_500), "{name} is not monotone"),
         }
     }
 }
