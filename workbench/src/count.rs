@@ -5,7 +5,8 @@ use incrowd::lattice::Effort;
 use incrowd::table::Kind;
 use incrowd::wire::grouped;
 use incrowd::{
-    Counter, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result, Role, Yardstick,
+    Counter, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result, Role,
+    Yardstick,
 };
 
 use crate::project::{Attribute, Project};

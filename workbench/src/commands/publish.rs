@@ -6,15 +6,13 @@ use incrowd::counts::GroupCounts;
 use incrowd::lattice::outcome_of;
 use incrowd::loss::ncp_of_level;
 use incrowd::negotiate::check_criteria;
+use incrowd::quality::Losses;
 use incrowd::recode::{Recoding, global};
 use incrowd::release::{Column, Publisher};
 use incrowd::table::Kind;
 use incrowd::verify::{Finding, Outside, SuppressedAs};
 use incrowd::wire::{self, Certificate, FileHash, counted_words, grouped};
-use incrowd::quality::Losses;
-use incrowd::{
-    Answer, Error, ErrorKind, Lattice, Offer, Plan, Request, Result, Role, Scheme, Yardstick, negotiate,
-};
+use incrowd::{Answer, Error, ErrorKind, Lattice, Offer, Plan, Request, Result, Role, Scheme, Yardstick, negotiate};
 use serde_json::{Map, Value, json};
 
 use crate::commands::annotate::by_height;
@@ -206,13 +204,7 @@ impl Files {
 }
 
 /// Finds the offer to publish; none where the answer is no.
-fn agree(
-    args: &Args,
-    project: &Project,
-    privacy: &Privacy,
-    counted: &Counted,
-    talk: &Talk,
-) -> Result<Option<Agreed>> {
+fn agree(args: &Args, project: &Project, privacy: &Privacy, counted: &Counted, talk: &Talk) -> Result<Option<Agreed>> {
     let n_records = counted.counts.n_records();
     let criteria = &privacy.criteria;
     check_criteria(criteria, n_records, &counted.n_sensitive_values())?;
