@@ -42,8 +42,10 @@ pub fn frontier(lattice: &Lattice, request: &Request, measure: Measure, ranking:
         (0..lattice.schemes().len()).filter(|&place| lattice.schemes().scheme(place).is_below(level_max)).collect();
     let mut all: Vec<Bargain> = places
         .par_iter()
-        .flat_map_iter(|&place| of_scheme(lattice, place, &others, Criterion { measure, value: least }, ranking))
-        .filter(|bargain| bargain.n_suppressed <= request.n_suppressed_max)
+        .flat_map_iter(|&place| {
+            let weakest = Criterion { measure, value: least };
+            of_scheme(lattice, place, &others, weakest, request.n_suppressed_max, ranking)
+        })
         .collect();
     // The most private first; among equals the one that loses least.
     let is_at_least = measure.is_at_least();
@@ -73,6 +75,7 @@ fn of_scheme<'a>(
     place: usize,
     others: &Criteria,
     weakest: Criterion,
+    n_suppressed_max: u64,
     ranking: &'a Ranking,
 ) -> impl Iterator<Item = Bargain> + 'a {
     let looks = lattice.looks();
@@ -111,6 +114,9 @@ fn of_scheme<'a>(
             outcome.entropy += u128::from(profile.entropy(groups[next].1)) * u128::from(size);
             loss += u128::from(entry.loss) * u128::from(size);
             next += 1;
+        }
+        if outcome.n_suppressed > n_suppressed_max {
+            continue;
         }
         let all = loss + u128::from(outcome.n_suppressed) * u128::from(ONE);
         outcome.ncp = (all as f64 / (n_records * ONE as f64)).min(1.0);
