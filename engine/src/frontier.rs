@@ -47,12 +47,11 @@ pub fn frontier(lattice: &Lattice, request: &Request, measure: Measure, ranking:
             of_scheme(lattice, place, &others, weakest, request.n_suppressed_max, ranking)
         })
         .collect();
-    // The most private first; among equals the one that loses least.
+    // The most private first; among equals the one that loses least. A loss is never negative, so its bits are in order.
     let is_at_least = measure.is_at_least();
-    let privacy = |bargain: &Bargain| if is_at_least { u64::MAX - bargain.value } else { bargain.value };
-    all.par_sort_unstable_by(|a, b| {
-        let by_privacy = privacy(a).cmp(&privacy(b)).then(a.n_suppressed.cmp(&b.n_suppressed));
-        by_privacy.then_with(|| a.loss.total_cmp(&b.loss)).then(a.place.cmp(&b.place))
+    all.par_sort_unstable_by_key(|bargain| {
+        let privacy = if is_at_least { u64::MAX - bargain.value } else { bargain.value };
+        (privacy, bargain.n_suppressed, bargain.loss.to_bits(), bargain.place)
     });
     // Of all that is at least as private: fewer records lost only at a greater loss. Both in order.
     let mut staircase: Vec<(u64, f64)> = Vec::new();
