@@ -6,7 +6,7 @@ VENV := target/venv
 # The Adult data are not part of the repository; tests and benchmarks that need them look here and say so if absent.
 ADULT ?= ../shared/adult
 
-.PHONY: demo build test lint bench bench-quick clean help
+.PHONY: demo build test test-rust test-pycanon lint bench bench-quick clean help
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -17,7 +17,10 @@ demo: build ## See the main job done on made-up data
 build: ## Build the program: target/release/incrowd
 	$(CARGO) build --release --locked
 
-test: ## Run all tests
+test: test-rust ## Run all tests
+	$(MAKE) test-pycanon
+
+test-rust:
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
 		echo "$(CARGO) nextest run --workspace --locked"; \
 		$(CARGO) nextest run --workspace --locked; \
@@ -25,6 +28,17 @@ test: ## Run all tests
 		echo "$(CARGO) test --workspace --locked"; \
 		$(CARGO) test --workspace --locked; \
 	fi
+
+# An independent implementation of the criteria judges what incrowd publishes.
+target/venv-checks/.installed: checks/requirements.txt
+	$(PYTHON) -m venv target/venv-checks
+	target/venv-checks/bin/pip install --quiet --requirement checks/requirements.txt
+	touch $@
+
+test-pycanon: target/venv-checks/.installed ## Compare published releases with pycanon
+	@# The tests have built it; building it alone would choose other features and build its dependencies again.
+	test -x target/debug/incrowd || $(CARGO) build --locked
+	target/venv-checks/bin/python checks/with_pycanon.py target/debug/incrowd $(ADULT)
 
 lint: ## Check formatting and common mistakes
 	$(CARGO) fmt --all --check

@@ -6,9 +6,13 @@ use std::time::{Duration, Instant};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
+use incrowd::frontier::frontier;
 use incrowd::lattice::Effort;
 use incrowd::table::Encoder;
-use incrowd::{Counter, Criteria, GroupCounts, Lattice, Level, Missing, Request, Result, Scheme, annotate, negotiate};
+use incrowd::{
+    Counter, Criteria, Criterion, GroupCounts, Lattice, Level, Measure, Missing, Quality, Ranking, Request, Result,
+    Scheme, negotiate,
+};
 use incrowd_workbench::count::{Choice, Counted, count};
 use incrowd_workbench::project::Project;
 use incrowd_workbench::talk::Talk;
@@ -24,12 +28,14 @@ fn main() {
     let number = |name: &str, otherwise: usize| option(name).map_or(otherwise, |text| text.parse().expect("a number"));
     let project = option("--project").expect("--project DIR");
     let n_threads = number("--threads", 1);
+    let criteria = option("--criteria").unwrap_or("k+l");
     rayon::ThreadPoolBuilder::new().num_threads(n_threads).build_global().expect("the first pool");
     let measured = match arguments.first().map(String::as_str) {
-        Some("annotate") => measure_annotate(project, n_threads, number("--repeat", 5)),
-        Some("negotiate") => measure_negotiate(project, number("--requests", 20_000)),
+        Some("annotate") => measure_annotate(project, n_threads, number("--repeat", 5), &measures(criteria)),
+        Some("negotiate") => measure_negotiate(project, number("--requests", 20_000), criteria),
+        Some("frontier") => measure_frontier(project, n_threads, number("--repeat", 5)),
         Some("count") => measure_count(project, n_threads),
-        _ => panic!("one of: annotate, negotiate, count"),
+        _ => panic!("one of: annotate, negotiate, frontier, count"),
     };
     println!("{}", measured.expect("the project works"));
 }
@@ -41,12 +47,30 @@ fn counted(project: &str, n_threads: usize) -> Result<Counted> {
     count(&Project::open(Path::new(project))?, &choice, &TALK)
 }
 
-fn lattice_of(counted: &Counted) -> Result<Lattice> {
-    annotate(&counted.counts, &counted.hierarchies, &counted.weights(), &Effort::default())
+fn lattice_of(counted: &Counted, measures: &[Measure]) -> Result<Lattice> {
+    counted.annotate(measures.iter().copied(), false, &Effort::default())
+}
+
+/// What is measured beside sizes and distinct values.
+fn measures(text: &str) -> Vec<Measure> {
+    match text {
+        "k+l" => Vec::new(),
+        "k+l+entropy+t" => vec![Measure::Entropy(0), Measure::Closeness(0)],
+        "all" => vec![
+            Measure::Share(0),
+            Measure::Entropy(0),
+            Measure::Recursive { sensitive: 0, l: 3 },
+            Measure::Closeness(0),
+            Measure::Disclosure(0),
+            Measure::Likeness(0),
+            Measure::EnhancedLikeness(0),
+        ],
+        _ => panic!("one of: k+l, k+l+entropy+t, all"),
+    }
 }
 
 /// Groups the records and annotates the lattice, several times, and reports the median; the first time, which finds no memory at hand, is reported beside it.
-fn measure_annotate(project: &str, n_threads: usize, n_times: usize) -> Result<Value> {
+fn measure_annotate(project: &str, n_threads: usize, n_times: usize, measures: &[Measure]) -> Result<Value> {
     let counted = counted(project, n_threads)?;
     let records = coded_records(&counted)?;
     let mut times = Vec::new();
@@ -55,7 +79,7 @@ fn measure_annotate(project: &str, n_threads: usize, n_times: usize) -> Result<V
         drop(lattice.take());
         let clock = Clock::start();
         std::hint::black_box(grouped(&counted, &records)?);
-        lattice = Some(lattice_of(&counted)?);
+        lattice = Some(lattice_of(&counted, measures)?);
         times.push(clock.stop());
     }
     let lattice = lattice.expect("annotated at least once");
@@ -63,8 +87,8 @@ fn measure_annotate(project: &str, n_threads: usize, n_times: usize) -> Result<V
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (cpu_s, wall_s) = times[times.len() / 2];
     let sum = |measure: &dyn Fn(usize) -> u64| (0..lattice.schemes().len()).map(measure).sum::<u64>();
-    let k10 = Criteria { k: Some(10), l: None };
-    let l3 = Criteria { k: None, l: Some(3) };
+    let k10 = Criteria::of(Some(10), None);
+    let l3 = Criteria::of(None, Some(3));
     Ok(json!({
         "name": "incrowd",
         "threads": n_threads,
@@ -77,8 +101,8 @@ fn measure_annotate(project: &str, n_threads: usize, n_times: usize) -> Result<V
         "ns_per_source_group": cpu_s * 1e9 / lattice.n_source_groups() as f64,
         "n_bytes": lattice.n_bytes(),
         "n_groups_sum": sum(&|place| lattice.profile(place).n_groups()),
-        "n_suppressed_sum_k10": sum(&|place| lattice.n_suppressed(place, k10)),
-        "n_suppressed_sum_l3": sum(&|place| lattice.n_suppressed(place, l3)),
+        "n_suppressed_sum_k10": sum(&|place| lattice.n_suppressed(place, &k10)),
+        "n_suppressed_sum_l3": sum(&|place| lattice.n_suppressed(place, &l3)),
         "version": env!("CARGO_PKG_VERSION"),
     }))
 }
@@ -107,25 +131,35 @@ fn coded_records(counted: &Counted) -> Result<RecordBatch> {
 
 fn column_names(counted: &Counted) -> Vec<String> {
     let names = counted.quasi_identifiers.iter().map(|attribute| attribute.name.clone());
-    names.chain(counted.sensitive.clone()).collect()
+    names.chain(counted.sensitive_names()).collect()
 }
 
 /// Groups the coded records at the finest level.
 fn grouped(counted: &Counted, records: &RecordBatch) -> Result<GroupCounts> {
     let names: Vec<&str> = counted.quasi_identifiers.iter().map(|attribute| attribute.name.as_str()).collect();
-    let mut counter = Counter::new(&names, counted.sensitive.as_deref(), &Missing::default());
+    let sensitive: Vec<&str> = counted.sensitive.iter().map(|attribute| attribute.name.as_str()).collect();
+    let mut counter = Counter::new(&names, &sensitive, &Missing::default());
     counter.push(records)?;
     Ok(counter.finish())
 }
 
 /// Random requests of every sort: small and large k, with and without l, tight and loose limits.
-fn measure_negotiate(project: &str, n_requests: usize) -> Result<Value> {
-    let lattice = lattice_of(&counted(project, 1)?)?;
+fn measure_negotiate(project: &str, n_requests: usize, criteria: &str) -> Result<Value> {
+    let lattice = lattice_of(&counted(project, 1)?, &measures(criteria))?;
     let mut random = Random(7);
     let mut times: Vec<Duration> = Vec::with_capacity(n_requests);
     let mut n_exact = 0;
     for _ in 0..n_requests {
-        let request = random_request(&lattice, &mut random);
+        let mut request = random_request(&lattice, &mut random);
+        if lattice.looks().column(Measure::Closeness(0)).is_some() {
+            // A distance from 0.05 to 0.5, and sometimes an entropy too.
+            let t = Criterion { measure: Measure::Closeness(0), value: 50_000 + 10_000 * random.below(46) };
+            let entropy = Criterion { measure: Measure::Entropy(0), value: 1_500_000 + 500_000 * random.below(10) };
+            request.criteria = request.criteria.with(t);
+            if random.below(2) == 0 {
+                request.criteria = request.criteria.with(entropy);
+            }
+        }
         let start = Instant::now();
         let answer = negotiate(&lattice, &request)?;
         times.push(start.elapsed());
@@ -150,14 +184,46 @@ fn random_request(lattice: &Lattice, random: &mut Random) -> Request {
     let n_records = lattice.n_records();
     // Log-uniform, so that small values are as likely as large ones.
     let k = 2 + random.log_uniform(n_records / 20);
-    let l = 2 + random.log_uniform((lattice.n_sensitive() as u64 / 2).max(2));
+    let l = 2 + random.log_uniform((lattice.sensitive()[0].1 as u64 / 2).max(2));
     let criteria = match random.below(3) {
-        0 => Criteria { k: Some(k), l: None },
-        1 => Criteria { k: None, l: Some(l) },
-        _ => Criteria { k: Some(k), l: Some(l) },
+        0 => Criteria::of(Some(k), None),
+        1 => Criteria::of(None, Some(l)),
+        _ => Criteria::of(Some(k), Some(l)),
     };
     let levels = lattice.schemes().tops().iter().map(|&top| Level(random.below(u64::from(top) + 1) as u8));
-    Request { criteria, level_max: Scheme::new(levels.collect()), n_suppressed_max: random.log_uniform(n_records / 5) }
+    Request {
+        criteria,
+        level_max: Scheme::new(levels.collect()),
+        n_suppressed_max: random.log_uniform(n_records / 5),
+        best_by: Ranking::default(),
+    }
+}
+
+/// All bargains over k by NCP, from a lattice that is there.
+fn measure_frontier(project: &str, n_threads: usize, n_times: usize) -> Result<Value> {
+    let lattice = lattice_of(&counted(project, n_threads)?, &[])?;
+    let request = Request {
+        criteria: Criteria::default(),
+        level_max: Scheme::new(lattice.schemes().tops().iter().map(|&top| Level(top)).collect()),
+        n_suppressed_max: lattice.n_records(),
+        best_by: Ranking::default(),
+    };
+    let mut times: Vec<f64> = Vec::new();
+    let mut n_bargains = 0;
+    for _ in 0..n_times.max(1) {
+        let clock = Clock::start();
+        n_bargains = frontier(&lattice, &request, Measure::Size, &Ranking::from(Quality::Ncp))?.len();
+        times.push(clock.stop().1);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(json!({
+        "threads": n_threads,
+        "n_schemes": lattice.schemes().len(),
+        "n_bargains": n_bargains,
+        "peak_mb": peak_mb(),
+        "wall_ms": times[times.len() / 2] * 1e3,
+        "first_wall_ms": times[times.len() - 1] * 1e3,
+    }))
 }
 
 fn measure_count(project: &str, n_threads: usize) -> Result<Value> {

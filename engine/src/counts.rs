@@ -14,7 +14,7 @@ use crate::table::{Code, Domain, Encoder, Missing};
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupCounts {
     domains: Vec<Domain>,
-    sensitive: Option<Domain>,
+    sensitive: Vec<Domain>,
     n_records: u64,
     n_dropped: u64,
     /// One row of codes per group, in increasing order.
@@ -22,8 +22,25 @@ pub struct GroupCounts {
     sizes: Vec<u64>,
     /// Where each group's cells begin; one more entry than there are groups.
     starts: Vec<usize>,
-    /// The sensitive values of each group, increasing, and how many records have each.
-    cells: Vec<(Code, u64)>,
+    /// By cell, one code per sensitive attribute; increasing within a group.
+    cell_codes: Vec<Code>,
+    cell_sizes: Vec<u64>,
+    population: Option<Population>,
+}
+
+/// The people among whom those of a table hide: the combinations of quasi-identifier values that occur in a population.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Population {
+    n_attributes: usize,
+    codes: Vec<Code>,
+    sizes: Vec<u64>,
+}
+
+impl Population {
+    /// Each combination, with the codes of the counts' domains, and how many people have it.
+    pub fn groups(&self) -> impl Iterator<Item = (&[Code], u64)> {
+        self.codes.chunks_exact(self.n_attributes).zip(self.sizes.iter().copied())
+    }
 }
 
 impl GroupCounts {
@@ -32,9 +49,9 @@ impl GroupCounts {
         &self.domains
     }
 
-    /// The values of the sensitive attribute, if there is one.
-    pub fn sensitive(&self) -> Option<&Domain> {
-        self.sensitive.as_ref()
+    /// The values of each sensitive attribute.
+    pub fn sensitive(&self) -> &[Domain] {
+        &self.sensitive
     }
 
     /// How many records were counted.
@@ -51,9 +68,9 @@ impl GroupCounts {
         self.sizes.len()
     }
 
-    /// How many combinations of group and sensitive value occur.
+    /// How many combinations of group and sensitive values occur; 0 without a sensitive attribute.
     pub fn n_cells(&self) -> usize {
-        self.cells.len()
+        self.cell_sizes.len()
     }
 
     pub fn size(&self, group: usize) -> u64 {
@@ -66,12 +83,93 @@ impl GroupCounts {
         &self.codes[group * n..(group + 1) * n]
     }
 
-    /// The sensitive values of a group and how many of its records have each; empty without a sensitive attribute.
-    pub fn cells(&self, group: usize) -> &[(Code, u64)] {
-        match self.sensitive {
-            Some(_) => &self.cells[self.starts[group]..self.starts[group + 1]],
-            None => &[],
+    /// The combinations of sensitive values in a group, one code per sensitive attribute, and how many of its records
+    /// have each; none without a sensitive attribute.
+    pub fn cells(&self, group: usize) -> impl Iterator<Item = (&[Code], u64)> {
+        let n = self.sensitive.len();
+        let range = if n == 0 { 0..0 } else { self.starts[group]..self.starts[group + 1] };
+        range.map(move |cell| (&self.cell_codes[cell * n..(cell + 1) * n], self.cell_sizes[cell]))
+    }
+
+    /// The values of one sensitive attribute in a group, increasing, and how many of its records have each.
+    pub fn values(&self, group: usize, sensitive: usize) -> Vec<(Code, u64)> {
+        let mut values: Vec<(Code, u64)> = self.cells(group).map(|(codes, n)| (codes[sensitive], n)).collect();
+        // Combinations increase by their first attribute, which is the only one as a rule.
+        values.sort_unstable();
+        values.dedup_by(|next, first| {
+            let is_same = next.0 == first.0;
+            if is_same {
+                first.1 += next.1;
+            }
+            is_same
+        });
+        values
+    }
+
+    /// How many records of the whole table have each value of a sensitive attribute.
+    pub fn distribution(&self, sensitive: usize) -> Vec<u64> {
+        let mut n_records = vec![0; self.sensitive[sensitive].len()];
+        for (codes, &size) in self.cell_codes.chunks_exact(self.sensitive.len()).zip(&self.cell_sizes) {
+            n_records[codes[sensitive].index()] += size;
         }
+        n_records
+    }
+}
+
+impl GroupCounts {
+    pub fn population(&self) -> Option<&Population> {
+        self.population.as_ref()
+    }
+
+    /// The same groups, with the population that they are a sample of: a table with the same quasi-identifiers.
+    ///
+    /// The domains become those of both tables together.
+    pub fn with_population(mut self, population: &GroupCounts) -> GroupCounts {
+        let united: Vec<Domain> =
+            self.domains.iter().zip(&population.domains).map(|(ours, theirs)| ours.united(theirs)).collect();
+        let translations = |counts: &GroupCounts| -> Vec<Vec<Code>> {
+            united.iter().zip(&counts.domains).map(|(united, domain)| united.translation(domain)).collect()
+        };
+        let translated = |counts: &GroupCounts| -> Vec<Code> {
+            let translations = translations(counts);
+            let code = |(i, code): (usize, &Code)| translations[i % united.len()][code.index()];
+            counts.codes.iter().enumerate().map(code).collect()
+        };
+        let population =
+            Population { n_attributes: united.len(), codes: translated(population), sizes: population.sizes.clone() };
+        self.codes = translated(&self);
+        self.domains = united;
+        self.population = Some(population);
+        self.sort();
+        self
+    }
+
+    /// Puts the groups in the order of their codes.
+    fn sort(&mut self) {
+        let mut order: Vec<usize> = (0..self.n_groups()).collect();
+        order.sort_by(|&a, &b| self.codes(a).cmp(self.codes(b)));
+        let mut sorted = GroupCounts {
+            codes: Vec::with_capacity(self.codes.len()),
+            sizes: order.iter().map(|&group| self.sizes[group]).collect(),
+            starts: vec![0],
+            cell_codes: Vec::with_capacity(self.cell_codes.len()),
+            cell_sizes: Vec::with_capacity(self.cell_sizes.len()),
+            domains: std::mem::take(&mut self.domains),
+            sensitive: Vec::new(),
+            population: self.population.take(),
+            ..*self
+        };
+        let n_quasi_identifiers = sorted.domains.len();
+        for &group in &order {
+            sorted.codes.extend_from_slice(&self.codes[group * n_quasi_identifiers..][..n_quasi_identifiers]);
+            for (codes, size) in self.cells(group) {
+                sorted.cell_codes.extend_from_slice(codes);
+                sorted.cell_sizes.push(size);
+            }
+            sorted.starts.push(sorted.cell_sizes.len());
+        }
+        sorted.sensitive = std::mem::take(&mut self.sensitive);
+        *self = sorted;
     }
 }
 
@@ -84,8 +182,8 @@ pub(crate) fn hash_codes(codes: impl Iterator<Item = Code>) -> u64 {
 /// Counts records as they stream by, in memory that grows with the distinct combinations only.
 pub struct Counter {
     missing: Missing,
-    has_sensitive: bool,
-    /// One per quasi-identifier, then one for the sensitive attribute.
+    n_sensitive: usize,
+    /// One per quasi-identifier, then one per sensitive attribute.
     encoders: Vec<Encoder>,
     /// Per attribute, whether a counted record lacks its value.
     has_missing: Vec<bool>,
@@ -97,15 +195,15 @@ pub struct Counter {
 }
 
 impl Counter {
-    pub fn new(quasi_identifiers: &[&str], sensitive: Option<&str>, missing: &Missing) -> Counter {
-        let names = quasi_identifiers.iter().copied().chain(sensitive);
+    pub fn new(quasi_identifiers: &[&str], sensitive: &[&str], missing: &Missing) -> Counter {
+        let names = quasi_identifiers.iter().chain(sensitive);
         let encoders: Vec<Encoder> = names.map(|name| Encoder::new(name, missing)).collect();
         // A byte each to begin with, or less where there are very many.
         let width = (N_WORDS_MAX * 64 / encoders.len().max(1)).clamp(1, 8) as u32;
         let layout = Layout::new(vec![width; encoders.len()]);
         Counter {
             missing: missing.clone(),
-            has_sensitive: sensitive.is_some(),
+            n_sensitive: sensitive.len(),
             codes: vec![Vec::new(); encoders.len()],
             cells: Cells::new(&layout),
             has_missing: vec![false; encoders.len()],
@@ -243,7 +341,7 @@ impl Counter {
 impl Counter {
     /// Cuts sorted cells into groups.
     fn collect(self, mut domains: Vec<Domain>) -> GroupCounts {
-        let sensitive = self.has_sensitive.then(|| domains.pop().expect("the sensitive attribute comes last"));
+        let sensitive = domains.split_off(domains.len() - self.n_sensitive);
         let n_quasi_identifiers = domains.len();
         let mut counts = GroupCounts {
             domains,
@@ -253,29 +351,33 @@ impl Counter {
             codes: Vec::new(),
             sizes: Vec::new(),
             starts: Vec::new(),
-            cells: Vec::new(),
+            cell_codes: Vec::new(),
+            cell_sizes: Vec::new(),
+            population: None,
         };
         let mut last: Vec<u32> = Vec::new();
         self.cells.for_each(&self.layout, |codes, count| {
-            let group = &codes[..n_quasi_identifiers];
-            if counts.sizes.is_empty() || last != group {
-                counts.starts.push(counts.cells.len());
+            let (group, cell) = codes.split_at(n_quasi_identifiers);
+            let is_new = counts.sizes.is_empty() || last[..n_quasi_identifiers] != *group;
+            if is_new {
+                counts.starts.push(counts.cell_sizes.len());
                 counts.codes.extend(group.iter().map(|&code| Code(code)));
                 counts.sizes.push(0);
-                last.clear();
-                last.extend_from_slice(group);
             }
             *counts.sizes.last_mut().expect("a group was begun") += count;
-            if self.has_sensitive {
-                let (code, start) =
-                    (Code(codes[n_quasi_identifiers]), *counts.starts.last().expect("a group was begun"));
-                match counts.cells[start..].last_mut() {
-                    Some((last, n)) if *last == code => *n += count,
-                    _ => counts.cells.push((code, count)),
+            if self.n_sensitive > 0 {
+                match counts.cell_sizes.last_mut() {
+                    Some(n) if !is_new && last[n_quasi_identifiers..] == *cell => *n += count,
+                    _ => {
+                        counts.cell_codes.extend(cell.iter().map(|&code| Code(code)));
+                        counts.cell_sizes.push(count);
+                    }
                 }
             }
+            last.clear();
+            last.extend_from_slice(codes);
         });
-        counts.starts.push(counts.cells.len());
+        counts.starts.push(counts.cell_sizes.len());
         counts
     }
 }

@@ -7,53 +7,68 @@ use hashbrown::HashTable;
 use rayon::prelude::*;
 
 use crate::counts::{GroupCounts, hash_codes};
-use crate::criterion::{Criteria, Group};
-use crate::error::Result;
+use crate::criterion::{Criteria, Criterion, Measure, Measured, NEVER, Test, Yardstick};
+use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
-use crate::loss::Penalties;
-use crate::profile::Profile;
+use crate::loss::{Entropies, Penalties};
+use crate::profile::{Entry, Outcome, Profile};
 use crate::scheme::{Scheme, Schemes};
 use crate::table::Code;
 pub use crate::walk::Effort;
-use crate::walk::{all_profiles, check_size};
+use crate::walk::{Wanted, all_profiles, check_size};
 
 /// All schemes over a table's quasi-identifiers, each annotated with its profile.
 #[derive(Clone, Debug)]
 pub struct Lattice {
     hierarchies: Vec<Hierarchy>,
     schemes: Schemes,
+    /// Everything that criteria see of the groups of any scheme.
+    looks: Measured,
     /// By place of the scheme.
     profiles: Vec<Profile>,
-    by_k: Grid,
-    by_l: Grid,
+    /// By measure of the looks.
+    grids: Vec<Grid>,
+    entropies: Option<Entropies>,
     n_records: u64,
     n_dropped: u64,
-    /// How many different sensitive values the table has; 0 without a sensitive attribute.
-    n_sensitive: usize,
+    /// By sensitive attribute, its name and how many different values the table has.
+    sensitive: Vec<(String, usize)>,
     n_source_groups: u64,
 }
+
+/// What annotation is to measure of every scheme's groups.
+#[derive(Clone, Debug)]
+pub struct Plan<'a> {
+    /// How much the analyst cares about each quasi-identifier.
+    pub weights: &'a [f64],
+    pub yardstick: &'a Yardstick,
+    /// Whether non-uniform entropy is wanted beside NCP.
+    pub with_entropy: bool,
+}
+
 /// Annotates every scheme over the hierarchies, which belong to the quasi-identifiers of the counts in order.
 ///
 /// # Guarantee
 /// Every profile is that of the groups one would get by generalizing and counting all records again,
 /// whatever the number of threads.
-pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], weights: &[f64], effort: &Effort) -> Result<Lattice> {
+pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], plan: &Plan, effort: &Effort) -> Result<Lattice> {
     check_size(hierarchies, effort)?;
     let schemes = Schemes::new(hierarchies)?;
-    let penalties = Penalties::new(hierarchies, weights)?;
-    let rolled_up = all_profiles(counts, hierarchies, &penalties, &schemes, effort)?;
-    let n_sensitive = counts.sensitive().map_or(0, |domain| domain.len());
-    let k_values = Grid::values(counts.n_records(), schemes.len());
-    let l_values = Grid::values(n_sensitive as u64, schemes.len());
+    let penalties = Penalties::new(hierarchies, plan.weights)?;
+    let entropies = plan.with_entropy.then(|| Entropies::new(counts, hierarchies));
+    let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: entropies.as_ref() };
+    let rolled_up = all_profiles(counts, hierarchies, &wanted, &schemes, effort)?;
+    let looks = rolled_up.looks;
     Ok(Lattice {
-        by_k: Grid::new(k_values, &schemes, &rolled_up.profiles, |group| group.size),
-        by_l: Grid::new(l_values, &schemes, &rolled_up.profiles, |group| u64::from(group.n_distinct)),
+        grids: Grid::all(&looks, &schemes, &rolled_up.profiles),
         hierarchies: hierarchies.to_vec(),
         schemes,
+        looks,
         profiles: rolled_up.profiles,
+        entropies,
         n_records: counts.n_records(),
         n_dropped: counts.n_dropped(),
-        n_sensitive,
+        sensitive: counts.sensitive().iter().map(|domain| (domain.name().to_string(), domain.len())).collect(),
         n_source_groups: rolled_up.n_source_groups,
     })
 }
@@ -62,63 +77,98 @@ pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], weights: &[f64]
 ///
 /// Returns for every group of the counts the number of the scheme's group that it falls into,
 /// and for every group of the scheme what criteria see of it.
-pub fn groups_of(counts: &GroupCounts, hierarchies: &[Hierarchy], scheme: &Scheme) -> (Vec<u32>, Vec<Group>) {
+pub fn groups_of(
+    counts: &GroupCounts,
+    hierarchies: &[Hierarchy],
+    scheme: &Scheme,
+    yardstick: &Yardstick,
+) -> (Vec<u32>, Measured) {
     let of_base: Vec<&[Code]> =
         hierarchies.iter().enumerate().map(|(a, hierarchy)| hierarchy.level(scheme.level(a)).of_base()).collect();
-    let generalized = |base: usize| counts.codes(base).iter().zip(&of_base).map(|(code, to)| to[code.index()]);
-    // By number, each found again through the first of the counts' groups that it is made of.
+    let generalized =
+        |codes: &[Code]| -> Vec<Code> { codes.iter().zip(&of_base).map(|(code, to)| to[code.index()]).collect() };
+    // By number, with the codes that they share.
     let mut table: HashTable<u32> = HashTable::new();
-    let mut first: Vec<u32> = Vec::new();
-    let mut groups: Vec<Group> = Vec::new();
+    let mut codes_of: Vec<Vec<Code>> = Vec::new();
     let mut group_of_base = Vec::with_capacity(counts.n_groups());
     for base in 0..counts.n_groups() {
-        let is_same = |&group: &u32| generalized(first[group as usize] as usize).eq(generalized(base));
-        let group = match table.find(hash_codes(generalized(base)), is_same) {
+        let codes = generalized(counts.codes(base));
+        let hash = hash_codes(codes.iter().copied());
+        let group = match table.find(hash, |&group| codes_of[group as usize] == codes) {
             Some(&group) => group,
             None => {
-                let group = groups.len() as u32;
-                first.push(base as u32);
-                groups.push(Group { size: 0, n_distinct: 0 });
-                let hash_again = |&group: &u32| hash_codes(generalized(first[group as usize] as usize));
-                table.insert_unique(hash_codes(generalized(base)), group, hash_again);
+                let group = codes_of.len() as u32;
+                codes_of.push(codes);
+                let hash_again = |&group: &u32| hash_codes(codes_of[group as usize].iter().copied());
+                table.insert_unique(hash, group, hash_again);
                 group
             }
         };
-        groups[group as usize].size += counts.size(base);
         group_of_base.push(group);
     }
-    let cells = |base: usize| counts.cells(base).iter().map(move |(value, _)| *value);
-    let mut values: Vec<(u32, Code)> = group_of_base
-        .iter()
-        .enumerate()
-        .flat_map(|(base, &group)| cells(base).map(move |value| (group, value)))
-        .collect();
-    values.sort_unstable();
-    values.dedup();
-    for (group, _) in values {
-        groups[group as usize].n_distinct += 1;
+    let mut sizes = vec![0; codes_of.len()];
+    let mut cells: Vec<(u32, u32, u64)> = Vec::new();
+    for (base, &group) in group_of_base.iter().enumerate() {
+        sizes[group as usize] += counts.size(base);
+        for (codes, n) in counts.cells(base) {
+            cells.extend(codes.iter().enumerate().map(|(s, code)| (group, yardstick.value(s, code.0), n)));
+        }
     }
-    (group_of_base, groups)
+    cells.sort_unstable();
+    cells.dedup_by(|next, cell| {
+        let is_same = (next.0, next.1) == (cell.0, cell.1);
+        if is_same {
+            cell.2 += next.2;
+        }
+        is_same
+    });
+    let mut populations = vec![0; codes_of.len()];
+    for (codes, n) in counts.population().into_iter().flat_map(|population| population.groups()) {
+        let codes = generalized(codes);
+        let hash = hash_codes(codes.iter().copied());
+        if let Some(&group) = table.find(hash, |&group| codes_of[group as usize] == codes) {
+            populations[group as usize] += n;
+        }
+    }
+    let mut values = Vec::new();
+    let mut next = 0;
+    for group in 0..codes_of.len() {
+        let n_cells = cells[next..].iter().take_while(|cell| cell.0 as usize == group).count();
+        let histogram: Vec<(u32, u64)> = cells[next..next + n_cells].iter().map(|cell| (cell.1, cell.2)).collect();
+        yardstick.measure(sizes[group], populations[group], &histogram, &mut values);
+        next += n_cells;
+    }
+    (group_of_base, Measured::new(yardstick.measures(), values))
 }
 
-/// The profile of one scheme, straight from the counts.
-pub fn profile_of(
+/// What publishing one scheme would give, straight from the counts.
+pub fn outcome_of(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],
-    weights: &[f64],
+    plan: &Plan,
     scheme: &Scheme,
-) -> Result<Profile> {
-    let penalties = Penalties::new(hierarchies, weights)?;
-    let (of_base, groups) = groups_of(counts, hierarchies, scheme);
-    let mut losses = vec![0; groups.len()];
+    criteria: &Criteria,
+) -> Result<(Measured, Outcome)> {
+    let penalties = Penalties::new(hierarchies, plan.weights)?;
+    let entropies = plan.with_entropy.then(|| Entropies::new(counts, hierarchies));
+    let (of_base, groups) = groups_of(counts, hierarchies, scheme, plan.yardstick);
+    let mut costs = vec![(0, 0); groups.len()];
     for (base, &group) in of_base.iter().enumerate() {
-        let penalty = |(a, code): (usize, &Code)| {
-            let level = scheme.level(a);
-            u64::from(penalties.of(a, level)[hierarchies[a].level(level).of_base()[code.index()].index()])
+        let codes = || {
+            counts.codes(base).iter().enumerate().map(|(a, code)| {
+                let level = scheme.level(a);
+                (a, level, hierarchies[a].level(level).of_base()[code.index()].index())
+            })
         };
-        losses[group as usize] = counts.codes(base).iter().enumerate().map(penalty).sum();
+        let loss = codes().map(|(a, level, code)| u64::from(penalties.of(a, level)[code])).sum();
+        let entropy = |entropies: &Entropies| codes().map(|(a, l, code)| u64::from(entropies.of(a, l)[code])).sum();
+        costs[group as usize] = (loss, entropies.as_ref().map_or(0, entropy));
     }
-    Ok(Profile::of_groups(groups.into_iter().zip(losses)))
+    let entries = (0..).zip(&costs).map(|(look, (loss, _))| Entry { look, n_groups: 1, loss: *loss }).collect();
+    let entropies = if plan.with_entropy { costs.iter().map(|(_, entropy)| *entropy).collect() } else { Vec::new() };
+    let profile = Profile::provisional(entries, entropies);
+    let outcome = profile.outcome(&groups, &groups.test(criteria));
+    Ok((groups, outcome))
 }
 
 impl Lattice {
@@ -128,6 +178,11 @@ impl Lattice {
 
     pub fn schemes(&self) -> &Schemes {
         &self.schemes
+    }
+
+    /// Everything that criteria see of the groups of any scheme, by look.
+    pub fn looks(&self) -> &Measured {
+        &self.looks
     }
 
     pub fn profile(&self, place: usize) -> &Profile {
@@ -142,8 +197,13 @@ impl Lattice {
         self.n_dropped
     }
 
-    pub fn n_sensitive(&self) -> usize {
-        self.n_sensitive
+    /// The sensitive attributes, and how many different values each has.
+    pub fn sensitive(&self) -> &[(String, usize)] {
+        &self.sensitive
+    }
+
+    pub fn entropies(&self) -> Option<&Entropies> {
+        self.entropies.as_ref()
     }
 
     /// How many groups were read to make all schemes: the work that annotation did.
@@ -154,64 +214,90 @@ impl Lattice {
     /// The bytes that the annotations take.
     pub fn n_bytes(&self) -> usize {
         let profiles: usize = self.profiles.iter().map(|p| p.n_bytes() + size_of::<Profile>()).sum();
-        profiles + self.by_k.n_bytes() + self.by_l.n_bytes()
+        profiles + self.looks.n_bytes() + self.grids.iter().map(Grid::n_bytes).sum::<usize>()
+    }
+
+    /// Refuses criteria that were not measured when the lattice was annotated.
+    pub fn check_measured(&self, criteria: &Criteria) -> Result<()> {
+        match criteria.iter().find(|criterion| self.looks.column(criterion.measure).is_none()) {
+            Some(criterion) => Err(Error::new(
+                ErrorKind::Request,
+                format!("the lattice was annotated without {}", criterion.measure.name()),
+            )
+            .hint("annotate it again with this criterion")),
+            None => Ok(()),
+        }
     }
 
     /// How many records a scheme suppresses.
-    pub fn n_suppressed(&self, place: usize, criteria: Criteria) -> u64 {
-        self.profiles[place].n_suppressed(criteria)
+    pub fn n_suppressed(&self, place: usize, criteria: &Criteria) -> u64 {
+        self.profiles[place].n_suppressed(&self.looks, &self.looks.test(criteria))
+    }
+
+    /// What publishing a scheme would give.
+    pub fn outcome(&self, place: usize, criteria: &Criteria) -> Outcome {
+        self.profiles[place].outcome(&self.looks, &self.looks.test(criteria))
+    }
+
+    /// The size of a scheme's smallest group.
+    pub fn smallest_group(&self, place: usize) -> Option<u64> {
+        self.profiles[place].entries().first().map(|entry| self.looks.size(entry.look as usize))
+    }
+
+    /// The greatest value of a measure that any group has, without those that never hold.
+    pub fn greatest(&self, measure: Measure) -> u64 {
+        let Some(column) = self.looks.column(measure) else { return 0 };
+        self.grids[column].greatest
     }
 
     /// Prepares to ask many schemes about the same criteria.
-    pub fn suppression(&self, criteria: Criteria) -> Suppression<'_> {
-        Suppression {
-            lattice: self,
-            criteria,
-            k: criteria.k.map(|k| self.by_k.around(k)),
-            l: criteria.l.map(|l| self.by_l.around(l)),
-        }
+    pub fn suppression(&self, criteria: &Criteria) -> Suppression<'_> {
+        let columns = |criterion: Criterion| {
+            let column = self.looks.column(criterion.measure).expect("the criterion was measured");
+            self.grids[column].around(criterion)
+        };
+        Suppression { lattice: self, test: self.looks.test(criteria), columns: criteria.iter().map(columns).collect() }
     }
 }
 
 /// Suppressed records of any scheme under fixed criteria, by a lookup where bounds decide.
 pub struct Suppression<'a> {
     lattice: &'a Lattice,
-    criteria: Criteria,
-    k: Option<Columns<'a>>,
-    l: Option<Columns<'a>>,
+    test: Test<'a>,
+    /// By criterion.
+    columns: Vec<Columns<'a>>,
 }
 
 impl Suppression<'_> {
     /// The least and the most that a scheme can suppress, by lookup.
     #[inline]
     pub fn bounds(&self, place: usize) -> (u64, u64) {
-        let bounds = |columns: &Option<Columns>| match columns {
-            Some(columns) => (columns.below[place], columns.above[place]),
-            None => (0, 0),
-        };
-        let (k, l) = (bounds(&self.k), bounds(&self.l));
-        // A record that fails either criterion is suppressed once: at least the greater, at most the sum.
-        (k.0.max(l.0), k.1.saturating_add(l.1))
+        // A record that fails any criterion is suppressed once: at least the greatest, at most the sum.
+        self.columns.iter().fold((0, 0), |(least, most): (u64, u64), columns| {
+            (least.max(columns.below[place]), most.saturating_add(columns.above[place]))
+        })
     }
 
     /// No scheme of this height suppresses less.
     pub fn floor(&self, height: usize) -> u64 {
-        let floor = |columns: &Option<Columns>| columns.as_ref().map_or(0, |columns| columns.floors[height]);
-        floor(&self.k).max(floor(&self.l))
+        self.columns.iter().map(|columns| columns.floors[height]).max().unwrap_or(0)
     }
 
     pub fn exact(&self, place: usize) -> u64 {
-        self.lattice.n_suppressed(place, self.criteria)
+        self.lattice.profiles[place].n_suppressed(&self.lattice.looks, &self.test)
     }
 }
 
 /// Records suppressed at some values of one criterion, for all schemes, one column per value.
 #[derive(Clone, Debug)]
 struct Grid {
+    /// From what every group satisfies to what none does.
     values: Vec<u64>,
     columns: Vec<Vec<u64>>,
     /// By value, the least of the column over the schemes of each height.
     floors: Vec<Vec<u64>>,
+    /// The greatest value of any group, without those that never hold.
+    greatest: u64,
 }
 
 /// The columns just below and just above a value; the same one where the grid has the value.
@@ -223,47 +309,97 @@ struct Columns<'a> {
 }
 
 impl Grid {
-    /// Every small value, then steps of a quarter; large lattices get powers of two only.
-    fn values(greatest: u64, n_schemes: usize) -> Vec<u64> {
-        let (n_dense, step) = if n_schemes <= 20_000 { (32, 4) } else { (2, 1) };
-        let next = |&value: &u64| Some(value + if value < n_dense { 1 } else { (value / step).max(1) });
-        // One past the greatest, where every group fails, closes the grid.
-        let last = greatest.saturating_add(1);
-        let mut values: Vec<u64> = std::iter::successors(Some(1), next).take_while(|&v| v < last).collect();
-        values.push(last);
+    /// The values at which columns are kept, increasing.
+    fn values(looks: &Measured, column: usize, greatest: u64, n_schemes: usize) -> Vec<u64> {
+        let measure = looks.measures()[column];
+        let mut values = if measure.is_count() {
+            // Every small value, then steps of a quarter; large lattices get powers of two only.
+            let (n_dense, step) = if n_schemes <= 20_000 { (32, 4) } else { (2, 1) };
+            let next = |&value: &u64| Some(value + if value < n_dense { 1 } else { (value / step).max(1) });
+            std::iter::successors(Some(1), next).take_while(|&value| value <= greatest).collect::<Vec<u64>>()
+        } else {
+            // Values that part the looks evenly; a sample of them is enough.
+            let stride = (looks.len() / 4096).max(1);
+            let mut sample: Vec<u64> = (0..looks.len()).step_by(stride).map(|look| looks.of(look)[column]).collect();
+            sample.sort_unstable();
+            let n_values = if n_schemes <= 20_000 { 32 } else { 8 };
+            let at = |i: usize| sample.get(i * sample.len() / n_values).copied();
+            (0..n_values).filter_map(at).filter(|&value| value < NEVER).collect()
+        };
+        // The grid is closed where every group holds, and where every group fails.
+        values.extend(if measure.is_at_least() { [0, greatest.saturating_add(1)] } else { [0, NEVER] });
+        values.sort_unstable();
+        values.dedup();
         values
     }
 
-    fn new(values: Vec<u64>, schemes: &Schemes, profiles: &[Profile], measure: impl Fn(Group) -> u64 + Sync) -> Grid {
-        let first_greater = |measured: u64| values.partition_point(|&value| value <= measured);
-        let of_small: Vec<usize> = (0..1024).map(first_greater).collect();
+    /// One grid per measure.
+    fn all(looks: &Measured, schemes: &Schemes, profiles: &[Profile]) -> Vec<Grid> {
+        let n_measures = looks.measures().len();
+        let greatest = |column: usize| {
+            let finite = (0..looks.len()).map(|look| looks.of(look)[column]).filter(|&value| value < NEVER);
+            finite.max().unwrap_or(0)
+        };
+        let greatest: Vec<u64> = (0..n_measures).map(greatest).collect();
+        let values: Vec<Vec<u64>> =
+            (0..n_measures).map(|column| Grid::values(looks, column, greatest[column], schemes.len())).collect();
+        // For every look and measure the first value that it fails, or for "at most" the first that it satisfies.
+        let place = |column: usize, measured: u64| {
+            let is_at_least = looks.measures()[column].is_at_least();
+            let passes = |&value: &u64| if is_at_least { value <= measured } else { value < measured };
+            values[column].partition_point(passes) as u16
+        };
+        let of_look =
+            |look: usize| looks.of(look).iter().enumerate().map(|(column, measured)| place(column, *measured));
+        let places: Vec<u16> = (0..looks.len()).flat_map(of_look).collect();
+        let starts: Vec<usize> = values
+            .iter()
+            .scan(0, |start, values| {
+                *start += values.len() + 1;
+                Some(*start - values.len() - 1)
+            })
+            .collect();
+        let n_values: usize = values.iter().map(|values| values.len() + 1).sum();
+        // Side by side, since that is what is read most.
+        let sizes: Vec<u64> = (0..looks.len()).map(|look| looks.size(look)).collect();
         let rows: Vec<Vec<u64>> = profiles
             .par_iter()
             .map(|profile| {
-                // Records by the first grid value that is greater than the group's, then summed up.
-                let mut row = vec![0; values.len() + 1];
+                let mut row = vec![0; n_values];
                 for entry in profile.entries() {
-                    let measured = measure(entry.group());
-                    let small = of_small.get(measured as usize).copied();
-                    row[small.unwrap_or_else(|| first_greater(measured))] += entry.n_records();
+                    let n_records = sizes[entry.look as usize] * u64::from(entry.n_groups);
+                    let places = &places[entry.look as usize * n_measures..][..n_measures];
+                    starts.iter().zip(places).for_each(|(start, place)| row[start + usize::from(*place)] += n_records);
                 }
-                for i in 1..row.len() {
-                    row[i] += row[i - 1];
+                for ((start, values), measure) in starts.iter().zip(&values).zip(looks.measures()) {
+                    let row = &mut row[*start..][..values.len() + 1];
+                    if measure.is_at_least() {
+                        (1..row.len()).for_each(|i| row[i] += row[i - 1]);
+                    } else {
+                        // Suppressed at a value is what satisfies only greater ones.
+                        let mut n_failing = 0;
+                        row.iter_mut().rev().for_each(|n| n_failing += std::mem::replace(n, n_failing));
+                    }
                 }
                 row
             })
             .collect();
-        let columns: Vec<Vec<u64>> = (0..values.len()).map(|i| rows.iter().map(|row| row[i]).collect()).collect();
-        let floor = |column: &[u64], height| column[schemes.at_height(height)].iter().copied().min().unwrap_or(0);
-        let floors_of = |column: &Vec<u64>| (0..schemes.n_heights()).map(|height| floor(column, height)).collect();
-        let floors = columns.iter().map(floors_of).collect();
-        Grid { values, columns, floors }
+        let grid = |((values, start), greatest): ((Vec<u64>, usize), u64)| {
+            let column = |i: usize| -> Vec<u64> { rows.iter().map(|row| row[start + i]).collect() };
+            let columns: Vec<Vec<u64>> = (0..values.len()).map(column).collect();
+            let floor = |column: &[u64], height| column[schemes.at_height(height)].iter().copied().min().unwrap_or(0);
+            let floors_of = |column: &Vec<u64>| (0..schemes.n_heights()).map(|height| floor(column, height)).collect();
+            Grid { floors: columns.iter().map(floors_of).collect(), values, columns, greatest }
+        };
+        values.clone().into_iter().zip(starts.clone()).zip(greatest).map(grid).collect()
     }
 
-    fn around(&self, value: u64) -> Columns<'_> {
+    /// The column where no more fail than at the criterion, and the one where no fewer do.
+    fn around(&self, criterion: Criterion) -> Columns<'_> {
         let last = self.values.len() - 1;
-        let above = self.values.partition_point(|&known| known < value).min(last);
-        let below = if self.values[above] <= value { above } else { above.saturating_sub(1) };
+        let next = self.values.partition_point(|&known| known < criterion.value).min(last);
+        let previous = if self.values[next] <= criterion.value { next } else { next.saturating_sub(1) };
+        let (below, above) = if criterion.measure.is_at_least() { (previous, next) } else { (next, previous) };
         Columns { below: &self.columns[below], above: &self.columns[above], floors: &self.floors[below] }
     }
 

@@ -3,19 +3,22 @@
 //! The lattice of schemes and the search over it are those of the thesis, chapter 4 (SSDBM 2012): exact where
 //! that is possible, three relaxations where not. Everything is read from annotations; no record is touched.
 
-use crate::criterion::{Criteria, Criterion};
+use crate::criterion::{Criteria, Criterion, Measure, Measured, ONE};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lattice::{Lattice, Suppression};
 use crate::profile::Outcome;
+use crate::quality::{Losses, Ranking};
 use crate::scheme::{Level, Scheme};
 
 /// What someone wishes for: at least this much privacy, at most this many records lost, at most these levels.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     pub criteria: Criteria,
     pub n_suppressed_max: u64,
     /// The coarsest scheme that is still acceptable (the papers' v_max).
     pub level_max: Scheme,
+    /// Which of several satisfying schemes is best.
+    pub best_by: Ranking,
 }
 
 /// The answer to a request.
@@ -32,11 +35,11 @@ pub enum Answer {
 pub struct Offers {
     /// More records are lost: the fewest that the levels allow.
     pub suppression: Offer,
-    /// Levels are exceeded: the lowest height anywhere in the lattice.
+    /// Levels are exceeded: the best, by default the lowest, anywhere in the lattice.
     pub height: Option<Offer>,
-    /// Less privacy: the greatest value that works, at least 2.
+    /// Less privacy: the strictest value that works, see [`Measure::weakest`].
     pub privacy: Option<Offer>,
-    /// With several criteria, what each alone could be lowered to; the privacy offer takes the smallest concession.
+    /// With several criteria, what each alone could be relaxed to; the privacy offer takes the smallest concession.
     pub privacy_alternatives: Vec<Offer>,
 }
 
@@ -49,18 +52,20 @@ pub struct Offer {
     pub n_suppressed: u64,
     /// Groups that would be published.
     pub n_groups: u64,
-    /// The size of the smallest published group.
-    pub smallest_group: Option<u64>,
-    /// The fewest distinct sensitive values of a published group.
-    pub fewest_distinct: Option<u32>,
-    /// Mean loss, see [`crate::loss`].
-    pub ncp: f64,
+    /// What was measured, with the least private value of a published group; empty when all is suppressed.
+    pub reached: Vec<(Measure, u64)>,
+    pub losses: Losses,
 }
 
 impl Request {
     /// Refuses what has no meaning on this table; an impossible wish is not refused, it gets offers.
     pub fn check(&self, lattice: &Lattice) -> Result<()> {
-        check_criteria(self.criteria, lattice.n_records(), lattice.n_sensitive())?;
+        let n_values: Vec<usize> = lattice.sensitive().iter().map(|(_, n)| *n).collect();
+        check_criteria(&self.criteria, lattice.n_records(), &n_values)?;
+        lattice.check_measured(&self.criteria)?;
+        if self.best_by.needs_entropy() && lattice.entropies().is_none() {
+            return Err(wrong("the lattice was annotated without entropy").hint("annotate it again with entropy"));
+        }
         if self.n_suppressed_max > lattice.n_records() {
             return Err(wrong(format!("at most {} records can be suppressed, there are no more", lattice.n_records()))
                 .hint("give --max-suppressed as a number of records or as a percentage, such as 1%"));
@@ -80,36 +85,81 @@ impl Request {
     }
 }
 
-/// Refuses values of criteria that no table of this size can be asked for.
-pub fn check_criteria(criteria: Criteria, n_records: u64, n_sensitive: usize) -> Result<()> {
+/// Refuses values of criteria that no table of this size can be asked for; `n_values` are by sensitive attribute.
+pub fn check_criteria(criteria: &Criteria, n_records: u64, n_values: &[usize]) -> Result<()> {
     if criteria.is_empty() {
-        return Err(wrong("no privacy is asked for").hint("give --k or --l, or set them under [request]"));
+        return Err(wrong("no privacy is asked for")
+            .hint("give --k, --l, --t or another criterion, or set them under [request]"));
     }
-    if let Some(k) = criteria.k {
-        if k == 0 {
-            return Err(wrong("k must be at least 1").hint("k = 2 is the least that hides anyone"));
+    criteria.iter().try_for_each(|criterion| check_criterion(criterion, n_records, n_values))
+}
+
+fn check_criterion(criterion: Criterion, n_records: u64, n_values: &[usize]) -> Result<()> {
+    let Criterion { measure, value } = criterion;
+    let name = measure.name();
+    let n_values = match measure.sensitive() {
+        None => 0,
+        Some(s) => match n_values.get(s) {
+            Some(&n) => n as u64,
+            None => {
+                return Err(wrong(format!("{name} needs a sensitive attribute, and the project names none"))
+                    .hint("give one attribute role = \"sensitive\" in incrowd.toml"));
+            }
+        },
+    };
+    let too_many = |wanted: String| {
+        Err(wrong(format!(
+            "{name} = {wanted} is larger than the {n_values} distinct values of the sensitive attribute"
+        ))
+        .hint("no group can have more distinct values than the table"))
+    };
+    match measure {
+        Measure::Size | Measure::Population if value == 0 => {
+            Err(wrong(format!("{name} must be at least 1")).hint(format!("{name} = 2 is the least that hides anyone")))
         }
-        if k > n_records {
-            return Err(wrong(format!("k = {k} is larger than the table, which has {n_records} records"))
-                .hint("no group can have more records than there are"));
+        Measure::Size if value > n_records => {
+            Err(wrong(format!("k = {value} is larger than the table, which has {n_records} records"))
+                .hint("no group can have more records than there are"))
         }
+        Measure::Distinct(_) if value == 0 => {
+            Err(wrong("l must be at least 1").hint("l = 2 is the least that hides a sensitive value"))
+        }
+        Measure::Distinct(_) if value > n_values => too_many(value.to_string()),
+        Measure::Entropy(_) if value < ONE => {
+            Err(wrong("entropy_l must be at least 1").hint("entropy_l = 2 is as good as two equally frequent values"))
+        }
+        Measure::Entropy(_) if value > n_values.saturating_mul(ONE) => too_many(decimal(value)),
+        Measure::Recursive { l: 0, .. } => {
+            Err(wrong("l of (c,l)-diversity must be at least 1").hint("for example --recursive 2,3"))
+        }
+        Measure::Recursive { l, .. } if u64::from(l) > n_values => too_many(l.to_string()),
+        Measure::Recursive { .. } if value == 0 => {
+            Err(wrong("c of (c,l)-diversity must be above 0").hint("for example --recursive 2,3"))
+        }
+        Measure::Share(_) if value == 0 || value > ONE => {
+            Err(wrong("alpha must be above 0 and at most 1").hint("alpha = 0.5: no value in more than half of a group"))
+        }
+        Measure::Share(_) if value.saturating_mul(n_values) < ONE => {
+            Err(wrong(format!("alpha = {} is less than an even share of {n_values} values", decimal(value)))
+                .hint("no group can be more even than that"))
+        }
+        Measure::Closeness(_) if value > ONE => {
+            Err(wrong("t must be from 0 to 1").hint("t = 0 asks for groups just like the table, t = 1 for nothing"))
+        }
+        Measure::Disclosure(_) if value == 0 => {
+            Err(wrong("delta must be above 0").hint("delta = 0.7: no value becomes twice as likely"))
+        }
+        _ => Ok(()),
     }
-    if let Some(l) = criteria.l {
-        if n_sensitive == 0 {
-            return Err(wrong("l needs a sensitive attribute, and the project names none")
-                .hint("give one attribute role = \"sensitive\" in incrowd.toml"));
-        }
-        if l == 0 {
-            return Err(wrong("l must be at least 1").hint("l = 2 is the least that hides a sensitive value"));
-        }
-        if l > n_sensitive as u64 {
-            return Err(wrong(format!(
-                "l = {l} is larger than the {n_sensitive} distinct values of the sensitive attribute"
-            ))
-            .hint("no group can have more distinct values than the table"));
-        }
+}
+
+/// A value in millionths as people write it.
+pub fn decimal(millionths: u64) -> String {
+    let (whole, rest) = (millionths / ONE, millionths % ONE);
+    match rest {
+        0 => whole.to_string(),
+        _ => format!("{whole}.{rest:06}").trim_end_matches('0').to_string(),
     }
-    Ok(())
 }
 
 fn wrong(message: impl Into<String>) -> Error {
@@ -118,14 +168,15 @@ fn wrong(message: impl Into<String>) -> Error {
 
 /// Answers a request.
 ///
-/// Best means: the lowest height, then the fewest suppressed records, then the smallest level vector in the
-/// order of attributes.
+/// Best means: the least loss by the request's ranking, then the lowest height, then the fewest suppressed records,
+/// then the smallest level vector in the order of attributes.
 ///
 /// # Guarantee
 /// An exact answer is the best of all schemes within the levels that suppress no more than asked.
 /// Each offer is the exact answer to its relaxed request, and no smaller relaxation of that wish has one:
-/// not fewer records within the levels, not a lower height anywhere in the lattice, not a greater value of
-/// the criterion that is lowered.
+/// not fewer records within the levels, not a better scheme anywhere in the lattice, not a stricter value of
+/// the criterion that is relaxed. This holds for criteria that are not monotone too: nothing is skipped that was not
+/// proved to fail.
 pub fn negotiate(lattice: &Lattice, request: &Request) -> Result<Answer> {
     request.check(lattice)?;
     if let Some(offer) = best_within(lattice, request) {
@@ -145,20 +196,60 @@ fn best_within(lattice: &Lattice, request: &Request) -> Option<Offer> {
     if !may_be_possible(lattice, request) {
         return None;
     }
-    let suppression = lattice.suppression(request.criteria);
-    lowest(lattice, &suppression, request.n_suppressed_max, Some(&request.level_max))
-        .map(|place| offer(lattice, place, request.criteria))
+    let suppression = lattice.suppression(&request.criteria);
+    best(lattice, &suppression, request, request.n_suppressed_max, Some(&request.level_max))
+        .map(|place| offer(lattice, place, &request.criteria))
 }
 
 /// False where one look proves that nothing within the levels satisfies the request.
 fn may_be_possible(lattice: &Lattice, request: &Request) -> bool {
     // Under monotone criteria nothing below the coarsest acceptable scheme suppresses less than it does.
-    let is_monotone = request.criteria.iter().all(Criterion::is_monotone);
     let top_place = lattice.schemes().place(&request.level_max);
-    !is_monotone || lattice.n_suppressed(top_place, request.criteria) <= request.n_suppressed_max
+    !request.criteria.is_monotone() || lattice.n_suppressed(top_place, &request.criteria) <= request.n_suppressed_max
 }
 
 /// The place of the best scheme that suppresses at most `n_max` records.
+fn best(
+    lattice: &Lattice,
+    suppression: &Suppression,
+    request: &Request,
+    n_max: u64,
+    within: Option<&Scheme>,
+) -> Option<usize> {
+    if request.best_by.is_height() {
+        return lowest(lattice, suppression, n_max, within);
+    }
+    // Places are in order of height, so that of equal losses the lowest comes first.
+    let mut least: Option<(f64, usize, u64)> = None;
+    for place in places_within(lattice, within).filter(|&place| suppression.bounds(place).0 <= n_max) {
+        let outcome = lattice.outcome(place, &request.criteria);
+        if outcome.n_suppressed > n_max {
+            continue;
+        }
+        let loss = request.best_by.loss(lattice, place, &outcome);
+        let height = lattice.schemes().scheme(place).height();
+        let is_better = least.is_none_or(|(known, at, n_suppressed)| {
+            let by_height = || height.cmp(&lattice.schemes().scheme(at).height());
+            loss.total_cmp(&known).then_with(by_height).then(outcome.n_suppressed.cmp(&n_suppressed)).is_lt()
+        });
+        if is_better {
+            least = Some((loss, place, outcome.n_suppressed));
+        }
+    }
+    least.map(|(_, place, _)| place)
+}
+
+/// The places of all schemes within some levels, by height.
+fn places_within<'a>(lattice: &'a Lattice, within: Option<&Scheme>) -> impl Iterator<Item = usize> + 'a {
+    let schemes = lattice.schemes();
+    let bound: Option<Vec<u8>> = within.map(|scheme| scheme.levels().iter().map(|level| level.0).collect());
+    let is_within = move |place: &usize| {
+        bound.as_ref().is_none_or(|bound| schemes.vector(*place).iter().zip(bound).all(|(level, most)| level <= most))
+    };
+    (0..schemes.len()).filter(is_within)
+}
+
+/// The place of the lowest scheme that suppresses at most `n_max` records.
 fn lowest(lattice: &Lattice, suppression: &Suppression, n_max: u64, within: Option<&Scheme>) -> Option<usize> {
     let height_max = within.map_or(lattice.schemes().n_heights() - 1, |scheme| scheme.height() as usize);
     let bound: Option<Vec<u8>> = within.map(|scheme| scheme.levels().iter().map(|level| level.0).collect());
@@ -207,37 +298,34 @@ fn best_of_height(
 }
 
 fn relax_suppression(lattice: &Lattice, request: &Request) -> Offer {
-    let suppression = lattice.suppression(request.criteria);
+    let suppression = lattice.suppression(&request.criteria);
     let top_place = lattice.schemes().place(&request.level_max);
-    let is_monotone = request.criteria.iter().all(Criterion::is_monotone);
-    let n_least = if is_monotone {
-        suppression.exact(top_place)
-    } else {
-        let schemes = lattice.schemes();
-        (0..schemes.len())
-            .filter(|&place| schemes.scheme(place).is_below(&request.level_max))
-            .map(|place| suppression.exact(place))
-            .min()
-            .expect("the coarsest acceptable scheme is among them")
-    };
-    let place =
-        lowest(lattice, &suppression, n_least, Some(&request.level_max)).expect("one scheme suppresses the least");
-    offer(lattice, place, request.criteria)
+    let mut n_least = suppression.exact(top_place);
+    if !request.criteria.is_monotone() {
+        for place in places_within(lattice, Some(&request.level_max)) {
+            if suppression.bounds(place).0 < n_least {
+                n_least = n_least.min(suppression.exact(place));
+            }
+        }
+    }
+    let place = best(lattice, &suppression, request, n_least, Some(&request.level_max));
+    offer(lattice, place.expect("one scheme suppresses the least"), &request.criteria)
 }
 
 fn relax_height(lattice: &Lattice, request: &Request) -> Option<Offer> {
-    let suppression = lattice.suppression(request.criteria);
-    lowest(lattice, &suppression, request.n_suppressed_max, None).map(|place| offer(lattice, place, request.criteria))
+    let suppression = lattice.suppression(&request.criteria);
+    best(lattice, &suppression, request, request.n_suppressed_max, None)
+        .map(|place| offer(lattice, place, &request.criteria))
 }
 
-/// What each criterion alone could be lowered to, the smallest concession first.
+/// What each criterion alone could be relaxed to, the smallest concession first.
 fn relax_privacy(lattice: &Lattice, request: &Request) -> Vec<Offer> {
     let mut alternatives: Vec<(f64, Offer)> = request
         .criteria
         .iter()
         .filter_map(|criterion| {
-            let (value, offer) = lower(lattice, request, criterion)?;
-            Some((value as f64 / criterion.value() as f64, offer))
+            let (value, offer) = relax(lattice, request, criterion)?;
+            Some((criterion.share_left(value), offer))
         })
         .collect();
     // Relative to what was asked; the earlier criterion where they tie.
@@ -245,44 +333,93 @@ fn relax_privacy(lattice: &Lattice, request: &Request) -> Vec<Offer> {
     alternatives.into_iter().map(|(_, offer)| offer).collect()
 }
 
-/// The greatest value of one criterion, at least 2 and less than asked, that has an exact answer.
-fn lower(lattice: &Lattice, request: &Request, criterion: Criterion) -> Option<(u64, Offer)> {
+/// The strictest value of one criterion, weaker than asked, that has an exact answer.
+fn relax(lattice: &Lattice, request: &Request, criterion: Criterion) -> Option<(u64, Offer)> {
     let relaxed =
         |value: u64| Request { criteria: request.criteria.with(criterion.with_value(value)), ..request.clone() };
-    let is_monotone = request.criteria.iter().all(Criterion::is_monotone);
-    let works = |value: u64| {
-        let request = relaxed(value);
-        may_be_possible(lattice, &request) && (is_monotone || best_within(lattice, &request).is_some())
+    let measure = criterion.measure;
+    // Beyond the greatest value that a group has, nothing changes any more.
+    let weakest = match measure.is_at_least() {
+        true => measure.weakest(),
+        false => measure.weakest().min(lattice.greatest(measure)),
     };
-    // Records suppressed at a scheme never shrink as the value grows, so the values that work are 2 … some value.
-    let (mut working, mut failing) = (1, criterion.value());
-    while failing > working + 1 {
-        let middle = working + (failing - working) / 2;
-        if works(middle) { working = middle } else { failing = middle }
+    // Under monotone criteria the coarsest acceptable scheme decides, and it is asked many times.
+    let top = lattice.profile(lattice.schemes().place(&request.level_max));
+    let mut test = lattice.looks().test(&request.criteria);
+    let mut is_possible = |value: u64| match request.criteria.is_monotone() {
+        true => {
+            test.set(measure, value);
+            top.n_suppressed(lattice.looks(), &test) <= request.n_suppressed_max
+        }
+        false => is_possible(lattice, &relaxed(value)),
+    };
+    if criterion.holds(weakest) || !is_possible(weakest) {
+        return None;
     }
-    (working >= 2).then(|| (working, best_within(lattice, &relaxed(working)).expect("it works")))
+    // Records suppressed at a scheme never grow as the value gets weaker, so all values from some one on work.
+    let (mut working, mut failing) = (weakest, criterion.value);
+    while working.abs_diff(failing) > 1 {
+        let middle = working.min(failing) + working.abs_diff(failing) / 2;
+        if is_possible(middle) { working = middle } else { failing = middle }
+    }
+    Some((working, best_within(lattice, &relaxed(working)).expect("it works")))
 }
 
-fn offer(lattice: &Lattice, place: usize, criteria: Criteria) -> Offer {
-    Offer::new(lattice.schemes().scheme(place), criteria, lattice.profile(place).outcome(criteria))
+/// Whether any scheme within the levels of a request satisfies all of it.
+fn is_possible(lattice: &Lattice, request: &Request) -> bool {
+    let suppression = lattice.suppression(&request.criteria);
+    let mut undecided: Vec<usize> = Vec::new();
+    for place in places_within(lattice, Some(&request.level_max)) {
+        let (least, most) = suppression.bounds(place);
+        if most <= request.n_suppressed_max {
+            return true;
+        }
+        if least <= request.n_suppressed_max {
+            undecided.push(place);
+        }
+    }
+    // From the top: coarse schemes have few groups to look at, and mostly suppress less.
+    undecided.into_iter().rev().any(|place| suppression.exact(place) <= request.n_suppressed_max)
+}
+
+fn offer(lattice: &Lattice, place: usize, criteria: &Criteria) -> Offer {
+    let outcome = lattice.outcome(place, criteria);
+    let losses = lattice.losses(place, &outcome);
+    Offer::new(lattice.schemes().scheme(place), criteria.clone(), lattice.looks(), outcome, losses)
 }
 
 impl Offer {
-    pub fn new(scheme: Scheme, criteria: Criteria, outcome: Outcome) -> Offer {
+    /// `measured` are the looks or groups that the outcome is about.
+    pub fn new(scheme: Scheme, criteria: Criteria, measured: &Measured, outcome: Outcome, losses: Losses) -> Offer {
+        let measures = measured.measures().iter().copied();
         Offer {
             scheme,
             criteria,
             n_suppressed: outcome.n_suppressed,
             n_groups: outcome.n_groups,
-            smallest_group: outcome.smallest_group,
-            fewest_distinct: outcome.fewest_distinct,
-            ncp: outcome.ncp,
+            reached: measures.zip(outcome.reached.unwrap_or_default()).collect(),
+            losses,
         }
+    }
+
+    /// The least private value of a measure among published groups.
+    pub fn reached(&self, measure: Measure) -> Option<u64> {
+        self.reached.iter().find(|(known, _)| *known == measure).map(|(_, value)| *value)
+    }
+
+    /// The size of the smallest published group.
+    pub fn smallest_group(&self) -> Option<u64> {
+        self.reached(Measure::Size)
+    }
+
+    /// The fewest distinct values of the first sensitive attribute in a published group.
+    pub fn fewest_distinct(&self) -> Option<u64> {
+        self.reached(Measure::Distinct(0))
     }
 }
 
 /// What one particular scheme would give, whether or not it meets anyone's wishes.
-pub fn offer_of(lattice: &Lattice, scheme: &Scheme, criteria: Criteria) -> Offer {
+pub fn offer_of(lattice: &Lattice, scheme: &Scheme, criteria: &Criteria) -> Offer {
     offer(lattice, lattice.schemes().place(scheme), criteria)
 }
 
@@ -302,7 +439,7 @@ pub fn negotiate_as_published(lattice: &Lattice, request: &Request) -> Result<An
 
 fn relax_height_as_published(lattice: &Lattice, request: &Request) -> Option<Offer> {
     let schemes = lattice.schemes();
-    let suppression = lattice.suppression(request.criteria);
+    let suppression = lattice.suppression(&request.criteria);
     let satisfies = |&place: &usize| suppression.exact(place) <= request.n_suppressed_max;
     let (mut low, mut high) = (request.level_max.height() as usize, schemes.n_heights() - 1);
     let mut lowest_height = None;
@@ -319,7 +456,7 @@ fn relax_height_as_published(lattice: &Lattice, request: &Request) -> Option<Off
         }
     }
     let place = schemes.at_height(lowest_height?).filter(satisfies).min_by_key(|&place| suppression.exact(place))?;
-    Some(offer(lattice, place, request.criteria))
+    Some(offer(lattice, place, &request.criteria))
 }
 
 /// Why a scheme suppresses what it does.
@@ -351,21 +488,23 @@ pub struct Contribution {
 }
 
 /// Explains a scheme's suppression, from annotations.
-pub fn explain(lattice: &Lattice, scheme: &Scheme, criteria: Criteria) -> Explanation {
+pub fn explain(lattice: &Lattice, scheme: &Scheme, criteria: &Criteria) -> Explanation {
     let schemes = lattice.schemes();
     let profile = lattice.profile(schemes.place(scheme));
-    let n_suppressed = profile.n_suppressed(criteria);
+    let n_suppressed = lattice.n_suppressed(schemes.place(scheme), criteria);
+    let test = lattice.looks().test(criteria);
     let at = |scheme: &Scheme| lattice.n_suppressed(schemes.place(scheme), criteria);
     let mut by_size: Vec<SizeShare> = Vec::new();
     for entry in profile.entries() {
-        let n_records = entry.n_records();
-        let lost = if criteria.holds(entry.group()) { 0 } else { n_records };
+        let size = lattice.looks().size(entry.look as usize);
+        let n_records = size * u64::from(entry.n_groups);
+        let lost = if test.holds(entry.look as usize) { 0 } else { n_records };
         match by_size.last_mut() {
-            Some(last) if last.size == entry.size => {
+            Some(last) if last.size == size => {
                 last.n_records += n_records;
                 last.n_suppressed += lost;
             }
-            _ => by_size.push(SizeShare { size: entry.size, n_records, n_suppressed: lost }),
+            _ => by_size.push(SizeShare { size, n_records, n_suppressed: lost }),
         }
     }
     let by_attribute = scheme

@@ -2,104 +2,124 @@
 //!
 //! The thesis annotates a scheme with one histogram per criterion: group size → groups for k-anonymity (its
 //! KA-histogram), number of distinct sensitive values → groups and records for l-diversity (its SLD-histogram).
-//! A profile is their joint form: (size, distinct) → groups, so that requests for both at once are exact too.
+//! A profile is their joint form, for any criteria: a *look* is everything that criteria see of a group, and a profile
+//! says how many groups have each look. Looks are stored once for all schemes, since most groups of one scheme are
+//! groups of its neighbours too.
 
-use crate::criterion::{Criteria, Group};
+use crate::criterion::{Measured, Test};
 use crate::loss::{ONE, Steps};
 
 /// All groups of a scheme that look the same to every criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    pub size: u64,
-    pub n_distinct: u32,
+    /// The number of the look among those of the lattice, which are in the order of size.
+    pub look: u32,
     pub n_groups: u32,
     /// The loss of one record, summed over the groups.
     pub loss: Steps,
 }
 
-impl Entry {
-    pub fn group(&self) -> Group {
-        Group { size: self.size, n_distinct: self.n_distinct }
-    }
-
-    pub fn n_records(&self) -> u64 {
-        self.size * u64::from(self.n_groups)
-    }
-}
-
-/// The groups of one scheme; entries are distinct and increase by (size, distinct).
+/// The groups of one scheme; entries are distinct and increase by look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     entries: Box<[Entry]>,
+    /// By entry, the entropy of one record summed over the groups, see [`crate::loss`]; empty where not asked for.
+    entropies: Box<[Steps]>,
 }
 
 /// What a scheme would publish under some criteria.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     pub n_suppressed: u64,
     /// Groups that are published.
     pub n_groups: u64,
-    /// The size of the smallest published group; none when all is suppressed.
-    pub smallest_group: Option<u64>,
-    /// The fewest distinct sensitive values of a published group.
-    pub fewest_distinct: Option<u32>,
+    /// By measure of the lattice, the least private value of a published group; none when all is suppressed.
+    pub reached: Option<Vec<u64>>,
     /// Mean NCP over all records, from 0 to 1; a suppressed record counts 1.
     pub ncp: f64,
+    /// The squares of the sizes of published groups, added up.
+    pub n_squares: u128,
+    /// The entropies of published records, added up; 0 where not asked for.
+    pub entropy: u128,
 }
 
 impl Profile {
-    /// Makes a profile of groups in any order, each with the loss of one of its records.
-    pub fn of_groups(groups: impl Iterator<Item = (Group, Steps)>) -> Profile {
-        let mut scratch = Scratch::default();
-        groups.for_each(|(group, loss)| scratch.add(group, loss));
-        scratch.profile()
+    /// A profile whose looks are numbered in a way of their own, in any order.
+    pub(crate) fn provisional(entries: Vec<Entry>, entropies: Vec<Steps>) -> Profile {
+        Profile { entries: entries.into(), entropies: entropies.into() }
+    }
+
+    /// The same profile with looks numbered by `number`, in order, and one entry per look.
+    pub(crate) fn renumbered(self, number: impl Fn(u32) -> u32) -> Profile {
+        // Look and place in one number, which is quick to sort.
+        let key = |(place, entry): (usize, &Entry)| u64::from(number(entry.look)) << 32 | place as u64;
+        let mut order: Vec<u64> = self.entries.iter().enumerate().map(key).collect();
+        order.sort_unstable();
+        let mut entries: Vec<Entry> = Vec::with_capacity(order.len());
+        let mut entropies: Vec<Steps> = Vec::with_capacity(self.entropies.len());
+        for key in order {
+            let (look, place) = ((key >> 32) as u32, key as u32 as usize);
+            let Entry { n_groups, loss, .. } = self.entries[place];
+            match entries.last_mut() {
+                Some(last) if last.look == look => {
+                    last.n_groups += n_groups;
+                    last.loss += loss;
+                    entropies.iter_mut().last().into_iter().for_each(|entropy| *entropy += self.entropies[place]);
+                }
+                _ => {
+                    entries.push(Entry { look, n_groups, loss });
+                    entropies.extend(self.entropies.get(place));
+                }
+            }
+        }
+        Profile { entries: entries.into(), entropies: entropies.into() }
     }
 
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
+    /// The entropy of one record, summed over the groups of an entry; 0 where not asked for.
+    pub fn entropy(&self, entry: usize) -> Steps {
+        self.entropies.get(entry).copied().unwrap_or(0)
+    }
+
     pub fn n_groups(&self) -> u64 {
         self.entries.iter().map(|entry| u64::from(entry.n_groups)).sum()
     }
 
-    pub fn smallest_group(&self) -> Option<u64> {
-        self.entries.first().map(|entry| entry.size)
-    }
-
-    /// How many records are in groups that fail the criteria.
-    pub fn n_suppressed(&self, criteria: Criteria) -> u64 {
-        match (criteria.k, criteria.l) {
-            (None, None) => 0,
-            (Some(k), None) => {
-                let n_failing = self.entries.partition_point(|entry| entry.size < k);
-                self.entries[..n_failing].iter().map(Entry::n_records).sum()
-            }
-            (k, Some(l)) => {
-                let k = k.unwrap_or(0);
-                let fails = |entry: &&Entry| entry.size < k || u64::from(entry.n_distinct) < l;
-                self.entries.iter().filter(fails).map(Entry::n_records).sum()
-            }
+    /// How many records are in groups that fail the test.
+    pub fn n_suppressed(&self, looks: &Measured, test: &Test) -> u64 {
+        let n_records = |entry: &Entry| looks.size(entry.look as usize) * u64::from(entry.n_groups);
+        if let Some(k) = test.only_size() {
+            let n_failing = self.entries.partition_point(|entry| looks.size(entry.look as usize) < k);
+            return self.entries[..n_failing].iter().map(n_records).sum();
         }
+        self.entries.iter().filter(|entry| !test.holds(entry.look as usize)).map(n_records).sum()
     }
 
-    /// What would be published under the criteria.
-    pub fn outcome(&self, criteria: Criteria) -> Outcome {
-        let mut outcome =
-            Outcome { n_suppressed: 0, n_groups: 0, smallest_group: None, fewest_distinct: None, ncp: 0.0 };
+    /// What would be published under a test.
+    pub fn outcome(&self, looks: &Measured, test: &Test) -> Outcome {
+        let mut outcome = Outcome { n_suppressed: 0, n_groups: 0, reached: None, ncp: 0.0, n_squares: 0, entropy: 0 };
         let (mut n_records, mut loss) = (0u64, 0u128);
-        for entry in &self.entries {
-            n_records += entry.n_records();
-            if !criteria.holds(entry.group()) {
-                outcome.n_suppressed += entry.n_records();
-                loss += u128::from(entry.n_records()) * u128::from(ONE);
+        for (i, entry) in self.entries.iter().enumerate() {
+            let look = looks.of(entry.look as usize);
+            let size = look[0];
+            let of_entry = size * u64::from(entry.n_groups);
+            n_records += of_entry;
+            if !test.holds(entry.look as usize) {
+                outcome.n_suppressed += of_entry;
+                loss += u128::from(of_entry) * u128::from(ONE);
                 continue;
             }
             outcome.n_groups += u64::from(entry.n_groups);
-            outcome.smallest_group.get_or_insert(entry.size);
-            let fewest = outcome.fewest_distinct.get_or_insert(entry.n_distinct);
-            *fewest = (*fewest).min(entry.n_distinct);
-            loss += u128::from(entry.loss) * u128::from(entry.size);
+            outcome.n_squares += u128::from(size) * u128::from(of_entry);
+            loss += u128::from(entry.loss) * u128::from(size);
+            outcome.entropy += u128::from(self.entropy(i)) * u128::from(size);
+            let reached = outcome.reached.get_or_insert_with(|| look.to_vec());
+            for ((reached, value), measure) in reached.iter_mut().zip(look).zip(looks.measures()) {
+                *reached = if measure.is_at_least() { (*reached).min(*value) } else { (*reached).max(*value) };
+            }
         }
         if n_records > 0 {
             outcome.ncp = (loss as f64 / (n_records as f64 * ONE as f64)).min(1.0);
@@ -109,18 +129,27 @@ impl Profile {
 
     /// The bytes that the profile takes.
     pub fn n_bytes(&self) -> usize {
-        std::mem::size_of_val(&*self.entries)
+        size_of_val(&*self.entries) + size_of_val(&*self.entropies)
     }
 }
 
-/// Gathers groups into entries; small groups, which are the many, are counted in arrays that fit the nearest cache.
-pub struct Scratch {
+/// All groups of a scheme of the same size and with as many distinct sensitive values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) size: u64,
+    pub(crate) n_distinct: u32,
+    pub(crate) n_groups: u32,
+    pub(crate) loss: Steps,
+}
+
+/// Gathers groups into tallies; small groups, which are the many, are counted in arrays that fit the nearest cache.
+pub(crate) struct Scratch {
     /// By size and number of distinct values, which is no greater than the size: a triangle.
     n_groups: Vec<u32>,
     loss: Vec<Steps>,
     /// Which places of the triangle are in use.
     used: Vec<u64>,
-    large: Vec<Entry>,
+    large: Vec<Tally>,
 }
 
 /// Groups smaller than this are small.
@@ -140,24 +169,23 @@ impl Default for Scratch {
 
 impl Scratch {
     #[inline(always)]
-    pub(crate) fn add(&mut self, group: Group, loss: Steps) {
-        let (size, n_distinct) = (group.size as usize, group.n_distinct as usize);
-        debug_assert!(n_distinct <= size, "a group has no more values than records");
-        let at = size * (size + 1) / 2 + n_distinct;
-        if size < N_SMALL && at < N_TRIANGLE {
+    pub(crate) fn add(&mut self, size: u64, n_distinct: u32, loss: Steps) {
+        debug_assert!(u64::from(n_distinct) <= size, "a group has no more values than records");
+        let at = (size as usize).wrapping_mul(size as usize + 1) / 2 + n_distinct as usize;
+        if size < N_SMALL as u64 && at < N_TRIANGLE {
             self.n_groups[at] += 1;
             self.loss[at] += loss;
             self.used[at / 64] |= 1 << (at % 64);
         } else {
-            self.large.push(Entry { size: group.size, n_distinct: group.n_distinct, n_groups: 1, loss });
+            self.large.push(Tally { size, n_distinct, n_groups: 1, loss });
         }
     }
 
-    /// The profile of the groups that were added; leaves the scratch empty.
-    pub(crate) fn profile(&mut self) -> Profile {
+    /// The groups that were added, by size and number of distinct values; leaves the scratch empty.
+    pub(crate) fn tallies(&mut self) -> Box<[Tally]> {
         let n_used: u32 = self.used.iter().map(|word| word.count_ones()).sum();
-        self.large.sort_unstable_by_key(|entry| (entry.size, entry.n_distinct));
-        let mut entries: Vec<Entry> = Vec::with_capacity(n_used as usize + self.large.len());
+        self.large.sort_unstable_by_key(|tally| (tally.size, tally.n_distinct));
+        let mut tallies: Vec<Tally> = Vec::with_capacity(n_used as usize + self.large.len());
         let (mut size, mut row) = (0, 0);
         for (i, word) in self.used.iter_mut().enumerate() {
             while *word != 0 {
@@ -167,7 +195,7 @@ impl Scratch {
                     row += size + 1;
                     size += 1;
                 }
-                entries.push(Entry {
+                tallies.push(Tally {
                     size: size as u64,
                     n_distinct: (at - row) as u32,
                     n_groups: std::mem::take(&mut self.n_groups[at]),
@@ -175,38 +203,40 @@ impl Scratch {
                 });
             }
         }
-        for entry in self.large.drain(..) {
-            match entries.last_mut() {
-                Some(last) if last.group() == entry.group() => {
+        for tally in self.large.drain(..) {
+            match tallies.last_mut() {
+                Some(last) if (last.size, last.n_distinct) == (tally.size, tally.n_distinct) => {
                     last.n_groups += 1;
-                    last.loss += entry.loss;
+                    last.loss += tally.loss;
                 }
-                _ => entries.push(entry),
+                _ => tallies.push(tally),
             }
         }
-        Profile { entries: entries.into() }
+        tallies.into()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::criterion::{Criteria, Measure};
 
     /// The histograms of the thesis, Figures 2.6 and 2.7, and what they say about suppression.
     #[test]
     fn the_histograms_of_the_ten_records() {
-        let group = |size, n_distinct| (Group { size, n_distinct }, 0);
-        let at_113 = Profile::of_groups([group(4, 3), group(3, 3), group(3, 3)].into_iter());
-        let sizes: Vec<_> = at_113.entries().iter().map(|e| (e.size, e.n_groups)).collect();
-        assert_eq!(sizes, [(3, 2), (4, 1)]);
-        let k = |k| Criteria { k: Some(k), l: None };
-        assert_eq!([3, 4, 5].map(|value| at_113.n_suppressed(k(value))), [0, 6, 10]);
-
-        let at_223 = Profile::of_groups([group(6, 5), group(4, 3)].into_iter());
-        let distinct: Vec<_> = at_223.entries().iter().map(|e| (e.n_distinct, e.n_groups, e.n_records())).collect();
-        assert_eq!(distinct, [(3, 1, 4), (5, 1, 6)]);
-        let l = |l| Criteria { k: None, l: Some(l) };
-        assert_eq!([3, 4, 6].map(|value| at_223.n_suppressed(l(value))), [0, 4, 10]);
+        let looks = Measured::new(&[Measure::Size, Measure::Distinct(0)], vec![3, 3, 4, 3, 6, 5]);
+        let profile = |looks: &[u32]| {
+            let entry = |&look: &u32| Entry { look, n_groups: 1, loss: 0 };
+            Profile::provisional(looks.iter().map(entry).collect(), Vec::new()).renumbered(|look| look)
+        };
+        let n_suppressed = |profile: &Profile, k, l| profile.n_suppressed(&looks, &looks.test(&Criteria::of(k, l)));
+        let at_113 = profile(&[1, 0, 0]);
+        let groups: Vec<_> = at_113.entries().iter().map(|entry| (entry.look, entry.n_groups)).collect();
+        assert_eq!(groups, [(0, 2), (1, 1)]);
+        assert_eq!([3, 4, 5].map(|k| n_suppressed(&at_113, Some(k), None)), [0, 6, 10]);
+        let at_223 = profile(&[2, 1]);
+        assert_eq!([3, 4, 6].map(|l| n_suppressed(&at_223, None, Some(l))), [0, 4, 10]);
+        assert_eq!(n_suppressed(&at_223, Some(5), Some(3)), 4);
     }
 
     #[test]
@@ -214,15 +244,13 @@ mod tests {
         let mut scratch = Scratch::default();
         for size in [1, 31, 32, 33, 31, 5000, 32] {
             for n_distinct in [1, 20, 32, 33] {
-                let n_distinct = n_distinct.min(size as u32);
-                scratch.add(Group { size, n_distinct }, 7);
+                scratch.add(size, n_distinct.min(size as u32), 7);
             }
         }
-        let entries = scratch.profile().entries;
-        assert!(entries.windows(2).all(|w| (w[0].size, w[0].n_distinct) < (w[1].size, w[1].n_distinct)));
-        let n_groups: u32 = entries.iter().map(|entry| entry.n_groups).sum();
-        assert_eq!(n_groups, 28);
-        assert_eq!(entries.iter().map(|entry| entry.loss).sum::<u64>(), 28 * 7);
-        assert!(scratch.profile().entries.is_empty());
+        let tallies = scratch.tallies();
+        assert!(tallies.windows(2).all(|w| (w[0].size, w[0].n_distinct) < (w[1].size, w[1].n_distinct)));
+        assert_eq!(tallies.iter().map(|tally| tally.n_groups).sum::<u32>(), 28);
+        assert_eq!(tallies.iter().map(|tally| tally.loss).sum::<u64>(), 28 * 7);
+        assert!(scratch.tallies().is_empty());
     }
 }

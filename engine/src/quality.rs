@@ -1,117 +1,185 @@
-//! How good a release is: what it loses, how large its groups are.
+//! Which of several safe releases is the better one: the quality functions of the thesis (Table 4.1), and mixes of them.
 //!
-//! Everything is read from the recoding and the counts; no record is looked at.
+//! All are computed from annotations, and all as losses: less is better. A suppressed record counts as fully
+//! generalized: it is `*` everywhere, alike only to the other suppressed ones.
 
-use crate::counts::GroupCounts;
-use crate::error::Result;
-use crate::hierarchy::Hierarchy;
-use crate::loss::{Penalties, ncp_of_level};
-use crate::recode::partition::closest_common_ancestor;
-use crate::recode::{Recoding, Span};
+use crate::error::{Error, ErrorKind, Result, unknown};
+use crate::lattice::Lattice;
+use crate::loss::Entropies;
+use crate::profile::Outcome;
 
-/// The quality of a release. A suppressed record counts as one of which nothing is said.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Quality {
-    /// Mean loss of a record, from 0 to 1: the mean over the quasi-identifiers, weighted by how much the analyst cares.
-    pub ncp: f64,
-    /// The same for each quasi-identifier alone.
-    pub ncp_of_attribute: Vec<f64>,
-    /// C_DM: every record counts as many as its group has; a suppressed record as many as the table has.
-    pub discernibility: u128,
-    /// C_AVG: published records per group; 0 where nothing is published.
-    pub mean_group_size: f64,
-    /// Groups as a reader of the release sees them.
-    pub n_groups: usize,
-    pub n_suppressed: u64,
-    /// None where nothing is published.
-    pub smallest_group: Option<u64>,
-    /// The fewest sensitive values of a group; none without a sensitive attribute, or where it is left open which of
-    /// several equal records joins a group.
-    pub fewest_distinct: Option<u64>,
+/// A way to say how much a release has lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quality {
+    /// The sum of levels (Samarati 2001); suppression does not enter.
+    Height,
+    /// Normalized certainty penalty, weighted by the attributes' weights (Xu et al. 2006).
+    Ncp,
+    /// C_DM (Bayardo, Agrawal 2005): every record counts the records it cannot be told from; a suppressed one, all.
+    Discernibility,
+    /// C_AVG: records per group; the suppressed records are one group more.
+    GroupSize,
+    /// 1 − Prec (Sweeney 2002): how far up the cells are in their hierarchies, on average; a suppressed cell is at the top.
+    Precision,
+    /// Non-uniform entropy (Gionis, Tassa 2009): what is lost of all bits that there are to lose.
+    Entropy,
 }
 
-/// Judges a recoding of these counts.
-pub fn quality(
-    counts: &GroupCounts,
-    hierarchies: &[Hierarchy],
-    weights: &[f64],
-    recoding: &Recoding,
-) -> Result<Quality> {
-    // Weights are refused here as everywhere.
-    Penalties::new(hierarchies, weights)?;
-    let sizes = recoding.sizes();
-    let n_suppressed = recoding.n_suppressed();
-    let n_records = counts.n_records().max(1) as f64;
-    let ncp_of_attribute: Vec<f64> = hierarchies
-        .iter()
-        .enumerate()
-        .map(|(a, hierarchy)| {
-            let of_cell = ncp_of_cells(hierarchy, recoding, a);
-            let of_group = |(group, &size): (usize, &u64)| size as f64 * of_cell[recoding.row(group)[a] as usize];
-            (sizes.iter().enumerate().map(of_group).sum::<f64>() + n_suppressed as f64) / n_records
-        })
-        .collect();
-    let total: f64 = weights.iter().sum();
-    let ncp = ncp_of_attribute.iter().zip(weights).map(|(ncp, weight)| ncp * weight).sum::<f64>() / total;
+impl Quality {
+    pub const ALL: [Quality; 6] = [
+        Quality::Height,
+        Quality::Ncp,
+        Quality::Discernibility,
+        Quality::GroupSize,
+        Quality::Precision,
+        Quality::Entropy,
+    ];
 
-    let (seen, n_groups) = recoding.as_seen();
-    let mut seen_sizes = vec![0u64; n_groups];
-    seen.iter().zip(&sizes).for_each(|(&group, size)| seen_sizes[group as usize] += size);
-    let of_group = |&size: &u64| u128::from(size) * u128::from(size);
-    let of_suppressed = u128::from(n_suppressed) * u128::from(counts.n_records());
-    Ok(Quality {
-        ncp,
-        ncp_of_attribute,
-        discernibility: seen_sizes.iter().map(of_group).sum::<u128>() + of_suppressed,
-        mean_group_size: (counts.n_records() - n_suppressed) as f64 / n_groups.max(1) as f64,
-        n_groups,
-        n_suppressed,
-        smallest_group: seen_sizes.iter().copied().min(),
-        fewest_distinct: fewest_distinct(counts, recoding, &seen, n_groups),
-    })
-}
-
-/// What each cell of a quasi-identifier costs, without weight: the penalty of Xu et al. (see [`crate::loss`]).
-pub fn ncp_of_cells(hierarchy: &Hierarchy, recoding: &Recoding, attribute: usize) -> Vec<f64> {
-    let of_level: Vec<Vec<f64>> = (0..hierarchy.n_levels()).map(|level| ncp_of_level(hierarchy, level)).collect();
-    let positions = hierarchy.positions().unwrap_or_default();
-    let known = || positions.iter().flatten().copied();
-    let range = known().fold(f64::NEG_INFINITY, f64::max) - known().fold(f64::INFINITY, f64::min);
-    let ncp = |span: &Span| match span {
-        Span::Value(_) => 0.0,
-        Span::Range(low, high) | Span::Middle(low, high) => match (positions[low.index()], positions[high.index()]) {
-            (Some(low), Some(high)) if range > 0.0 => (high - low) / range,
-            _ => 1.0,
-        },
-        Span::Label(level, code) => of_level[usize::from(*level)][code.index()],
-        // The paper counts a set as its closest common ancestor.
-        Span::Set(codes) => {
-            let (level, code) = closest_common_ancestor(hierarchy, codes);
-            of_level[level][code.index()]
+    pub fn name(self) -> &'static str {
+        match self {
+            Quality::Height => "height",
+            Quality::Ncp => "ncp",
+            Quality::Discernibility => "discernibility",
+            Quality::GroupSize => "group-size",
+            Quality::Precision => "precision",
+            Quality::Entropy => "entropy",
         }
-    };
-    recoding.cells(attribute).iter().map(|cell| ncp(&cell.span)).collect()
+    }
+
+    pub fn parse(name: &str) -> Result<Quality> {
+        let known = Quality::ALL.map(Quality::name);
+        let named = Quality::ALL.into_iter().find(|quality| quality.name() == name);
+        named.ok_or_else(|| unknown(ErrorKind::Request, "quality function", name, &known))
+    }
 }
 
-fn fewest_distinct(counts: &GroupCounts, recoding: &Recoding, seen: &[u32], n_groups: usize) -> Option<u64> {
-    counts.sensitive()?;
-    let mut values: Vec<(u32, u32)> = Vec::new();
-    for base in 0..counts.n_groups() {
-        let shares = recoding.shares(base);
-        let cells = counts.cells(base);
-        for share in shares {
-            let Some(group) = share.group else { continue };
-            let group = seen[group as usize];
-            match share.cell {
-                Some(cell) => values.push((group, cells[cell as usize].0.0)),
-                None if shares.len() == 1 => values.extend(cells.iter().map(|(value, _)| (group, value.0))),
-                None => return None,
+/// What a release has lost, by every quality function.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Losses {
+    /// Mean penalty of a record, from 0 to 1.
+    pub ncp: f64,
+    /// Σ size² over groups, and for each suppressed record the number of all records.
+    pub discernibility: u128,
+    /// Records per group.
+    pub group_size: f64,
+    /// Sweeney's Prec, from 0 to 1: more is better.
+    pub precision: f64,
+    /// The share of all bits that is lost, where the lattice was annotated with it.
+    pub entropy: Option<f64>,
+}
+
+impl Losses {
+    /// `levels` and `tops` are by attribute.
+    pub fn new(outcome: &Outcome, levels: &[u8], tops: &[u8], n_records: u64, entropies: Option<&Entropies>) -> Losses {
+        let n_groups = outcome.n_groups + u64::from(outcome.n_suppressed > 0);
+        // An attribute that cannot be generalized has lost nothing.
+        let of_cell = |(&level, &top): (&u8, &u8)| if top == 0 { 0.0 } else { f64::from(level) / f64::from(top) };
+        let generalized = levels.iter().zip(tops).map(of_cell).sum::<f64>() / levels.len().max(1) as f64;
+        let n_published = n_records - outcome.n_suppressed;
+        let up = generalized * n_published as f64 + outcome.n_suppressed as f64;
+        Losses {
+            ncp: outcome.ncp,
+            discernibility: outcome.n_squares + u128::from(outcome.n_suppressed) * u128::from(n_records),
+            group_size: n_records as f64 / n_groups.max(1) as f64,
+            precision: 1.0 - up / n_records.max(1) as f64,
+            entropy: entropies.map(|entropies| entropies.loss(outcome.entropy, outcome.n_suppressed)),
+        }
+    }
+}
+
+/// What "best" means: the least of one quality function, or of a weighted mix of several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranking(Vec<(Quality, f64)>);
+
+impl Default for Ranking {
+    /// The lowest height, as in the papers.
+    fn default() -> Ranking {
+        Ranking(vec![(Quality::Height, 1.0)])
+    }
+}
+
+impl From<Quality> for Ranking {
+    fn from(quality: Quality) -> Ranking {
+        Ranking(vec![(quality, 1.0)])
+    }
+}
+
+impl Ranking {
+    /// `ncp`, or a mix such as `ncp=2,group-size=1`.
+    pub fn parse(text: &str) -> Result<Ranking> {
+        let wrong = |message: String| {
+            Error::new(ErrorKind::Request, message)
+                .hint("for example --best-by ncp, or a mix: --best-by ncp=2,precision=1")
+        };
+        let mut mix: Vec<(Quality, f64)> = Vec::new();
+        for part in text.split(',').map(str::trim) {
+            let (name, weight) = part.split_once('=').unwrap_or((part, "1"));
+            let quality = Quality::parse(name.trim())?;
+            let weight: f64 = weight.trim().parse().unwrap_or(f64::NAN);
+            if !(weight > 0.0 && weight.is_finite()) {
+                return Err(wrong(format!("the weight of {} is not a number above 0", quality.name())));
+            }
+            if mix.iter().any(|(known, _)| *known == quality) {
+                return Err(wrong(format!("{} is named twice", quality.name())));
+            }
+            mix.push((quality, weight));
+        }
+        Ok(Ranking(mix))
+    }
+
+    pub fn qualities(&self) -> impl Iterator<Item = Quality> {
+        self.0.iter().map(|(quality, _)| *quality)
+    }
+
+    pub fn is_height(&self) -> bool {
+        matches!(self.0[..], [(Quality::Height, _)])
+    }
+
+    /// Whether annotation must measure entropy for it.
+    pub fn needs_entropy(&self) -> bool {
+        self.0.iter().any(|(quality, _)| *quality == Quality::Entropy)
+    }
+
+    pub fn name(&self) -> String {
+        match &self.0[..] {
+            [(quality, _)] => quality.name().to_string(),
+            mix => {
+                let parts: Vec<String> = mix.iter().map(|(quality, w)| format!("{}={w}", quality.name())).collect();
+                parts.join(",")
             }
         }
     }
-    values.sort_unstable();
-    values.dedup();
-    let mut n_distinct = vec![0; n_groups];
-    values.iter().for_each(|&(group, _)| n_distinct[group as usize] += 1);
-    n_distinct.into_iter().min()
+
+    /// How much a scheme loses, from 0 to 1: each quality function as a share of its range, in the mix of the ranking.
+    ///
+    /// Height is a share of the greatest height; discernibility runs from every record alone to all alike, and group
+    /// size from 1 to all records.
+    pub fn loss(&self, lattice: &Lattice, place: usize, outcome: &Outcome) -> f64 {
+        let n = lattice.n_records() as f64;
+        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        let of = |quality: Quality| match quality {
+            Quality::Height => {
+                let height: u32 = lattice.schemes().vector(place).iter().map(|&level| u32::from(level)).sum();
+                share(f64::from(height), (lattice.schemes().n_heights() - 1) as f64)
+            }
+            Quality::Ncp => outcome.ncp,
+            Quality::Discernibility => share(lattice.losses(place, outcome).discernibility as f64 - n, n * n - n),
+            Quality::GroupSize => share(lattice.losses(place, outcome).group_size - 1.0, n - 1.0),
+            Quality::Precision => 1.0 - lattice.losses(place, outcome).precision,
+            Quality::Entropy => {
+                let entropies = lattice.entropies().expect("the lattice was annotated with entropy");
+                entropies.loss(outcome.entropy, outcome.n_suppressed)
+            }
+        };
+        let total: f64 = self.0.iter().map(|(_, weight)| weight).sum();
+        self.0.iter().map(|&(quality, weight)| weight / total * of(quality)).sum()
+    }
+}
+
+impl Lattice {
+    /// What publishing a scheme loses, by every quality function.
+    pub fn losses(&self, place: usize, outcome: &Outcome) -> Losses {
+        let schemes = self.schemes();
+        Losses::new(outcome, schemes.vector(place), schemes.tops(), self.n_records(), self.entropies())
+    }
 }

@@ -91,13 +91,13 @@ pub struct Publisher<'a> {
     recoding: &'a Recoding,
     missing: Missing,
     encoders: Vec<Encoder>,
-    /// The sensitive attribute, where a record's value decides which group it joins.
-    sensitive: Option<Encoder>,
+    /// The sensitive attributes, where a record's values decide which group it joins.
+    sensitive: Vec<Encoder>,
     /// The groups of the counts, to be found by their codes.
     groups: HashTable<u32>,
     columns: Vec<Column>,
     codes: Vec<Vec<u32>>,
-    sensitive_codes: Vec<u32>,
+    sensitive_codes: Vec<Vec<u32>>,
     /// By share of the recoding, how many records have been handed out.
     n_used: Vec<u64>,
     /// By first share of those that a record may go to, how many of them are used up.
@@ -119,18 +119,18 @@ impl<'a> Publisher<'a> {
         for group in 0..counts.n_groups() as u32 {
             groups.insert_unique(hash_of(&group), group, hash_of);
         }
-        let sensitive = counts.sensitive().filter(|_| recoding.is_by_cell());
+        let sensitive = if recoding.is_by_cell() { counts.sensitive() } else { &[] };
         let n_shares = recoding.all_shares().len();
         Publisher {
             counts,
             recoding,
             missing: missing.clone(),
             encoders: counts.domains().iter().map(|domain| Encoder::of_domain(domain, missing)).collect(),
-            sensitive: sensitive.map(|domain| Encoder::of_domain(domain, missing)),
+            sensitive: sensitive.iter().map(|domain| Encoder::of_domain(domain, missing)).collect(),
             groups,
             columns,
             codes: vec![Vec::new(); counts.domains().len()],
-            sensitive_codes: Vec::new(),
+            sensitive_codes: vec![Vec::new(); sensitive.len()],
             n_used: vec![0; n_shares],
             n_full: vec![0; n_shares],
             n_suppressed: 0,
@@ -153,18 +153,17 @@ impl<'a> Publisher<'a> {
         let is_same = |&group: &u32| self.counts.codes(group as usize).iter().copied().eq(codes());
         let Some(&base) = self.groups.find(hash_codes(codes()), is_same) else { return Ok(None) };
         let shares = self.recoding.shares(base as usize);
-        let mut first = 0;
         let mut cell = shares[0].cell;
-        if let (Some(_), Some(domain)) = (cell, self.counts.sensitive()) {
-            let value = code_in(self.sensitive_codes[i], domain);
-            let Ok(place) = self.counts.cells(base as usize).binary_search_by_key(&value, |&(value, _)| value) else {
-                return Err(changed());
-            };
-            cell = Some(place as u32);
-            first = shares.partition_point(|share| share.cell < cell);
+        if cell.is_some() {
+            let domains = self.counts.sensitive();
+            let values = || self.sensitive_codes.iter().zip(domains).map(move |(codes, domain)| code_in(codes[i], domain));
+            let place = self.counts.cells(base as usize).position(|(codes, _)| codes.iter().copied().eq(values()));
+            cell = Some(place.ok_or_else(changed)? as u32);
         }
+        let first = shares.partition_point(|share| share.cell < cell);
         let start = self.recoding.start(base as usize);
-        let at = first + self.n_full[start + first] as usize;
+        let n_full = self.n_full.get(start + first).copied().unwrap_or(0);
+        let at = first + n_full as usize;
         let share = shares.get(at).filter(|share| share.cell == cell).ok_or_else(changed)?;
         self.n_used[start + at] += 1;
         if self.n_used[start + at] == share.n_records {
@@ -202,8 +201,8 @@ impl<'a> Publisher<'a> {
         for (encoder, codes) in self.encoders.iter_mut().zip(&mut self.codes) {
             encoder.encode(column(encoder.name())?, codes)?;
         }
-        if let Some(encoder) = &mut self.sensitive {
-            encoder.encode(column(encoder.name())?, &mut self.sensitive_codes)?;
+        for (encoder, codes) in self.sensitive.iter_mut().zip(&mut self.sensitive_codes) {
+            encoder.encode(column(encoder.name())?, codes)?;
         }
         let mut keep = vec![true; batch.num_rows()];
         if self.missing.drop_records {
@@ -226,7 +225,7 @@ impl<'a> Publisher<'a> {
                 self.n_dropped += 1;
                 continue;
             }
-            let sensitive = self.sensitive.iter().map(|encoder| (encoder, &self.sensitive_codes));
+            let sensitive = self.sensitive.iter().zip(&self.sensitive_codes);
             let mut encoded = self.encoders.iter().zip(&self.codes).chain(sensitive);
             if let Some((encoder, _)) = encoded.find(|(_, codes)| codes[i] == UNSEEN) {
                 let name = encoder.name();

@@ -3,43 +3,48 @@
 //! Groups are rows of 64-bit words: the key, the size with the loss of one record, the set of sensitive values. One row
 //! per group, so that a group is one visit to memory; rows in the order of their keys, so that groups which become one
 //! stand side by side and nothing has to be searched.
+//!
+//! This is the fast way, for sizes and distinct values; [`crate::histograms`] does the same for all other criteria.
 
 use crate::counts::{GroupCounts, hash_codes};
-use crate::criterion::Group;
 use crate::hierarchy::{Hierarchy, Values};
-use crate::loss::Penalties;
+use crate::loss::{Entropies, Penalties};
 use crate::profile::Scratch;
 use crate::table::Code;
 
 /// How many bits of a row's second word hold the size; the loss has the rest.
-const SIZE_BITS: u32 = 38;
+pub(crate) const SIZE_BITS: u32 = 38;
 pub(crate) const SIZE_MASK: u64 = (1 << SIZE_BITS) - 1;
 /// What rolling up needs to know about the table.
 pub(crate) struct RollUp<'a> {
-    counts: &'a GroupCounts,
+    pub(crate) counts: &'a GroupCounts,
     penalties: &'a Penalties,
+    /// The sensitive attribute whose values are gathered in sets, if any.
+    sensitive: Option<usize>,
     n_set_words: usize,
     /// The attributes from the highest bits of a key to the lowest.
     pub(crate) order: Vec<usize>,
-    trees: Vec<TreeCodes>,
+    pub(crate) trees: Vec<TreeCodes>,
     #[cfg(target_arch = "x86_64")]
     has_fast_bits: bool,
 }
 /// One attribute's codes renumbered along its tree, so that the values below one label follow each other.
-struct TreeCodes {
+pub(crate) struct TreeCodes {
     /// From the code of the domain to the code along the tree.
-    of_base: Vec<u32>,
+    pub(crate) of_base: Vec<u32>,
     /// By level, for every code: the code of the label above, and what that step adds to the loss, as it stands in a row.
-    steps: Vec<Vec<(u64, u64)>>,
+    pub(crate) steps: Vec<Vec<(u64, u64)>>,
     /// By level, for every code of level 0: the code of the label above it, and what going there adds to the loss.
-    above: Vec<Vec<u32>>,
-    loss_above: Vec<Vec<u64>>,
+    pub(crate) above: Vec<Vec<u32>>,
+    pub(crate) loss_above: Vec<Vec<u64>>,
+    /// By level, for every code: the entropy of a record with that code; empty where not asked for.
+    pub(crate) entropies: Vec<Vec<u64>>,
     /// By level, how many bits the codes take.
-    widths: Vec<u32>,
+    pub(crate) widths: Vec<u32>,
 }
 
 impl TreeCodes {
-    fn new(hierarchy: &Hierarchy, attribute: usize, penalties: &Penalties) -> TreeCodes {
+    fn new(hierarchy: &Hierarchy, attribute: usize, penalties: &Penalties, entropies: Option<&Entropies>) -> TreeCodes {
         let codes_at = |level: usize| hierarchy.level(level).of_base();
         let mut along: Vec<usize> = (0..hierarchy.level(0).len()).collect();
         along.sort_by_cached_key(|&base| {
@@ -79,11 +84,20 @@ impl TreeCodes {
                 |level: usize, base: usize| u64::from(penalties.of(attribute, level)[codes_at(level)[base].index()]);
             along.iter().map(|&base| penalty(level, base).wrapping_sub(penalty(0, base))).collect()
         };
+        let entropies_of = |level: usize| {
+            let mut steps = vec![0; hierarchy.level(level).len()];
+            let entropies = entropies.into_iter().flat_map(|entropies| entropies.of(attribute, level));
+            for (code, &entropy) in entropies.enumerate() {
+                steps[renumbered[level][code] as usize] = u64::from(entropy);
+            }
+            steps
+        };
         let width = |values: &Values| usize::BITS - values.len().saturating_sub(1).leading_zeros();
         TreeCodes {
             above: (0..hierarchy.n_levels()).map(above_of).collect(),
             loss_above: (0..hierarchy.n_levels()).map(loss_of).collect(),
             steps: (0..hierarchy.top()).map(steps_of).collect(),
+            entropies: (0..hierarchy.n_levels()).map(entropies_of).collect(),
             widths: hierarchy.levels().iter().map(width).collect(),
             of_base: renumbered.into_iter().next().expect("level 0 is there"),
         }
@@ -180,13 +194,21 @@ pub(crate) enum Work<'a> {
 }
 
 impl<'a> RollUp<'a> {
-    pub(crate) fn new(counts: &'a GroupCounts, hierarchies: &'a [Hierarchy], penalties: &'a Penalties) -> RollUp<'a> {
-        let tree = |(attribute, hierarchy)| TreeCodes::new(hierarchy, attribute, penalties);
+    /// `sensitive` is the attribute whose values are gathered in sets.
+    pub(crate) fn new(
+        counts: &'a GroupCounts,
+        hierarchies: &'a [Hierarchy],
+        penalties: &'a Penalties,
+        entropies: Option<&Entropies>,
+        sensitive: Option<usize>,
+    ) -> RollUp<'a> {
+        let tree = |(attribute, hierarchy)| TreeCodes::new(hierarchy, attribute, penalties, entropies);
         let trees: Vec<TreeCodes> = hierarchies.iter().enumerate().map(tree).collect();
         RollUp {
             counts,
             penalties,
-            n_set_words: counts.sensitive().map_or(0, |domain| domain.len()).div_ceil(64),
+            sensitive,
+            n_set_words: sensitive.map_or(0, |s| counts.sensitive()[s].len()).div_ceil(64),
             order: most_merging_first(counts),
             trees,
             #[cfg(target_arch = "x86_64")]
@@ -249,26 +271,39 @@ impl<'a> RollUp<'a> {
         }
     }
 
+    /// The key of a group of the finest scheme.
+    pub(crate) fn key_of<K: Key>(&self, codes: &[Code]) -> K {
+        self.order.iter().fold(K::of_code(0), |key, &a| {
+            let code = self.trees[a].of_base[codes[a].index()];
+            key.shifted_left(self.trees[a].widths[0]).or(K::of_code(u64::from(code)))
+        })
+    }
+
+    /// The loss of a record of the finest scheme.
+    pub(crate) fn loss_of(&self, codes: &[Code]) -> u64 {
+        codes.iter().enumerate().map(|(a, code)| u64::from(self.penalties.of(a, 0)[code.index()])).sum()
+    }
+
+    /// The entropy of a record of the finest scheme.
+    pub(crate) fn entropy_of(&self, codes: &[Code]) -> u64 {
+        let along =
+            |(a, code): (usize, &Code)| self.trees[a].entropies[0][self.trees[a].of_base[code.index()] as usize];
+        codes.iter().enumerate().map(along).sum()
+    }
+
     /// The groups of the finest scheme, in the order of their keys.
     pub(crate) fn base<K: Key>(&self) -> Vec<u64> {
         let stride = K::N_WORDS + 1 + self.n_set_words;
-        let key_of = |group: usize| {
-            let codes = self.counts.codes(group);
-            self.order.iter().fold(K::of_code(0), |key, &a| {
-                let code = self.trees[a].of_base[codes[a].index()];
-                key.shifted_left(self.trees[a].widths[0]).or(K::of_code(u64::from(code)))
-            })
-        };
-        let mut groups: Vec<(K, usize)> = (0..self.counts.n_groups()).map(|group| (key_of(group), group)).collect();
+        let groups = 0..self.counts.n_groups();
+        let mut groups: Vec<(K, usize)> = groups.map(|group| (self.key_of(self.counts.codes(group)), group)).collect();
         groups.sort_unstable();
         let mut words = vec![0; groups.len() * stride];
         for (row, &(key, group)) in words.chunks_exact_mut(stride).zip(&groups) {
-            let codes = self.counts.codes(group).iter().enumerate();
-            let loss: u64 = codes.map(|(a, code)| u64::from(self.penalties.of(a, 0)[code.index()])).sum();
             key.write(row);
-            row[K::N_WORDS] = self.counts.size(group) | loss << SIZE_BITS;
-            for (code, _) in self.counts.cells(group) {
-                row[K::N_WORDS + 1 + code.index() / 64] |= 1 << (code.index() % 64);
+            row[K::N_WORDS] = self.counts.size(group) | self.loss_of(self.counts.codes(group)) << SIZE_BITS;
+            let Some(s) = self.sensitive else { continue };
+            for (codes, _) in self.counts.cells(group) {
+                row[K::N_WORDS + 1 + codes[s].index() / 64] |= 1 << (codes[s].index() % 64);
             }
         }
         words
@@ -292,10 +327,10 @@ impl<'a> RollUp<'a> {
             }
             if end == start + stride {
                 // Alone at every level.
-                let (group, loss) = united::<K>(&source[start..end], stride);
+                let (size, n_distinct, loss) = united::<K>(&source[start..end], stride);
                 let code = code_at(start);
                 for level in levels.clone() {
-                    of_level[level].add(group, loss.wrapping_add(tree.loss_above[level][code]));
+                    of_level[level].add(size, n_distinct, loss.wrapping_add(tree.loss_above[level][code]));
                 }
             } else {
                 for level in levels.clone() {
@@ -307,8 +342,8 @@ impl<'a> RollUp<'a> {
                         while next < end && above[code_at(next)] == above[code] {
                             next += stride;
                         }
-                        let (group, loss) = united::<K>(&source[first..next], stride);
-                        scratch.add(group, loss.wrapping_add(tree.loss_above[level][code]));
+                        let (size, n_distinct, loss) = united::<K>(&source[first..next], stride);
+                        scratch.add(size, n_distinct, loss.wrapping_add(tree.loss_above[level][code]));
                         first = next;
                     }
                 }
@@ -432,13 +467,13 @@ impl Block {
     }
 }
 
-/// What criteria see of some rows taken together, and the loss of a record of the first.
+/// The size and the number of distinct values of some rows taken together, and the loss of a record of the first.
 #[inline(always)]
-fn united<K: Key>(rows: &[u64], stride: usize) -> (Group, u64) {
+fn united<K: Key>(rows: &[u64], stride: usize) -> (u64, u32, u64) {
     let size = rows.chunks_exact(stride).map(|row| row[K::N_WORDS] & SIZE_MASK).sum();
     let of_word = |word: usize| rows.chunks_exact(stride).fold(0, |set, row| set | row[word]).count_ones();
     let n_distinct = (K::N_WORDS + 1..stride).map(of_word).sum();
-    (Group { size, n_distinct }, rows[K::N_WORDS] >> SIZE_BITS)
+    (size, n_distinct, rows[K::N_WORDS] >> SIZE_BITS)
 }
 
 /// Adds a row with another key and a greater loss.
@@ -464,7 +499,7 @@ impl Scratch {
     /// Adds a finished group.
     #[inline(always)]
     pub(crate) fn add_row<K: Key>(&mut self, row: &[u64]) {
-        let (group, loss) = united::<K>(row, row.len());
-        self.add(group, loss);
+        let (size, n_distinct, loss) = united::<K>(row, row.len());
+        self.add(size, n_distinct, loss);
     }
 }

@@ -229,6 +229,19 @@ impl Domain {
             .ok()
             .map(|code| Code(code as u32))
     }
+
+    /// The values of two domains of the same attribute.
+    pub fn united(&self, other: &Domain) -> Domain {
+        let values = self.present().chain(other.present()).map(|(_, value)| value.to_string()).collect();
+        let label = |domain: &Domain| domain.missing().map(|code| domain.values[code.index()].clone());
+        Domain::new(&self.name, values, label(self).or_else(|| label(other)).as_deref())
+    }
+
+    /// The code here of each code of a domain whose values are all here.
+    pub fn translation(&self, other: &Domain) -> Vec<Code> {
+        let present = other.present().map(|(_, value)| self.code(value).expect("the value is here"));
+        present.chain(other.missing().map(|_| self.missing().expect("missing is here"))).collect()
+    }
 }
 
 fn compare(kind: Kind, a: &str, b: &str) -> Ordering {

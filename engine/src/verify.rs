@@ -3,14 +3,14 @@
 //! Deliberately plain. It counts texts in ordinary maps and shares no counting code with what made the release,
 //! so that a mistake there cannot hide here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use arrow_array::RecordBatch;
 
-use crate::criterion::{Criteria, Criterion, Group};
+use crate::criterion::{Criteria, Criterion, Distance, Measure, NEVER, ONE};
 use crate::error::{ErrorKind, Result, unknown};
 use crate::hierarchy::ANY;
-use crate::table::Cells;
+use crate::table::{Cells, Domain};
 
 /// What records are that are `*` in every quasi-identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,14 +21,62 @@ pub enum SuppressedAs {
     Absent,
 }
 
+/// A cell of the file; none where it has no value.
+type Text = Option<String>;
+
+/// How many records of a group there are, and per sensitive attribute how many have each value.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    size: u64,
+    values: Vec<HashMap<Text, u64>>,
+}
+
 /// Counts the groups of a published table, batch after batch.
 pub struct Verifier {
     quasi_identifiers: Vec<String>,
-    sensitive: Option<String>,
+    sensitive: Vec<String>,
     suppressed_as: SuppressedAs,
-    groups: HashMap<Vec<Option<String>>, (u64, HashSet<Option<String>>)>,
+    groups: HashMap<Vec<Text>, Found>,
     n_records: u64,
     n_absent: u64,
+}
+
+/// The original table's distribution of one sensitive attribute, which some criteria compare with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Original {
+    /// Every value in order, and how many records have it; none stands for "no value".
+    pub counts: Vec<(Text, u64)>,
+    pub distance: Distance,
+    /// For hierarchical distance, the labels of every value on the levels from 0 to below the top.
+    pub labels: Vec<Vec<String>>,
+}
+
+impl Original {
+    /// A distribution whose values are put in the order of their kind: numbers by size, texts by their letters.
+    pub fn new(
+        name: &str,
+        counts: HashMap<Text, u64>,
+        distance: Distance,
+        labels: &HashMap<Text, Vec<String>>,
+    ) -> Original {
+        let present = counts.keys().flatten().cloned().collect();
+        let domain = Domain::new(name, present, None);
+        let ordered = domain.values().iter().map(|value| Some(value.clone())).chain(counts.get(&None).map(|_| None));
+        let counts: Vec<(Text, u64)> = ordered.map(|value| (value.clone(), counts[&value])).collect();
+        // A value without labels has one like no other: as far from the others as can be.
+        let unlike_any = |value: &Text| vec![format!("\0{value:?}")];
+        let labels_of = |(value, _): &(Text, u64)| labels.get(value).cloned().unwrap_or_else(|| unlike_any(value));
+        Original { labels: counts.iter().map(labels_of).collect(), counts, distance }
+    }
+}
+
+/// What lies outside the file and some criteria need.
+#[derive(Clone, Debug, Default)]
+pub struct Outside {
+    /// By sensitive attribute; none where the original distribution is not known.
+    pub originals: Vec<Option<Original>>,
+    /// How many people of the population share each group's published values; none where that is not known.
+    pub population: Option<HashMap<Vec<Text>, u64>>,
 }
 
 /// Whether a table keeps its promise, with the numbers.
@@ -39,6 +87,7 @@ pub struct Verdict {
     pub n_absent: u64,
     pub n_groups: u64,
     pub smallest_group: Option<u64>,
+    /// The fewest distinct values of the first sensitive attribute.
     pub fewest_distinct: Option<u64>,
     pub findings: Vec<Finding>,
 }
@@ -47,30 +96,33 @@ pub struct Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub criterion: Criterion,
-    /// The greatest value that every group satisfies; none when there is no group.
+    /// Whether the file, and what came with it, was enough to judge.
+    pub is_judged: bool,
+    /// The strictest value that every group satisfies; none when there is no group.
     pub reached: Option<u64>,
     pub n_groups_failing: u64,
     pub n_records_failing: u64,
 }
 
 impl Finding {
+    /// Nothing that could be judged speaks against it.
     pub fn holds(&self) -> bool {
         self.n_groups_failing == 0
     }
 }
 
 impl Verdict {
-    /// A table of which nothing was asked has kept no promise.
+    /// A table of which nothing was asked, or nothing could be judged, has kept no promise.
     pub fn holds(&self) -> bool {
-        !self.findings.is_empty() && self.findings.iter().all(Finding::holds)
+        self.findings.iter().any(|finding| finding.is_judged) && self.findings.iter().all(Finding::holds)
     }
 }
 
 impl Verifier {
-    pub fn new(quasi_identifiers: &[String], sensitive: Option<&str>, suppressed_as: SuppressedAs) -> Verifier {
+    pub fn new(quasi_identifiers: &[String], sensitive: &[String], suppressed_as: SuppressedAs) -> Verifier {
         Verifier {
             quasi_identifiers: quasi_identifiers.to_vec(),
-            sensitive: sensitive.map(str::to_string),
+            sensitive: sensitive.to_vec(),
             suppressed_as,
             groups: HashMap::new(),
             n_records: 0,
@@ -89,52 +141,182 @@ impl Verifier {
             Cells::new(name, column)
         };
         let columns: Vec<Cells> = self.quasi_identifiers.iter().map(cells_of).collect::<Result<_>>()?;
-        let sensitive = self.sensitive.as_ref().map(cells_of).transpose()?;
+        let sensitive: Vec<Cells> = self.sensitive.iter().map(cells_of).collect::<Result<_>>()?;
         let mut text = String::new();
         let mut read = |cells: &Cells, record: usize| cells.read(record, &mut text).then(|| text.clone());
         for record in 0..batch.num_rows() {
-            let values: Vec<Option<String>> = columns.iter().map(|cells| read(cells, record)).collect();
+            let values: Vec<Text> = columns.iter().map(|cells| read(cells, record)).collect();
             let is_suppressed = !values.is_empty() && values.iter().all(|value| value.as_deref() == Some(ANY));
             if is_suppressed && self.suppressed_as == SuppressedAs::Absent {
                 self.n_absent += 1;
                 continue;
             }
             self.n_records += 1;
-            let (size, distinct) = self.groups.entry(values).or_default();
-            *size += 1;
-            if let Some(sensitive) = &sensitive {
-                distinct.insert(read(sensitive, record));
+            let found = self.groups.entry(values).or_default();
+            found.size += 1;
+            found.values.resize_with(sensitive.len(), HashMap::new);
+            for (values, cells) in found.values.iter_mut().zip(&sensitive) {
+                *values.entry(read(cells, record)).or_default() += 1;
             }
         }
         Ok(())
     }
 
+    /// How many records of the file have each value of a sensitive attribute.
+    pub fn distribution(&self, sensitive: usize) -> HashMap<Text, u64> {
+        let mut counts = HashMap::new();
+        for found in self.groups.values() {
+            for (value, n) in &found.values[sensitive] {
+                *counts.entry(value.clone()).or_default() += n;
+            }
+        }
+        counts
+    }
+
     /// Judges all records that were pushed.
     ///
     /// # Guarantee
-    /// The verdict holds if and only if every group of the table satisfies every criterion.
-    pub fn verdict(&self, criteria: Criteria) -> Verdict {
-        let groups =
-            || self.groups.values().map(|(size, distinct)| Group { size: *size, n_distinct: distinct.len() as u32 });
+    /// The verdict holds if and only if every group of the table satisfies every criterion that can be judged, and
+    /// at least one can.
+    pub fn verdict(&self, criteria: &Criteria, outside: &Outside) -> Verdict {
         let finding = |criterion: Criterion| {
-            let failing = || groups().filter(|&group| !criterion.holds(group));
-            Finding {
-                criterion,
-                reached: groups().map(|group| criterion.reached(group)).min(),
-                n_groups_failing: failing().count() as u64,
-                n_records_failing: failing().map(|group| group.size).sum(),
+            let original = criterion.measure.sensitive().and_then(|s| outside.originals.get(s)?.as_ref());
+            let is_judged = match criterion.measure {
+                Measure::Population => outside.population.is_some(),
+                measure => !measure.is_relative() || original.is_some(),
+            };
+            let mut finding =
+                Finding { criterion, is_judged, reached: None, n_groups_failing: 0, n_records_failing: 0 };
+            for (values, found) in self.groups.iter().filter(|_| is_judged) {
+                let measured = match criterion.measure {
+                    Measure::Population => {
+                        let population = outside.population.as_ref().expect("it was looked for above");
+                        population.get(values).copied().unwrap_or(0)
+                    }
+                    measure => measure_plainly(measure, found, original),
+                };
+                if !criterion.holds(measured) {
+                    finding.n_groups_failing += 1;
+                    finding.n_records_failing += found.size;
+                }
+                let worse = if criterion.measure.is_at_least() { u64::min } else { u64::max };
+                finding.reached = Some(finding.reached.map_or(measured, |reached| worse(reached, measured)));
             }
+            finding
         };
+        let groups = || self.groups.values();
         Verdict {
             n_records: self.n_records,
             n_absent: self.n_absent,
             n_groups: self.groups.len() as u64,
-            smallest_group: groups().map(|group| group.size).min(),
-            fewest_distinct: self
-                .sensitive
-                .as_ref()
-                .and_then(|_| groups().map(|group| u64::from(group.n_distinct)).min()),
+            smallest_group: groups().map(|found| found.size).min(),
+            fewest_distinct: groups().filter_map(|found| Some(found.values.first()?.len() as u64)).min(),
             findings: criteria.iter().map(finding).collect(),
         }
     }
+}
+
+/// What a group measures, by the definitions: no shortcuts, and nothing shared with [`crate::criterion`].
+fn measure_plainly(measure: Measure, found: &Found, original: Option<&Original>) -> u64 {
+    let n = found.size;
+    let values = measure.sensitive().map(|s| &found.values[s]);
+    let mut counts: Vec<u64> = values.map_or(Vec::new(), |values| values.values().copied().collect());
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    match measure {
+        Measure::Size | Measure::Population => n,
+        Measure::Distinct(_) => counts.len() as u64,
+        Measure::Share(_) => fraction_up(counts[0].into(), n.into()),
+        Measure::Entropy(_) => {
+            let shares = counts.iter().map(|&c| c as f64 / n as f64);
+            let entropy: f64 = shares.map(|p| -p * p.ln()).sum();
+            // A hair more, so that two equally frequent values are 2 however the computer takes logarithms.
+            (entropy.exp() * ONE as f64 * (1.0 + 1e-13) + 1e-6) as u64
+        }
+        Measure::Recursive { l, .. } => match counts.iter().skip(l as usize - 1).sum::<u64>() {
+            0 => NEVER,
+            rest => (u128::from(counts[0]) * u128::from(ONE) / u128::from(rest)) as u64 + 1,
+        },
+        Measure::Closeness(_) | Measure::Disclosure(_) | Measure::Likeness(_) | Measure::EnhancedLikeness(_) => {
+            let original = original.expect("relative criteria are judged with the original distribution");
+            compare_plainly(measure, values.expect("a sensitive attribute is named"), n, original)
+        }
+    }
+}
+
+/// Criteria that compare a group with the original table, value by value.
+fn compare_plainly(measure: Measure, values: &HashMap<Text, u64>, n: u64, original: &Original) -> u64 {
+    let of_table: u64 = original.counts.iter().map(|(_, count)| count).sum();
+    let known = original.counts.iter().filter(|(value, count)| *count > 0 && values.contains_key(value)).count();
+    if known < values.len() {
+        // The file has a value that the original table lacks.
+        return NEVER;
+    }
+    let (n, of_table) = (i128::from(n), i128::from(of_table));
+    // Shares of the group and of the table, over the common denominator n · N.
+    let pairs: Vec<(i128, i128)> = original
+        .counts
+        .iter()
+        .map(|(value, count)| (i128::from(values.get(value).copied().unwrap_or(0)) * of_table, i128::from(*count) * n))
+        .collect();
+    let gains = || pairs.iter().map(|(p, q)| (*p, *q)).filter(|(p, q)| p > q);
+    let log = |q: i128| (q as f64 / (n * of_table) as f64).ln();
+    let likeness = || gains().map(|(p, q)| fraction_up((p - q) as u128, q as u128)).max().unwrap_or(0);
+    match measure {
+        Measure::Closeness(_) => {
+            let steps = pairs.len() as i128 - 1;
+            let differences: Vec<i128> = pairs.iter().map(|(p, q)| p - q).collect();
+            let (moved, whole) = match original.distance {
+                _ if steps == 0 => (0, 1),
+                Distance::Equal => (differences.iter().map(|d| d.abs()).sum(), 2),
+                Distance::Ordered => {
+                    let mut before = 0;
+                    let sums = differences.iter().map(|d| {
+                        before += d;
+                        before.abs()
+                    });
+                    (sums.sum(), steps)
+                }
+                Distance::Hierarchical => moved_in_tree(&differences, &original.labels),
+            };
+            fraction_up(moved as u128, (whole * n * of_table) as u128)
+        }
+        Measure::Disclosure(_) if pairs.iter().any(|(p, q)| *p == 0 && *q > 0) => NEVER,
+        Measure::Disclosure(_) => {
+            let logs = pairs.iter().filter(|(p, q)| p != q).map(|(p, q)| (*p as f64 / *q as f64).ln().abs());
+            (logs.fold(0.0, f64::max) * ONE as f64) as u64 + 1
+        }
+        Measure::EnhancedLikeness(_) if gains().any(|(p, q)| (p - q) as f64 / q as f64 > -log(q)) => NEVER,
+        _ => likeness(),
+    }
+}
+
+/// Li et al.'s formula for hierarchical distance: at every label, what its branches can settle among each other is
+/// moved at the cost of its height.
+fn moved_in_tree(differences: &[i128], labels: &[Vec<String>]) -> (i128, i128) {
+    let height = labels.iter().map(Vec::len).max().unwrap_or(0).max(1);
+    let mut moved = 0;
+    // What each branch has too much, by its label; from the values up.
+    let mut extras: BTreeMap<Vec<&str>, i128> = BTreeMap::new();
+    let path =
+        |i: usize, level: usize| -> Vec<&str> { labels[i].iter().skip(level).rev().map(String::as_str).collect() };
+    for (i, difference) in differences.iter().enumerate() {
+        *extras.entry(path(i, 0)).or_default() += difference;
+    }
+    for level in 1..=height {
+        let mut above: BTreeMap<Vec<&str>, (i128, i128)> = BTreeMap::new();
+        for (path, extra) in &extras {
+            let parent = path[..path.len().min(height - level)].to_vec();
+            let (too_much, too_little) = above.entry(parent).or_default();
+            *too_much += extra.max(&0);
+            *too_little -= extra.min(&0);
+        }
+        moved += level as i128 * above.values().map(|(more, less)| more.min(less)).sum::<i128>();
+        extras = above.into_iter().map(|(path, (more, less))| (path, more - less)).collect();
+    }
+    (moved, height as i128)
+}
+
+/// `a / b` in millionths, rounded up.
+fn fraction_up(a: u128, b: u128) -> u64 {
+    u64::try_from((a * u128::from(ONE)).div_ceil(b)).unwrap_or(NEVER)
 }

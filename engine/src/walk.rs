@@ -1,14 +1,18 @@
 //! All schemes, one after the other: a walk through the lattice that changes one level of one attribute at a time.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counts::GroupCounts;
+use crate::criterion::{Measure, Measured, Yardstick};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
-use crate::loss::Penalties;
-use crate::profile::{Profile, Scratch};
+use crate::histograms::{HistogramWork, N_VALUES_MAX, hash_words};
+use crate::loss::{Entropies, Penalties};
+use crate::profile::{Entry, Profile, Scratch, Tally};
 use crate::roll_up::{Key, RollUp, SIZE_MASK, Work};
 use crate::scheme::{Schemes, n_schemes};
 
@@ -25,8 +29,28 @@ impl Default for Effort<'_> {
         Effort { n_bytes_max: u64::MAX, progress: &|_| {} }
     }
 }
-/// The profile of every scheme, by its place, and how many groups were read to make them.
+/// What annotation is to find out about the groups of every scheme.
+pub(crate) struct Wanted<'a> {
+    pub(crate) yardstick: &'a Yardstick,
+    pub(crate) penalties: &'a Penalties,
+    pub(crate) entropies: Option<&'a Entropies>,
+}
+
+impl Wanted<'_> {
+    /// The sensitive attribute whose distinct values are all that is asked beside sizes; none where there is more.
+    fn only_distinct(&self) -> Option<Option<usize>> {
+        match *self.yardstick.measures() {
+            _ if self.entropies.is_some() => None,
+            [Measure::Size] => Some(None),
+            [Measure::Size, Measure::Distinct(s)] => Some(Some(s)),
+            _ => None,
+        }
+    }
+}
+
+/// The profile of every scheme, by its place, the looks that they are made of, and how many groups were read.
 pub(crate) struct RolledUp {
+    pub(crate) looks: Measured,
     pub(crate) profiles: Vec<Profile>,
     pub(crate) n_source_groups: u64,
 }
@@ -35,7 +59,7 @@ pub(crate) struct RolledUp {
 pub(crate) fn all_profiles(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],
-    penalties: &Penalties,
+    wanted: &Wanted,
     schemes: &Schemes,
     effort: &Effort,
 ) -> Result<RolledUp> {
@@ -45,12 +69,15 @@ pub(crate) fn all_profiles(
     if hierarchies.is_empty() {
         return Err(Error::new(ErrorKind::Request, "there is no quasi-identifier to generalize"));
     }
-    let roll_up = RollUp::new(counts, hierarchies, penalties);
-    let walk = Walk { roll_up: &roll_up, schemes, order: &roll_up.order, effort, n_bytes: AtomicU64::new(0) };
+    if wanted.only_distinct().is_none() && wanted.yardstick.n_values() > N_VALUES_MAX {
+        return Err(Error::new(ErrorKind::TooLarge, format!("more than {N_VALUES_MAX} sensitive values")));
+    }
+    let sensitive = wanted.only_distinct().flatten();
+    let roll_up = RollUp::new(counts, hierarchies, wanted.penalties, wanted.entropies, sensitive);
     match roll_up.n_bits() {
         // One bit less than there is, so that every shift is smaller than the width.
-        0..=63 => walk.all::<u64>(),
-        64..=127 => walk.all::<u128>(),
+        0..=63 => all_with_keys::<u64>(&roll_up, wanted, schemes, effort),
+        64..=127 => all_with_keys::<u128>(&roll_up, wanted, schemes, effort),
         _ => Err(Error::new(
             ErrorKind::TooLarge,
             format!("{} quasi-identifiers with this many distinct values do not fit into one key", hierarchies.len()),
@@ -59,25 +86,263 @@ pub(crate) fn all_profiles(
     }
 }
 
-/// Reused from scheme to scheme by one thread.
-struct Workspace {
-    scratch: Scratch,
-    /// Per depth of the walk, the rows of the scheme that it is at and of the one before.
-    buffers: Vec<(Vec<u64>, Vec<u64>)>,
-    /// For the last attribute: what is being gathered, per level.
-    of_level: Vec<Scratch>,
+fn all_with_keys<K: Key>(roll_up: &RollUp, wanted: &Wanted, schemes: &Schemes, effort: &Effort) -> Result<RolledUp> {
+    let order = &roll_up.order[..];
+    let n_bytes = AtomicU64::new(0);
+    match wanted.only_distinct() {
+        Some(_) => {
+            let roller = &Sets { roll_up, measures: wanted.yardstick.measures() };
+            Walk { roller, schemes, order, effort, n_bytes }.all::<K>()
+        }
+        None => {
+            let roller = &Histograms { roll_up, wanted };
+            Walk { roller, schemes, order, effort, n_bytes }.all::<K>()
+        }
+    }
 }
 
-/// A scheme's profile, and how many groups were read to make it.
-struct Made {
+/// A way to get from the groups of one scheme to those of a coarser one.
+trait Roller: Sync {
+    /// What a thread works with.
+    type Work: Send;
+    /// The groups of one scheme.
+    type Groups: Send;
+
+    fn stride<K: Key>(&self) -> usize;
+    /// The work that begins, with the rows of the finest scheme and its groups.
+    fn begin<K: Key>(&self) -> (Self::Work, Vec<u64>, Self::Groups);
+    /// A place to work for each of several threads, once the first few schemes are made.
+    fn share(&self, work: Self::Work, n_threads: usize) -> Vec<Self::Work>;
+    /// Replaces `words` by the rows of the scheme `levels`, made from those of the scheme whose `attribute` is one level
+    /// finer.
+    fn step<K: Key>(
+        &self,
+        work: &mut Self::Work,
+        source: &[u64],
+        levels: &[u8],
+        attribute: usize,
+        words: &mut Vec<u64>,
+    ) -> Self::Groups;
+    /// The groups of every level above the lowest of the attribute with the lowest bits: nothing is generalized further
+    /// from there, so that no rows need to be kept.
+    fn all_levels<K: Key>(
+        &self,
+        work: &mut Self::Work,
+        source: &[u64],
+        attribute: usize,
+        n_levels: usize,
+    ) -> Vec<Self::Groups>;
+    /// The bytes that a scheme's groups take, and those that the work has come to take.
+    fn n_bytes(&self, groups: &Self::Groups) -> usize;
+    fn n_bytes_of_work(&self, work: &Self::Work) -> usize;
+    /// The profiles by place, from the groups of each scheme and the number of the thread that made them.
+    fn finish(&self, works: Vec<Self::Work>, made: Vec<(usize, Self::Groups)>) -> (Measured, Vec<Profile>);
+}
+
+/// Sizes and sets of sensitive values.
+struct Sets<'a> {
+    roll_up: &'a RollUp<'a>,
+    measures: &'a [Measure],
+}
+
+impl Roller for Sets<'_> {
+    type Work = (Scratch, Vec<Scratch>);
+    type Groups = Box<[Tally]>;
+
+    fn stride<K: Key>(&self) -> usize {
+        self.roll_up.stride::<K>()
+    }
+
+    fn begin<K: Key>(&self) -> (Self::Work, Vec<u64>, Self::Groups) {
+        let mut scratch = Scratch::default();
+        let rows = self.roll_up.base::<K>();
+        rows.chunks_exact(self.stride::<K>()).for_each(|row| scratch.add_row::<K>(row));
+        let groups = scratch.tallies();
+        ((scratch, Vec::new()), rows, groups)
+    }
+
+    fn share(&self, _: Self::Work, n_threads: usize) -> Vec<Self::Work> {
+        (0..n_threads).map(|_| Default::default()).collect()
+    }
+
+    fn step<K: Key>(
+        &self,
+        work: &mut Self::Work,
+        source: &[u64],
+        levels: &[u8],
+        attribute: usize,
+        words: &mut Vec<u64>,
+    ) -> Self::Groups {
+        self.roll_up.run::<K>(Work::Step { source, levels, attribute, words, scratch: &mut work.0 });
+        work.0.tallies()
+    }
+
+    fn all_levels<K: Key>(
+        &self,
+        work: &mut Self::Work,
+        source: &[u64],
+        attribute: usize,
+        n_levels: usize,
+    ) -> Vec<Self::Groups> {
+        work.1.resize_with(n_levels, Scratch::default);
+        self.roll_up.run::<K>(Work::AllLevels { source, attribute, of_level: &mut work.1 });
+        work.1[1..].iter_mut().map(Scratch::tallies).collect()
+    }
+
+    fn n_bytes(&self, groups: &Self::Groups) -> usize {
+        size_of_val(&**groups)
+    }
+
+    fn n_bytes_of_work(&self, _: &Self::Work) -> usize {
+        0
+    }
+
+    fn finish(&self, _: Vec<Self::Work>, made: Vec<(usize, Self::Groups)>) -> (Measured, Vec<Profile>) {
+        let look_of = |tally: &Tally| (tally.size, tally.n_distinct);
+        let seen: FxHashSet<(u64, u32)> = made.iter().flat_map(|(_, tallies)| tallies.iter().map(look_of)).collect();
+        let mut looks: Vec<(u64, u32)> = seen.into_iter().collect();
+        looks.sort_unstable();
+        let numbers: FxHashMap<(u64, u32), u32> = looks.iter().copied().zip(0..).collect();
+        // Tallies are in the order of looks already.
+        let entry =
+            |tally: &Tally| Entry { look: numbers[&look_of(tally)], n_groups: tally.n_groups, loss: tally.loss };
+        let profile =
+            |(_, tallies): (usize, Self::Groups)| Profile::provisional(tallies.iter().map(entry).collect(), Vec::new());
+        let profiles = made.into_par_iter().map(profile).collect();
+        // Without a sensitive attribute a look is a size.
+        let of_look = |&(size, n_distinct): &(u64, u32)| [size, u64::from(n_distinct)].into_iter();
+        let values = looks.iter().flat_map(|look| of_look(look).take(self.measures.len())).collect();
+        (Measured::new(self.measures, values), profiles)
+    }
+}
+
+/// Whole histograms of sensitive values.
+struct Histograms<'a> {
+    roll_up: &'a RollUp<'a>,
+    wanted: &'a Wanted<'a>,
+}
+
+impl<'a> Roller for Histograms<'a> {
+    type Work = HistogramWork<'a>;
+    type Groups = Profile;
+
+    fn stride<K: Key>(&self) -> usize {
+        K::N_WORDS + 2
+    }
+
+    fn begin<K: Key>(&self) -> (Self::Work, Vec<u64>, Self::Groups) {
+        let mut work = HistogramWork::first(self.wanted.yardstick, self.wanted.entropies.is_some());
+        let rows = work.base::<K>(self.roll_up);
+        let groups = work.gather_rows::<K>(&rows);
+        (work, rows, groups)
+    }
+
+    fn share(&self, work: Self::Work, n_threads: usize) -> Vec<Self::Work> {
+        work.shared(n_threads)
+    }
+
+    fn step<K: Key>(
+        &self,
+        work: &mut Self::Work,
+        source: &[u64],
+        levels: &[u8],
+        attribute: usize,
+        words: &mut Vec<u64>,
+    ) -> Self::Groups {
+        work.step::<K>(self.roll_up, source, levels, attribute, words)
+    }
+
+    fn all_levels<K: Key>(
+        &self,
+        work: &mut Self::Work,
+        source: &[u64],
+        attribute: usize,
+        n_levels: usize,
+    ) -> Vec<Self::Groups> {
+        work.all_levels::<K>(self.roll_up, source, attribute);
+        (1..n_levels).map(|level| work.profile_of_level(level)).collect()
+    }
+
+    fn n_bytes(&self, groups: &Self::Groups) -> usize {
+        groups.n_bytes()
+    }
+
+    fn n_bytes_of_work(&self, work: &Self::Work) -> usize {
+        work.n_bytes()
+    }
+
+    fn finish(&self, works: Vec<Self::Work>, made: Vec<(usize, Self::Groups)>) -> (Measured, Vec<Profile>) {
+        let measured: Vec<_> = works.into_iter().map(HistogramWork::measured).collect();
+        let shared = &measured.first().expect("at least one thread worked").0;
+        let n_shared = shared.len();
+        let parts: Vec<&[u64]> =
+            std::iter::once(shared.measured()).chain(measured.iter().map(|(_, own)| &own[..])).collect();
+        let (looks, numbers) = canonical(self.wanted.yardstick.measures(), &parts);
+        let renumbered = |(thread, profile): (usize, Profile)| {
+            profile.renumbered(|look| match (look as usize).checked_sub(n_shared) {
+                None => numbers[0][look as usize],
+                Some(own) => numbers[1 + thread][own],
+            })
+        };
+        (looks, made.into_par_iter().map(renumbered).collect())
+    }
+}
+
+/// Numbers looks in an order that depends on nothing but what they measure, by size first; equal ones get one number.
+///
+/// Returns the looks by number, and for each part the number of each of its looks.
+fn canonical(measures: &[Measure], parts: &[&[u64]]) -> (Measured, Vec<Vec<u32>>) {
+    let n = measures.len();
+    let values = |&(_, _, part, look): &(u64, u64, u32, u32)| &parts[part as usize][look as usize * n..][..n];
+    let mut order: Vec<(u64, u64, u32, u32)> = Vec::with_capacity(parts.iter().map(|part| part.len() / n).sum());
+    for (part, all) in parts.iter().enumerate() {
+        for (look, values) in all.chunks_exact(n).enumerate() {
+            order.push((values[0], hash_words(values), part as u32, look as u32));
+        }
+    }
+    order.par_sort_unstable_by(|a, b| {
+        (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| values(a).cmp(values(b))).then_with(|| (a.2, a.3).cmp(&(b.2, b.3)))
+    });
+    let mut numbers: Vec<Vec<u32>> = parts.iter().map(|part| vec![0; part.len() / n]).collect();
+    let mut looks: Vec<u64> = Vec::with_capacity(order.len() * n);
+    for look in &order {
+        let values = values(look);
+        if looks.is_empty() || looks[looks.len() - n..] != *values {
+            looks.extend_from_slice(values);
+        }
+        numbers[look.2 as usize][look.3 as usize] = (looks.len() / n) as u32 - 1;
+    }
+    looks.shrink_to_fit();
+    (Measured::new(measures, looks), numbers)
+}
+
+/// Reused from scheme to scheme by one thread.
+struct Workspace<R: Roller> {
+    work: R::Work,
+    /// The number of the thread.
+    thread: usize,
+    n_bytes: usize,
+    /// Per depth of the walk, the rows of the scheme that it is at and of the one before.
+    buffers: Vec<(Vec<u64>, Vec<u64>)>,
+}
+
+impl<R: Roller> Workspace<R> {
+    fn new(work: R::Work, thread: usize, depth: usize) -> Workspace<R> {
+        Workspace { work, thread, n_bytes: 0, buffers: (0..depth).map(|_| Default::default()).collect() }
+    }
+}
+
+/// A scheme's groups, who made them, and how many groups were read for it.
+struct Made<R: Roller> {
     place: usize,
-    profile: Profile,
+    thread: usize,
+    groups: R::Groups,
     n_source_groups: u64,
 }
 
 /// A walk through all schemes that changes one level of one attribute at a time.
-struct Walk<'a> {
-    roll_up: &'a RollUp<'a>,
+struct Walk<'a, R> {
+    roller: &'a R,
     schemes: &'a Schemes,
     /// The attributes from the outermost loop to the innermost.
     order: &'a [usize],
@@ -86,34 +351,26 @@ struct Walk<'a> {
     n_bytes: AtomicU64,
 }
 
-impl Walk<'_> {
+/// What is done at a scheme on the way: its levels and its rows are given.
+type Visit<'v, R> = dyn FnMut(&mut [u8], &[u64], &mut Workspace<R>, &mut Vec<Made<R>>) + 'v;
+
+impl<R: Roller> Walk<'_, R> {
     /// All profiles, depth first: every scheme from the one whose last generalized attribute is one level finer.
     ///
     /// That is nearly always among the smallest finer schemes, because the attributes that merge least come last;
     /// and only the groups of one path are in memory, most of them in the processor's cache.
     fn all<K: Key>(&self) -> Result<RolledUp> {
-        let Walk { roll_up, schemes, order, effort, .. } = *self;
-        let workspace = || Workspace {
-            scratch: Scratch::default(),
-            buffers: order.iter().map(|_| Default::default()).collect(),
-            of_level: order
-                .last()
-                .map_or(Vec::new(), |&last| (0..=schemes.tops()[last]).map(|_| Scratch::default()).collect()),
-        };
-
+        let Walk { roller, schemes, order, effort, .. } = *self;
         // The first attributes are walked alone, until there is enough to do for every thread.
         let n_threads = rayon::current_num_threads();
         let n_tasks_of =
             |depth: usize| order[..depth].iter().map(|&a| schemes.tops()[a] as usize + 1).product::<usize>();
         let n_tasks_wanted = if n_threads == 1 { 1 } else { 4 * n_threads };
         let depth = (0..order.len()).find(|&depth| n_tasks_of(depth) >= n_tasks_wanted).unwrap_or(0);
-        let mut first = workspace();
-        let mut made = Vec::new();
-        let base = roll_up.base::<K>();
+        let (work, base, groups) = roller.begin::<K>();
+        let mut first = Workspace::<R>::new(work, 0, order.len());
         self.reserve(N_ROW_BUFFERS * size_of_val(&base[..]) as u64)?;
-        base.chunks_exact(roll_up.stride::<K>()).for_each(|row| first.scratch.add_row::<K>(row));
-        let profile = first.scratch.profile();
-        let start = Made { place: 0, profile, n_source_groups: 0 };
+        let mut made = vec![Made { place: 0, thread: 0, groups, n_source_groups: 0 }];
         (effort.progress)(1);
         let mut tasks: Vec<(Vec<u8>, Vec<u64>)> = vec![(vec![0; order.len()], base)];
         for done in 0..depth {
@@ -125,22 +382,31 @@ impl Walk<'_> {
             }
             self.reserve(tasks.iter().map(|(_, rows)| size_of_val(&rows[..]) as u64).sum())?;
         }
-        let of_tasks: Vec<Vec<Made>> = tasks
+        let works = roller.share(first.work, n_threads).into_iter().enumerate();
+        let workspaces: Vec<Mutex<Workspace<R>>> =
+            works.map(|(thread, work)| Mutex::new(Workspace::new(work, thread, order.len()))).collect();
+        let of_tasks: Vec<Vec<Made<R>>> = tasks
             .into_par_iter()
-            .map_init(workspace, |workspace, (mut levels, rows)| {
+            .map(|(mut levels, rows)| {
+                // Each thread has a workspace of its own, and does one task at a time.
+                let thread = rayon::current_thread_index().unwrap_or(0) % n_threads;
+                let mut workspace = workspaces[thread].lock().expect("no thread has failed");
                 let mut made = Vec::new();
-                self.descend::<K>(depth, &mut levels, &rows, workspace, &mut made)?;
+                self.descend::<K>(depth, &mut levels, &rows, &mut workspace, &mut made)?;
                 Ok(made)
             })
             .collect::<Result<_>>()?;
 
-        let mut profiles = vec![Profile::default(); schemes.len()];
+        let mut by_place: Vec<Option<(usize, R::Groups)>> = (0..schemes.len()).map(|_| None).collect();
         let mut n_source_groups = 0;
-        for made in std::iter::once(start).chain(made).chain(of_tasks.into_iter().flatten()) {
-            profiles[made.place] = made.profile;
+        for made in made.into_iter().chain(of_tasks.into_iter().flatten()) {
+            by_place[made.place] = Some((made.thread, made.groups));
             n_source_groups += made.n_source_groups;
         }
-        Ok(RolledUp { profiles, n_source_groups })
+        let by_place = by_place.into_iter().map(|made| made.expect("every scheme was visited")).collect();
+        let works = workspaces.into_iter().map(|workspace| workspace.into_inner().expect("no thread has failed").work);
+        let (looks, profiles) = roller.finish(works.collect(), by_place);
+        Ok(RolledUp { looks, profiles, n_source_groups })
     }
 
     /// Makes all schemes that generalize further from here by attributes from `depth` on.
@@ -149,8 +415,8 @@ impl Walk<'_> {
         depth: usize,
         levels: &mut [u8],
         rows: &[u64],
-        workspace: &mut Workspace,
-        made: &mut Vec<Made>,
+        workspace: &mut Workspace<R>,
+        made: &mut Vec<Made<R>>,
     ) -> Result<()> {
         let last = self.order.len() - 1;
         for deeper in depth..last {
@@ -165,29 +431,22 @@ impl Walk<'_> {
         self.innermost::<K>(levels, rows, workspace, made)
     }
 
-    /// Makes all levels of the last attribute in one pass: nothing is generalized further from there, so that no
-    /// rows need to be kept.
+    /// Makes all levels of the last attribute in one pass.
     fn innermost<K: Key>(
         &self,
         levels: &mut [u8],
         rows: &[u64],
-        workspace: &mut Workspace,
-        made: &mut Vec<Made>,
+        workspace: &mut Workspace<R>,
+        made: &mut Vec<Made<R>>,
     ) -> Result<()> {
         let attribute = *self.order.last().expect("there is at least one attribute");
-        let stride = self.roll_up.stride::<K>();
-        self.roll_up.run::<K>(Work::AllLevels { source: rows, attribute, of_level: &mut workspace.of_level });
-        for level in 1..=self.schemes.tops()[attribute] {
+        let n_rows = (rows.len() / self.roller.stride::<K>()) as u64;
+        let n_levels = self.schemes.tops()[attribute] as usize + 1;
+        let of_levels = self.roller.all_levels::<K>(&mut workspace.work, rows, attribute, n_levels);
+        for (level, groups) in (1..).zip(of_levels) {
             levels[attribute] = level;
-            let profile = workspace.of_level[level as usize].profile();
-            self.reserve(profile.n_bytes() as u64)?;
-            made.push(Made {
-                place: self.schemes.place_of(levels.iter().copied()),
-                profile,
-                // The rows are read once for all levels.
-                n_source_groups: if level == 1 { (rows.len() / stride) as u64 } else { 0 },
-            });
-            (self.effort.progress)(1);
+            // The rows are read once for all levels.
+            self.record(levels, groups, if level == 1 { n_rows } else { 0 }, workspace, made)?;
         }
         levels[attribute] = 0;
         Ok(())
@@ -199,31 +458,42 @@ impl Walk<'_> {
         depth: usize,
         levels: &mut [u8],
         rows: &[u64],
-        workspace: &mut Workspace,
-        made: &mut Vec<Made>,
-        visit: &mut dyn FnMut(&mut [u8], &[u64], &mut Workspace, &mut Vec<Made>),
+        workspace: &mut Workspace<R>,
+        made: &mut Vec<Made<R>>,
+        visit: &mut Visit<R>,
     ) -> Result<()> {
         let attribute = self.order[depth];
-        let stride = self.roll_up.stride::<K>();
         let (mut now, mut next) = std::mem::take(&mut workspace.buffers[depth]);
         for level in 1..=self.schemes.tops()[attribute] {
             levels[attribute] = level;
             let source = if level == 1 { rows } else { &now };
-            let scratch = &mut workspace.scratch;
-            self.roll_up.run::<K>(Work::Step { source, levels, attribute, words: &mut next, scratch });
-            let profile = workspace.scratch.profile();
-            self.reserve(profile.n_bytes() as u64)?;
-            made.push(Made {
-                place: self.schemes.place_of(levels.iter().copied()),
-                profile,
-                n_source_groups: (source.len() / stride) as u64,
-            });
-            (self.effort.progress)(1);
+            let n_source_groups = (source.len() / self.roller.stride::<K>()) as u64;
+            let groups = self.roller.step::<K>(&mut workspace.work, source, levels, attribute, &mut next);
+            self.record(levels, groups, n_source_groups, workspace, made)?;
             std::mem::swap(&mut now, &mut next);
             visit(levels, &now, workspace, made);
         }
         levels[attribute] = 0;
         workspace.buffers[depth] = (now, next);
+        Ok(())
+    }
+
+    /// Takes note of a scheme that is made.
+    fn record(
+        &self,
+        levels: &[u8],
+        groups: R::Groups,
+        n_source_groups: u64,
+        workspace: &mut Workspace<R>,
+        made: &mut Vec<Made<R>>,
+    ) -> Result<()> {
+        let n_bytes_of_work = self.roller.n_bytes_of_work(&workspace.work);
+        let n_new = self.roller.n_bytes(&groups) + n_bytes_of_work.saturating_sub(workspace.n_bytes);
+        workspace.n_bytes = workspace.n_bytes.max(n_bytes_of_work);
+        self.reserve(n_new as u64)?;
+        let place = self.schemes.place_of(levels.iter().copied());
+        made.push(Made { place, thread: workspace.thread, groups, n_source_groups });
+        (self.effort.progress)(1);
         Ok(())
     }
 

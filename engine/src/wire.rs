@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::criterion::{Criteria, Criterion};
+use crate::criterion::{Criteria, Criterion, Measure, NEVER, ONE};
 use crate::lattice::Lattice;
-use crate::negotiate::{Answer, Explanation, Offer, Offers, Request};
+use crate::negotiate::{Answer, Explanation, Offer, Offers, Request, decimal};
+use crate::quality::Losses;
 use crate::scheme::Scheme;
-use crate::verify::Verdict;
+use crate::verify::{Finding, Verdict};
 
 /// A scheme as `{"age": 1, "race": 0}`, in the project's order of attributes.
 pub fn levels(attributes: &[&str], scheme: &Scheme) -> Value {
@@ -15,10 +16,89 @@ pub fn levels(attributes: &[&str], scheme: &Scheme) -> Value {
     Value::Object(entries.map(|(name, level)| (name.to_string(), json!(level.0))).collect())
 }
 
-/// Criteria as `{"k": 10, "l": 3}`.
-pub fn criteria(criteria: Criteria) -> Map<String, Value> {
-    let entry = |criterion: Criterion| (criterion.name().to_string(), json!(criterion.value()));
+/// Criteria as `{"k": 10, "l": 3}`; `sensitive` names the sensitive attributes of the run, in order.
+pub fn criteria(criteria: &Criteria, sensitive: &[String]) -> Map<String, Value> {
+    let entry = |criterion: Criterion| (key(criterion.measure, sensitive), value(criterion));
     criteria.iter().map(entry).collect()
+}
+
+/// The name of a criterion, with its sensitive attribute in front where there are several: `t`, `income:t`.
+pub fn key(measure: Measure, sensitive: &[String]) -> String {
+    match measure.sensitive() {
+        Some(s) if sensitive.len() > 1 => format!("{}:{}", sensitive[s], measure.name()),
+        _ => measure.name().to_string(),
+    }
+}
+
+/// What a criterion asks for: a number, or `{"c": 2, "l": 3}`.
+pub fn value(criterion: Criterion) -> Value {
+    match criterion.measure {
+        Measure::Recursive { l, .. } => json!({ "c": number(criterion.measure, criterion.value), "l": l }),
+        measure => number(measure, criterion.value),
+    }
+}
+
+/// A value of a measure; null where no value is reached.
+pub fn number(measure: Measure, value: u64) -> Value {
+    match value {
+        NEVER => Value::Null,
+        value if measure.is_count() => json!(value),
+        // Whole numbers as such: 2, not 2.0.
+        value if value % ONE == 0 => json!(value / ONE),
+        value => json!(value as f64 / ONE as f64),
+    }
+}
+
+/// A value of a measure, for people.
+pub fn number_in_words(measure: Measure, value: u64) -> String {
+    match value {
+        NEVER => "none".to_string(),
+        value if measure.is_count() => grouped(value),
+        value => decimal(value),
+    }
+}
+
+/// `k = 10`, `income:t = 0.2`, `(2,3)-diversity`: a criterion as it is asked for.
+pub fn criterion_in_words(criterion: Criterion, sensitive: &[String]) -> String {
+    let name = key(criterion.measure, sensitive);
+    let value = number_in_words(criterion.measure, criterion.value);
+    match criterion.measure {
+        Measure::Recursive { l, .. } => format!("{name} = {value},{l}"),
+        _ => format!("{name} = {value}"),
+    }
+}
+
+/// What a criterion promises about every published group, to follow the words "each with".
+pub fn promise_in_words(criterion: Criterion, sensitive: &[String]) -> String {
+    let Criterion { measure, value } = criterion;
+    let of = match measure.sensitive() {
+        Some(s) if sensitive.len() > 1 => sensitive[s].as_str(),
+        _ => "sensitive",
+    };
+    let values = |n: u64| match of {
+        "sensitive" => counted_words(n, "sensitive value"),
+        name => format!("{} of {name}", counted_words(n, "value")),
+    };
+    let distribution = match of {
+        "sensitive" => "sensitive values".to_string(),
+        name => format!("values of {name}"),
+    };
+    let number = number_in_words(measure, value);
+    match measure {
+        Measure::Size => format!("at least {} alike", counted_words(value, "record")),
+        Measure::Population => format!("at least {} people of the population alike", grouped(value)),
+        Measure::Distinct(_) => format!("at least {}", values(value)),
+        Measure::Share(_) => format!("no more than {} of one of the {distribution}", percent(value, ONE)),
+        Measure::Entropy(_) => format!("{distribution} as uncertain as {number} equally frequent ones"),
+        Measure::Recursive { l, .. } => format!("({number},{l})-diverse {distribution}"),
+        Measure::Closeness(_) => format!("{distribution} within {number} of the table's"),
+        Measure::Disclosure(_) => {
+            format!("{distribution} less than e^{number} times as likely or unlikely as in the table")
+        }
+        Measure::Likeness(_) | Measure::EnhancedLikeness(_) => {
+            format!("{distribution} more likely by at most {} of their share in the table", percent(value, ONE))
+        }
+    }
 }
 
 fn attributes(lattice: &Lattice) -> Vec<&str> {
@@ -27,10 +107,44 @@ fn attributes(lattice: &Lattice) -> Vec<&str> {
 
 /// A request as it was understood.
 pub fn request(lattice: &Lattice, request: &Request) -> Value {
-    let mut object = criteria(request.criteria);
+    let mut object = criteria(&request.criteria, &sensitive_names(lattice));
     object.insert("max_suppressed".into(), json!(request.n_suppressed_max));
     object.insert("max_level".into(), levels(&attributes(lattice), &request.level_max));
+    if !request.best_by.is_height() {
+        object.insert("best_by".into(), json!(request.best_by.name()));
+    }
     Value::Object(object)
+}
+
+/// The sensitive attributes of a lattice.
+pub fn sensitive_names(lattice: &Lattice) -> Vec<String> {
+    lattice.sensitive().iter().map(|(name, _)| name.clone()).collect()
+}
+
+/// What a release has lost, by every quality function that was computed.
+pub fn losses(losses: &Losses) -> Value {
+    let mut object = Map::new();
+    object.insert("ncp".into(), json!(rounded(losses.ncp)));
+    object.insert(
+        "discernibility".into(),
+        match u64::try_from(losses.discernibility) {
+            Ok(n) => json!(n),
+            Err(_) => json!(losses.discernibility as f64),
+        },
+    );
+    object.insert("group_size".into(), json!(rounded(losses.group_size)));
+    object.insert("precision".into(), json!(rounded(losses.precision)));
+    if let Some(entropy) = losses.entropy {
+        object.insert("entropy".into(), json!(rounded(entropy)));
+    }
+    Value::Object(object)
+}
+
+/// What published groups reach, of everything that was measured.
+fn reached(lattice: &Lattice, offer: &Offer) -> Value {
+    let names = sensitive_names(lattice);
+    let entry = |&(measure, value): &(Measure, u64)| (key(measure, &names), number(measure, value));
+    Value::Object(offer.reached.iter().map(entry).collect())
 }
 
 /// An offer, with its one sentence in words.
@@ -42,13 +156,14 @@ pub fn offer(lattice: &Lattice, offer: &Offer) -> Value {
     object.insert("height".into(), json!(offer.scheme.height()));
     object.insert("n_suppressed".into(), json!(offer.n_suppressed));
     object.insert("share_suppressed".into(), json!(share(offer.n_suppressed, lattice.n_records())));
-    object.extend(criteria(offer.criteria));
+    object.extend(criteria(&offer.criteria, &sensitive_names(lattice)));
     object.insert("n_groups".into(), json!(offer.n_groups));
-    object.insert("smallest_group".into(), json!(offer.smallest_group));
-    if lattice.n_sensitive() > 0 {
-        object.insert("fewest_distinct".into(), json!(offer.fewest_distinct));
+    object.insert("smallest_group".into(), json!(offer.smallest_group()));
+    if !lattice.sensitive().is_empty() {
+        object.insert("fewest_distinct".into(), json!(offer.fewest_distinct()));
     }
-    object.insert("loss".into(), json!({ "ncp": rounded(offer.ncp) }));
+    object.insert("reached".into(), reached(lattice, offer));
+    object.insert("loss".into(), losses(&offer.losses));
     object.insert("in_words".into(), json!(in_words(lattice, offer)));
     Value::Object(object)
 }
@@ -148,14 +263,8 @@ pub fn in_words(lattice: &Lattice, offer: &Offer) -> String {
             percent(n, lattice.n_records())
         ),
     };
-    let promise: Vec<String> = offer
-        .criteria
-        .iter()
-        .map(|criterion| match criterion {
-            Criterion::KAnonymity(k) => format!("at least {} alike", counted_words(k, "record")),
-            Criterion::DistinctDiversity(l) => format!("at least {}", counted_words(l, "sensitive value")),
-        })
-        .collect();
+    let names = sensitive_names(lattice);
+    let promise: Vec<String> = offer.criteria.iter().map(|criterion| promise_in_words(criterion, &names)).collect();
     match offer.n_groups {
         0 => format!("{what}: no group keeps the promise, so nothing would be left to publish"),
         1 => format!("{what}, {lost}; a single group, with {}", promise.join(" and ")),
@@ -177,14 +286,11 @@ pub fn concession(lattice: &Lattice, asked: &Request, offer: &Offer) -> String {
             given_up.push(format!("{} {} instead of {}", hierarchy.attribute(), phrase(level), phrase(most)));
         }
     }
+    let names = sensitive_names(lattice);
     for (wanted, given) in asked.criteria.iter().zip(offer.criteria.iter()) {
-        if given.value() < wanted.value() {
-            given_up.push(format!(
-                "{} = {} instead of {}",
-                given.name(),
-                grouped(given.value()),
-                grouped(wanted.value())
-            ));
+        if given != wanted {
+            let (given, instead) = (criterion_in_words(given, &names), number_in_words(wanted.measure, wanted.value));
+            given_up.push(format!("{given} instead of {instead}"));
         }
     }
     match given_up.is_empty() {
@@ -246,7 +352,11 @@ pub struct Certificate {
     /// The promise: criteria by name, with the value promised and the value reached.
     pub criteria: Map<String, Value>,
     pub quasi_identifiers: Vec<String>,
-    pub sensitive: Option<String>,
+    /// The sensitive attributes that the promise is about.
+    pub sensitive: Vec<String>,
+    /// What relative criteria compare with, by sensitive attribute; only what is safe to tell.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub original: Map<String, Value>,
     /// The columns of the release, in order.
     pub columns: Vec<String>,
     pub levels: Value,
@@ -274,11 +384,44 @@ impl Certificate {
     pub const FORMAT: &'static str = "incrowd certificate";
     pub const FORMAT_VERSION: u32 = 1;
 
-    /// The criteria that are promised.
-    pub fn promised(&self) -> Criteria {
-        let value = |name: &str| self.criteria.get(name)?.get("promised")?.as_u64();
-        Criteria { k: value("k"), l: value("l") }
+    /// The criteria that are promised; none where one of them is unknown to this version.
+    pub fn promised(&self) -> Option<Criteria> {
+        let criterion = |(key, entry): (&String, &Value)| criterion_of(key, entry.get("promised")?, &self.sensitive);
+        self.criteria.iter().map(criterion).collect::<Option<Vec<_>>>().map(Criteria::new)
     }
+}
+
+/// Reads a criterion back from its name and value, as [`criteria`] writes them.
+pub fn criterion_of(key: &str, value: &Value, sensitive: &[String]) -> Option<Criterion> {
+    let (s, name) = match key.rsplit_once(':') {
+        Some((attribute, name)) => (sensitive.iter().position(|known| known == attribute)?, name),
+        None => (0, key),
+    };
+    let millionths =
+        |value: &Value| Some((value.as_f64().filter(|v| *v >= 0.0 && *v < 1e12)? * ONE as f64).round() as u64);
+    let (measure, value) = match name {
+        "k" => (Measure::Size, value.as_u64()?),
+        "k_map" => (Measure::Population, value.as_u64()?),
+        "l" => (Measure::Distinct(s), value.as_u64()?),
+        "recursive" => {
+            let l = u32::try_from(value.get("l")?.as_u64()?).ok().filter(|l| *l > 0)?;
+            (Measure::Recursive { sensitive: s, l }, millionths(value.get("c")?)?)
+        }
+        _ => {
+            let measure = match name {
+                "alpha" => Measure::Share(s),
+                "entropy_l" => Measure::Entropy(s),
+                "t" => Measure::Closeness(s),
+                "delta" => Measure::Disclosure(s),
+                "beta" => Measure::Likeness(s),
+                "enhanced_beta" => Measure::EnhancedLikeness(s),
+                _ => return None,
+            };
+            (measure, millionths(value)?)
+        }
+    };
+    let is_about_nothing = measure.sensitive().is_some_and(|s| s >= sensitive.len());
+    (!is_about_nothing).then_some(Criterion { measure, value })
 }
 
 /// A file by name and content.
@@ -289,16 +432,17 @@ pub struct FileHash {
 }
 
 /// A verdict, with the claims of a certificate where one was given.
-pub fn verdict(verdict: &Verdict, claims: &[Claim]) -> Value {
+pub fn verdict(verdict: &Verdict, sensitive: &[String], claims: &[Claim]) -> Value {
     let findings = verdict.findings.iter().map(|finding| {
         let finding_object = json!({
-            "asked": finding.criterion.value(),
-            "reached": finding.reached,
-            "holds": finding.holds(),
+            "asked": value(finding.criterion),
+            "reached": finding_reached(finding),
+            "judged": finding.is_judged,
+            "holds": finding.holds() && finding.is_judged,
             "n_groups_failing": finding.n_groups_failing,
             "n_records_failing": finding.n_records_failing,
         });
-        (finding.criterion.name().to_string(), finding_object)
+        (key(finding.criterion.measure, sensitive), finding_object)
     });
     let mut object = Map::new();
     object.insert("holds".into(), json!(verdict.holds() && claims.iter().all(|claim| claim.holds)));
@@ -312,6 +456,11 @@ pub fn verdict(verdict: &Verdict, claims: &[Claim]) -> Value {
         object.insert("claims".into(), json!(claims));
     }
     Value::Object(object)
+}
+
+/// What a finding reaches, as a certificate states it.
+pub fn finding_reached(finding: &Finding) -> Value {
+    finding.reached.map_or(Value::Null, |reached| number(finding.criterion.measure, reached))
 }
 
 /// One sentence of a certificate, checked against the release.
@@ -350,10 +499,11 @@ pub fn check_claims(certificate: &Certificate, verdict: &Verdict, columns: &[Str
         claim("smallest group", number(certificate.smallest_group), number(verdict.smallest_group)),
         claim("fewest distinct", number(certificate.fewest_distinct), number(verdict.fewest_distinct)),
     ];
-    for finding in &verdict.findings {
-        let name = finding.criterion.name();
-        let reached = certificate.criteria.get(name).and_then(|entry| entry.get("reached")?.as_u64());
-        claims.push(claim(&format!("{name} reached"), number(reached), number(finding.reached)));
+    for finding in verdict.findings.iter().filter(|finding| finding.is_judged) {
+        let name = key(finding.criterion.measure, &certificate.sensitive);
+        let entry = certificate.criteria.get(&name);
+        let reached = entry.and_then(|entry| entry.get("reached")).unwrap_or(&Value::Null);
+        claims.push(claim(&format!("{name} reached"), reached.to_string(), finding_reached(finding).to_string()));
     }
     claims
 }

@@ -5,13 +5,17 @@ mod common;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BinaryArray, RecordBatch};
+use common::random::all_measures;
 use common::*;
 use incrowd::hierarchy::{DateUnit, LabelTable, Side, absent_values};
 use incrowd::lattice::Effort;
 use incrowd::recode::global;
 use incrowd::release::{Column, Publisher};
 use incrowd::verify::SuppressedAs;
-use incrowd::{Counter, Criteria, Domain, Error, ErrorKind, Missing, Request, Result, Rule, Verifier, annotate};
+use incrowd::{
+    Counter, Criteria, Domain, Error, ErrorKind, Measure, Missing, Plan, Quality, Ranking, Request, Result, Rule,
+    Verifier, Yardstick, annotate,
+};
 
 /// The values of the column that all of this is about; no message may hold one.
 const VALUES: [&str; 3] = ["SECRET17", "SECRET18", "SECRET19"];
@@ -192,20 +196,20 @@ fn the_values_that_a_hierarchy_misses_are_told_only_when_asked_for() {
 fn data_that_cannot_be_read_are_refused_by_column() {
     let rows = records(&[&[Some("SECRET17"), Some("x")]]);
     let texts = batch(&["city", "sex"], &rows);
-    let mut counter = Counter::new(&["town"], None, &Missing::default());
+    let mut counter = Counter::new(&["town"], &[], &Missing::default());
     check(counter.push(&texts), ErrorKind::Data, None, &["unknown column 'town'"]);
-    let mut counter = Counter::new(&["citi"], None, &Missing::default());
+    let mut counter = Counter::new(&["citi"], &[], &Missing::default());
     check_hint(counter.push(&texts), "did you mean 'city'?");
-    let mut verifier = Verifier::new(&["town".to_string()], None, SuppressedAs::Group);
+    let mut verifier = Verifier::new(&["town".to_string()], &[], SuppressedAs::Group);
     check(verifier.push(&texts), ErrorKind::Data, None, &["unknown column 'town'"]);
-    let mut verifier = Verifier::new(&["city".to_string()], Some("disease"), SuppressedAs::Group);
+    let mut verifier = Verifier::new(&["city".to_string()], &["disease".to_string()], SuppressedAs::Group);
     check(verifier.push(&texts), ErrorKind::Data, None, &["unknown column 'disease'"]);
 
     let bytes: ArrayRef = Arc::new(BinaryArray::from_vec(vec![b"SECRET17"]));
     let binary = RecordBatch::try_from_iter([("city", bytes)]).expect("one column");
-    let mut counter = Counter::new(&["city"], None, &Missing::default());
+    let mut counter = Counter::new(&["city"], &[], &Missing::default());
     check(counter.push(&binary), ErrorKind::Data, None, &["column 'city' has type Binary"]);
-    let mut verifier = Verifier::new(&["city".to_string()], None, SuppressedAs::Group);
+    let mut verifier = Verifier::new(&["city".to_string()], &[], SuppressedAs::Group);
     check(verifier.push(&binary), ErrorKind::Data, None, &["column 'city' has type Binary"]);
 }
 
@@ -213,13 +217,14 @@ fn data_that_cannot_be_read_are_refused_by_column() {
 fn data_that_changed_since_they_were_counted_are_not_published() {
     let table = Table {
         quasi_identifiers: vec![Attribute::flat("city", &VALUES)],
-        has_sensitive: false,
+        sensitive: vec![],
         has_note: false,
+        wanted: Wanted::default(),
         missing: Missing::default(),
         records: records(&[&[Some("SECRET17")], &[Some("SECRET17")], &[Some("SECRET18")]]),
     };
     let made = table.make();
-    let recoding = global::recode(&made.counts, &made.hierarchies, &scheme(&[0]), k(2));
+    let recoding = global::recode(&made.counts, &made.hierarchies, &scheme(&[0]), &made.yardstick, &k(2));
     let columns = || vec![Column::Recoded(0, "city".to_string())];
     let mut publisher = Publisher::new(&made.counts, &recoding, &table.missing, columns());
     let changed = batch(&["city"], &records(&[&[Some("SECRET19")]]));
@@ -233,13 +238,18 @@ fn data_that_changed_since_they_were_counted_are_not_published() {
 
 /// Four records, three diseases; levels go up to 1 and 2.
 fn small() -> Made {
-    let table = Table {
+    small_table().make()
+}
+
+fn small_table() -> Table {
+    Table {
         quasi_identifiers: vec![
             Attribute::flat("sex", &["f", "m"]),
             Attribute::new("city", &[&["SECRET17", "SECRETS"], &["SECRET18", "SECRETS"], &["SECRET19", "others"]]),
         ],
-        has_sensitive: true,
+        sensitive: one_sensitive(),
         has_note: false,
+        wanted: Wanted::default(),
         missing: Missing::default(),
         records: records(&[
             &[Some("f"), Some("SECRET17"), Some("SECRET flu")],
@@ -247,22 +257,21 @@ fn small() -> Made {
             &[Some("m"), Some("SECRET19"), Some("SECRET gout")],
             &[Some("m"), Some("SECRET17"), Some("SECRET mumps")],
         ]),
-    };
-    table.make()
+    }
 }
 
 #[test]
 fn a_request_without_a_meaning_is_refused() {
     let made = small();
     let ask = |criteria: Criteria, n_suppressed_max: u64, levels: &[u8]| {
-        let request = Request { criteria, n_suppressed_max, level_max: scheme(levels) };
+        let request = request(criteria, n_suppressed_max, levels);
         let published = incrowd::negotiate::negotiate_as_published(&made.lattice, &request);
         let answer = incrowd::negotiate(&made.lattice, &request);
         assert_eq!(published.as_ref().err(), answer.as_ref().err());
         answer
     };
-    let refused = |criteria, n_suppressed_max, levels: &[u8], words: &[&str]| {
-        check(ask(criteria, n_suppressed_max, levels), ErrorKind::Request, None, words);
+    let refused = |criteria: Criteria, n_suppressed_max, levels: &[u8], words: &[&str]| {
+        check(ask(criteria.clone(), n_suppressed_max, levels), ErrorKind::Request, None, words);
         check_hint(ask(criteria, n_suppressed_max, levels), "");
     };
     assert!(ask(k_and_l(4, 3), 4, &[1, 2]).is_ok());
@@ -285,19 +294,79 @@ fn a_request_without_a_meaning_is_refused() {
 fn diversity_needs_a_sensitive_attribute() {
     let table = Table {
         quasi_identifiers: vec![Attribute::flat("sex", &["f"])],
-        has_sensitive: false,
+        sensitive: vec![],
         has_note: false,
+        wanted: Wanted::default(),
         missing: Missing::default(),
         records: records(&[&[Some("f")], &[Some("f")]]),
     };
-    let ask = |criteria| {
-        let request = Request { criteria, n_suppressed_max: 0, level_max: scheme(&[1]) };
-        incrowd::negotiate(&table.make().lattice, &request)
-    };
+    let ask = |criteria| incrowd::negotiate(&table.make().lattice, &request(criteria, 0, &[1]));
     assert!(ask(k(2)).is_ok());
     check(ask(l(1)), ErrorKind::Request, None, &["l needs a sensitive attribute"]);
     check(ask(k_and_l(2, 2)), ErrorKind::Request, None, &["l needs a sensitive attribute"]);
     check_hint(ask(l(1)), "role = \"sensitive\"");
+}
+
+/// Four records, three diseases, of which everything is measured.
+#[test]
+fn a_value_that_a_criterion_cannot_have_is_refused() {
+    let mut table = small_table();
+    table.wanted.measures = all_measures(1, false);
+    let lattice = table.make().lattice;
+    let ask = |measure: Measure, value: u64| {
+        let request = request(Criteria::new([criterion(measure, value)]), 0, &[1, 2]);
+        incrowd::negotiate(&lattice, &request)
+    };
+    let recursive = |l: u32| Measure::Recursive { sensitive: 0, l };
+    let million = 1_000_000;
+    for (measure, value) in [
+        (Measure::Share(0), million),
+        (Measure::Share(0), 333_334),
+        (Measure::Entropy(0), million),
+        (Measure::Entropy(0), 3 * million),
+        (recursive(3), 1),
+        (Measure::Closeness(0), 0),
+        (Measure::Closeness(0), million),
+        (Measure::Disclosure(0), 1),
+        (Measure::Likeness(0), 0),
+        (Measure::EnhancedLikeness(0), 0),
+        (Measure::EnhancedLikeness(0), u64::MAX - 1),
+    ] {
+        assert!(ask(measure, value).is_ok(), "{measure:?} {value}");
+    }
+    for (measure, value, words) in [
+        (Measure::Share(0), 0, "alpha must be above 0 and at most 1"),
+        (Measure::Share(0), million + 1, "alpha must be above 0 and at most 1"),
+        (Measure::Share(0), 333_333, "alpha = 0.333333 is less than an even share of 3 values"),
+        (Measure::Entropy(0), million - 1, "entropy_l must be at least 1"),
+        (Measure::Entropy(0), 3 * million + 1, "entropy_l = 3.000001 is larger than the 3 distinct values"),
+        (recursive(2), 0, "c of (c,l)-diversity must be above 0"),
+        (recursive(4), million, "4 is larger than the 3 distinct values"),
+        (recursive(0), million, "l of (c,l)-diversity must be at least 1"),
+        (Measure::Closeness(0), million + 1, "t must be from 0 to 1"),
+        (Measure::Disclosure(0), 0, "delta must be above 0"),
+        (Measure::Closeness(1), 0, "t needs a sensitive attribute"),
+    ] {
+        check(ask(measure, value), ErrorKind::Request, None, &[words]);
+        check_hint(ask(measure, value), "");
+    }
+}
+
+#[test]
+fn what_was_not_measured_cannot_be_asked_for() {
+    let made = small();
+    let ask = |measure, value| {
+        incrowd::negotiate(&made.lattice, &request(Criteria::new([criterion(measure, value)]), 0, &[1, 2]))
+    };
+    check(ask(Measure::Closeness(0), 1), ErrorKind::Request, None, &["annotated without t"]);
+    check(ask(Measure::Population, 2), ErrorKind::Request, None, &["annotated without k_map"]);
+    check_hint(ask(Measure::Closeness(0), 1), "annotate it again");
+    let by_entropy = Request { best_by: Ranking::from(Quality::Entropy), ..request(k(2), 0, &[1, 2]) };
+    check(incrowd::negotiate(&made.lattice, &by_entropy), ErrorKind::Request, None, &["without entropy"]);
+    let yardstick = |measure| Yardstick::new(&made.counts, &[], [measure]);
+    check(yardstick(Measure::Population), ErrorKind::Request, None, &["k_map needs a population"]);
+    check(yardstick(Measure::Entropy(1)), ErrorKind::Request, None, &["entropy_l needs a sensitive attribute"]);
+    check_hint(yardstick(Measure::Population), "population");
 }
 
 // ---- Work that is too large ----
@@ -305,7 +374,9 @@ fn diversity_needs_a_sensitive_attribute() {
 #[test]
 fn weights_that_mean_nothing_are_refused() {
     let made = small();
-    let annotate = |weights: &[f64]| annotate(&made.counts, &made.hierarchies, weights, &Effort::default());
+    let annotate = |weights: &[f64]| {
+        annotate(&made.counts, &made.hierarchies, &Plan { weights, ..made.plan() }, &Effort::default())
+    };
     assert!(annotate(&[0.0, 1.0]).is_ok());
     check(annotate(&[-1.0, 1.0]), ErrorKind::Project, None, &["at least 0"]);
     check(annotate(&[f64::NAN, 1.0]), ErrorKind::Project, None, &["at least 0"]);
@@ -318,7 +389,7 @@ fn a_lattice_beyond_the_memory_allowed_is_refused() {
     let made = small();
     let annotate = |n_bytes_max| {
         let effort = Effort { n_bytes_max, progress: &|_| {} };
-        annotate(&made.counts, &made.hierarchies, &made.weights, &effort)
+        annotate(&made.counts, &made.hierarchies, &made.plan(), &effort)
     };
     let words = ["2 quasi-identifiers", "6 schemes"];
     assert!(annotate(1 << 20).is_ok());
@@ -337,15 +408,16 @@ fn a_lattice_that_outgrows_the_memory_allowed_is_given_up() {
     let group = |g: usize| (0..4).map(|a| Some((g * (2 * a + 1) / (a + 1) % 16).to_string())).collect::<Vec<Cell>>();
     let table = Table {
         quasi_identifiers: names.iter().map(attribute).collect(),
-        has_sensitive: false,
+        sensitive: vec![],
         has_note: false,
+        wanted: Wanted::default(),
         missing: Missing::default(),
         records: (1..=150).flat_map(|g| vec![group(g); g]).collect(),
     };
     let made = table.make();
     let annotate = |n_bytes_max: usize| {
         let effort = Effort { n_bytes_max: n_bytes_max as u64, progress: &|_| {} };
-        annotate(&made.counts, &made.hierarchies, &made.weights, &effort)
+        annotate(&made.counts, &made.hierarchies, &made.plan(), &effort)
     };
     let n_bytes: usize = (0..made.lattice.schemes().len()).map(|place| made.lattice.profile(place).n_bytes()).sum();
     assert!(n_bytes > 2 * 256 * made.lattice.schemes().len(), "not refused for the number of schemes alone");
@@ -360,8 +432,9 @@ fn wide(n_attributes: usize, n_values: usize) -> Table {
     let values: Vec<&str> = values.iter().map(String::as_str).collect();
     Table {
         quasi_identifiers: names.iter().map(|name| Attribute::flat(name, &values)).collect(),
-        has_sensitive: false,
+        sensitive: vec![],
         has_note: false,
+        wanted: Wanted::default(),
         missing: Missing::default(),
         records: values.iter().map(|value| vec![Some(value.to_string()); n_attributes]).collect(),
     }
@@ -374,7 +447,13 @@ fn more_quasi_identifiers_than_can_be_annotated_are_refused() {
         let rules = table.quasi_identifiers.iter().map(Attribute::rule).zip(counts.domains());
         let hierarchies: Vec<_> = rules.map(|(rule, domain)| rule.resolve(domain).expect("complete")).collect();
         let effort = Effort { n_bytes_max, progress: &|_| {} };
-        annotate(&counts, &hierarchies, &vec![1.0; hierarchies.len()], &effort)
+        let (weights, yardstick) = (vec![1.0; hierarchies.len()], table.yardstick(&counts));
+        annotate(
+            &counts,
+            &hierarchies,
+            &Plan { weights: &weights, yardstick: &yardstick, with_entropy: false },
+            &effort,
+        )
     };
     let gigabyte = 1_000_000_000;
     check(annotate(&wide(26, 2), gigabyte), ErrorKind::TooLarge, None, &["26 quasi-identifiers", "67108864 schemes"]);
@@ -401,8 +480,9 @@ fn a_hierarchy_of_more_levels_than_can_be_numbered_is_refused() {
             rows: vec![row("SECRET17", "a"), row("SECRET18", "b")],
             weight: 1.0,
         }],
-        has_sensitive: false,
+        sensitive: vec![],
         has_note: false,
+        wanted: Wanted::default(),
         missing: Missing::default(),
         records: records(&[&[Some("SECRET17")]]),
     };
@@ -413,6 +493,8 @@ fn a_hierarchy_of_more_levels_than_can_be_numbered_is_refused() {
 
 #[test]
 fn annotating_without_quasi_identifiers_is_refused() {
-    let counts = counts_of(&[], Some("disease"), &Missing::default(), &records(&[&[Some("SECRET flu")]]));
-    check(annotate(&counts, &[], &[], &Effort::default()), ErrorKind::Request, None, &["quasi-identifier"]);
+    let counts = counts_of(&[], &["disease"], &Missing::default(), &records(&[&[Some("SECRET flu")]]));
+    let yardstick = Yardstick::new(&counts, &[], []).expect("nothing is asked for");
+    let plan = Plan { weights: &[], yardstick: &yardstick, with_entropy: false };
+    check(annotate(&counts, &[], &plan, &Effort::default()), ErrorKind::Request, None, &["quasi-identifier"]);
 }

@@ -9,24 +9,16 @@ use arrow_array::RecordBatch;
 use common::random::{larger_tables, small_tables};
 use common::{Cell, Made, Table, batch, counts_of};
 use incrowd::hierarchy::LabelTable;
-use incrowd::quality::quality;
+use incrowd::judge::{Judgement, judge};
 use incrowd::query::{Draw, Query, Wanted, draw_queries, estimate, exact_answer, parse_queries, query_error};
+use incrowd::recode::method::Task;
 use incrowd::recode::mondrian::Cut;
 use incrowd::recode::partition::{CellStyle, Least, Part, Partition, Watch};
-use incrowd::recode::{Recoding, Span, bottom_up, global, mondrian, top_down};
+use incrowd::recode::{Recoding, Span, bottom_up, global, mondrian};
 use incrowd::release::{Column, Publisher};
-use incrowd::{ErrorKind, GroupCounts, Hierarchy, Missing, Result, Rule};
+use incrowd::{Distance, ErrorKind, GroupCounts, Hierarchy, Measure, Method, Missing, Result, Rule, Yardstick};
+use incrowd::table::Code;
 use proptest::prelude::*;
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Method {
-    BottomUp,
-    TopDown(u64),
-    Strict,
-    Relaxed,
-}
-
-const METHODS: [Method; 4] = [Method::BottomUp, Method::TopDown(7), Method::Strict, Method::Relaxed];
 
 fn partition(
     method: Method,
@@ -36,22 +28,22 @@ fn partition(
     least: Least,
     watch: &Watch,
 ) -> Result<Partition> {
-    match method {
-        Method::BottomUp => bottom_up::partition(counts, hierarchies, weights, least, watch),
-        Method::TopDown(seed) => top_down::partition(counts, hierarchies, weights, least, seed, watch),
-        Method::Strict => mondrian::partition(counts, hierarchies, weights, least, Cut::Strict, watch),
-        Method::Relaxed => mondrian::partition(counts, hierarchies, weights, least, Cut::Relaxed, watch),
-    }
+    method.partition(&Task { counts, hierarchies, weights, least, seed: 7 }, watch)
 }
 
 fn made_partition(method: Method, made: &Made, least: Least) -> Partition {
     partition(method, &made.counts, &made.hierarchies, &made.weights, least, &Watch::default()).expect("it is possible")
 }
 
+fn judged(counts: &GroupCounts, hierarchies: &[Hierarchy], weights: &[f64], recoding: &Recoding) -> Judgement {
+    let yardstick = Yardstick::new(counts, &[(Distance::Equal, None)], []).expect("sizes can be measured");
+    judge(counts, hierarchies, weights, &yardstick, recoding).expect("good weights")
+}
+
 /// Numbers by name and row, with flat hierarchies.
 fn numbers(names: &[&str], rows: &[&[i64]]) -> (GroupCounts, Vec<Hierarchy>) {
     let cells: Vec<Vec<Cell>> = rows.iter().map(|row| row.iter().map(|n| Some(n.to_string())).collect()).collect();
-    let counts = counts_of(names, None, &Missing::default(), &cells);
+    let counts = counts_of(names, &[], &Missing::default(), &cells);
     let hierarchies = counts.domains().iter().map(|domain| Rule::Flat.resolve(domain).expect("any values")).collect();
     (counts, hierarchies)
 }
@@ -81,7 +73,7 @@ fn figure_1_six_records_with_k_3() {
     let rows: [&[i64]; 6] = [&[24, 53712], &[25, 53711], &[30, 53711], &[30, 53711], &[32, 53712], &[32, 53713]];
     let (counts, hierarchies) = numbers(&["age", "zipcode"], &rows);
     let partition =
-        bottom_up::partition(&counts, &hierarchies, &[1.0, 1.0], Least { k: 3, l: None }, &Watch::default())
+        bottom_up::partition(&counts, &hierarchies, &[1.0, 1.0], Least::of(3, None), &Watch::default())
             .expect("six records");
     // As in Figure 1(c): the two records that are equal go different ways.
     let recoding = partition.recode(&counts, &hierarchies, CellStyle::Ranges);
@@ -90,7 +82,7 @@ fn figure_1_six_records_with_k_3() {
     let base = (0..counts.n_groups()).find(|&base| counts.size(base) == 2).expect("R3 and R4");
     assert_eq!(recoding.shares(base).iter().map(|share| share.n_records).collect::<Vec<_>>(), [1, 1]);
     // ((6/8 + 1/2) + (2/8 + 2/2)) / 2 attributes / 2 groups of equal size
-    let found = quality(&counts, &hierarchies, &[1.0, 1.0], &recoding).expect("good weights");
+    let found = judged(&counts, &hierarchies, &[1.0, 1.0], &recoding);
     assert!((found.ncp - 2.5 / 4.0).abs() < 1e-9, "{}", found.ncp);
     assert_eq!((found.discernibility, found.mean_group_size, found.n_groups), (18, 3.0, 2));
 }
@@ -110,7 +102,7 @@ fn figure_2_six_points_with_k_2() {
     let point = |i: usize| points[i].iter().map(i64::to_string).collect::<Vec<String>>();
     let pairs = [[0, 1], [2, 3], [4, 5]].map(|pair| pair.map(point).to_vec());
     assert_eq!(uncertainty(&pairs), 190);
-    let least = Least { k: 2, l: None };
+    let least = Least::of(2, None);
     let found = bottom_up::partition(&counts, &hierarchies, &[1.0, 1.0], least, &Watch::default()).expect("six points");
     let classes = classes_of(&counts, &found);
     let set = |classes: &[usize]| classes.iter().map(|&i| point(i)).collect::<BTreeSet<_>>();
@@ -124,11 +116,11 @@ fn cells_look_as_asked() {
     let rows = [["30", "a"], ["24", "b"], ["24", "b"], ["60", "c"], ["61", "c"], ["61", "d"]];
     let records: Vec<Vec<Cell>> =
         rows.iter().map(|row| row.iter().map(|cell| Some(cell.to_string())).collect()).collect();
-    let counts = counts_of(&["age", "job"], None, &Missing::default(), &records);
+    let counts = counts_of(&["age", "job"], &[], &Missing::default(), &records);
     let rule = Rule::Table(LabelTable::parse("jobs", "a;ab;*\nb;ab;*\nc;cd;*\nd;cd;*\n").expect("labels"));
     let age = Rule::intervals(vec![10.0, 40.0], 0.0).expect("widths").resolve(&counts.domains()[0]).expect("numbers");
     let hierarchies = [age, rule.resolve(&counts.domains()[1]).expect("a tree")];
-    let least = Least { k: 3, l: None };
+    let least = Least::of(3, None);
     let partition = bottom_up::partition(&counts, &hierarchies, &[1.0, 1.0], least, &Watch::default()).expect("six");
     for (style, expected) in [
         (CellStyle::Ranges, [["[24-30]", "ab"], ["[60-61]", "cd"]]),
@@ -149,20 +141,20 @@ fn cells_look_as_asked() {
 #[test]
 fn groups_with_the_same_texts_are_seen_as_one() {
     let (counts, hierarchies) = numbers(&["x", "y"], &[&[1, 1], &[9, 1], &[4, 1], &[6, 1], &[20, 1], &[20, 1]]);
-    let least = Least { k: 2, l: None };
+    let least = Least::of(2, None);
     let found = mondrian::partition(&counts, &hierarchies, &[1.0, 1.0], least, Cut::Strict, &Watch::default());
     let recoding = found.expect("possible").recode(&counts, &hierarchies, CellStyle::Midpoints);
-    let judged = quality(&counts, &hierarchies, &[1.0, 1.0], &recoding).expect("good weights");
+    let found = judged(&counts, &hierarchies, &[1.0, 1.0], &recoding);
     let texts: BTreeSet<Vec<&str>> = published(&recoding).into_iter().map(|(texts, _)| texts).collect();
-    assert_eq!(judged.n_groups, texts.len());
+    assert_eq!(found.n_groups, texts.len());
 }
 
 #[test]
 fn what_cannot_be_is_refused() {
     let (counts, hierarchies) = numbers(&["x"], &[&[1], &[2], &[3]]);
     let check = |k: u64, l: Option<u64>, weights: &[f64], kind: ErrorKind, words: &str| {
-        for method in METHODS {
-            let found = partition(method, &counts, &hierarchies, weights, Least { k, l }, &Watch::default());
+        for method in Method::ALL {
+            let found = partition(method, &counts, &hierarchies, weights, Least::of(k, l), &Watch::default());
             let error = found.expect_err(words);
             assert_eq!(error.kind(), kind, "{error}");
             assert!(error.to_string().contains(words), "{error}");
@@ -175,10 +167,10 @@ fn what_cannot_be_is_refused() {
     check(2, None, &[f64::NAN], ErrorKind::Project, "weights must be numbers of at least 0");
     check(2, None, &[0.0], ErrorKind::Project, "a weight above 0");
     let rows = [["1", "s"], ["2", "t"]].map(|row| row.map(|cell| Some(cell.to_string())).to_vec());
-    let counts = counts_of(&["x"], Some("s"), &Missing::default(), &rows);
+    let counts = counts_of(&["x"], &["s"], &Missing::default(), &rows);
     for (l, words) in [(3, "has only 2 values"), (0, "l must be at least 1")] {
-        for method in METHODS {
-            let least = Least { k: 1, l: Some(l) };
+        for method in Method::ALL {
+            let least = Least::of(1, Some(l));
             let error = partition(method, &counts, &hierarchies, &[1.0], least, &Watch::default()).expect_err(words);
             assert!(error.to_string().contains(words), "{error}");
         }
@@ -190,8 +182,8 @@ fn a_computation_can_be_stopped() {
     let (counts, hierarchies) = numbers(&["x"], &[&[1], &[2], &[3], &[4]]);
     let cancel = AtomicBool::new(true);
     let watch = Watch { cancel: &cancel, ..Watch::default() };
-    for method in METHODS {
-        let found = partition(method, &counts, &hierarchies, &[1.0], Least { k: 2, l: None }, &watch);
+    for method in Method::ALL {
+        let found = partition(method, &counts, &hierarchies, &[1.0], Least::of(2, None), &watch);
         assert_eq!(found.expect_err("stopped").kind(), ErrorKind::Cancelled, "{method:?}");
     }
 }
@@ -202,11 +194,11 @@ fn a_computation_can_be_stopped() {
 fn check_promises(table: &Table, least: Least) {
     let made = table.make();
     let n_records = made.counts.n_records();
-    let n_sensitive = made.counts.sensitive().map_or(0, |domain| domain.len() as u64);
+    let n_sensitive = made.counts.sensitive().first().map_or(0, |domain| domain.len() as u64);
     if n_records < least.k || least.l.is_some_and(|l| l > n_sensitive) {
         return;
     }
-    for method in METHODS {
+    for method in Method::ALL {
         let n_told = AtomicU64::new(0);
         let tell = |n: u64| {
             n_told.fetch_add(n, Ordering::Relaxed);
@@ -215,27 +207,26 @@ fn check_promises(table: &Table, least: Least) {
         let found = partition(method, &made.counts, &made.hierarchies, &made.weights, least, &watch).expect("possible");
         assert_eq!(n_told.into_inner(), n_records, "{method:?} told of every record once");
         // All records of every cell are somewhere.
-        let mut n_left: BTreeMap<(u32, Option<u32>), u64> = BTreeMap::new();
+        let mut n_left: BTreeMap<(u32, Option<Code>), u64> = BTreeMap::new();
         for base in 0..made.counts.n_groups() {
             match least.l {
                 None => drop(n_left.insert((base as u32, None), made.counts.size(base))),
-                Some(_) => n_left
-                    .extend((0..).zip(made.counts.cells(base)).map(|(cell, (_, n))| ((base as u32, Some(cell)), *n))),
+                Some(_) => {
+                    let of_value = |(codes, n): (&[Code], u64)| ((base as u32, Some(codes[0])), n);
+                    n_left.extend(made.counts.cells(base).map(of_value));
+                }
             }
         }
         for class in found.classes() {
             let size: u64 = class.iter().map(|part| part.n_records).sum();
             assert!(size >= least.k, "{method:?}");
-            let values: BTreeSet<u32> = class
-                .iter()
-                .filter_map(|part| Some(made.counts.cells(part.base as usize)[part.cell? as usize].0.0))
-                .collect();
+            let values: BTreeSet<Code> = class.iter().filter_map(|part| part.value).collect();
             assert!(least.l.is_none_or(|l| values.len() as u64 >= l), "{method:?}");
             let is_one_point = class.iter().all(|part| part.base == class[0].base);
-            let is_bounded = method == Method::BottomUp || (method == Method::Relaxed && !is_one_point);
+            let is_bounded = method == Method::BottomUp || (method == Method::MondrianRelaxed && !is_one_point);
             assert!(least.l.is_some() || !is_bounded || size < 2 * least.k, "{method:?} {size}");
             for part in class {
-                *n_left.get_mut(&(part.base, part.cell)).expect("a part of the table") -= part.n_records;
+                *n_left.get_mut(&(part.base, part.value)).expect("a part of the table") -= part.n_records;
             }
         }
         assert!(n_left.values().all(|&n| n == 0), "{method:?}");
@@ -249,15 +240,23 @@ fn check_promises(table: &Table, least: Least) {
 fn check_release(table: &Table, made: &Made, recoding: &Recoding, least: Least) {
     let quasi_identifiers = table.quasi_identifier_names();
     let columns = quasi_identifiers.iter().enumerate().map(|(a, name)| Column::Recoded(a, name.to_string()));
-    let columns = columns.chain(table.sensitive_name().map(|name| Column::Kept(name.to_string()))).collect();
-    let mut publisher = Publisher::new(&made.counts, recoding, &table.missing, columns);
-    let batch = table.batch();
-    let n_first = batch.num_rows() / 2;
-    let mut rows = publisher.recode(&batch.slice(0, n_first)).expect("the table did not change");
-    assert!(publisher.finish().is_err() || n_first == batch.num_rows() || rows.len() as u64 == made.counts.n_records());
-    rows.extend(publisher.recode(&batch.slice(n_first, batch.num_rows() - n_first)).expect("the table did not change"));
+    let kept = table.sensitive_names().into_iter().map(|name| Column::Kept(name.to_string()));
+    let columns: Vec<Column> = columns.chain(kept).collect();
+    let mut publisher = Publisher::new(&made.counts, recoding, &table.missing, columns.clone());
+    let whole = table.batch();
+    let n_first = whole.num_rows() / 2;
+    let mut rows = publisher.recode(&whole.slice(0, n_first)).expect("the table did not change");
+    assert!(publisher.finish().is_err() || n_first == whole.num_rows() || rows.len() as u64 == made.counts.n_records());
+    rows.extend(publisher.recode(&whole.slice(n_first, whole.num_rows() - n_first)).expect("the table did not change"));
     publisher.finish().expect("all records came by");
     assert_eq!(rows.len() as u64, made.counts.n_records(), "local methods suppress nothing");
+    // The order of the table decides nothing: what is published of it is known from its counts.
+    let mut backwards = Publisher::new(&made.counts, recoding, &table.missing, columns);
+    let reversed: Vec<Vec<Cell>> = table.records.iter().rev().cloned().collect();
+    let mut again = backwards.recode(&batch(&table.names(), &reversed)).expect("the table did not change");
+    rows.sort();
+    again.sort();
+    assert_eq!(rows, again);
     let mut groups: BTreeMap<Vec<Cell>, (u64, BTreeSet<Cell>)> = BTreeMap::new();
     for row in rows {
         let mut cells = row.cells();
@@ -271,11 +270,11 @@ fn check_release(table: &Table, made: &Made, recoding: &Recoding, least: Least) 
         assert!(*size >= least.k);
         assert!(least.l.is_none_or(|l| values.len() as u64 >= l), "{} values", values.len());
     }
-    let judged = quality(&made.counts, &made.hierarchies, &made.weights, recoding).expect("good weights");
-    assert_eq!(judged.smallest_group, groups.values().map(|(size, _)| *size).min());
+    let judged = judged(&made.counts, &made.hierarchies, &made.weights, recoding);
+    assert_eq!(judged.reached(Measure::Size), groups.values().map(|(size, _)| *size).min());
     assert_eq!(judged.discernibility, groups.values().map(|(size, _)| u128::from(*size).pow(2)).sum::<u128>());
-    if least.l.is_some() {
-        assert_eq!(judged.fewest_distinct, groups.values().map(|(_, values)| values.len() as u64).min());
+    if !table.sensitive.is_empty() {
+        assert_eq!(judged.reached(Measure::Distinct(0)), groups.values().map(|(_, values)| values.len() as u64).min());
     }
 }
 
@@ -284,13 +283,13 @@ proptest! {
 
     #[test]
     fn every_class_is_large_enough(table in small_tables(), k in 1..12u64) {
-        check_promises(&table, Least { k, l: None });
+        check_promises(&table, Least::of(k, None));
     }
 
     #[test]
     fn every_class_is_diverse_enough(table in small_tables(), k in 1..6u64, l in 1..5u64) {
-        if table.has_sensitive {
-            check_promises(&table, Least { k, l: Some(l) });
+        if !table.sensitive.is_empty() {
+            check_promises(&table, Least::of(k, Some(l)));
         }
     }
 
@@ -299,7 +298,7 @@ proptest! {
     fn strict_cuts_do_not_overlap(table in small_tables(), k in 1..8u64) {
         let made = table.make();
         prop_assume!(made.counts.n_records() >= k);
-        let found = made_partition(Method::Strict, &made, Least { k, l: None });
+        let found = made_partition(Method::Mondrian, &made, Least::of(k, None));
         let mut seen = BTreeSet::new();
         for part in found.classes().flatten() {
             prop_assert!(seen.insert(part.base), "equal records are in one class");
@@ -328,8 +327,8 @@ proptest! {
         let mut reversed = table.clone();
         reversed.records.reverse();
         let made_reversed = reversed.make();
-        for method in METHODS {
-            let least = Least { k, l: None };
+        for method in Method::ALL {
+            let least = Least::of(k, None);
             prop_assert_eq!(made_partition(method, &made, least), made_partition(method, &made_reversed, least));
         }
     }
@@ -351,7 +350,7 @@ proptest! {
 
     #[test]
     fn larger_classes_are_enough(table in larger_tables(), k in 2..40u64) {
-        check_promises(&table, Least { k, l: None });
+        check_promises(&table, Least::of(k, None));
     }
 
     #[test]
@@ -368,8 +367,8 @@ fn threads_change_nothing() {
     };
     let rows: Vec<&[i64]> = rows.iter().map(Vec::as_slice).collect();
     let (counts, hierarchies) = numbers(&["x", "y", "z"], &rows);
-    let least = Least { k: 5, l: None };
-    for method in METHODS {
+    let least = Least::of(5, None);
+    for method in Method::ALL {
         let found = [1, 2, 5].map(|n_threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads");
             pool.install(|| partition(method, &counts, &hierarchies, &[1.0; 3], least, &Watch::default()))
@@ -377,7 +376,10 @@ fn threads_change_nothing() {
         });
         assert!(found[0] == found[1] && found[1] == found[2], "{method:?}");
     }
-    let with = |seed| partition(Method::TopDown(seed), &counts, &hierarchies, &[1.0; 3], least, &Watch::default());
+    let with = |seed| {
+        let task = Task { counts: &counts, hierarchies: &hierarchies, weights: &[1.0; 3], least, seed };
+        Method::TopDown.partition(&task, &Watch::default())
+    };
     assert_ne!(with(1), with(2), "another seed is another partition");
     assert_eq!(with(1), with(1));
 }
@@ -388,16 +390,16 @@ fn weights_move_the_loss_to_where_it_matters_less() {
     let rows: Vec<Vec<i64>> = (0..2_000).map(|_| (0..3).map(|_| random.below(50) as i64).collect()).collect();
     let rows: Vec<&[i64]> = rows.iter().map(Vec::as_slice).collect();
     let (counts, hierarchies) = numbers(&["x", "y", "z"], &rows);
-    for method in METHODS {
+    for method in Method::ALL {
         let ncp = |weights: &[f64]| {
-            let least = Least { k: 10, l: None };
+            let least = Least::of(10, None);
             let found = partition(method, &counts, &hierarchies, weights, least, &Watch::default()).expect("possible");
             let recoding = found.recode(&counts, &hierarchies, CellStyle::Ranges);
             let draw = Draw { n_queries: 1_000, n_attributes: 1, selectivity: 0.1, seed: 3 };
             let queries = draw_queries(&counts, &hierarchies, &draw).expect("queries");
             let about_x: Vec<Query> = queries.into_iter().filter(|query| query.conditions[0].attribute == 0).collect();
             let error = query_error(&counts, &hierarchies, &recoding, &about_x);
-            (quality(&counts, &hierarchies, weights, &recoding).expect("good weights").ncp_of_attribute, error.median)
+            (judged(&counts, &hierarchies, weights, &recoding).ncp_of_attribute, error.median)
         };
         let ((even, even_error), (heavy, heavy_error)) = (ncp(&[1.0, 1.0, 1.0]), ncp(&[5.0, 1.0, 1.0]));
         assert!(heavy[0] < 0.8 * even[0], "{method:?} {heavy:?} {even:?}");
@@ -424,8 +426,7 @@ impl NaiveSpace<'_> {
     }
 
     fn n_distinct(&self, parts: &[Part]) -> u64 {
-        let value = |part: &Part| Some(self.made.counts.cells(part.base as usize)[part.cell? as usize].0);
-        parts.iter().filter_map(value).collect::<BTreeSet<_>>().len() as u64
+        parts.iter().filter_map(|part| part.value).collect::<BTreeSet<_>>().len() as u64
     }
 
     fn is_enough(&self, parts: &[Part]) -> bool {
@@ -491,7 +492,7 @@ impl NaiveSpace<'_> {
     }
 
     fn distance(&self, one: u32, other: u32) -> u64 {
-        let part = |base| Part { base, cell: None, n_records: 1 };
+        let part = |base| Part { base, value: None, n_records: 1 };
         self.cost(&[part(one), part(other)])
     }
 
@@ -535,7 +536,7 @@ impl NaiveSpace<'_> {
         let (low, high) = records.split_at(n_low as usize);
         let together = |records: &[Part]| -> Vec<Part> {
             records
-                .chunk_by(|a, b| (a.base, a.cell) == (b.base, b.cell))
+                .chunk_by(|a, b| (a.base, a.value) == (b.base, b.value))
                 .map(|equal| Part { n_records: equal.len() as u64, ..equal[0] })
                 .collect()
         };
@@ -553,11 +554,13 @@ fn naive_bottom_up(made: &Made, least: Least) -> Vec<Vec<Part>> {
         n_ever - 1
     };
     for base in 0..made.counts.n_groups() {
-        let whole = Part { base: base as u32, cell: None, n_records: made.counts.size(base) };
-        let cells = (0..).zip(made.counts.cells(base));
+        let whole = Part { base: base as u32, value: None, n_records: made.counts.size(base) };
         let parts: Vec<Part> = match least.l {
             None => vec![whole],
-            Some(_) => cells.map(|(cell, (_, n))| Part { cell: Some(cell), n_records: *n, ..whole }).collect(),
+            Some(_) => {
+                let part = |(codes, n_records): (&[Code], u64)| Part { value: Some(codes[0]), n_records, ..whole };
+                made.counts.cells(base).map(part).collect()
+            }
         };
         if whole.n_records < 2 * least.k || !space.is_enough(&parts) {
             push(&mut classes, parts);
@@ -569,12 +572,12 @@ fn naive_bottom_up(made: &Made, least: Least) -> Vec<Vec<Part>> {
             .max()
             .expect("one class is enough");
         let mut cards = parts;
-        cards.sort_by_key(|part| (part.n_records, part.cell));
-        let mut hands: Vec<BTreeMap<Option<u32>, u64>> = vec![BTreeMap::new(); most as usize];
-        let records = cards.iter().flat_map(|part| vec![part.cell; part.n_records as usize]);
-        records.enumerate().for_each(|(i, cell)| *hands[i % most as usize].entry(cell).or_default() += 1);
+        cards.sort_by_key(|part| (part.n_records, part.value));
+        let mut hands: Vec<BTreeMap<Option<Code>, u64>> = vec![BTreeMap::new(); most as usize];
+        let records = cards.iter().flat_map(|part| vec![part.value; part.n_records as usize]);
+        records.enumerate().for_each(|(i, value)| *hands[i % most as usize].entry(value).or_default() += 1);
         for hand in hands {
-            let part = |(cell, n_records)| Part { base: base as u32, cell, n_records };
+            let part = |(value, n_records)| Part { base: base as u32, value, n_records };
             push(&mut classes, hand.into_iter().map(part).collect());
         }
     }
@@ -624,15 +627,15 @@ fn naive_bottom_up(made: &Made, least: Least) -> Vec<Vec<Part>> {
 }
 
 fn canonical(parts: Vec<Part>) -> Vec<Part> {
-    let mut together: BTreeMap<(u32, Option<u32>), u64> = BTreeMap::new();
-    parts.iter().for_each(|part| *together.entry((part.base, part.cell)).or_default() += part.n_records);
-    together.into_iter().map(|((base, cell), n_records)| Part { base, cell, n_records }).collect()
+    let mut together: BTreeMap<(u32, Option<Code>), u64> = BTreeMap::new();
+    parts.iter().for_each(|part| *together.entry((part.base, part.value)).or_default() += part.n_records);
+    together.into_iter().map(|((base, value), n_records)| Part { base, value, n_records }).collect()
 }
 
 fn check_twin(table: &Table, k: u64, l: u64) {
     let made = table.make();
-    let n_sensitive = made.counts.sensitive().map_or(0, |domain| domain.len() as u64);
-    let least = Least { k, l: (l > 0 && l <= n_sensitive).then_some(l) };
+    let n_sensitive = made.counts.sensitive().first().map_or(0, |domain| domain.len() as u64);
+    let least = Least::of(k, (l > 0 && l <= n_sensitive).then_some(l));
     if made.counts.n_records() < k {
         return;
     }
@@ -661,9 +664,10 @@ fn bottom_up_is_its_naive_twin_where_everything_ties() {
             attribute(names[1], (0..9).map(|n| n.to_string()).collect()),
             attribute(names[2], (0..6).map(|n| format!("v{n}")).collect()),
         ],
-        has_sensitive: true,
+        sensitive: common::one_sensitive(),
         has_note: false,
         missing: Missing::default(),
+        wanted: Default::default(),
     };
     check_twin(&table, 3, 0);
     check_twin(&table, 7, 2);
@@ -681,8 +685,8 @@ fn check_queries(table: &Table, k: u64, seed: u64) {
     let draw = Draw { n_queries: 20, n_attributes: 1 + seed as usize % hierarchies.len(), selectivity: 0.2, seed };
     let queries = draw_queries(counts, hierarchies, &draw).expect("queries");
     assert_eq!(queries, draw_queries(counts, hierarchies, &draw).expect("queries"));
-    for (method, style) in METHODS.into_iter().zip(CellStyle::ALL) {
-        let recoding = made_partition(method, &made, Least { k, l: None }).recode(counts, hierarchies, style);
+    for (method, style) in Method::ALL.into_iter().zip(CellStyle::ALL) {
+        let recoding = made_partition(method, &made, Least::of(k, None)).recode(counts, hierarchies, style);
         let error = query_error(counts, hierarchies, &recoding, &queries);
         for (i, query) in queries.iter().enumerate() {
             assert_eq!(query.conditions.len(), draw.n_attributes);
@@ -705,7 +709,7 @@ fn check_queries(table: &Table, k: u64, seed: u64) {
         assert!(error.median <= error.percentile_90);
         // Where nothing is generalized, nothing is wrong.
         let scheme = common::scheme(&vec![0; hierarchies.len()]);
-        let exact = global::recode(counts, hierarchies, &scheme, common::k(1));
+        let exact = global::recode(counts, hierarchies, &scheme, &made.yardstick, &common::k(1));
         assert_eq!(query_error(counts, hierarchies, &exact, &queries).percentile_90, 0.0);
     }
 }
@@ -715,13 +719,13 @@ fn estimates_by_hand() {
     let rows = [["20", "a"], ["22", "b"], ["24", "a"], ["29", "c"]];
     let records: Vec<Vec<Cell>> =
         rows.iter().map(|row| row.iter().map(|cell| Some(cell.to_string())).collect()).collect();
-    let counts = counts_of(&["age", "job"], None, &Missing::default(), &records);
+    let counts = counts_of(&["age", "job"], &[], &Missing::default(), &records);
     let jobs = Rule::Table(LabelTable::parse("jobs", "a;ab;*\nb;ab;*\nc;c;*\n").expect("labels"));
     let hierarchies = [
         Rule::Flat.resolve(&counts.domains()[0]).expect("any values"),
         jobs.resolve(&counts.domains()[1]).expect("a tree"),
     ];
-    let least = Least { k: 4, l: None };
+    let least = Least::of(4, None);
     let partition = bottom_up::partition(&counts, &hierarchies, &[1.0, 1.0], least, &Watch::default()).expect("four");
     let recoding = partition.recode(&counts, &hierarchies, CellStyle::Ranges);
     assert_eq!(published(&recoding), [(vec!["[20-29]", "*"], 4)]);
@@ -777,11 +781,11 @@ fn changed_records_are_found_out() {
         batch(&names, &cells)
     };
     let counted = [["1", "s"], ["1", "t"], ["2", "s"], ["2", "t"], ["1", "s"], ["1", "t"]];
-    let mut counter = incrowd::Counter::new(&["x"], Some("s"), &Missing::default());
+    let mut counter = incrowd::Counter::new(&["x"], &["s"], &Missing::default());
     counter.push(&rows(&counted)).expect("texts");
     let counts = counter.finish();
     let hierarchies = [Rule::Flat.resolve(&counts.domains()[0]).expect("any values")];
-    let least = Least { k: 3, l: Some(2) };
+    let least = Least::of(3, Some(2));
     let found = bottom_up::partition(&counts, &hierarchies, &[1.0], least, &Watch::default()).expect("possible");
     let recoding = found.recode(&counts, &hierarchies, CellStyle::Ranges);
     let columns = || vec![Column::Recoded(0, "x".into()), Column::Low(0, "x low".into()), Column::Kept("s".into())];
@@ -805,11 +809,54 @@ fn changed_records_are_found_out() {
     assert!(publish(unheard).expect_err("a new value").to_string().contains("column 's'"));
 }
 
-/// Which records come first decides which share they get: the same input gives the same release.
+/// Diversity of the second of two sensitive attributes, whose values come in any combination.
+#[test]
+fn two_sensitive_attributes() {
+    let mut random = incrowd::random::Random::new(11);
+    let record = |_| -> Vec<Cell> { [6, 4, 5].map(|n| Some(random.below(n).to_string())).to_vec() };
+    let records: Vec<Vec<Cell>> = (0..300).map(record).collect();
+    let counts = counts_of(&["x"], &["s", "t"], &Missing::default(), &records);
+    let hierarchies = [Rule::Flat.resolve(&counts.domains()[0]).expect("any values")];
+    let yardstick = Yardstick::new(&counts, &[], [Measure::Distinct(1), Measure::Closeness(1)]).expect("both are there");
+    for method in Method::ALL {
+        let least = Least { k: 7, l: Some(5), sensitive: 1 };
+        let task = Task { counts: &counts, hierarchies: &hierarchies, weights: &[1.0], least, seed: 1 };
+        let recoding = method.recode(&task, CellStyle::Ranges, &Watch::default()).expect("there are enough values");
+        let columns = vec![Column::Recoded(0, "x".into()), Column::Kept("s".into()), Column::Kept("t".into())];
+        let mut publisher = Publisher::new(&counts, &recoding, &Missing::default(), columns);
+        let rows = publisher.recode(&batch(&["x", "s", "t"], &records)).expect("unchanged");
+        publisher.finish().expect("all came by");
+        let mut groups: BTreeMap<Cell, [BTreeMap<Cell, u64>; 2]> = BTreeMap::new();
+        for row in rows {
+            let [x, s, t] = row.cells().try_into().expect("three cells");
+            let group = groups.entry(x).or_default();
+            *group[0].entry(s).or_default() += 1;
+            *group[1].entry(t).or_default() += 1;
+        }
+        let judged = judge(&counts, &hierarchies, &[1.0], &yardstick, &recoding).expect("good weights");
+        let fewest = |which: usize| groups.values().map(|values| values[which].len() as u64).min();
+        assert!(fewest(1) >= Some(5), "{method:?}");
+        assert_eq!([0, 1].map(|which| judged.reached(Measure::Distinct(which))), [fewest(0), fewest(1)], "{method:?}");
+        // Half the sum of differences between shares, in millionths rounded up.
+        let all = counts.distribution(1);
+        let distance = |values: &BTreeMap<Cell, u64>| {
+            let n: u64 = values.values().sum();
+            let of_value = |(code, of_all): (usize, &u64)| {
+                let of_group = values.get(&Some(counts.sensitive()[1].values()[code].clone())).copied().unwrap_or(0);
+                (of_group * 300).abs_diff(of_all * n)
+            };
+            (all.iter().enumerate().map(of_value).sum::<u64>() * 1_000_000).div_ceil(2 * 300 * n)
+        };
+        let farthest = groups.values().map(|values| distance(&values[1])).max();
+        assert_eq!(judged.reached(Measure::Closeness(1)), farthest, "{method:?}");
+    }
+}
+
+/// Without a sensitive attribute, which records come first decides which share they get.
 #[test]
 fn shares_are_handed_out_in_order() {
     let (counts, hierarchies) = numbers(&["x"], &[&[1], &[2], &[2], &[3]]);
-    let least = Least { k: 2, l: None };
+    let least = Least::of(2, None);
     let found = mondrian::partition(&counts, &hierarchies, &[1.0], least, Cut::Relaxed, &Watch::default());
     let recoding = found.expect("possible").recode(&counts, &hierarchies, CellStyle::Ranges);
     assert_eq!(published(&recoding), [(vec!["[1-2]"], 2), (vec!["[2-3]"], 2)]);

@@ -2,14 +2,22 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+
+use common::measures::{Counts, NaiveReference};
+use common::random::all_measures;
 use common::*;
-use incrowd::verify::SuppressedAs;
-use incrowd::wire::{Certificate, FileHash, check_claims};
-use incrowd::{Criteria, Missing, Verdict, Verifier};
+use incrowd::criterion::NEVER;
+use incrowd::verify::{Finding, Original, Outside, SuppressedAs};
+use incrowd::wire::{Certificate, FileHash, check_claims, finding_reached};
+use incrowd::{Criteria, Criterion, Distance, Measure, Missing, Verdict, Verifier};
 use serde_json::{Map, Value, json};
 
-const PROMISE: Criteria = Criteria { k: Some(3), l: Some(2) };
 const COLUMNS: [&str; 3] = ["age", "city", SENSITIVE];
+
+fn promise() -> Criteria {
+    k_and_l(3, 2)
+}
 
 /// A release of 12 records in four groups of 3, 3, 3 and 3 records; the fewest diseases are 2.
 fn release() -> Vec<Vec<Cell>> {
@@ -20,8 +28,9 @@ fn release() -> Vec<Vec<Cell>> {
         |age: &str, city: &str, disease: &str| [age, city, disease].map(|text| Some(text.to_string())).to_vec();
     let table = Table {
         quasi_identifiers: vec![Attribute { name: "age".into(), rows: ages, weight: 1.0 }, city],
-        has_sensitive: true,
+        sensitive: one_sensitive(),
         has_note: false,
+        wanted: Wanted::default(),
         missing: Missing::default(),
         records: vec![
             record("21", "Bonn", "flu"),
@@ -39,16 +48,16 @@ fn release() -> Vec<Vec<Cell>> {
             record("54", "Bonn", "flu"),
         ],
     };
-    let (rows, n_suppressed, _) = publish(&table, &table.make(), &[1, 1], PROMISE);
+    let (rows, n_suppressed, _) = publish(&table, &table.make(), &[1, 1], &promise());
     assert_eq!((rows.len(), n_suppressed), (12, 1));
     rows
 }
 
-fn judge(rows: &[Vec<Cell>], criteria: Criteria, suppressed_as: SuppressedAs) -> Verdict {
+fn judge(rows: &[Vec<Cell>], criteria: &Criteria, suppressed_as: SuppressedAs) -> Verdict {
     let names = [COLUMNS[0].to_string(), COLUMNS[1].to_string()];
-    let mut verifier = Verifier::new(&names, Some(SENSITIVE), suppressed_as);
+    let mut verifier = Verifier::new(&names, &[SENSITIVE.to_string()], suppressed_as);
     verifier.push(&batch(&COLUMNS, rows)).expect("columns of texts");
-    verifier.verdict(criteria)
+    verifier.verdict(criteria, &Outside::default())
 }
 
 fn set(rows: &mut [Vec<Cell>], record: usize, column: usize, text: &str) {
@@ -68,7 +77,7 @@ fn first_group(rows: &[Vec<Cell>]) -> Vec<usize> {
 
 #[test]
 fn the_release_keeps_its_promise() {
-    let verdict = judge(&release(), PROMISE, SuppressedAs::Group);
+    let verdict = judge(&release(), &promise(), SuppressedAs::Group);
     assert!(verdict.holds());
     assert_eq!((verdict.n_records, verdict.n_groups), (12, 4));
     assert_eq!((verdict.smallest_group, verdict.fewest_distinct), (Some(3), Some(2)));
@@ -79,11 +88,11 @@ fn the_release_keeps_its_promise() {
 fn check(what: &str, change: impl Fn(&mut Vec<Vec<Cell>>), suppressed_as: SuppressedAs, k_and_l_hold: (bool, bool)) {
     let mut rows = release();
     change(&mut rows);
-    let verdict = judge(&rows, PROMISE, suppressed_as);
+    let verdict = judge(&rows, &promise(), suppressed_as);
     let found = (verdict.findings[0].holds(), verdict.findings[1].holds());
     assert_eq!(found, k_and_l_hold, "{what}: {verdict:?}");
     assert_eq!(verdict.holds(), k_and_l_hold == (true, true), "{what}");
-    assert_eq!(verdict, verify(&rows, 2, true, PROMISE, suppressed_as), "{what}");
+    assert_eq!(verdict, verify(&rows, 2, 1, &promise(), suppressed_as, &NaiveOutside::default()), "{what}");
 }
 
 #[test]
@@ -135,7 +144,7 @@ fn records_that_say_nothing_are_a_group_or_absent_as_told() {
     check("three with one disease as absent", hidden(3, ["flu", "flu", "flu"]), Absent, (true, true));
     check("half hidden is not hidden", |rows| rows.push(row(["*", "west", "flu"])), Absent, (false, false));
     check("missing is not hidden", |rows| rows.push(vec![None, None, Some("flu".into())]), Absent, (false, false));
-    let verdict = judge(&[release(), vec![row(["*", "*", "flu"])]].concat(), PROMISE, Absent);
+    let verdict = judge(&[release(), vec![row(["*", "*", "flu"])]].concat(), &promise(), Absent);
     assert_eq!((verdict.n_records, verdict.n_absent, verdict.n_groups), (12, 1, 4));
 }
 
@@ -144,8 +153,8 @@ fn records_that_say_nothing_are_a_group_or_absent_as_told() {
 fn every_single_change_is_judged_by_the_definition() {
     let (rows, mut n_broken, mut n_kept) = (release(), 0, 0);
     let mut judge_both = |changed: &[Vec<Cell>]| {
-        let verdict = judge(changed, PROMISE, SuppressedAs::Group);
-        assert_eq!(verdict, verify(changed, 2, true, PROMISE, SuppressedAs::Group));
+        let verdict = judge(changed, &promise(), SuppressedAs::Group);
+        assert_eq!(verdict, verify(changed, 2, 1, &promise(), SuppressedAs::Group, &NaiveOutside::default()));
         let n = if verdict.holds() { &mut n_kept } else { &mut n_broken };
         *n += 1;
     };
@@ -171,9 +180,9 @@ fn an_identifier_left_in_the_release_breaks_the_promise() {
     let rows: Vec<Vec<Cell>> =
         release().into_iter().zip(0..).map(|(row, i)| [vec![Some(format!("person {i}"))], row].concat()).collect();
     let names = ["name", "age", "city"].map(String::from);
-    let mut verifier = Verifier::new(&names, Some(SENSITIVE), SuppressedAs::Group);
+    let mut verifier = Verifier::new(&names, &[SENSITIVE.to_string()], SuppressedAs::Group);
     verifier.push(&batch(&["name", "age", "city", SENSITIVE], &rows)).expect("columns of texts");
-    let verdict = verifier.verdict(PROMISE);
+    let verdict = verifier.verdict(&promise(), &Outside::default());
     assert!(!verdict.holds());
     assert_eq!((verdict.n_groups, verdict.findings[0].n_records_failing), (12, 12));
 }
@@ -181,11 +190,11 @@ fn an_identifier_left_in_the_release_breaks_the_promise() {
 #[test]
 fn a_release_in_many_batches_is_judged_as_one() {
     let (rows, names) = (release(), [COLUMNS[0].to_string(), COLUMNS[1].to_string()]);
-    let mut verifier = Verifier::new(&names, Some(SENSITIVE), SuppressedAs::Group);
+    let mut verifier = Verifier::new(&names, &[SENSITIVE.to_string()], SuppressedAs::Group);
     for row in &rows {
         verifier.push(&batch(&COLUMNS, std::slice::from_ref(row))).expect("columns of texts");
     }
-    assert_eq!(verifier.verdict(PROMISE), judge(&rows, PROMISE, SuppressedAs::Group));
+    assert_eq!(verifier.verdict(&promise(), &Outside::default()), judge(&rows, &promise(), SuppressedAs::Group));
 }
 
 /// Only the asked value decides: what is reached is reported beside it.
@@ -202,26 +211,193 @@ fn a_promise_is_kept_up_to_what_is_reached_and_no_further() {
         (k_and_l(4, 2), false),
         (k_and_l(u64::MAX, u64::MAX), false),
     ] {
-        let verdict = judge(&release(), criteria, SuppressedAs::Group);
+        let verdict = judge(&release(), &criteria, SuppressedAs::Group);
         assert_eq!(verdict.holds(), holds, "{criteria:?}");
         for finding in verdict.findings {
-            assert_eq!(finding.reached, Some(if finding.criterion.name() == "k" { 3 } else { 2 }));
+            assert_eq!(finding.reached, Some(if finding.criterion.measure == Measure::Size { 3 } else { 2 }));
         }
     }
 }
 
 #[test]
 fn a_release_of_which_nothing_is_asked_has_kept_no_promise() {
-    assert!(!judge(&release(), Criteria::default(), SuppressedAs::Group).holds());
-    assert!(!judge(&[], Criteria::default(), SuppressedAs::Group).holds());
+    assert!(!judge(&release(), &Criteria::default(), SuppressedAs::Group).holds());
+    assert!(!judge(&[], &Criteria::default(), SuppressedAs::Group).holds());
 }
 
 #[test]
 fn an_empty_release_breaks_nothing_and_reaches_nothing() {
-    let verdict = judge(&[], PROMISE, SuppressedAs::Group);
+    let verdict = judge(&[], &promise(), SuppressedAs::Group);
     assert!(verdict.holds());
     assert_eq!((verdict.n_records, verdict.n_groups, verdict.smallest_group), (0, 0, None));
     assert!(verdict.findings.iter().all(|finding| finding.reached.is_none()));
+}
+
+// ---- Every promise ----
+
+/// A release of 18 records in three groups, all of which have all three diseases, and how it came about: the table had
+/// two records more.
+fn diverse_release() -> (Vec<Vec<Cell>>, Counts) {
+    let group = |age: &str, city: &str, n_each: [usize; 3]| -> Vec<Vec<Cell>> {
+        let diseases = ["flu", "gout", "mumps"].into_iter().zip(n_each);
+        diseases.flat_map(|(disease, n)| vec![row([age, city, disease]); n]).collect()
+    };
+    let rows =
+        [group("20s", "west", [3, 2, 1]), group("30s", "west", [2, 2, 2]), group("30s", "east", [2, 3, 1])].concat();
+    let counts = [("flu", 8), ("gout", 7), ("mumps", 5)].map(|(disease, n)| (Some(disease.to_string()), n));
+    (rows, counts.into_iter().collect())
+}
+
+/// The original table, with the diseases in a tree, and how many people live there.
+fn known(distance: Distance) -> (NaiveOutside, Sensitive) {
+    let attribute = Attribute::new(SENSITIVE, &[&["flu", "viral"], &["gout", "other"], &["mumps", "viral"]]);
+    let sensitive = Sensitive::with(attribute, distance);
+    let labels = |value: &Cell| sensitive.attribute.labels(value, &Missing::default());
+    let reference = NaiveReference::new(&diverse_release().1, distance, labels);
+    let people = [("20s", "west", 8), ("30s", "west", 9), ("30s", "east", 7)];
+    let people = people.map(|(age, city, n)| (row([age, city, ""])[..2].to_vec(), n));
+    let outside = NaiveOutside { references: Some(vec![reference]), population: Some(people.into_iter().collect()) };
+    (outside, sensitive)
+}
+
+fn judge_with(rows: &[Vec<Cell>], criteria: &Criteria, known: &NaiveOutside, sensitive: &Sensitive) -> Verdict {
+    let names = [COLUMNS[0].to_string(), COLUMNS[1].to_string()];
+    let mut verifier = Verifier::new(&names, &[SENSITIVE.to_string()], SuppressedAs::Group);
+    verifier.push(&batch(&COLUMNS, rows)).expect("columns of texts");
+    verifier.verdict(criteria, &known.outside(std::slice::from_ref(sensitive)))
+}
+
+/// What a release reaches, and nothing stricter, is promised; then every record is removed, and every cell replaced by
+/// every text of its column and by some others.
+#[test]
+fn every_promise_is_kept_up_to_a_change_that_breaks_it() {
+    let (rows, _) = diverse_release();
+    let mut changes: Vec<Vec<Vec<Cell>>> = Vec::new();
+    for i in 0..rows.len() {
+        changes.push([&rows[..i], &rows[i + 1..]].concat());
+        for column in 0..3 {
+            let texts = rows.iter().map(|row| row[column].clone()).collect::<BTreeSet<Cell>>().into_iter();
+            for text in texts.chain([None, Some("*".into()), Some("other".into())]) {
+                let mut changed = rows.clone();
+                changed[i][column] = text;
+                changes.push(changed);
+            }
+        }
+    }
+    for distance in Distance::ALL {
+        let (known, sensitive) = known(distance);
+        for measure in all_measures(1, true) {
+            let of = |rows: &[Vec<Cell>], value: u64| {
+                let criteria = Criteria::new([criterion(measure, value)]);
+                let verdict = judge_with(rows, &criteria, &known, &sensitive);
+                assert_eq!(verdict, verify(rows, 2, 1, &criteria, SuppressedAs::Group, &known), "{criteria:?}");
+                verdict
+            };
+            let reached = of(&rows, 1).findings[0].reached.expect("there are groups");
+            let stricter = if measures::is_at_least(measure) { reached + 1 } else { reached - 1 };
+            assert!(of(&rows, reached).holds(), "{measure:?} reaches {reached}");
+            assert!(!of(&rows, stricter).holds(), "{measure:?} reaches no more than {reached}");
+            let n_broken = changes.iter().filter(|changed| !of(changed, reached).holds()).count();
+            let n_kept = changes.len() - n_broken;
+            assert!(n_broken > 20 && n_kept > 20, "{measure:?}: {n_broken} broken, {n_kept} kept");
+        }
+    }
+}
+
+/// A promise that compares with the original table is none where nobody says what that was like.
+#[test]
+fn what_cannot_be_judged_is_not_called_kept() {
+    let (rows, _) = diverse_release();
+    let (known, sensitive) = known(Distance::Ordered);
+    let unknown = NaiveOutside::default();
+    for measure in
+        all_measures(1, true).into_iter().filter(|measure| measure.is_relative() || measure.name() == "k_map")
+    {
+        let value = if measures::is_at_least(measure) { 1 } else { NEVER - 1 };
+        let criteria = Criteria::new([criterion(measure, value)]);
+        assert!(judge_with(&rows, &criteria, &known, &sensitive).holds(), "{measure:?}");
+        let verdict = judge_with(&rows, &criteria, &unknown, &sensitive);
+        assert!(!verdict.holds() && !verdict.findings[0].is_judged && verdict.findings[0].reached.is_none());
+        // Beside one that can be judged, it is said to be open.
+        let with_k = judge_with(&rows, &criteria.with(Criterion::k(2)), &unknown, &sensitive);
+        assert!(with_k.holds() && with_k.findings.iter().any(|finding| !finding.is_judged));
+    }
+}
+
+/// A value that the original table does not have, or a value that it has and hides behind another name.
+#[test]
+fn a_value_that_the_table_never_had_breaks_every_comparison_with_it() {
+    let (mut rows, _) = diverse_release();
+    set(&mut rows, 0, 2, "plague");
+    for distance in Distance::ALL {
+        let (known, sensitive) = known(distance);
+        for measure in all_measures(1, false).into_iter().filter(|measure| measure.is_relative()) {
+            let criteria = Criteria::new([criterion(measure, NEVER - 1)]);
+            let verdict = judge_with(&rows, &criteria, &known, &sensitive);
+            assert!(!verdict.holds(), "{measure:?} in {distance:?} distance");
+        }
+    }
+}
+
+/// Whoever does not say where values stand in their tree has not shown that they are near each other.
+#[test]
+fn values_without_labels_are_as_far_apart_as_can_be() {
+    let (rows, counts) = diverse_release();
+    let distance_with = |labels: &[(&str, &[&str])]| {
+        let texts = |labels: &[&str]| labels.iter().map(|label| label.to_string()).collect::<Vec<String>>();
+        let labels = labels.iter().map(|(value, labels)| (Some(value.to_string()), texts(labels))).collect();
+        let original = Original::new(SENSITIVE, counts.clone().into_iter().collect(), Distance::Hierarchical, &labels);
+        let outside = Outside { originals: vec![Some(original)], population: None };
+        let names = [COLUMNS[0].to_string(), COLUMNS[1].to_string()];
+        let mut verifier = Verifier::new(&names, &[SENSITIVE.to_string()], SuppressedAs::Group);
+        verifier.push(&batch(&COLUMNS, &rows[..6])).expect("columns of texts");
+        verifier.verdict(&Criteria::new([criterion(Measure::Closeness(0), 1)]), &outside).findings[0].reached
+    };
+    let all =
+        distance_with(&[("flu", &["flu", "viral"]), ("gout", &["gout", "other"]), ("mumps", &["mumps", "viral"])]);
+    let none = distance_with(&[]);
+    let some = distance_with(&[("flu", &["flu", "viral"]), ("gout", &["gout", "other"])]);
+    // In 60ths, the first group has 6 too many with flu, 5 of them for mumps, which are half as far, and one for gout.
+    assert_eq!((all, some, none), (Some(58_334), Some(100_000), Some(100_000)));
+}
+
+/// Every criterion of a certificate is read back, checked and compared with what the release reaches.
+#[test]
+fn every_criterion_of_a_certificate_is_checked() {
+    let (rows, _) = diverse_release();
+    let (known, sensitive) = known(Distance::Hierarchical);
+    let names = [SENSITIVE.to_string()];
+    // One (c,l) is all that a certificate can say of an attribute.
+    let measures = all_measures(1, true).into_iter().filter(|m| *m != Measure::Recursive { sensitive: 0, l: 3 });
+    let value = |measure| if measures::is_at_least(measure) { 1_100_000 } else { 1_900_000 };
+    let value = |measure: Measure| if measure.is_count() { 2 } else { value(measure) };
+    let promised = Criteria::new(measures.map(|measure| criterion(measure, value(measure))));
+    let verdict = judge_with(&rows, &promised, &known, &sensitive);
+    assert!(verdict.holds(), "{verdict:#?}");
+    let mut certificate = certificate();
+    let as_json = incrowd::wire::criteria(&promised, &names);
+    let entry = |(finding, (key, promised)): (&Finding, (String, Value))| {
+        (key, json!({ "promised": promised, "reached": finding_reached(finding) }))
+    };
+    certificate.criteria = verdict.findings.iter().zip(as_json).map(entry).collect();
+    assert_eq!(certificate.promised(), Some(promised.clone()));
+    let wrong = |certificate: &Certificate| -> Vec<String> {
+        let claims = check_claims(certificate, &verdict, &COLUMNS.map(String::from), HASH);
+        let about_criteria = claims.into_iter().filter(|claim| claim.claim.ends_with(" reached"));
+        about_criteria.filter(|claim| !claim.holds).map(|claim| claim.claim).collect()
+    };
+    assert_eq!(wrong(&certificate), Vec::<String>::new());
+    assert_eq!(certificate.criteria.len(), 10);
+    for key in certificate.criteria.keys() {
+        for reached in [json!(0), json!(null), json!(0.123456), json!("2")] {
+            let mut falsified = certificate.clone();
+            falsified.criteria[key]["reached"] = reached;
+            assert_eq!(wrong(&falsified), [format!("{key} reached")]);
+        }
+        let mut unreadable = certificate.clone();
+        unreadable.criteria[key]["promised"] = json!("a lot");
+        assert_eq!(unreadable.promised(), None, "a promise that is read in part would be another one");
+    }
 }
 
 // ---- The certificate ----
@@ -240,7 +416,8 @@ fn certificate() -> Certificate {
         choice: "exact".to_string(),
         criteria: criteria.into_iter().map(|(name, value)| (name.to_string(), value)).collect::<Map<_, _>>(),
         quasi_identifiers: names(&COLUMNS[..2]),
-        sensitive: Some(SENSITIVE.to_string()),
+        sensitive: names(&[SENSITIVE]),
+        original: Map::new(),
         columns: names(&COLUMNS),
         levels: json!({ "age": 1, "city": 1 }),
         level_names: json!({ "age": "level 1", "city": "level 1" }),
@@ -263,10 +440,12 @@ fn certificate() -> Certificate {
 
 /// The claims of a certificate that a release, judged as the certificate says, does not bear out.
 fn false_claims(certificate: &Certificate, rows: &[Vec<Cell>]) -> Vec<String> {
-    let sensitive = certificate.sensitive.as_deref();
+    let sensitive = &certificate.sensitive;
     let mut verifier = Verifier::new(&certificate.quasi_identifiers, sensitive, SuppressedAs::Group);
     verifier.push(&batch(&COLUMNS, rows)).expect("columns of texts");
-    let verdict = verifier.verdict(certificate.promised());
+    // A promise that cannot be read is none.
+    let promised = certificate.promised().unwrap_or_default();
+    let verdict = verifier.verdict(&promised, &Outside::default());
     let claims = check_claims(certificate, &verdict, &COLUMNS.map(String::from), HASH);
     let mut wrong: Vec<String> = claims.into_iter().filter(|claim| !claim.holds).map(|claim| claim.claim).collect();
     wrong.extend((!verdict.holds()).then(|| "promise".to_string()));
@@ -353,8 +532,8 @@ fn the_roles_of_a_certificate_are_checked_by_what_they_make_of_the_groups() {
         |c| c.quasi_identifiers.clear(),
         &["groups", "smallest group", "fewest distinct", "k reached", "l reached"],
     );
-    check_certificate(|c| c.sensitive = None, &["fewest distinct", "l reached", "promise"]);
-    check_certificate(|c| c.sensitive = Some("city".into()), &["fewest distinct", "l reached", "promise"]);
+    check_certificate(|c| c.sensitive.clear(), &["fewest distinct", "promise"]);
+    check_certificate(|c| c.sensitive = vec!["city".into()], &["fewest distinct", "l reached", "promise"]);
 }
 
 /// A certificate of another file, whose hash was adjusted to this one.

@@ -3,9 +3,10 @@
 mod common;
 
 use common::{
-    Attribute, Cell, Made, Naive, Table, all_level_vectors, assert_same_negotiation, assert_same_profile, scheme,
+    Attribute, Cell, Made, Naive, Table, Wanted, all_level_vectors, assert_same_negotiation, assert_same_profile,
+    one_sensitive, request,
 };
-use incrowd::{Answer, Criteria, Missing, Request};
+use incrowd::{Answer, Criteria, Measure, Missing, Request};
 
 /// Tables that are made of these cells, in every combination.
 struct World {
@@ -32,8 +33,9 @@ impl World {
         let kinds = self.kinds_of_records();
         multisets(kinds.len(), n_records).into_iter().map(move |chosen| Table {
             quasi_identifiers: self.quasi_identifiers.clone(),
-            has_sensitive: self.sensitive.is_some(),
+            sensitive: if self.sensitive.is_some() { one_sensitive() } else { vec![] },
             has_note: false,
+            wanted: Wanted::default(),
             missing: self.missing.clone(),
             records: chosen.into_iter().map(|kind| kinds[kind].clone()).collect(),
         })
@@ -59,14 +61,14 @@ fn requests(naive: &Naive) -> Vec<Request> {
     let each = |greatest: u64| std::iter::once(None).chain((1..=greatest).map(Some));
     let mut requests = Vec::new();
     for k in each(naive.n_records()) {
-        for l in each(naive.n_sensitive as u64) {
-            let criteria = Criteria { k, l };
+        for l in each(naive.n_sensitive() as u64) {
+            let criteria = Criteria::of(k, l);
             if criteria.is_empty() {
                 continue;
             }
             for n_suppressed_max in 0..=naive.n_records() {
                 for levels in all_level_vectors(&naive.tops) {
-                    requests.push(Request { criteria, n_suppressed_max, level_max: scheme(&levels) });
+                    requests.push(request(criteria.clone(), n_suppressed_max, &levels));
                 }
             }
         }
@@ -83,10 +85,9 @@ fn check(world: &World, sizes_and_steps: &[(usize, usize)]) -> usize {
             let (Made { lattice, .. }, naive) = (table.make(), Naive::new(&table));
             assert_eq!(lattice.n_records(), naive.n_records());
             assert_eq!(lattice.n_dropped(), naive.n_dropped);
-            assert_eq!(lattice.n_sensitive(), naive.n_sensitive);
+            assert!(lattice.sensitive().iter().map(|(_, n)| *n).eq(naive.n_values()));
             for naive_scheme in &naive.schemes {
-                let place = lattice.schemes().place(&scheme(&naive_scheme.levels));
-                assert_same_profile(lattice.profile(place), naive_scheme, &table);
+                assert_same_profile(&lattice, naive_scheme, &table);
             }
             for request in requests(&naive) {
                 assert_same_negotiation(&lattice, &naive, &request, &table);
@@ -188,8 +189,9 @@ fn groups_of_every_shape_when_both_criteria_are_asked_for() {
         };
         let table = Table {
             quasi_identifiers: vec![Attribute::flat("city", &["g0", "g1", "g2"])],
-            has_sensitive: true,
+            sensitive: one_sensitive(),
             has_note: false,
+            wanted: Wanted::default(),
             missing: Missing::default(),
             records: chosen.into_iter().enumerate().flat_map(records_of).collect(),
         };
@@ -201,7 +203,9 @@ fn groups_of_every_shape_when_both_criteria_are_asked_for() {
             if let Answer::Offers(offers) = answer
                 && let [first, second] = &offers.privacy_alternatives[..]
             {
-                let is_l = |offer: &incrowd::Offer| offer.criteria.k == request.criteria.k;
+                let is_l = |offer: &incrowd::Offer| {
+                    offer.criteria.value(Measure::Size) == request.criteria.value(Measure::Size)
+                };
                 assert_ne!(is_l(first), is_l(second));
                 *(if is_l(first) { &mut n_l_first } else { &mut n_k_first }) += 1;
             }

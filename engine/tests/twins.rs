@@ -4,9 +4,9 @@ mod common;
 
 use common::random::{Wish, asked, chance, larger_tables, small_tables, wide_tables, with_policy};
 use common::*;
-use incrowd::lattice::{groups_of, profile_of};
+use incrowd::lattice::{groups_of, outcome_of};
 use incrowd::negotiate::{Contribution, SizeShare, explain, offer_of};
-use incrowd::verify::SuppressedAs;
+use incrowd::verify::{Outside, SuppressedAs};
 use incrowd::{Criteria, Level, Missing, Request, Verifier};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -19,14 +19,27 @@ fn check_annotation(table: &Table) {
     let lattice = &made.lattice;
     assert_eq!(lattice.n_records(), naive.n_records());
     assert_eq!(lattice.n_dropped(), naive.n_dropped);
-    assert_eq!(lattice.n_sensitive(), naive.n_sensitive);
+    assert!(lattice.sensitive().iter().map(|(_, n)| *n).eq(naive.n_values()));
     assert_eq!(lattice.schemes().len(), naive.schemes.len());
     for naive_scheme in &naive.schemes {
         let scheme = scheme(&naive_scheme.levels);
-        let profile = lattice.profile(lattice.schemes().place(&scheme));
-        assert_same_profile(profile, naive_scheme, table);
-        let straight = profile_of(&made.counts, &made.hierarchies, &made.weights, &scheme).expect("weights are fine");
-        assert_eq!(profile, &straight, "rolled up and straight from the counts at {scheme} of {table:#?}");
+        assert_same_profile(lattice, naive_scheme, table);
+        let place = lattice.schemes().place(&scheme);
+        let looks = lattice.profile(place).entries().iter().flat_map(|entry| {
+            let look = lattice.looks().of(entry.look as usize);
+            std::iter::repeat_n(look.to_vec(), entry.n_groups as usize)
+        });
+        let mut looks: Vec<Vec<u64>> = looks.collect();
+        looks.sort();
+        let (_, groups) = groups_of(&made.counts, &made.hierarchies, &scheme, &made.yardstick);
+        let mut straight: Vec<Vec<u64>> = (0..groups.len()).map(|group| groups.of(group).to_vec()).collect();
+        straight.sort();
+        assert_eq!(looks, straight, "rolled up and straight from the counts at {scheme} of {table:#?}");
+        for criteria in [k(1), k(2), k(5)] {
+            let outcome = outcome_of(&made.counts, &made.hierarchies, &made.plan(), &scheme, &criteria);
+            let (_, straight) = outcome.expect("weights are fine");
+            assert_eq!(lattice.outcome(place, &criteria), straight, "{criteria:?} at {scheme} of {table:#?}");
+        }
     }
 }
 
@@ -79,8 +92,9 @@ fn sets_of_sensitive_values_of_every_size_are_united() {
                 Attribute { name: "sevens".into(), rows: sevens, weight: 1.0 },
                 Attribute { name: "twenties".into(), rows: twenties, weight: 0.5 },
             ],
-            has_sensitive: n_sensitive > 0,
+            sensitive: if n_sensitive > 0 { one_sensitive() } else { vec![] },
             has_note: false,
+            wanted: Wanted::default(),
             missing: Missing::default(),
             records: (0..n_records).map(record).collect(),
         });
@@ -98,10 +112,10 @@ fn check_negotiation(table: &Table, requests: impl Fn(&Naive) -> Vec<Request>) {
     for request in requests(&naive) {
         assert_same_negotiation(&made.lattice, &naive, &request, table);
         // What search relies on: bounds that enclose the truth, floors that no scheme is below.
-        let suppression = made.lattice.suppression(request.criteria);
+        let suppression = made.lattice.suppression(&request.criteria);
         for naive_scheme in &naive.schemes {
             let place = made.lattice.schemes().place(&scheme(&naive_scheme.levels));
-            let n_suppressed = naive_scheme.n_suppressed(request.criteria);
+            let n_suppressed = naive_scheme.n_suppressed(&request.criteria);
             let (least, most) = suppression.bounds(place);
             assert_eq!(suppression.exact(place), n_suppressed);
             assert!(least <= n_suppressed && n_suppressed <= most, "{least} to {most} for {n_suppressed}");
@@ -135,8 +149,9 @@ fn answers_are_those_of_the_definition_also_in_a_large_lattice() {
     };
     let table = Table {
         quasi_identifiers: (0..6).map(digits).collect(),
-        has_sensitive: true,
+        sensitive: one_sensitive(),
         has_note: false,
+        wanted: Wanted::default(),
         missing: Missing::default(),
         records: (0..24usize)
             .map(|i| {
@@ -147,8 +162,6 @@ fn answers_are_those_of_the_definition_also_in_a_large_lattice() {
     };
     let n_schemes = 6usize.pow(6);
     assert!(n_schemes > 20_000);
-    let request =
-        |criteria, n_suppressed_max, levels: &[u8]| Request { criteria, n_suppressed_max, level_max: scheme(levels) };
     check_negotiation(&table, |naive| {
         assert_eq!(naive.schemes.len(), n_schemes);
         vec![
@@ -174,17 +187,17 @@ proptest! {
         let (made, naive) = (table.make(), Naive::new(&table));
         for wish in wishes.iter().filter(|_| naive.n_records() > 0) {
             let (levels, criteria) = (wish.levels(&naive), wish.criteria(&naive));
-            let explanation = explain(&made.lattice, &scheme(&levels), criteria);
+            let explanation = explain(&made.lattice, &scheme(&levels), &criteria);
             let naive_scheme = naive.scheme(&levels);
-            let n_suppressed = naive_scheme.n_suppressed(criteria);
+            let n_suppressed = naive_scheme.n_suppressed(&criteria);
             prop_assert_eq!(explanation.n_suppressed, n_suppressed);
             prop_assert_eq!(explanation.scheme, scheme(&levels));
 
             let mut by_size = std::collections::BTreeMap::new();
             for group in &naive_scheme.groups {
-                let (n_records, n_lost) = by_size.entry(group.size).or_insert((0, 0));
-                *n_records += group.size;
-                *n_lost += if group.holds(criteria) { 0 } else { group.size };
+                let (n_records, n_lost) = by_size.entry(group.size()).or_insert((0, 0));
+                *n_records += group.size();
+                *n_lost += if group.holds(&criteria) { 0 } else { group.size() };
             }
             let by_size: Vec<SizeShare> = by_size
                 .into_iter()
@@ -195,7 +208,7 @@ proptest! {
             let suppressed_with = |a: usize, level: u8| {
                 let mut changed = levels.clone();
                 changed[a] = level;
-                naive.scheme(&changed).n_suppressed(criteria)
+                naive.scheme(&changed).n_suppressed(&criteria)
             };
             let contribution = |a: usize| Contribution {
                 attribute: a,
@@ -205,7 +218,10 @@ proptest! {
             };
             let by_attribute: Vec<Contribution> = (0..levels.len()).map(contribution).collect();
             prop_assert_eq!(explanation.by_attribute, by_attribute);
-            assert_same_offer(&offer_of(&made.lattice, &scheme(&levels), criteria), &naive_scheme.offer(criteria));
+            assert_same_offer(
+                &offer_of(&made.lattice, &scheme(&levels), &criteria),
+                &naive.offer(naive_scheme, &criteria),
+            );
         }
     }
 }
@@ -218,30 +234,31 @@ fn check_publishing(table: &Table, wishes: &[Wish]) {
     let (made, naive) = (table.make(), Naive::new(table));
     for wish in wishes.iter().filter(|_| naive.n_records() > 0) {
         let (levels, criteria) = (wish.levels(&naive), wish.criteria(&naive));
-        let (rows, n_suppressed, n_dropped) = publish(table, &made, &levels, criteria);
-        let expected = naive.published(&levels, criteria);
+        let (rows, n_suppressed, n_dropped) = publish(table, &made, &levels, &criteria);
+        let expected = naive.published(&levels, &criteria);
         assert!(rows == expected, "{rows:#?}\nis not {expected:#?}\nat {levels:?} under {criteria:?} of {table:#?}");
-        assert_eq!(n_suppressed, naive.scheme(&levels).n_suppressed(criteria));
+        assert_eq!(n_suppressed, naive.scheme(&levels).n_suppressed(&criteria));
         assert_eq!(n_dropped, naive.n_dropped);
 
-        let (of_base, groups) = groups_of(&made.counts, &made.hierarchies, &scheme(&levels));
+        let (of_base, groups) = groups_of(&made.counts, &made.hierarchies, &scheme(&levels), &made.yardstick);
         assert_eq!(groups.len(), naive.scheme(&levels).groups.len());
         assert_eq!(of_base.len(), made.counts.n_groups());
 
-        let offer = naive.scheme(&levels).offer(criteria);
-        let verdict = judge(table, &rows, criteria, SuppressedAs::Group);
+        let offer = naive.offer(naive.scheme(&levels), &criteria);
+        let verdict = judge(table, &rows, &criteria, SuppressedAs::Group);
         assert!(verdict.holds(), "{verdict:?}");
         assert_eq!(verdict.n_groups, offer.n_groups);
-        assert_eq!(verdict.smallest_group, offer.smallest_group);
+        assert_eq!(verdict.smallest_group, offer.reached.first().map(|(_, size)| *size));
         assert_eq!(verdict.n_records + n_suppressed, naive.n_records());
     }
 }
 
-fn judge(table: &Table, rows: &[Vec<Cell>], criteria: Criteria, suppressed_as: SuppressedAs) -> incrowd::Verdict {
+fn judge(table: &Table, rows: &[Vec<Cell>], criteria: &Criteria, suppressed_as: SuppressedAs) -> incrowd::Verdict {
     let names: Vec<String> = table.quasi_identifier_names().into_iter().map(String::from).collect();
-    let mut verifier = Verifier::new(&names, table.sensitive_name(), suppressed_as);
+    let sensitive: Vec<String> = table.sensitive_names().into_iter().map(String::from).collect();
+    let mut verifier = Verifier::new(&names, &sensitive, suppressed_as);
     verifier.push(&batch(&table.names(), rows)).expect("columns of texts");
-    verifier.verdict(criteria)
+    verifier.verdict(criteria, &Outside::default())
 }
 
 proptest! {
@@ -293,14 +310,14 @@ proptest! {
         let names: Vec<String> = (0..4).map(|i| format!("q{i}")).collect();
         let columns: Vec<&str> = names.iter().map(String::as_str).collect();
         let suppressed_as = if is_absent { SuppressedAs::Absent } else { SuppressedAs::Group };
-        let sensitive = has_sensitive.then(|| columns[n_attributes]);
-        let criteria = Criteria { k, l: l.filter(|_| has_sensitive) };
-        let mut verifier = Verifier::new(&names[..n_attributes], sensitive, suppressed_as);
+        let n_sensitive = usize::from(has_sensitive);
+        let criteria = Criteria::of(k, l.filter(|_| has_sensitive));
+        let mut verifier = Verifier::new(&names[..n_attributes], &names[n_attributes..][..n_sensitive], suppressed_as);
         let (first, second) = rows.split_at(n_first.min(rows.len()));
         verifier.push(&batch(&columns, first)).expect("columns of texts");
         verifier.push(&batch(&columns, second)).expect("columns of texts");
-        let verdict = verifier.verdict(criteria);
-        let expected = verify(&rows, n_attributes, has_sensitive, criteria, suppressed_as);
+        let verdict = verifier.verdict(&criteria, &Outside::default());
+        let expected = verify(&rows, n_attributes, n_sensitive, &criteria, suppressed_as, &NaiveOutside::default());
         prop_assert_eq!(&verdict, &expected);
         let holds = expected.findings.iter().all(|finding| finding.n_groups_failing == 0);
         prop_assert_eq!(verdict.holds(), holds && !criteria.is_empty());
@@ -314,12 +331,13 @@ proptest! {
 fn a_dropped_record_with_a_value_of_its_own_does_not_stop_publishing() {
     let table = Table {
         quasi_identifiers: vec![Attribute::flat("age", &["20", "30"]), Attribute::flat("sex", &["f"])],
-        has_sensitive: false,
+        sensitive: vec![],
         has_note: false,
+        wanted: Wanted::default(),
         missing: Missing { tokens: vec![], drop_records: true },
         records: records(&[&[Some("20"), Some("f")], &[Some("20"), Some("f")], &[Some("30"), None]]),
     };
-    let (rows, n_suppressed, n_dropped) = publish(&table, &table.make(), &[0, 0], k(2));
+    let (rows, n_suppressed, n_dropped) = publish(&table, &table.make(), &[0, 0], &k(2));
     assert_eq!(rows, records(&[&[Some("20"), Some("f")], &[Some("20"), Some("f")]]));
     assert_eq!((n_suppressed, n_dropped), (0, 1));
 }
@@ -329,14 +347,14 @@ fn a_dropped_record_with_a_value_of_its_own_does_not_stop_publishing() {
 fn a_single_record_can_be_counted_and_answered() {
     let table = Table {
         quasi_identifiers: vec![Attribute::flat("age", &["20"]), Attribute::flat("sex", &["f"])],
-        has_sensitive: true,
+        sensitive: one_sensitive(),
         has_note: false,
+        wanted: Wanted::default(),
         missing: Missing::default(),
         records: records(&[&[Some("20"), Some("f"), Some("flu")]]),
     };
     check_annotation(&table);
-    let request = Request { criteria: k_and_l(1, 1), n_suppressed_max: 0, level_max: scheme(&[0, 0]) };
-    check_negotiation(&table, |_| vec![request.clone()]);
+    check_negotiation(&table, |_| vec![request(k_and_l(1, 1), 0, &[0, 0])]);
 }
 
 /// A table without records has no groups, and nothing can be asked of it.
@@ -344,12 +362,12 @@ fn a_single_record_can_be_counted_and_answered() {
 fn a_table_without_records_can_be_annotated() {
     let table = Table {
         quasi_identifiers: vec![Attribute::flat("age", &["20"]), Attribute::flat("sex", &["f"])],
-        has_sensitive: true,
+        sensitive: one_sensitive(),
         has_note: false,
+        wanted: Wanted::default(),
         missing: Missing::default(),
         records: vec![],
     };
     check_annotation(&table);
-    let request = Request { criteria: k(1), n_suppressed_max: 0, level_max: scheme(&[0, 0]) };
-    assert!(incrowd::negotiate(&table.make().lattice, &request).is_err());
+    assert!(incrowd::negotiate(&table.make().lattice, &request(k(1), 0, &[0, 0])).is_err());
 }

@@ -1,8 +1,13 @@
 //! The first reading: from a project to counts and checked hierarchies.
 
 use incrowd::error::unknown;
+use incrowd::lattice::Effort;
+use incrowd::table::Kind;
 use incrowd::wire::grouped;
-use incrowd::{Counter, Error, ErrorKind, GroupCounts, Hierarchy, Missing, Result, Role};
+use incrowd::{
+    Counter, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result, Role,
+    Yardstick,
+};
 
 use crate::project::{Attribute, Project};
 use crate::source::Source;
@@ -13,8 +18,10 @@ use crate::talk::Talk;
 pub struct Choice {
     /// All quasi-identifiers of the project where none are chosen.
     pub quasi_identifiers: Option<Vec<String>>,
-    /// The sensitive attribute, where the project has several.
-    pub sensitive: Option<String>,
+    /// All sensitive attributes of the project where none are chosen.
+    pub sensitive: Option<Vec<String>>,
+    /// Whether the population is counted too.
+    pub with_population: bool,
     /// As many as there are cores where 0.
     pub n_threads: usize,
 }
@@ -34,13 +41,41 @@ pub struct Counted {
     pub counts: GroupCounts,
     /// In the project's order of attributes.
     pub quasi_identifiers: Vec<Attribute>,
-    pub sensitive: Option<String>,
+    pub sensitive: Vec<Attribute>,
     pub hierarchies: Vec<Hierarchy>,
+    /// By sensitive attribute, how far apart its values are, with the hierarchy where that is needed.
+    pub distances: Vec<(Distance, Option<Hierarchy>)>,
 }
 
 impl Counted {
     pub fn weights(&self) -> Vec<f64> {
         self.quasi_identifiers.iter().map(|attribute| attribute.weight).collect()
+    }
+
+    pub fn sensitive_names(&self) -> Vec<String> {
+        self.sensitive.iter().map(|attribute| attribute.name.clone()).collect()
+    }
+
+    /// By sensitive attribute, how many different values it has.
+    pub fn n_sensitive_values(&self) -> Vec<usize> {
+        self.counts.sensitive().iter().map(|domain| domain.len()).collect()
+    }
+
+    /// What groups are measured with, for some criteria.
+    pub fn yardstick(&self, measures: impl IntoIterator<Item = Measure>) -> Result<Yardstick> {
+        Yardstick::new(&self.counts, &self.distances, measures)
+    }
+
+    /// Annotates the lattice with some measures, and with entropy where a ranking needs it.
+    pub fn annotate(
+        &self,
+        measures: impl IntoIterator<Item = Measure>,
+        with_entropy: bool,
+        effort: &Effort,
+    ) -> Result<Lattice> {
+        let (weights, yardstick) = (self.weights(), self.yardstick(measures)?);
+        let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy };
+        incrowd::annotate(&self.counts, &self.hierarchies, &plan, effort)
     }
 }
 
@@ -50,7 +85,9 @@ pub fn count(project: &Project, choice: &Choice, talk: &Talk) -> Result<Counted>
     let source = project.source()?;
     check_columns(project, &source)?;
     let names: Vec<&str> = quasi_identifiers.iter().map(|attribute| attribute.name.as_str()).collect();
-    let counts = count_source(&source, &names, sensitive.as_deref(), &project.missing, choice.n_threads(), talk)?;
+    let sensitive_names: Vec<&str> = sensitive.iter().map(|attribute| attribute.name.as_str()).collect();
+    let n_threads = choice.n_threads();
+    let mut counts = count_source(&source, &names, &sensitive_names, &project.missing, n_threads, talk)?;
     if counts.n_dropped() > 0 {
         talk.note(format!(
             "{} of {} records lack a value and are left out (missing_records = \"drop\")",
@@ -58,12 +95,39 @@ pub fn count(project: &Project, choice: &Choice, talk: &Talk) -> Result<Counted>
             grouped(counts.n_dropped() + counts.n_records())
         ));
     }
+    if choice.with_population {
+        counts = counts.with_population(&count_population(project, &names, n_threads, talk)?);
+    }
     let hierarchies = quasi_identifiers
         .iter()
         .zip(counts.domains())
         .map(|(attribute, domain)| attribute.rule.resolve(domain))
         .collect::<Result<_>>()?;
-    Ok(Counted { source, counts, quasi_identifiers, sensitive, hierarchies })
+    let distances = sensitive
+        .iter()
+        .zip(counts.sensitive())
+        .map(|(attribute, domain)| match attribute.distance {
+            Some(Distance::Hierarchical) => Ok((Distance::Hierarchical, Some(attribute.rule.resolve(domain)?))),
+            Some(distance) => Ok((distance, None)),
+            // Numbers and dates have an order that means something; for words it would be that of the alphabet.
+            None if domain.kind() == Kind::Text => Ok((Distance::Equal, None)),
+            None => Ok((Distance::Ordered, None)),
+        })
+        .collect::<Result<_>>()?;
+    Ok(Counted { source, counts, quasi_identifiers, sensitive, hierarchies, distances })
+}
+
+/// Counts the people whom those of the table hide among.
+fn count_population(project: &Project, names: &[&str], n_threads: usize, talk: &Talk) -> Result<GroupCounts> {
+    let path = project.population.as_ref().ok_or_else(|| {
+        Error::new(ErrorKind::Request, "k_map needs a population to hide in, and the project names none")
+            .hint("add population = \"population.csv\" under [data]; it has the same quasi-identifiers")
+    })?;
+    let source = Source::open(&project.folder.join(path), &project.csv)?;
+    names.iter().try_for_each(|name| source.check_column(name))?;
+    // What a person of the population lacks elsewhere matters to nobody.
+    let missing = Missing { drop_records: false, ..project.missing.clone() };
+    count_source(&source, names, &[], &missing, n_threads, talk)
 }
 
 /// Refuses a project that names columns which the data do not have.
@@ -85,12 +149,12 @@ fn check_columns(project: &Project, source: &Source) -> Result<()> {
 pub fn count_source(
     source: &Source,
     quasi_identifiers: &[&str],
-    sensitive: Option<&str>,
+    sensitive: &[&str],
     missing: &Missing,
     n_threads: usize,
     talk: &Talk,
 ) -> Result<GroupCounts> {
-    let columns = needed_columns(source, quasi_identifiers.iter().copied().chain(sensitive), missing);
+    let columns = needed_columns(source, quasi_identifiers.iter().chain(sensitive).copied(), missing);
     let bar = talk.bytes("counting", source.n_bytes());
     let counters = source.for_each_parallel(
         &columns,
@@ -128,8 +192,8 @@ pub fn needed_columns<'a>(source: &Source, names: impl Iterator<Item = &'a str>,
     }
 }
 
-/// The quasi-identifiers and the sensitive attribute of this run.
-pub fn chosen(project: &Project, choice: &Choice) -> Result<(Vec<Attribute>, Option<String>)> {
+/// The quasi-identifiers and the sensitive attributes of this run, in the project's order.
+pub fn chosen(project: &Project, choice: &Choice) -> Result<(Vec<Attribute>, Vec<Attribute>)> {
     let mut quasi_identifiers: Vec<Attribute> = project.with_role(Role::QuasiIdentifier).cloned().collect();
     if let Some(names) = &choice.quasi_identifiers {
         for name in names {
@@ -149,23 +213,26 @@ pub fn chosen(project: &Project, choice: &Choice) -> Result<(Vec<Attribute>, Opt
             .at(project.file.display().to_string())
             .hint("give at least one attribute role = \"quasi-identifier\""));
     }
-    let sensitive: Vec<&str> = project.with_role(Role::Sensitive).map(|attribute| attribute.name.as_str()).collect();
-    let sensitive = match (&choice.sensitive, &sensitive[..]) {
-        (None, []) => None,
-        (None, [only]) => Some(only.to_string()),
-        (None, several) => {
-            return Err(Error::new(ErrorKind::Request, "there are several sensitive attributes")
-                .hint(format!("choose one of them with --sensitive: {}", several.join(", "))));
-        }
-        (Some(name), known) if known.contains(&name.as_str()) => Some(name.clone()),
-        (Some(name), _) if quasi_identifiers.iter().any(|attribute| attribute.name == *name) => {
-            return Err(Error::new(
-                ErrorKind::Request,
-                format!("attribute '{name}' cannot be a quasi-identifier and sensitive at once"),
-            )
-            .hint("change its role in incrowd.toml"));
-        }
-        (Some(name), known) => return Err(unknown(ErrorKind::Request, "sensitive attribute", name, known)),
-    };
+    let mut sensitive: Vec<Attribute> = project.with_role(Role::Sensitive).cloned().collect();
+    if let Some(names) = &choice.sensitive {
+        names.iter().try_for_each(|name| check_sensitive(project, name))?;
+        sensitive.retain(|attribute| names.contains(&attribute.name));
+    }
     Ok((quasi_identifiers, sensitive))
+}
+
+/// Refuses a name that is not that of a sensitive attribute.
+pub fn check_sensitive(project: &Project, name: &str) -> Result<()> {
+    match project.attribute(name).map(|attribute| attribute.role) {
+        Ok(Role::Sensitive) => Ok(()),
+        Ok(Role::QuasiIdentifier) => Err(Error::new(
+            ErrorKind::Request,
+            format!("attribute '{name}' cannot be a quasi-identifier and sensitive at once"),
+        )
+        .hint("change its role in incrowd.toml")),
+        _ => {
+            let known: Vec<&str> = project.with_role(Role::Sensitive).map(|known| known.name.as_str()).collect();
+            Err(unknown(ErrorKind::Request, "sensitive attribute", name, &known))
+        }
+    }
 }

@@ -568,7 +568,7 @@ mod tests {
     use incrowd::criterion::Criteria;
     use incrowd::hierarchy::absent_values;
     use incrowd::lattice::Effort;
-    use incrowd::{Answer, Domain, Lattice, Level, Offer, Request, Scheme, annotate, negotiate};
+    use incrowd::{Answer, Domain, Lattice, Level, Measure, Offer, Request, Scheme, negotiate};
     use tempfile::TempDir;
 
     use super::*;
@@ -671,8 +671,7 @@ mod tests {
     #[test]
     fn requests_show_what_they_say() {
         let counted = counted(&demo(N_RECORDS, SEED));
-        let lattice = annotate(&counted.counts, &counted.hierarchies, &counted.weights(), &Effort::default())
-            .expect("the lattice is small");
+        let lattice = counted.annotate([], false, &Effort::default()).expect("the lattice is small");
         let answers =
             REQUESTS.map(|(_, flags)| negotiate(&lattice, &request(&lattice, flags)).expect("it has a meaning"));
         let [Answer::Exact(met), Answer::Offers(offers), Answer::Exact(diverse)] = &answers else {
@@ -680,17 +679,17 @@ mod tests {
         };
         let check = |offer: &Offer, scheme: &str, k: u64, n_suppressed: u64| {
             assert_eq!(
-                (offer.scheme.to_string().as_str(), offer.criteria.k, offer.n_suppressed),
+                (offer.scheme.to_string().as_str(), offer.criteria.value(Measure::Size), offer.n_suppressed),
                 (scheme, Some(k), n_suppressed)
             );
         };
         check(met, "203112", 5, 919);
-        assert_eq!(met.fewest_distinct, Some(1), "which is what the third request mends");
+        assert_eq!(met.fewest_distinct(), Some(1), "which is what the third request mends");
         check(&offers.suppression, "203112", 10, 3103);
         check(offers.height.as_ref().expect("coarser dates do"), "103113", 10, 986);
         check(offers.privacy.as_ref().expect("a smaller crowd does"), "203112", 5, 919);
         check(diverse, "203112", 5, 998);
-        assert_eq!(diverse.fewest_distinct, Some(3));
+        assert_eq!(diverse.fewest_distinct(), Some(3));
     }
 
     /// A request from flags as [`REQUESTS`] write them.
@@ -706,9 +705,10 @@ mod tests {
             Level(max_level.split(',').find_map(of_attribute).expect("every attribute has a level"))
         };
         Request {
-            criteria: Criteria { k: number("--k"), l: number("--l") },
+            criteria: Criteria::of(number("--k"), number("--l")),
             n_suppressed_max: lattice.n_records() * percent / 100,
             level_max: Scheme::new(lattice.hierarchies().iter().map(|h| level(h.attribute())).collect()),
+            best_by: Default::default(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd::error::unknown;
 use incrowd::hierarchy::{DateUnit, LabelTable, Side};
-use incrowd::{Error, ErrorKind, Missing, Result, Role, Rule};
+use incrowd::{Distance, Error, ErrorKind, Missing, Result, Role, Rule};
 use toml::{Table, Value};
 
 use crate::source::{CsvOptions, Source};
@@ -21,6 +21,8 @@ pub struct Project {
     pub file: PathBuf,
     /// Where the data are, as the file says it.
     pub data: String,
+    /// A table of the population that the data are a sample of, for k-map.
+    pub population: Option<String>,
     pub csv: CsvOptions,
     pub missing: Missing,
     pub keep_other: bool,
@@ -40,16 +42,32 @@ pub struct Attribute {
     /// The hierarchy as the project file writes it.
     pub hierarchy_text: String,
     pub weight: f64,
+    /// How far apart sensitive values are, for t-closeness; by the kind of its values where the file does not say.
+    pub distance: Option<Distance>,
 }
 
 /// The standing wish; flags override it.
 #[derive(Clone, Debug, Default)]
 pub struct StandingRequest {
-    pub k: Option<u64>,
-    pub l: Option<u64>,
+    pub criteria: Vec<CriterionText>,
     pub max_suppressed: Option<String>,
     pub max_level: Vec<(String, u64)>,
+    pub best_by: Option<String>,
 }
+
+/// A criterion as someone wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CriterionText {
+    /// One of [`CRITERIA`].
+    pub name: &'static str,
+    /// The sensitive attribute that it is about, where that is said.
+    pub attribute: Option<String>,
+    pub value: String,
+}
+
+/// The criteria that can be asked for.
+pub const CRITERIA: [&str; 10] =
+    ["k", "k_map", "l", "alpha", "entropy_l", "recursive", "t", "delta", "beta", "enhanced_beta"];
 
 impl Project {
     /// Opens a project by its folder or by its file.
@@ -98,7 +116,7 @@ fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     known_keys(&table, "", &["data", "attributes", "request"])?;
     let data = section(&table, "data")?
         .ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
-    known_keys(data, "data.", &["path", "delimiter", "missing", "missing_records", "other"])?;
+    known_keys(data, "data.", &["path", "population", "delimiter", "missing", "missing_records", "other"])?;
     let path = text_at(data, "data.path", "path")?
         .ok_or_else(|| wrong("[data] has no path").hint("add path = \"data.csv\""))?;
     let delimiter = match text_at(data, "data.delimiter", "delimiter")? {
@@ -127,6 +145,7 @@ fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         folder: folder.to_path_buf(),
         file: file.to_path_buf(),
         data: path,
+        population: text_at(data, "data.population", "population")?,
         csv: CsvOptions { delimiter },
         missing: Missing { tokens, drop_records },
         keep_other,
@@ -148,18 +167,19 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
             .filter(|weight| weight.is_finite() && *weight >= 0.0)
             .ok_or_else(|| wrong(format!("{key}.weight must be a number of at least 0")))?,
     };
-    if let Some(distance) = text_at(table, &format!("{key}.distance"), "distance")? {
-        let known = ["equal", "ordered", "hierarchical"];
-        if !known.contains(&distance.as_str()) {
-            return Err(unknown(ErrorKind::Project, &format!("value of {key}.distance"), &distance, &known));
-        }
-    }
+    let distance = match text_at(table, &format!("{key}.distance"), "distance")? {
+        None => None,
+        Some(text) => Some(Distance::parse(&text).ok_or_else(|| {
+            let known = Distance::ALL.map(Distance::name);
+            unknown(ErrorKind::Project, &format!("value of {key}.distance"), &text, &known)
+        })?),
+    };
     let (rule, hierarchy_file) = match table.get("hierarchy") {
         None => (Rule::Flat, None),
         Some(value) => rule(value, &format!("{key}.hierarchy"), folder)?,
     };
     let hierarchy_text = table.get("hierarchy").map_or("flat".to_string(), Value::to_string);
-    Ok(Attribute { name: name.to_string(), role, rule, hierarchy_file, hierarchy_text, weight })
+    Ok(Attribute { name: name.to_string(), role, rule, hierarchy_file, hierarchy_text, weight, distance })
 }
 
 type RuleAndFile = (Rule, Option<(String, String)>);
@@ -309,15 +329,23 @@ fn file_rule(path: &str, folder: &Path) -> Result<RuleAndFile> {
 }
 
 fn standing_request(table: &Table) -> Result<StandingRequest> {
-    known_keys(table, "request.", &["k", "l", "max_suppressed", "max_level"])?;
-    let whole = |key: &str| match table.get(key) {
-        None => Ok(None),
-        Some(value) => value
-            .as_integer()
-            .and_then(|n| u64::try_from(n).ok())
-            .map(Some)
-            .ok_or_else(|| wrong(format!("request.{key} must be a whole number"))),
-    };
+    let known: Vec<&str> = CRITERIA.into_iter().chain(["max_suppressed", "max_level", "best_by"]).collect();
+    known_keys(table, "request.", &known)?;
+    let mut criteria = Vec::new();
+    for name in CRITERIA {
+        let criterion = |attribute: Option<&String>, value: &Value| {
+            Ok(CriterionText { name, attribute: attribute.cloned(), value: criterion_value(name, value)? })
+        };
+        match table.get(name) {
+            None => {}
+            Some(Value::Table(of_attributes)) => {
+                for (attribute, value) in of_attributes {
+                    criteria.push(criterion(Some(attribute), value)?);
+                }
+            }
+            Some(value) => criteria.push(criterion(None, value)?),
+        }
+    }
     let max_suppressed = match table.get("max_suppressed") {
         None => None,
         Some(Value::String(text)) => Some(text.clone()),
@@ -333,7 +361,25 @@ fn standing_request(table: &Table) -> Result<StandingRequest> {
         max_level
             .push((name.clone(), level.ok_or_else(|| wrong(format!("request.max_level.{name} must be a level")))?));
     }
-    Ok(StandingRequest { k: whole("k")?, l: whole("l")?, max_suppressed, max_level })
+    let best_by = text_at(table, "request.best_by", "best_by")?;
+    Ok(StandingRequest { criteria, max_suppressed, max_level, best_by })
+}
+
+/// A criterion's value as a flag would write it: `10`, `0.2`, or `2,3` for a list.
+fn criterion_value(name: &str, value: &Value) -> Result<String> {
+    let is_whole = ["k", "k_map", "l"].contains(&name);
+    match value {
+        Value::Integer(n) if *n >= 0 => Ok(n.to_string()),
+        Value::Float(number) if !is_whole => Ok(number.to_string()),
+        Value::String(text) if !is_whole => Ok(text.clone()),
+        Value::Array(list) if name == "recursive" => {
+            let parts: Option<Vec<f64>> = list.iter().map(number).collect();
+            let parts = parts.ok_or_else(|| wrong("request.recursive must be a list of two numbers"))?;
+            Ok(parts.iter().map(f64::to_string).collect::<Vec<_>>().join(","))
+        }
+        _ if is_whole => Err(wrong(format!("request.{name} must be a whole number"))),
+        _ => Err(wrong(format!("request.{name} must be a number"))),
+    }
 }
 
 fn section<'a>(table: &'a Table, key: &str) -> Result<Option<&'a Table>> {

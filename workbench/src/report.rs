@@ -3,10 +3,15 @@
 //! One HTML file that asks nobody for anything: no scripts, no fonts, no pictures from elsewhere.
 //! Charts are drawn with widths in percent and heights in pixels, so that they fit a phone and their words stay readable.
 
-use incrowd::criterion::Criterion;
+use incrowd::criterion::{Criteria, Criterion, Measure};
 use incrowd::verify::{Finding, Verdict};
-use incrowd::wire::{Certificate, Claim, FileHash, grouped, percent};
+use incrowd::wire::{
+    self, Certificate, Claim, FileHash, criterion_in_words, criterion_of, grouped, number_in_words, percent,
+    promise_in_words,
+};
 use serde_json::Value;
+
+use crate::page::{self, escape};
 
 /// What the page tells.
 pub struct Facts<'a> {
@@ -64,30 +69,7 @@ pub fn html(facts: &Facts) -> String {
         origin(facts),
         signature(facts),
     ];
-    // The policy makes "asks nobody for anything" the browser's business too.
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
-        sections.concat()
-    )
-}
-
-/// Makes a text safe to stand between tags and within quoted attributes.
-pub fn escape(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            _ => safe.push(character),
-        }
-    }
-    safe
+    page::document(&title, &sections.concat())
 }
 
 // What the page concludes.
@@ -111,7 +93,7 @@ impl Judgement {
 }
 
 fn judge(facts: &Facts) -> Judgement {
-    let promised = facts.certificate.promised();
+    let promised = promised(facts);
     if facts.verdict.findings.iter().any(|finding| !finding.holds()) {
         Judgement::Broken
     } else if facts.claims.iter().any(|claim| !claim.holds) {
@@ -125,6 +107,10 @@ fn judge(facts: &Facts) -> Judgement {
     }
 }
 
+fn promised(facts: &Facts) -> Criteria {
+    facts.certificate.promised().unwrap_or_default()
+}
+
 /// The finding about exactly this criterion: one about a lower value would say less than was promised.
 fn finding_of<'a>(facts: &'a Facts, criterion: Criterion) -> Option<&'a Finding> {
     facts.verdict.findings.iter().find(|finding| finding.criterion == criterion)
@@ -135,7 +121,7 @@ fn verdict_in_words(facts: &Facts) -> (&'static str, String) {
     let n_groups = facts.verdict.n_groups;
     match judge(facts) {
         Judgement::Holds => {
-            let needs: Vec<String> = facts.certificate.promised().iter().map(|c| need(facts, c)).collect();
+            let needs: Vec<String> = promised(facts).iter().map(|c| need(facts, c)).collect();
             let who = match n_groups {
                 1 => "The single published group has".to_string(),
                 n => format!("Each of the {} published groups has", grouped(n)),
@@ -160,7 +146,7 @@ fn verdict_in_words(facts: &Facts) -> (&'static str, String) {
             let sentence = format!("The groups pass the check, but {wrong}: it does not describe this file.");
             ("The certificate does not hold.", sentence)
         }
-        Judgement::Unjudged if facts.certificate.promised().is_empty() => (
+        Judgement::Unjudged if promised(facts).is_empty() => (
             "Nothing is promised.",
             "The certificate names no criterion, so this file must not be taken for an anonymous one.".to_string(),
         ),
@@ -171,33 +157,41 @@ fn verdict_in_words(facts: &Facts) -> (&'static str, String) {
     }
 }
 
+/// What every group has, to follow "has".
 fn need(facts: &Facts, criterion: Criterion) -> String {
-    match criterion {
-        Criterion::KAnonymity(k) => format!("at least {}", counted(k, "record", "records")),
-        Criterion::DistinctDiversity(l) => {
-            format!("at least {} of {}", counted(l, "value", "different values"), sensitive(facts))
+    match criterion.measure {
+        Measure::Size => format!("at least {}", counted(criterion.value, "record", "records")),
+        Measure::Distinct(_) => {
+            let values = counted(criterion.value, "value", "different values");
+            format!("at least {values} of {}", sensitive(facts, criterion))
         }
+        _ => escape(&promise_in_words(criterion, &facts.certificate.sensitive)),
     }
 }
 
 fn shortfall(facts: &Facts, finding: &Finding) -> String {
     let have = if finding.n_groups_failing == 1 { "has" } else { "have" };
-    let what = match finding.criterion {
-        Criterion::KAnonymity(k) => format!("fewer than {}", counted(k, "record", "records")),
-        Criterion::DistinctDiversity(l) => {
-            format!("fewer than {} of {}", counted(l, "value", "different values"), sensitive(facts))
+    let criterion = finding.criterion;
+    let what = match criterion.measure {
+        Measure::Size => format!("{have} fewer than {}", counted(criterion.value, "record", "records")),
+        Measure::Distinct(_) => {
+            let values = counted(criterion.value, "value", "different values");
+            format!("{have} fewer than {values} of {}", sensitive(facts, criterion))
         }
+        _ => format!("miss {}", escape(&criterion_in_words(criterion, &facts.certificate.sensitive))),
     };
     format!(
-        "{} of {} {have} {what} ({} in all).",
+        "{} of {} {what} ({} in all).",
         grouped(finding.n_groups_failing),
         counted(facts.verdict.n_groups, "published group", "published groups"),
         counted(finding.n_records_failing, "record", "records"),
     )
 }
 
-fn sensitive(facts: &Facts) -> String {
-    facts.certificate.sensitive.as_deref().map_or("the sensitive attribute".to_string(), name)
+/// The sensitive attribute that a criterion is about.
+fn sensitive(facts: &Facts, criterion: Criterion) -> String {
+    let attribute = criterion.measure.sensitive().and_then(|s| facts.certificate.sensitive.get(s));
+    attribute.map_or("the sensitive attribute".to_string(), name)
 }
 
 // The sections, in the order of the page.
@@ -214,7 +208,7 @@ fn heading(facts: &Facts) -> String {
 }
 
 fn promise(facts: &Facts) -> String {
-    let promises: String = facts.certificate.promised().iter().map(|criterion| one_promise(facts, criterion)).collect();
+    let promises: String = promised(facts).iter().map(|criterion| one_promise(facts, criterion)).collect();
     let promises = match promises.is_empty() {
         true => "<p>No criterion is promised.</p>\n".to_string(),
         false => format!("<ul class=\"promises\">\n{promises}</ul>\n"),
@@ -228,26 +222,11 @@ fn promise(facts: &Facts) -> String {
 }
 
 fn one_promise(facts: &Facts, criterion: Criterion) -> String {
-    let (title, meaning) = match criterion {
-        Criterion::KAnonymity(k) => (
-            format!("k-anonymity, k = {}", grouped(k)),
-            format!(
-                "Whoever knows a person’s quasi-identifiers ({}), and that the person is in the release, \
-                 finds at least {} that could be theirs.",
-                names(&facts.certificate.quasi_identifiers),
-                counted(k, "record", "records"),
-            ),
-        ),
-        Criterion::DistinctDiversity(l) => (
-            format!("distinct l-diversity, l = {}", grouped(l)),
-            format!(
-                "The records that could be theirs hold at least {} of {}.",
-                counted(l, "value", "different values"),
-                sensitive(facts),
-            ),
-        ),
-    };
+    let (title, meaning) = title_and_meaning(facts, criterion);
     let (class, status, but) = match finding_of(facts, criterion) {
+        Some(finding) if !finding.is_judged => {
+            ("bad", "not judged", " <strong>This cannot be judged from the file alone.</strong>".to_string())
+        }
         Some(finding) if finding.holds() => ("good", "✓ kept", String::new()),
         Some(finding) => {
             ("bad", "✕ broken", format!(" <strong>This is not kept:</strong> {}", shortfall(facts, finding)))
@@ -260,24 +239,107 @@ fn one_promise(facts: &Facts, criterion: Criterion) -> String {
     )
 }
 
+/// The name of a criterion and what it means to a reader.
+fn title_and_meaning(facts: &Facts, criterion: Criterion) -> (String, String) {
+    let Criterion { measure, value } = criterion;
+    let of = sensitive(facts, criterion);
+    let number = number_in_words(measure, value);
+    let original = "in the original table, as it was before anything was suppressed";
+    match measure {
+        Measure::Size => (
+            format!("k-anonymity, k = {number}"),
+            format!(
+                "Whoever knows a person’s quasi-identifiers ({}), and that the person is in the release, \
+                 finds at least {} that could be theirs.",
+                names(&facts.certificate.quasi_identifiers),
+                counted(value, "record", "records"),
+            ),
+        ),
+        Measure::Population => (
+            format!("k-map, k = {number}"),
+            format!(
+                "Whoever knows a person’s quasi-identifiers ({}), but not that the person is in the release, \
+                 finds at least {number} people of the population whose record it could be.",
+                names(&facts.certificate.quasi_identifiers),
+            ),
+        ),
+        Measure::Distinct(_) => (
+            format!("distinct l-diversity, l = {number}"),
+            format!(
+                "The records that could be theirs hold at least {} of {of}.",
+                counted(value, "value", "different values"),
+            ),
+        ),
+        Measure::Share(_) => (
+            format!("(α,k)-anonymity, α = {number}"),
+            format!("No value of {of} is that of more than the share {number} of the records that could be theirs."),
+        ),
+        Measure::Entropy(_) => (
+            format!("entropy l-diversity, l = {number}"),
+            format!("The values of {of} that could be theirs are as uncertain as {number} equally frequent ones."),
+        ),
+        Measure::Recursive { l, .. } => (
+            format!("recursive (c,l)-diversity, c = {number}, l = {l}"),
+            format!(
+                "In each group the most frequent value of {of} is less than {number} times as frequent as \
+                 the {l}-th most frequent and all rarer ones together."
+            ),
+        ),
+        Measure::Closeness(s) => {
+            let distance = facts.certificate.sensitive.get(s).and_then(|name| facts.certificate.original.get(name));
+            let distance = distance.and_then(|original| original.get("distance")?.as_str()).unwrap_or("chosen");
+            (
+                format!("t-closeness, t = {number}"),
+                format!(
+                    "In each group the values of {of} are distributed as {original}, up to {number} \
+                     in the {} distance.",
+                    escape(distance)
+                ),
+            )
+        }
+        Measure::Disclosure(_) => (
+            format!("δ-disclosure privacy, δ = {number}"),
+            format!("No value of {of} is e^{number} times as likely in a group, or as unlikely, as {original}."),
+        ),
+        Measure::Likeness(_) => (
+            format!("β-likeness, β = {number}"),
+            format!("No value of {of} is more likely in a group than {original}, by more than {number} times that."),
+        ),
+        Measure::EnhancedLikeness(_) => (
+            format!("enhanced β-likeness, β = {number}"),
+            format!(
+                "No value of {of} is more likely in a group than {original}, by more than {number} times that; \
+                 and frequent values by less."
+            ),
+        ),
+    }
+}
+
 /// What a reader might think is promised, and is not.
 fn limits(facts: &Facts) -> Vec<(&'static str, String)> {
-    let promised = facts.certificate.promised();
+    let promised = promised(facts);
     let mut limits = Vec::new();
-    if promised.k.is_some() && promised.l.is_none() {
+    let is_about_values = promised.iter().any(|criterion| criterion.measure.sensitive().is_some());
+    if !promised.is_empty() && !is_about_values {
         let mut text = "k-anonymity hides which record is a person’s, not what their group has in common: \
                         where all records of a group agree, whoever finds the group knows."
             .to_string();
-        if let (Some(sensitive), Some(1)) = (&facts.certificate.sensitive, facts.verdict.fewest_distinct) {
+        if let (Some(sensitive), Some(1)) = (facts.certificate.sensitive.first(), facts.verdict.fewest_distinct) {
             let name = name(sensitive);
             text.push_str(&format!(" In this release some groups do have a single value of {name}."));
         }
         limits.push(("What a group shares.", text));
     }
-    if promised.l.is_some() {
+    let counts_only = |criterion: Criterion| matches!(criterion.measure, Measure::Distinct(_));
+    if is_about_values && promised.iter().all(|c| c.measure.sensitive().is_none() || counts_only(c)) {
         let text = "Distinct l-diversity counts different values and no more: in a group one value may be far more \
                     frequent than the others, and different values may mean much the same.";
         limits.push(("How evenly values are spread.", text.to_string()));
+    }
+    if promised.iter().any(|criterion| matches!(criterion.measure, Measure::Population)) {
+        let text = "k-map hides people only from those who do not know that they are in the release; and it is as good \
+                    as the table of the population that it was checked with.";
+        limits.push(("Who is in the release.", text.to_string()));
     }
     let mut text = "Whoever knows more than the quasi-identifiers may tell the records of a group apart.".to_string();
     let kept = kept_columns(facts.certificate);
@@ -304,7 +366,7 @@ fn numbers(facts: &Facts) -> String {
     let (certificate, verdict) = (facts.certificate, facts.verdict);
     let n_complete = certificate.n_records_read.saturating_sub(certificate.n_records_dropped);
     let number = |n: Option<u64>| n.map_or("none".to_string(), grouped);
-    let promised = certificate.promised();
+    let promised = promised(facts);
     let of_promised = |n: Option<u64>| n.map_or(String::new(), |n| format!("promised: {}", grouped(n)));
     let dropped_note =
         format!("{}, values missing", percent(certificate.n_records_dropped, certificate.n_records_read));
@@ -320,11 +382,18 @@ fn numbers(facts: &Facts) -> String {
             &percent(verdict.n_records, certificate.n_records_read),
         ),
         tile("Groups", "", &grouped(verdict.n_groups), &mean_size(verdict)),
-        tile("Smallest group", "", &number(verdict.smallest_group), &of_promised(promised.k)),
+        tile("Smallest group", "", &number(verdict.smallest_group), &of_promised(promised.value(Measure::Size))),
     ];
-    if certificate.sensitive.is_some() {
-        let note = ["fewest in a group", &of_promised(promised.l)].join("<br>");
+    if !certificate.sensitive.is_empty() {
+        let note = ["fewest in a group", &of_promised(promised.value(Measure::Distinct(0)))].join("<br>");
         tiles.push(tile("Sensitive values", "", &number(verdict.fewest_distinct), &note));
+    }
+    let others = |finding: &&Finding| !matches!(finding.criterion.measure, Measure::Size | Measure::Distinct(_));
+    for finding in verdict.findings.iter().filter(others) {
+        let Criterion { measure, value } = finding.criterion;
+        let reached = finding.reached.map_or("not judged".to_string(), |reached| number_in_words(measure, reached));
+        let note = format!("promised: {}", number_in_words(measure, value));
+        tiles.push(tile(&escape(&wire::key(measure, &certificate.sensitive)), "", &reached, &note));
     }
     let loss = certificate.loss.get("ncp").and_then(Value::as_f64);
     tiles.push(tile("Loss (NCP)", "", &loss.map_or("unknown".to_string(), share), "0 % exact, 100 % hidden"));
@@ -466,7 +535,7 @@ fn buckets(group_sizes: &[(u64, u64)], k: Option<u64>) -> Vec<Bucket> {
 }
 
 fn group_sizes(facts: &Facts) -> String {
-    let k = facts.certificate.promised().k;
+    let k = promised(facts).value(Measure::Size);
     let buckets = buckets(&facts.group_sizes, k);
     if buckets.is_empty() {
         return String::new();
@@ -716,15 +785,18 @@ struct Wish {
 
 fn wishes(facts: &Facts) -> Vec<Wish> {
     let certificate = facts.certificate;
-    let promised = certificate.promised();
+    let promised = promised(facts);
     let Some(request) = certificate.request.as_object() else {
         return Vec::new();
     };
     let mut wishes = Vec::new();
     for (key, asked) in request {
         match (key.as_str(), asked) {
-            ("k", _) => wishes.push(at_least("Records alike (k)", asked, promised.k)),
-            ("l", _) => wishes.push(at_least("Different sensitive values (l)", asked, promised.l)),
+            ("k", _) => wishes.push(at_least("Records alike (k)", asked, promised.value(Measure::Size))),
+            ("l", _) => {
+                wishes.push(at_least("Different sensitive values (l)", asked, promised.value(Measure::Distinct(0))));
+            }
+            ("best_by", _) => {}
             ("max_suppressed", _) => {
                 wishes.push(at_most("Records suppressed".to_string(), asked, Some(certificate.n_records_suppressed)));
             }
@@ -732,6 +804,10 @@ fn wishes(facts: &Facts) -> Vec<Wish> {
                 let level = certificate.levels.get(attribute).and_then(Value::as_u64);
                 at_most(format!("Level of {}", name(attribute)), asked, level)
             })),
+            _ if criterion_of(key, asked, &certificate.sensitive).is_some() => {
+                wishes
+                    .extend(criterion_of(key, asked, &certificate.sensitive).map(|asked| criterion_wish(facts, asked)));
+            }
             _ => wishes.push(Wish {
                 wish: escape(key),
                 asked: escape(&asked.to_string()),
@@ -741,6 +817,18 @@ fn wishes(facts: &Facts) -> Vec<Wish> {
         }
     }
     wishes
+}
+
+fn criterion_wish(facts: &Facts, asked: Criterion) -> Wish {
+    let given = promised(facts).value(asked.measure);
+    let words = |value: u64| number_in_words(asked.measure, value);
+    let bound = if asked.measure.is_at_least() { "at least" } else { "at most" };
+    Wish {
+        wish: escape(&wire::key(asked.measure, &facts.certificate.sensitive)),
+        asked: format!("{bound} {}", words(asked.value)),
+        given: given.map_or("no promise".to_string(), words),
+        is_met: Some(given.is_some_and(|given| asked.holds(given))),
+    }
 }
 
 fn at_least(wish: &str, asked: &Value, given: Option<u64>) -> Wish {
@@ -842,7 +930,7 @@ fn how_to_check(facts: &Facts) -> String {
 fn query(certificate: &Certificate) -> String {
     let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
     let attributes: Vec<String> = certificate.quasi_identifiers.iter().map(|name| quoted(name)).collect();
-    let (least, counted) = match &certificate.sensitive {
+    let (least, counted) = match certificate.sensitive.first() {
         Some(name) => (", min(n_values)", format!(",\n    count(DISTINCT {}) AS n_values", quoted(name))),
         None => ("", String::new()),
     };
@@ -965,118 +1053,9 @@ fn nice_step(n_most: u64) -> u64 {
     }
 }
 
-const STYLE: &str = "
-:root {
-  color-scheme: light;
-  --paper: #fff; --ink: #1b1f24; --soft: #5a626b; --line: #dfe3e8; --tint: #f4f6f8;
-  --accent: #2b6095; --range: #bcd3e9; --warn: #a85b00; --amber: #e0a23a; --grey: #b4bbc3;
-  --good: #17693e; --good-tint: #e8f4ed; --bad: #b3261e; --bad-tint: #fcecea; --warn-tint: #fbf1e2;
-}
-@media screen and (prefers-color-scheme: dark) {
-  :root {
-    color-scheme: dark;
-    --paper: #14171b; --ink: #e7eaed; --soft: #a0a8b1; --line: #2d343b; --tint: #1d2227;
-    --accent: #82b4e6; --range: #2f4d6b; --warn: #f0b866; --amber: #d19a3c; --grey: #59626c;
-    --good: #6fcf9b; --good-tint: #16291f; --bad: #ff9184; --bad-tint: #331a18; --warn-tint: #2f2413;
-  }
-}
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink);
-  font: 16px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif;
-  -webkit-text-size-adjust: 100%; overflow-wrap: break-word; }
-main { max-width: 46rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }
-h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 1.25rem; letter-spacing: -.01em; }
-h2 { font-size: 1.2rem; line-height: 1.3; margin: 0 0 .75rem; }
-h3 { font-size: 1rem; margin: 1.25rem 0 .4rem; }
-p { margin: 0 0 .75rem; }
-em { font-style: normal; font-weight: 600; }
-section { margin-top: 2.75rem; }
-.eyebrow { margin: 0 0 .25rem; color: var(--soft); font-size: .9rem; }
-.verdict { display: flex; gap: .85rem; margin: 0; padding: 1rem 1.1rem; border-radius: 8px; font-size: 1.1rem; }
-.verdict .mark { flex: none; width: 1.65rem; height: 1.65rem; border-radius: 50%; line-height: 1.65rem;
-  text-align: center; font-weight: 700; font-size: 1rem; background: currentColor; }
-.verdict .mark::first-letter { color: var(--paper); }
-.verdict > span:last-child { color: var(--ink); }
-.good { color: var(--good); } .bad { color: var(--bad); } .warn { color: var(--warn); }
-.verdict.good { background: var(--good-tint); } .verdict.bad { background: var(--bad-tint); }
-.verdict.good strong { color: var(--good); } .verdict.bad strong { color: var(--bad); }
-.chip { display: inline-block; padding: 0 .5em; border-radius: 4px; font-size: .8rem; font-weight: 600;
-  line-height: 1.6; white-space: nowrap; }
-.chip.good { background: var(--good-tint); } .chip.bad { background: var(--bad-tint); }
-.chip.warn { background: var(--warn-tint); }
-.promises { list-style: none; margin: 0; padding: 0; }
-.promises li { padding-left: .9rem; border-left: 3px solid; margin-bottom: .9rem; }
-.promises > li > strong, .promises p { color: var(--ink); } .promises p { margin: .1rem 0 0; }
-.limits { margin: 0; padding-left: 1.1rem; } .limits li { margin-bottom: .35rem; }
-.note, .axis, caption, figcaption, small, .tiles dt, .origin dt { color: var(--soft); font-size: .875rem; }
-.note { margin: .75rem 0 0; }
-.tiles { display: grid; grid-template-columns: repeat(4, 1fr); gap: 1.1rem 1rem; margin: 1.1rem 0 0; }
-.tiles dd { margin: 0; font-size: 1.5rem; line-height: 1.25; font-weight: 600; font-variant-numeric: tabular-nums; }
-small { display: block; font-size: .8rem; font-weight: 400; line-height: 1.4; }
-.swatch { display: inline-block; width: .65em; height: .65em; border-radius: 2px; margin-right: .4em; }
-.swatch.published { background: var(--accent); } .swatch.suppressed { background: var(--amber); }
-.swatch.dropped { background: var(--grey); }
-rect.published, .fill { fill: var(--accent); } rect.suppressed { fill: var(--amber); } rect.dropped { fill: var(--grey); }
-.records { display: block; width: 100%; height: 14px; border-radius: 4px; }
-.bar { display: block; width: 100%; height: 6px; margin-top: .35rem; border-radius: 3px; }
-.track { fill: var(--line); } .failing { fill: var(--bad); }
-table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
-caption { text-align: left; padding-bottom: .5rem; }
-th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); }
-.wishes td { white-space: nowrap; }
-thead th { font-size: .8rem; color: var(--soft); font-weight: 600; padding-top: 0; }
-tbody th { font-weight: 600; min-width: 6.5rem; } 
-.claims td:not(.end) { width: 30%; }
-td small, .claims td, h1, .verdict { overflow-wrap: anywhere; }
-th:last-child, td:last-child { padding-right: 0; }
-.loss { width: 22%; min-width: 4.5rem; } .end { text-align: right; }
-.numeric th, .numeric td { text-align: right; padding-top: .2rem; padding-bottom: .2rem; }
-.numeric th:first-child { text-align: left; } .numeric tbody th { font-weight: 400; }
-figure { margin: 0; } figcaption { margin-bottom: .75rem; }
-.chart { display: block; width: calc(100% - 24px); margin-left: 6px; height: 226px; overflow: visible; }
-.chart.scaled { width: calc(100% - 44px); margin-left: 44px; }
-.chart text { fill: var(--ink); font-size: 12px; font-variant-numeric: tabular-nums; }
-.chart .value, .chart .marked { paint-order: stroke; stroke: var(--paper); stroke-width: 3px; }
-.chart .tick, .chart .value { text-anchor: middle; } .chart .scale { text-anchor: end; }
-.chart .tick, .chart .scale { fill: var(--soft); } .chart .marked { font-weight: 600; }
-.chart line { stroke: var(--line); } .chart .base { stroke: var(--soft); }
-.chart .marker { stroke: var(--ink); stroke-dasharray: 3 3; }
-.chart .range { fill: var(--range); } .chart .mean { stroke: var(--accent); stroke-width: 2; stroke-linecap: round; }
-.chart .ring { fill: var(--paper); stroke: var(--ink); stroke-width: 2.5; }
-.axis { text-align: center; margin: 0 0 .5rem; }
-details { margin-top: .25rem; } summary { color: var(--accent); font-size: .875rem; cursor: pointer; }
-details table { margin-top: .5rem; max-width: 26rem; }
-pre, code { font-family: ui-monospace, 'Cascadia Mono', Menlo, Consolas, monospace; }
-code { font-size: .875em; }
-pre { background: var(--tint); border-radius: 6px; padding: .75rem .9rem; margin: 0 0 .9rem; white-space: pre-wrap; }
-pre span { display: inline-block; }
-.hash { font-size: .78rem; color: var(--soft); word-break: break-all; }
-.origin { margin: 0; } .origin div { display: grid; grid-template-columns: 9rem 1fr; gap: 0 1rem;
-  padding: .4rem 0; border-bottom: 1px solid var(--line); }
-.origin dd { margin: 0; }
-.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-.signature { display: none; }
-@media (min-width: 34rem) { .claims tbody th { min-width: 12rem; } }
-@media (max-width: 34rem) {
-  main { padding-top: 1.5rem; } h1 { font-size: 1.5rem; } .verdict { font-size: 1rem; }
-  .tiles { grid-template-columns: 1fr 1fr; } .tiles dd { font-size: 1.3rem; }
-  .origin div { display: block; } th, td { padding-right: .5rem; font-size: .9rem; }
-}
-@media print {
-  @page { margin: 18mm; }
-  * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
-  html { font-size: 13px; } body { font-size: 1rem; } main { max-width: none; padding: 0; } section { margin-top: 1.75rem; }
-  h2, h3, caption, figcaption { break-after: avoid; } figure, table, caption, .tiles, pre, .origin div, .promises li { break-inside: avoid; }
-  details { display: none; }
-  .signature { display: grid; grid-template-columns: 2fr 1fr 2fr; gap: 1.5rem; margin-top: 4rem; break-inside: avoid; }
-  .signature p { border-top: 1px solid var(--ink); padding-top: .3rem; font-size: .875rem; }
-}
-";
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use incrowd::criterion::Criteria;
     use serde_json::json;
 
     /// Adult with five quasi-identifiers, published with one wish given up.
@@ -1094,7 +1073,8 @@ mod tests {
             choice: "height".to_string(),
             criteria: criteria.as_object().expect("written as an object").clone(),
             quasi_identifiers: names(&["age", "workclass", "race", "occupation", "education"]),
-            sensitive: Some("hours-per-week".to_string()),
+            sensitive: names(&["hours-per-week"]),
+            original: Default::default(),
             columns: names(&["age", "workclass", "race", "occupation", "education", "hours-per-week", "income"]),
             levels: json!({"age": 1, "workclass": 2, "race": 2, "occupation": 2, "education": 0}),
             level_names: json!({}),
@@ -1118,6 +1098,7 @@ mod tests {
     fn verdict(n_groups_failing: u64) -> Verdict {
         let finding = |criterion, reached, n_groups_failing| Finding {
             criterion,
+            is_judged: true,
             reached: Some(reached),
             n_groups_failing,
             n_records_failing: n_groups_failing * 7,
@@ -1128,10 +1109,7 @@ mod tests {
             n_groups: 172,
             smallest_group: Some(if n_groups_failing > 0 { 7 } else { 10 }),
             fewest_distinct: Some(4),
-            findings: vec![
-                finding(Criterion::KAnonymity(10), 10, n_groups_failing),
-                finding(Criterion::DistinctDiversity(3), 4, 0),
-            ],
+            findings: vec![finding(Criterion::k(10), 10, n_groups_failing), finding(Criterion::l(3), 4, 0)],
         }
     }
 
@@ -1206,7 +1184,7 @@ mod tests {
             choice: text(),
             request: json!({"k": evil, "max_suppressed": evil, "max_level": {evil: 1}, evil: evil}),
             quasi_identifiers: vec![text()],
-            sensitive: Some(text()),
+            sensitive: vec![text()],
             columns: texts().into_iter().chain(["<script>2".to_string()]).collect(),
             levels: json!({evil: 2}),
             order: text(),
@@ -1264,11 +1242,11 @@ mod tests {
         unchecked.findings.pop();
         assert_eq!(judge(&facts(&certificate, &unchecked, &[])), Judgement::Unjudged);
         let mut weaker = verdict(0);
-        weaker.findings[0].criterion = Criterion::KAnonymity(9);
+        weaker.findings[0].criterion = Criterion::k(9);
         assert_eq!(judge(&facts(&certificate, &weaker, &[])), Judgement::Unjudged);
         let none = Certificate { criteria: Default::default(), ..certificate.clone() };
         let nothing = Verdict { findings: Vec::new(), ..verdict(0) };
-        assert!(none.promised() == Criteria::default());
+        assert!(none.promised() == Some(Criteria::default()));
         assert!(page(&none, &nothing, &[]).contains("Nothing is promised."));
         let empty = Verdict { n_records: 0, n_groups: 0, smallest_group: None, ..verdict(0) };
         assert_eq!(judge(&facts(&certificate, &empty, &[])), Judgement::Empty);

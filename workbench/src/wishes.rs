@@ -2,13 +2,18 @@
 
 use std::path::PathBuf;
 
+use incrowd::criterion::ONE;
 use incrowd::error::unknown;
 use incrowd::lattice::Effort;
 use incrowd::scheme::n_schemes;
-use incrowd::{Criteria, Error, ErrorKind, Hierarchy, Lattice, Level, Offer, Request, Result, Scheme};
+use incrowd::wire;
+use incrowd::{
+    Criteria, Criterion, Error, ErrorKind, Hierarchy, Lattice, Level, Measure, Offer, Ranking, Request, Result, Role,
+    Scheme,
+};
 
-use crate::count::{Choice, Counted, count};
-use crate::project::{Project, StandingRequest};
+use crate::count::{Choice, Counted, check_sensitive, count};
+use crate::project::{CRITERIA, CriterionText, Project};
 use crate::talk::Talk;
 
 /// Flags of every command that works on a project.
@@ -20,7 +25,7 @@ pub struct ProjectArgs {
     /// Use only these quasi-identifiers in this run; the others are left out of a release
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub quasi_identifiers: Option<Vec<String>>,
-    /// The sensitive attribute, where the project has several
+    /// The sensitive attribute that criteria are about, where the project has several and they do not say
     #[arg(long, value_name = "NAME")]
     pub sensitive: Option<String>,
     /// Threads to work with [default: one per core]
@@ -32,14 +37,51 @@ pub struct ProjectArgs {
 }
 
 /// Flags that say how much privacy is wanted.
+///
+/// Where there are several sensitive attributes, NAME: before a value says which one it is about: --l disease:3.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[command(
+    next_help_heading = "Privacy, in every published group (NAME:VALUE where there are several sensitive attributes)"
+)]
 pub struct CriteriaArgs {
-    /// k-anonymity: at least K records alike in every published group
+    /// k-anonymity: at least K records alike
     #[arg(long, value_name = "K")]
     pub k: Option<u64>,
-    /// Distinct l-diversity: at least L different sensitive values in every published group
-    #[arg(long, value_name = "L")]
-    pub l: Option<u64>,
+    /// k-map: at least K people of the population alike
+    #[arg(long, value_name = "K")]
+    pub k_map: Option<u64>,
+    /// Distinct l-diversity: at least L different sensitive values
+    #[arg(long, value_name = "L", allow_hyphen_values = true)]
+    pub l: Vec<String>,
+    /// (α,k)-anonymity: no sensitive value in more than this share of the records
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    pub alpha: Vec<String>,
+    /// Entropy l-diversity: sensitive values as uncertain as L equally frequent ones
+    #[arg(long, value_name = "L", allow_hyphen_values = true)]
+    pub entropy_l: Vec<String>,
+    /// Recursive (c,l)-diversity: the most frequent value less than C times the L-th and all rarer ones
+    #[arg(long, value_name = "C,L", allow_hyphen_values = true)]
+    pub recursive: Vec<String>,
+    /// t-closeness: sensitive values distributed as in the table, up to T in the attribute's distance
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub t: Vec<String>,
+    /// δ-disclosure: no value e^DELTA times as likely or unlikely as in the table
+    #[arg(long, value_name = "DELTA", allow_hyphen_values = true)]
+    pub delta: Vec<String>,
+    /// β-likeness: no value more likely than in the table by more than BETA times its share there
+    #[arg(long, value_name = "BETA", allow_hyphen_values = true)]
+    pub beta: Vec<String>,
+    /// Enhanced β-likeness: as β-likeness, and frequent values bounded more tightly
+    #[arg(long, value_name = "BETA", allow_hyphen_values = true)]
+    pub enhanced_beta: Vec<String>,
+}
+
+/// The privacy that is wanted, and the sensitive attributes it is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Privacy {
+    pub criteria: Criteria,
+    /// In the project's order; criteria name them by their number here.
+    pub sensitive: Vec<String>,
 }
 
 /// Flags that make up a request; what is not given is taken from [request] in the project file.
@@ -53,27 +95,38 @@ pub struct RequestArgs {
     /// Coarsest level of each attribute, by number or name; an attribute not named may go to its top
     #[arg(long, value_name = "A=LEVEL,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub max_level: Option<Vec<String>>,
+    /// Which of several satisfying schemes is best: height, ncp, discernibility, group-size, precision, entropy, or a
+    /// mix such as ncp=2,precision=1 [default: height]
+    #[arg(long, value_name = "QUALITY")]
+    pub best_by: Option<String>,
 }
 
 impl ProjectArgs {
-    pub fn choice(&self) -> Choice {
+    pub fn choice(&self, privacy: &Privacy) -> Choice {
         Choice {
             quasi_identifiers: self.quasi_identifiers.clone(),
-            sensitive: self.sensitive.clone(),
+            sensitive: Some(privacy.sensitive.clone()),
+            with_population: privacy.criteria.value(Measure::Population).is_some(),
             n_threads: usize::from(self.threads),
         }
+    }
+
+    /// No privacy yet, and the sensitive attribute that the project or the flags name.
+    pub fn no_privacy(&self, project: &Project, talk: &Talk) -> Result<Privacy> {
+        let none = Project { request: Default::default(), ..project.clone() };
+        CriteriaArgs::default().resolve(&none, self.sensitive.as_deref(), talk)
     }
 
     pub fn open(&self) -> Result<Project> {
         Project::open(&self.project)
     }
 
-    pub fn count(&self, project: &Project, talk: &Talk) -> Result<Counted> {
-        count(project, &self.choice(), talk)
+    pub fn count(&self, project: &Project, privacy: &Privacy, talk: &Talk) -> Result<Counted> {
+        count(project, &self.choice(privacy), talk)
     }
 
-    /// Annotates the lattice of a counted project, with a progress bar.
-    pub fn annotate(&self, counted: &Counted, talk: &Talk) -> Result<Lattice> {
+    /// Annotates the lattice of a counted project with what the criteria and the ranking look at.
+    pub fn annotate(&self, counted: &Counted, criteria: &Criteria, best_by: &Ranking, talk: &Talk) -> Result<Lattice> {
         let n_bytes_max = match &self.memory {
             Some(text) => parse_memory(text)?,
             None => free_memory() / 4 * 3,
@@ -81,26 +134,171 @@ impl ProjectArgs {
         let n_schemes = n_schemes(&counted.hierarchies).unwrap_or(u64::MAX);
         let bar = talk.things("annotating", n_schemes, "schemes");
         let effort = Effort { n_bytes_max, progress: &|n| bar.inc(n as u64) };
-        let weights = counted.weights();
+        let measures: Vec<Measure> = criteria.iter().map(|criterion| criterion.measure).collect();
+        let n_threads = Choice { n_threads: usize::from(self.threads), ..Choice::default() }.n_threads();
         let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(self.choice().n_threads())
+            .num_threads(n_threads)
             .build()
             .map_err(|error| Error::new(ErrorKind::Io, format!("could not start threads: {error}")))?;
-        let lattice = pool.install(|| incrowd::annotate(&counted.counts, &counted.hierarchies, &weights, &effort));
+        let lattice = pool.install(|| counted.annotate(measures, best_by.needs_entropy(), &effort));
         bar.finish_and_clear();
         lattice
     }
 }
 
 impl CriteriaArgs {
+    /// The criteria as they were typed.
+    pub fn texts(&self) -> Vec<CriterionText> {
+        let whole = |name, value: Option<u64>| {
+            value.map(|value| CriterionText { name, attribute: None, value: value.to_string() })
+        };
+        let mut texts: Vec<CriterionText> = whole("k", self.k).into_iter().chain(whole("k_map", self.k_map)).collect();
+        for (name, values) in [
+            ("l", &self.l),
+            ("alpha", &self.alpha),
+            ("entropy_l", &self.entropy_l),
+            ("recursive", &self.recursive),
+            ("t", &self.t),
+            ("delta", &self.delta),
+            ("beta", &self.beta),
+            ("enhanced_beta", &self.enhanced_beta),
+        ] {
+            texts.extend(values.iter().map(|value| match value.rsplit_once(':') {
+                Some((attribute, value)) => {
+                    CriterionText { name, attribute: Some(attribute.trim().to_string()), value: value.to_string() }
+                }
+                None => CriterionText { name, attribute: None, value: value.clone() },
+            }));
+        }
+        texts
+    }
+
     /// The flags, and where one is not given the project's standing wish for it.
-    pub fn resolve(&self, standing: &StandingRequest, talk: &Talk) -> Criteria {
-        let criteria = Criteria { k: self.k.or(standing.k), l: self.l.or(standing.l) };
-        if criteria.k == Some(1) {
+    ///
+    /// `sensitive` is the attribute of criteria that name none, where the project has several.
+    pub fn resolve(&self, project: &Project, sensitive: Option<&str>, talk: &Talk) -> Result<Privacy> {
+        let given = self.texts();
+        let standing = project.request.criteria.iter();
+        let standing = standing.filter(|text| given.iter().all(|given| given.name != text.name));
+        let texts: Vec<CriterionText> = CRITERIA
+            .iter()
+            .flat_map(|name| given.iter().chain(standing.clone()).filter(move |text| text.name == *name))
+            .cloned()
+            .collect();
+        if let Some(name) = sensitive {
+            check_sensitive(project, name)?;
+        }
+        let known: Vec<&str> = project.with_role(Role::Sensitive).map(|attribute| attribute.name.as_str()).collect();
+        let privacy = resolve(&texts, &known, sensitive).map_err(|error| match known.is_empty() {
+            true => error.hint("give one attribute role = \"sensitive\" in incrowd.toml"),
+            false => error,
+        })?;
+        if privacy.criteria.value(Measure::Size) == Some(1) {
             talk.note("k = 1 hides no one: every record may stand alone");
         }
-        criteria
+        Ok(privacy)
     }
+}
+
+/// Gives every criterion its sensitive attribute, and reads its value.
+///
+/// `known` are the sensitive attributes; `chosen` is that of criteria which name none, where there are several.
+pub fn resolve(texts: &[CriterionText], known: &[&str], chosen: Option<&str>) -> Result<Privacy> {
+    let wrong = |message: String| Error::new(ErrorKind::Request, message);
+    let default = match (chosen, known) {
+        (Some(name), _) => Some(name),
+        (None, [only]) => Some(*only),
+        (None, _) => None,
+    };
+    let mut named: Vec<&str> = Vec::new();
+    for text in texts {
+        let CriterionText { name, attribute, value } = text;
+        let needs_attribute = !["k", "k_map"].contains(name);
+        match (attribute.as_deref(), default) {
+            (None, _) if !needs_attribute => {}
+            (Some(attribute), _) if !needs_attribute => {
+                return Err(wrong(format!("{name} is about groups, not about the attribute '{attribute}'")));
+            }
+            (Some(attribute), _) if known.contains(&attribute) => named.push(attribute),
+            (Some(attribute), _) => return Err(unknown(ErrorKind::Request, "sensitive attribute", attribute, known)),
+            (None, Some(default)) => named.push(default),
+            (None, None) if known.is_empty() => {
+                return Err(wrong(format!("{name} needs a sensitive attribute, and none is named")));
+            }
+            (None, None) => {
+                let example = format!("--{} {}:{value}", name.replace('_', "-"), known[0]);
+                return Err(wrong(format!("there are several sensitive attributes: which one is {name} about?"))
+                    .hint(format!("for example {example}, or choose with --sensitive: {}", known.join(", "))));
+            }
+        }
+    }
+    // Where no criterion needs one, the sensitive attribute is still looked at, for the report.
+    if named.is_empty() {
+        named.extend(default);
+    }
+    let sensitive: Vec<String> =
+        known.iter().filter(|name| named.contains(name)).map(|name| name.to_string()).collect();
+    let criterion = |text: &CriterionText| {
+        let name = text.attribute.as_deref().or(default);
+        let s = name.and_then(|name| sensitive.iter().position(|known| known == name)).unwrap_or(0);
+        parse_criterion(text, s)
+    };
+    let criteria = Criteria::new(texts.iter().map(criterion).collect::<Result<Vec<_>>>()?);
+    let mut keys: Vec<String> = criteria.iter().map(|criterion| wire::key(criterion.measure, &sensitive)).collect();
+    keys.sort_unstable();
+    if let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(wrong(format!("{} is asked for twice, with different l", pair[0])).hint("give one of them"));
+    }
+    Ok(Privacy { criteria, sensitive })
+}
+
+/// Reads a criterion's value; `sensitive` is the number of its attribute.
+fn parse_criterion(text: &CriterionText, sensitive: usize) -> Result<Criterion> {
+    let CriterionText { name, value, .. } = text;
+    let wrong = |what: &str, example: &str| {
+        let flag = name.replace('_', "-");
+        Error::new(ErrorKind::Request, format!("'{value}' is not {what} for {name}"))
+            .hint(format!("for example --{flag} {example}"))
+    };
+    let whole = |text: &str, example: &str| text.trim().parse::<u64>().map_err(|_| wrong("a whole number", example));
+    let millionths = |text: &str, example: &str| {
+        parse_millionths(text).ok_or_else(|| wrong("a number of at most six decimals", example))
+    };
+    let (measure, value) = match *name {
+        "k" => (Measure::Size, whole(value, "10")?),
+        "k_map" => (Measure::Population, whole(value, "10")?),
+        "l" => (Measure::Distinct(sensitive), whole(value, "3")?),
+        "recursive" => {
+            let (c, l) = value.split_once(',').ok_or_else(|| wrong("a ratio and a number", "2,3"))?;
+            let l = whole(l, "2,3")?.min(u64::from(u32::MAX)) as u32;
+            (Measure::Recursive { sensitive, l }, millionths(c, "2,3")?)
+        }
+        "alpha" => (Measure::Share(sensitive), millionths(value, "0.5")?),
+        "entropy_l" => (Measure::Entropy(sensitive), millionths(value, "2.5")?),
+        "t" => (Measure::Closeness(sensitive), millionths(value, "0.2")?),
+        "delta" => (Measure::Disclosure(sensitive), millionths(value, "1.5")?),
+        "beta" => (Measure::Likeness(sensitive), millionths(value, "2")?),
+        "enhanced_beta" => (Measure::EnhancedLikeness(sensitive), millionths(value, "2")?),
+        name => unreachable!("{name} is none of the criteria"),
+    };
+    Ok(Criterion { measure, value })
+}
+
+/// `0.25` as 250,000; exactly, or not at all.
+fn parse_millionths(text: &str) -> Option<u64> {
+    let (whole, decimals) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() && decimals.is_empty() || !is_digits(whole) || !is_digits(decimals) {
+        return None;
+    }
+    let decimals = decimals.trim_end_matches('0');
+    if decimals.len() > 6 {
+        return None;
+    }
+    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    // Beyond a billion there is no criterion left.
+    let whole = (whole < 1_000_000_000).then_some(whole)?;
+    Some(whole * ONE + format!("{decimals:0<6}").parse::<u64>().ok()?)
 }
 
 impl RequestArgs {
@@ -112,12 +310,20 @@ impl RequestArgs {
         }
     }
 
+    /// Which of several satisfying schemes is best.
+    pub fn best_by(&self, project: &Project) -> Result<Ranking> {
+        match self.best_by.as_ref().or(project.request.best_by.as_ref()) {
+            Some(text) => Ranking::parse(text),
+            None => Ok(Ranking::default()),
+        }
+    }
+
     pub fn resolve(
         &self,
         project: &Project,
+        privacy: &Privacy,
         hierarchies: &[Hierarchy],
         n_records: u64,
-        talk: &Talk,
     ) -> Result<Request> {
         let standing = &project.request;
         let n_suppressed_max = match self.max_suppressed.as_ref().or(standing.max_suppressed.as_ref()) {
@@ -129,7 +335,8 @@ impl RequestArgs {
             Some(list) => with_levels(&tops, list, hierarchies)?,
             None => standing_levels(&tops, project, hierarchies)?,
         };
-        Ok(Request { criteria: self.criteria.resolve(standing, talk), n_suppressed_max, level_max })
+        let criteria = privacy.criteria.clone();
+        Ok(Request { criteria, n_suppressed_max, level_max, best_by: self.best_by(project)? })
     }
 }
 
@@ -250,6 +457,26 @@ mod tests {
             assert!(parse_suppressed(text, 30162).is_err(), "{text}");
         }
         assert_eq!(parse_suppressed("30%", 10).ok(), Some(3));
+    }
+
+    #[test]
+    fn numbers_are_read_exactly() {
+        for (text, millionths) in [
+            ("0.2", Some(200_000)),
+            ("1", Some(1_000_000)),
+            (".5", Some(500_000)),
+            ("2.", Some(2_000_000)),
+            ("0.1234560", Some(123_456)),
+            ("0.1234567", None),
+            ("1e-3", None),
+            ("-1", None),
+            ("", None),
+            (".", None),
+            ("0,2", None),
+            ("9999999999999", None),
+        ] {
+            assert_eq!(parse_millionths(text), millionths, "{text}");
+        }
     }
 
     #[test]

@@ -50,7 +50,7 @@ fn local_recoding_loses_less_than_mondrian_and_the_best_scheme() {
     let queries = draw_queries(counts, hierarchies, &draw).expect("queries");
     let watch = &Watch::default();
     for k in [2, 5, 10, 25, 50, 100] {
-        let least = Least { k, l: None };
+        let least = Least::of(k, None);
         let judge = |partition: &Partition| -> (Quality, f64) {
             let recoding = partition.recode(counts, hierarchies, CellStyle::Ranges);
             let error = query_error(counts, hierarchies, &recoding, &queries);
@@ -84,7 +84,7 @@ fn diverse_classes_on_adult() {
     let Some(adult) = adult() else { return };
     let (counts, hierarchies, weights) = (&adult.counts, &adult.hierarchies, &adult.weights());
     let watch = &Watch::default();
-    let least = Least { k: 5, l: Some(4) };
+    let least = Least::of(5, Some(4));
     for partition in [
         bottom_up::partition(counts, hierarchies, weights, least, watch),
         top_down::partition(counts, hierarchies, weights, least, 1, watch),

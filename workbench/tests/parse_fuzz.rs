@@ -9,7 +9,7 @@ use incrowd::hierarchy::LabelTable;
 use incrowd::lattice::Effort;
 use incrowd::verify::SuppressedAs;
 use incrowd::wire::{Certificate, check_claims};
-use incrowd::{Criteria, Domain, Level, Request, Result, Rule, Scheme, Verifier, annotate, negotiate};
+use incrowd::{Criteria, Domain, Level, Request, Result, Rule, Scheme, Verifier, negotiate};
 use incrowd_workbench::count::{Choice, count};
 use incrowd_workbench::project::Project;
 use incrowd_workbench::source::{CsvOptions, Source};
@@ -178,10 +178,13 @@ fn answer(folder: &Path) -> Result<()> {
     let project = Project::open(folder)?;
     let counted = count(&project, &Choice { n_threads: 1, ..Choice::default() }, &QUIET)?;
     let effort = Effort { n_bytes_max: 50_000_000, ..Effort::default() };
-    let lattice = annotate(&counted.counts, &counted.hierarchies, &counted.weights(), &effort)?;
+    let lattice = counted.annotate([], false, &effort)?;
     let top = lattice.schemes().tops().iter().map(|&top| Level(top)).collect();
-    let criteria = Criteria { k: Some(2), l: None };
-    negotiate(&lattice, &Request { criteria, n_suppressed_max: 0, level_max: Scheme::new(top) })?;
+    let criteria = Criteria::of(Some(2), None);
+    negotiate(
+        &lattice,
+        &Request { criteria, n_suppressed_max: 0, level_max: Scheme::new(top), best_by: Default::default() },
+    )?;
     Ok(())
 }
 
@@ -272,7 +275,8 @@ fn no_certificate_makes_it_panic() {
     let folder = Folder::with(&[("data.csv", DATA), ("labels.csv", LABELS), ("incrowd.toml", PROJECT)]);
     folder.run(&["publish", "--k", "2", "--max-suppressed", "0"]).ends(0);
     let good = folder.bytes("release.csv.certificate.json");
-    let verdict = Verifier::new(&[], None, SuppressedAs::Group).verdict(Criteria { k: Some(2), l: Some(1) });
+    let verdict =
+        Verifier::new(&[], &[], SuppressedAs::Group).verdict(&Criteria::of(Some(2), None), &Default::default());
     check(8_000, &good, |text| {
         let Ok(certificate) = serde_json::from_slice::<Certificate>(text) else { return false };
         certificate.promised();

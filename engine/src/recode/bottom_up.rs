@@ -58,7 +58,7 @@ pub fn partition(
     }
     let mut classes = settle(&mut divider, classes, watch)?;
     share_anew(&mut classes, &mut divider, watch)?;
-    Ok(Partition::new(classes.into_parts(), |parts| least.is_enough(counts, parts)))
+    Ok(Partition::new(classes.into_parts(), least))
 }
 
 /// How many classes look for their nearest at the same time.

@@ -7,7 +7,6 @@ use crate::recode::space::{Side, Space};
 /// What dividing needs to know, and room to count in.
 pub(crate) struct Divider<'a> {
     pub(crate) space: &'a Space,
-    counts: &'a GroupCounts,
     pub(crate) least: Least,
     /// By sensitive value, when it was last seen.
     seen: Vec<u32>,
@@ -16,8 +15,8 @@ pub(crate) struct Divider<'a> {
 
 impl<'a> Divider<'a> {
     pub(crate) fn new(space: &'a Space, counts: &'a GroupCounts, least: Least) -> Divider<'a> {
-        let n_values = if least.l.is_some() { counts.sensitive().map_or(1, |domain| domain.len()) } else { 0 };
-        Divider { space, counts, least, seen: vec![0; n_values], now: 0 }
+        let n_values = least.l.map_or(0, |_| counts.sensitive()[least.sensitive].len());
+        Divider { space, least, seen: vec![0; n_values], now: 0 }
     }
 
     /// Whether a class may be published.
@@ -54,12 +53,9 @@ impl<'a> Divider<'a> {
 
     /// Whether a part's sensitive value was not seen since everything was forgotten; never where it does not matter.
     fn is_new(&mut self, part: &Part) -> bool {
-        if self.least.l.is_none() {
-            return false;
-        }
-        let value = self.least.value(self.counts, part) as usize;
-        let is_new = self.seen[value] != self.now;
-        self.seen[value] = self.now;
+        let Some(value) = part.value else { return false };
+        let is_new = self.seen[value.index()] != self.now;
+        self.seen[value.index()] = self.now;
         is_new
     }
 
@@ -82,7 +78,7 @@ impl<'a> Divider<'a> {
                 false => too_many = middle,
             }
         }
-        parts.sort_unstable_by_key(|part| (part.n_records, part.cell));
+        parts.sort_unstable_by_key(|part| (part.n_records, part.value));
         let mut classes = vec![Vec::new(); n_classes as usize];
         let mut next = 0;
         for part in parts {

@@ -1,7 +1,7 @@
 //! Full-domain generalization: one level per attribute for all records, groups that fail are suppressed.
 
 use crate::counts::GroupCounts;
-use crate::criterion::Criteria;
+use crate::criterion::{Criteria, Yardstick};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::groups_of;
 use crate::recode::{Cell, Recoding, Share, Span};
@@ -12,13 +12,19 @@ use crate::table::Code;
 ///
 /// # Guarantee
 /// A group is published with all of its records or not at all, and every published group satisfies every criterion.
-pub fn recode(counts: &GroupCounts, hierarchies: &[Hierarchy], scheme: &Scheme, criteria: Criteria) -> Recoding {
-    let (group_of_base, groups) = groups_of(counts, hierarchies, scheme);
+pub fn recode(
+    counts: &GroupCounts,
+    hierarchies: &[Hierarchy],
+    scheme: &Scheme,
+    yardstick: &Yardstick,
+    criteria: &Criteria,
+) -> Recoding {
+    let (group_of_base, groups) = groups_of(counts, hierarchies, scheme, yardstick);
+    let test = groups.test(criteria);
     let mut n_published = 0;
-    let published: Vec<Option<u32>> = groups
-        .iter()
-        .map(|&group| {
-            criteria.holds(group).then(|| {
+    let published: Vec<Option<u32>> = (0..groups.len())
+        .map(|group| {
+            test.holds(group).then(|| {
                 n_published += 1;
                 n_published - 1
             })

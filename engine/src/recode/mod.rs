@@ -11,6 +11,7 @@ pub(crate) mod nearest;
 pub mod bottom_up;
 pub mod top_down;
 pub mod mondrian;
+pub mod method;
 
 use std::hash::Hash;
 
@@ -38,7 +39,8 @@ pub struct Recoding {
 /// Some of the equal records of a group of the counts, and what becomes of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// The place of their sensitive value among the cells of the group; none where any record will do.
+    /// The place of their sensitive values among the cells of the group; none where they do not matter: where all
+    /// records of the group go the same way and diversity was not asked for, or there is no sensitive attribute.
     pub cell: Option<u32>,
     /// The published group that they join; none where they are suppressed.
     pub group: Option<u32>,
@@ -168,7 +170,7 @@ impl Recoding {
         self.is_exact[attribute]
     }
 
-    /// Whether it matters which sensitive value a record has.
+    /// Whether it matters which sensitive values a record has.
     pub fn is_by_cell(&self) -> bool {
         self.shares.iter().any(|share| share.cell.is_some())
     }

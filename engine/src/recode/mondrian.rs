@@ -41,7 +41,7 @@ pub fn partition(
     let space = Space::new(counts, hierarchies, weights)?;
     let mondrian = Mondrian { space: &space, counts, least, cut, watch };
     let classes = mondrian.classes(least.parts(counts))?;
-    Ok(Partition::new(classes, |parts| least.is_enough(counts, parts)))
+    Ok(Partition::new(classes, least))
 }
 
 struct Mondrian<'a> {

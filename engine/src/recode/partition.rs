@@ -16,8 +16,10 @@ use crate::table::{Code, Kind, date_text, days_of_date, parse_date};
 pub struct Least {
     /// Records.
     pub k: u64,
-    /// Different sensitive values, where that matters.
+    /// Different values of the sensitive attribute, where that matters.
     pub l: Option<u64>,
+    /// The number of the sensitive attribute that l is about.
+    pub sensitive: usize,
 }
 
 /// Whom a long computation tells how far it is, and who may stop it.
@@ -49,8 +51,8 @@ impl Watch<'_> {
 pub struct Part {
     /// The group of the counts.
     pub base: u32,
-    /// The place of their sensitive value among the group's cells; none where diversity was not asked for.
-    pub cell: Option<u32>,
+    /// Their value of the sensitive attribute; none where diversity was not asked for.
+    pub value: Option<Code>,
     pub n_records: u64,
 }
 
@@ -61,6 +63,7 @@ pub struct Part {
 pub struct Partition {
     /// In the order of their first parts; the parts of a class increase and are not empty.
     classes: Vec<Vec<Part>>,
+    least: Least,
 }
 
 /// How published cells look. A single value prints as itself in every style.
@@ -94,6 +97,11 @@ impl CellStyle {
 }
 
 impl Least {
+    /// k records, and l values of the first sensitive attribute where that is given.
+    pub fn of(k: u64, l: Option<u64>) -> Least {
+        Least { k, l, sensitive: 0 }
+    }
+
     /// Refuses what no partition of this table can have.
     pub(crate) fn check(self, counts: &GroupCounts, hierarchies: &[Hierarchy]) -> Result<()> {
         let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
@@ -110,7 +118,7 @@ impl Least {
                 "ask for a smaller k",
             );
         }
-        match (self.l, counts.sensitive()) {
+        match (self.l, counts.sensitive().get(self.sensitive)) {
             (Some(0), _) => wrong("l must be at least 1".into(), "ask for 2 or more"),
             (Some(_), None) => wrong("l needs a sensitive attribute".into(), "give an attribute that role"),
             (Some(l), Some(domain)) if l > domain.len() as u64 => wrong(
@@ -124,11 +132,10 @@ impl Least {
     /// All records as parts: by group of the counts, and by sensitive value where that matters.
     pub(crate) fn parts(self, counts: &GroupCounts) -> Vec<Part> {
         let of_base = |base: usize| {
-            let whole = Part { base: base as u32, cell: None, n_records: counts.size(base) };
-            let cells: &[(Code, u64)] = if self.l.is_some() { counts.cells(base) } else { &[] };
-            let part =
-                move |(cell, &(_, n_records)): (u32, &(Code, u64))| Part { cell: Some(cell), n_records, ..whole };
-            self.l.is_none().then_some(whole).into_iter().chain((0..).zip(cells).map(part))
+            let whole = Part { base: base as u32, value: None, n_records: counts.size(base) };
+            let values = self.l.map_or_else(Vec::new, |_| counts.values(base, self.sensitive));
+            let part = move |(value, n_records): (Code, u64)| Part { value: Some(value), n_records, ..whole };
+            self.l.is_none().then_some(whole).into_iter().chain(values.into_iter().map(part))
         };
         (0..counts.n_groups()).flat_map(of_base).collect()
     }
@@ -136,26 +143,21 @@ impl Least {
     /// Whether a class may be published.
     ///
     /// Written without what the methods use to be quick, so that a slip in one is not repeated in the other.
-    pub(crate) fn is_enough(self, counts: &GroupCounts, parts: &[Part]) -> bool {
+    pub(crate) fn is_enough(self, parts: &[Part]) -> bool {
         let n_records: u64 = parts.iter().map(|part| part.n_records).sum();
-        let values = || parts.iter().map(|part| self.value(counts, part)).collect::<BTreeSet<u32>>();
+        let values = || parts.iter().filter_map(|part| part.value).collect::<BTreeSet<Code>>();
         n_records >= self.k && self.l.is_none_or(|l| values().len() as u64 >= l)
-    }
-
-    /// The sensitive value of a part, as a number; 0 where it does not matter.
-    pub(crate) fn value(self, counts: &GroupCounts, part: &Part) -> u32 {
-        part.cell.map_or(0, |cell| counts.cells(part.base as usize)[cell as usize].0.0)
     }
 }
 
 impl Partition {
     /// Puts the classes into canonical order. Each of them must be enough: that is the promise of every method.
-    pub(crate) fn new(mut classes: Vec<Vec<Part>>, is_enough: impl Fn(&[Part]) -> bool) -> Partition {
-        assert!(classes.iter().all(|parts| is_enough(parts)), "every class is large and diverse enough");
+    pub(crate) fn new(mut classes: Vec<Vec<Part>>, least: Least) -> Partition {
+        assert!(classes.iter().all(|parts| least.is_enough(parts)), "every class is large and diverse enough");
         for parts in &mut classes {
             parts.sort_unstable();
             parts.dedup_by(|next, first| {
-                let is_same = (next.base, next.cell) == (first.base, first.cell);
+                let is_same = (next.base, next.value) == (first.base, first.value);
                 if is_same {
                     first.n_records += next.n_records;
                 }
@@ -163,7 +165,7 @@ impl Partition {
             });
         }
         classes.sort_unstable();
-        Partition { classes }
+        Partition { classes, least }
     }
 
     pub fn n_classes(&self) -> usize {
@@ -195,28 +197,76 @@ impl Partition {
             .collect();
         let (group_of_class, n_groups) = numbered(rows.iter());
         let mut distinct = vec![Vec::new(); n_groups];
-        let mut shares: Vec<Vec<Share>> = vec![Vec::new(); counts.n_groups()];
+        let mut shares: Vec<Vec<(Option<Code>, u32, u64)>> = vec![Vec::new(); counts.n_groups()];
         for ((parts, &group), row) in self.classes.iter().zip(&group_of_class).zip(&rows) {
             distinct[group as usize].clone_from(row);
             for part in parts {
-                let share = Share { cell: part.cell, group: Some(group), n_records: part.n_records };
-                shares[part.base as usize].push(share);
+                shares[part.base as usize].push((part.value, group, part.n_records));
             }
         }
-        for of_base in &mut shares {
-            of_base.sort_unstable_by_key(|share| (share.cell, share.group));
-            of_base.dedup_by(|next, first| {
-                let is_same = (next.cell, next.group) == (first.cell, first.group);
-                if is_same {
-                    first.n_records += next.n_records;
-                }
-                is_same
-            });
-        }
+        let shares = shares.into_iter().enumerate().map(|(base, of_base)| {
+            self.shares(counts, base, of_base)
+        });
         let cells: Vec<Vec<Cell>> = writers.into_iter().map(|writer| writer.cells).collect();
         let is_exact = cells.iter().map(|cells| cells.iter().all(|cell| matches!(cell.span, Span::Value(_)))).collect();
-        Recoding::new(shares.into_iter(), cells, distinct, is_exact)
+        Recoding::new(shares, cells, distinct, is_exact)
     }
+}
+
+impl Partition {
+    /// Decides which records of a group of the counts go where, when so many (of a sensitive value, where that matters)
+    /// go to each published group.
+    ///
+    /// Where they go to several, every group gets its part of each combination of sensitive values as evenly as whole
+    /// records can be: then a release does not depend on the order of the table, and what it reveals is known from the
+    /// counts.
+    fn shares(&self, counts: &GroupCounts, base: usize, mut wanted: Vec<(Option<Code>, u32, u64)>) -> Vec<Share> {
+        wanted.sort_unstable();
+        // Where diversity counts, a record with another value than was counted must be found out.
+        let is_whole = wanted.iter().all(|&(value, group, _)| value.is_none() && group == wanted[0].1);
+        if is_whole || counts.sensitive().is_empty() {
+            let mut shares: Vec<Share> = Vec::new();
+            for (_, group, n_records) in wanted {
+                match shares.last_mut() {
+                    Some(last) if last.group == Some(group) => last.n_records += n_records,
+                    _ => shares.push(Share { cell: None, group: Some(group), n_records }),
+                }
+            }
+            return shares;
+        }
+        let mut shares = Vec::new();
+        for of_value in wanted.chunk_by(|a, b| a.0 == b.0) {
+            let is_meant = |codes: &[Code]| of_value[0].0.is_none_or(|value| codes[self.least.sensitive] == value);
+            let cells = (0..).zip(counts.cells(base)).filter(|(_, (codes, _))| is_meant(codes));
+            let mut left: Vec<(u32, u64)> = cells.map(|(cell, (_, n))| (cell, n)).collect();
+            for of_group in of_value.chunk_by(|a, b| a.1 == b.1) {
+                let (group, n_records) = (of_group[0].1, of_group.iter().map(|wanted| wanted.2).sum());
+                let taken = evenly(n_records, &left);
+                for ((cell, left), n_records) in left.iter_mut().zip(taken) {
+                    *left -= n_records;
+                    shares.push(Share { cell: Some(*cell), group: Some(group), n_records });
+                }
+            }
+            assert!(left.iter().all(|(_, left)| *left == 0), "every record goes somewhere");
+        }
+        shares.retain(|share| share.n_records > 0);
+        shares.sort_unstable_by_key(|share| (share.cell, share.group));
+        shares
+    }
+}
+
+/// How many to take of each kind so that it is `n` together, as nearly in proportion to what is there as can be.
+fn evenly(n: u64, there: &[(u32, u64)]) -> Vec<u64> {
+    let all: u64 = there.iter().map(|(_, n)| n).sum();
+    let exact = |n_there: u64| u128::from(n) * u128::from(n_there);
+    let whole = |n_there: u64| (exact(n_there) / u128::from(all.max(1))) as u64;
+    let mut taken: Vec<u64> = there.iter().map(|&(_, n_there)| whole(n_there)).collect();
+    let mut by_rest: Vec<usize> = (0..there.len()).collect();
+    by_rest.sort_by_key(|&i| std::cmp::Reverse(exact(there[i].1) % u128::from(all.max(1))));
+    let n_more = n - taken.iter().sum::<u64>();
+    // As many as there are rests to add up to a whole, so that no kind gives more than it has.
+    by_rest.into_iter().take(n_more as usize).for_each(|i| taken[i] += 1);
+    taken
 }
 
 /// Makes the cells of one quasi-identifier.

@@ -28,6 +28,7 @@ use crate::recode::bottom_up::settle;
 use crate::recode::divide::Divider;
 use crate::recode::partition::{Least, Part, Partition, Watch};
 use crate::recode::space::{Side, Space, widen};
+use crate::table::Code;
 
 /// Puts all records into classes, from above.
 ///
@@ -51,7 +52,7 @@ pub fn partition(
     let found = halving.divide(&mut parts, &mut places, Random::new(seed), 0)?;
     let mut divider = Divider::new(&space, counts, least);
     let classes = settle(&mut divider, found, watch)?;
-    Ok(Partition::new(classes.into_parts(), |parts| least.is_enough(counts, parts)))
+    Ok(Partition::new(classes.into_parts(), least))
 }
 
 struct Halving<'a> {
@@ -193,9 +194,9 @@ fn in_order<K: Ord + Send>(parts: &[Part], seeds: &Seeds, key: impl Fn(u64, u64)
     let distances = seeds.to_one.iter().zip(&seeds.to_other);
     let keys = distances.zip(parts).zip(0..).map(|(((&to_one, &to_other), part), i)| {
         let key = key(to_one, to_other);
-        (key, part.base, part.cell, i)
+        (key, part.base, part.value, i)
     });
-    let mut keys: Vec<(K, u32, Option<u32>, u32)> = keys.collect();
+    let mut keys: Vec<(K, u32, Option<Code>, u32)> = keys.collect();
     match keys.len() < N_PARALLEL {
         true => keys.sort_unstable(),
         false => keys.par_sort_unstable(),

@@ -2,16 +2,19 @@
 
 use std::collections::HashSet;
 
-use incrowd::{Criteria, Missing, Request};
+use incrowd::criterion::NEVER;
+use incrowd::negotiate::check_criteria;
+use incrowd::{Criteria, Criterion, Distance, Measure, Missing, Ranking, Request};
 use proptest::collection::{SizeRange, vec};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
-use super::{Attribute, Cell, Naive, Table, scheme};
+use super::{Attribute, Cell, Naive, Sensitive, Table, Wanted, one_sensitive, scheme};
 
 /// How many random cases to try, from a seed that is always the same.
 ///
-/// `PROPTEST_CASES=2560` tries ten times as many everywhere, `PROPTEST_RNG_SEED` takes another seed.
+/// `PROPTEST_CASES=1000` tries as many of everything that is a `proptest!`, also where a case takes seconds, and of the
+/// others in proportion to the 256 that are usual; `PROPTEST_RNG_SEED` takes another seed.
 pub fn chance(n_cases: u32) -> Config {
     const N_CASES_BY_DEFAULT: u32 = 256;
     let config = Config::default();
@@ -152,10 +155,11 @@ fn tables(
             let attributes = attributes.iter().enumerate();
             Table {
                 quasi_identifiers: attributes.map(|(a, random)| random.build(format!("q{a}"), &missing)).collect(),
-                has_sensitive: n_sensitive.is_some(),
+                sensitive: if n_sensitive.is_some() { one_sensitive() } else { vec![] },
                 has_note,
                 missing,
                 records,
+                wanted: Wanted::default(),
             }
         },
     )
@@ -236,11 +240,11 @@ impl Wish {
     pub fn criteria(&self, naive: &Naive) -> Criteria {
         let value = |share: f64, greatest: u64| 1 + (share * greatest as f64) as u64;
         let k = Some(value(self.k, naive.n_records()));
-        let l = (naive.n_sensitive > 0).then(|| value(self.l, naive.n_sensitive as u64));
+        let l = (naive.n_sensitive() > 0).then(|| value(self.l, naive.n_sensitive() as u64));
         match (self.which, l) {
-            (0, _) | (_, None) => Criteria { k, l: None },
-            (1, l) => Criteria { k: None, l },
-            (_, l) => Criteria { k, l },
+            (0, _) | (_, None) => Criteria::of(k, None),
+            (1, l) => Criteria::of(None, l),
+            (_, l) => Criteria::of(k, l),
         }
     }
 
@@ -253,6 +257,7 @@ impl Wish {
             criteria: self.criteria(naive),
             n_suppressed_max: (self.suppressed * naive.n_records() as f64) as u64,
             level_max: scheme(&self.levels(naive)),
+            best_by: Ranking::default(),
         }
     }
 }
@@ -263,4 +268,135 @@ pub fn with_policy(tables: impl Strategy<Value = Table>, drop_records: bool) -> 
         table.missing.drop_records = drop_records;
         table
     })
+}
+
+// ---- Every criterion ----
+
+/// All that can be measured of a table with so many sensitive attributes.
+pub fn all_measures(n_sensitive: usize, has_population: bool) -> Vec<Measure> {
+    let mut measures = vec![Measure::Size];
+    measures.extend(has_population.then_some(Measure::Population));
+    for s in 0..n_sensitive {
+        measures.extend([
+            Measure::Distinct(s),
+            Measure::Share(s),
+            Measure::Entropy(s),
+            Measure::Recursive { sensitive: s, l: 2 },
+            Measure::Recursive { sensitive: s, l: 3 },
+            Measure::Closeness(s),
+            Measure::Disclosure(s),
+            Measure::Likeness(s),
+            Measure::EnhancedLikeness(s),
+        ]);
+    }
+    measures.sort();
+    measures
+}
+
+/// A sensitive attribute of up to five values, in any distance.
+fn sensitive() -> impl Strategy<Value = (RandomAttribute, Distance)> {
+    let distance = prop_oneof![Just(Distance::Equal), Just(Distance::Ordered), Just(Distance::Hierarchical)];
+    let look = prop_oneof![Just(Look::Text), Just(Look::Integer)];
+    (attribute(1..=5usize, 2), look, distance).prop_map(|(random, look, distance)| {
+        // Text and numbers only: their order needs no explanation.
+        (RandomAttribute { look, ..random }, distance)
+    })
+}
+
+/// Tables of so many quasi-identifiers and records with one or two sensitive attributes, of which everything is
+/// measured; some with a population.
+pub fn mixed_tables(
+    n_attributes: std::ops::RangeInclusive<usize>,
+    n_levels_max: usize,
+    n_records: std::ops::RangeInclusive<usize>,
+) -> impl Strategy<Value = Table> {
+    let attributes = vec(attribute(1..=6usize, n_levels_max), n_attributes);
+    let sensitive = vec(sensitive(), 1..=2);
+    let dice = vec(vec(any::<u16>(), 12), n_records);
+    let people = proptest::option::of(vec(vec(any::<u16>(), 12), 0..=40));
+    (attributes, sensitive, dice, people, policies(), any::<bool>()).prop_map(
+        |(attributes, sensitive, dice, people, missing, with_entropy)| {
+            let cells = |dice: &[u16], attributes: &mut dyn Iterator<Item = &RandomAttribute>| -> Vec<Cell> {
+                let cells = attributes.zip(dice);
+                cells.map(|(a, &dice)| cell(dice, a.n_values, &missing, |i| a.look.value(i))).collect()
+            };
+            let quasi_identifiers = |dice: &Vec<u16>| cells(dice, &mut attributes.iter());
+            let record = |dice: &Vec<u16>| {
+                [quasi_identifiers(dice), cells(&dice[10..], &mut sensitive.iter().map(|(random, _)| random))].concat()
+            };
+            let build =
+                |(i, random): (usize, &RandomAttribute), name: char| random.build(format!("{name}{i}"), &missing);
+            let population: Option<Vec<Vec<Cell>>> =
+                people.map(|people| people.iter().map(quasi_identifiers).collect());
+            Table {
+                quasi_identifiers: attributes.iter().enumerate().map(|random| build(random, 'q')).collect(),
+                sensitive: sensitive
+                    .iter()
+                    .enumerate()
+                    .map(|(i, (random, distance))| Sensitive::with(build((i, random), 's'), *distance))
+                    .collect(),
+                has_note: false,
+                records: dice.iter().map(record).collect(),
+                wanted: Wanted {
+                    measures: all_measures(sensitive.len(), population.is_some()),
+                    with_entropy,
+                    population,
+                },
+                missing,
+            }
+        },
+    )
+}
+
+/// Up to 40 records of up to three quasi-identifiers.
+pub fn any_mixed_tables() -> impl Strategy<Value = Table> {
+    mixed_tables(1..=3, 2, 1..=40)
+}
+
+/// Every single measure, every pair, and some triples.
+pub fn mixes(measures: &[Measure], n_triples: usize) -> Vec<Vec<Measure>> {
+    let n = measures.len();
+    let singles = measures.iter().map(|&measure| vec![measure]);
+    let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+    let pairs = pairs.map(|(i, j)| vec![measures[i], measures[j]]);
+    let triples = (0..n).flat_map(|i| (i + 1..n).flat_map(move |j| (j + 1..n).map(move |m| [i, j, m])));
+    let triples: Vec<Vec<Measure>> = triples.map(|places| places.map(|place| measures[place]).to_vec()).collect();
+    let step = (triples.len() / n_triples.max(1)).max(1);
+    singles.chain(pairs).chain(triples.into_iter().step_by(step).take(n_triples)).collect()
+}
+
+/// Numbers that look random, from a seed.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn roll(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+        ((self.0 >> 33) as usize) % n.max(1)
+    }
+
+    /// A request for some measures: values that groups have, or next to those, so that many are ties; none where what
+    /// comes out has no meaning on the table.
+    pub fn request(&mut self, naive: &Naive, measures: &[Measure]) -> Option<Request> {
+        let criteria = Criteria::new(measures.iter().map(|&measure| {
+            let groups = naive.schemes.iter().flat_map(|scheme| &scheme.groups);
+            let values: std::collections::BTreeSet<u64> =
+                groups.map(|group| group.value(measure)).filter(|&value| value < NEVER).collect();
+            let values: Vec<u64> = values.into_iter().collect();
+            let value = values.get(self.roll(values.len())).copied().unwrap_or(1);
+            let value = match self.roll(4) {
+                0 => value + 1,
+                1 => value.saturating_sub(1),
+                _ => value,
+            };
+            Criterion { measure, value }
+        }));
+        let n_max = [0, 0, 1, 2, naive.n_records() / 3, naive.n_records() / 2][self.roll(6)];
+        let request = Request {
+            n_suppressed_max: n_max.min(naive.n_records()),
+            level_max: scheme(&naive.tops.iter().map(|&top| self.roll(top as usize + 1) as u8).collect::<Vec<u8>>()),
+            best_by: Ranking::default(),
+            criteria,
+        };
+        check_criteria(&request.criteria, naive.n_records(), &naive.n_values()).is_ok().then_some(request)
+    }
 }

@@ -1,7 +1,8 @@
 //! `incrowd annotate`: the whole lattice, what each scheme looks like and what it would lose.
 
+use incrowd::negotiate::check_criteria;
 use incrowd::wire::{self, grouped};
-use incrowd::{Criteria, Lattice, Result};
+use incrowd::{Criteria, Lattice, Ranking, Result};
 use serde_json::{Map, Value, json};
 
 use crate::talk::{Exit, Talk, columns};
@@ -30,13 +31,13 @@ pub struct Args {
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
-    let counted = args.project.count(&project, talk)?;
-    let criteria = args.criteria.resolve(&project.request, talk);
+    let privacy = args.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
+    let counted = args.project.count(&project, &privacy, talk)?;
+    let criteria = &privacy.criteria;
     if !criteria.is_empty() {
-        let n_sensitive = counted.counts.sensitive().map_or(0, |domain| domain.len());
-        incrowd::negotiate::check_criteria(criteria, counted.counts.n_records(), n_sensitive)?;
+        check_criteria(criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
     }
-    let lattice = args.project.annotate(&counted, talk)?;
+    let lattice = args.project.annotate(&counted, criteria, &Ranking::default(), talk)?;
     if talk.is_json {
         talk.json(&document(&lattice, criteria, args.per_scheme));
         return Ok(Exit::Done);
@@ -49,17 +50,25 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     talk.say(format!(
-        "{} records, {} quasi-identifiers, {} schemes, {:.1} MB of annotations\n",
+        "{} records, {} quasi-identifiers, {} schemes, {} of annotations ({} bytes per scheme)\n",
         grouped(lattice.n_records()),
         lattice.hierarchies().len(),
         grouped(lattice.schemes().len() as u64),
-        lattice.n_bytes() as f64 / 1e6,
+        size_in_words(lattice.n_bytes()),
+        grouped((lattice.n_bytes() / lattice.schemes().len().max(1)) as u64),
     ));
     talk.say(columns(&header, &rows, &[]));
     if criteria.is_empty() {
-        talk.note("give --k or --l to see how many records each scheme would lose");
+        talk.note("give --k, --l, --t or another criterion to see how many records each scheme would lose");
     }
     Ok(Exit::Done)
+}
+
+fn size_in_words(n_bytes: usize) -> String {
+    match n_bytes {
+        0..1_000_000 => format!("{} kB", n_bytes.div_ceil(1_000)),
+        _ => format!("{:.1} MB", n_bytes as f64 / 1e6),
+    }
 }
 
 /// Least, mean and most records suppressed over the schemes of a height.
@@ -71,7 +80,7 @@ pub struct HeightSummary {
 }
 
 /// The papers' tables: a line per height.
-pub fn by_height(lattice: &Lattice, criteria: Criteria) -> Vec<HeightSummary> {
+pub fn by_height(lattice: &Lattice, criteria: &Criteria) -> Vec<HeightSummary> {
     let schemes = lattice.schemes();
     let of_height = |height| {
         let places = schemes.at_height(height);
@@ -92,7 +101,7 @@ fn spread(values: &[u64]) -> (u64, f64, u64) {
     (values.iter().copied().min().unwrap_or(0), mean, values.iter().copied().max().unwrap_or(0))
 }
 
-fn height_rows(lattice: &Lattice, criteria: Criteria) -> (Vec<String>, Vec<Vec<String>>) {
+fn height_rows(lattice: &Lattice, criteria: &Criteria) -> (Vec<String>, Vec<Vec<String>>) {
     let mut header: Vec<String> = ["height", "schemes", "groups min", "avg", "max"].map(String::from).to_vec();
     if !criteria.is_empty() {
         header.extend(["suppressed min", "avg", "max"].map(String::from));
@@ -111,7 +120,7 @@ fn height_rows(lattice: &Lattice, criteria: Criteria) -> (Vec<String>, Vec<Vec<S
     (header, by_height(lattice, criteria).iter().map(row).collect())
 }
 
-fn scheme_rows(lattice: &Lattice, criteria: Criteria) -> (Vec<String>, Vec<Vec<String>>) {
+fn scheme_rows(lattice: &Lattice, criteria: &Criteria) -> (Vec<String>, Vec<Vec<String>>) {
     let mut header: Vec<String> =
         lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute().to_string()).collect();
     header.extend(["height", "groups", "smallest"].map(String::from));
@@ -124,9 +133,9 @@ fn scheme_rows(lattice: &Lattice, criteria: Criteria) -> (Vec<String>, Vec<Vec<S
         let mut row: Vec<String> = scheme.levels().iter().map(|level| level.0.to_string()).collect();
         row.push(scheme.height().to_string());
         row.push(profile.n_groups().to_string());
-        row.push(profile.smallest_group().unwrap_or(0).to_string());
+        row.push(lattice.smallest_group(place).unwrap_or(0).to_string());
         if !criteria.is_empty() {
-            row.push(profile.n_suppressed(criteria).to_string());
+            row.push(lattice.n_suppressed(place, criteria).to_string());
         }
         row
     };
@@ -149,7 +158,7 @@ fn csv(header: &[&str], rows: &[Vec<String>]) -> String {
     String::from_utf8(writer.into_inner().expect("memory takes any record")).expect("made of texts")
 }
 
-fn document(lattice: &Lattice, criteria: Criteria, per_scheme: bool) -> Value {
+fn document(lattice: &Lattice, criteria: &Criteria, per_scheme: bool) -> Value {
     let names: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
     let spread = |(min, avg, max): (u64, f64, u64)| json!({ "min": min, "avg": avg, "max": max });
     let height = |summary: &HeightSummary| {
@@ -169,9 +178,9 @@ fn document(lattice: &Lattice, criteria: Criteria, per_scheme: bool) -> Value {
         object.insert("levels".into(), wire::levels(&names, &scheme));
         object.insert("height".into(), json!(scheme.height()));
         object.insert("n_groups".into(), json!(profile.n_groups()));
-        object.insert("smallest_group".into(), json!(profile.smallest_group()));
+        object.insert("smallest_group".into(), json!(lattice.smallest_group(place)));
         if !criteria.is_empty() {
-            object.insert("n_suppressed".into(), json!(profile.n_suppressed(criteria)));
+            object.insert("n_suppressed".into(), json!(lattice.n_suppressed(place, criteria)));
         }
         Value::Object(object)
     };
@@ -180,7 +189,8 @@ fn document(lattice: &Lattice, criteria: Criteria, per_scheme: bool) -> Value {
     object.insert("n_dropped".into(), json!(lattice.n_dropped()));
     object.insert("n_schemes".into(), json!(lattice.schemes().len()));
     object.insert("n_bytes".into(), json!(lattice.n_bytes()));
-    object.insert("criteria".into(), Value::Object(wire::criteria(criteria)));
+    object.insert("n_looks".into(), json!(lattice.looks().len()));
+    object.insert("criteria".into(), Value::Object(wire::criteria(criteria, &wire::sensitive_names(lattice))));
     object.insert("heights".into(), by_height(lattice, criteria).iter().map(height).collect());
     if per_scheme {
         object.insert("schemes".into(), (0..lattice.schemes().len()).map(scheme).collect());

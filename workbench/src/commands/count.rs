@@ -21,7 +21,7 @@ pub struct Args {
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
-    let counted = args.project.count(&project, talk)?;
+    let counted = args.project.count(&project, &args.project.no_privacy(&project, talk)?, talk)?;
     let counts = &counted.counts;
     let n_unique = (0..counts.n_groups()).filter(|&group| counts.size(group) == 1).count() as u64;
     let n_schemes = n_schemes(&counted.hierarchies);
@@ -36,8 +36,8 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         "n_cells": counts.n_cells(),
         "n_unique": n_unique,
         "n_schemes": n_schemes,
-        "sensitive": counted.sensitive,
-        "n_sensitive": counts.sensitive().map(|domain| domain.len()),
+        "sensitive": counted.sensitive.first().map(|attribute| &attribute.name),
+        "n_sensitive": counts.sensitive().first().map(|domain| domain.len()),
         "attributes": attributes.collect::<Vec<_>>(),
     }));
     let rows: Vec<Vec<String>> = counted

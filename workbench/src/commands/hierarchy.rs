@@ -79,7 +79,7 @@ fn domain_of(project: &Project, attribute: &str, talk: &Talk) -> Result<incrowd:
     let source = project.source()?;
     source.check_column(attribute)?;
     let missing: &Missing = &project.missing;
-    let counts = count_source(&source, &[attribute], None, missing, 0, talk)?;
+    let counts = count_source(&source, &[attribute], &[], missing, 0, talk)?;
     Ok(counts.domains()[0].clone())
 }
 

@@ -382,7 +382,7 @@ fn rule_words(suggestion: &Suggestion) -> String {
 mod tests {
     use super::*;
     use crate::count::{Choice, count};
-    use crate::project::Project;
+    use crate::project::{CriterionText, Project};
 
     const QUIET: Talk = Talk { is_json: false, is_quiet: true };
 
@@ -438,7 +438,8 @@ mod tests {
                 ("disease", "sensitive"),
             ]
         );
-        assert_eq!((project.request.k, project.request.max_suppressed.as_deref()), (Some(5), Some("1%")));
+        let k = CriterionText { name: "k", attribute: None, value: "5".into() };
+        assert_eq!((&project.request.criteria[..], project.request.max_suppressed.as_deref()), (&[k][..], Some("1%")));
         let counted = count(&project, &Choice::default(), &QUIET).expect("the hierarchies fit");
         let n_levels: Vec<usize> = counted.hierarchies.iter().map(|hierarchy| hierarchy.n_levels()).collect();
         assert_eq!(n_levels, [5, 6, 6, 2, 2]);
@@ -467,7 +468,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&file).expect("a file"), "mine");
         args.force = true;
         make(&args, &QUIET).expect("a project is written");
-        assert_eq!(Project::open(&file).expect("a project").request.k, Some(2));
+        assert_eq!(Project::open(&file).expect("a project").request.criteria[0].value, "2");
         let n_files = std::fs::read_dir(folder.path().join("new")).expect("a folder").count();
         assert_eq!(n_files, 1, "nothing else is left behind");
     }
@@ -524,6 +525,6 @@ mod tests {
         let project = Project::open(folder.path()).expect("the project can be opened");
         let counted = count(&project, &Choice::default(), &QUIET).expect("the hierarchies fit");
         assert_eq!(counted.counts.n_records(), 30_162);
-        assert_eq!(counted.sensitive.as_deref(), Some("income-per-year"));
+        assert_eq!(counted.sensitive_names(), ["income-per-year"]);
     }
 }

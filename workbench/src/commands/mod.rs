@@ -6,6 +6,7 @@ pub mod hierarchy;
 pub mod count;
 pub mod annotate;
 pub mod negotiate;
+pub mod frontier;
 pub mod verify;
 pub mod publish;
 pub mod demo;

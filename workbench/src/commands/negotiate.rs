@@ -1,8 +1,8 @@
 //! `incrowd negotiate`: whether all wishes can be met, or the three nearest bargains.
 
-use incrowd::negotiate::{Explanation, Offers, negotiate_as_published};
+use incrowd::negotiate::{Explanation, Offers, check_criteria, negotiate_as_published};
 use incrowd::wire::{self, grouped, percent};
-use incrowd::{Answer, Criteria, Criterion, Lattice, Offer, Request, Result, explain, negotiate};
+use incrowd::{Answer, Criteria, Lattice, Measure, Offer, Quality, Ranking, Request, Result, explain, negotiate};
 use serde_json::Value;
 
 use crate::talk::{Exit, Talk, columns};
@@ -16,6 +16,8 @@ Exit status: 0 when all wishes are met, 1 when there are only offers, 2 on error
 Examples:
   incrowd negotiate --k 10 --max-suppressed 1%
   incrowd negotiate --k 10 --l 3 --max-suppressed 321 --max-level age=2,sex=0
+  incrowd negotiate --k 10 --t 0.2 --max-suppressed 2% --best-by ncp
+  incrowd negotiate --l disease:3 --t income:0.2 --max-suppressed 1%
   incrowd negotiate --k 10 --max-suppressed 0 --explain
   incrowd negotiate hospital --json | jq .offers.height.levels")]
 pub struct Args {
@@ -33,9 +35,13 @@ pub struct Args {
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
-    let counted = args.project.count(&project, talk)?;
-    let request = args.request.resolve(&project, &counted.hierarchies, counted.counts.n_records(), talk)?;
-    let lattice = args.project.annotate(&counted, talk)?;
+    let privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
+    let best_by = args.request.best_by(&project)?;
+    let counted = args.project.count(&project, &privacy, talk)?;
+    let n_records = counted.counts.n_records();
+    let request = args.request.resolve(&project, &privacy, &counted.hierarchies, n_records)?;
+    check_criteria(&request.criteria, n_records, &counted.n_sensitive_values())?;
+    let lattice = args.project.annotate(&counted, &request.criteria, &best_by, talk)?;
     let answer = match args.as_published {
         true => negotiate_as_published(&lattice, &request)?,
         false => negotiate(&lattice, &request)?,
@@ -45,7 +51,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         Answer::Exact(offer) => &offer.scheme,
         Answer::Offers(_) => &request.level_max,
     };
-    let explanation = args.explain.then(|| explain(&lattice, scheme, request.criteria));
+    let explanation = args.explain.then(|| explain(&lattice, scheme, &request.criteria));
     if talk.is_json {
         let mut document = wire::answer(&lattice, &request, &answer);
         if let (Some(explanation), Value::Object(object)) = (&explanation, &mut document) {
@@ -70,7 +76,7 @@ pub fn say_answer(lattice: &Lattice, request: &Request, answer: &Answer, talk: &
     match answer {
         Answer::Exact(offer) => {
             talk.say("Answer:  yes, all of it\n");
-            talk.say(offers_table(lattice, &[("", offer)]));
+            talk.say(offers_table(lattice, &request.best_by, &[("", offer)]));
             talk.say(format!("\n  In words: {}.", wire::in_words(lattice, offer)));
         }
         Answer::Offers(offers) => {
@@ -84,7 +90,7 @@ fn say_offers(lattice: &Lattice, request: &Request, offers: &Offers, talk: &Talk
     let mut made = vec![("lose more records", &offers.suppression)];
     made.extend(offers.height.as_ref().map(|offer| ("generalize otherwise", offer)));
     made.extend(offers.privacy.as_ref().map(|offer| ("settle for less", offer)));
-    talk.say(offers_table(lattice, &made));
+    talk.say(offers_table(lattice, &request.best_by, &made));
     talk.say("");
     for (title, offer) in &made {
         talk.say(format!("  {title}: {}.", wire::concession(lattice, request, offer)));
@@ -93,25 +99,31 @@ fn say_offers(lattice: &Lattice, request: &Request, offers: &Offers, talk: &Talk
         talk.say("  generalize otherwise: nothing in the lattice meets the other wishes.");
     }
     if offers.privacy.is_none() {
-        talk.say(format!("  settle for less: lowering {} would not do.", lowest_in_words(request.criteria)));
+        talk.say(format!("  settle for less: {} would not do.", weakest_in_words(lattice, &request.criteria)));
     }
     for offer in offers.privacy_alternatives.iter().skip(1) {
-        let criteria = criteria_in_words(offer.criteria);
+        let criteria = criteria_in_words(lattice, &offer.criteria);
         talk.say(format!("  or, instead: {criteria}, losing {} records.", grouped(offer.n_suppressed)));
     }
 }
 
-fn lowest_in_words(criteria: Criteria) -> String {
-    let names: Vec<String> = criteria.iter().map(|criterion| format!("{} to 2", criterion.name())).collect();
-    match names.len() {
-        1 => names.concat(),
-        _ => format!("{} alone", names.join(" or ")),
+/// What was tried in vain: every criterion at its weakest.
+fn weakest_in_words(lattice: &Lattice, criteria: &Criteria) -> String {
+    let names = wire::sensitive_names(lattice);
+    let weakest = |criterion: incrowd::Criterion| {
+        let weakest = criterion.with_value(criterion.measure.weakest());
+        wire::criterion_in_words(weakest, &names)
+    };
+    let all: Vec<String> = criteria.iter().map(weakest).collect();
+    match all.len() {
+        1 => all.concat(),
+        _ => format!("{} alone", all.join(" or ")),
     }
 }
 
-fn criteria_in_words(criteria: Criteria) -> String {
-    let word = |criterion: Criterion| format!("{} = {}", criterion.name(), grouped(criterion.value()));
-    criteria.iter().map(word).collect::<Vec<_>>().join(", ")
+fn criteria_in_words(lattice: &Lattice, criteria: &Criteria) -> String {
+    let names = wire::sensitive_names(lattice);
+    criteria.iter().map(|criterion| wire::criterion_in_words(criterion, &names)).collect::<Vec<_>>().join(", ")
 }
 
 /// A request in one line.
@@ -129,11 +141,15 @@ pub fn request_in_words(lattice: &Lattice, request: &Request) -> String {
         .map(|(hierarchy, level)| format!("{} ≤ {}", hierarchy.attribute(), level.0))
         .collect();
     let limits = if limits.is_empty() { "any level".to_string() } else { limits.join(", ") };
-    format!("{}; {lost}; {limits}", criteria_in_words(request.criteria))
+    let best = match request.best_by.is_height() {
+        true => String::new(),
+        false => format!("; best by {}", request.best_by.name()),
+    };
+    format!("{}; {lost}; {limits}{best}", criteria_in_words(lattice, &request.criteria))
 }
 
 /// Offers side by side: what each does to every attribute, and what it costs.
-fn offers_table(lattice: &Lattice, offers: &[(&str, &Offer)]) -> String {
+fn offers_table(lattice: &Lattice, best_by: &Ranking, offers: &[(&str, &Offer)]) -> String {
     let mut header = vec![""];
     header.extend(offers.iter().map(|(title, _)| if title.is_empty() { "published" } else { title }));
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -150,17 +166,33 @@ fn offers_table(lattice: &Lattice, offers: &[(&str, &Offer)]) -> String {
             format!("{phrase} ({level}/{})", hierarchy.top())
         });
     }
-    row("  promised".into(), &|offer| criteria_in_words(offer.criteria));
+    row("  promised".into(), &|offer| criteria_in_words(lattice, &offer.criteria));
     row("  records lost".into(), &|offer| {
         format!("{} ({})", grouped(offer.n_suppressed), percent(offer.n_suppressed, lattice.n_records()))
     });
     row("  groups".into(), &|offer| grouped(offer.n_groups));
-    row("  smallest group".into(), &|offer| offer.smallest_group.map_or("–".into(), grouped));
-    if lattice.n_sensitive() > 0 {
-        row("  fewest values".into(), &|offer| offer.fewest_distinct.map_or("–".into(), |n| grouped(n.into())));
+    let names = wire::sensitive_names(lattice);
+    for &measure in lattice.looks().measures() {
+        let name = match measure {
+            Measure::Size => "smallest group".to_string(),
+            Measure::Distinct(_) if names.len() == 1 => "fewest values".to_string(),
+            measure => format!("reached {}", wire::key(measure, &names)),
+        };
+        row(format!("  {name}"), &|offer| match offer.reached(measure) {
+            Some(value) => wire::number_in_words(measure, value),
+            None => "–".into(),
+        });
     }
     row("  height".into(), &|offer| offer.scheme.height().to_string());
-    row("  loss (NCP)".into(), &|offer| format!("{:.3}", offer.ncp));
+    row("  loss (NCP)".into(), &|offer| format!("{:.3}", offer.losses.ncp));
+    for quality in best_by.qualities().filter(|quality| ![Quality::Height, Quality::Ncp].contains(quality)) {
+        row(format!("  {}", quality.name()), &|offer| match quality {
+            Quality::Discernibility => grouped(u64::try_from(offer.losses.discernibility).unwrap_or(u64::MAX)),
+            Quality::GroupSize => format!("{:.2}", offer.losses.group_size),
+            Quality::Precision => format!("{:.3}", offer.losses.precision),
+            _ => offer.losses.entropy.map_or("–".into(), |entropy| format!("{entropy:.3}")),
+        });
+    }
     let left: Vec<usize> = (0..header.len()).collect();
     columns(&header, &rows, &left)
 }

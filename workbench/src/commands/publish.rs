@@ -2,27 +2,30 @@
 
 use std::path::{Path, PathBuf};
 
+use incrowd::lattice::outcome_of;
 use incrowd::loss::ncp_of_level;
 use incrowd::negotiate::check_criteria;
+use incrowd::quality::Losses;
 use incrowd::recode::{Recoding, global};
 use incrowd::release::{Column, Publisher};
 use incrowd::table::Kind;
-use incrowd::verify::SuppressedAs;
+use incrowd::verify::{Finding, Outside, SuppressedAs};
 use incrowd::wire::{self, Certificate, FileHash, counted_words, grouped};
-use incrowd::{Answer, Criteria, Error, ErrorKind, Lattice, Offer, Request, Result, Role, Scheme, negotiate};
+use incrowd::{Answer, Error, ErrorKind, Lattice, Offer, Plan, Request, Result, Role, Scheme, Yardstick, negotiate};
 use serde_json::{Map, Value, json};
 
 use crate::commands::annotate::by_height;
 use crate::commands::negotiate::say_answer;
-use crate::commands::verify::{Judged, judge};
+use crate::commands::verify::{Judged, Question, judge};
 use crate::count::{Counted, needed_columns};
+use crate::outside::{original_for_certificate, outside};
 use crate::project::Project;
 use crate::report::{self, AttributeFacts, HeightFacts};
 use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::sorted::Sorter;
 use crate::staged::{Staged, exists, sha256, sha256_of};
 use crate::talk::{Exit, Talk};
-use crate::wishes::{ProjectArgs, RequestArgs, with_levels};
+use crate::wishes::{Privacy, ProjectArgs, RequestArgs, with_levels};
 
 /// Publish the exact answer, one of the offers, or levels of your choice
 #[derive(Clone, Debug, clap::Args)]
@@ -94,28 +97,36 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     files.check(&project, args.force)?;
     Format::of(&output, b',')?;
     Staged::create(&output)?;
-    let counted = args.project.count(&project, talk)?;
+    let privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
+    args.request.best_by(&project)?;
+    let counted = args.project.count(&project, &privacy, talk)?;
     let format = Format::of(&output, counted.source.delimiter())?;
-    let Some(agreed) = agree(args, &project, &counted, talk)? else {
+    let Some(agreed) = agree(args, &project, &privacy, &counted, talk)? else {
         return Ok(Exit::No);
     };
     if agreed.offer.n_groups == 0 {
         return Err(Error::new(ErrorKind::Request, "no group keeps the promise, so there is nothing to publish")
             .hint("ask for less privacy, or allow coarser levels"));
     }
-    let recoding = global::recode(&counted.counts, &counted.hierarchies, &agreed.offer.scheme, agreed.offer.criteria);
+    let criteria = &agreed.offer.criteria;
+    let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
+    let scheme = &agreed.offer.scheme;
+    let recoding = global::recode(&counted.counts, &counted.hierarchies, scheme, &yardstick, criteria);
     let written = write_release(&project, &counted, &recoding, format, &output, talk)?;
     check_same_table(&counted, &agreed, &written)?;
 
     let staged_path = written.staged.readable_path();
     let columns: Vec<String> = written.columns.iter().map(|column| column.name().to_string()).collect();
     let certificate = certificate(&project, &counted, &agreed, &written, &columns, &output)?;
-    let judged = judge_staged(&staged_path, format, &certificate, talk)?;
-    let certificate = completed(certificate, &judged);
+    // How the release writes "no value".
+    let missing = (format != Format::Parquet).then(|| project.missing.label().to_string());
+    let all = outside(&counted, scheme, &missing);
+    let judged = judge_staged(&staged_path, format, &certificate, all, talk)?;
+    let certificate = completed(certificate, &judged, &counted, &yardstick, &missing);
     let claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
     if !judged.verdict.holds() || claims.iter().any(|claim| !claim.holds) {
         // Never seen, and never to be published: whoever meets this has found a bug of ours.
-        talk.json(&wire::verdict(&judged.verdict, &claims));
+        talk.json(&wire::verdict(&judged.verdict, &certificate.sensitive, &claims));
         talk.say("The release does not keep its promise; nothing was written.");
         return Ok(Exit::No);
     }
@@ -192,15 +203,15 @@ impl Files {
 }
 
 /// Finds the offer to publish; none where the answer is no.
-fn agree(args: &Args, project: &Project, counted: &Counted, talk: &Talk) -> Result<Option<Agreed>> {
+fn agree(args: &Args, project: &Project, privacy: &Privacy, counted: &Counted, talk: &Talk) -> Result<Option<Agreed>> {
     let n_records = counted.counts.n_records();
+    let criteria = &privacy.criteria;
+    check_criteria(criteria, n_records, &counted.n_sensitive_values())?;
     if let Some(levels) = &args.levels {
         let exact = Scheme::new(vec![incrowd::Level(0); counted.hierarchies.len()]);
         let scheme = with_levels(&exact, levels, &counted.hierarchies)?;
-        let criteria = args.request.criteria.resolve(&project.request, talk);
-        check_criteria(criteria, n_records, counted.counts.sensitive().map_or(0, |domain| domain.len()))?;
-        let profile = incrowd::lattice::profile_of(&counted.counts, &counted.hierarchies, &counted.weights(), &scheme)?;
-        let offer = Offer::new(scheme, criteria, profile.outcome(criteria));
+        let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
+        let offer = offer_of_levels(counted, &yardstick, scheme, privacy)?;
         if args.request.exceeds_suppression(project, &offer, n_records)? {
             talk.say(format!(
                 "At these levels {} of {} records would be lost, more than may be.",
@@ -213,8 +224,8 @@ fn agree(args: &Args, project: &Project, counted: &Counted, talk: &Talk) -> Resu
         }
         return Ok(Some(Agreed { offer, choice: "levels", request: Value::Null, lattice: None }));
     }
-    let request = args.request.resolve(project, &counted.hierarchies, n_records, talk)?;
-    let lattice = args.project.annotate(counted, talk)?;
+    let request = args.request.resolve(project, privacy, &counted.hierarchies, n_records)?;
+    let lattice = args.project.annotate(counted, criteria, &request.best_by, talk)?;
     let answer = negotiate(&lattice, &request)?;
     match chosen(&answer, args.offer) {
         Some((offer, choice)) => {
@@ -226,6 +237,18 @@ fn agree(args: &Args, project: &Project, counted: &Counted, talk: &Talk) -> Resu
             Ok(None)
         }
     }
+}
+
+/// What publishing levels of one's own choice would give.
+fn offer_of_levels(counted: &Counted, yardstick: &Yardstick, scheme: Scheme, privacy: &Privacy) -> Result<Offer> {
+    let weights = counted.weights();
+    let plan = Plan { weights: &weights, yardstick, with_entropy: false };
+    let criteria = &privacy.criteria;
+    let (groups, outcome) = outcome_of(&counted.counts, &counted.hierarchies, &plan, &scheme, criteria)?;
+    let levels: Vec<u8> = scheme.levels().iter().map(|level| level.0).collect();
+    let tops: Vec<u8> = counted.hierarchies.iter().map(|hierarchy| hierarchy.top() as u8).collect();
+    let losses = Losses::new(&outcome, &levels, &tops, counted.counts.n_records(), None);
+    Ok(Offer::new(scheme, criteria.clone(), &groups, outcome, losses))
 }
 
 /// The offer that was chosen; who would accept an offer accepts the answer that needs none.
@@ -355,8 +378,8 @@ impl Kinds {
 
 /// Whether no two values of a counted column are the same number.
 fn is_one_number_per_value(counted: &Counted, name: &str) -> bool {
-    let domains = counted.counts.domains().iter().chain(counted.counts.sensitive());
-    let Some(domain) = domains.into_iter().find(|domain| domain.name() == name) else { return true };
+    let mut domains = counted.counts.domains().iter().chain(counted.counts.sensitive());
+    let Some(domain) = domains.find(|domain| domain.name() == name) else { return true };
     if domain.kind() != Kind::Number {
         return true;
     }
@@ -401,11 +424,10 @@ fn certificate(
         let name = hierarchy.level(agreed.offer.scheme.level(a)).name();
         (hierarchy.attribute().to_string(), json!(name))
     });
-    let promised = agreed
-        .offer
-        .criteria
-        .iter()
-        .map(|criterion| (criterion.name().to_string(), json!({ "promised": criterion.value() })));
+    // Named only where the release shows them, so that anyone can check what is said about them.
+    let sensitive: Vec<String> = counted.sensitive_names();
+    let promised = wire::criteria(&agreed.offer.criteria, &sensitive).into_iter();
+    let promised = promised.map(|(name, value)| (name, json!({ "promised": value })));
     let file_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let input =
         counted.source.files().into_iter().map(|path| Ok(FileHash { name: file_name(path), sha256: sha256(path)? }));
@@ -426,8 +448,8 @@ fn certificate(
         choice: agreed.choice.to_string(),
         criteria: promised.collect(),
         quasi_identifiers: names.iter().map(|name| name.to_string()).collect(),
-        // Named only where the release shows it, so that anyone can check what is said about it.
-        sensitive: counted.sensitive.clone().filter(|name| columns.contains(name)),
+        sensitive,
+        original: Map::new(),
         columns: columns.to_vec(),
         levels: wire::levels(&names, &agreed.offer.scheme),
         level_names: Value::Object(level_names.collect()),
@@ -437,9 +459,9 @@ fn certificate(
         n_records_suppressed: written.n_suppressed,
         n_records_published: written.n_published,
         n_groups: agreed.offer.n_groups,
-        smallest_group: agreed.offer.smallest_group,
-        fewest_distinct: agreed.offer.fewest_distinct.map(u64::from).filter(|_| counted.sensitive.is_some()),
-        loss: json!({ "ncp": (agreed.offer.ncp * 1e6).round() / 1e6 }),
+        smallest_group: agreed.offer.smallest_group(),
+        fewest_distinct: agreed.offer.fewest_distinct(),
+        loss: wire::losses(&agreed.offer.losses),
         order: "sorted by the published values, so that the order of the input is lost; no random choice was made"
             .into(),
         seed: None,
@@ -455,28 +477,37 @@ fn project_hash(project: &Project) -> Result<FileHash> {
 }
 
 /// The third reading: judges the file as it lies on disk.
-fn judge_staged(path: &Path, format: Format, certificate: &Certificate, talk: &Talk) -> Result<Judged> {
+fn judge_staged(path: &Path, format: Format, certificate: &Certificate, all: Outside, talk: &Talk) -> Result<Judged> {
     let delimiter = match format {
         Format::Csv { delimiter } => Some(delimiter),
         Format::Parquet => None,
     };
-    let criteria = certificate.promised();
-    let sensitive = certificate.sensitive.as_deref();
-    judge(path, delimiter, &certificate.quasi_identifiers, sensitive, criteria, SuppressedAs::Group, talk)
+    let question = Question {
+        quasi_identifiers: &certificate.quasi_identifiers,
+        sensitive: &certificate.sensitive,
+        criteria: &certificate.promised().expect("the certificate was just made"),
+    };
+    judge(path, delimiter, &question, |_| all, SuppressedAs::Group, talk)
 }
 
 /// Adds to the certificate what only the finished file can tell.
-fn completed(mut certificate: Certificate, judged: &Judged) -> Certificate {
-    let criteria: Map<String, Value> = judged
-        .verdict
-        .findings
-        .iter()
-        .map(|finding| {
-            let entry = json!({ "promised": finding.criterion.value(), "reached": finding.reached });
-            (finding.criterion.name().to_string(), entry)
-        })
-        .collect();
-    certificate.criteria = criteria;
+fn completed(
+    mut certificate: Certificate,
+    judged: &Judged,
+    counted: &Counted,
+    yardstick: &Yardstick,
+    missing: &Option<String>,
+) -> Certificate {
+    let criteria = certificate.promised().expect("the certificate was just made");
+    let original = original_for_certificate(counted, &criteria, yardstick, &judged.distributions, missing);
+    certificate.original = original;
+    let entry = |finding: &Finding| {
+        let mut entry = Map::new();
+        entry.insert("promised".into(), wire::value(finding.criterion));
+        entry.insert("reached".into(), wire::finding_reached(finding));
+        (wire::key(finding.criterion.measure, &certificate.sensitive), Value::Object(entry))
+    };
+    certificate.criteria = judged.verdict.findings.iter().map(entry).collect();
     certificate.output.sha256 = judged.sha256.clone();
     certificate
 }
@@ -514,9 +545,8 @@ fn group_sizes(recoding: &Recoding) -> Vec<(u64, u64)> {
 }
 
 fn height_facts(agreed: &Agreed) -> Vec<HeightFacts> {
-    let criteria: Criteria = agreed.offer.criteria;
     let Some(lattice) = &agreed.lattice else { return Vec::new() };
-    by_height(lattice, criteria)
+    by_height(lattice, &agreed.offer.criteria)
         .iter()
         .map(|summary| HeightFacts {
             height: summary.height,

@@ -1,21 +1,29 @@
 //! `incrowd verify`: the third reading; judges a published table from the file alone.
 
+use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use incrowd::verify::{Finding, SuppressedAs};
+use incrowd::negotiate::check_criteria;
+use incrowd::verify::{Finding, Original, Outside, SuppressedAs};
 use incrowd::wire::{self, Certificate, Claim, counted_words, grouped};
-use incrowd::{Criteria, Criterion, Error, ErrorKind, Result, Verdict, Verifier};
+use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Scheme, Verdict, Verifier};
 
+use crate::count::{Choice, count};
+use crate::outside;
+use crate::project::Project;
 use crate::source::{CsvOptions, Source};
 use crate::staged::sha256;
 use crate::talk::{Exit, Talk, columns};
-use crate::wishes::CriteriaArgs;
+use crate::wishes::{CriteriaArgs, Privacy, resolve};
 
 /// Check from a published file alone that it keeps its promise
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Works on any CSV or Parquet file, whoever made it. Without flags it looks for FILE.certificate.json.
+
+t, delta and beta compare with the original table. Its distribution is in the certificate where telling it is safe for
+the suppressed records; where it is not, give --project. A file without a certificate is compared with itself.
 
 Exit status: 0 when the promise is kept, 1 when it is broken, 2 on error.
 
@@ -23,6 +31,7 @@ Examples:
   incrowd verify release.csv
   incrowd verify release.csv --certificate release.csv.certificate.json
   incrowd verify other.csv --quasi-identifiers age,sex,zip --sensitive disease --k 5 --l 2
+  incrowd verify other.csv --quasi-identifiers age,sex --sensitive disease,income --l disease:2 --t income:0.3
   incrowd verify arx.csv --quasi-identifiers age,zip --k 5 --suppressed-as absent")]
 pub struct Args {
     /// The published file, CSV or Parquet
@@ -33,9 +42,12 @@ pub struct Args {
     /// The quasi-identifiers of the file
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub quasi_identifiers: Option<Vec<String>>,
-    /// The sensitive attribute of the file
-    #[arg(long, value_name = "NAME")]
-    pub sensitive: Option<String>,
+    /// The sensitive attributes of the file
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    pub sensitive: Option<Vec<String>>,
+    /// The project that the release was made from, for criteria that compare with the original table or a population
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<PathBuf>,
     #[command(flatten)]
     pub criteria: CriteriaArgs,
     /// What records are that have * in every quasi-identifier
@@ -59,6 +71,8 @@ pub struct Judged {
     pub verdict: Verdict,
     pub columns: Vec<String>,
     pub sha256: String,
+    /// By sensitive attribute, how many records of the file have each value.
+    pub distributions: Vec<HashMap<Option<String>, u64>>,
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
@@ -74,15 +88,19 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
                 .hint("give --quasi-identifiers A,B,… and --k, or --certificate FILE"));
         }
     };
-    let sensitive = args.sensitive.clone().or_else(|| certificate.as_ref()?.sensitive.clone());
-    if let Some(name) = sensitive.as_ref().filter(|name| quasi_identifiers.contains(name)) {
+    let sensitive = match (&args.sensitive, &certificate) {
+        (Some(names), _) => names.clone(),
+        (None, Some(certificate)) => certificate.sensitive.clone(),
+        (None, None) => Vec::new(),
+    };
+    if let Some(name) = sensitive.iter().find(|name| quasi_identifiers.contains(name)) {
         return Err(Error::new(
             ErrorKind::Request,
             format!("attribute '{name}' cannot be a quasi-identifier and sensitive at once"),
         )
         .hint("name it in --quasi-identifiers or in --sensitive"));
     }
-    let criteria = criteria_of(args, certificate.as_ref(), sensitive.is_some())?;
+    let criteria = criteria_of(args, certificate.as_ref(), &sensitive)?;
     let suppressed_as = match args.suppressed_as {
         SuppressedRecords::Group => SuppressedAs::Group,
         SuppressedRecords::Absent => SuppressedAs::Absent,
@@ -92,14 +110,86 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         Some(c) if c.is_ascii() => Some(c as u8),
         Some(_) => return Err(Error::new(ErrorKind::Request, "a separator is one ASCII character")),
     };
-    let judged = judge(&args.file, delimiter, &quasi_identifiers, sensitive.as_deref(), criteria, suppressed_as, talk)?;
+    let known = match &args.project {
+        Some(project) => {
+            let release = Release { file: &args.file, certificate: certificate.as_ref() };
+            Some(release.outside_of_project(project, &quasi_identifiers, &sensitive, &criteria, talk)?)
+        }
+        None => None,
+    };
+    let outside = |verifier: &Verifier| match known {
+        Some(outside) => outside,
+        None => outside_of_file(verifier, &sensitive, certificate.as_ref()),
+    };
+    let question = Question { quasi_identifiers: &quasi_identifiers, sensitive: &sensitive, criteria: &criteria };
+    let judged = judge(&args.file, delimiter, &question, outside, suppressed_as, talk)?;
+    let is_own = certificate.is_none() && args.project.is_none();
     let claims = certificate.map_or(Vec::new(), |certificate| {
         wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256)
     });
     let holds = judged.verdict.holds() && claims.iter().all(|claim| claim.holds);
-    talk.json(&wire::verdict(&judged.verdict, &claims));
-    say_verdict(&args.file, &judged.verdict, &claims, holds, talk);
+    talk.json(&wire::verdict(&judged.verdict, &sensitive, &claims));
+    say_verdict(&args.file, &judged.verdict, &sensitive, &claims, holds, talk);
+    if is_own && criteria.iter().any(|criterion| criterion.measure.is_relative()) {
+        talk.say("  compared with the file's own distribution; the original table is not known (see --project)");
+    }
     Ok(if holds { Exit::Done } else { Exit::No })
+}
+
+/// A published file and what came with it.
+struct Release<'a> {
+    file: &'a Path,
+    certificate: Option<&'a Certificate>,
+}
+
+impl Release<'_> {
+    /// What the project knows about the original table and the population.
+    fn outside_of_project(
+        &self,
+        project: &Path,
+        quasi_identifiers: &[String],
+        sensitive: &[String],
+        criteria: &Criteria,
+        talk: &Talk,
+    ) -> Result<Outside> {
+        let project = Project::open(project)?;
+        let choice = Choice {
+            quasi_identifiers: Some(quasi_identifiers.to_vec()),
+            sensitive: Some(sensitive.to_vec()),
+            with_population: criteria.value(Measure::Population).is_some(),
+            n_threads: 0,
+        };
+        let counted = count(&project, &choice, talk)?;
+        let level = |hierarchy: &incrowd::Hierarchy| {
+            let level = self.certificate.and_then(|c| c.levels.get(hierarchy.attribute())?.as_u64()).unwrap_or(0);
+            Level(level.min(hierarchy.top() as u64) as u8)
+        };
+        let scheme = Scheme::new(counted.hierarchies.iter().map(level).collect());
+        let is_parquet = self.file.is_dir() || self.file.extension().is_some_and(|extension| extension == "parquet");
+        let missing = (!is_parquet).then(|| project.missing.label().to_string());
+        Ok(outside::outside(&counted, &scheme, &missing))
+    }
+}
+
+/// What a file alone can be compared with: what its certificate tells, or itself where that is the same.
+fn outside_of_file(verifier: &Verifier, sensitive: &[String], certificate: Option<&Certificate>) -> Outside {
+    let itself = |s: usize, distance: Option<Distance>| {
+        let counts = verifier.distribution(s);
+        let is_text = |value: &String| incrowd::table::Kind::of(value) == incrowd::table::Kind::Text;
+        let by_kind = match counts.keys().flatten().any(is_text) {
+            true => Distance::Equal,
+            false => Distance::Ordered,
+        };
+        Original::new(&sensitive[s], counts, distance.unwrap_or(by_kind), &HashMap::new())
+    };
+    let original = |s: usize| {
+        let Some(certificate) = certificate else { return Some(itself(s, None)) };
+        match outside::from_json(certificate.original.get(&sensitive[s])?)? {
+            (_, Some(original)) => Some(original),
+            (_, None) => None,
+        }
+    };
+    Outside { originals: (0..sensitive.len()).map(original).collect(), population: None }
 }
 
 /// The certificate that was named, or the one that stands beside the file where nothing else is said.
@@ -123,12 +213,12 @@ fn certificate_of(args: &Args) -> Result<Option<Certificate>> {
         return Err(wrong(format!("is of version {}, newer than this incrowd", certificate.format_version))
             .hint("check it with a newer version of incrowd"));
     }
-    let is_promise = |entry: &serde_json::Value| entry.get("promised").is_some_and(serde_json::Value::is_u64);
-    if certificate.quasi_identifiers.is_empty() || !certificate.criteria.values().all(is_promise) {
+    if certificate.quasi_identifiers.is_empty() || certificate.criteria.values().any(|c| c.get("promised").is_none()) {
         return Err(wrong("does not say what is promised about which quasi-identifiers".into()));
     }
-    if let Some(name) = certificate.criteria.keys().find(|name| !["k", "l"].contains(&name.as_str())) {
-        return Err(wrong(format!("promises '{name}', which this incrowd cannot check")));
+    if certificate.promised().is_none() {
+        let names: Vec<&str> = certificate.criteria.keys().map(String::as_str).collect();
+        return Err(wrong(format!("promises something that this incrowd cannot check: {}", names.join(", "))));
     }
     Ok(Some(certificate))
 }
@@ -147,57 +237,77 @@ fn delimiter_of(file: &Path, certificate: &Certificate) -> Option<u8> {
     [b',', b';', b'\t', b'|'].into_iter().chain(behind).find(fits)
 }
 
-fn criteria_of(args: &Args, certificate: Option<&Certificate>, has_sensitive: bool) -> Result<Criteria> {
-    let given = Criteria { k: args.criteria.k, l: args.criteria.l };
-    let criteria = match (given.is_empty(), certificate) {
-        (true, Some(certificate)) => certificate.promised(),
-        _ => given,
+fn criteria_of(args: &Args, certificate: Option<&Certificate>, sensitive: &[String]) -> Result<Criteria> {
+    let known: Vec<&str> = sensitive.iter().map(String::as_str).collect();
+    let texts = args.criteria.texts();
+    let criteria = match (texts.is_empty(), certificate) {
+        (true, Some(certificate)) => certificate.promised().unwrap_or_default(),
+        _ => {
+            let needs = |error: Error| if known.is_empty() { error.hint("give --sensitive NAME") } else { error };
+            let Privacy { criteria, sensitive: named } = resolve(&texts, &known, None).map_err(needs)?;
+            // By the numbers of all sensitive attributes of the file, not only of those that are named.
+            renumbered(&criteria, &named, sensitive)
+        }
     };
-    let wrong = |message: &str, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
-    match criteria {
-        criteria if criteria.is_empty() => {
-            wrong("nothing says what is promised", "give --k or --l, or --certificate FILE")
-        }
-        Criteria { k: Some(0), .. } => wrong("k must be at least 1", "k = 2 is the least that hides anyone"),
-        Criteria { l: Some(0), .. } => wrong("l must be at least 1", "l = 2 is the least that hides a sensitive value"),
-        Criteria { l: Some(_), .. } if !has_sensitive => {
-            wrong("l needs a sensitive attribute", "give --sensitive NAME")
-        }
-        criteria => Ok(criteria),
+    if criteria.is_empty() {
+        return Err(Error::new(ErrorKind::Request, "nothing says what is promised")
+            .hint("give --k, --l, --t or another criterion, or --certificate FILE"));
     }
+    check_criteria(&criteria, u64::MAX, &vec![usize::MAX; sensitive.len()])?;
+    Ok(criteria)
 }
 
-/// Reads a published file and judges it.
+/// The same criteria, with attributes numbered as in `all`.
+fn renumbered(criteria: &Criteria, named: &[String], all: &[String]) -> Criteria {
+    let criterion = |criterion: incrowd::Criterion| {
+        let key = wire::key(criterion.measure, named);
+        let key = match (criterion.measure.sensitive(), named.len()) {
+            (Some(s), 1) => format!("{}:{key}", named[s]),
+            _ => key,
+        };
+        wire::criterion_of(&key, &wire::value(criterion), all).expect("named attributes are among all")
+    };
+    Criteria::new(criteria.iter().map(criterion))
+}
+
+/// What a file is asked.
+pub struct Question<'a> {
+    pub quasi_identifiers: &'a [String],
+    pub sensitive: &'a [String],
+    pub criteria: &'a Criteria,
+}
+
+/// Reads a published file and judges it, with what lies outside of it.
 pub fn judge(
     path: &Path,
     delimiter: Option<u8>,
-    quasi_identifiers: &[String],
-    sensitive: Option<&str>,
-    criteria: Criteria,
+    question: &Question,
+    outside: impl FnOnce(&Verifier) -> Outside,
     suppressed_as: SuppressedAs,
     talk: &Talk,
 ) -> Result<Judged> {
     let source = Source::open(path, &CsvOptions { delimiter })?;
-    let needed: Vec<String> = quasi_identifiers.iter().cloned().chain(sensitive.map(str::to_string)).collect();
+    let needed: Vec<String> = question.quasi_identifiers.iter().chain(question.sensitive).cloned().collect();
     needed.iter().try_for_each(|name| source.check_column(name))?;
-    let mut verifier = Verifier::new(quasi_identifiers, sensitive, suppressed_as);
+    let mut verifier = Verifier::new(question.quasi_identifiers, question.sensitive, suppressed_as);
     let bar = talk.bytes("verifying", source.n_bytes());
     source.for_each(&needed, |batch, n_bytes| {
         bar.inc(n_bytes);
         verifier.push(&batch)
     })?;
     bar.finish_and_clear();
-    let verdict = verifier.verdict(criteria);
+    let verdict = verifier.verdict(question.criteria, &outside(&verifier));
     if verdict.n_records + verdict.n_absent == 0 {
         return Err(Error::new(ErrorKind::Data, "has column names and no records")
             .at(path.display().to_string())
             .hint("there is nothing to judge"));
     }
     let sha256 = if path.is_dir() { String::new() } else { sha256(path)? };
-    Ok(Judged { verdict, columns: source.column_names(), sha256 })
+    let distributions = (0..question.sensitive.len()).map(|s| verifier.distribution(s)).collect();
+    Ok(Judged { verdict, columns: source.column_names(), sha256, distributions })
 }
 
-fn say_verdict(file: &Path, verdict: &Verdict, claims: &[Claim], holds: bool, talk: &Talk) {
+fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[Claim], holds: bool, talk: &Talk) {
     let answer = match (holds, verdict.holds()) {
         (true, _) => "yes, the promise is kept",
         (false, true) => "NO, the file is not what its certificate says",
@@ -205,20 +315,26 @@ fn say_verdict(file: &Path, verdict: &Verdict, claims: &[Claim], holds: bool, ta
     };
     talk.say(format!("{}: {answer}\n", file.display()));
     let row = |finding: &Finding| {
-        let name = match finding.criterion {
-            Criterion::KAnonymity(_) => "k (records alike)",
-            Criterion::DistinctDiversity(_) => "l (distinct values)",
+        let measure = finding.criterion.measure;
+        let key = wire::key(measure, sensitive);
+        let name = match measure {
+            Measure::Size => format!("{key} (records alike)"),
+            Measure::Distinct(_) => format!("{key} (distinct values)"),
+            Measure::Recursive { l, .. } => format!("{key} (c, with l = {l})"),
+            _ => key,
         };
-        let reached = finding.reached.map_or("–".to_string(), grouped);
-        let failing = match finding.holds() {
-            true => "none".to_string(),
-            false => format!(
+        let reached = finding.reached.map_or("–".to_string(), |reached| wire::number_in_words(measure, reached));
+        let failing = match (finding.is_judged, finding.holds()) {
+            (false, _) if measure == Measure::Population => "not judged: needs the population (--project)".to_string(),
+            (false, _) => "not judged: needs the original table (--project)".to_string(),
+            (true, true) => "none".to_string(),
+            (true, false) => format!(
                 "{}, {}",
                 counted_words(finding.n_groups_failing, "group"),
                 counted_words(finding.n_records_failing, "record")
             ),
         };
-        vec![format!("  {name}"), grouped(finding.criterion.value()), reached, failing]
+        vec![format!("  {name}"), wire::number_in_words(measure, finding.criterion.value), reached, failing]
     };
     let rows: Vec<Vec<String>> = verdict.findings.iter().map(row).collect();
     talk.say(columns(&["  criterion", "asked", "reached", "failing"], &rows, &[0, 3]));

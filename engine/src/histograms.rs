@@ -1,0 +1,539 @@
+//! From the groups of one scheme to those of a coarser one, with all of their sensitive values: for criteria that ask
+//! how often each value occurs, not only which ones do.
+//!
+//! Rows are those of [`crate::roll_up`], except that the last word holds the number of the group's *look*: its size,
+//! population and histogram of sensitive values. Every look is stored and measured once, however many schemes have a
+//! group like it: most groups of a scheme are those of its neighbours, so that there is little to add up and less to
+//! measure.
+
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+use rustc_hash::FxHashMap;
+
+use crate::criterion::Yardstick;
+use crate::loss::Steps;
+use crate::profile::{Entry, Profile};
+use crate::roll_up::{Key, RollUp, SIZE_BITS, SIZE_MASK};
+use crate::table::Code;
+
+/// How a cell of a histogram is stored: the value in the upper bits, the number of records in the lower ones.
+const COUNT_BITS: u32 = 40;
+const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
+/// The most values that fit beside a count.
+pub(crate) const N_VALUES_MAX: usize = 1 << (64 - COUNT_BITS);
+
+/// Distinct looks, by number.
+#[derive(Default)]
+struct Interned {
+    /// Where each look begins; one more entry than there are looks.
+    starts: Vec<usize>,
+    /// Per look its size, its population and the cells of its histogram, by value.
+    words: Vec<u64>,
+    /// Per look what it measures.
+    measured: Vec<u64>,
+    /// The looks by hash, which is kept: most of those that are looked for are found, or told apart, without a visit.
+    table: HashTable<(u64, u32)>,
+}
+
+impl Interned {
+    fn len(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    fn look(&self, look: usize) -> &[u64] {
+        &self.words[self.starts[look]..self.starts[look + 1]]
+    }
+
+    fn find(&self, hash: u64, words: &[u64]) -> Option<u32> {
+        self.table
+            .find(hash, |&(known, look)| known == hash && self.look(look as usize) == words)
+            .map(|(_, look)| *look)
+    }
+
+    fn n_bytes(&self) -> usize {
+        8 * (self.starts.len() + self.words.len() + self.measured.len()) + 17 * self.table.capacity()
+    }
+}
+
+pub(crate) fn hash_words(words: &[u64]) -> u64 {
+    words.iter().fold(0, |hash: u64, word| {
+        let product = u128::from(hash ^ word ^ 0x9E37_79B9_7F4A_7C15) * 0xD1B5_4A32_D192_ED03;
+        (product as u64) ^ (product >> 64) as u64
+    })
+}
+
+/// Which look several looks have together, for those that were united before: in scheme after scheme it is the same
+/// groups that become one.
+#[derive(Default)]
+struct Unions {
+    /// From a beginning of the list of looks, which is a look or the number of a longer beginning, and the look that
+    /// follows: the number of the beginning that these make up.
+    longer: HashTable<(u64, u32)>,
+    /// By number of the beginning, the look that it has together, where that was asked for.
+    looks: Vec<u32>,
+    /// The last pairs, each in a place of its own, which fits the processor's cache: most unions are of two groups, and
+    /// were made a moment ago.
+    pairs: Vec<(u64, u32)>,
+}
+
+const N_PAIRS: usize = 1 << 15;
+
+/// Tells the number of a beginning from that of a look.
+const IS_BEGINNING: u32 = 1 << 31;
+const UNKNOWN: u32 = u32::MAX;
+/// Longer lists are hardly ever seen twice.
+const N_UNITED_MAX: usize = 12;
+
+impl Unions {
+    /// The number of a list of two looks or more.
+    fn number(&mut self, mut looks: impl Iterator<Item = u32>) -> usize {
+        let mut beginning = looks.next().expect("there are several looks");
+        for look in looks {
+            let key = u64::from(beginning) << 32 | u64::from(look);
+            let hash_of = |key: u64| hash_words(&[key]);
+            let next = self.looks.len() as u32;
+            let entry = self.longer.entry(hash_of(key), |(known, _)| *known == key, |(known, _)| hash_of(*known));
+            let number = entry.or_insert((key, next)).get().1;
+            if number == next {
+                self.looks.push(UNKNOWN);
+            }
+            beginning = IS_BEGINNING | number;
+        }
+        (beginning & !IS_BEGINNING) as usize
+    }
+
+    fn n_bytes(&self) -> usize {
+        17 * self.longer.capacity() + 4 * self.looks.len()
+    }
+}
+
+/// The looks that one thread has met: those that all threads know, and its own.
+pub(crate) struct Looks<'a> {
+    yardstick: &'a Yardstick,
+    shared: Arc<Interned>,
+    own: Interned,
+    unions: Unions,
+    /// By value, how many records; and which values have any: where the cells of united groups are added up.
+    counts: Vec<u64>,
+    used: Vec<u64>,
+    /// The look that is being made.
+    words: Vec<u64>,
+    histogram: Vec<(u32, u64)>,
+}
+
+impl<'a> Looks<'a> {
+    fn new(yardstick: &'a Yardstick, shared: Arc<Interned>) -> Looks<'a> {
+        let n_values = yardstick.n_values();
+        Looks {
+            yardstick,
+            shared,
+            own: Interned { starts: vec![0], ..Interned::default() },
+            unions: Unions::default(),
+            counts: vec![0; n_values],
+            used: vec![0; n_values.div_ceil(64)],
+            words: Vec::new(),
+            histogram: Vec::new(),
+        }
+    }
+
+    /// The number of the look that is in `self.words`; measures it if it is new.
+    fn intern(&mut self) -> u32 {
+        let hash = hash_words(&self.words);
+        if let Some(look) = self.shared.find(hash, &self.words) {
+            return look;
+        }
+        let n_shared = self.shared.len();
+        if let Some(look) = self.own.find(hash, &self.words) {
+            return n_shared as u32 + look;
+        }
+        let look = self.own.len() as u32;
+        self.own.words.extend_from_slice(&self.words);
+        self.own.starts.push(self.own.words.len());
+        self.own.table.insert_unique(hash, (hash, look), |(hash, _)| *hash);
+        self.histogram.clear();
+        let cells = self.words[2..].iter().map(|cell| ((cell >> COUNT_BITS) as u32, cell & COUNT_MASK));
+        self.histogram.extend(cells);
+        self.yardstick.measure(self.words[0], self.words[1], &self.histogram, &mut self.own.measured);
+        n_shared as u32 + look
+    }
+
+    /// The look of several groups taken together.
+    fn unite(&mut self, looks: impl ExactSizeIterator<Item = u32> + Clone) -> u32 {
+        if looks.len() > N_UNITED_MAX {
+            return self.add_up(looks);
+        }
+        let pair = (looks.len() == 2).then(|| looks.clone().fold(0, |key, look| key << 32 | u64::from(look)));
+        let at = pair.map(|key| hash_words(&[key]) as usize % N_PAIRS);
+        if self.unions.pairs.is_empty() {
+            self.unions.pairs.resize(N_PAIRS, (u64::MAX, UNKNOWN));
+        }
+        if let (Some(key), Some(at)) = (pair, at)
+            && self.unions.pairs[at].0 == key
+        {
+            return self.unions.pairs[at].1;
+        }
+        let number = self.unions.number(looks.clone());
+        if self.unions.looks[number] == UNKNOWN {
+            self.unions.looks[number] = self.add_up(looks);
+        }
+        let look = self.unions.looks[number];
+        if let (Some(key), Some(at)) = (pair, at) {
+            self.unions.pairs[at] = (key, look);
+        }
+        look
+    }
+
+    fn add_up(&mut self, looks: impl Iterator<Item = u32>) -> u32 {
+        let (mut size, mut population) = (0, 0);
+        let Looks { shared, own, counts, used, .. } = self;
+        for look in looks {
+            let words = match (look as usize).checked_sub(shared.len()) {
+                None => shared.look(look as usize),
+                Some(look) => own.look(look),
+            };
+            size += words[0];
+            population += words[1];
+            for cell in &words[2..] {
+                let value = (cell >> COUNT_BITS) as usize;
+                counts[value] += cell & COUNT_MASK;
+                used[value / 64] |= 1 << (value % 64);
+            }
+        }
+        self.gather(size, population)
+    }
+
+    /// The look with what was added up in `counts`, which is left empty.
+    fn gather(&mut self, size: u64, population: u64) -> u32 {
+        self.words.clear();
+        self.words.extend([size, population]);
+        for (i, word) in self.used.iter_mut().enumerate() {
+            while *word != 0 {
+                let value = i * 64 + word.trailing_zeros() as usize;
+                *word &= *word - 1;
+                self.words.push((value as u64) << COUNT_BITS | std::mem::take(&mut self.counts[value]));
+            }
+        }
+        self.intern()
+    }
+
+    fn n_bytes(&self) -> usize {
+        self.own.n_bytes() + self.unions.n_bytes()
+    }
+}
+
+/// One group of a scheme that is being gathered: its look, and the loss and the entropy of a record, which fit.
+type Gathered = (u32, u32, u32);
+
+/// What one thread works with.
+pub(crate) struct HistogramWork<'a> {
+    looks: Looks<'a>,
+    gathered: Vec<Gathered>,
+    pub(crate) of_level: Vec<Vec<Gathered>>,
+    /// By look, the scheme that had it last and its place among that scheme's entries.
+    seen: Vec<(u32, u32)>,
+    n_schemes: u32,
+    has_entropies: bool,
+}
+
+impl<'a> HistogramWork<'a> {
+    fn new(yardstick: &'a Yardstick, shared: Arc<Interned>, has_entropies: bool) -> HistogramWork<'a> {
+        HistogramWork {
+            looks: Looks::new(yardstick, shared),
+            gathered: Vec::new(),
+            of_level: Vec::new(),
+            seen: Vec::new(),
+            n_schemes: 0,
+            has_entropies,
+        }
+    }
+
+    pub(crate) fn first(yardstick: &'a Yardstick, has_entropies: bool) -> HistogramWork<'a> {
+        HistogramWork::new(yardstick, Arc::new(Interned { starts: vec![0], ..Interned::default() }), has_entropies)
+    }
+
+    /// For each of several threads, a place to work that knows all looks so far.
+    pub(crate) fn shared(self, n_threads: usize) -> Vec<HistogramWork<'a>> {
+        if n_threads == 1 {
+            return vec![self];
+        }
+        let (yardstick, shared) = (self.looks.yardstick, Arc::new(self.looks.own));
+        let has_entropies = self.has_entropies;
+        (0..n_threads).map(|_| HistogramWork::new(yardstick, Arc::clone(&shared), has_entropies)).collect()
+    }
+
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.looks.n_bytes() + size_of_val(&self.seen[..])
+    }
+
+    /// What the looks measure: those that all threads know, then the thread's own.
+    pub(crate) fn measured(self) -> (Arc<SharedLooks>, Vec<u64>) {
+        (Arc::new(SharedLooks(self.looks.shared)), self.looks.own.measured)
+    }
+
+    /// The groups of the finest scheme, and of the population, in the order of their keys.
+    pub(crate) fn base<K: Key>(&mut self, roll_up: &RollUp) -> Vec<u64> {
+        let counts = roll_up.counts;
+        let mut groups: Vec<(K, usize, u64)> =
+            (0..counts.n_groups()).map(|group| (roll_up.key_of(counts.codes(group)), group, 0)).collect();
+        if let Some(population) = counts.population() {
+            let places: FxHashMap<&[Code], usize> =
+                (0..counts.n_groups()).map(|group| (counts.codes(group), group)).collect();
+            for (codes, n) in population.groups() {
+                match places.get(codes) {
+                    Some(&group) => groups[group].2 = n,
+                    // Nobody in the table looks like these people yet.
+                    None => groups.push((roll_up.key_of(codes), usize::MAX, n)),
+                }
+            }
+        }
+        groups.sort_unstable();
+        let stride = K::N_WORDS + 2;
+        let mut words = vec![0; groups.len() * stride];
+        for (row, &(key, group, population)) in words.chunks_exact_mut(stride).zip(&groups) {
+            key.write(row);
+            let (size, loss, entropy) = match group {
+                usize::MAX => (0, 0, 0),
+                group => {
+                    let codes = counts.codes(group);
+                    (counts.size(group), roll_up.loss_of(codes), roll_up.entropy_of(codes))
+                }
+            };
+            if size > 0 {
+                for (codes, n) in counts.cells(group) {
+                    for (s, code) in codes.iter().enumerate() {
+                        let value = self.looks.yardstick.value(s, code.0) as usize;
+                        self.looks.counts[value] += n;
+                        self.looks.used[value / 64] |= 1 << (value % 64);
+                    }
+                }
+            }
+            let look = self.looks.gather(size, population);
+            row[K::N_WORDS] = size | loss << SIZE_BITS;
+            row[K::N_WORDS + 1] = u64::from(look) | entropy << 32;
+        }
+        words
+    }
+
+    pub(crate) fn gather_rows<K: Key>(&mut self, rows: &[u64]) -> Profile {
+        rows.chunks_exact(K::N_WORDS + 2).for_each(|row| gather(&mut self.gathered, row, K::N_WORDS));
+        self.profile()
+    }
+
+    /// The profile of what was gathered, by looks as this thread numbers them.
+    fn profile(&mut self) -> Profile {
+        let gathered = std::mem::take(&mut self.gathered);
+        let profile = self.profile_of(&gathered);
+        self.gathered = gathered;
+        self.gathered.clear();
+        profile
+    }
+
+    pub(crate) fn profile_of_level(&mut self, level: usize) -> Profile {
+        let gathered = std::mem::take(&mut self.of_level[level]);
+        let profile = self.profile_of(&gathered);
+        self.of_level[level] = gathered;
+        self.of_level[level].clear();
+        profile
+    }
+
+    fn profile_of(&mut self, gathered: &[Gathered]) -> Profile {
+        self.n_schemes += 1;
+        self.seen.resize(self.looks.shared.len() + self.looks.own.len(), (0, 0));
+        let mut entries: Vec<Entry> = Vec::with_capacity(gathered.len());
+        let mut entropies: Vec<Steps> = Vec::new();
+        for &(look, loss, entropy) in gathered {
+            let seen = &mut self.seen[look as usize];
+            if seen.0 != self.n_schemes {
+                *seen = (self.n_schemes, entries.len() as u32);
+                entries.push(Entry { look, n_groups: 0, loss: 0 });
+                if self.has_entropies {
+                    entropies.push(0);
+                }
+            }
+            let entry = &mut entries[seen.1 as usize];
+            entry.n_groups += 1;
+            entry.loss += Steps::from(loss);
+            if self.has_entropies {
+                entropies[seen.1 as usize] += Steps::from(entropy);
+            }
+        }
+        Profile::provisional(entries, entropies)
+    }
+
+    /// Replaces `words` by the rows of the scheme `levels`, made from those of the scheme whose `attribute` is one
+    /// level finer, and gathers its groups.
+    pub(crate) fn step<K: Key>(
+        &mut self,
+        roll_up: &RollUp,
+        source: &[u64],
+        levels: &[u8],
+        attribute: usize,
+        words: &mut Vec<u64>,
+    ) -> Profile {
+        let stride = K::N_WORDS + 2;
+        let level = levels[attribute] as usize;
+        let tree = &roll_up.trees[attribute];
+        let steps = &tree.steps[level - 1][..];
+        let (before, after) = (&tree.entropies[level - 1][..], &tree.entropies[level][..]);
+        let (width_before, width_after) = (tree.widths[level - 1], tree.widths[level]);
+        let lower = roll_up.order.iter().rev().take_while(|&&a| a != attribute);
+        let shift: u32 = lower.map(|&a| roll_up.trees[a].widths[levels[a] as usize]).sum();
+        let code_mask = (1u64 << width_before) - 1;
+        words.clear();
+        words.reserve(source.len());
+        let (mut start, mut is_sorted) = (0, true);
+        let (mut high_of_block, mut last) = (None, K::of_code(0));
+        for row in source.chunks_exact(stride) {
+            let key = K::read(row);
+            let upper = key.shifted_right(shift);
+            let code = (upper.low() & code_mask) as usize;
+            let (parent, loss) = steps[code];
+            let high = upper.shifted_right(width_before).shifted_left(width_after).or(K::of_code(parent));
+            let key = high.shifted_left(shift).or(key.below(shift));
+            if high_of_block != Some(high) {
+                self.finish_block::<K>(words, start, is_sorted);
+                (start, is_sorted, high_of_block) = (words.len(), true, Some(high));
+            } else {
+                is_sorted &= last <= key;
+            }
+            last = key;
+            let at = words.len();
+            words.extend_from_slice(row);
+            key.write(&mut words[at..]);
+            words[at + K::N_WORDS] = row[K::N_WORDS].wrapping_add(loss);
+            let entropy = after[parent as usize].wrapping_sub(before[code]);
+            words[at + K::N_WORDS + 1] = row[K::N_WORDS + 1].wrapping_add(entropy << 32);
+        }
+        self.finish_block::<K>(words, start, is_sorted);
+        self.profile()
+    }
+
+    /// Makes one row of those with the same key, in order, among the rows from `start` on; and gathers them.
+    fn finish_block<K: Key>(&mut self, words: &mut Vec<u64>, start: usize, is_sorted: bool) {
+        let stride = K::N_WORDS + 2;
+        if !is_sorted {
+            let unsorted = words.split_off(start);
+            let mut keys: Vec<(K, usize)> =
+                unsorted.chunks_exact(stride).map(K::read).zip((0..).step_by(stride)).collect();
+            // Sorted runs side by side: the stable sort merges them.
+            keys.sort_by_key(|(key, _)| *key);
+            keys.iter().for_each(|(_, at)| words.extend_from_slice(&unsorted[*at..][..stride]));
+        }
+        let (mut from, mut to) = (start, start);
+        while from < words.len() {
+            let key = K::read(&words[from..]);
+            let mut end = from + stride;
+            while end < words.len() && K::read(&words[end..]) == key {
+                end += stride;
+            }
+            if from != to {
+                words.copy_within(from..from + stride, to);
+            }
+            if end > from + stride {
+                unite_rows::<K>(&mut self.looks, words, from, end, to);
+            }
+            gather(&mut self.gathered, &words[to..to + stride], K::N_WORDS);
+            from = end;
+            to += stride;
+        }
+        words.truncate(to);
+    }
+
+    /// Gathers the groups of every level of the attribute with the lowest bits, each level from the one below.
+    pub(crate) fn all_levels<K: Key>(&mut self, roll_up: &RollUp, source: &[u64], attribute: usize) {
+        let stride = K::N_WORDS + 2;
+        let tree = &roll_up.trees[attribute];
+        let code_mask = (1u64 << tree.widths[0]) - 1;
+        let code_at = |at: usize| (K::read(&source[at..]).low() & code_mask) as usize;
+        let rest_at = |at: usize| K::read(&source[at..]).shifted_right(tree.widths[0]);
+        let size_at = |at: usize| source[at + K::N_WORDS] & SIZE_MASK;
+        self.of_level.resize_with(tree.above.len(), Vec::new);
+        // The groups of the level at hand: a row of each, and the look of all of its rows.
+        let mut groups: Vec<(usize, u32)> = Vec::new();
+        let mut start = 0;
+        let gather = |work: &mut Vec<Gathered>, level: usize, row: usize, look: u32| {
+            if size_at(row) > 0 {
+                let code = code_at(row);
+                let of_row = &source[row + K::N_WORDS..];
+                let loss = (of_row[0] >> SIZE_BITS).wrapping_add(tree.loss_above[level][code]);
+                let label = tree.above[level][code] as usize;
+                let entropy = tree.entropies[level][label].wrapping_sub(tree.entropies[0][code]);
+                work.push((look, loss as u32, (of_row[1] >> 32).wrapping_add(entropy) as u32));
+            }
+        };
+        while start < source.len() {
+            let rest = rest_at(start);
+            if start + stride == source.len() || rest_at(start + stride) != rest {
+                // Alone at every level.
+                let look = source[start + K::N_WORDS + 1] as u32;
+                (1..tree.above.len()).for_each(|level| gather(&mut self.of_level[level], level, start, look));
+                start += stride;
+                continue;
+            }
+            groups.clear();
+            let mut end = start;
+            while end < source.len() && rest_at(end) == rest {
+                groups.push((end, source[end + K::N_WORDS + 1] as u32));
+                end += stride;
+            }
+            for level in 1..tree.above.len() {
+                let above = &tree.above[level][..];
+                let (mut from, mut to) = (0, 0);
+                while from < groups.len() {
+                    let (mut row, mut look) = groups[from];
+                    let code = code_at(row);
+                    let is_same = |(row, _): &&(usize, u32)| above[code_at(*row)] == above[code];
+                    let next = from + groups[from..].iter().take_while(is_same).count();
+                    if next > from + 1 {
+                        look = self.looks.unite(groups[from..next].iter().map(|(_, look)| *look));
+                        // Of rows that only the population has, the loss is unknown.
+                        row =
+                            groups[from..next].iter().map(|(row, _)| *row).find(|row| size_at(*row) > 0).unwrap_or(row);
+                    }
+                    groups[to] = (row, look);
+                    (from, to) = (next, to + 1);
+                    gather(&mut self.of_level[level], level, row, look);
+                }
+                groups.truncate(to);
+            }
+            start = end;
+        }
+    }
+}
+
+/// The looks that all threads know.
+pub(crate) struct SharedLooks(Arc<Interned>);
+
+impl SharedLooks {
+    pub(crate) fn measured(&self) -> &[u64] {
+        &self.0.measured
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Makes the row at `to`, which is like that at `from`, the group of all rows from `from` to `end`.
+///
+/// Of rows that only the population has, the loss is unknown: that of the first row with records counts.
+fn unite_rows<K: Key>(looks: &mut Looks, words: &mut [u64], from: usize, end: usize, to: usize) {
+    let stride = K::N_WORDS + 2;
+    let rows = || words[from..end].chunks_exact(stride);
+    let size: u64 = rows().map(|row| row[K::N_WORDS] & SIZE_MASK).sum();
+    let look = looks.unite(rows().map(|row| row[K::N_WORDS + 1] as u32));
+    let with_records = rows().find(|row| row[K::N_WORDS] & SIZE_MASK > 0);
+    let (loss, entropy) = with_records.map_or((0, 0), |row| (row[K::N_WORDS] >> SIZE_BITS, row[K::N_WORDS + 1] >> 32));
+    words[to + K::N_WORDS] = size | loss << SIZE_BITS;
+    words[to + K::N_WORDS + 1] = u64::from(look) | entropy << 32;
+}
+
+/// Adds a finished group, unless nobody of the table is in it.
+#[inline(always)]
+fn gather(gathered: &mut Vec<Gathered>, row: &[u64], n_key_words: usize) {
+    let (size, look) = (row[n_key_words] & SIZE_MASK, row[n_key_words + 1]);
+    if size > 0 {
+        gathered.push((look as u32, (row[n_key_words] >> SIZE_BITS) as u32, (look >> 32) as u32));
+    }
+}

@@ -1,0 +1,90 @@
+//! The ways to recode locally, by name: one list, for everything that offers a choice.
+
+use crate::counts::GroupCounts;
+use crate::error::{ErrorKind, Result, unknown};
+use crate::hierarchy::Hierarchy;
+use crate::recode::mondrian::Cut;
+use crate::recode::partition::{CellStyle, Least, Partition, Watch};
+use crate::recode::{Recoding, bottom_up, mondrian, top_down};
+
+/// A way to recode locally: records with equal quasi-identifiers may be published in different groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    TopDown,
+    BottomUp,
+    /// Strict cuts.
+    Mondrian,
+    /// Relaxed cuts.
+    MondrianRelaxed,
+}
+
+/// What a method is given.
+#[derive(Clone, Copy)]
+pub struct Task<'a> {
+    pub counts: &'a GroupCounts,
+    /// By quasi-identifier of the counts.
+    pub hierarchies: &'a [Hierarchy],
+    /// By quasi-identifier, how much the analyst cares.
+    pub weights: &'a [f64],
+    pub least: Least,
+    /// Where random choices come from.
+    pub seed: u64,
+}
+
+impl Method {
+    pub const ALL: [Method; 4] = [Method::TopDown, Method::BottomUp, Method::Mondrian, Method::MondrianRelaxed];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::TopDown => "top-down",
+            Method::BottomUp => "bottom-up",
+            Method::Mondrian => "mondrian",
+            Method::MondrianRelaxed => "mondrian-relaxed",
+        }
+    }
+
+    pub fn parse(name: &str) -> Result<Method> {
+        let known = Method::ALL.map(Method::name);
+        let named = Method::ALL.into_iter().find(|method| method.name() == name);
+        named.ok_or_else(|| unknown(ErrorKind::Request, "method", name, &known))
+    }
+
+    /// How it goes about it, in a sentence.
+    pub fn words(self) -> &'static str {
+        match self {
+            Method::TopDown => "the table is divided around two records that are far apart, again and again",
+            Method::BottomUp => "every group that is too small joins the one with which it loses least",
+            Method::Mondrian => "the table is cut at the middle of its widest attribute, again and again",
+            Method::MondrianRelaxed => "as mondrian, but records with the middle value may go both ways",
+        }
+    }
+
+    /// Whether it makes random choices, so that another seed can give another release.
+    pub fn is_random(self) -> bool {
+        self == Method::TopDown
+    }
+
+    /// Puts all records into classes.
+    ///
+    /// # Guarantee
+    /// Every class has at least k records, and at least l different sensitive values where l is asked for.
+    /// The classes depend on the task alone.
+    pub fn partition(self, task: &Task, watch: &Watch) -> Result<Partition> {
+        let &Task { counts, hierarchies, weights, least, seed } = task;
+        match self {
+            Method::TopDown => top_down::partition(counts, hierarchies, weights, least, seed, watch),
+            Method::BottomUp => bottom_up::partition(counts, hierarchies, weights, least, watch),
+            Method::Mondrian => mondrian::partition(counts, hierarchies, weights, least, Cut::Strict, watch),
+            Method::MondrianRelaxed => mondrian::partition(counts, hierarchies, weights, least, Cut::Relaxed, watch),
+        }
+    }
+
+    /// Says what becomes of each record.
+    ///
+    /// # Guarantee
+    /// Nothing is suppressed, and every published group has at least k records, and at least l different sensitive
+    /// values where l is asked for.
+    pub fn recode(self, task: &Task, style: CellStyle, watch: &Watch) -> Result<Recoding> {
+        Ok(self.partition(task, watch)?.recode(task.counts, task.hierarchies, style))
+    }
+}
