@@ -1,0 +1,154 @@
+//! How often each value of each column occurs, from one reading: for small charts, trees with numbers, and samples.
+
+use arrow_array::{ArrayRef, RecordBatch};
+use incrowd::table::{Cells, Code, Encoder};
+use incrowd::{Domain, Missing, Result};
+use serde_json::{Value, json};
+
+use crate::source::Source;
+use crate::talk::{Talk, go_on};
+
+/// More different values than this are not kept: nobody draws a tree of them.
+const N_VALUES_MAX: usize = 200_000;
+
+/// Records that samples are taken from: the first ones that are not dropped.
+const N_SAMPLE: usize = 400;
+
+/// What was seen of a table.
+pub struct Columns {
+    /// In the table's order.
+    pub all: Vec<Column>,
+    /// Whole records, by column; none where a value is missing.
+    pub records: Vec<Vec<Option<String>>>,
+}
+
+/// One column's values and how many records have each, of the records that are not dropped.
+pub struct Column {
+    pub name: String,
+    /// None where there are too many values.
+    pub seen: Option<(Domain, Vec<u64>)>,
+}
+
+/// Reads a table once.
+pub fn look(source: &Source, missing: &Missing, talk: &Talk) -> Result<Columns> {
+    let names = source.column_names();
+    let mut tallies: Vec<Option<(Encoder, Vec<u64>)>> =
+        names.iter().map(|name| Some((Encoder::new(name, missing), vec![0]))).collect();
+    let mut records = Vec::new();
+    let mut codes = Vec::new();
+    let bar = talk.bytes("looking", source.n_bytes());
+    source.for_each(&names, |batch, n_bytes| {
+        go_on(&bar)?;
+        bar.inc(n_bytes);
+        let mut keep = vec![true; batch.num_rows()];
+        if missing.drop_records {
+            names.iter().try_for_each(|name| missing.mark(name, column(&batch, name), &mut keep))?;
+        }
+        for (name, tally) in names.iter().zip(&mut tallies) {
+            let Some((encoder, counts)) = tally else { continue };
+            encoder.encode(column(&batch, name), &mut codes)?;
+            counts.resize(encoder.n_codes(), 0);
+            codes.iter().zip(&keep).filter(|(_, keep)| **keep).for_each(|(code, _)| counts[*code as usize] += 1);
+            if encoder.n_codes() > N_VALUES_MAX {
+                *tally = None;
+            }
+        }
+        if records.len() < N_SAMPLE {
+            let n_wanted = N_SAMPLE - records.len();
+            records.extend(some_records(&batch, &names, missing, &keep, n_wanted)?);
+        }
+        Ok(())
+    })?;
+    bar.finish_and_clear();
+    let finished = |(name, tally): (String, Option<(Encoder, Vec<u64>)>)| {
+        let seen = tally.map(|(encoder, counts)| finish(&name, &encoder, &counts, missing));
+        Column { name, seen }
+    };
+    Ok(Columns { all: names.into_iter().zip(tallies).map(finished).collect(), records })
+}
+
+fn column<'a>(batch: &'a RecordBatch, name: &str) -> &'a ArrayRef {
+    batch.column_by_name(name).expect("the columns asked for are read")
+}
+
+/// From provisional codes to a domain in order.
+fn finish(name: &str, encoder: &Encoder, counts: &[u64], missing: &Missing) -> (Domain, Vec<u64>) {
+    let present = || encoder.values().iter().zip(counts).skip(1).filter(|(_, n)| **n > 0);
+    let values = present().map(|(value, _)| value.clone()).collect();
+    let domain = Domain::new(name, values, (counts[0] > 0).then(|| missing.label()));
+    let mut by_code = vec![0; domain.len()];
+    present().for_each(|(value, n)| by_code[domain.code(value).expect("it is there").index()] = *n);
+    if let Some(Code(code)) = domain.missing() {
+        by_code[code as usize] = counts[0];
+    }
+    (domain, by_code)
+}
+
+fn some_records(
+    batch: &RecordBatch,
+    names: &[String],
+    missing: &Missing,
+    keep: &[bool],
+    n_wanted: usize,
+) -> Result<Vec<Vec<Option<String>>>> {
+    let cells = names.iter().map(|name| Cells::new(name, column(batch, name))).collect::<Result<Vec<_>>>()?;
+    let record = |i: usize| {
+        let read = |cells: &Cells| {
+            let mut text = String::new();
+            (cells.read(i, &mut text) && !missing.is_token(&text)).then_some(text)
+        };
+        cells.iter().map(read).collect()
+    };
+    Ok((0..keep.len()).filter(|i| keep[*i]).take(n_wanted).map(record).collect())
+}
+
+impl Columns {
+    pub fn get(&self, name: &str) -> Option<&Column> {
+        self.all.iter().find(|column| column.name == name)
+    }
+}
+
+impl Column {
+    /// Bars of a small chart; what they stand for only where values may be shown.
+    pub fn chart(&self, with_values: bool) -> Value {
+        let Some((domain, counts)) = &self.seen else { return Value::Null };
+        let numbers: Option<Vec<f64>> = domain.present().map(|(_, value)| value.parse().ok()).collect();
+        let bars = match numbers.filter(|numbers| domain.kind().is_numeric() && numbers.len() > 12) {
+            Some(numbers) => intervals(&numbers, counts),
+            None => most_frequent(domain, counts),
+        };
+        let bar = |(name, n): (String, u64)| match with_values {
+            true => json!({ "value": name, "n_records": n }),
+            false => json!({ "n_records": n }),
+        };
+        bars.into_iter().map(bar).collect()
+    }
+}
+
+/// As many intervals as can be told apart in a small chart.
+fn intervals(numbers: &[f64], counts: &[u64]) -> Vec<(String, u64)> {
+    const N_BARS: usize = 24;
+    let (least, greatest) = (numbers[0], numbers[numbers.len() - 1]);
+    let width = (greatest - least) / N_BARS as f64;
+    let mut bars = vec![0; N_BARS];
+    for (number, n) in numbers.iter().zip(counts) {
+        bars[(((number - least) / width) as usize).min(N_BARS - 1)] += n;
+    }
+    let short = |number: f64| format!("{}", (number * 100.0).round() / 100.0);
+    let name = |i: usize| {
+        let low = least + width * i as f64;
+        format!("{} to {}", short(low), short(low + width))
+    };
+    bars.into_iter().enumerate().map(|(i, n)| (name(i), n)).collect()
+}
+
+fn most_frequent(domain: &Domain, counts: &[u64]) -> Vec<(String, u64)> {
+    const N_BARS: usize = 12;
+    let mut all: Vec<(String, u64)> = domain.values().iter().cloned().zip(counts.iter().copied()).collect();
+    all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    if all.len() > N_BARS {
+        let rest = all.split_off(N_BARS - 1);
+        all.push((format!("{} others", rest.len()), rest.iter().map(|(_, n)| n).sum()));
+    }
+    all
+}
