@@ -14,7 +14,7 @@ use futures_util::StreamExt;
 use futures_util::stream::unfold;
 use incrowd::negotiate::{check_criteria, offer_of};
 use incrowd::wire;
-use incrowd::{Answer, Quality, Ranking, Request, explain, negotiate};
+use incrowd::{Answer, Quality, Ranking, Request, Role, Rule, explain, negotiate};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
@@ -28,6 +28,7 @@ use crate::commands::profile::{column_json, uniqueness_json};
 use crate::commands::publish::{self, Agreed, Choice};
 use crate::project::{CRITERIA, FILE_NAME};
 use crate::staged::{Staged, write_whole};
+use crate::survey::{Column, Suggestion, rule_toml};
 use crate::wishes::Privacy;
 
 /// JSON bodies; files are uploaded elsewhere.
@@ -355,14 +356,22 @@ fn look_first(server: &Arc<Server>, opened: &Arc<Opened>) -> Result<Arc<Job>, Pr
 fn profile_json(server: &Server, opened: &Opened) -> incrowd::Result<Value> {
     let (survey, suggestions) = opened.survey()?;
     let columns = opened.columns()?;
-    let column = |(column, suggestion)| {
+    let column = |(column, suggestion): (&Column, &Suggestion)| {
         let mut document = column_json(survey, column, suggestion, Some(&opened.project), server.allows_preview);
-        document["chart"] = columns.get(&column.name).map_or(Value::Null, |seen| seen.chart(server.allows_preview));
+        // A chart of names is no picture, and names are nobody's business.
+        let role = opened.project.attributes.iter().find(|known| known.name == column.name).map(|known| known.role);
+        let is_named = role == Some(Role::Identifier) || suggestion.role == Role::Identifier;
+        let chart = columns.get(&column.name).filter(|_| !is_named);
+        document["chart"] = chart.map_or(Value::Null, |seen| seen.chart(server.allows_preview));
+        if is_named {
+            document.as_object_mut().map(|known| (known.shift_remove("least"), known.shift_remove("greatest")));
+        }
+        document["suggested_rule"] = rule_json(&suggestion.rule);
         document
     };
     let uniqueness = opened.uniqueness()?.map(|found| {
         let names: Vec<String> =
-            opened.project.with_role(incrowd::Role::QuasiIdentifier).map(|a| a.name.clone()).collect();
+            opened.project.with_role(Role::QuasiIdentifier).map(|a| a.name.clone()).collect();
         uniqueness_json(&names, &found)
     });
     Ok(json!({
@@ -374,6 +383,12 @@ fn profile_json(server: &Server, opened: &Opened) -> incrowd::Result<Value> {
         "columns": survey.columns.iter().zip(suggestions).map(column).collect::<Vec<_>>(),
         "uniqueness": uniqueness,
     }))
+}
+
+/// A rule as the document writes it.
+fn rule_json(rule: &Rule) -> Value {
+    let text = rule_toml(rule).map(|rule| format!("rule = {rule}"));
+    text.and_then(|text| document::of_text(&text).ok()).map_or(Value::Null, |document| document["rule"].clone())
 }
 
 #[derive(Deserialize)]

@@ -24,6 +24,7 @@ static FILES: &[(&str, &[u8])] = &files![
     "main.js",
     "api.js",
     "store.js",
+    "session.js",
     "dom.js",
     "words.js",
     "charts.js",

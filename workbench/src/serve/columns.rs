@@ -1,7 +1,7 @@
 //! How often each value of each column occurs, from one reading: for small charts, trees with numbers, and samples.
 
 use arrow_array::{ArrayRef, RecordBatch};
-use incrowd::table::{Cells, Code, Encoder};
+use incrowd::table::{Cells, Code, Encoder, Kind};
 use incrowd::{Domain, Missing, Result};
 use serde_json::{Value, json};
 
@@ -114,7 +114,7 @@ impl Column {
         let Some((domain, counts)) = &self.seen else { return Value::Null };
         let numbers: Option<Vec<f64>> = domain.present().map(|(_, value)| value.parse().ok()).collect();
         let bars = match numbers.filter(|numbers| domain.kind().is_numeric() && numbers.len() > 12) {
-            Some(numbers) => intervals(&numbers, counts),
+            Some(numbers) => intervals(&numbers, counts, domain.kind() == Kind::Integer),
             None => most_frequent(domain, counts),
         };
         let bar = |(name, n): (String, u64)| match with_values {
@@ -125,11 +125,14 @@ impl Column {
     }
 }
 
-/// As many intervals as can be told apart in a small chart.
-fn intervals(numbers: &[f64], counts: &[u64]) -> Vec<(String, u64)> {
+/// As many intervals as can be told apart in a small chart; of whole numbers, with whole bounds.
+fn intervals(numbers: &[f64], counts: &[u64], is_whole: bool) -> Vec<(String, u64)> {
     const N_BARS: usize = 24;
     let (least, greatest) = (numbers[0], numbers[numbers.len() - 1]);
-    let width = (greatest - least) / N_BARS as f64;
+    let width = match is_whole {
+        true => ((greatest - least + 1.0) / N_BARS as f64).ceil(),
+        false => (greatest - least) / N_BARS as f64,
+    };
     let mut bars = vec![0; N_BARS];
     for (number, n) in numbers.iter().zip(counts) {
         bars[(((number - least) / width) as usize).min(N_BARS - 1)] += n;
@@ -137,9 +140,11 @@ fn intervals(numbers: &[f64], counts: &[u64]) -> Vec<(String, u64)> {
     let short = |number: f64| format!("{}", (number * 100.0).round() / 100.0);
     let name = |i: usize| {
         let low = least + width * i as f64;
-        format!("{} to {}", short(low), short(low + width))
+        let high = if is_whole { low + width - 1.0 } else { low + width };
+        if low == high { short(low) } else { format!("{} to {}", short(low), short(high)) }
     };
-    bars.into_iter().enumerate().map(|(i, n)| (name(i), n)).collect()
+    let n_used = if is_whole { (((greatest - least) / width) as usize + 1).min(N_BARS) } else { N_BARS };
+    bars.into_iter().take(n_used).enumerate().map(|(i, n)| (name(i), n)).collect()
 }
 
 fn most_frequent(domain: &Domain, counts: &[u64]) -> Vec<(String, u64)> {

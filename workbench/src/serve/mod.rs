@@ -123,7 +123,7 @@ fn hosts(settings: &Settings) -> Vec<String> {
 
 fn page(request: &Request) -> Response {
     match *request.method() {
-        Method::GET | Method::HEAD if !request.uri().path().starts_with("/api") => {
+        Method::GET | Method::HEAD if !request.uri().path().starts_with("/api/") => {
             assets::asset(request.uri().path(), request.headers())
         }
         _ => Problem::not_found("address").into_response(),
@@ -132,7 +132,7 @@ fn page(request: &Request) -> Response {
 
 /// Lets a request in or not, limits its time, and says to browsers what they must not do with the answer.
 async fn guarded(request: Request, next: Next, refused: Option<Problem>) -> Response {
-    let is_api = request.uri().path().starts_with("/api");
+    let is_api = request.uri().path().starts_with("/api/");
     let is_upload = request.method() == Method::PUT;
     let mut response = match refused {
         Some(problem) => problem.into_response(),

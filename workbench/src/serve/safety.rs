@@ -80,7 +80,7 @@ impl Door {
     /// All of it; the page itself, which holds no data, needs no token.
     pub fn check(&self, method: &Method, path: &str, headers: &HeaderMap) -> std::result::Result<(), Problem> {
         self.check_host(headers)?;
-        let is_page = !path.starts_with("/api") && matches!(*method, Method::GET | Method::HEAD);
+        let is_page = !path.starts_with("/api/") && matches!(*method, Method::GET | Method::HEAD);
         match is_page {
             true => Ok(()),
             false => self.check_origin(headers).and_then(|()| self.check_token(headers)),
