@@ -8,6 +8,7 @@ import { go, setWish, state } from "./store.js";
 import { QUALITY_TERMS, counted, criteriaOf, decimal, grouped, percent } from "./words.js";
 
 /** @type {HTMLElement} */ let root;
+/** Whether methods that take longer are run too. */ let withSlow = false;
 /** The last result, and what it is about. @type {{key: string, result: any} | null} */ let last = null;
 
 export function mount(element) {
@@ -24,12 +25,13 @@ async function begin() {
     return go("negotiate");
   }
   if (!isHere()) return;
-  const key = JSON.stringify([state.project.id, state.wish]);
+  const methods = state.about.methods.filter((method) => withSlow || !method.is_slow).map((method) => method.name);
+  const key = JSON.stringify([state.project.id, state.wish, methods]);
   const body = h("div", {});
   put(root, h("div", { class: "title" }, h("div", {}, h("h1", {}, "Compare"), h("p", { class: "lead" }, inWords(state.wish)))), body);
   if (last?.key === key) return show(body, last.result);
   try {
-    const { result } = await work("/compare", { project: state.project.id, request: state.wish },
+    const { result } = await work("/compare", { project: state.project.id, request: state.wish, methods },
       (job) => isHere() && put(body, h("div", { class: "card" }, progressBar(job, (id) => cancel(id)))));
     last = { key, result };
     if (isHere()) show(body, result);
@@ -41,6 +43,7 @@ async function begin() {
 const inWords = (wish) => `All at ${criteriaOf(wish).map((key) => `${key} = ${wish[key]}`).join(", ")}, with at most ${counted(wish.max_suppressed, "record")} lost, within the wished levels.`;
 
 function show(body, { rows, frontier, n_records: n }) {
+  const hasBits = rows.every((row) => row.offer.loss.entropy !== undefined);
   const best = (value) => Math.min(...rows.map(value));
   const number = (row, value, text) => h("td", { class: value(row) === best(value) ? "n best" : "n" }, text(value(row)));
   const seen = new Map();
@@ -52,7 +55,7 @@ function show(body, { rows, frontier, n_records: n }) {
       h("th", { scope: "row" }, h("span", { class: "number" }, String(i + 1)), h("span", {}, row.title, h("small", { title: QUALITY_TERMS[row.best_by] }, QUALITY_TERMS[row.best_by] ?? row.method))),
       number(row, (one) => one.offer.n_suppressed, grouped),
       number(row, (one) => one.offer.loss.ncp, (value) => percent(value)),
-      number(row, (one) => one.offer.loss.entropy ?? 1, (value) => percent(value)),
+      hasBits ? number(row, (one) => one.offer.loss.entropy ?? 1, (value) => percent(value)) : null,
       number(row, (one) => one.offer.loss.group_size, (value) => decimal(Math.round(value * 10) / 10)),
       number(row, (one) => one.risk.highest ?? 1, (value) => percent(value)),
       number(row, (one) => one.risk.average ?? 1, (value) => percent(value)),
@@ -62,7 +65,7 @@ function show(body, { rows, frontier, n_records: n }) {
   const isOffers = rows.some((row) => row.choice !== "exact");
   const heads = [
     ["method", null], ["records lost", "suppressed records"], ["uncertainty", "NCP, the normalized certainty penalty: 0 is exact"],
-    ["bits lost", "non-uniform entropy"], ["group size", "C_AVG: records per group"],
+    ...(hasBits ? [["bits lost", "non-uniform entropy"]] : []), ["group size", "C_AVG: records per group"],
     ["highest risk", "prosecutor risk: one over the smallest group"], ["average risk", "groups over published records"], ["", null]];
   const points = frontier.bargains.map((one) => ({
     x: one.loss, y: one.average_risk, kind: "bargain",
@@ -82,9 +85,11 @@ function show(body, { rows, frontier, n_records: n }) {
     isOffers ? h("p", { class: "note" }, "Not all wishes can be met, so each method loses as few more records as it can; ", h("button", { class: "plain", onclick: () => go("negotiate") }, "see the offers"), ".") : null,
     h("section", { class: "card" }, h("h2", {}, "The methods that exist"),
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Methods" }, h("table", { class: "methods" },
-        h("thead", {}, h("tr", {}, heads.map(([name, meaning], i) => h("th", { scope: "col", class: i > 0 && i < 7 ? "n" : null }, meaning ? term(name, meaning) : name)))),
+        h("thead", {}, h("tr", {}, heads.map(([name, meaning], i) => h("th", { scope: "col", class: i > 0 && name ? "n" : null }, meaning ? term(name, meaning) : name)))),
         h("tbody", {}, rows.map(line)))),
-      h("p", { class: "note" }, "All give every record the same levels; they differ in what they call best. Less is better in every column, the best of each is bold.")),
+      h("p", { class: "note" }, "All give every record the same levels; they differ in what they call best. Less is better in every column, the best of each is bold."),
+      !withSlow && state.about.methods.some((method) => method.is_slow)
+        ? h("button", { onclick: () => { withSlow = true; begin(); } }, "Also those that take longer") : null),
     h("section", { class: "card" }, h("h2", {}, "Risk and loss"),
       scatter({
         title: `${grouped(frontier.n_bargains)} bargains that no other beats on ${frontier.over}, records lost and loss together, and where the methods stand`,

@@ -40,10 +40,11 @@ function build() {
     (scheme) => pinned(scheme));
   parts = {
     knobs: h("div", { class: "knobs" }), answer: h("section", { class: "answer", "aria-label": "Answer", "aria-live": "polite" }),
+    brief: h("a", { class: "brief", href: "#answer", onclick: (event) => { event.preventDefault(); parts.answer.scrollIntoView({ block: "start" }); } }),
     picture, curves: h("div", { class: "curves" }), why: h("div", {}), sample: h("div", {}), pin: h("div", {}), isPinned: false,
   };
   put(root,
-    h("h1", { class: "unseen" }, "Negotiate"),
+    h("h1", { class: "unseen" }, "Negotiate"), parts.brief,
     h("div", { class: "table" },
       h("aside", { "aria-label": "Wishes" }, parts.knobs),
       h("div", { class: "outcome" },
@@ -272,7 +273,11 @@ const party = (kind, title, wish, content) => h("section", { class: `card party 
 
 function showAnswer() {
   const { answer } = state;
-  if (answer.outcome === "exact") {
+  const isExact = answer.outcome === "exact";
+  parts.brief.className = `brief ${isExact ? "good" : "offers-brief"}`;
+  put(parts.brief, h("b", {}, isExact ? "✓ Yes, all of it" : "Not all of it: three offers"),
+    h("span", {}, isExact ? `${grouped(answer.exact.n_suppressed)} lost, detail lost ${percent(answer.exact.loss.ncp)}` : "see them ↓"));
+  if (isExact) {
     const offer = answer.exact;
     put(parts.answer, h("div", { class: "card verdict good" },
       h("div", { class: "verdict-head" }, h("span", { class: "mark", "aria-hidden": true }, "✓"),
@@ -297,7 +302,7 @@ function card(kind, number, title, offer, choice, alternatives = []) {
   const worse = offer.concession.split(", ");
   return h("article", { class: `card offer ${kind}`, data: { offer: choice } },
     h("header", {}, h("span", { class: "number", "aria-hidden": true }, number), h("h3", {}, title)),
-    h("ul", { class: "concession" }, worse.map((part) => h("li", {}, capital(part)))),
+    h("ul", { class: "concession" }, worse.map((part) => h("li", {}, part.startsWith("lose") ? capital(part) : part))),
     scheme(offer, state.wish), facts(offer),
     h("button", { class: "take", onclick: () => take(offer) }, "Take this offer"),
     alternatives.map((other) => h("button", { class: "plain", onclick: () => take(other) }, `or ${other.concession}`)));

@@ -5,6 +5,7 @@ import { h, say } from "./dom.js";
 import { counted, grouped, percent } from "./words.js";
 
 const GUTTER = 34;
+const HELP = "Point at a cell to see what that scheme does to the table; click to pick it.";
 
 /**
  * @param {(place: number) => Promise<any>} describe asks for the details of a scheme
@@ -27,9 +28,14 @@ export function pyramid(describe, onPick) {
     const row = Math.max(9, Math.min(20, Math.floor(340 / n)));
     return { width, row, height: row * n + 22 };
   };
-  const half = () => (size().width - GUTTER) / 2;
-  const most = () => Math.max(1, ...around.heights.flatMap((row) => [row.within.cells.length, row.beyond.cells.length]));
-  const cellWidth = () => Math.max(0.8, Math.min(14, (half() - 4) / most()));
+  const widest = (side) => Math.max(1, ...around.heights.map((row) => row[side].cells.length));
+  // Both halves have cells of one width, so the middle stands where there is room for the wider one.
+  const cellWidth = () => Math.max(0.5, Math.min(14, (size().width - GUTTER - 190) / (widest("within") + widest("beyond"))));
+  const half = () => {
+    const [left, right] = [widest("within") * cellWidth(), widest("beyond") * cellWidth()];
+    const spare = size().width - GUTTER - left - right;
+    return left + Math.max(Math.min(110, spare), spare / 2);
+  };
   // Height 0 is at the bottom: up means coarser.
   const yOf = (row) => (around.heights.length - 1 - row) * size().row;
   const xOf = (side, cell) => (side === "within"
@@ -132,7 +138,7 @@ export function pyramid(describe, onPick) {
   async function tellAbout(where) {
     at = where;
     draw();
-    if (!where) return void (detail.textContent = "");
+    if (!where) return void (detail.textContent = HELP);
     const [place, n] = around.heights[where.row][where.side].cells[where.cell];
     const mine = ++asked;
     detail.textContent = `${counted(n, "record")} lost (${percent(n / around.n_records)})`;
@@ -190,7 +196,7 @@ export function pyramid(describe, onPick) {
       wish = nextWish;
       named = nextNamed;
       at = null;
-      detail.textContent = "";
+      detail.textContent = HELP;
       const n = around.heights.reduce((sum, row) => sum + row.within.cells.filter(([, lost]) => lost <= wish.max_suppressed).length, 0);
       canvas.setAttribute("aria-label",
         `${grouped(around.n_schemes)} schemes by height; ${n === 0 ? "none" : grouped(n)} within the wished levels loses few enough records. Arrow keys move, Enter chooses.`);

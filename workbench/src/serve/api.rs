@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body as HttpBody;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{DefaultBodyLimit, Path as InPath, Query, Request as HttpRequest, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -19,7 +20,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
 
-use super::ask::{Body, Question, privacy, request, scheme};
+use super::ask::{Body, Levels, Question, privacy, request, scheme};
 use super::jobs::{Job, Jobs};
 use super::problem::Problem;
 use super::tables::{Opened, QUIET, Ready, Tables};
@@ -153,7 +154,7 @@ async fn aside<T: Send + 'static>(
 
 async fn about(State(server): Shared) -> Answered {
     let first = server.tables.first();
-    let methods = explore::METHODS.iter().map(|method| json!({ "name": method.name, "title": method.title }));
+    let methods = explore::METHODS.iter().map(|method| json!({ "name": method.name, "title": method.title, "is_slow": method.is_slow }));
     ok(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "folder": server.tables.folder.root().file_name().map(|name| name.to_string_lossy()),
@@ -226,8 +227,15 @@ struct Upload {
 }
 
 /// Takes a file into the served folder, whole or not at all.
-async fn upload(State(server): Shared, Query(asked): Query<Upload>, request: HttpRequest) -> Answered {
+async fn upload(
+    State(server): Shared,
+    asked: Result<Query<Upload>, QueryRejection>,
+    request: HttpRequest,
+) -> Answered {
     let wrong = |status, message: &str| Problem::new(status, "request", message);
+    let Query(asked) = asked.map_err(|_| {
+        wrong(StatusCode::BAD_REQUEST, "an upload names its path").hint("PUT /api/v1/files?path=patients.csv&replace=false")
+    })?;
     let ending = Path::new(&asked.path).extension().and_then(|ending| ending.to_str()).unwrap_or("").to_string();
     if !["csv", "tsv", "txt", "parquet"].contains(&ending.as_str()) {
         return Err(wrong(StatusCode::UNPROCESSABLE_ENTITY, "only tables can be uploaded")
@@ -485,10 +493,10 @@ async fn with_lattice(
 /// The lattice as a whole: which levels each attribute has, and how many schemes that makes.
 async fn annotate(State(server): Shared, Body(question): Body<Question>) -> Answered {
     let opened = server.opened(&question.project)?;
+    let (privacy, ranking) = privacy(&opened, &question.request).map_err(|error| server.problem(error))?;
     if !opened.is_seen() {
         return accepted(&*look_first(&server, &opened)?);
     }
-    let (privacy, ranking) = privacy(&opened, &question.request).map_err(|error| server.problem(error))?;
     let Some(ready) = server.tables.lattice(&opened, &privacy, &ranking) else {
         return accepted(&*start_annotation(&server, opened, privacy, ranking)?);
     };
@@ -569,6 +577,7 @@ async fn one_scheme(State(server): Shared, Body(question): Body<Question>) -> An
 async fn sample(State(server): Shared, Body(question): Body<Question>) -> Answered {
     server.previews()?;
     let opened = server.opened(&question.project)?;
+    privacy(&opened, &question.request).map_err(|error| server.problem(error))?;
     if !opened.is_seen() {
         return accepted(&*look_first(&server, &opened)?);
     }
@@ -605,7 +614,8 @@ async fn compare(State(server): Shared, Body(asked): Body<Compare>) -> Answered 
     let key = format!("{} {} {:?}", opened.id, Value::Object(asked.request.clone()), asked.methods);
     let job = server.jobs.start("compare", key, move |job| {
         let wrong = |error| worker.problem(error);
-        let ranking = Ranking::from(Quality::Entropy);
+        let needs_entropy = methods.iter().any(|method| method.quality == Quality::Entropy);
+        let ranking = if needs_entropy { Ranking::from(Quality::Entropy) } else { Ranking::default() };
         let ready = worker.tables.annotate(&opened, &privacy, &ranking).map_err(wrong)?;
         let request = request(&ready.lattice, &privacy, &Ranking::default(), &asked.request).map_err(wrong)?;
         let bar = QUIET.things("comparing", methods.len() as u64 + 1, "methods");
@@ -632,7 +642,7 @@ struct Publish {
     /// `exact`, `suppression`, `height`, `privacy`, or `levels` for those that are named.
     choice: String,
     #[serde(default)]
-    levels: Option<Map<String, Value>>,
+    levels: Option<Levels>,
     /// Where to write the release, within the served folder.
     #[serde(default)]
     output: Option<String>,

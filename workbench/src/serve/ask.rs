@@ -17,6 +17,9 @@ use crate::wishes::{Privacy, attribute_index, parse_level, parse_suppressed, res
 /// A wish as it comes over the wire: criteria by name, `max_suppressed`, `max_level`, `best_by`.
 pub type Wish = Map<String, Value>;
 
+/// A level per attribute, by name.
+pub type Levels = std::collections::BTreeMap<String, u64>;
+
 /// A question about a project.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,7 +29,7 @@ pub struct Question {
     pub request: Wish,
     /// Levels of one's own choice, as `{"age": 1}`; an attribute not named stays exact.
     #[serde(default)]
-    pub levels: Option<Map<String, Value>>,
+    pub levels: Option<Levels>,
     /// A scheme by its place, where levels are not named.
     #[serde(default)]
     pub place: Option<usize>,
@@ -68,8 +71,11 @@ fn without_quotes(message: &str) -> String {
     message.split('"').step_by(2).collect::<Vec<_>>().join("…")
 }
 
-/// The privacy and the ranking that a wish names.
+/// The privacy and the ranking that a wish names; its other parts are checked for what they are, not yet for what they
+/// mean on this table.
 pub fn privacy(opened: &Opened, wish: &Wish) -> Result<(Privacy, Ranking)> {
+    max_suppressed(wish)?;
+    max_level(wish)?;
     let mut texts = Vec::new();
     for (key, value) in wish.iter().filter(|(key, _)| !OTHER_KEYS.contains(&key.as_str())) {
         let (attribute, name) = match key.rsplit_once(':') {
@@ -88,7 +94,7 @@ pub fn privacy(opened: &Opened, wish: &Wish) -> Result<(Privacy, Ranking)> {
         false => error,
     })?;
     let ranking = match wish.get("best_by") {
-        None | Some(Value::Null) => Ranking::default(),
+        None => Ranking::default(),
         Some(Value::String(text)) => Ranking::parse(text)?,
         Some(_) => return Err(wrong("best_by is a text").hint("for example \"ncp\"")),
     };
@@ -109,21 +115,33 @@ fn text_of(name: &str, value: &Value) -> Result<String> {
     }
 }
 
+fn max_suppressed(wish: &Wish) -> Result<Option<String>> {
+    match wish.get("max_suppressed") {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::Number(number)) if number.is_u64() => Ok(Some(number.to_string())),
+        Some(_) => Err(wrong("max_suppressed is a number of records or a share such as \"1%\"")),
+    }
+}
+
+fn max_level(wish: &Wish) -> Result<Levels> {
+    let wrong = || wrong("max_level is asked for as {\"age\": 2}");
+    let levels = match wish.get("max_level") {
+        None => return Ok(Levels::new()),
+        Some(levels) => levels.as_object().ok_or_else(wrong)?,
+    };
+    levels.iter().map(|(name, level)| Ok((name.clone(), level.as_u64().ok_or_else(wrong)?))).collect()
+}
+
 /// The whole request, once the levels that there are are known.
 pub fn request(lattice: &Lattice, privacy: &Privacy, best_by: &Ranking, wish: &Wish) -> Result<Request> {
     let hierarchies = lattice.hierarchies();
-    let n_suppressed_max = match wish.get("max_suppressed") {
-        None | Some(Value::Null) => 0,
-        Some(Value::String(text)) => parse_suppressed(text, lattice.n_records())?,
-        Some(Value::Number(number)) => parse_suppressed(&number.to_string(), lattice.n_records())?,
-        Some(_) => return Err(wrong("max_suppressed is a number or a share such as \"1%\"")),
+    let n_suppressed_max = match max_suppressed(wish)? {
+        None => 0,
+        Some(text) => parse_suppressed(&text, lattice.n_records())?,
     };
     let tops = Scheme::new(hierarchies.iter().map(|hierarchy| Level(hierarchy.top() as u8)).collect());
-    let level_max = match wish.get("max_level") {
-        None | Some(Value::Null) => tops,
-        Some(Value::Object(levels)) => with_levels(&tops, levels, hierarchies)?,
-        Some(_) => return Err(wrong("max_level is asked for as {\"age\": 2}")),
-    };
+    let level_max = with_levels(&tops, &max_level(wish)?, hierarchies)?;
     let request = Request { criteria: privacy.criteria.clone(), n_suppressed_max, level_max, best_by: best_by.clone() };
     request.check(lattice)?;
     Ok(request)
@@ -142,16 +160,11 @@ pub fn scheme(lattice: &Lattice, question: &Question) -> Result<Option<Scheme>> 
     }
 }
 
-fn with_levels(start: &Scheme, levels: &Map<String, Value>, hierarchies: &[Hierarchy]) -> Result<Scheme> {
+fn with_levels(start: &Scheme, levels: &Levels, hierarchies: &[Hierarchy]) -> Result<Scheme> {
     let mut scheme = start.clone();
     for (name, level) in levels {
         let attribute = attribute_index(name, hierarchies)?;
-        let text = match level {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
-            _ => return Err(wrong(format!("the level of '{name}' is a number or a name"))),
-        };
-        scheme = scheme.with(attribute, parse_level(&text, &hierarchies[attribute])?);
+        scheme = scheme.with(attribute, parse_level(&level.to_string(), &hierarchies[attribute])?);
     }
     Ok(scheme)
 }

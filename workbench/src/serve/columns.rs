@@ -1,7 +1,7 @@
 //! How often each value of each column occurs, from one reading: for small charts, trees with numbers, and samples.
 
 use arrow_array::{ArrayRef, RecordBatch};
-use incrowd::table::{Cells, Code, Encoder, Kind};
+use incrowd::table::{Cells, Code, Encoder, Kind, date_text, days_of_date, parse_date};
 use incrowd::{Domain, Missing, Result};
 use serde_json::{Value, json};
 
@@ -112,9 +112,14 @@ impl Column {
     /// Bars of a small chart; what they stand for only where values may be shown.
     pub fn chart(&self, with_values: bool) -> Value {
         let Some((domain, counts)) = &self.seen else { return Value::Null };
-        let numbers: Option<Vec<f64>> = domain.present().map(|(_, value)| value.parse().ok()).collect();
-        let bars = match numbers.filter(|numbers| domain.kind().is_numeric() && numbers.len() > 12) {
-            Some(numbers) => intervals(&numbers, counts, domain.kind() == Kind::Integer),
+        let position = |value: &str| match domain.kind() {
+            Kind::Date => parse_date(value).map(|(year, month, day)| days_of_date(year, month, day) as f64),
+            Kind::Integer | Kind::Number => value.parse().ok(),
+            Kind::Boolean | Kind::Text => None,
+        };
+        let positions: Option<Vec<f64>> = domain.present().map(|(_, value)| position(value)).collect();
+        let bars = match positions.filter(|positions| positions.len() > 12) {
+            Some(positions) => intervals(&positions, counts, domain.kind()),
             None => most_frequent(domain, counts),
         };
         let bar = |(name, n): (String, u64)| match with_values {
@@ -125,9 +130,10 @@ impl Column {
     }
 }
 
-/// As many intervals as can be told apart in a small chart; of whole numbers, with whole bounds.
-fn intervals(numbers: &[f64], counts: &[u64], is_whole: bool) -> Vec<(String, u64)> {
+/// As many intervals as can be told apart in a small chart; of whole numbers and days, with whole bounds.
+fn intervals(numbers: &[f64], counts: &[u64], kind: Kind) -> Vec<(String, u64)> {
     const N_BARS: usize = 24;
+    let is_whole = kind != Kind::Number;
     let (least, greatest) = (numbers[0], numbers[numbers.len() - 1]);
     let width = match is_whole {
         true => ((greatest - least + 1.0) / N_BARS as f64).ceil(),
@@ -137,7 +143,10 @@ fn intervals(numbers: &[f64], counts: &[u64], is_whole: bool) -> Vec<(String, u6
     for (number, n) in numbers.iter().zip(counts) {
         bars[(((number - least) / width) as usize).min(N_BARS - 1)] += n;
     }
-    let short = |number: f64| format!("{}", (number * 100.0).round() / 100.0);
+    let short = |number: f64| match kind {
+        Kind::Date => date_text(number as i64),
+        _ => format!("{}", (number * 100.0).round() / 100.0),
+    };
     let name = |i: usize| {
         let low = least + width * i as f64;
         let high = if is_whole { low + width - 1.0 } else { low + width };
@@ -148,12 +157,9 @@ fn intervals(numbers: &[f64], counts: &[u64], is_whole: bool) -> Vec<(String, u6
 }
 
 fn most_frequent(domain: &Domain, counts: &[u64]) -> Vec<(String, u64)> {
-    const N_BARS: usize = 12;
+    const N_BARS: usize = 24;
     let mut all: Vec<(String, u64)> = domain.values().iter().cloned().zip(counts.iter().copied()).collect();
     all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    if all.len() > N_BARS {
-        let rest = all.split_off(N_BARS - 1);
-        all.push((format!("{} others", rest.len()), rest.iter().map(|(_, n)| n).sum()));
-    }
+    all.truncate(N_BARS);
     all
 }

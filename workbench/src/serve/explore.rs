@@ -135,7 +135,7 @@ fn values_around(lattice: &Lattice, criterion: Criterion) -> Vec<u64> {
                 _ => lattice.n_records(),
             };
             let rounds = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000];
-            rounds.into_iter().filter(|value| *value <= most.min((criterion.value * 10).max(100))).collect()
+            rounds.into_iter().filter(|value| *value <= most.min(criterion.value.saturating_mul(4).max(30))).collect()
         }
         Measure::Entropy(_) => millionths(&[1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0]),
         Measure::Closeness(_) | Measure::Share(_) => {
@@ -154,16 +154,18 @@ pub struct Method {
     pub name: &'static str,
     pub title: &'static str,
     pub quality: Quality,
+    /// Whether the lattice must be annotated with more than k and l for it, which takes longer.
+    pub is_slow: bool,
 }
 
 /// The methods that there are: one scheme for all records, chosen by different ideas of what is good.
 pub const METHODS: [Method; 6] = [
-    Method { name: "global:height", title: "fewest steps of generalization", quality: Quality::Height },
-    Method { name: "global:ncp", title: "least uncertainty per value", quality: Quality::Ncp },
-    Method { name: "global:precision", title: "lowest in the hierarchies", quality: Quality::Precision },
-    Method { name: "global:entropy", title: "fewest bits lost", quality: Quality::Entropy },
-    Method { name: "global:group-size", title: "smallest groups", quality: Quality::GroupSize },
-    Method { name: "global:discernibility", title: "fewest records alike", quality: Quality::Discernibility },
+    Method { name: "global:height", title: "fewest steps of generalization", quality: Quality::Height, is_slow: false },
+    Method { name: "global:ncp", title: "least uncertainty per value", quality: Quality::Ncp, is_slow: false },
+    Method { name: "global:precision", title: "lowest in the hierarchies", quality: Quality::Precision, is_slow: false },
+    Method { name: "global:entropy", title: "fewest bits lost", quality: Quality::Entropy, is_slow: true },
+    Method { name: "global:group-size", title: "smallest groups", quality: Quality::GroupSize, is_slow: false },
+    Method { name: "global:discernibility", title: "fewest records alike", quality: Quality::Discernibility, is_slow: false },
 ];
 
 /// One line of the comparison: what a method makes of the same wishes.
@@ -226,7 +228,6 @@ pub fn sample(opened: &Opened, ready: &Ready, privacy: &Privacy, scheme: &Scheme
     let test = groups.test(&privacy.criteria);
     let names: Vec<&String> = columns.all.iter().map(|column| &column.name).collect();
     let role = |name: &str| opened.project.attributes.iter().find(|a| a.name == name).map(|a| a.role);
-    let step = (columns.records.len() / N_SHOWN).max(1);
     let show = |record: &Vec<Option<String>>| {
         let value = |name: &str| names.iter().position(|known| *known == name).and_then(|i| record[i].as_ref());
         let code = |domain: &incrowd::Domain| match value(domain.name()) {
@@ -259,7 +260,14 @@ pub fn sample(opened: &Opened, ready: &Ready, privacy: &Privacy, scheme: &Scheme
         let n_alike = group.map(|group| groups.size(group));
         json!({ "before": before, "after": after, "published": is_published, "n_alike": n_alike })
     };
-    let records: Vec<Value> = columns.records.iter().step_by(step).take(N_SHOWN).map(show).collect();
+    let all: Vec<Value> = columns.records.iter().map(show).collect();
+    let (published, lost): (Vec<&Value>, Vec<&Value>) = all.iter().partition(|record| record["published"] == true);
+    // Some that are lost are always among them, where there are any.
+    let n_lost = lost.len().min((N_SHOWN / 4).max(N_SHOWN.saturating_sub(published.len())));
+    let spread = |records: &[&Value], n: usize| -> Vec<Value> {
+        (0..n.min(records.len())).map(|i| records[i * records.len() / n].clone()).collect()
+    };
+    let records = [spread(&published, N_SHOWN - n_lost), spread(&lost, n_lost)].concat();
     Ok(json!({ "columns": names, "records": records, "n_records": lattice.n_records() }))
 }
 
