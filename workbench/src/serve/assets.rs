@@ -56,6 +56,11 @@ static PACKED: LazyLock<Vec<Packed>> = LazyLock::new(|| {
     FILES.iter().map(packed).collect()
 });
 
+/// What a browser loads before it shows anything.
+pub fn n_bytes_of_page() -> usize {
+    PACKED.iter().map(|file| file.gzip.len()).sum()
+}
+
 /// A file of the page; nothing else is ever served from here.
 pub fn asset(path: &str, headers: &HeaderMap) -> Response {
     let name = match path.trim_start_matches('/') {

@@ -37,6 +37,7 @@ use safety::{Door, Folder, N_TOKEN_MIN, Token};
 use tables::Tables;
 
 pub use api::OPENAPI;
+pub use assets::n_bytes_of_page;
 pub use safety::random_text;
 
 /// Connections at once; more are closed as they come.
