@@ -45,12 +45,12 @@ const inWords = (wish) => `All at ${criteriaOf(wish).map((key) => `${key} = ${wi
 function show(body, { rows, frontier, n_records: n }) {
   const hasBits = rows.every((row) => row.offer.loss.entropy !== undefined);
   const best = (value) => Math.min(...rows.map(value));
-  const number = (row, value, text) => h("td", { class: value(row) === best(value) ? "n best" : "n" }, text(value(row)));
+  const number = (row, value, text) => h("td", { class: value(row) === best(value) && rows.some((one) => value(one) > best(value)) ? "n best" : "n" }, text(value(row)));
   const seen = new Map();
   const line = (row, i) => {
     const levels = JSON.stringify(row.offer.levels);
     const twin = seen.get(levels);
-    if (!twin) seen.set(levels, i);
+    if (twin === undefined) seen.set(levels, i);
     return h("tr", {},
       h("th", { scope: "row" }, h("span", { class: "number" }, String(i + 1)), h("span", {}, row.title, h("small", { title: QUALITY_TERMS[row.best_by] }, QUALITY_TERMS[row.best_by] ?? row.method))),
       number(row, (one) => one.offer.n_suppressed, grouped),
@@ -92,7 +92,7 @@ function show(body, { rows, frontier, n_records: n }) {
         ? h("button", { onclick: () => { withSlow = true; begin(); } }, "Also those that take longer") : null),
     h("section", { class: "card" }, h("h2", {}, "Risk and loss"),
       scatter({
-        title: `${grouped(frontier.n_bargains)} bargains that no other beats on ${frontier.over}, records lost and loss together, and where the methods stand`,
+        title: `${grouped(frontier.n_bargains)} bargains, at any levels, that no other beats on ${frontier.over}, records lost and loss together`,
         xName: "detail lost (NCP) →", yName: "average risk →", points, yText: (y) => percent(y),
       }),
       h("p", { class: "legend" }, h("span", {}, h("i", { class: "swatch bargain" }), "a bargain"), h("span", {}, h("i", { class: "swatch method" }), "a method at your wishes"),

@@ -62,7 +62,7 @@ on("project", bar);
 on("screen", () => show(state.screen));
 
 addEventListener("keydown", (event) => {
-  const isText = event.target instanceof HTMLInputElement && ["text", "search", "number"].includes(event.target.type);
+  const isText = event.target instanceof HTMLInputElement && ["text", "search"].includes(event.target.type);
   if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || isText || state.screen !== "negotiate") return;
   event.preventDefault();
   if (event.shiftKey) redo(); else undo();

@@ -150,16 +150,14 @@ function criterionKnob(key) {
     type: "range", id, min: 0, max: steps.length - 1, step: 1,
     oninput: () => set(steps[slider.value], true), onchange: () => set(steps[slider.value], false),
   });
-  const field = h("input", {
-    type: "number", class: "value", min: about.min, max: most, step: about.step, "aria-label": `${name}, ${about.word}${of}`,
-    onchange: () => set(Math.min(most, Math.max(about.min, Number(field.value))), false),
-  });
+  const read = (value) => Math.min(most, Math.max(about.min, about.step === 1 ? Math.round(value) : value));
+  const field = numberField(`${name}, ${about.word}${of}`, (value) => set(read(value), false));
   const show = () => {
     const value = state.wish[key];
     if (value === undefined) return;
     slider.value = nearest(value);
     slider.setAttribute("aria-valuetext", `${value} ${about.word}${of}`);
-    if (document.activeElement !== field) field.value = value;
+    field.value = grouped(value);
   };
   setters.push(show);
   show();
@@ -170,6 +168,17 @@ function criterionKnob(key) {
   return h("div", { class: "knob" },
     h("div", { class: "knob-head" }, h("label", { for: id }, h("b", {}, attribute ? `${attribute}: ${name}` : name), " ", term(about.word, about.term)), field, remove),
     slider);
+}
+
+/** A number that can be typed, with or without commas; what is no number changes nothing. */
+function numberField(label, onValue) {
+  const field = h("input", { type: "text", inputmode: "decimal", class: "value", autocomplete: "off", "aria-label": label });
+  field.addEventListener("change", () => {
+    const value = Number(field.value.replaceAll(/[,\s]/g, ""));
+    if (field.value.trim() && Number.isFinite(value)) onValue(value);
+    else for (const setter of setters) setter();
+  });
+  return field;
 }
 
 const keysCount = () => criteriaOf(state.wish).length;
@@ -208,17 +217,14 @@ function curator() {
     type: "range", id, min: 0, max: steps.length - 1, step: 1,
     oninput: () => set(steps[slider.value], true), onchange: () => set(steps[slider.value], false),
   });
-  const field = h("input", {
-    type: "number", class: "value", min: 0, max: n, step: 1, "aria-label": "records that may be lost, at most",
-    onchange: () => set(Math.min(n, Math.max(0, Math.trunc(Number(field.value)))), false),
-  });
+  const field = numberField("records that may be lost, at most", (value) => set(Math.min(n, Math.max(0, Math.trunc(value))), false));
   const share = h("span", { class: "share" });
   const show = () => {
     const value = state.wish.max_suppressed;
     slider.value = steps.reduce((best, step, i) => (Math.abs(step - value) < Math.abs(steps[best] - value) ? i : best), 0);
     slider.setAttribute("aria-valuetext", `${counted(value, "record")}, ${percent(value / n)}`);
     share.textContent = percent(value / n);
-    if (document.activeElement !== field) field.value = value;
+    field.value = grouped(value);
   };
   setters.push(show);
   show();

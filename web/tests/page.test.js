@@ -205,7 +205,7 @@ test("everything can be done with the keyboard", { skip }, async (t) => {
   // The knob of k, by its arrow keys: until there are offers.
   await page.locator(".officer input[type=range]").first().focus();
   for (let i = 0; i < 22; i++) await page.keyboard.press("ArrowRight");
-  await page.waitForFunction(() => document.querySelector(".officer input[type=number]").value === "1000");
+  await page.waitForFunction(() => document.querySelector(".officer input.value").value === "1,000");
   const slider = page.locator(".analyst input[type=range]").first();
   await slider.focus();
   for (let i = 0; i < 5; i++) await page.keyboard.press("ArrowLeft");

@@ -89,7 +89,8 @@ impl Server {
             }
         };
         let url = document["url"].as_str().expect("a URL");
-        let (host, _) = url.strip_prefix("http://").and_then(|rest| rest.split_once("/#key=")).expect("a URL with a key");
+        let (host, _) =
+            url.strip_prefix("http://").and_then(|rest| rest.split_once("/#key=")).expect("a URL with a key");
         Server { child, host: host.to_string(), token: document["token"].as_str().expect("a token").to_string() }
     }
 
@@ -203,7 +204,8 @@ fn an_answer_is_that_of_the_command_line() {
         ),
     ] {
         let explain = flags.contains(&"--explain");
-        let answer = server.answer("/negotiate", &json!({ "project": project, "request": request, "explain": explain }));
+        let answer =
+            server.answer("/negotiate", &json!({ "project": project, "request": request, "explain": explain }));
         let told = folder.run(&[&["negotiate", "--json"], &flags[..]].concat());
         assert_eq!(answer.is(200).json(), told.json(), "{flags:?}");
     }
@@ -287,7 +289,9 @@ fn only_who_knows_the_key_is_answered() {
     let ask = |headers: &[(&str, &str)]| server.ask_with("GET", "/api/v1/about", headers, "").status;
     assert_eq!(ask(&[("Host", &host), ("Authorization", &good)]), 200);
     assert_eq!(ask(&[("Host", &host)]), 401);
-    for wrong in ["", "Bearer ", "Bearer x", &good[..good.len() - 1], &format!("{good}0"), &good.replace("Bearer", "Basic")] {
+    for wrong in
+        ["", "Bearer ", "Bearer x", &good[..good.len() - 1], &format!("{good}0"), &good.replace("Bearer", "Basic")]
+    {
         assert_eq!(ask(&[("Host", &host), ("Authorization", wrong)]), 401, "{wrong}");
     }
     // Every route, known or not, is behind the same door.
@@ -324,7 +328,9 @@ fn other_names_and_other_pages_are_refused() {
     let origin = format!("http://{host}");
     assert_eq!(ask(&host, &[("Origin", &origin)]), 200);
     assert_eq!(ask(&host, &[("Origin", &origin), ("Sec-Fetch-Site", "same-origin")]), 200);
-    for bad in ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost", &format!("{origin}.evil.example")] {
+    for bad in
+        ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost", &format!("{origin}.evil.example")]
+    {
         assert_eq!(ask(&host, &[("Origin", bad)]), 403, "{bad}");
     }
     assert_eq!(ask(&host, &[("Sec-Fetch-Site", "cross-site")]), 403);
@@ -340,25 +346,9 @@ fn others_are_let_in_only_with_a_token_and_see_no_values() {
     assert!(refused.stderr.contains("--token"), "{refused}");
     folder.run(&["serve", ".", "--token", "short"]).ends(2);
     let server = Server::start(&folder, &[".", "--host", "0.0.0.0", "--token", "0123456789abcdef"]);
-    let about = server.ask_local("/about");
-    assert_eq!(about["allows_preview"], false);
+    assert_eq!(server.get("/about").is(200).json()["allows_preview"], false);
     let shown = Server::start(&folder, &[".", "--host", "0.0.0.0", "--token", "0123456789abcdef", "--allow-preview"]);
-    assert_eq!(shown.ask_local("/about")["allows_preview"], true);
-}
-
-impl Server {
-    fn ask_local(&self, path: &str) -> Value {
-        let port = self.host.rsplit_once(':').expect("a port").1;
-        let (host, bearer) = (format!("127.0.0.1:{port}"), format!("Bearer {}", self.token));
-        let local = Server { child: placeholder(), host: host.clone(), token: self.token.clone() };
-        let headers = [("Host", host.as_str()), ("Authorization", bearer.as_str())];
-        local.ask_with("GET", &format!("/api/v1{path}"), &headers, "").is(200).json()
-    }
-}
-
-/// A child that is over already.
-fn placeholder() -> Child {
-    std::process::Command::new("true").spawn().expect("a program")
+    assert_eq!(shown.get("/about").is(200).json()["allows_preview"], true);
 }
 
 #[test]
@@ -378,7 +368,9 @@ fn without_preview_no_answer_contains_a_value() {
         said.push(server.answer("/hierarchy", &json!({ "project": project, "attribute": attribute })).is(200).body);
     }
     // Mistakes must not tell either.
-    for hierarchy in [json!({ "text": "Xoslo;North\n" }), json!({ "intervals": [5] }), json!({ "tree": { "a": ["b"] } })] {
+    for hierarchy in
+        [json!({ "text": "Xoslo;North\n" }), json!({ "intervals": [5] }), json!({ "tree": { "a": ["b"] } })]
+    {
         let wrong = json!({ "project": project, "attribute": "city", "hierarchy": hierarchy });
         said.push(server.answer("/hierarchy", &wrong).is(422).body);
     }
@@ -426,7 +418,9 @@ fn files_stay_within_the_served_folder() {
         assert!([404, 422].contains(&server.post("/projects", &json!({ "document": document })).status), "{path}");
     }
     let before = outer.names();
-    for path in ["../new.csv", "up/new.csv", "link.csv", "/tmp/new.csv", ".hidden.csv", "incrowd.toml", "a/b/c.csv", "x.sh", ""] {
+    for path in
+        ["../new.csv", "up/new.csv", "link.csv", "/tmp/new.csv", ".hidden.csv", "incrowd.toml", "a/b/c.csv", "x.sh", ""]
+    {
         let status = server.ask("PUT", &format!("/files?path={path}&replace=true"), "a\n1\n").status;
         assert!((400..500).contains(&status), "{path}: {status}");
     }
@@ -470,7 +464,10 @@ fn slow_and_dying_clients_harm_nobody() {
     server.answer("/negotiate", &question).is(200);
     // Some never finish what they ask, some never listen, some leave at once.
     let mut slow: Vec<TcpStream> = (0..60).map(|_| server.connect()).collect();
-    let head = format!("POST /api/v1/negotiate HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{{", server.host, server.token);
+    let head = format!(
+        "POST /api/v1/negotiate HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{{",
+        server.host, server.token
+    );
     for (i, stream) in slow.iter_mut().enumerate() {
         let part = if i % 2 == 0 { &head[..20] } else { &head[..] };
         stream.write_all(part.as_bytes()).expect("it listens");
@@ -563,9 +560,7 @@ fn what_is_wrong_is_told_with_place_and_hint() {
     check("/negotiate", ask(json!({ "k": 3, "max_suppressed": "150%" })), 422, "150%");
     check("/negotiate", json!({ "project": "nothing" }), 404, "no such project");
     check("/negotiate", json!({ "project": project, "more": 1 }), 422, "the body is not what is asked for");
-    let hierarchy = |text: &str| {
-        json!({ "project": project, "attribute": "city", "hierarchy": { "text": text, "name": "city.csv" } })
-    };
+    let hierarchy = |text: &str| json!({ "project": project, "attribute": "city", "hierarchy": { "text": text, "name": "city.csv" } });
     let absent = check("/hierarchy", hierarchy("Xoslo;North;*\nXumea;North;*\n"), 422, "misses 1 value");
     assert!(absent["hint"].as_str().is_some_and(|hint| hint.contains("Xrome")), "on this machine: {absent}");
     let line = check("/hierarchy", hierarchy("Xoslo;North;*\nXumea;North\n"), 422, "has 2 labels");

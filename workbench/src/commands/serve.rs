@@ -88,7 +88,12 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         Error::new(ErrorKind::Io, format!("{address} cannot be listened on: {error}")).hint("choose another --port")
     };
     let listener = TcpListener::bind(address).map_err(wrong)?;
-    let url = format!("http://{}/#key={}", listener.local_addr().map_err(wrong)?, settings.token);
+    let mut local = listener.local_addr().map_err(wrong)?;
+    if local.ip().is_unspecified() {
+        // Every address of this machine is listened on; this one works from here.
+        local.set_ip(Ipv4Addr::LOCALHOST.into());
+    }
+    let url = format!("http://{local}/#key={}", settings.token);
     talk.say(format!("incrowd is at {url}"));
     talk.json(&json!({ "url": url, "token": settings.token, "folder": settings.root.display().to_string() }));
     if demo.is_some() {

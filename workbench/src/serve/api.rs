@@ -56,7 +56,14 @@ type Answered = Result<Response, Problem>;
 
 impl Server {
     pub fn new(tables: Tables, allows_preview: bool, n_upload_max: u64, is_demo: bool) -> Server {
-        Server { tables, jobs: Jobs::default(), allows_preview, n_upload_max, is_demo, turns: Semaphore::new(N_AT_ONCE) }
+        Server {
+            tables,
+            jobs: Jobs::default(),
+            allows_preview,
+            n_upload_max,
+            is_demo,
+            turns: Semaphore::new(N_AT_ONCE),
+        }
     }
 
     fn opened(&self, id: &str) -> Result<Arc<Opened>, Problem> {
@@ -154,7 +161,9 @@ async fn aside<T: Send + 'static>(
 
 async fn about(State(server): Shared) -> Answered {
     let first = server.tables.first();
-    let methods = explore::METHODS.iter().map(|method| json!({ "name": method.name, "title": method.title, "is_slow": method.is_slow }));
+    let methods = explore::METHODS
+        .iter()
+        .map(|method| json!({ "name": method.name, "title": method.title, "is_slow": method.is_slow }));
     ok(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "folder": server.tables.folder.root().file_name().map(|name| name.to_string_lossy()),
@@ -174,7 +183,8 @@ fn project_json(server: &Server, opened: &Opened) -> Value {
     let is_saved = on_disk.as_ref().is_some_and(|text| {
         *text == opened.project.text || document::of_text(text).is_ok_and(|known| known == opened.document)
     });
-    let shown = if server.allows_preview { opened.document.clone() } else { document::without_values(&opened.document) };
+    let shown =
+        if server.allows_preview { opened.document.clone() } else { document::without_values(&opened.document) };
     json!({ "id": opened.id, "document": shown, "file_exists": on_disk.is_some(), "is_saved": is_saved })
 }
 
@@ -213,7 +223,9 @@ fn collect(root: &Path, below: &Path, depth: usize, files: &mut Vec<Value>) {
             "parquet" => "parquet",
             _ => continue,
         };
-        if metadata.is_file() && let Some(text) = path.to_str() {
+        if metadata.is_file()
+            && let Some(text) = path.to_str()
+        {
             files.push(json!({ "path": text, "kind": kind, "n_bytes": metadata.len() }));
         }
     }
@@ -227,14 +239,11 @@ struct Upload {
 }
 
 /// Takes a file into the served folder, whole or not at all.
-async fn upload(
-    State(server): Shared,
-    asked: Result<Query<Upload>, QueryRejection>,
-    request: HttpRequest,
-) -> Answered {
+async fn upload(State(server): Shared, asked: Result<Query<Upload>, QueryRejection>, request: HttpRequest) -> Answered {
     let wrong = |status, message: &str| Problem::new(status, "request", message);
     let Query(asked) = asked.map_err(|_| {
-        wrong(StatusCode::BAD_REQUEST, "an upload names its path").hint("PUT /api/v1/files?path=patients.csv&replace=false")
+        wrong(StatusCode::BAD_REQUEST, "an upload names its path")
+            .hint("PUT /api/v1/files?path=patients.csv&replace=false")
     })?;
     let ending = Path::new(&asked.path).extension().and_then(|ending| ending.to_str()).unwrap_or("").to_string();
     if !["csv", "tsv", "txt", "parquet"].contains(&ending.as_str()) {
@@ -378,8 +387,7 @@ fn profile_json(server: &Server, opened: &Opened) -> incrowd::Result<Value> {
         document
     };
     let uniqueness = opened.uniqueness()?.map(|found| {
-        let names: Vec<String> =
-            opened.project.with_role(Role::QuasiIdentifier).map(|a| a.name.clone()).collect();
+        let names: Vec<String> = opened.project.with_role(Role::QuasiIdentifier).map(|a| a.name.clone()).collect();
         uniqueness_json(&names, &found)
     });
     Ok(json!({
@@ -482,9 +490,8 @@ async fn with_lattice(
     match find(server, &question)? {
         Found::Job(job) => accepted(&job),
         Found::Ready(asked) => {
-            let value = aside(server, move |server| {
-                work(server, &question, &asked).map_err(|error| server.problem(error))
-            });
+            let value =
+                aside(server, move |server| work(server, &question, &asked).map_err(|error| server.problem(error)));
             ok(value.await?)
         }
     }
@@ -501,19 +508,20 @@ async fn annotate(State(server): Shared, Body(question): Body<Question>) -> Answ
         return accepted(&*start_annotation(&server, opened, privacy, ranking)?);
     };
     let lattice = &ready.lattice;
-    let attributes = lattice.hierarchies().iter().zip(&ready.counted.quasi_identifiers).map(|(hierarchy, attribute)| {
-        let example = server.allows_preview.then(|| trees::example(&opened, hierarchy)).flatten();
-        let level = |(i, level): (usize, &incrowd::hierarchy::Values)| {
-            let mut document =
-                json!({ "level": i, "name": level.name(), "phrase": level.phrase(), "n_values": level.len() });
-            if let Some(labels) = &example {
-                document["example"] = json!(labels[i]);
-            }
-            document
-        };
-        let levels: Vec<Value> = hierarchy.levels().iter().enumerate().map(level).collect();
-        json!({ "attribute": hierarchy.attribute(), "weight": attribute.weight, "levels": levels })
-    });
+    let attributes =
+        lattice.hierarchies().iter().zip(&ready.counted.quasi_identifiers).map(|(hierarchy, attribute)| {
+            let example = server.allows_preview.then(|| trees::example(&opened, hierarchy)).flatten();
+            let level = |(i, level): (usize, &incrowd::hierarchy::Values)| {
+                let mut document =
+                    json!({ "level": i, "name": level.name(), "phrase": level.phrase(), "n_values": level.len() });
+                if let Some(labels) = &example {
+                    document["example"] = json!(labels[i]);
+                }
+                document
+            };
+            let levels: Vec<Value> = hierarchy.levels().iter().enumerate().map(level).collect();
+            json!({ "attribute": hierarchy.attribute(), "weight": attribute.weight, "levels": levels })
+        });
     let sensitive = lattice.sensitive().iter().map(|(name, n)| json!({ "attribute": name, "n_values": n }));
     let names = wire::sensitive_names(lattice);
     let measures = lattice.looks().measures().iter().map(|measure| wire::key(*measure, &names));
@@ -603,7 +611,8 @@ async fn compare(State(server): Shared, Body(asked): Body<Compare>) -> Answered 
     let opened = server.opened(&asked.project)?;
     let (privacy, _) = privacy(&opened, &asked.request).map_err(|error| server.problem(error))?;
     let is_wanted = |name: &str| asked.methods.as_ref().is_none_or(|methods| methods.iter().any(|known| known == name));
-    if let Some(unknown) = asked.methods.iter().flatten().find(|name| explore::METHODS.iter().all(|m| m.name != **name)) {
+    if let Some(unknown) = asked.methods.iter().flatten().find(|name| explore::METHODS.iter().all(|m| m.name != **name))
+    {
         let known: Vec<&str> = explore::METHODS.iter().map(|method| method.name).collect();
         let error = incrowd::error::unknown(incrowd::ErrorKind::Request, "method", unknown, &known);
         return Err(server.problem(error));
@@ -709,7 +718,8 @@ async fn publish_release(State(server): Shared, Body(asked): Body<Publish>) -> A
     })?;
     asked.agree(&found).map_err(wrong)?;
     let worker = server.clone();
-    let job = server.jobs.start("publish", name, move |job| {
+    let order = json!([found.opened.id, asked.request, asked.choice, asked.levels, asked.replace]);
+    let job = server.jobs.start("publish", format!("{name} {order}"), move |job| {
         let wrong = |error| worker.problem(error);
         let agreed = asked.agree(&found).map_err(wrong)?;
         let project = &found.opened.project;
@@ -803,7 +813,10 @@ async fn download(State(server): Shared, InPath((id, which)): InPath<(String, St
     });
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream".to_string()),
-        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{}\"", name.replace(|c: char| !c.is_ascii(), "_"))),
+        (
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{}\"", name.replace(|c: char| !c.is_ascii(), "_")),
+        ),
     ];
     Ok((headers, HttpBody::from_stream(stream)).into_response())
 }

@@ -58,7 +58,8 @@ pub fn without_values(document: &Value) -> Value {
 
 /// Puts back what [`without_values`] took out.
 pub fn with_kept(mut document: Value, base: &Value) -> Value {
-    for (name, attribute) in document["attributes"].as_object_mut().into_iter().flatten() {
+    let attributes = document.get_mut("attributes").and_then(Value::as_object_mut);
+    for (name, attribute) in attributes.into_iter().flatten() {
         if attribute.get("hierarchy").is_some_and(|hierarchy| hierarchy.get("kept").is_some()) {
             attribute["hierarchy"] = base["attributes"][name]["hierarchy"].clone();
         }
@@ -98,5 +99,8 @@ mod tests {
         let hidden = without_values(&document);
         assert!(!hidden.to_string().contains("\"x\""), "{hidden}");
         assert_eq!(with_kept(hidden, &document), document);
+        for odd in [json!(3), json!("x"), json!([1]), json!({ "attributes": 3 }), json!({ "attributes": { "b": 3 } })] {
+            assert_eq!(with_kept(odd.clone(), &document), odd);
+        }
     }
 }

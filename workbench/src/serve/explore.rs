@@ -7,7 +7,8 @@ use incrowd::negotiate::{Offers, offer_of};
 use incrowd::table::Code;
 use incrowd::wire::{self, percent};
 use incrowd::{
-    Answer, Criterion, Lattice, Measure, Offer, Quality, Ranking, Request, Result, Role, Scheme, explain, negotiate,
+    Answer, Criterion, Lattice, Level, Measure, Offer, Quality, Ranking, Request, Result, Role, Scheme, explain,
+    negotiate,
 };
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
@@ -75,7 +76,8 @@ fn heights(lattice: &Lattice, request: &Request) -> Value {
         .collect();
     let row = |height: usize| {
         let places = schemes.at_height(height);
-        let is_within = |place: &usize| schemes.vector(*place).iter().zip(&level_max).all(|(level, most)| level <= most);
+        let is_within =
+            |place: &usize| schemes.vector(*place).iter().zip(&level_max).all(|(level, most)| level <= most);
         let (mut within, mut beyond): (Vec<usize>, Vec<usize>) = places.clone().partition(is_within);
         let side = |places: &mut Vec<usize>| {
             places.sort_by_key(|&place| (suppressed[place], place));
@@ -127,7 +129,8 @@ fn against_privacy(lattice: &Lattice, request: &Request, scheme: &Scheme) -> Val
 
 /// Round values of a criterion, and the one that is asked for.
 fn values_around(lattice: &Lattice, criterion: Criterion) -> Vec<u64> {
-    let millionths = |values: &[f64]| values.iter().map(|value| (value * ONE as f64).round() as u64).collect::<Vec<_>>();
+    let millionths =
+        |values: &[f64]| values.iter().map(|value| (value * ONE as f64).round() as u64).collect::<Vec<_>>();
     let mut values = match criterion.measure {
         measure if measure.is_count() => {
             let most = match measure {
@@ -162,10 +165,20 @@ pub struct Method {
 pub const METHODS: [Method; 6] = [
     Method { name: "global:height", title: "fewest steps of generalization", quality: Quality::Height, is_slow: false },
     Method { name: "global:ncp", title: "least uncertainty per value", quality: Quality::Ncp, is_slow: false },
-    Method { name: "global:precision", title: "lowest in the hierarchies", quality: Quality::Precision, is_slow: false },
+    Method {
+        name: "global:precision",
+        title: "lowest in the hierarchies",
+        quality: Quality::Precision,
+        is_slow: false,
+    },
     Method { name: "global:entropy", title: "fewest bits lost", quality: Quality::Entropy, is_slow: true },
     Method { name: "global:group-size", title: "smallest groups", quality: Quality::GroupSize, is_slow: false },
-    Method { name: "global:discernibility", title: "fewest records alike", quality: Quality::Discernibility, is_slow: false },
+    Method {
+        name: "global:discernibility",
+        title: "fewest records alike",
+        quality: Quality::Discernibility,
+        is_slow: false,
+    },
 ];
 
 /// One line of the comparison: what a method makes of the same wishes.
@@ -199,7 +212,9 @@ pub fn compare_one(ready: &Ready, request: &Request, method: &Method) -> Result<
 pub fn bargains(ready: &Ready, request: &Request) -> Result<Value> {
     let lattice = &ready.lattice;
     let measure = request.criteria.iter().next().map_or(Measure::Size, |criterion| criterion.measure);
-    let wide = Request { criteria: request.criteria.without(measure), ..request.clone() };
+    // At any levels: the map shows what there is to gain by giving in.
+    let tops = lattice.schemes().tops().iter().map(|&top| Level(top)).collect();
+    let wide = Request { criteria: request.criteria.without(measure), level_max: Scheme::new(tops), ..request.clone() };
     let all = frontier(lattice, &wide, measure, &Ranking::from(Quality::Ncp))?;
     let attributes: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
     let step = all.len().div_ceil(400).max(1);

@@ -69,9 +69,11 @@ impl Job {
 
     pub fn to_json(&self) -> Value {
         let state = self.state();
-        let progress = self.watch.progress().filter(|_| !state.is_over()).map(|progress| {
-            json!({ "what": progress.what, "n_done": progress.n_done, "n_all": progress.n_all })
-        });
+        let progress = self
+            .watch
+            .progress()
+            .filter(|_| !state.is_over())
+            .map(|progress| json!({ "what": progress.what, "n_done": progress.n_done, "n_all": progress.n_all }));
         let mut document = json!({ "id": self.id, "kind": self.kind, "state": state.name(), "progress": progress });
         match state {
             State::Done(result) => document["result"] = result,

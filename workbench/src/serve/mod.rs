@@ -88,13 +88,12 @@ pub fn app(settings: &Settings) -> Result<Router> {
     let server = Server::new(tables, settings.allows_preview, settings.n_upload_max, settings.is_demo);
     let door = Door { token: Token::new(&settings.token), hosts: hosts(settings) };
     let page = |request: Request| async move { page(&request) };
-    Ok(Router::new()
-        .nest("/api/v1", api::routes(Arc::new(server)))
-        .fallback(page)
-        .layer(from_fn(move |request: Request, next: Next| {
+    Ok(Router::new().nest("/api/v1", api::routes(Arc::new(server))).fallback(page).layer(from_fn(
+        move |request: Request, next: Next| {
             let refused = door.check(request.method(), request.uri().path(), request.headers()).err();
             async move { guarded(request, next, refused).await }
-        })))
+        },
+    )))
 }
 
 fn is_project(path: &Path) -> bool {

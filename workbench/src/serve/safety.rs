@@ -59,7 +59,8 @@ impl Door {
         let text = |name| headers.get(name).map(|value: &axum::http::HeaderValue| value.to_str().unwrap_or("?"));
         let host = text(header::HOST).unwrap_or("");
         let is_own = |origin: &str| origin.split_once("://").is_some_and(|(_, rest)| rest.eq_ignore_ascii_case(host));
-        let is_foreign = matches!(text(header::HeaderName::from_static("sec-fetch-site")), Some("cross-site" | "same-site"));
+        let is_foreign =
+            matches!(text(header::HeaderName::from_static("sec-fetch-site")), Some("cross-site" | "same-site"));
         match text(header::ORIGIN) {
             None if !is_foreign => Ok(()),
             Some(origin) if !is_foreign && is_own(origin) => Ok(()),
@@ -120,7 +121,8 @@ impl Folder {
         let full = self.root.join(path);
         let real = full.canonicalize().map_err(|error| crate::io_error(Path::new(path), error));
         // What lies outside must look the same whether it is there or not.
-        let is_plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        let is_plain =
+            Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         match real {
             Ok(real) if real.starts_with(&self.root) || self.trusted.contains(&real) => Ok(full),
             Err(error) if is_plain => Err(error),
@@ -213,11 +215,32 @@ mod tests {
             assert!(folder.to_read(good).is_ok(), "{good}");
         }
         let secret = outer.path().join("secret.csv").display().to_string();
-        for bad in ["../secret.csv", "up/secret.csv", "link.csv", "sub/../../secret.csv", &secret, "", "a\0", "/etc/passwd", "../nothing", "none.csv"] {
+        for bad in [
+            "../secret.csv",
+            "up/secret.csv",
+            "link.csv",
+            "sub/../../secret.csv",
+            &secret,
+            "",
+            "a\0",
+            "/etc/passwd",
+            "../nothing",
+            "none.csv",
+        ] {
             assert!(folder.to_read(bad).is_err(), "{bad}");
         }
         assert!(folder.to_write("new.csv").is_ok() && folder.to_write("sub/new.csv").is_ok());
-        for bad in ["../new.csv", "up/new.csv", "link.csv", "/tmp/new.csv", "", ".hidden", "sub/", "none/new.csv", "sub/../new.csv"] {
+        for bad in [
+            "../new.csv",
+            "up/new.csv",
+            "link.csv",
+            "/tmp/new.csv",
+            "",
+            ".hidden",
+            "sub/",
+            "none/new.csv",
+            "sub/../new.csv",
+        ] {
             assert!(folder.to_write(bad).is_err(), "{bad}");
         }
         let trusting = Folder::new(&root, vec![outer.path().join("secret.csv")]).expect("the root is there");

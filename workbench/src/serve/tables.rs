@@ -180,12 +180,8 @@ impl Tables {
         if let Some(known) = tables.iter().find(|known| known.key == key) {
             return known.clone();
         }
-        let table = Arc::new(Table {
-            key,
-            survey: OnceLock::new(),
-            columns: OnceLock::new(),
-            uniqueness: Mutex::default(),
-        });
+        let table =
+            Arc::new(Table { key, survey: OnceLock::new(), columns: OnceLock::new(), uniqueness: Mutex::default() });
         if tables.len() >= N_COUNTED_MAX {
             tables.remove(0);
         }

@@ -25,9 +25,9 @@ pub fn tree(tables: &Tables, opened: &Opened, name: &str, edited: Option<&Value>
     })?;
     let rule = rule(tables, opened, name, edited)?;
     let hierarchy = rule.resolve(domain).map_err(|error| with_absent(error, &rule, domain, with_values))?;
-    let levels = hierarchy.levels().iter().enumerate().map(|(i, level)| {
-        json!({ "level": i, "name": level.name(), "phrase": level.phrase(), "n_values": level.len() })
-    });
+    let levels = hierarchy.levels().iter().enumerate().map(
+        |(i, level)| json!({ "level": i, "name": level.name(), "phrase": level.phrase(), "n_values": level.len() }),
+    );
     let mut object = Map::new();
     object.insert("attribute".into(), json!(name));
     object.insert("type".into(), json!(domain.kind().name()));
@@ -35,7 +35,8 @@ pub fn tree(tables: &Tables, opened: &Opened, name: &str, edited: Option<&Value>
     object.insert("n_records".into(), json!(counts.iter().sum::<u64>()));
     object.insert("levels".into(), levels.collect());
     if with_values {
-        let numbers: Vec<Numbers> = (0..hierarchy.n_levels()).map(|level| Numbers::new(&hierarchy, level, counts)).collect();
+        let numbers: Vec<Numbers> =
+            (0..hierarchy.n_levels()).map(|level| Numbers::new(&hierarchy, level, counts)).collect();
         let mut n_left = N_NODES_MAX;
         object.insert("tree".into(), node(&hierarchy, &numbers, hierarchy.top(), 0, &mut n_left));
         object.insert("examples".into(), examples(&hierarchy, counts));
