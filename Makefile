@@ -6,7 +6,7 @@ VENV := target/venv
 # The Adult data are not part of the repository; tests and benchmarks that need them look here and say so if absent.
 ADULT ?= ../shared/adult
 
-.PHONY: demo build serve test test-rust test-page test-contract lint bench bench-quick clean help FORCE
+.PHONY: demo build serve test test-rust test-page test-contract test-pycanon lint bench bench-quick clean help FORCE
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -20,7 +20,7 @@ serve: build ## Open the page on made-up data
 build: ## Build the program: target/release/incrowd
 	$(CARGO) build --release --locked
 
-test: test-rust test-page test-contract ## Run all tests
+test: test-rust test-page test-contract test-pycanon ## Run all tests
 
 test-rust: ## Run the tests of the program
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
@@ -58,6 +58,16 @@ $(PAGE_VENV)/.installed: web/tests/requirements.txt
 
 test-contract: $(PROGRAM) $(PAGE_VENV)/.installed ## Ask the server everything that its OpenAPI document allows, and more
 	$(PAGE_VENV)/bin/python web/tests/contract.py
+
+# An independent implementation of the criteria judges what incrowd publishes.
+target/venv-checks/.installed: checks/requirements.txt
+	$(PYTHON) -m venv target/venv-checks
+	target/venv-checks/bin/pip install --quiet --requirement checks/requirements.txt
+	touch $@
+
+test-pycanon: target/venv-checks/.installed ## Compare published releases with pycanon
+	$(CARGO) build --locked
+	target/venv-checks/bin/python checks/with_pycanon.py target/debug/incrowd $(ADULT)
 
 lint: ## Check formatting and common mistakes
 	$(CARGO) fmt --all --check

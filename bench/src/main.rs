@@ -13,7 +13,7 @@ use incrowd::lattice::Effort;
 use incrowd::table::Encoder;
 use incrowd::{
     Counter, Criteria, Criterion, GroupCounts, Lattice, Level, Measure, Missing, Quality, Ranking, Request, Result,
-    Role, Scheme, negotiate,
+    Scheme, negotiate,
 };
 use incrowd_workbench::count::{Choice, Counted, count};
 use incrowd_workbench::project::Project;
@@ -46,10 +46,8 @@ fn main() {
 const TALK: Talk = Talk { is_json: true, is_quiet: true };
 
 fn counted(project: &str, n_threads: usize) -> Result<Counted> {
-    let project = Project::open(Path::new(project))?;
-    let sensitive = project.with_role(Role::Sensitive).map(|attribute| attribute.name.clone()).collect();
-    let choice = Choice { n_threads, sensitive, ..Choice::default() };
-    count(&project, &choice, &TALK)
+    let choice = Choice { n_threads, ..Choice::default() };
+    count(&Project::open(Path::new(project))?, &choice, &TALK)
 }
 
 fn lattice_of(counted: &Counted, measures: &[Measure]) -> Result<Lattice> {

@@ -144,9 +144,10 @@ impl Measure {
             Measure::Entropy(_) => ONE + 1,
             Measure::Share(_) | Measure::Closeness(_) => ONE - 1,
             // Far beyond what anyone would call privacy, and far from what a group that never holds measures.
-            Measure::Recursive { .. } | Measure::Disclosure(_) | Measure::Likeness(_) | Measure::EnhancedLikeness(_) => {
-                1_000 * ONE
-            }
+            Measure::Recursive { .. }
+            | Measure::Disclosure(_)
+            | Measure::Likeness(_)
+            | Measure::EnhancedLikeness(_) => 1_000 * ONE,
         }
     }
 }
@@ -442,7 +443,12 @@ fn ordered_distance(histogram: Histogram, n: u64, reference: &Reference) -> u64 
 /// The sum of the distances, over the common denominator n · N.
 fn ordered_moves<T>(histogram: Histogram, n: T, reference: &Reference, sum_of: impl Fn(i128) -> T) -> T
 where
-    T: Copy + From<i32> + PartialOrd + std::ops::Add<Output = T> + std::ops::Sub<Output = T> + std::ops::Mul<Output = T>,
+    T: Copy
+        + From<i32>
+        + PartialOrd
+        + std::ops::Add<Output = T>
+        + std::ops::Sub<Output = T>
+        + std::ops::Mul<Output = T>,
 {
     let Reference { cumulative, cumulative_sums, .. } = reference;
     let number = |n: u64| sum_of(i128::from(n));

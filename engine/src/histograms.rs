@@ -46,7 +46,9 @@ impl Interned {
     }
 
     fn find(&self, hash: u64, words: &[u64]) -> Option<u32> {
-        self.table.find(hash, |&(known, look)| known == hash && self.look(look as usize) == words).map(|(_, look)| *look)
+        self.table
+            .find(hash, |&(known, look)| known == hash && self.look(look as usize) == words)
+            .map(|(_, look)| *look)
     }
 
     fn n_bytes(&self) -> usize {
@@ -467,7 +469,8 @@ impl<'a> HistogramWork<'a> {
                     if next > from + 1 {
                         look = self.looks.unite(groups[from..next].iter().map(|(_, look)| *look));
                         // Of rows that only the population has, the loss is unknown.
-                        row = groups[from..next].iter().map(|(row, _)| *row).find(|row| size_at(*row) > 0).unwrap_or(row);
+                        row =
+                            groups[from..next].iter().map(|(row, _)| *row).find(|row| size_at(*row) > 0).unwrap_or(row);
                     }
                     groups[to] = (row, look);
                     (from, to) = (next, to + 1);
@@ -502,8 +505,7 @@ fn unite_rows<K: Key>(looks: &mut Looks, words: &mut [u64], from: usize, end: us
     let size: u64 = rows().map(|row| row[K::N_WORDS] & SIZE_MASK).sum();
     let look = looks.unite(rows().map(|row| row[K::N_WORDS + 1] as u32));
     let with_records = rows().find(|row| row[K::N_WORDS] & SIZE_MASK > 0);
-    let (loss, entropy) =
-        with_records.map_or((0, 0), |row| (row[K::N_WORDS] >> SIZE_BITS, row[K::N_WORDS + 1] >> 32));
+    let (loss, entropy) = with_records.map_or((0, 0), |row| (row[K::N_WORDS] >> SIZE_BITS, row[K::N_WORDS + 1] >> 32));
     words[to + K::N_WORDS] = size | loss << SIZE_BITS;
     words[to + K::N_WORDS + 1] = u64::from(look) | entropy << 32;
 }

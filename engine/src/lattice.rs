@@ -85,9 +85,8 @@ pub fn groups_of(
 ) -> (Vec<u32>, Measured) {
     let of_base: Vec<&[Code]> =
         hierarchies.iter().enumerate().map(|(a, hierarchy)| hierarchy.level(scheme.level(a)).of_base()).collect();
-    let generalized = |codes: &[Code]| -> Vec<Code> {
-        codes.iter().zip(&of_base).map(|(code, to)| to[code.index()]).collect()
-    };
+    let generalized =
+        |codes: &[Code]| -> Vec<Code> { codes.iter().zip(&of_base).map(|(code, to)| to[code.index()]).collect() };
     // By number, with the codes that they share.
     let mut table: HashTable<u32> = HashTable::new();
     let mut codes_of: Vec<Vec<Code>> = Vec::new();
@@ -155,16 +154,19 @@ pub fn outcome_of(
     let (of_base, groups) = groups_of(counts, hierarchies, scheme, plan.yardstick);
     let mut costs = vec![(0, 0); groups.len()];
     for (base, &group) in of_base.iter().enumerate() {
-        let codes = || counts.codes(base).iter().enumerate().map(|(a, code)| {
-            let level = scheme.level(a);
-            (a, level, hierarchies[a].level(level).of_base()[code.index()].index())
-        });
+        let codes = || {
+            counts.codes(base).iter().enumerate().map(|(a, code)| {
+                let level = scheme.level(a);
+                (a, level, hierarchies[a].level(level).of_base()[code.index()].index())
+            })
+        };
         let loss = codes().map(|(a, level, code)| u64::from(penalties.of(a, level)[code])).sum();
         let entropy = |entropies: &Entropies| codes().map(|(a, l, code)| u64::from(entropies.of(a, l)[code])).sum();
         costs[group as usize] = (loss, entropies.as_ref().map_or(0, entropy));
     }
-    let entry = |(look, (loss, entropy))| (Entry { look, n_groups: 1, loss }, entropy);
-    let profile = Profile::new((0..).zip(costs).map(entry).collect(), plan.with_entropy);
+    let entries = (0..).zip(&costs).map(|(look, (loss, _))| Entry { look, n_groups: 1, loss: *loss }).collect();
+    let entropies = if plan.with_entropy { costs.iter().map(|(_, entropy)| *entropy).collect() } else { Vec::new() };
+    let profile = Profile::provisional(entries, entropies);
     let outcome = profile.outcome(&groups, &groups.test(criteria));
     Ok((groups, outcome))
 }
@@ -254,11 +256,7 @@ impl Lattice {
             let column = self.looks.column(criterion.measure).expect("the criterion was measured");
             self.grids[column].around(criterion)
         };
-        Suppression {
-            lattice: self,
-            test: self.looks.test(criteria),
-            columns: criteria.iter().map(columns).collect(),
-        }
+        Suppression { lattice: self, test: self.looks.test(criteria), columns: criteria.iter().map(columns).collect() }
     }
 }
 
@@ -351,12 +349,16 @@ impl Grid {
             let passes = |&value: &u64| if is_at_least { value <= measured } else { value < measured };
             values[column].partition_point(passes) as u16
         };
-        let of_look = |look: usize| looks.of(look).iter().enumerate().map(|(column, measured)| place(column, *measured));
+        let of_look =
+            |look: usize| looks.of(look).iter().enumerate().map(|(column, measured)| place(column, *measured));
         let places: Vec<u16> = (0..looks.len()).flat_map(of_look).collect();
-        let starts: Vec<usize> = values.iter().scan(0, |start, values| {
-            *start += values.len() + 1;
-            Some(*start - values.len() - 1)
-        }).collect();
+        let starts: Vec<usize> = values
+            .iter()
+            .scan(0, |start, values| {
+                *start += values.len() + 1;
+                Some(*start - values.len() - 1)
+            })
+            .collect();
         let n_values: usize = values.iter().map(|values| values.len() + 1).sum();
         let rows: Vec<Vec<u64>> = profiles
             .par_iter()

@@ -108,8 +108,10 @@ fn check_criterion(criterion: Criterion, n_records: u64, n_values: &[usize]) -> 
         },
     };
     let too_many = |wanted: String| {
-        Err(wrong(format!("{name} = {wanted} is larger than the {n_values} distinct values of the sensitive attribute"))
-            .hint("no group can have more distinct values than the table"))
+        Err(wrong(format!(
+            "{name} = {wanted} is larger than the {n_values} distinct values of the sensitive attribute"
+        ))
+        .hint("no group can have more distinct values than the table"))
     };
     match measure {
         Measure::Size | Measure::Population if value == 0 => {
@@ -203,8 +205,7 @@ fn best_within(lattice: &Lattice, request: &Request) -> Option<Offer> {
 fn may_be_possible(lattice: &Lattice, request: &Request) -> bool {
     // Under monotone criteria nothing below the coarsest acceptable scheme suppresses less than it does.
     let top_place = lattice.schemes().place(&request.level_max);
-    !request.criteria.is_monotone()
-        || lattice.n_suppressed(top_place, &request.criteria) <= request.n_suppressed_max
+    !request.criteria.is_monotone() || lattice.n_suppressed(top_place, &request.criteria) <= request.n_suppressed_max
 }
 
 /// The place of the best scheme that suppresses at most `n_max` records.
@@ -382,13 +383,7 @@ fn offer(lattice: &Lattice, place: usize, criteria: &Criteria) -> Offer {
 
 impl Offer {
     /// `measured` are the looks or groups that the outcome is about.
-    pub fn new(
-        scheme: Scheme,
-        criteria: Criteria,
-        measured: &Measured,
-        outcome: Outcome,
-        losses: Losses,
-    ) -> Offer {
+    pub fn new(scheme: Scheme, criteria: Criteria, measured: &Measured, outcome: Outcome, losses: Losses) -> Offer {
         let measures = measured.measures().iter().copied();
         Offer {
             scheme,

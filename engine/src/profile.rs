@@ -44,44 +44,35 @@ pub struct Outcome {
 }
 
 impl Profile {
-    /// Makes a profile of groups by look, each with the loss and the entropy of one of its records, in any order.
-    pub(crate) fn new(mut groups: Vec<(Entry, Steps)>, has_entropies: bool) -> Profile {
-        groups.sort_unstable_by_key(|(entry, _)| entry.look);
-        groups.dedup_by(|(next, next_entropy), (entry, entropy)| {
-            let is_same = next.look == entry.look;
-            if is_same {
-                entry.n_groups += next.n_groups;
-                entry.loss += next.loss;
-                *entropy += *next_entropy;
-            }
-            is_same
-        });
-        let entropies = if has_entropies { groups.iter().map(|(_, entropy)| *entropy).collect() } else { Box::default() };
-        Profile { entries: groups.into_iter().map(|(entry, _)| entry).collect(), entropies }
-    }
-
     /// A profile whose looks are numbered in a way of their own, in any order.
     pub(crate) fn provisional(entries: Vec<Entry>, entropies: Vec<Steps>) -> Profile {
         Profile { entries: entries.into(), entropies: entropies.into() }
     }
 
-    /// The same profile with looks numbered by `number`.
+    /// The same profile with looks numbered by `number`, in order, and one entry per look.
     pub(crate) fn renumbered(self, number: impl Fn(u32) -> u32) -> Profile {
-        let mut entries = self.entries.into_vec();
-        entries.iter_mut().for_each(|entry| entry.look = number(entry.look));
-        if !self.entropies.is_empty() {
-            return Profile::new(entries.into_iter().zip(self.entropies).collect(), true);
-        }
-        entries.sort_unstable_by_key(|entry| entry.look);
-        entries.dedup_by(|next, entry| {
-            let is_same = next.look == entry.look;
-            if is_same {
-                entry.n_groups += next.n_groups;
-                entry.loss += next.loss;
+        // Look and place in one number, which is quick to sort.
+        let key = |(place, entry): (usize, &Entry)| u64::from(number(entry.look)) << 32 | place as u64;
+        let mut order: Vec<u64> = self.entries.iter().enumerate().map(key).collect();
+        order.sort_unstable();
+        let mut entries: Vec<Entry> = Vec::with_capacity(order.len());
+        let mut entropies: Vec<Steps> = Vec::with_capacity(self.entropies.len());
+        for key in order {
+            let (look, place) = ((key >> 32) as u32, key as u32 as usize);
+            let Entry { n_groups, loss, .. } = self.entries[place];
+            match entries.last_mut() {
+                Some(last) if last.look == look => {
+                    last.n_groups += n_groups;
+                    last.loss += loss;
+                    entropies.iter_mut().last().into_iter().for_each(|entropy| *entropy += self.entropies[place]);
+                }
+                _ => {
+                    entries.push(Entry { look, n_groups, loss });
+                    entropies.extend(self.entropies.get(place));
+                }
             }
-            is_same
-        });
-        Profile { entries: entries.into(), entropies: Box::default() }
+        }
+        Profile { entries: entries.into(), entropies: entropies.into() }
     }
 
     pub fn entries(&self) -> &[Entry] {
@@ -109,8 +100,7 @@ impl Profile {
 
     /// What would be published under a test.
     pub fn outcome(&self, looks: &Measured, test: &Test) -> Outcome {
-        let mut outcome =
-            Outcome { n_suppressed: 0, n_groups: 0, reached: None, ncp: 0.0, n_squares: 0, entropy: 0 };
+        let mut outcome = Outcome { n_suppressed: 0, n_groups: 0, reached: None, ncp: 0.0, n_squares: 0, entropy: 0 };
         let (mut n_records, mut loss) = (0u64, 0u128);
         for (i, entry) in self.entries.iter().enumerate() {
             let look = looks.of(entry.look as usize);
@@ -236,8 +226,8 @@ mod tests {
     fn the_histograms_of_the_ten_records() {
         let looks = Measured::new(&[Measure::Size, Measure::Distinct(0)], vec![3, 3, 4, 3, 6, 5]);
         let profile = |looks: &[u32]| {
-            let entry = |&look: &u32| (Entry { look, n_groups: 1, loss: 0 }, 0);
-            Profile::new(looks.iter().map(entry).collect(), false)
+            let entry = |&look: &u32| Entry { look, n_groups: 1, loss: 0 };
+            Profile::provisional(looks.iter().map(entry).collect(), Vec::new()).renumbered(|look| look)
         };
         let n_suppressed = |profile: &Profile, k, l| profile.n_suppressed(&looks, &looks.test(&Criteria::of(k, l)));
         let at_113 = profile(&[1, 0, 0]);

@@ -108,7 +108,8 @@ impl Ranking {
     /// `ncp`, or a mix such as `ncp=2,group-size=1`.
     pub fn parse(text: &str) -> Result<Ranking> {
         let wrong = |message: String| {
-            Error::new(ErrorKind::Request, message).hint("for example --best-by ncp, or a mix: --best-by ncp=2,precision=1")
+            Error::new(ErrorKind::Request, message)
+                .hint("for example --best-by ncp, or a mix: --best-by ncp=2,precision=1")
         };
         let mut mix: Vec<(Quality, f64)> = Vec::new();
         for part in text.split(',').map(str::trim) {

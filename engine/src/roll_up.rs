@@ -44,12 +44,7 @@ pub(crate) struct TreeCodes {
 }
 
 impl TreeCodes {
-    fn new(
-        hierarchy: &Hierarchy,
-        attribute: usize,
-        penalties: &Penalties,
-        entropies: Option<&Entropies>,
-    ) -> TreeCodes {
+    fn new(hierarchy: &Hierarchy, attribute: usize, penalties: &Penalties, entropies: Option<&Entropies>) -> TreeCodes {
         let codes_at = |level: usize| hierarchy.level(level).of_base();
         let mut along: Vec<usize> = (0..hierarchy.level(0).len()).collect();
         along.sort_by_cached_key(|&base| {
@@ -291,7 +286,8 @@ impl<'a> RollUp<'a> {
 
     /// The entropy of a record of the finest scheme.
     pub(crate) fn entropy_of(&self, codes: &[Code]) -> u64 {
-        let along = |(a, code): (usize, &Code)| self.trees[a].entropies[0][self.trees[a].of_base[code.index()] as usize];
+        let along =
+            |(a, code): (usize, &Code)| self.trees[a].entropies[0][self.trees[a].of_base[code.index()] as usize];
         codes.iter().enumerate().map(along).sum()
     }
 

@@ -53,12 +53,19 @@ pub struct Original {
 
 impl Original {
     /// A distribution whose values are put in the order of their kind: numbers by size, texts by their letters.
-    pub fn new(name: &str, counts: HashMap<Text, u64>, distance: Distance, labels: &HashMap<Text, Vec<String>>) -> Original {
+    pub fn new(
+        name: &str,
+        counts: HashMap<Text, u64>,
+        distance: Distance,
+        labels: &HashMap<Text, Vec<String>>,
+    ) -> Original {
         let present = counts.keys().flatten().cloned().collect();
         let domain = Domain::new(name, present, None);
         let ordered = domain.values().iter().map(|value| Some(value.clone())).chain(counts.get(&None).map(|_| None));
         let counts: Vec<(Text, u64)> = ordered.map(|value| (value.clone(), counts[&value])).collect();
-        let labels_of = |(value, _): &(Text, u64)| labels.get(value).cloned().unwrap_or_default();
+        // A value without labels has one like no other: as far from the others as can be.
+        let unlike_any = |value: &Text| vec![format!("\0{value:?}")];
+        let labels_of = |(value, _): &(Text, u64)| labels.get(value).cloned().unwrap_or_else(|| unlike_any(value));
         Original { labels: counts.iter().map(labels_of).collect(), counts, distance }
     }
 }
@@ -290,9 +297,8 @@ fn moved_in_tree(differences: &[i128], labels: &[Vec<String>]) -> (i128, i128) {
     let mut moved = 0;
     // What each branch has too much, by its label; from the values up.
     let mut extras: BTreeMap<Vec<&str>, i128> = BTreeMap::new();
-    let path = |i: usize, level: usize| -> Vec<&str> {
-        labels[i].iter().skip(level).rev().map(String::as_str).collect()
-    };
+    let path =
+        |i: usize, level: usize| -> Vec<&str> { labels[i].iter().skip(level).rev().map(String::as_str).collect() };
     for (i, difference) in differences.iter().enumerate() {
         *extras.entry(path(i, 0)).or_default() += difference;
     }

@@ -86,12 +86,7 @@ pub(crate) fn all_profiles(
     }
 }
 
-fn all_with_keys<K: Key>(
-    roll_up: &RollUp,
-    wanted: &Wanted,
-    schemes: &Schemes,
-    effort: &Effort,
-) -> Result<RolledUp> {
+fn all_with_keys<K: Key>(roll_up: &RollUp, wanted: &Wanted, schemes: &Schemes, effort: &Effort) -> Result<RolledUp> {
     let order = &roll_up.order[..];
     let n_bytes = AtomicU64::new(0);
     match wanted.only_distinct() {
@@ -218,8 +213,7 @@ impl Roller for Sets<'_> {
         let provisional: Vec<Profile> = made
             .into_iter()
             .map(|(_, tallies)| {
-                let entry =
-                    |tally: &Tally| Entry { look: number(tally), n_groups: tally.n_groups, loss: tally.loss };
+                let entry = |tally: &Tally| Entry { look: number(tally), n_groups: tally.n_groups, loss: tally.loss };
                 Profile::provisional(tallies.iter().map(entry).collect(), Vec::new())
             })
             .collect();

@@ -92,7 +92,9 @@ pub fn promise_in_words(criterion: Criterion, sensitive: &[String]) -> String {
         Measure::Entropy(_) => format!("{distribution} as uncertain as {number} equally frequent ones"),
         Measure::Recursive { l, .. } => format!("({number},{l})-diverse {distribution}"),
         Measure::Closeness(_) => format!("{distribution} within {number} of the table's"),
-        Measure::Disclosure(_) => format!("{distribution} less than e^{number} times as likely or unlikely as in the table"),
+        Measure::Disclosure(_) => {
+            format!("{distribution} less than e^{number} times as likely or unlikely as in the table")
+        }
         Measure::Likeness(_) | Measure::EnhancedLikeness(_) => {
             format!("{distribution} more likely by at most {} of their share in the table", percent(value, ONE))
         }
@@ -108,7 +110,9 @@ pub fn request(lattice: &Lattice, request: &Request) -> Value {
     let mut object = criteria(&request.criteria, &sensitive_names(lattice));
     object.insert("max_suppressed".into(), json!(request.n_suppressed_max));
     object.insert("max_level".into(), levels(&attributes(lattice), &request.level_max));
-    object.insert("best_by".into(), json!(request.best_by.name()));
+    if !request.best_by.is_height() {
+        object.insert("best_by".into(), json!(request.best_by.name()));
+    }
     Value::Object(object)
 }
 
@@ -121,10 +125,13 @@ pub fn sensitive_names(lattice: &Lattice) -> Vec<String> {
 pub fn losses(losses: &Losses) -> Value {
     let mut object = Map::new();
     object.insert("ncp".into(), json!(rounded(losses.ncp)));
-    object.insert("discernibility".into(), match u64::try_from(losses.discernibility) {
+    object.insert(
+        "discernibility".into(),
+        match u64::try_from(losses.discernibility) {
             Ok(n) => json!(n),
             Err(_) => json!(losses.discernibility as f64),
-        });
+        },
+    );
     object.insert("group_size".into(), json!(rounded(losses.group_size)));
     object.insert("precision".into(), json!(rounded(losses.precision)));
     if let Some(entropy) = losses.entropy {
@@ -257,8 +264,7 @@ pub fn in_words(lattice: &Lattice, offer: &Offer) -> String {
         ),
     };
     let names = sensitive_names(lattice);
-    let promise: Vec<String> =
-        offer.criteria.iter().map(|criterion| promise_in_words(criterion, &names)).collect();
+    let promise: Vec<String> = offer.criteria.iter().map(|criterion| promise_in_words(criterion, &names)).collect();
     match offer.n_groups {
         0 => format!("{what}: no group keeps the promise, so nothing would be left to publish"),
         1 => format!("{what}, {lost}; a single group, with {}", promise.join(" and ")),
@@ -391,7 +397,8 @@ pub fn criterion_of(key: &str, value: &Value, sensitive: &[String]) -> Option<Cr
         Some((attribute, name)) => (sensitive.iter().position(|known| known == attribute)?, name),
         None => (0, key),
     };
-    let millionths = |value: &Value| Some((value.as_f64().filter(|v| *v >= 0.0 && *v < 1e12)? * ONE as f64).round() as u64);
+    let millionths =
+        |value: &Value| Some((value.as_f64().filter(|v| *v >= 0.0 && *v < 1e12)? * ONE as f64).round() as u64);
     let (measure, value) = match name {
         "k" => (Measure::Size, value.as_u64()?),
         "k_map" => (Measure::Population, value.as_u64()?),

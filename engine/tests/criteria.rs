@@ -11,6 +11,7 @@ use incrowd::criterion::{
     NEVER, Reference, distance_to_table, effective_values, greatest_bounded_gain, greatest_disclosure, greatest_gain,
     greatest_share, n_distinct, recursive_ratio,
 };
+use incrowd::negotiate::offer_of;
 use incrowd::verify::SuppressedAs;
 use incrowd::wire::{criteria as criteria_as_json, criterion_of};
 use incrowd::{Criteria, Criterion, Distance, Domain, Hierarchy, Measure, Verifier, Yardstick};
@@ -217,6 +218,19 @@ fn a_group_of_nobody_can_be_measured() {
     assert_eq!(values.len(), yardstick.measures().len());
 }
 
+/// One text among the numbers of a population makes texts of all, and texts have another order.
+#[test]
+fn a_population_of_another_kind_leaves_the_groups_in_order() {
+    let numbers = records(&[&[Some("9"), Some("flu")], &[Some("10"), Some("gout")], &[Some("10"), Some("flu")]]);
+    let counts = counts_of(&["q"], &["s"], &Default::default(), &numbers);
+    let people = counts_of(&["q"], &[], &Default::default(), &records(&[&[Some("x")], &[Some("9")]]));
+    let counts = counts.with_population(&people);
+    assert_eq!(counts.domains()[0].values(), ["10", "9", "x"]);
+    assert!((0..counts.n_groups()).map(|group| counts.codes(group)).is_sorted());
+    assert_eq!((counts.size(0), counts.size(1)), (2, 1));
+    assert_eq!(counts.cells(0).map(|(_, n)| n).collect::<Vec<u64>>(), [1, 1]);
+}
+
 #[test]
 fn criteria_keep_the_stricter_of_two_values() {
     let t = |value| criterion(Measure::Closeness(0), value);
@@ -368,10 +382,12 @@ proptest! {
         });
         let known = NaiveOutside { references: Some(naive.references.clone()), population: people };
         let naive_scheme = naive.scheme(&levels);
+        let offer = offer_of(&made.lattice, &scheme(&levels), &k(1));
         for known in [known, NaiveOutside::default()] {
             for &measure in made.lattice.looks().measures() {
                 let reached = naive_scheme.groups.iter().map(|group| group.value(measure));
                 let reached = if measures::is_at_least(measure) { reached.min() } else { reached.max() };
+                prop_assert_eq!(offer.reached(measure), reached);
                 for value in [reached.unwrap_or(1), reached.unwrap_or(1).saturating_add(1), 1] {
                     let criteria = Criteria::new([criterion(measure, value)]);
                     let verdict = judge(&table, &rows, &criteria, &known);

@@ -8,7 +8,7 @@ use common::measures::{Counts, NaiveReference};
 use common::random::all_measures;
 use common::*;
 use incrowd::criterion::NEVER;
-use incrowd::verify::{Finding, Outside, SuppressedAs};
+use incrowd::verify::{Finding, Original, Outside, SuppressedAs};
 use incrowd::wire::{Certificate, FileHash, check_claims, finding_reached};
 use incrowd::{Criteria, Criterion, Distance, Measure, Missing, Verdict, Verifier};
 use serde_json::{Map, Value, json};
@@ -337,6 +337,28 @@ fn a_value_that_the_table_never_had_breaks_every_comparison_with_it() {
             assert!(!verdict.holds(), "{measure:?} in {distance:?} distance");
         }
     }
+}
+
+/// Whoever does not say where values stand in their tree has not shown that they are near each other.
+#[test]
+fn values_without_labels_are_as_far_apart_as_can_be() {
+    let (rows, counts) = diverse_release();
+    let distance_with = |labels: &[(&str, &[&str])]| {
+        let texts = |labels: &[&str]| labels.iter().map(|label| label.to_string()).collect::<Vec<String>>();
+        let labels = labels.iter().map(|(value, labels)| (Some(value.to_string()), texts(labels))).collect();
+        let original = Original::new(SENSITIVE, counts.clone().into_iter().collect(), Distance::Hierarchical, &labels);
+        let outside = Outside { originals: vec![Some(original)], population: None };
+        let names = [COLUMNS[0].to_string(), COLUMNS[1].to_string()];
+        let mut verifier = Verifier::new(&names, &[SENSITIVE.to_string()], SuppressedAs::Group);
+        verifier.push(&batch(&COLUMNS, &rows[..6])).expect("columns of texts");
+        verifier.verdict(&Criteria::new([criterion(Measure::Closeness(0), 1)]), &outside).findings[0].reached
+    };
+    let all =
+        distance_with(&[("flu", &["flu", "viral"]), ("gout", &["gout", "other"]), ("mumps", &["mumps", "viral"])]);
+    let none = distance_with(&[]);
+    let some = distance_with(&[("flu", &["flu", "viral"]), ("gout", &["gout", "other"])]);
+    // In 60ths, the first group has 6 too many with flu, 5 of them for mumps, which are half as far, and one for gout.
+    assert_eq!((all, some, none), (Some(58_334), Some(100_000), Some(100_000)));
 }
 
 /// Every criterion of a certificate is read back, checked and compared with what the release reaches.

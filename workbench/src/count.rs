@@ -5,7 +5,8 @@ use incrowd::lattice::Effort;
 use incrowd::table::Kind;
 use incrowd::wire::grouped;
 use incrowd::{
-    Counter, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result, Role, Yardstick,
+    Counter, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result, Role,
+    Yardstick,
 };
 
 use crate::project::{Attribute, Project};
@@ -17,8 +18,8 @@ use crate::talk::{Talk, go_on};
 pub struct Choice {
     /// All quasi-identifiers of the project where none are chosen.
     pub quasi_identifiers: Option<Vec<String>>,
-    /// The sensitive attributes, by name.
-    pub sensitive: Vec<String>,
+    /// All sensitive attributes of the project where none are chosen.
+    pub sensitive: Option<Vec<String>>,
     /// Whether the population is counted too.
     pub with_population: bool,
     /// As many as there are cores where 0.
@@ -213,9 +214,12 @@ pub fn chosen(project: &Project, choice: &Choice) -> Result<(Vec<Attribute>, Vec
             .at(project.file.display().to_string())
             .hint("give at least one attribute role = \"quasi-identifier\""));
     }
-    choice.sensitive.iter().try_for_each(|name| check_sensitive(project, name))?;
-    let sensitive = project.with_role(Role::Sensitive).filter(|attribute| choice.sensitive.contains(&attribute.name));
-    Ok((quasi_identifiers, sensitive.cloned().collect()))
+    let mut sensitive: Vec<Attribute> = project.with_role(Role::Sensitive).cloned().collect();
+    if let Some(names) = &choice.sensitive {
+        names.iter().try_for_each(|name| check_sensitive(project, name))?;
+        sensitive.retain(|attribute| names.contains(&attribute.name));
+    }
+    Ok((quasi_identifiers, sensitive))
 }
 
 /// Refuses a name that is not that of a sensitive attribute.

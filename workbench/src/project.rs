@@ -373,7 +373,7 @@ fn standing_request(table: &Table) -> Result<StandingRequest> {
 fn criterion_value(name: &str, value: &Value) -> Result<String> {
     let is_whole = ["k", "k_map", "l"].contains(&name);
     match value {
-        Value::Integer(n) => Ok(n.to_string()),
+        Value::Integer(n) if *n >= 0 => Ok(n.to_string()),
         Value::Float(number) if !is_whole => Ok(number.to_string()),
         Value::String(text) if !is_whole => Ok(text.clone()),
         Value::Array(list) if name == "recursive" => {

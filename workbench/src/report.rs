@@ -6,7 +6,8 @@
 use incrowd::criterion::{Criteria, Criterion, Measure};
 use incrowd::verify::{Finding, Verdict};
 use incrowd::wire::{
-    self, Certificate, Claim, FileHash, criterion_in_words, criterion_of, grouped, number_in_words, percent, promise_in_words,
+    self, Certificate, Claim, FileHash, criterion_in_words, criterion_of, grouped, number_in_words, percent,
+    promise_in_words,
 };
 use serde_json::Value;
 
@@ -804,7 +805,8 @@ fn wishes(facts: &Facts) -> Vec<Wish> {
                 at_most(format!("Level of {}", name(attribute)), asked, level)
             })),
             _ if criterion_of(key, asked, &certificate.sensitive).is_some() => {
-                wishes.extend(criterion_of(key, asked, &certificate.sensitive).map(|asked| criterion_wish(facts, asked)));
+                wishes
+                    .extend(criterion_of(key, asked, &certificate.sensitive).map(|asked| criterion_wish(facts, asked)));
             }
             _ => wishes.push(Wish {
                 wish: escape(key),
@@ -1107,10 +1109,7 @@ mod tests {
             n_groups: 172,
             smallest_group: Some(if n_groups_failing > 0 { 7 } else { 10 }),
             fewest_distinct: Some(4),
-            findings: vec![
-                finding(Criterion::k(10), 10, n_groups_failing),
-                finding(Criterion::l(3), 4, 0),
-            ],
+            findings: vec![finding(Criterion::k(10), 10, n_groups_failing), finding(Criterion::l(3), 4, 0)],
         }
     }
 

@@ -7,8 +7,8 @@ use incrowd::error::unknown;
 use incrowd::lattice::Effort;
 use incrowd::scheme::n_schemes;
 use incrowd::{
-    Criteria, Criterion, Error, ErrorKind, Hierarchy, Lattice, Level, Measure, Offer, Ranking, Request, Result,
-    Role, Scheme,
+    Criteria, Criterion, Error, ErrorKind, Hierarchy, Lattice, Level, Measure, Offer, Ranking, Request, Result, Role,
+    Scheme,
 };
 
 use crate::count::{Choice, Counted, check_sensitive, count};
@@ -39,7 +39,9 @@ pub struct ProjectArgs {
 ///
 /// Where there are several sensitive attributes, NAME: before a value says which one it is about: --l disease:3.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Privacy, in every published group (NAME:VALUE where there are several sensitive attributes)")]
+#[command(
+    next_help_heading = "Privacy, in every published group (NAME:VALUE where there are several sensitive attributes)"
+)]
 pub struct CriteriaArgs {
     /// k-anonymity: at least K records alike
     #[arg(long, value_name = "K")]
@@ -102,7 +104,7 @@ impl ProjectArgs {
     pub fn choice(&self, privacy: &Privacy) -> Choice {
         Choice {
             quasi_identifiers: self.quasi_identifiers.clone(),
-            sensitive: privacy.sensitive.clone(),
+            sensitive: Some(privacy.sensitive.clone()),
             with_population: privacy.criteria.value(Measure::Population).is_some(),
             n_threads: usize::from(self.threads),
         }
@@ -233,7 +235,8 @@ pub fn resolve(texts: &[CriterionText], known: &[&str], chosen: Option<&str>) ->
     if named.is_empty() {
         named.extend(default);
     }
-    let sensitive: Vec<String> = known.iter().filter(|name| named.contains(name)).map(|name| name.to_string()).collect();
+    let sensitive: Vec<String> =
+        known.iter().filter(|name| named.contains(name)).map(|name| name.to_string()).collect();
     let criterion = |text: &CriterionText| {
         let name = text.attribute.as_deref().or(default);
         let s = name.and_then(|name| sensitive.iter().position(|known| known == name)).unwrap_or(0);

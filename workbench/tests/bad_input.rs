@@ -335,7 +335,9 @@ fn there_are_several_sensitive_attributes() {
         "role = \"quasi-identifier\"\n\n[attributes.postcode]",
         "role = \"sensitive\"\n\n[attributes.postcode]",
     );
-    check(&folder, PUBLISH, &["several sensitive attributes", "--sensitive: sex, disease"]);
+    let which = ["several sensitive attributes", "which one is l about?", "--l sex:2", "--sensitive: sex, disease"];
+    check(&folder, "publish --k 2 --l 2", &which);
+    folder.run(&["publish", "--k", "2"]).ends(0);
 }
 
 #[test]

@@ -449,7 +449,9 @@ fn figures_2_6_and_2_7_histograms() {
     let lattice = ten_records_lattice();
     let entries = |levels: &str| lattice.profile(lattice.schemes().place(&scheme(levels))).entries().to_vec();
     let mut sizes: BTreeMap<u64, u32> = BTreeMap::new();
-    entries("113").iter().for_each(|entry| *sizes.entry(lattice.looks().size(entry.look as usize)).or_default() += entry.n_groups);
+    entries("113")
+        .iter()
+        .for_each(|entry| *sizes.entry(lattice.looks().size(entry.look as usize)).or_default() += entry.n_groups);
     assert_eq!(sizes.into_iter().collect::<Vec<_>>(), [(3, 2), (4, 1)]);
     let by_distinct = entries("223").into_iter().map(|entry| {
         let look = lattice.looks().of(entry.look as usize);

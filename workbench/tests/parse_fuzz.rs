@@ -181,7 +181,10 @@ fn answer(folder: &Path) -> Result<()> {
     let lattice = counted.annotate([], false, &effort)?;
     let top = lattice.schemes().tops().iter().map(|&top| Level(top)).collect();
     let criteria = Criteria::of(Some(2), None);
-    negotiate(&lattice, &Request { criteria, n_suppressed_max: 0, level_max: Scheme::new(top), best_by: Default::default() })?;
+    negotiate(
+        &lattice,
+        &Request { criteria, n_suppressed_max: 0, level_max: Scheme::new(top), best_by: Default::default() },
+    )?;
     Ok(())
 }
 
@@ -272,7 +275,8 @@ fn no_certificate_makes_it_panic() {
     let folder = Folder::with(&[("data.csv", DATA), ("labels.csv", LABELS), ("incrowd.toml", PROJECT)]);
     folder.run(&["publish", "--k", "2", "--max-suppressed", "0"]).ends(0);
     let good = folder.bytes("release.csv.certificate.json");
-    let verdict = Verifier::new(&[], &[], SuppressedAs::Group).verdict(&Criteria::of(Some(2), None), &Default::default());
+    let verdict =
+        Verifier::new(&[], &[], SuppressedAs::Group).verdict(&Criteria::of(Some(2), None), &Default::default());
     check(8_000, &good, |text| {
         let Ok(certificate) = serde_json::from_slice::<Certificate>(text) else { return false };
         certificate.promised();

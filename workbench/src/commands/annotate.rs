@@ -50,11 +50,11 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     talk.say(format!(
-        "{} records, {} quasi-identifiers, {} schemes, {:.1} MB of annotations ({} bytes per scheme)\n",
+        "{} records, {} quasi-identifiers, {} schemes, {} of annotations ({} bytes per scheme)\n",
         grouped(lattice.n_records()),
         lattice.hierarchies().len(),
         grouped(lattice.schemes().len() as u64),
-        lattice.n_bytes() as f64 / 1e6,
+        size_in_words(lattice.n_bytes()),
         grouped((lattice.n_bytes() / lattice.schemes().len().max(1)) as u64),
     ));
     talk.say(columns(&header, &rows, &[]));
@@ -62,6 +62,13 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         talk.note("give --k, --l, --t or another criterion to see how many records each scheme would lose");
     }
     Ok(Exit::Done)
+}
+
+fn size_in_words(n_bytes: usize) -> String {
+    match n_bytes {
+        0..1_000_000 => format!("{} kB", n_bytes.div_ceil(1_000)),
+        _ => format!("{:.1} MB", n_bytes as f64 / 1e6),
+    }
 }
 
 /// Least, mean and most records suppressed over the schemes of a height.

@@ -114,7 +114,8 @@ fn check_output(path: &Path, replace: bool) -> Result<()> {
 
 /// The measure that is varied, and the privacy without a standing wish for it.
 fn varied(args: &Args, project: &Project, privacy: Privacy) -> Result<(Measure, Privacy)> {
-    let by_name = privacy.criteria.iter().find(|criterion| wire::key(criterion.measure, &privacy.sensitive) == args.over);
+    let by_name =
+        privacy.criteria.iter().find(|criterion| wire::key(criterion.measure, &privacy.sensitive) == args.over);
     let any_value = if args.over.ends_with("recursive") { json!({ "c": 1, "l": 2 }) } else { json!(1) };
     let named = || wire::criterion_of(&args.over, &any_value, &privacy.sensitive);
     let Some(criterion) = by_name.or_else(named) else {
@@ -158,7 +159,9 @@ impl View<'_> {
         let is_reached = |value: &u64| self.bargains.iter().any(|bargain| self.is_as_private(bargain, *value));
         let is_looked_at = |value: &u64| {
             let weakest = self.bargains.last().map(|bargain| bargain.value);
-            weakest.is_some_and(|weakest| Criterion { measure: self.measure, value: weakest }.holds(*value) || self.measure.is_count())
+            weakest.is_some_and(|weakest| {
+                Criterion { measure: self.measure, value: weakest }.holds(*value) || self.measure.is_count()
+            })
         };
         rounds.into_iter().filter(is_reached).filter(is_looked_at).collect()
     }

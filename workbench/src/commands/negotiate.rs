@@ -2,7 +2,7 @@
 
 use incrowd::negotiate::{Explanation, Offers, check_criteria, negotiate_as_published};
 use incrowd::wire::{self, grouped, percent};
-use incrowd::{Answer, Criteria, Lattice, Measure, Quality, Ranking, Offer, Request, Result, explain, negotiate};
+use incrowd::{Answer, Criteria, Lattice, Measure, Offer, Quality, Ranking, Request, Result, explain, negotiate};
 use serde_json::Value;
 
 use crate::talk::{Exit, Talk, columns};

@@ -7,15 +7,13 @@ use incrowd::counts::GroupCounts;
 use incrowd::lattice::outcome_of;
 use incrowd::loss::ncp_of_level;
 use incrowd::negotiate::check_criteria;
+use incrowd::quality::Losses;
 use incrowd::recode::{Recoding, global};
 use incrowd::release::{Column, Publisher};
 use incrowd::table::Kind;
 use incrowd::verify::{Finding, Outside, SuppressedAs};
 use incrowd::wire::{self, Certificate, FileHash, counted_words, grouped};
-use incrowd::quality::Losses;
-use incrowd::{
-    Answer, Error, ErrorKind, Lattice, Offer, Plan, Request, Result, Role, Scheme, Yardstick, negotiate,
-};
+use incrowd::{Answer, Error, ErrorKind, Lattice, Offer, Plan, Request, Result, Role, Scheme, Yardstick, negotiate};
 use serde_json::{Map, Value, json};
 
 use crate::commands::annotate::by_height;

@@ -155,7 +155,7 @@ impl Release<'_> {
         let project = Project::open(project)?;
         let choice = Choice {
             quasi_identifiers: Some(quasi_identifiers.to_vec()),
-            sensitive: sensitive.to_vec(),
+            sensitive: Some(sensitive.to_vec()),
             with_population: criteria.value(Measure::Population).is_some(),
             n_threads: 0,
         };

@@ -277,7 +277,7 @@ impl Tables {
         }
         let choice = Choice {
             quasi_identifiers: None,
-            sensitive: privacy.sensitive.clone(),
+            sensitive: Some(privacy.sensitive.clone()),
             with_population: needs_population(privacy),
             n_threads: 0,
         };
