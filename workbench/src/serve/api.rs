@@ -75,10 +75,8 @@ impl Server {
     /// A problem that names files as the user knows them.
     fn problem(&self, error: incrowd::Error) -> Problem {
         let mut problem = Problem::from(error);
-        let short = |text: &String| self.tables.folder.relative(text);
-        problem.message = short(&problem.message);
-        problem.position = problem.position.as_ref().map(short);
-        problem.hint = problem.hint.as_ref().map(short);
+        let texts = [Some(&mut problem.message), problem.position.as_mut(), problem.hint.as_mut()];
+        texts.into_iter().flatten().for_each(|text| *text = self.tables.folder.relative(text));
         problem
     }
 

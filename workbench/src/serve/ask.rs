@@ -46,9 +46,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     async fn from_request(request: HttpRequest, state: &S) -> std::result::Result<Self, Problem> {
         let wrong = |status, message: String| Problem::new(status, "request", message);
         let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        if !content_type
-            .is_some_and(|text| text.split(';').next().is_some_and(|kind| kind.trim() == "application/json"))
-        {
+        let kind = content_type.and_then(|text| text.split(';').next()).map(str::trim);
+        if kind != Some("application/json") {
             return Err(wrong(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be application/json".into()));
         }
         let bytes = Bytes::from_request(request, state)
