@@ -195,8 +195,11 @@ export function pyramid(describe, onPick) {
       around = next;
       wish = nextWish;
       named = nextNamed;
-      at = null;
-      detail.textContent = HELP;
+      // Who is looking at a cell goes on looking at it.
+      if (!at || !around.heights[at.row]?.[at.side].cells[at.cell]) {
+        at = null;
+        detail.textContent = HELP;
+      }
       const n = around.heights.reduce((sum, row) => sum + row.within.cells.filter(([, lost]) => lost <= wish.max_suppressed).length, 0);
       canvas.setAttribute("aria-label",
         `${grouped(around.n_schemes)} schemes by height; ${n === 0 ? "none" : grouped(n)} within the wished levels loses few enough records. Arrow keys move, Enter chooses.`);

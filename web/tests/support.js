@@ -48,7 +48,7 @@ export async function open(t, url, options = {}) {
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) complaints.push(message.text()); });
   page.on("request", (request) => { if (!request.url().startsWith(own) && !/^(blob|data):/.test(request.url())) complaints.push(`asked elsewhere: ${request.url()}`); });
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   await page.goto(url);
   return { page, context, complaints };
 }

@@ -4,6 +4,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request as HttpRequest};
 use axum::http::{StatusCode, header};
 use incrowd::error::unknown;
+use incrowd::negotiate::check_criteria;
 use incrowd::{Error, ErrorKind, Hierarchy, Lattice, Level, Ranking, Request, Result, Role, Scheme};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -94,6 +95,10 @@ pub fn privacy(opened: &Opened, wish: &Wish) -> Result<(Privacy, Ranking)> {
         true => error.hint("give one attribute the role sensitive"),
         false => error,
     })?;
+    // What no table could be asked for is refused before any work; what this one cannot, when it has been counted.
+    if !privacy.criteria.is_empty() {
+        check_criteria(&privacy.criteria, u64::MAX, &vec![usize::MAX; privacy.sensitive.len()])?;
+    }
     let ranking = match wish.get("best_by") {
         None => Ranking::default(),
         Some(Value::String(text)) => Ranking::parse(text)?,
