@@ -48,6 +48,7 @@ def main():
     adult, why_not = find_adult(args.data)
     if adult:
         annotate(args, adult, report)
+        criteria(args, adult, report)
     else:
         heading("annotate: Adult, six quasi-identifiers, 3,600 schemes")
         print(f"SKIPPED: {why_not}")
@@ -142,6 +143,37 @@ def annotate(args, adult, report):
                 "< 25", value is not None and value < 25)
 
 
+def criteria(args, adult, report):
+    """What other criteria cost beside k and l, and every bargain over k."""
+    ours = [args.bin, "annotate", "--project", adult_project(args, adult), "--threads", 1, "--criteria"]
+    names = ["k+l", "k+l+entropy+t", "all"]
+    medians = report.measure("criteria", {name: [*ours, name] for name in names}, args.repetitions)
+    base = medians["k+l"]
+    heading("annotate: Adult, more criteria than k and l, 1 thread")
+    print_table(
+        ["", "CPU s", "peak MB", "bytes per scheme", "CPU / k+l"],
+        [[name, number(m, "cpu_s", 3), number(m, "peak_mb"),
+          f"{m['n_bytes'] // m['n_schemes']:,}" if "n_bytes" in m else "-",
+          times(ratio(m, base, "cpu_s"))] for name, m in medians.items()],
+    )
+    four = medians["k+l+entropy+t"]
+    value = ratio(four, base, "cpu_s")
+    report.goal("annotate: CPU of k, l, entropy and t / k and l", times(value), "<= 4x",
+                value is not None and value <= 4)
+    value = four.get("peak_mb")
+    report.goal("annotate: peak MB of k, l, entropy and t", number(four, "peak_mb"), "< 200",
+                value is not None and value < 200)
+    command = [args.bin, "frontier", "--project", adult_project(args, adult), "--threads", 2]
+    result = report.measure("frontier", {"incrowd": command}, 1)["incrowd"]
+    heading("frontier: Adult, every k and any number of records lost, by NCP, 2 threads")
+    print_table(["", "bargains", "wall ms", "first ms"],
+                [["incrowd", number(result, "n_bargains"), number(result, "wall_ms", 1),
+                  number(result, "first_wall_ms", 1)]])
+    value = result.get("wall_ms")
+    report.goal("frontier: wall in ms", number(result, "wall_ms", 1), "< 100",
+                value is not None and value < 100)
+
+
 def negotiate(args, adult, report):
     """How long one answer takes, in process, on an annotated lattice."""
     if adult:
@@ -152,14 +184,17 @@ def negotiate(args, adult, report):
         table = f"{n_records:,} generated records, six quasi-identifiers"
     command = [args.bin, "negotiate", "--project", project, "--requests", args.requests]
     # Once: the spread that matters is the one between requests.
-    result = report.measure("negotiate", {"incrowd": command}, 1)["incrowd"]
+    more = [args.bin, "negotiate", "--project", project, "--requests", args.requests // 10,
+            "--criteria", "k+l+entropy+t"]
+    results = report.measure("negotiate", {"k, l": command, "k, l, entropy, t": more}, 1)
+    result = results["k, l"]
 
     heading(f"negotiate: {table}, random requests")
     print_table(
         ["", "requests", "mean us", "p50 us", "p99 us", "max us", "peak MB"],
-        [["incrowd", number(result, "n_requests"), number(result, "mean_us", 1),
-          number(result, "p50_us", 1), number(result, "p99_us", 1), number(result, "max_us", 1),
-          number(result, "peak_mb")]],
+        [[name, number(m, "n_requests"), number(m, "mean_us", 1), number(m, "p50_us", 1),
+          number(m, "p99_us", 1), number(m, "max_us", 1), number(m, "peak_mb")]
+         for name, m in results.items()],
     )
     print("\nThe papers took 1 to 8 ms per answer.")
     value = result.get("p99_us")

@@ -231,6 +231,7 @@ fn measure_frontier(project: &str, n_threads: usize, n_times: usize) -> Result<V
         "threads": n_threads,
         "n_schemes": lattice.schemes().len(),
         "n_bargains": n_bargains,
+        "peak_mb": peak_mb(),
         "wall_ms": times[times.len() / 2] * 1e3,
         "first_wall_ms": times[times.len() - 1] * 1e3,
     }))

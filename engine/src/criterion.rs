@@ -739,6 +739,12 @@ impl Test<'_> {
         }
     }
 
+    /// The same test asking for another value of one measure.
+    pub(crate) fn set(&mut self, measure: Measure, value: u64) {
+        let asked = self.criteria.iter_mut().find(|(_, criterion)| criterion.measure == measure);
+        asked.expect("the measure is asked about").1.value = value;
+    }
+
     #[inline]
     pub fn holds(&self, group: usize) -> bool {
         let values = self.measured.of(group);

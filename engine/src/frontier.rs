@@ -42,15 +42,16 @@ pub fn frontier(lattice: &Lattice, request: &Request, measure: Measure, ranking:
         (0..lattice.schemes().len()).filter(|&place| lattice.schemes().scheme(place).is_below(level_max)).collect();
     let mut all: Vec<Bargain> = places
         .par_iter()
-        .flat_map_iter(|&place| of_scheme(lattice, place, &others, Criterion { measure, value: least }, ranking))
-        .filter(|bargain| bargain.n_suppressed <= request.n_suppressed_max)
+        .flat_map_iter(|&place| {
+            let weakest = Criterion { measure, value: least };
+            of_scheme(lattice, place, &others, weakest, request.n_suppressed_max, ranking)
+        })
         .collect();
-    // The most private first; among equals the one that loses least.
+    // The most private first; among equals the one that loses least. A loss is never negative, so its bits are in order.
     let is_at_least = measure.is_at_least();
-    let privacy = |bargain: &Bargain| if is_at_least { u64::MAX - bargain.value } else { bargain.value };
-    all.par_sort_unstable_by(|a, b| {
-        let by_privacy = privacy(a).cmp(&privacy(b)).then(a.n_suppressed.cmp(&b.n_suppressed));
-        by_privacy.then_with(|| a.loss.total_cmp(&b.loss)).then(a.place.cmp(&b.place))
+    all.par_sort_unstable_by_key(|bargain| {
+        let privacy = if is_at_least { u64::MAX - bargain.value } else { bargain.value };
+        (privacy, bargain.n_suppressed, bargain.loss.to_bits(), bargain.place)
     });
     // Of all that is at least as private: fewer records lost only at a greater loss. Both in order.
     let mut staircase: Vec<(u64, f64)> = Vec::new();
@@ -73,6 +74,7 @@ fn of_scheme<'a>(
     place: usize,
     others: &Criteria,
     weakest: Criterion,
+    n_suppressed_max: u64,
     ranking: &'a Ranking,
 ) -> impl Iterator<Item = Bargain> + 'a {
     let looks = lattice.looks();
@@ -111,6 +113,9 @@ fn of_scheme<'a>(
             outcome.entropy += u128::from(profile.entropy(groups[next].1)) * u128::from(size);
             loss += u128::from(entry.loss) * u128::from(size);
             next += 1;
+        }
+        if outcome.n_suppressed > n_suppressed_max {
+            continue;
         }
         let all = loss + u128::from(outcome.n_suppressed) * u128::from(ONE);
         outcome.ncp = (all as f64 / (n_records * ONE as f64)).min(1.0);

@@ -343,23 +343,30 @@ fn relax(lattice: &Lattice, request: &Request, criterion: Criterion) -> Option<(
         true => measure.weakest(),
         false => measure.weakest().min(lattice.greatest(measure)),
     };
-    if criterion.holds(weakest) || !is_possible(lattice, &relaxed(weakest)) {
+    // Under monotone criteria the coarsest acceptable scheme decides, and it is asked many times.
+    let top = lattice.profile(lattice.schemes().place(&request.level_max));
+    let mut test = lattice.looks().test(&request.criteria);
+    let mut is_possible = |value: u64| match request.criteria.is_monotone() {
+        true => {
+            test.set(measure, value);
+            top.n_suppressed(lattice.looks(), &test) <= request.n_suppressed_max
+        }
+        false => is_possible(lattice, &relaxed(value)),
+    };
+    if criterion.holds(weakest) || !is_possible(weakest) {
         return None;
     }
     // Records suppressed at a scheme never grow as the value gets weaker, so all values from some one on work.
     let (mut working, mut failing) = (weakest, criterion.value);
     while working.abs_diff(failing) > 1 {
         let middle = working.min(failing) + working.abs_diff(failing) / 2;
-        if is_possible(lattice, &relaxed(middle)) { working = middle } else { failing = middle }
+        if is_possible(middle) { working = middle } else { failing = middle }
     }
     Some((working, best_within(lattice, &relaxed(working)).expect("it works")))
 }
 
 /// Whether any scheme within the levels of a request satisfies all of it.
 fn is_possible(lattice: &Lattice, request: &Request) -> bool {
-    if request.criteria.is_monotone() {
-        return may_be_possible(lattice, request);
-    }
     let suppression = lattice.suppression(&request.criteria);
     let mut undecided: Vec<usize> = Vec::new();
     for place in places_within(lattice, Some(&request.level_max)) {

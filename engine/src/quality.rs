@@ -155,7 +155,6 @@ impl Ranking {
     /// Height is a share of the greatest height; discernibility runs from every record alone to all alike, and group
     /// size from 1 to all records.
     pub fn loss(&self, lattice: &Lattice, place: usize, outcome: &Outcome) -> f64 {
-        let losses = lattice.losses(place, outcome);
         let n = lattice.n_records() as f64;
         let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
         let of = |quality: Quality| match quality {
@@ -163,11 +162,14 @@ impl Ranking {
                 let height: u32 = lattice.schemes().vector(place).iter().map(|&level| u32::from(level)).sum();
                 share(f64::from(height), (lattice.schemes().n_heights() - 1) as f64)
             }
-            Quality::Ncp => losses.ncp,
-            Quality::Discernibility => share(losses.discernibility as f64 - n, n * n - n),
-            Quality::GroupSize => share(losses.group_size - 1.0, n - 1.0),
-            Quality::Precision => 1.0 - losses.precision,
-            Quality::Entropy => losses.entropy.expect("the lattice was annotated with entropy"),
+            Quality::Ncp => outcome.ncp,
+            Quality::Discernibility => share(lattice.losses(place, outcome).discernibility as f64 - n, n * n - n),
+            Quality::GroupSize => share(lattice.losses(place, outcome).group_size - 1.0, n - 1.0),
+            Quality::Precision => 1.0 - lattice.losses(place, outcome).precision,
+            Quality::Entropy => {
+                let entropies = lattice.entropies().expect("the lattice was annotated with entropy");
+                entropies.loss(outcome.entropy, outcome.n_suppressed)
+            }
         };
         let total: f64 = self.0.iter().map(|(_, weight)| weight).sum();
         self.0.iter().map(|&(quality, weight)| weight / total * of(quality)).sum()

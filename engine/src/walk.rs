@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counts::GroupCounts;
 use crate::criterion::{Measure, Measured, Yardstick};
@@ -198,28 +198,21 @@ impl Roller for Sets<'_> {
     }
 
     fn finish(&self, _: Vec<Self::Work>, made: Vec<(usize, Self::Groups)>) -> (Measured, Vec<Profile>) {
-        // Looks by number in order of appearance; without a sensitive attribute a look is a size.
-        let n_measures = self.measures.len();
-        let mut numbers: FxHashMap<(u64, u32), u32> = FxHashMap::default();
-        let mut values: Vec<u64> = Vec::new();
-        let number = |tally: &Tally| {
-            let next = numbers.len() as u32;
-            *numbers.entry((tally.size, tally.n_distinct)).or_insert_with(|| {
-                values.extend(&[tally.size, u64::from(tally.n_distinct)][..n_measures]);
-                next
-            })
-        };
-        let mut number = number;
-        let provisional: Vec<Profile> = made
-            .into_iter()
-            .map(|(_, tallies)| {
-                let entry = |tally: &Tally| Entry { look: number(tally), n_groups: tally.n_groups, loss: tally.loss };
-                Profile::provisional(tallies.iter().map(entry).collect(), Vec::new())
-            })
-            .collect();
-        let (looks, numbers) = canonical(self.measures, &[&values]);
-        let profiles = provisional.into_par_iter().map(|profile| profile.renumbered(|look| numbers[0][look as usize]));
-        (looks, profiles.collect())
+        let look_of = |tally: &Tally| (tally.size, tally.n_distinct);
+        let seen: FxHashSet<(u64, u32)> = made.iter().flat_map(|(_, tallies)| tallies.iter().map(look_of)).collect();
+        let mut looks: Vec<(u64, u32)> = seen.into_iter().collect();
+        looks.sort_unstable();
+        let numbers: FxHashMap<(u64, u32), u32> = looks.iter().copied().zip(0..).collect();
+        // Tallies are in the order of looks already.
+        let entry =
+            |tally: &Tally| Entry { look: numbers[&look_of(tally)], n_groups: tally.n_groups, loss: tally.loss };
+        let profile =
+            |(_, tallies): (usize, Self::Groups)| Profile::provisional(tallies.iter().map(entry).collect(), Vec::new());
+        let profiles = made.into_par_iter().map(profile).collect();
+        // Without a sensitive attribute a look is a size.
+        let of_look = |&(size, n_distinct): &(u64, u32)| [size, u64::from(n_distinct)].into_iter();
+        let values = looks.iter().flat_map(|look| of_look(look).take(self.measures.len())).collect();
+        (Measured::new(self.measures, values), profiles)
     }
 }
 

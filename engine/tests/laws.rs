@@ -494,9 +494,9 @@ fn check_rule(
     assert_eq!(hierarchy.top(), n_levels + 1, "the rule decides how many levels there are");
     for (row, value) in hierarchy.rows().zip(domain.values()) {
         let is_missing = domain.missing().is_some() && Some(value.as_str()) == missing;
-        for level in 1..=n_levels {
+        for (level, found) in row.iter().enumerate().take(n_levels + 1).skip(1) {
             let expected = if is_missing { value.clone() } else { label(value, level) };
-            assert_eq!(row[level], expected, "of {value} at level {level}");
+            assert_eq!(*found, expected, "of {value} at level {level}");
         }
     }
 }

@@ -191,7 +191,7 @@ fn shortfall(facts: &Facts, finding: &Finding) -> String {
 /// The sensitive attribute that a criterion is about.
 fn sensitive(facts: &Facts, criterion: Criterion) -> String {
     let attribute = criterion.measure.sensitive().and_then(|s| facts.certificate.sensitive.get(s));
-    attribute.map_or("the sensitive attribute".to_string(), |attribute| name(attribute))
+    attribute.map_or("the sensitive attribute".to_string(), name)
 }
 
 // The sections, in the order of the page.

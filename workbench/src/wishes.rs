@@ -6,6 +6,7 @@ use incrowd::criterion::ONE;
 use incrowd::error::unknown;
 use incrowd::lattice::Effort;
 use incrowd::scheme::n_schemes;
+use incrowd::wire;
 use incrowd::{
     Criteria, Criterion, Error, ErrorKind, Hierarchy, Lattice, Level, Measure, Offer, Ranking, Request, Result, Role,
     Scheme,
@@ -243,6 +244,11 @@ pub fn resolve(texts: &[CriterionText], known: &[&str], chosen: Option<&str>) ->
         parse_criterion(text, s)
     };
     let criteria = Criteria::new(texts.iter().map(criterion).collect::<Result<Vec<_>>>()?);
+    let mut keys: Vec<String> = criteria.iter().map(|criterion| wire::key(criterion.measure, &sensitive)).collect();
+    keys.sort_unstable();
+    if let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(wrong(format!("{} is asked for twice, with different l", pair[0])).hint("give one of them"));
+    }
     Ok(Privacy { criteria, sensitive })
 }
 

@@ -110,7 +110,7 @@ fn a_standing_wish_may_be_for_each_sensitive_attribute() {
     let folder = patients();
     let standing = "\n[request]\nl = { disease = 3, income = 2 }\nt = { income = 0.5 }\nrecursive = { disease = [3, 2] }\n\
                     k = 2\nbest_by = \"ncp\"\nmax_suppressed = \"60%\"\n";
-    folder.write("incrowd.toml", &format!("{PROJECT}{standing}"));
+    folder.write("incrowd.toml", format!("{PROJECT}{standing}"));
     let document = folder.run(&["negotiate", "--json"]).ends(0).json();
     let request = &document["request"];
     assert_eq!((&request["disease:l"], &request["income:l"]), (&json!(3), &json!(2)));
@@ -195,7 +195,7 @@ fn k_map_counts_people_whom_the_table_lacks() {
     let said = folder.run(&["verify", "release.csv"]).ends(1);
     assert!(said.stdout.contains("not judged: needs the population"), "{}", said.stdout);
     folder.run(&["verify", "release.csv", "--project", "."]).ends(0);
-    folder.write("incrowd.toml", &PROJECT.replace("population = \"people.csv\"\n", ""));
+    folder.write("incrowd.toml", PROJECT.replace("population = \"people.csv\"\n", ""));
     let said = folder.run(&words("negotiate --k-map 7")).ends(2);
     assert!(said.stderr.contains("k_map needs a population") && said.stderr.contains("[data]"), "{}", said.stderr);
 }
@@ -211,6 +211,7 @@ fn wishes_that_have_no_meaning_are_refused() {
         ("--entropy-l disease:0.5", "entropy_l must be at least 1"),
         ("--recursive disease:2", "not a ratio and a number"),
         ("--recursive disease:2,9", "larger than the 3 distinct values"),
+        ("--recursive disease:2,2 --recursive disease:3,3", "recursive is asked for twice"),
         ("--delta disease:0", "delta must be above 0"),
         ("--beta disease:-1", "not a number"),
         ("--l 3", "which one is l about?"),
