@@ -44,7 +44,7 @@ $(PROGRAM): FORCE
 FORCE:
 
 web/node_modules/.installed: web/package-lock.json
-	@command -v npm >/dev/null || { echo "installing Node.js, for the tests of the page"; apt-get install -y --no-install-recommends nodejs npm; }
+	@command -v npm >/dev/null || { echo "installing Node.js, for the tests of the page"; apt-get update -qq; apt-get install -y --no-install-recommends nodejs npm; }
 	cd web && npm ci --no-audit --no-fund --silent
 	touch $@
 
@@ -52,8 +52,8 @@ web/node_modules/.installed: web/package-lock.json
 test-page: $(PROGRAM) web/node_modules/.installed ## Run the page's tests in a real browser
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || test -n "$$CHROMIUM" || { \
 		echo "installing Chromium, for the tests of the page"; \
-		apt-get install -y --no-install-recommends chromium || echo "no Chromium can be had here"; }
-	node --test web/tests/
+		apt-get update -qq; apt-get install -y --no-install-recommends chromium || echo "no Chromium can be had here"; }
+	node --test web/tests/*.test.js
 
 $(PAGE_VENV)/.installed: web/tests/requirements.txt
 	$(PYTHON) -m venv $(PAGE_VENV)

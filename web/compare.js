@@ -5,7 +5,7 @@ import { progressBar, scatter } from "./charts.js";
 import { h, problemBox, put, term } from "./dom.js";
 import { needLattice } from "./session.js";
 import { go, setWish, state } from "./store.js";
-import { QUALITY_TERMS, counted, criteriaOf, decimal, grouped, percent } from "./words.js";
+import { QUALITY_TERMS, counted, criteriaOf, decimal, grouped, percent, valued } from "./words.js";
 
 /** @type {HTMLElement} */ let root;
 /** Whether methods that take longer are run too. */ let withSlow = false;
@@ -40,7 +40,7 @@ async function begin() {
   }
 }
 
-const inWords = (wish) => `All at ${criteriaOf(wish).map((key) => `${key} = ${wish[key]}`).join(", ")}, with at most ${counted(wish.max_suppressed, "record")} lost, within the wished levels.`;
+const inWords = (wish) => `All at ${criteriaOf(wish).map((key) => `${key} = ${valued(wish[key])}`).join(", ")}, with at most ${counted(wish.max_suppressed, "record")} lost, within the wished levels.`;
 
 function show(body, { rows, frontier, n_records: n }) {
   const hasBits = rows.every((row) => row.offer.loss.entropy !== undefined);

@@ -48,6 +48,9 @@ function show(screen) {
   window.scrollTo(0, 0);
 }
 
+// The address belongs to the request: what the link does is done without it.
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
+
 addEventListener("hashchange", () => {
   const asked = readAddress();
   if (asked.screen && asked.screen in SCREENS && state.about) {

@@ -6,7 +6,7 @@ import { h, later, problemBox, put, say, term, unique } from "./dom.js";
 import { pyramid } from "./pyramid.js";
 import { needLattice } from "./session.js";
 import { go, on, setWish, state } from "./store.js";
-import { CRITERIA, QUALITIES, QUALITY_TERMS, counted, criteriaOf, criterionOf, decimal, grouped, percent } from "./words.js";
+import { CRITERIA, OF_SIZES, QUALITIES, QUALITY_TERMS, counted, criteriaOf, criterionOf, decimal, grouped, percent, valued } from "./words.js";
 
 /** @type {HTMLElement} */ let root;
 /** @type {any} */ let parts = null;
@@ -145,7 +145,10 @@ function criterionKnob(key) {
   const of = attribute ? ` of ${attribute}` : "";
   const id = unique("knob");
   const nearest = (value) => steps.reduce((best, step, i) => (Math.abs(step - value) < Math.abs(steps[best] - value) ? i : best), 0);
-  const set = (value, isPassing) => Number.isFinite(value) && setWish({ ...state.wish, [key]: value }, isPassing);
+  // A recursive one has two numbers: the ratio, which is haggled over, and the l that it is about.
+  const isPair = name === "recursive";
+  const now = () => (isPair ? state.wish[key]?.c : state.wish[key]);
+  const set = (value, isPassing) => Number.isFinite(value) && setWish({ ...state.wish, [key]: isPair ? { ...state.wish[key], c: value } : value }, isPassing);
   const slider = h("input", {
     type: "range", id, min: 0, max: steps.length - 1, step: 1,
     oninput: () => set(steps[slider.value], true), onchange: () => set(steps[slider.value], false),
@@ -153,12 +156,14 @@ function criterionKnob(key) {
   const read = (value) => Math.min(most, Math.max(about.min, about.step === 1 ? Math.round(value) : value));
   const field = numberField(`${name}, ${about.word}${of}`, (value) => set(read(value), false));
   const show = () => {
-    const value = state.wish[key];
+    const value = now();
     if (value === undefined) return;
     slider.value = nearest(value);
     slider.setAttribute("aria-valuetext", `${value} ${about.word}${of}`);
     field.value = grouped(value);
+    if (second) second.value = grouped(state.wish[key].l);
   };
+  const second = isPair ? numberField(`l of ${name}${of}`, (value) => setWish({ ...state.wish, [key]: { ...state.wish[key], l: Math.max(2, Math.round(value)) } })) : null;
   setters.push(show);
   show();
   const remove = keysCount() > 1 ? h("button", {
@@ -167,7 +172,7 @@ function criterionKnob(key) {
   }, "×") : null;
   return h("div", { class: "knob" },
     h("div", { class: "knob-head" }, h("label", { for: id }, h("b", {}, attribute ? `${attribute}: ${name}` : name), " ", term(about.word, about.term)), field, remove),
-    slider);
+    slider, second && h("label", { class: "second" }, term("from the l-th most frequent on, l", "the l of recursive (c,l)-diversity"), " ", second));
 }
 
 /** A number that can be typed, with or without commas; what is no number changes nothing. */
@@ -189,9 +194,10 @@ function adder() {
     ? [null]
     : Object.entries(state.project.document.attributes ?? {}).filter(([, about]) => about.role === "sensitive").map(([name]) => name);
   const options = [];
-  if (!("k" in state.wish)) options.push(["k", "k"]);
+  const ofSizes = state.project.document.data?.population ? OF_SIZES : ["k"];
+  for (const name of ofSizes) if (!(name in state.wish)) options.push([name, name]);
   for (const attribute of sensitive) {
-    for (const name of Object.keys(CRITERIA).filter((name) => name !== "k")) {
+    for (const name of Object.keys(CRITERIA).filter((name) => !OF_SIZES.includes(name))) {
       const key = attribute ? `${attribute}:${name}` : name;
       if (!(key in state.wish)) options.push([key, attribute ? `${attribute}: ${name}` : name]);
     }
@@ -341,7 +347,7 @@ function scheme(offer, wish) {
 }
 
 function facts(offer) {
-  const promised = criteriaOf(offer).map((key) => `${key} = ${grouped(offer[key])}`).join(", ");
+  const promised = criteriaOf(offer).map((key) => `${key} = ${valued(offer[key])}`).join(", ");
   const fact = (name, meaning, value, small) => h("div", {}, h("dt", {}, term(name, meaning)), h("dd", {}, value, small && h("small", {}, small)));
   return h("dl", { class: "facts" },
     fact("records lost", "suppressed records", grouped(offer.n_suppressed), percent(offer.share_suppressed)),
@@ -372,10 +378,10 @@ function showCurves() {
   if (!against) return put(parts.curves);
   const key = against.criterion;
   const ticks = against.points.map((point) => String(point.value));
-  const at = against.points.findIndex((point) => point.value === wish[key]);
+  const at = against.points.findIndex((point) => point.value === (wish[key]?.c ?? wish[key]));
   const lost = (value, word) => `${key} = ${value}: ${counted(word, "record")} lost`;
   const most = Math.max(...against.points.map((point) => point.n_suppressed), wish.max_suppressed, 1);
-  const pick = (i) => setWish({ ...state.wish, [key]: against.points[i].value });
+  const pick = (i) => setWish({ ...state.wish, [key]: wish[key]?.c === undefined ? against.points[i].value : { ...wish[key], c: against.points[i].value } });
   const lowest = heights.map((row, i) => ({ x: i, y: row.n_suppressed.min, label: `height ${row.height}: at least ${counted(row.n_suppressed.min, "record")} lost` }));
   const within = heights.map((row, i) => ({ x: i, y: row.within.cells.length ? row.within.cells[0][1] : null, label: `height ${row.height}, within your levels: at least ${counted(row.within.cells[0]?.[1] ?? 0, "record")} lost` }));
   const height = state.answer.outcome === "exact" ? state.answer.exact.height : -1;

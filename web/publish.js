@@ -5,7 +5,7 @@ import { progressBar } from "./charts.js";
 import { h, problemBox, put, say, term } from "./dom.js";
 import { needLattice } from "./session.js";
 import { go, state } from "./store.js";
-import { counted, grouped, percent } from "./words.js";
+import { OF_SIZES, counted, criteriaOf, percent, valued } from "./words.js";
 
 /** @type {HTMLElement} */ let root;
 
@@ -64,7 +64,7 @@ function show(review, question) {
           kept.length ? h("li", {}, "Published as they are: ", list(kept), review.keeps_unnamed ? ", and every column without a role." : ".") : null),
         h("h3", {}, "It does not promise"),
         h("ul", { class: "plainlist soft" },
-          "l" in review.offer ? null : h("li", {}, "that a group does not share one sensitive value: ask for l as well;"),
+          criteriaOf(review.offer).some((key) => !OF_SIZES.includes(key)) ? null : h("li", {}, "that a group does not share one sensitive value: ask for l as well;"),
           h("li", {}, "anything against someone who knows more than the quasi-identifiers;"),
           h("li", {}, "safety together with other releases of the same table."))),
       h("section", { class: "card" },
@@ -93,7 +93,7 @@ function verdict(result, { id, result: done }) {
     h("div", { class: "verdict-head" }, h("span", { class: "mark", "aria-hidden": true }, "✓"),
       h("div", {}, h("h2", {}, "Published, and verified from the file alone"),
         h("p", { class: "words" }, `${counted(verdict.n_records, "record")} in ${counted(verdict.n_groups, "group")}; `,
-          Object.entries(verdict.criteria).map(([key, found]) => `${key} = ${grouped(found.reached)} (promised ${grouped(found.asked)})`).join(", "), "."))),
+          Object.entries(verdict.criteria).map(([key, found]) => `${key} = ${valued(found.reached)} (promised ${valued(found.asked)})`).join(", "), "."))),
     h("div", { class: "row" }, save("release", files.release), save("certificate", files.certificate), save("report", files.report)),
     h("details", {}, h("summary", {}, `${verdict.claims.filter((claim) => claim.holds).length} of ${verdict.claims.length} claims of the certificate agree with the file`),
       h("table", { class: "claims" },

@@ -38,6 +38,9 @@ export const CRITERIA = {
   entropy_l: { word: "evenly frequent sensitive values, at least", term: "entropy l-diversity: as uncertain as l equally frequent values", start: 2, min: 1, max: 1e6, step: 0.1, steps: [1.1, 1.2, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 15, 20], atLeast: true },
   alpha: { word: "share of one sensitive value, at most", term: "(α,k)-anonymity: no sensitive value in more than the share α of a group", start: 0.5, min: 0, max: 1, step: 0.01, steps: range(0.05, 1, 0.05), atLeast: false },
   beta: { word: "times more likely than in the table, at most", term: "β-likeness: no sensitive value gains more than β times its share in the table", start: 2, min: 0, max: 1000, step: 0.1, steps: [0.2, 0.5, 1, 1.5, 2, 3, 5, 10, 20, 50], atLeast: false },
+  enhanced_beta: { word: "times more likely than in the table, at most, rare or not", term: "enhanced β-likeness: gains are bounded by β and by how rare the value is in the table", start: 2, min: 0, max: 1000, step: 0.1, steps: [0.2, 0.5, 1, 1.5, 2, 3, 5, 10, 20, 50], atLeast: false },
+  recursive: { word: "times the rarer values, below", term: "recursive (c,l)-diversity: the most frequent sensitive value comes less than c times as often as the l-th most frequent and all rarer ones together", start: { c: 3, l: 2 }, min: 0, max: 1e6, step: 0.1, steps: [0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50], atLeast: false },
+  k_map: { word: "people alike in the population, at least", term: "k-map: every published record looks like at least k people of the population file", start: 5, min: 2, max: 1e9, step: 1, steps: [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000], atLeast: true },
   delta: { word: "log-factor of change, below", term: "δ-disclosure privacy: no sensitive value becomes e^δ times as likely or unlikely", start: 2, min: 0, max: 100, step: 0.1, steps: [0.5, 1, 1.5, 2, 2.5, 3, 4, 5], atLeast: false },
 };
 
@@ -52,6 +55,12 @@ export function criterionOf(key) {
   const at = key.lastIndexOf(":");
   return at < 0 ? [null, key] : [key.slice(0, at), key.slice(at + 1)];
 }
+
+/** The criteria that say nothing of sensitive values. */
+export const OF_SIZES = ["k", "k_map"];
+
+/** A criterion's value as people read it. */
+export const valued = (value) => (typeof value === "object" && value ? `${valued(value.c)} (l = ${valued(value.l)})` : typeof value === "number" ? grouped(value) : String(value));
 
 /** Which keys of a wish are criteria. */
 export const criteriaOf = (wish) => Object.keys(wish).filter((key) => criterionOf(key)[1] in CRITERIA);
