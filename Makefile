@@ -6,7 +6,7 @@ VENV := target/venv
 # The Adult data are not part of the repository; tests and benchmarks that need them look here and say so if absent.
 ADULT ?= ../shared/adult
 
-.PHONY: demo build test test-rust test-pycanon lint bench bench-quick clean help
+.PHONY: demo build serve test test-rust test-page test-contract test-pycanon lint bench bench-quick clean help FORCE
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -14,13 +14,19 @@ help: ## Show what can be made
 demo: build ## See the main job done on made-up data
 	./target/release/incrowd demo
 
+serve: build ## Open the page on made-up data
+	./target/release/incrowd serve --open
+
 build: ## Build the program: target/release/incrowd
 	$(CARGO) build --release --locked
 
+# One after the other: they share what cargo builds.
 test: test-rust ## Run all tests
+	$(MAKE) test-page
+	$(MAKE) test-contract
 	$(MAKE) test-pycanon
 
-test-rust:
+test-rust: ## Run the tests of the program
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
 		echo "$(CARGO) nextest run --workspace --locked"; \
 		$(CARGO) nextest run --workspace --locked; \
@@ -28,6 +34,34 @@ test-rust:
 		echo "$(CARGO) test --workspace --locked"; \
 		$(CARGO) test --workspace --locked; \
 	fi
+
+PROGRAM := target/debug/incrowd
+PAGE_VENV := target/venv-page
+
+$(PROGRAM): FORCE
+	$(CARGO) build --workspace --locked
+
+FORCE:
+
+web/node_modules/.installed: web/package-lock.json
+	@command -v npm >/dev/null || { echo "installing Node.js, for the tests of the page"; apt-get update -qq; apt-get install -y --no-install-recommends nodejs npm; }
+	cd web && npm ci --no-audit --no-fund --silent
+	touch $@
+
+# The page's tests need a browser; where none can be had, they say so and are skipped.
+test-page: $(PROGRAM) web/node_modules/.installed ## Run the page's tests in a real browser
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || test -n "$$CHROMIUM" || { \
+		echo "installing Chromium, for the tests of the page"; \
+		apt-get update -qq; apt-get install -y --no-install-recommends chromium || echo "no Chromium can be had here"; }
+	node --test web/tests/*.test.js
+
+$(PAGE_VENV)/.installed: web/tests/requirements.txt
+	$(PYTHON) -m venv $(PAGE_VENV)
+	$(PAGE_VENV)/bin/pip install --quiet --requirement web/tests/requirements.txt
+	touch $@
+
+test-contract: $(PROGRAM) $(PAGE_VENV)/.installed ## Ask the server everything that its OpenAPI document allows, and more
+	$(PAGE_VENV)/bin/python web/tests/contract.py
 
 # An independent implementation of the criteria judges what incrowd publishes.
 target/venv-checks/.installed: checks/requirements.txt

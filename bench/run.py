@@ -55,6 +55,7 @@ def main():
         print("hint: --data DIR with adult.csv and hierarchies/; the rest runs on generated data")
         report.skipped.append(f"annotate: {why_not}")
     negotiate(args, adult, report)
+    http(args, adult, report)
     count(args, report)
     print_goals(report)
 
@@ -199,6 +200,25 @@ def negotiate(args, adult, report):
     value = result.get("p99_us")
     report.goal("negotiate: p99 in us", number(result, "p99_us", 1), "< 50",
                 value is not None and value < 50)
+
+
+def http(args, adult, report):
+    """How long one answer takes over HTTP with 50 in flight, and how much a browser loads first."""
+    heading("serve: answers over HTTP, 50 requests in flight")
+    if not adult:
+        print("SKIPPED: Adult is absent")
+        return
+    command = [args.bin, "http", "--project", adult_project(args, adult), "--requests", args.requests]
+    result = report.measure("http", {"incrowd": command}, 1)["incrowd"]
+    print_table(
+        ["", "requests", "per second", "p50 ms", "p99 ms", "max ms", "page kB"],
+        [["incrowd", number(result, "n_requests"), number(result, "per_second"), number(result, "p50_ms", 2),
+          number(result, "p99_ms", 2), number(result, "max_ms", 2), number(result, "page_kb", 1)]],
+    )
+    p99, page = result.get("p99_ms"), result.get("page_kb")
+    report.goal("serve: p99 in ms, 50 in flight", number(result, "p99_ms", 2), "< 2", p99 is not None and p99 < 2)
+    report.goal("serve: first load in kB, compressed", number(result, "page_kb", 1), "< 300",
+                page is not None and page < 300)
 
 
 def count(args, report):

@@ -1,5 +1,7 @@
 //! Measures incrowd in one process per measurement, for `bench/run.py` to put beside its peers.
 
+mod http;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -33,9 +35,10 @@ fn main() {
     let measured = match arguments.first().map(String::as_str) {
         Some("annotate") => measure_annotate(project, n_threads, number("--repeat", 5), &measures(criteria)),
         Some("negotiate") => measure_negotiate(project, number("--requests", 20_000), criteria),
+        Some("http") => measure_http(project, number("--requests", 20_000), number("--in-flight", 50)),
         Some("frontier") => measure_frontier(project, n_threads, number("--repeat", 5)),
         Some("count") => measure_count(project, n_threads),
-        _ => panic!("one of: annotate, negotiate, frontier, count"),
+        _ => panic!("one of: annotate, negotiate, http, frontier, count"),
     };
     println!("{}", measured.expect("the project works"));
 }
@@ -197,6 +200,14 @@ fn random_request(lattice: &Lattice, random: &mut Random) -> Request {
         n_suppressed_max: random.log_uniform(n_records / 5),
         best_by: Ranking::default(),
     }
+}
+
+/// The requests of `negotiate`, over HTTP.
+fn measure_http(project: &str, n_requests: usize, n_in_flight: usize) -> Result<Value> {
+    let lattice = lattice_of(&counted(project, 1)?, &[])?;
+    let mut random = Random(7);
+    let request = |_| incrowd::wire::request(&lattice, &random_request(&lattice, &mut random));
+    http::measure(project, (0..n_requests).map(request).collect(), n_in_flight)
 }
 
 /// All bargains over k by NCP, from a lattice that is there.

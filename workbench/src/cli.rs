@@ -23,7 +23,7 @@ A first session:
   incrowd publish --k 10 --max-suppressed 1% -o release.csv
   incrowd verify release.csv
 
-See it on made-up data first: incrowd demo")]
+See it on made-up data first: incrowd demo, or incrowd serve for the page")]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -49,6 +49,7 @@ pub enum Command {
     Frontier(commands::frontier::Args),
     Publish(commands::publish::Args),
     Verify(commands::verify::Args),
+    Serve(commands::serve::Args),
     Demo(commands::demo::Args),
     /// Print a completion script for your shell
     #[command(after_help = "\
@@ -73,6 +74,7 @@ pub fn dispatch(command: &Command, talk: &Talk) -> Result<Exit> {
         Command::Frontier(args) => commands::frontier::run(args, talk),
         Command::Publish(args) => commands::publish::run(args, talk),
         Command::Verify(args) => commands::verify::run(args, talk),
+        Command::Serve(args) => commands::serve::run(args, talk),
         Command::Demo(args) => commands::demo::run(args, talk),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -11,7 +11,7 @@ use incrowd::{
 
 use crate::project::{Attribute, Project};
 use crate::source::Source;
-use crate::talk::Talk;
+use crate::talk::{Talk, go_on};
 
 /// Which attributes this run is about, and with how many threads.
 #[derive(Clone, Debug, Default)]
@@ -161,6 +161,7 @@ pub fn count_source(
         n_threads,
         || Counter::new(quasi_identifiers, sensitive, missing),
         |counter, batch, n_bytes| {
+            go_on(&bar)?;
             bar.inc(n_bytes);
             counter.push(&batch)
         },

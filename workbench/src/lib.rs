@@ -1,6 +1,7 @@
 //! The workbench around the engine: files, projects and the command line.
 //!
-//! Modules stand in reading order; each uses only those above it, except that `demo` runs the other commands.
+//! Modules stand in reading order; each uses only those above it, except that `commands::demo` runs the other commands
+//! and `commands::serve` starts the server, which does what the commands do.
 
 use std::path::Path;
 
@@ -21,6 +22,7 @@ pub mod chart;
 pub mod report;
 pub mod demo_data;
 pub mod commands;
+pub mod serve;
 pub mod cli;
 
 /// What the operating system refused, and for which file.

@@ -19,6 +19,8 @@ pub struct Project {
     pub folder: PathBuf,
     /// The project file itself, as the user would write its path.
     pub file: PathBuf,
+    /// What the file says, word by word.
+    pub text: String,
     /// Where the data are, as the file says it.
     pub data: String,
     /// A table of the population that the data are a sample of, for k-map.
@@ -104,7 +106,8 @@ fn wrong(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Project, message)
 }
 
-fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
+/// Reads a project from the text of its file; `folder` is what its paths are relative to.
+pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     let table: Table = text.parse().map_err(|error: toml::de::Error| {
         let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         let what = error.span().and_then(|span| text.get(span)).map(str::trim).filter(|what| what.len() <= 60);
@@ -144,6 +147,7 @@ fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     Ok(Project {
         folder: folder.to_path_buf(),
         file: file.to_path_buf(),
+        text: text.to_string(),
         data: path,
         population: text_at(data, "data.population", "population")?,
         csv: CsvOptions { delimiter },

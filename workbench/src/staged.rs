@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use incrowd::{Error, ErrorKind, Result};
 use sha2::{Digest, Sha256};
@@ -71,7 +72,9 @@ impl Staged {
             return link(&self.file, &self.path).map_err(wrong);
         }
         // A name can be replaced only by renaming another one over it.
-        let passing = folder_of(&self.path).join(format!(".incrowd-{}.partial", std::process::id()));
+        static N_PASSING: AtomicU64 = AtomicU64::new(0);
+        let number = N_PASSING.fetch_add(1, Ordering::Relaxed);
+        let passing = folder_of(&self.path).join(format!(".incrowd-{}-{number}.partial", std::process::id()));
         link(&self.file, &passing).map_err(wrong)?;
         std::fs::rename(&passing, &self.path).map_err(|error| {
             let _ = std::fs::remove_file(&passing);

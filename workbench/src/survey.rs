@@ -17,7 +17,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::count::needed_columns;
 use crate::source::Source;
-use crate::talk::Talk;
+use crate::talk::{Talk, go_on};
 
 /// A table, seen column by column.
 #[derive(Clone, Debug)]
@@ -110,6 +110,7 @@ pub fn survey(source: &Source, missing: Option<&Missing>, talk: &Talk) -> Result
     let mut n_records = 0;
     let bar = talk.bytes("surveying", source.n_bytes());
     let read = source.for_each(&names, |batch, n_bytes| {
+        go_on(&bar)?;
         bar.inc(n_bytes);
         n_records += batch.num_rows() as u64;
         look_at_batch(&batch, &names, &tokens, &mut views, &mut n_by_lacks)
@@ -387,6 +388,7 @@ fn tally_sets(
     let mut n_records = 0;
     let bar = talk.bytes("comparing", source.n_bytes());
     let read = source.for_each(&columns, |batch, n_bytes| {
+        go_on(&bar)?;
         bar.inc(n_bytes);
         let mut keep = vec![true; batch.num_rows()];
         if missing.drop_records {

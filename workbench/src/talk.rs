@@ -1,9 +1,13 @@
 //! What the command line says: results on stdout, everything else on stderr.
 
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use incrowd::{Error, ErrorKind, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
@@ -67,7 +71,73 @@ impl Talk {
         if !is_hidden {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
+        WATCH.with_borrow(|watch| watch.iter().for_each(|watch| watch.show(&bar)));
         bar
+    }
+}
+
+thread_local! {
+    static WATCH: RefCell<Option<Arc<Watch>>> = const { RefCell::new(None) };
+}
+
+/// Work of one thread that others look at, and may stop.
+#[derive(Default)]
+pub struct Watch {
+    bar: Mutex<Option<ProgressBar>>,
+    is_stopped: AtomicBool,
+}
+
+/// How far some work is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    pub what: String,
+    pub n_done: u64,
+    pub n_all: u64,
+}
+
+impl Watch {
+    /// Works where the bars of this thread can be watched.
+    pub fn over<T>(self: &Arc<Watch>, work: impl FnOnce() -> T) -> T {
+        WATCH.set(Some(self.clone()));
+        let done = work();
+        WATCH.set(None);
+        done
+    }
+
+    /// What the work is at; nothing before it has shown a bar.
+    pub fn progress(&self) -> Option<Progress> {
+        let bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        bar.as_ref().map(|bar| {
+            let n_all = bar.length().unwrap_or(0);
+            Progress { what: bar.message(), n_done: bar.position().min(n_all), n_all }
+        })
+    }
+
+    /// Asks the work to end as soon as it can.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::SeqCst);
+        if let Some(bar) = &*self.bar.lock().unwrap_or_else(PoisonError::into_inner) {
+            bar.finish();
+        }
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::SeqCst)
+    }
+
+    fn show(&self, bar: &ProgressBar) {
+        *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+        if self.is_stopped() {
+            bar.finish();
+        }
+    }
+}
+
+/// Whether the work behind a bar is still wanted: a bar that was finished before its work was stopped from elsewhere.
+pub fn go_on(bar: &ProgressBar) -> Result<()> {
+    match bar.is_finished() {
+        true => Err(Error::new(ErrorKind::Io, "was stopped before it was done")),
+        false => Ok(()),
     }
 }
 

@@ -341,7 +341,7 @@ impl RequestArgs {
 }
 
 /// `321`, or `1%` of the records.
-fn parse_suppressed(text: &str, n_records: u64) -> Result<u64> {
+pub fn parse_suppressed(text: &str, n_records: u64) -> Result<u64> {
     let wrong = |message: String| {
         Error::new(ErrorKind::Request, message).hint("give a number of records such as 321, or a share from 0% to 100%")
     };
@@ -395,14 +395,16 @@ fn standing_levels(tops: &Scheme, project: &Project, hierarchies: &[Hierarchy]) 
     Ok(scheme)
 }
 
-fn attribute_index(name: &str, hierarchies: &[Hierarchy]) -> Result<usize> {
+/// The place of a quasi-identifier among the hierarchies.
+pub fn attribute_index(name: &str, hierarchies: &[Hierarchy]) -> Result<usize> {
     hierarchies.iter().position(|hierarchy| hierarchy.attribute() == name).ok_or_else(|| {
         let names: Vec<&str> = hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
         unknown(ErrorKind::Request, "quasi-identifier", name, &names)
     })
 }
 
-fn parse_level(text: &str, hierarchy: &Hierarchy) -> Result<Level> {
+/// A level by its number or its name.
+pub fn parse_level(text: &str, hierarchy: &Hierarchy) -> Result<Level> {
     let by_name = || (0..hierarchy.n_levels()).find(|&level| hierarchy.level(level).name() == text);
     let level = text.parse::<usize>().ok().or_else(by_name).filter(|&level| level <= hierarchy.top());
     level.map(|level| Level(level as u8)).ok_or_else(|| {
@@ -417,7 +419,7 @@ fn parse_level(text: &str, hierarchy: &Hierarchy) -> Result<Level> {
 }
 
 /// `4GB` as bytes.
-fn parse_memory(text: &str) -> Result<u64> {
+pub fn parse_memory(text: &str) -> Result<u64> {
     let lower = text.trim().to_lowercase();
     let (digits, unit) = lower.split_at(lower.find(|c: char| c.is_alphabetic()).unwrap_or(lower.len()));
     let factor = match unit.trim_end_matches("ib").trim_end_matches('b') {
@@ -435,7 +437,7 @@ fn parse_memory(text: &str) -> Result<u64> {
 }
 
 /// What the system could give us without swapping; everything where it does not say.
-fn free_memory() -> u64 {
+pub fn free_memory() -> u64 {
     let info = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let available = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kilobytes = available.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok());

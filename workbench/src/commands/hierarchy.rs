@@ -127,7 +127,7 @@ fn show(project: &Project, name: &str, depth: Option<usize>, most: usize, absent
 }
 
 /// The codes one level below a value.
-fn children(hierarchy: &Hierarchy, level: usize, code: usize) -> Vec<usize> {
+pub fn children(hierarchy: &Hierarchy, level: usize, code: usize) -> Vec<usize> {
     let parents = hierarchy.level(level - 1).parents();
     (0..parents.len()).filter(|&child| parents[child].index() == code).collect()
 }
@@ -176,7 +176,7 @@ fn draw(
 }
 
 /// ARX's format: a line per value, labels from fine to coarse, separated by `;`.
-fn arx(hierarchy: &Hierarchy) -> String {
+pub fn arx(hierarchy: &Hierarchy) -> String {
     let mut writer = csv::WriterBuilder::new().delimiter(b';').from_writer(Vec::new());
     for row in hierarchy.rows() {
         writer.write_record(row).expect("memory takes any record");

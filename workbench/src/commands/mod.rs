@@ -10,3 +10,4 @@ pub mod frontier;
 pub mod verify;
 pub mod publish;
 pub mod demo;
+pub mod serve;

@@ -256,7 +256,7 @@ fn to_json(profile: &Profile, args: &Args) -> Value {
     Value::Object(object)
 }
 
-fn uniqueness_json(quasi_identifiers: &[String], uniqueness: &Uniqueness) -> Value {
+pub fn uniqueness_json(quasi_identifiers: &[String], uniqueness: &Uniqueness) -> Value {
     let without = quasi_identifiers.iter().zip(&uniqueness.n_unique_without);
     let without: Map<String, Value> = without.map(|(name, n_unique)| (name.clone(), json!(n_unique.n))).collect();
     json!({

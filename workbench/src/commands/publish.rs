@@ -1,5 +1,6 @@
 //! `incrowd publish`: the second reading; writes a release, its certificate and its report, or nothing.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use incrowd::lattice::outcome_of;
@@ -24,7 +25,7 @@ use crate::report::{self, AttributeFacts, HeightFacts};
 use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::sorted::Sorter;
 use crate::staged::{Staged, exists, sha256, sha256_of};
-use crate::talk::{Exit, Talk};
+use crate::talk::{Exit, Talk, go_on};
 use crate::wishes::{Privacy, ProjectArgs, RequestArgs, with_levels};
 
 /// Publish the exact answer, one of the offers, or levels of your choice
@@ -72,7 +73,7 @@ pub enum Choice {
 }
 
 impl Choice {
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Choice::Exact => "exact",
             Choice::Suppression => "suppression",
@@ -83,27 +84,62 @@ impl Choice {
 }
 
 /// What was agreed on: the offer to publish, and how it came about.
-struct Agreed {
-    offer: Offer,
-    choice: &'static str,
-    request: Value,
-    lattice: Option<Lattice>,
+pub struct Agreed<'a> {
+    pub offer: Offer,
+    pub choice: &'static str,
+    /// As it was understood; null where levels were chosen by hand.
+    pub request: Value,
+    pub lattice: Option<Cow<'a, Lattice>>,
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
     let output = args.output.clone().unwrap_or_else(|| project.folder.join("release.csv"));
-    let files = Files::beside(&output);
-    files.check(&project, args.force)?;
-    Format::of(&output, b',')?;
-    Staged::create(&output)?;
+    let files = prepare(&project, &output, args.force)?;
     let privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
     args.request.best_by(&project)?;
     let counted = args.project.count(&project, &privacy, talk)?;
-    let format = Format::of(&output, counted.source.delimiter())?;
     let Some(agreed) = agree(args, &project, &privacy, &counted, talk)? else {
         return Ok(Exit::No);
     };
+    let published = publish(&project, &counted, &agreed, &files, args.force, talk)?;
+    if !published.holds {
+        talk.json(&published.verdict);
+        talk.say("The release does not keep its promise; nothing was written.");
+        return Ok(Exit::No);
+    }
+    say_published(&files, &published.certificate, &agreed, talk);
+    Ok(Exit::Done)
+}
+
+/// Refuses a place for a release before any work is done.
+pub fn prepare(project: &Project, output: &Path, replace: bool) -> Result<Files> {
+    let files = Files::beside(output);
+    files.check(project, replace)?;
+    Format::of(output, b',')?;
+    Staged::create(output)?;
+    Ok(files)
+}
+
+/// A release that has been judged; it has its name only where the promise holds.
+pub struct Published {
+    pub certificate: Certificate,
+    /// As `verify --json` says it.
+    pub verdict: Value,
+    pub holds: bool,
+}
+
+/// Writes a release with its certificate and report, or nothing.
+pub fn publish(
+    project: &Project,
+    counted: &Counted,
+    agreed: &Agreed,
+    files: &Files,
+    replace: bool,
+    talk: &Talk,
+) -> Result<Published> {
+    let output = &files.release;
+    let format = Format::of(output, counted.source.delimiter())?;
     if agreed.offer.n_groups == 0 {
         return Err(Error::new(ErrorKind::Request, "no group keeps the promise, so there is nothing to publish")
             .hint("ask for less privacy, or allow coarser levels"));
@@ -112,40 +148,38 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
     let scheme = &agreed.offer.scheme;
     let recoding = global::recode(&counted.counts, &counted.hierarchies, scheme, &yardstick, criteria);
-    let written = write_release(&project, &counted, &recoding, format, &output, talk)?;
-    check_same_table(&counted, &agreed, &written)?;
+    let written = write_release(project, counted, &recoding, format, output, talk)?;
+    check_same_table(counted, agreed, &written)?;
 
     let staged_path = written.staged.readable_path();
     let columns: Vec<String> = written.columns.iter().map(|column| column.name().to_string()).collect();
-    let certificate = certificate(&project, &counted, &agreed, &written, &columns, &output)?;
+    let certificate = certificate(project, counted, agreed, &written, &columns, output)?;
     // How the release writes "no value".
     let missing = (format != Format::Parquet).then(|| project.missing.label().to_string());
-    let all = outside(&counted, scheme, &missing);
+    let all = outside(counted, scheme, &missing);
     let judged = judge_staged(&staged_path, format, &certificate, all, talk)?;
-    let certificate = completed(certificate, &judged, &counted, &yardstick, &missing);
+    let certificate = completed(certificate, &judged, counted, &yardstick, &missing);
     let claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
+    let verdict = wire::verdict(&judged.verdict, &certificate.sensitive, &claims);
     if !judged.verdict.holds() || claims.iter().any(|claim| !claim.holds) {
         // Never seen, and never to be published: whoever meets this has found a bug of ours.
-        talk.json(&wire::verdict(&judged.verdict, &certificate.sensitive, &claims));
-        talk.say("The release does not keep its promise; nothing was written.");
-        return Ok(Exit::No);
+        return Ok(Published { certificate, verdict, holds: false });
     }
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let facts = report::Facts {
-        release: &name(&output),
+        release: &name(output),
         certificate_name: &name(&files.certificate),
         certificate: &certificate,
         verdict: &judged.verdict,
         claims: &claims,
-        attributes: attribute_facts(&counted, &recoding, &agreed.offer.scheme),
+        attributes: attribute_facts(counted, &recoding, &agreed.offer.scheme),
         group_sizes: group_sizes(&recoding),
-        by_height: height_facts(&agreed),
+        by_height: height_facts(agreed),
     };
     let report = report::html(&facts);
     let certificate_text = format!("{}\n", serde_json::to_string_pretty(&certificate).expect("a certificate is JSON"));
-    commit(written.staged, &files, &certificate_text, &report, args.force)?;
-    say_published(&files, &certificate, &agreed, talk);
-    Ok(Exit::Done)
+    commit(written.staged, files, &certificate_text, &report, replace)?;
+    Ok(Published { certificate, verdict, holds: true })
 }
 
 /// Refuses a release of a table that is not the one that was counted.
@@ -161,10 +195,10 @@ fn check_same_table(counted: &Counted, agreed: &Agreed, written: &Written) -> Re
 }
 
 /// The release and what stands beside it.
-struct Files {
-    release: PathBuf,
-    certificate: PathBuf,
-    report: PathBuf,
+pub struct Files {
+    pub release: PathBuf,
+    pub certificate: PathBuf,
+    pub report: PathBuf,
 }
 
 impl Files {
@@ -203,7 +237,13 @@ impl Files {
 }
 
 /// Finds the offer to publish; none where the answer is no.
-fn agree(args: &Args, project: &Project, privacy: &Privacy, counted: &Counted, talk: &Talk) -> Result<Option<Agreed>> {
+fn agree(
+    args: &Args,
+    project: &Project,
+    privacy: &Privacy,
+    counted: &Counted,
+    talk: &Talk,
+) -> Result<Option<Agreed<'static>>> {
     let n_records = counted.counts.n_records();
     let criteria = &privacy.criteria;
     check_criteria(criteria, n_records, &counted.n_sensitive_values())?;
@@ -230,7 +270,7 @@ fn agree(args: &Args, project: &Project, privacy: &Privacy, counted: &Counted, t
     match chosen(&answer, args.offer) {
         Some((offer, choice)) => {
             let request = wire::request(&lattice, &request);
-            Ok(Some(Agreed { offer, choice: choice.name(), request, lattice: Some(lattice) }))
+            Ok(Some(Agreed { offer, choice: choice.name(), request, lattice: Some(Cow::Owned(lattice)) }))
         }
         None => {
             say_no(&lattice, &request, &answer, args.offer, talk);
@@ -240,7 +280,7 @@ fn agree(args: &Args, project: &Project, privacy: &Privacy, counted: &Counted, t
 }
 
 /// What publishing levels of one's own choice would give.
-fn offer_of_levels(counted: &Counted, yardstick: &Yardstick, scheme: Scheme, privacy: &Privacy) -> Result<Offer> {
+pub fn offer_of_levels(counted: &Counted, yardstick: &Yardstick, scheme: Scheme, privacy: &Privacy) -> Result<Offer> {
     let weights = counted.weights();
     let plan = Plan { weights: &weights, yardstick, with_entropy: false };
     let criteria = &privacy.criteria;
@@ -252,7 +292,7 @@ fn offer_of_levels(counted: &Counted, yardstick: &Yardstick, scheme: Scheme, pri
 }
 
 /// The offer that was chosen; who would accept an offer accepts the answer that needs none.
-fn chosen(answer: &Answer, choice: Choice) -> Option<(Offer, Choice)> {
+pub fn chosen(answer: &Answer, choice: Choice) -> Option<(Offer, Choice)> {
     let offer = match (answer, choice) {
         (Answer::Exact(offer), _) => return Some((offer.clone(), Choice::Exact)),
         (Answer::Offers(_), Choice::Exact) => None,
@@ -305,6 +345,7 @@ fn write_release(
     let mut n_published = 0;
     let bar = talk.bytes("publishing", counted.source.n_bytes());
     counted.source.for_each(&needed, |batch, n_bytes| {
+        go_on(&bar)?;
         for row in publisher.recode(&batch)? {
             if let Some(kinds) = &mut kinds {
                 kinds.see(&row.cells());
@@ -320,6 +361,7 @@ fn write_release(
     let mut sink = Sink::new(staged.file(), output, format, &typed, project.missing.label())?;
     let bar = talk.things("writing", n_published, "records");
     sorter.for_each(|row| {
+        go_on(&bar)?;
         bar.inc(1);
         sink.write(&row)
     })?;
@@ -466,14 +508,14 @@ fn certificate(
             .into(),
         seed: None,
         input: input.collect::<Result<_>>()?,
-        hierarchies: hierarchies.chain([project_hash(project)?]).collect(),
+        hierarchies: hierarchies.chain([project_hash(project)]).collect(),
         output: FileHash { name: file_name(output), sha256: String::new() },
     })
 }
 
-fn project_hash(project: &Project) -> Result<FileHash> {
+fn project_hash(project: &Project) -> FileHash {
     let name = project.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(FileHash { name, sha256: sha256(&project.file)? })
+    FileHash { name, sha256: sha256_of(project.text.as_bytes()) }
 }
 
 /// The third reading: judges the file as it lies on disk.

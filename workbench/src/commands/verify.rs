@@ -14,7 +14,7 @@ use crate::outside;
 use crate::project::Project;
 use crate::source::{CsvOptions, Source};
 use crate::staged::sha256;
-use crate::talk::{Exit, Talk, columns};
+use crate::talk::{Exit, Talk, columns, go_on};
 use crate::wishes::{CriteriaArgs, Privacy, resolve};
 
 /// Check from a published file alone that it keeps its promise
@@ -292,6 +292,7 @@ pub fn judge(
     let mut verifier = Verifier::new(question.quasi_identifiers, question.sensitive, suppressed_as);
     let bar = talk.bytes("verifying", source.n_bytes());
     source.for_each(&needed, |batch, n_bytes| {
+        go_on(&bar)?;
         bar.inc(n_bytes);
         verifier.push(&batch)
     })?;

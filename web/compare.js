@@ -1,0 +1,100 @@
+// What the methods that exist make of the same wishes: in a table, and on a map of risk and loss.
+
+import { cancel, work } from "./api.js";
+import { progressBar, scatter } from "./charts.js";
+import { h, problemBox, put, term } from "./dom.js";
+import { needLattice } from "./session.js";
+import { go, setWish, state } from "./store.js";
+import { QUALITY_TERMS, counted, criteriaOf, decimal, grouped, percent, valued } from "./words.js";
+
+/** @type {HTMLElement} */ let root;
+/** Whether methods that take longer are run too. */ let withSlow = false;
+/** The last result, and what it is about. @type {{key: string, result: any} | null} */ let last = null;
+
+export function mount(element) {
+  root = element;
+  begin();
+}
+
+async function begin() {
+  const isHere = () => state.screen === "compare";
+  if (!state.project) return go("negotiate");
+  try {
+    await needLattice((job) => isHere() && put(root, h("div", { class: "card narrow" }, progressBar(job))));
+  } catch {
+    return go("negotiate");
+  }
+  if (!isHere()) return;
+  const methods = state.about.methods.filter((method) => withSlow || !method.is_slow).map((method) => method.name);
+  const key = JSON.stringify([state.project.id, state.wish, methods]);
+  const body = h("div", {});
+  put(root, h("div", { class: "title" }, h("div", {}, h("h1", {}, "Compare"), h("p", { class: "lead" }, inWords(state.wish)))), body);
+  if (last?.key === key) return show(body, last.result);
+  try {
+    const { result } = await work("/compare", { project: state.project.id, request: state.wish, methods },
+      (job) => isHere() && put(body, h("div", { class: "card" }, progressBar(job, (id) => cancel(id)))));
+    last = { key, result };
+    if (isHere()) show(body, result);
+  } catch (problem) {
+    if (isHere()) put(body, h("div", { class: "card" }, problemBox(problem), h("button", { onclick: begin }, "Try again")));
+  }
+}
+
+const inWords = (wish) => `All at ${criteriaOf(wish).map((key) => `${key} = ${valued(wish[key])}`).join(", ")}, with at most ${counted(wish.max_suppressed, "record")} lost, within the wished levels.`;
+
+function show(body, { rows, frontier, n_records: n }) {
+  const hasBits = rows.every((row) => row.offer.loss.entropy !== undefined);
+  const best = (value) => Math.min(...rows.map(value));
+  const number = (row, value, text) => h("td", { class: value(row) === best(value) && rows.some((one) => value(one) > best(value)) ? "n best" : "n" }, text(value(row)));
+  const seen = new Map();
+  const line = (row, i) => {
+    const levels = JSON.stringify(row.offer.levels);
+    const twin = seen.get(levels);
+    if (twin === undefined) seen.set(levels, i);
+    return h("tr", {},
+      h("th", { scope: "row" }, h("span", { class: "number" }, String(i + 1)), h("span", {}, row.title, h("small", { title: QUALITY_TERMS[row.best_by] }, QUALITY_TERMS[row.best_by] ?? row.method))),
+      number(row, (one) => one.offer.n_suppressed, grouped),
+      number(row, (one) => one.offer.loss.ncp, (value) => percent(value)),
+      hasBits ? number(row, (one) => one.offer.loss.entropy ?? 1, (value) => percent(value)) : null,
+      number(row, (one) => one.offer.loss.group_size, (value) => decimal(Math.round(value * 10) / 10)),
+      number(row, (one) => one.risk.highest ?? 1, (value) => percent(value)),
+      number(row, (one) => one.risk.average ?? 1, (value) => percent(value)),
+      h("td", {}, twin !== undefined ? h("span", { class: "soft" }, `same as ${twin + 1}`)
+        : h("button", { onclick: () => { setWish({ ...state.wish, best_by: row.best_by }); go("negotiate"); } }, "Use")));
+  };
+  const isOffers = rows.some((row) => row.choice !== "exact");
+  const heads = [
+    ["method", null], ["records lost", "suppressed records"], ["uncertainty", "NCP, the normalized certainty penalty: 0 is exact"],
+    ...(hasBits ? [["bits lost", "non-uniform entropy"]] : []), ["group size", "C_AVG: records per group"],
+    ["highest risk", "prosecutor risk: one over the smallest group"], ["average risk", "groups over published records"], ["", null]];
+  const points = frontier.bargains.map((one) => ({
+    x: one.loss, y: one.average_risk, kind: "bargain",
+    label: `${frontier.over} = ${one.value}: loss ${decimal(one.loss)}, average risk ${percent(one.average_risk)}, ${counted(one.n_suppressed, "record")} lost`,
+  }));
+  const named = new Map();
+  rows.forEach((row, i) => {
+    const place = `${row.offer.loss.ncp}/${row.risk.average}`;
+    named.set(place, [...(named.get(place) ?? []), i]);
+  });
+  for (const indexes of named.values()) {
+    const row = rows[indexes[0]];
+    points.push({ x: row.offer.loss.ncp, y: row.risk.average ?? 0, kind: "method", mark: String(indexes[0] + 1),
+      label: `${indexes.map((i) => `${i + 1} ${rows[i].title}`).join("; ")}: loss ${decimal(row.offer.loss.ncp)}, average risk ${percent(row.risk.average ?? 0)}` });
+  }
+  put(body,
+    isOffers ? h("p", { class: "note" }, "Not all wishes can be met, so each method loses as few more records as it can; ", h("button", { class: "plain", onclick: () => go("negotiate") }, "see the offers"), ".") : null,
+    h("section", { class: "card" }, h("h2", {}, "The methods that exist"),
+      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Methods" }, h("table", { class: "methods" },
+        h("thead", {}, h("tr", {}, heads.map(([name, meaning], i) => h("th", { scope: "col", class: i > 0 && name ? "n" : null }, meaning ? term(name, meaning) : name)))),
+        h("tbody", {}, rows.map(line)))),
+      h("p", { class: "note" }, "All give every record the same levels; they differ in what they call best. Less is better in every column, the best of each is bold."),
+      !withSlow && state.about.methods.some((method) => method.is_slow)
+        ? h("button", { onclick: () => { withSlow = true; begin(); } }, "Also those that take longer") : null),
+    h("section", { class: "card" }, h("h2", {}, "Risk and loss"),
+      scatter({
+        title: `${grouped(frontier.n_bargains)} bargains, at any levels, that no other beats on ${frontier.over}, records lost and loss together`,
+        xName: "detail lost (NCP) →", yName: "average risk →", points, yText: (y) => percent(y),
+      }),
+      h("p", { class: "legend" }, h("span", {}, h("i", { class: "swatch bargain" }), "a bargain"), h("span", {}, h("i", { class: "swatch method" }), "a method at your wishes"),
+        h("span", { class: "soft" }, "lower left is better for everyone"))));
+}

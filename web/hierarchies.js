@@ -1,0 +1,274 @@
+// How each attribute gets coarser: built from a rule or by grouping values, with a live view of what each level does.
+
+import { ask, saveAs, upload } from "./api.js";
+import { progressBar } from "./charts.js";
+import { h, later, problemBox, put, term } from "./dom.js";
+import { saver } from "./data.js";
+import { openProject } from "./session.js";
+import { go, state } from "./store.js";
+import { counted, grouped, percent } from "./words.js";
+
+/** @type {HTMLElement} */ let root;
+/** @type {string | null} */ let current = null;
+
+const quasi = () => Object.entries(state.project.document.attributes ?? {}).filter(([, about]) => about.role === "quasi-identifier").map(([name]) => name);
+
+export function mount(element) {
+  root = element;
+  if (!state.project || quasi().length === 0) {
+    return put(root, h("div", { class: "card narrow" }, h("h1", {}, "No attribute to generalize yet"),
+      h("p", {}, "Say first which columns others may know about a person."), h("button", { class: "primary", onclick: () => go("data") }, "To the data")));
+  }
+  if (!quasi().includes(current)) current = quasi()[0];
+  show();
+}
+
+function show() {
+  const names = quasi();
+  const tabs = h("ul", { class: "side", "aria-label": "Attributes" }, names.map((name) => h("li", {},
+    h("button", { "aria-current": name === current ? "true" : null, onclick: () => { current = name; show(); } }, name,
+      h("small", {}, kindOf(state.project.document.attributes[name].hierarchy))))));
+  const panel = h("div", { class: "builder" });
+  put(root,
+    h("div", { class: "title" }, h("div", {}, h("h1", {}, "Hierarchies"), h("p", { class: "lead" }, "How each attribute gets coarser, from the value itself to “nothing said”.")), saver()),
+    h("div", { class: "two" }, h("nav", { class: "card", "aria-label": "Attributes" }, tabs), panel),
+    h("div", { class: "row end" }, h("button", { class: "primary", onclick: () => go("negotiate") }, "Next: negotiate")));
+  builder(panel, current);
+}
+
+const KINDS = {
+  flat: ["Shown or hidden", "two levels: the value, and *"],
+  intervals: ["Intervals", "steps of equal width; each width a multiple of the one before"],
+  cuts: ["Cut points", "ranges between points of your choice; each level a part of the one before"],
+  mask: ["Hide characters", "a mask: one more character hidden at each level"],
+  dates: ["Calendar", "month, quarter, year, decade"],
+  tree: ["Group values", "a tree made by hand"],
+  file: ["From a file", "ARX's format: a line per value, labels from fine to coarse, separated by ;"],
+};
+
+function kindOf(rule) {
+  if (rule === undefined || rule === null) return "flat";
+  if (typeof rule === "string" || rule.text !== undefined) return "file";
+  if (rule.kept) return "tree";
+  return Object.keys(KINDS).find((kind) => kind in rule) ?? "flat";
+}
+
+function builder(panel, name) {
+  const saved = state.project.document.attributes[name].hierarchy;
+  /** The rule that is being made. @type {any} */ let rule = structuredClone(saved);
+  let isGood = false;
+  const form = h("div", { class: "rule" });
+  const view = h("div", {});
+  const apply = h("button", { class: "primary", onclick: keep, disabled: true }, "Use this hierarchy");
+  const status = h("span", { class: "note", role: "status" });
+  const kinds = h("div", { class: "kinds", role: "radiogroup", "aria-label": "Kind of hierarchy" });
+  put(panel,
+    h("section", { class: "card" }, h("h2", {}, name), kinds, form, h("div", { class: "row" }, apply, status)),
+    view);
+  const preview = later(120, look);
+  choose(kindOf(rule), false);
+
+  function choose(kind, isNew = true) {
+    if (isNew) rule = kind === kindOf(saved) ? structuredClone(saved) : startOf(kind);
+    put(kinds, Object.entries(KINDS).map(([key, [word, meaning]]) => h("label", { title: meaning, class: key === kind ? "on" : null },
+      h("input", { type: "radio", name: "kind", value: key, checked: key === kind, onchange: () => choose(key) }), word)));
+    put(form, fields(kind));
+    preview();
+  }
+
+  function startOf(kind) {
+    switch (kind) {
+      case "intervals": return { intervals: [5, 10, 20], origin: 0 };
+      case "cuts": return { cuts: [[18, 30, 45, 65], [18, 65]] };
+      case "mask": return { mask: 5 };
+      case "dates": return { dates: ["month", "quarter", "year"] };
+      case "tree": return { tree: null };
+      case "file": return { text: "", name: `${name}.csv` };
+      default: return undefined;
+    }
+  }
+
+  function fields(kind) {
+    const set = (next) => { rule = next; preview(); };
+    switch (kind) {
+      case "intervals": {
+        const widths = text("Widths, from fine to coarse", (rule.intervals ?? []).join(", "));
+        const origin = text("Counted from", String(rule.origin ?? 0));
+        const change = () => set({ intervals: numbers(widths.input.value), origin: Number(origin.input.value) });
+        widths.input.oninput = origin.input.oninput = change;
+        return [widths.label, origin.label];
+      }
+      case "cuts": {
+        const lists = Array.isArray(rule.cuts?.[0]) ? rule.cuts : [rule.cuts ?? []];
+        const area = h("textarea", { rows: 3, id: "cuts", spellcheck: "false" });
+        area.value = lists.map((list) => list.join(", ")).join("\n");
+        area.oninput = () => set({ cuts: area.value.split("\n").filter((line) => line.trim()).map(numbers) });
+        return [h("label", { class: "wide" }, "One level per line, finest first: where values are cut", area)];
+      }
+      case "mask": {
+        const isList = Array.isArray(rule.mask);
+        const hidden = text("Characters hidden, level by level (or how many levels)", isList ? rule.mask.join(", ") : String(rule.mask));
+        const side = h("select", {}, ["right", "left"].map((from) => h("option", { value: from, selected: (rule.from ?? "right") === from }, `from the ${from}`)));
+        const change = () => {
+          const list = numbers(hidden.input.value);
+          set({ mask: list.length === 1 ? list[0] : list, ...(side.value === "left" ? { from: "left" } : {}) });
+        };
+        hidden.input.oninput = side.onchange = change;
+        return [hidden.label, h("label", {}, "Hidden", side)];
+      }
+      case "dates": {
+        const units = ["month", "quarter", "year", "decade"];
+        const known = rule.dates === true ? units : rule.dates;
+        const boxes = units.map((unit) => h("input", { type: "checkbox", value: unit, checked: known.includes(unit) }));
+        boxes.forEach((box) => { box.onchange = () => set({ dates: boxes.filter((one) => one.checked).map((one) => one.value) }); });
+        return [h("fieldset", {}, h("legend", {}, "Levels"), boxes.map((box, i) => h("label", { class: "check" }, box, units[i])))];
+      }
+      case "tree": return [grouping(rule, set, name)];
+      case "file": {
+        const picker = h("input", { type: "file", accept: ".csv,.txt", onchange: async () => {
+          const file = picker.files[0];
+          if (file) set({ text: await file.text(), name: file.name });
+        } });
+        return [typeof rule === "string" ? h("p", { class: "note" }, "Read from ", h("code", {}, rule)) : null,
+          h("label", {}, "Take another file", picker)];
+      }
+      default: return [h("p", { class: "note" }, "The value as it is, or nothing at all.")];
+    }
+  }
+
+  async function look() {
+    isGood = false;
+    apply.disabled = true;
+    put(status);
+    if (rule?.tree === null || rule?.text === "") return put(view);
+    try {
+      const seen = await ask("/hierarchy", { project: state.project.id, attribute: name, hierarchy: rule ?? { flat: true } },
+        (job) => put(view, progressBar(job)));
+      isGood = true;
+      apply.disabled = JSON.stringify(rule ?? null) === JSON.stringify(saved ?? null);
+      if (!apply.disabled) put(status, "not used yet");
+      put(view, levels(seen, name), seen.tree ? tree(seen, name) : null);
+    } catch (problem) {
+      put(view, h("section", { class: "card" }, problemBox(problem)));
+    }
+  }
+
+  async function keep() {
+    if (!isGood) return;
+    try {
+      let kept = rule;
+      if (rule?.text !== undefined) {
+        const path = `hierarchies/${rule.name.replace(/[^\w.-]/g, "_")}`;
+        await upload(path, new Blob([rule.text]), true);
+        kept = path;
+      }
+      const document = structuredClone(state.project.document);
+      if (kept === undefined) delete document.attributes[name].hierarchy;
+      else document.attributes[name].hierarchy = kept;
+      if (document.request?.max_level) delete document.request.max_level[name];
+      await openProject(await ask("/projects", { document, base: state.project.id }));
+      show();
+    } catch (problem) {
+      put(view, h("section", { class: "card" }, problemBox(problem)));
+    }
+  }
+}
+
+const numbers = (text) => text.split(/[\s,;]+/).filter(Boolean).map(Number);
+
+function text(name, value) {
+  const input = h("input", { type: "text", value, spellcheck: "false", autocomplete: "off" });
+  return { input, label: h("label", {}, name, input) };
+}
+
+/** What each level does to some values. */
+function levels(seen, name) {
+  const examples = seen.examples ?? [];
+  const arx = () => saveAs(new Blob([seen.arx], { type: "text/csv" }), `${name}.csv`);
+  return h("section", { class: "card" }, h("h2", {}, "What each level does"),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Levels" }, h("table", { class: "levels" },
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "level"), h("th", { scope: "col", class: "n" }, term("values", "different values at this level")),
+        examples.length ? h("th", { scope: "col", colspan: examples.length }, "for example") : null)),
+      h("tbody", {}, seen.levels.map((level) => h("tr", {},
+        h("th", { scope: "row" }, h("span", { class: "level-number" }, String(level.level)), level.phrase), h("td", { class: "n" }, grouped(level.n_values)),
+        examples.map((example) => h("td", {}, example.labels[level.level] || "(none)"))))))),
+    seen.arx ? h("div", { class: "row" }, h("button", { onclick: arx, title: "as ARX reads it" }, "Export as CSV")) : null);
+}
+
+/** The tree, with values and records under each node. */
+function tree(seen, name) {
+  const all = Math.max(1, seen.tree.n_records);
+  const node = (one, depth) => {
+    const line = [h("span", { class: "label" }, one.label === "*" && depth === 0 ? `all of ${name}` : one.label || "(no value)"),
+      h("span", { class: "meter", "aria-hidden": true }, h("i", { style: { width: `${(100 * one.n_records) / all}%` } })),
+      h("span", { class: "n" }, counted(one.n_records, "record"), one.below ? `, ${counted(one.n_values, "value")}` : "")];
+    if (!one.below?.length) return h("li", { class: "leaf" }, line);
+    return h("li", {}, h("details", { open: depth < 1 }, h("summary", {}, line),
+      h("ul", {}, one.below.map((child) => node(child, depth + 1)), one.n_more > 0 ? h("li", { class: "soft" }, `… ${grouped(one.n_more)} more`) : null)));
+  };
+  return h("section", { class: "card" }, h("h2", {}, "The tree"), h("ul", { class: "tree" }, node(seen.tree, 0)));
+}
+
+/** Values and groups that can be marked and put into a group of their own. */
+function grouping(rule, set, name) {
+  const box = h("div", { class: "grouping" });
+  if (rule?.kept) return h("p", { class: "note" }, "The project file spells out a tree; this server does not show its values.");
+  // A tree is a list of nodes: { label, below } or a plain value.
+  let nodes = rule?.tree ? ofTree(rule.tree) : null;
+  if (!nodes) {
+    put(box, h("p", { class: "note" }, "Loading values …"));
+    ask("/hierarchy", { project: state.project.id, attribute: name, hierarchy: { flat: true } }).then((seen) => {
+      if (!seen.tree) return put(box, h("p", { class: "note" }, "This server does not show values, so they cannot be grouped here."));
+      if (seen.tree.n_more > 0) return put(box, h("p", { class: "note" }, `There are ${grouped(seen.n_values)} values, too many to group by hand: import a file.`));
+      nodes = seen.tree.below.map((one) => one.label);
+      draw();
+    }, (problem) => put(box, problemBox(problem)));
+  } else draw();
+  return box;
+
+  function draw() {
+    const marked = new Set();
+    const label = h("input", { type: "text", id: "group-name", placeholder: "Name of the group", autocomplete: "off" });
+    const group = () => {
+      if (marked.size === 0 || !label.value.trim()) return label.focus();
+      const below = nodes.filter((_, i) => marked.has(i));
+      nodes = [...nodes.filter((_, i) => !marked.has(i)), { label: label.value.trim(), below }];
+      draw();
+      changed();
+    };
+    const ungroup = (i) => { nodes = [...nodes.slice(0, i), ...nodes[i].below, ...nodes.slice(i + 1)]; draw(); changed(); };
+    put(box,
+      h("p", { class: "note" }, "Mark what belongs together and give it a name. Groups can be grouped again."),
+      h("ul", { class: "marks" }, nodes.map((node, i) => h("li", {},
+        h("label", { class: "check" }, h("input", { type: "checkbox", onchange: (event) => (event.target.checked ? marked.add(i) : marked.delete(i)) }),
+          typeof node === "string" ? node : [h("b", {}, node.label), h("small", {}, ` ${node.below.map(labelOf).join(", ")}`)]),
+        typeof node === "string" ? null : h("button", { class: "plain", onclick: () => ungroup(i) }, "undo")))),
+      h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); group(); } },
+        h("label", { for: "group-name", class: "unseen" }, "Name of the group"), label, h("button", {}, "Group them")));
+  }
+
+  function changed() {
+    if (nodes.every((node) => typeof node === "string")) set({ tree: null });
+    else set({ tree: toTree(nodes) });
+  }
+}
+
+const labelOf = (node) => (typeof node === "string" ? node : node.label);
+
+/** Nodes as the project file writes them; a value that is in no group is one of its own. */
+function toTree(nodes) {
+  const table = {};
+  for (const node of nodes) {
+    if (typeof node === "string") table[node] = [node];
+    else if (node.below.every((child) => typeof child === "string")) table[node.label] = node.below;
+    else table[node.label] = toTree(node.below);
+  }
+  return table;
+}
+
+function ofTree(table) {
+  return Object.entries(table).map(([label, below]) => {
+    if (!Array.isArray(below)) return { label, below: ofTree(below) };
+    return below.length === 1 && String(below[0]) === label ? label : { label, below: below.map(String) };
+  });
+}

@@ -1,0 +1,180 @@
+//! From a JSON document to a checked request: the same words as `--json`, and the same checks as the command line's.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request as HttpRequest};
+use axum::http::{StatusCode, header};
+use incrowd::error::unknown;
+use incrowd::negotiate::check_criteria;
+use incrowd::{Error, ErrorKind, Hierarchy, Lattice, Level, Ranking, Request, Result, Role, Scheme};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::problem::Problem;
+use super::tables::Opened;
+use crate::project::{CRITERIA, CriterionText};
+use crate::wishes::{Privacy, attribute_index, parse_level, parse_suppressed, resolve};
+
+/// A wish as it comes over the wire: criteria by name, `max_suppressed`, `max_level`, `best_by`.
+pub type Wish = Map<String, Value>;
+
+/// A level per attribute, by name.
+pub type Levels = std::collections::BTreeMap<String, u64>;
+
+/// A question about a project.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    pub project: String,
+    #[serde(default)]
+    pub request: Wish,
+    /// Levels of one's own choice, as `{"age": 1}`; an attribute not named stays exact.
+    #[serde(default)]
+    pub levels: Option<Levels>,
+    /// A scheme by its place, where levels are not named.
+    #[serde(default)]
+    pub place: Option<usize>,
+    #[serde(default)]
+    pub explain: bool,
+}
+
+/// A JSON body, or a problem that says what is wrong with it.
+pub struct Body<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: HttpRequest, state: &S) -> std::result::Result<Self, Problem> {
+        let wrong = |status, message: String| Problem::new(status, "request", message);
+        let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let kind = content_type.and_then(|text| text.split(';').next()).map(str::trim);
+        if kind != Some("application/json") {
+            return Err(wrong(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be application/json".into()));
+        }
+        let bytes = Bytes::from_request(request, state)
+            .await
+            .map_err(|error| wrong(error.status(), "the body is too large or was cut off".into()))?;
+        serde_json::from_slice(&bytes).map(Body).map_err(|error| {
+            // The message of a data error quotes what it found; the place and the kind are enough.
+            let message = match error.is_data() {
+                true => format!("the body is not what is asked for here: {}", without_quotes(&error.to_string())),
+                false => "the body is not JSON".to_string(),
+            };
+            let status = if error.is_data() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::BAD_REQUEST };
+            let mut problem = wrong(status, message);
+            problem.position = Some(format!("line {}, column {}", error.line(), error.column()));
+            problem
+        })
+    }
+}
+
+/// A message without the texts that it quotes.
+fn without_quotes(message: &str) -> String {
+    message.split('"').step_by(2).collect::<Vec<_>>().join("…")
+}
+
+/// The privacy and the ranking that a wish names; its other parts are checked for what they are, not yet for what they
+/// mean on this table.
+pub fn privacy(opened: &Opened, wish: &Wish) -> Result<(Privacy, Ranking)> {
+    max_suppressed(wish)?;
+    max_level(wish)?;
+    let mut texts = Vec::new();
+    for (key, value) in wish.iter().filter(|(key, _)| !OTHER_KEYS.contains(&key.as_str())) {
+        let (attribute, name) = match key.rsplit_once(':') {
+            Some((attribute, name)) => (Some(attribute.to_string()), name),
+            None => (None, key.as_str()),
+        };
+        let known: Vec<&str> = CRITERIA.into_iter().chain(OTHER_KEYS).collect();
+        let name = CRITERIA.into_iter().find(|known| *known == name);
+        let name = name.ok_or_else(|| unknown(ErrorKind::Request, "wish", key, &known))?;
+        texts.push(CriterionText { name, attribute, value: text_of(name, value)? });
+    }
+    texts.sort_by_key(|text| CRITERIA.iter().position(|name| *name == text.name));
+    let known: Vec<&str> = opened.project.with_role(Role::Sensitive).map(|known| known.name.as_str()).collect();
+    let privacy = resolve(&texts, &known, None).map_err(|error| match known.is_empty() {
+        true => error.hint("give one attribute the role sensitive"),
+        false => error,
+    })?;
+    // What no table could be asked for is refused before any work; what this one cannot, when it has been counted.
+    if !privacy.criteria.is_empty() {
+        check_criteria(&privacy.criteria, u64::MAX, &vec![usize::MAX; privacy.sensitive.len()])?;
+    }
+    let ranking = match wish.get("best_by") {
+        None => Ranking::default(),
+        Some(Value::String(text)) => Ranking::parse(text)?,
+        Some(_) => return Err(wrong("best_by is a text").hint("for example \"ncp\"")),
+    };
+    Ok((privacy, ranking))
+}
+
+const OTHER_KEYS: [&str; 3] = ["max_suppressed", "max_level", "best_by"];
+
+/// A criterion's value as a flag would write it.
+fn text_of(name: &str, value: &Value) -> Result<String> {
+    match value {
+        Value::Number(number) => Ok(number.to_string()),
+        Value::Object(parts) if name == "recursive" => match (&parts.get("c"), &parts.get("l")) {
+            (Some(Value::Number(c)), Some(Value::Number(l))) => Ok(format!("{c},{l}")),
+            _ => Err(wrong("recursive is asked for as {\"c\": 2, \"l\": 3}")),
+        },
+        _ => Err(wrong(format!("{name} is asked for as a number"))),
+    }
+}
+
+fn max_suppressed(wish: &Wish) -> Result<Option<String>> {
+    match wish.get("max_suppressed") {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::Number(number)) if number.is_u64() => Ok(Some(number.to_string())),
+        Some(_) => Err(wrong("max_suppressed is a number of records or a share such as \"1%\"")),
+    }
+}
+
+fn max_level(wish: &Wish) -> Result<Levels> {
+    let wrong = || wrong("max_level is asked for as {\"age\": 2}");
+    let levels = match wish.get("max_level") {
+        None => return Ok(Levels::new()),
+        Some(levels) => levels.as_object().ok_or_else(wrong)?,
+    };
+    levels.iter().map(|(name, level)| Ok((name.clone(), level.as_u64().ok_or_else(wrong)?))).collect()
+}
+
+/// The whole request, once the levels that there are are known.
+pub fn request(lattice: &Lattice, privacy: &Privacy, best_by: &Ranking, wish: &Wish) -> Result<Request> {
+    let hierarchies = lattice.hierarchies();
+    let n_suppressed_max = match max_suppressed(wish)? {
+        None => 0,
+        Some(text) => parse_suppressed(&text, lattice.n_records())?,
+    };
+    let tops = Scheme::new(hierarchies.iter().map(|hierarchy| Level(hierarchy.top() as u8)).collect());
+    let level_max = with_levels(&tops, &max_level(wish)?, hierarchies)?;
+    let request = Request { criteria: privacy.criteria.clone(), n_suppressed_max, level_max, best_by: best_by.clone() };
+    request.check(lattice)?;
+    Ok(request)
+}
+
+/// The scheme that a question names, if any.
+pub fn scheme(lattice: &Lattice, question: &Question) -> Result<Option<Scheme>> {
+    match (&question.levels, question.place) {
+        (Some(levels), _) => {
+            let exact = Scheme::new(vec![Level(0); lattice.hierarchies().len()]);
+            with_levels(&exact, levels, lattice.hierarchies()).map(Some)
+        }
+        (None, Some(place)) if place < lattice.schemes().len() => Ok(Some(lattice.schemes().scheme(place))),
+        (None, Some(_)) => Err(wrong(format!("there are {} schemes", lattice.schemes().len()))),
+        (None, None) => Ok(None),
+    }
+}
+
+fn with_levels(start: &Scheme, levels: &Levels, hierarchies: &[Hierarchy]) -> Result<Scheme> {
+    let mut scheme = start.clone();
+    for (name, level) in levels {
+        let attribute = attribute_index(name, hierarchies)?;
+        scheme = scheme.with(attribute, parse_level(&level.to_string(), &hierarchies[attribute])?);
+    }
+    Ok(scheme)
+}
+
+fn wrong(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Request, message)
+}

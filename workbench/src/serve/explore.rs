@@ -1,0 +1,324 @@
+//! Pictures for the eye: the lattice as a pyramid, what more privacy would cost, and a few records before and after.
+
+use incrowd::criterion::ONE;
+use incrowd::frontier::frontier;
+use incrowd::lattice::groups_of;
+use incrowd::negotiate::{Offers, offer_of};
+use incrowd::table::Code;
+use incrowd::wire::{self, percent};
+use incrowd::{
+    Answer, Criterion, Lattice, Level, Measure, Offer, Quality, Ranking, Request, Result, Role, Scheme, explain,
+    negotiate,
+};
+use rayon::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::columns::Columns;
+use super::tables::{Opened, Ready};
+use crate::wishes::Privacy;
+
+/// Cells of one half of a row: more schemes than this share cells.
+const N_CELLS_MAX: usize = 400;
+
+/// Everything that stands around an answer.
+pub fn explore(lattice: &Lattice, request: &Request, levels: Option<Scheme>) -> Result<Value> {
+    let answer = negotiate(lattice, request)?;
+    let scheme = levels.unwrap_or_else(|| match &answer {
+        Answer::Exact(offer) => offer.scheme.clone(),
+        // Of offers one wants to know what the wishes themselves would cost.
+        Answer::Offers(_) => request.level_max.clone(),
+    });
+    let current = offer_of(lattice, &scheme, &request.criteria);
+    Ok(json!({
+        "n_records": lattice.n_records(),
+        "n_schemes": lattice.schemes().len(),
+        "scheme": offer_json(lattice, &current),
+        "marks": marks(lattice, &answer, &scheme),
+        "heights": heights(lattice, request),
+        "against_privacy": against_privacy(lattice, request, &scheme),
+        "explanation": wire::explanation(lattice, &explain(lattice, &scheme, &request.criteria)),
+    }))
+}
+
+fn offer_json(lattice: &Lattice, offer: &Offer) -> Value {
+    let mut document = wire::offer(lattice, offer);
+    document["place"] = json!(lattice.schemes().place(&offer.scheme));
+    document
+}
+
+/// One scheme under some criteria, by its place.
+pub fn scheme(lattice: &Lattice, request: &Request, scheme: &Scheme) -> Value {
+    offer_json(lattice, &offer_of(lattice, scheme, &request.criteria))
+}
+
+/// Where the answer and the offers stand.
+fn marks(lattice: &Lattice, answer: &Answer, current: &Scheme) -> Value {
+    let place = |scheme: &Scheme| json!(lattice.schemes().place(scheme));
+    let of = |offer: &Option<Offer>| offer.as_ref().map_or(Value::Null, |offer| place(&offer.scheme));
+    let mut marks = match answer {
+        Answer::Exact(offer) => json!({ "exact": place(&offer.scheme) }),
+        Answer::Offers(Offers { suppression, height, privacy, .. }) => {
+            json!({ "suppression": place(&suppression.scheme), "height": of(height), "privacy": of(privacy) })
+        }
+    };
+    marks["current"] = place(current);
+    marks
+}
+
+/// A row per height: schemes within the wished levels and beyond them, each side from the fewest records lost on.
+fn heights(lattice: &Lattice, request: &Request) -> Value {
+    let schemes = lattice.schemes();
+    let level_max: Vec<u8> = request.level_max.levels().iter().map(|level| level.0).collect();
+    let test = lattice.looks().test(&request.criteria);
+    let suppressed: Vec<u64> = (0..schemes.len())
+        .into_par_iter()
+        .map(|place| lattice.profile(place).n_suppressed(lattice.looks(), &test))
+        .collect();
+    let row = |height: usize| {
+        let places = schemes.at_height(height);
+        let is_within =
+            |place: &usize| schemes.vector(*place).iter().zip(&level_max).all(|(level, most)| level <= most);
+        let (mut within, mut beyond): (Vec<usize>, Vec<usize>) = places.clone().partition(is_within);
+        let side = |places: &mut Vec<usize>| {
+            places.sort_by_key(|&place| (suppressed[place], place));
+            let n_cells = places.len().min(N_CELLS_MAX);
+            let cell = |i: usize| {
+                let place = places[i * places.len() / n_cells];
+                json!([place, suppressed[place]])
+            };
+            json!({ "n_schemes": places.len(), "cells": (0..n_cells).map(cell).collect::<Vec<_>>() })
+        };
+        let all = &suppressed[places];
+        let mean = all.iter().map(|n| *n as f64).sum::<f64>() / all.len().max(1) as f64;
+        json!({
+            "height": height,
+            "n_schemes": all.len(),
+            "n_suppressed": {
+                "min": all.iter().min(), "avg": (mean * 100.0).round() / 100.0, "max": all.iter().max(),
+            },
+            "within": side(&mut within),
+            "beyond": side(&mut beyond),
+        })
+    };
+    (0..schemes.n_heights()).map(row).collect()
+}
+
+/// What other values of the first criterion would cost: for the scheme at hand, and for the best scheme at each value.
+fn against_privacy(lattice: &Lattice, request: &Request, scheme: &Scheme) -> Value {
+    let Some(first) = request.criteria.iter().next() else { return Value::Null };
+    let place = lattice.schemes().place(scheme);
+    let point = |value: u64| {
+        let criteria = request.criteria.with(first.with_value(value));
+        let outcome = lattice.outcome(place, &criteria);
+        let asked = Request { criteria, ..request.clone() };
+        let best = match negotiate(lattice, &asked) {
+            Ok(Answer::Exact(offer)) => json!({ "n_suppressed": offer.n_suppressed, "loss": offer.losses.ncp }),
+            _ => Value::Null,
+        };
+        json!({
+            "value": wire::number(first.measure, value),
+            "n_suppressed": outcome.n_suppressed,
+            "loss": outcome.ncp,
+            "best": best,
+        })
+    };
+    let names = wire::sensitive_names(lattice);
+    let points: Vec<Value> = values_around(lattice, first).into_par_iter().map(point).collect();
+    json!({ "criterion": wire::key(first.measure, &names), "points": points })
+}
+
+/// Round values of a criterion, and the one that is asked for.
+fn values_around(lattice: &Lattice, criterion: Criterion) -> Vec<u64> {
+    let millionths =
+        |values: &[f64]| values.iter().map(|value| (value * ONE as f64).round() as u64).collect::<Vec<_>>();
+    let mut values = match criterion.measure {
+        measure if measure.is_count() => {
+            let most = match measure {
+                Measure::Distinct(s) => lattice.sensitive()[s].1 as u64,
+                _ => lattice.n_records(),
+            };
+            let rounds = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000];
+            rounds.into_iter().filter(|value| *value <= most.min(criterion.value.saturating_mul(4).max(30))).collect()
+        }
+        Measure::Entropy(_) => millionths(&[1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0]),
+        Measure::Closeness(_) | Measure::Share(_) => {
+            millionths(&[0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
+        }
+        _ => millionths(&[0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0]),
+    };
+    values.push(criterion.value);
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// A way to make a release, for the table of methods.
+pub struct Method {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub quality: Quality,
+    /// Whether the lattice must be annotated with more than k and l for it, which takes longer.
+    pub is_slow: bool,
+}
+
+/// The methods that there are: one scheme for all records, chosen by different ideas of what is good.
+pub const METHODS: [Method; 6] = [
+    Method { name: "global:height", title: "fewest steps of generalization", quality: Quality::Height, is_slow: false },
+    Method { name: "global:ncp", title: "least uncertainty per value", quality: Quality::Ncp, is_slow: false },
+    Method {
+        name: "global:precision",
+        title: "lowest in the hierarchies",
+        quality: Quality::Precision,
+        is_slow: false,
+    },
+    Method { name: "global:entropy", title: "fewest bits lost", quality: Quality::Entropy, is_slow: true },
+    Method { name: "global:group-size", title: "smallest groups", quality: Quality::GroupSize, is_slow: false },
+    Method {
+        name: "global:discernibility",
+        title: "fewest records alike",
+        quality: Quality::Discernibility,
+        is_slow: false,
+    },
+];
+
+/// One line of the comparison: what a method makes of the same wishes.
+pub fn compare_one(ready: &Ready, request: &Request, method: &Method) -> Result<Value> {
+    let lattice = &ready.lattice;
+    let asked = Request { best_by: Ranking::from(method.quality), ..request.clone() };
+    let started = std::time::Instant::now();
+    let answer = negotiate(lattice, &asked)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let (choice, offer) = match &answer {
+        Answer::Exact(offer) => ("exact", offer),
+        Answer::Offers(offers) => ("suppression", &offers.suppression),
+    };
+    let n_published = lattice.n_records() - offer.n_suppressed;
+    let risk = |n: u64, of: u64| if of == 0 { Value::Null } else { json!(n as f64 / of as f64) };
+    Ok(json!({
+        "method": method.name,
+        "title": method.title,
+        "best_by": method.quality.name(),
+        "choice": choice,
+        "offer": offer_json(lattice, offer),
+        "risk": {
+            "highest": offer.smallest_group().map_or(Value::Null, |size| risk(1, size)),
+            "average": risk(offer.n_groups, n_published),
+        },
+        "seconds": seconds,
+    }))
+}
+
+/// The bargains over the first criterion that no other beats, thinned out to what a map can show.
+pub fn bargains(ready: &Ready, request: &Request) -> Result<Value> {
+    let lattice = &ready.lattice;
+    let measure = request.criteria.iter().next().map_or(Measure::Size, |criterion| criterion.measure);
+    // At any levels: the map shows what there is to gain by giving in.
+    let tops = lattice.schemes().tops().iter().map(|&top| Level(top)).collect();
+    let wide = Request { criteria: request.criteria.without(measure), level_max: Scheme::new(tops), ..request.clone() };
+    let all = frontier(lattice, &wide, measure, &Ranking::from(Quality::Ncp))?;
+    let attributes: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
+    let step = all.len().div_ceil(400).max(1);
+    let bargain = |bargain: &incrowd::frontier::Bargain| {
+        let scheme = lattice.schemes().scheme(bargain.place);
+        json!({
+            "value": wire::number(measure, bargain.value),
+            "n_suppressed": bargain.n_suppressed,
+            "n_groups": bargain.n_groups,
+            "average_risk": bargain.n_groups as f64 / (lattice.n_records() - bargain.n_suppressed).max(1) as f64,
+            "loss": bargain.loss,
+            "levels": wire::levels(&attributes, &scheme),
+        })
+    };
+    let shown: Vec<Value> = all.iter().step_by(step).map(bargain).collect();
+    let names = wire::sensitive_names(lattice);
+    Ok(json!({ "over": wire::key(measure, &names), "n_bargains": all.len(), "bargains": shown }))
+}
+
+/// Some records as they are and as a scheme would publish them.
+pub fn sample(opened: &Opened, ready: &Ready, privacy: &Privacy, scheme: &Scheme, columns: &Columns) -> Result<Value> {
+    const N_SHOWN: usize = 12;
+    let (counted, lattice) = (&ready.counted, &ready.lattice);
+    let yardstick = counted.yardstick(privacy.criteria.iter().map(|criterion| criterion.measure))?;
+    let (group_of_base, groups) = groups_of(&counted.counts, &counted.hierarchies, scheme, &yardstick);
+    let test = groups.test(&privacy.criteria);
+    let names: Vec<&String> = columns.all.iter().map(|column| &column.name).collect();
+    let role = |name: &str| opened.project.attributes.iter().find(|a| a.name == name).map(|a| a.role);
+    let show = |record: &Vec<Option<String>>| {
+        let value = |name: &str| names.iter().position(|known| *known == name).and_then(|i| record[i].as_ref());
+        let code = |domain: &incrowd::Domain| match value(domain.name()) {
+            Some(value) => domain.code(value),
+            None => domain.missing(),
+        };
+        let codes: Option<Vec<Code>> = counted.counts.domains().iter().map(code).collect();
+        let base = codes.as_ref().and_then(|codes| find(&counted.counts, codes));
+        let group = base.map(|base| group_of_base[base] as usize);
+        let is_published = group.is_some_and(|group| test.holds(group));
+        let mut before = Map::new();
+        let mut after = Map::new();
+        for name in &names {
+            let role = role(name);
+            // Who somebody is, is nobody's business here either.
+            let shown = if role == Some(Role::Identifier) { json!("(removed)") } else { json!(value(name)) };
+            before.insert(name.to_string(), shown);
+            let place = counted.hierarchies.iter().position(|hierarchy| hierarchy.attribute() == name.as_str());
+            match (role, place, &codes) {
+                (Some(Role::QuasiIdentifier), Some(a), Some(codes)) => {
+                    let level = counted.hierarchies[a].level(scheme.level(a));
+                    let label = &level.labels()[level.of_base()[codes[a].index()].index()];
+                    after.insert(name.to_string(), json!(label));
+                }
+                (Some(Role::Sensitive | Role::Other), ..) => drop(after.insert(name.to_string(), json!(value(name)))),
+                (None, ..) if opened.project.keep_other => drop(after.insert(name.to_string(), json!(value(name)))),
+                _ => {}
+            }
+        }
+        let n_alike = group.map(|group| groups.size(group));
+        json!({ "before": before, "after": after, "published": is_published, "n_alike": n_alike })
+    };
+    let all: Vec<Value> = columns.records.iter().map(show).collect();
+    let (published, lost): (Vec<&Value>, Vec<&Value>) = all.iter().partition(|record| record["published"] == true);
+    // Some that are lost are always among them, where there are any.
+    let n_lost = lost.len().min((N_SHOWN / 4).max(N_SHOWN.saturating_sub(published.len())));
+    let spread = |records: &[&Value], n: usize| -> Vec<Value> {
+        (0..n.min(records.len())).map(|i| records[i * records.len() / n].clone()).collect()
+    };
+    let records = [spread(&published, N_SHOWN - n_lost), spread(&lost, n_lost)].concat();
+    Ok(json!({ "columns": names, "records": records, "n_records": lattice.n_records() }))
+}
+
+/// The group with these codes; groups are in the order of their codes.
+fn find(counts: &incrowd::GroupCounts, codes: &[Code]) -> Option<usize> {
+    let (mut low, mut high) = (0, counts.n_groups());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if counts.codes(middle) < codes { low = middle + 1 } else { high = middle }
+    }
+    (low < counts.n_groups() && counts.codes(low) == codes).then_some(low)
+}
+
+/// A promise in words, for the review before publishing.
+pub fn review(opened: &Opened, ready: &Ready, offer: &Offer) -> Value {
+    let lattice = &ready.lattice;
+    let names = wire::sensitive_names(lattice);
+    let promises: Vec<String> =
+        offer.criteria.iter().map(|criterion| wire::promise_in_words(criterion, &names)).collect();
+    let with_role = |role: Role| opened.project.with_role(role).map(|a| a.name.clone()).collect::<Vec<_>>();
+    let attributes = lattice.hierarchies().iter().enumerate().map(|(a, hierarchy)| {
+        let level = hierarchy.level(offer.scheme.level(a));
+        json!({ "attribute": hierarchy.attribute(), "level": offer.scheme.level(a), "phrase": level.phrase(),
+            "n_values": level.len() })
+    });
+    json!({
+        "offer": offer_json(lattice, offer),
+        "promises": promises,
+        "attributes": attributes.collect::<Vec<_>>(),
+        "removed": with_role(Role::Identifier),
+        "sensitive": with_role(Role::Sensitive),
+        "unchanged": with_role(Role::Other),
+        "keeps_unnamed": opened.project.keep_other,
+        "n_published": lattice.n_records() - offer.n_suppressed,
+        "n_suppressed": offer.n_suppressed,
+        "share_suppressed": percent(offer.n_suppressed, lattice.n_records()),
+        "n_dropped": lattice.n_dropped(),
+    })
+}

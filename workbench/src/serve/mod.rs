@@ -1,0 +1,214 @@
+//! The workbench as a page: an HTTP server that answers wishes from lattices it keeps, and is safe by default.
+//!
+//! Modules stand in reading order; each uses only those above it. `commands::serve` starts it.
+
+mod problem;
+mod safety;
+mod jobs;
+mod columns;
+mod document;
+mod tables;
+mod ask;
+mod trees;
+mod explore;
+mod assets;
+mod api;
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use incrowd::{Error, ErrorKind, Result};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+use crate::project::{FILE_NAME, Project};
+use api::Server;
+use problem::Problem;
+use safety::{Door, Folder, N_TOKEN_MIN, Token};
+use tables::Tables;
+
+pub use api::OPENAPI;
+pub use assets::n_bytes_of_page;
+pub use safety::random_text;
+
+/// Connections at once; more are closed as they come.
+const N_CONNECTIONS_MAX: usize = 256;
+
+/// The head of a request must come within this time, and an idle connection is closed after it.
+const HEAD_TIME: Duration = Duration::from_secs(15);
+
+/// A request must have come and be answered within this time; uploads have their own.
+const ANSWER_TIME: Duration = Duration::from_secs(60);
+
+/// What is served, to whom, and how much of it.
+pub struct Settings {
+    /// Under this folder files are read and written.
+    pub root: PathBuf,
+    /// The project file or data file that is open at the start.
+    pub start: Option<PathBuf>,
+    pub is_demo: bool,
+    pub address: SocketAddr,
+    pub token: String,
+    /// Names by which the server is reached beside its address.
+    pub hosts: Vec<String>,
+    pub allows_preview: bool,
+    pub n_upload_max: u64,
+    pub n_bytes_max: u64,
+}
+
+/// Everything behind one address.
+pub fn app(settings: &Settings) -> Result<Router> {
+    if settings.token.len() < N_TOKEN_MIN || !settings.token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Error::new(ErrorKind::Request, format!("a token has at least {N_TOKEN_MIN} visible characters"))
+            .hint("leave --token away on this machine: a good one is made up"));
+    }
+    let project = match &settings.start {
+        Some(path) if is_project(path) => Some(Project::open(path)?),
+        _ => None,
+    };
+    let folder = Folder::new(&settings.root, project.iter().flat_map(named_files).collect())?;
+    let tables = Tables::new(folder, settings.n_bytes_max);
+    match (&project, &settings.start) {
+        (Some(project), _) => drop(tables.open_project(project)?),
+        (None, Some(path)) => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            tables.open(&name)?;
+        }
+        (None, None) => {}
+    }
+    let server = Server::new(tables, settings.allows_preview, settings.n_upload_max, settings.is_demo);
+    let door = Door { token: Token::new(&settings.token), hosts: hosts(settings) };
+    let page = |request: Request| async move { page(&request) };
+    Ok(Router::new().nest("/api/v1", api::routes(Arc::new(server))).fallback(page).layer(from_fn(
+        move |request: Request, next: Next| {
+            let refused = door.check(request.method(), request.uri().path(), request.headers()).err();
+            async move { guarded(request, next, refused).await }
+        },
+    )))
+}
+
+fn is_project(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "toml") || path.join(FILE_NAME).exists()
+}
+
+/// The files that a project itself names: whoever serves it trusts them, wherever they are.
+fn named_files(project: &Project) -> Vec<PathBuf> {
+    let hierarchies = project.attributes.iter().filter_map(|attribute| attribute.hierarchy_file.as_ref());
+    let names = hierarchies.map(|(name, _)| name).chain([&project.data]).chain(&project.population);
+    names.map(|name| project.folder.join(name)).collect()
+}
+
+/// The names by which requests may address the server.
+fn hosts(settings: &Settings) -> Vec<String> {
+    let mut hosts = settings.hosts.clone();
+    let ip = settings.address.ip();
+    if ip.is_loopback() || ip.is_unspecified() {
+        hosts.extend(["127.0.0.1", "localhost", "[::1]"].map(String::from));
+    }
+    hosts.push(match ip {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    });
+    hosts
+}
+
+fn page(request: &Request) -> Response {
+    match *request.method() {
+        Method::GET | Method::HEAD if !request.uri().path().starts_with("/api/") => {
+            assets::asset(request.uri().path(), request.headers())
+        }
+        _ => Problem::not_found("address").into_response(),
+    }
+}
+
+/// Lets a request in or not, limits its time, and says to browsers what they must not do with the answer.
+async fn guarded(request: Request, next: Next, refused: Option<Problem>) -> Response {
+    let is_api = request.uri().path().starts_with("/api/");
+    let is_upload = request.method() == Method::PUT;
+    let mut response = match refused {
+        Some(problem) => problem.into_response(),
+        None if is_upload => next.run(request).await,
+        None => tokio::time::timeout(ANSWER_TIME, next.run(request)).await.unwrap_or_else(|_| {
+            Problem::new(StatusCode::REQUEST_TIMEOUT, "request", "this took too long").into_response()
+        }),
+    };
+    let headers = response.headers_mut();
+    let text = |text| HeaderValue::from_static(text);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, text("nosniff"));
+    headers.insert(header::REFERRER_POLICY, text("no-referrer"));
+    headers.insert("cross-origin-opener-policy", text("same-origin"));
+    headers.insert("cross-origin-resource-policy", text("same-origin"));
+    if is_api {
+        headers.insert(header::CACHE_CONTROL, text("no-store"));
+    }
+    response
+}
+
+/// Refuses to be reached from other machines by whoever happens to pass by.
+pub fn check_address(address: SocketAddr, has_token: bool) -> Result<()> {
+    match address.ip().is_loopback() || has_token {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::Request, "others could reach this address, and no token keeps them out")
+            .hint("give --token SECRET, and put TLS in front; or leave --host away to serve this machine only")),
+    }
+}
+
+/// Answers until the program is told to end.
+pub fn run(listener: std::net::TcpListener, app: Router) -> Result<()> {
+    let wrong = |error: std::io::Error| Error::new(ErrorKind::Io, format!("the server could not start: {error}"));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(wrong)?;
+    listener.set_nonblocking(true).map_err(wrong)?;
+    runtime.block_on(async {
+        let listener = TcpListener::from_std(listener).map_err(wrong)?;
+        tokio::spawn(accept(listener, app));
+        told_to_end().await.map_err(wrong)
+    })?;
+    // What runs is not waited for: a release that is not finished has no name yet.
+    runtime.shutdown_background();
+    Ok(())
+}
+
+async fn accept(listener: TcpListener, app: Router) {
+    let places = Arc::new(Semaphore::new(N_CONNECTIONS_MAX));
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // Out of file descriptors, perhaps: some will be free soon.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let Ok(place) = places.clone().try_acquire_owned() else { continue };
+        let _ = stream.set_nodelay(true);
+        let service = TowerToHyperService::new(app.clone());
+        tokio::spawn(async move {
+            let mut http = hyper::server::conn::http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(64 << 10);
+            // A client that goes away or speaks nonsense ends its own connection.
+            let _ = http.serve_connection(TokioIo::new(stream), service).await;
+            drop(place);
+        });
+    }
+}
+
+#[cfg(unix)]
+async fn told_to_end() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+    let terminate = std::pin::pin!(terminate.recv());
+    futures_util::future::select(interrupt, terminate).await;
+    Ok(())
+}
+
+#[cfg(not(unix))]
+async fn told_to_end() -> std::io::Result<()> {
+    tokio::signal::ctrl_c().await
+}

@@ -1,0 +1,250 @@
+//! Who may ask, from where, and for which files: the rules that keep strangers and other web pages out.
+
+use std::path::{Component, Path, PathBuf};
+
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use incrowd::{Error, ErrorKind, Result};
+use sha2::{Digest, Sha256};
+
+use super::problem::Problem;
+
+/// The shortest token that someone may choose.
+pub const N_TOKEN_MIN: usize = 16;
+
+/// The secret that every request must know.
+#[derive(Clone)]
+pub struct Token([u8; 32]);
+
+impl Token {
+    pub fn new(text: &str) -> Token {
+        Token(Sha256::digest(text.as_bytes()).into())
+    }
+
+    /// Compares in a time that says nothing about where the texts differ.
+    pub fn is(&self, text: &str) -> bool {
+        let other: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+        self.0.iter().zip(other).fold(0, |differences, (a, b)| differences | (a ^ b)) == 0
+    }
+}
+
+/// A text that nobody can guess.
+pub fn random_text() -> Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::new(ErrorKind::Io, format!("no random numbers are to be had: {error}")))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// What a request must be like to be listened to.
+#[derive(Clone)]
+pub struct Door {
+    pub token: Token,
+    /// The names under which the server may be addressed, without port.
+    pub hosts: Vec<String>,
+}
+
+impl Door {
+    /// Refuses requests that were sent to another name: a web page that has its own name point here (DNS rebinding).
+    pub fn check_host(&self, headers: &HeaderMap) -> std::result::Result<(), Problem> {
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        match host.map(without_port).filter(|host| self.hosts.iter().any(|known| known.eq_ignore_ascii_case(host))) {
+            Some(_) => Ok(()),
+            None => Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, "request", "this server has another name")
+                .hint("open the address that incrowd serve printed, or start it with --allow-host NAME")),
+        }
+    }
+
+    /// Refuses what another web page sends.
+    pub fn check_origin(&self, headers: &HeaderMap) -> std::result::Result<(), Problem> {
+        let text = |name| headers.get(name).map(|value: &axum::http::HeaderValue| value.to_str().unwrap_or("?"));
+        let host = text(header::HOST).unwrap_or("");
+        let is_own = |origin: &str| origin.split_once("://").is_some_and(|(_, rest)| rest.eq_ignore_ascii_case(host));
+        let is_foreign =
+            matches!(text(header::HeaderName::from_static("sec-fetch-site")), Some("cross-site" | "same-site"));
+        match text(header::ORIGIN) {
+            None if !is_foreign => Ok(()),
+            Some(origin) if !is_foreign && is_own(origin) => Ok(()),
+            _ => Err(Problem::new(StatusCode::FORBIDDEN, "request", "another web page may not ask this server")),
+        }
+    }
+
+    /// Refuses who does not know the token.
+    pub fn check_token(&self, headers: &HeaderMap) -> std::result::Result<(), Problem> {
+        let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        match given.and_then(|value| value.strip_prefix("Bearer ")) {
+            Some(token) if self.token.is(token) => Ok(()),
+            _ => Err(Problem::new(StatusCode::UNAUTHORIZED, "request", "the key is missing or wrong")
+                .hint("open the address that incrowd serve printed, or send Authorization: Bearer TOKEN")),
+        }
+    }
+
+    /// All of it; the page itself, which holds no data, needs no token.
+    pub fn check(&self, method: &Method, path: &str, headers: &HeaderMap) -> std::result::Result<(), Problem> {
+        self.check_host(headers)?;
+        let is_page = !path.starts_with("/api/") && matches!(*method, Method::GET | Method::HEAD);
+        match is_page {
+            true => Ok(()),
+            false => self.check_origin(headers).and_then(|()| self.check_token(headers)),
+        }
+    }
+}
+
+/// `[::1]:80` as `[::1]`, `localhost:80` as `localhost`.
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !name.ends_with(':') => name,
+        _ => host,
+    }
+}
+
+/// The folder that is served, and what outside of it the served project itself names.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    /// With all links resolved.
+    root: PathBuf,
+    trusted: Vec<PathBuf>,
+}
+
+impl Folder {
+    pub fn new(root: &Path, trusted: Vec<PathBuf>) -> Result<Folder> {
+        let real = |path: &Path| path.canonicalize().map_err(|error| crate::io_error(path, error));
+        Ok(Folder { root: real(root)?, trusted: trusted.iter().filter_map(|path| path.canonicalize().ok()).collect() })
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A file or folder that is there and may be read: under the root, links resolved.
+    pub fn to_read(&self, path: &str) -> Result<PathBuf> {
+        check_text(path)?;
+        let full = self.root.join(path);
+        let real = full.canonicalize().map_err(|error| crate::io_error(Path::new(path), error));
+        // What lies outside must look the same whether it is there or not.
+        let is_plain =
+            Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        match real {
+            Ok(real) if real.starts_with(&self.root) || self.trusted.contains(&real) => Ok(full),
+            Err(error) if is_plain => Err(error),
+            _ => Err(outside()),
+        }
+    }
+
+    /// A file that may be written: its folder is there and under the root, and it is no link to elsewhere.
+    pub fn to_write(&self, path: &str) -> Result<PathBuf> {
+        check_text(path)?;
+        let is_plain = |part: Component| matches!(part, Component::Normal(name) if !is_hidden(name));
+        let plain = Path::new(path);
+        if plain.components().next().is_none() || !plain.components().all(is_plain) || path.ends_with('/') {
+            return Err(outside());
+        }
+        let full = self.root.join(plain);
+        let folder = full.parent().expect("it is under the root");
+        let real = folder.canonicalize().map_err(|_| {
+            Error::new(ErrorKind::Io, "there is no such folder").at(path).hint("choose a folder that is there")
+        })?;
+        let is_link = full.symlink_metadata().is_ok_and(|known| known.file_type().is_symlink());
+        if !real.starts_with(&self.root) || is_link {
+            return Err(outside());
+        }
+        Ok(full)
+    }
+
+    /// Takes the root off a text, so that answers name files as the user knows them.
+    pub fn relative(&self, text: &str) -> String {
+        text.replace(&format!("{}/", self.root.display()), "")
+    }
+}
+
+fn is_hidden(name: &std::ffi::OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".")
+}
+
+fn check_text(path: &str) -> Result<()> {
+    let is_odd = path.is_empty() || path.len() > 1024 || path.contains('\0') || path.contains('\\');
+    if is_odd || path.chars().any(char::is_control) {
+        return Err(Error::new(ErrorKind::Request, "is not a path within the served folder")
+            .hint("for example data/patients.csv"));
+    }
+    Ok(())
+}
+
+fn outside() -> Error {
+    Error::new(ErrorKind::Request, "lies outside of the served folder")
+        .hint("files are read and written under the folder that incrowd serve was started with")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_taken_off_names() {
+        for (host, name) in [
+            ("127.0.0.1:80", "127.0.0.1"),
+            ("localhost", "localhost"),
+            ("[::1]:80", "[::1]"),
+            ("[::1]", "[::1]"),
+            ("evil.example:80", "evil.example"),
+        ] {
+            assert_eq!(without_port(host), name);
+        }
+    }
+
+    #[test]
+    fn a_token_is_compared_whole() {
+        let token = Token::new("0123456789abcdef");
+        assert!(token.is("0123456789abcdef"));
+        for wrong in ["", "0123456789abcde", "0123456789abcdef0", "0123456789abcdeF"] {
+            assert!(!token.is(wrong));
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn paths_stay_under_the_root_links_included() {
+        let outer = tempfile::tempdir().expect("a temporary folder");
+        let root = outer.path().join("root");
+        std::fs::create_dir_all(root.join("sub")).expect("a writable folder");
+        std::fs::write(outer.path().join("secret.csv"), "a\n1\n").expect("a writable folder");
+        std::fs::write(root.join("sub/a.csv"), "a\n1\n").expect("a writable folder");
+        std::os::unix::fs::symlink(outer.path(), root.join("up")).expect("a link");
+        std::os::unix::fs::symlink(outer.path().join("secret.csv"), root.join("link.csv")).expect("a link");
+        let folder = Folder::new(&root, Vec::new()).expect("the root is there");
+        for good in ["sub/a.csv", "sub/../sub/a.csv", "./sub/a.csv", "sub"] {
+            assert!(folder.to_read(good).is_ok(), "{good}");
+        }
+        let secret = outer.path().join("secret.csv").display().to_string();
+        for bad in [
+            "../secret.csv",
+            "up/secret.csv",
+            "link.csv",
+            "sub/../../secret.csv",
+            &secret,
+            "",
+            "a\0",
+            "/etc/passwd",
+            "../nothing",
+            "none.csv",
+        ] {
+            assert!(folder.to_read(bad).is_err(), "{bad}");
+        }
+        assert!(folder.to_write("new.csv").is_ok() && folder.to_write("sub/new.csv").is_ok());
+        for bad in [
+            "../new.csv",
+            "up/new.csv",
+            "link.csv",
+            "/tmp/new.csv",
+            "",
+            ".hidden",
+            "sub/",
+            "none/new.csv",
+            "sub/../new.csv",
+        ] {
+            assert!(folder.to_write(bad).is_err(), "{bad}");
+        }
+        let trusting = Folder::new(&root, vec![outer.path().join("secret.csv")]).expect("the root is there");
+        assert!(trusting.to_read("../secret.csv").is_ok());
+        assert!(trusting.to_write("../secret.csv").is_err());
+    }
+}
