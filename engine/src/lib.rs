@@ -30,6 +30,7 @@ pub mod judge;
 pub mod query;
 pub mod release;
 pub mod verify;
+pub mod attack;
 pub mod wire;
 
 pub use counts::{Counter, GroupCounts};

@@ -22,7 +22,7 @@ pub enum SuppressedAs {
 }
 
 /// A cell of the file; none where it has no value.
-type Text = Option<String>;
+pub type Text = Option<String>;
 
 /// How many records of a group there are, and per sensitive attribute how many have each value.
 #[derive(Clone, Debug, Default)]
@@ -160,6 +160,18 @@ impl Verifier {
             }
         }
         Ok(())
+    }
+
+    /// The groups of the file in the order of their cells: these, how many records, and per sensitive attribute how many
+    /// have each value.
+    pub fn groups(&self) -> Vec<(&[Text], u64, &[HashMap<Text, u64>])> {
+        let mut groups: Vec<_> = self
+            .groups
+            .iter()
+            .map(|(cells, found)| (cells.as_slice(), found.size, found.values.as_slice()))
+            .collect();
+        groups.sort_by(|a, b| a.0.cmp(b.0));
+        groups
     }
 
     /// How many records of the file have each value of a sensitive attribute.

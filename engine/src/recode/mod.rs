@@ -11,6 +11,7 @@ pub(crate) mod nearest;
 pub mod bottom_up;
 pub mod top_down;
 pub mod mondrian;
+pub mod deal;
 pub mod method;
 
 use std::hash::Hash;

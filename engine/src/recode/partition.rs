@@ -51,7 +51,8 @@ impl Watch<'_> {
 pub struct Part {
     /// The group of the counts.
     pub base: u32,
-    /// Their value of the sensitive attribute; none where diversity was not asked for.
+    /// Their value of the sensitive attribute; none where diversity was not asked for. Where records were dealt, the
+    /// place of their sensitive values among the cells of the group.
     pub value: Option<Code>,
     pub n_records: u64,
 }
@@ -64,6 +65,8 @@ pub struct Partition {
     /// In the order of their first parts; the parts of a class increase and are not empty.
     classes: Vec<Vec<Part>>,
     least: Least,
+    /// Whether parts name cells of their group rather than values of one sensitive attribute.
+    is_by_cell: bool,
 }
 
 /// How published cells look. A single value prints as itself in every style.
@@ -165,7 +168,12 @@ impl Partition {
             });
         }
         classes.sort_unstable();
-        Partition { classes, least }
+        Partition { classes, least, is_by_cell: false }
+    }
+
+    /// The same for parts that name the cells of their groups.
+    pub(crate) fn by_cell(classes: Vec<Vec<Part>>, k: u64) -> Partition {
+        Partition { is_by_cell: true, ..Partition::new(classes, Least::of(k, None)) }
     }
 
     pub fn n_classes(&self) -> usize {
@@ -236,8 +244,12 @@ impl Partition {
         }
         let mut shares = Vec::new();
         for of_value in wanted.chunk_by(|a, b| a.0 == b.0) {
-            let is_meant = |codes: &[Code]| of_value[0].0.is_none_or(|value| codes[self.least.sensitive] == value);
-            let cells = (0..).zip(counts.cells(base)).filter(|(_, (codes, _))| is_meant(codes));
+            let is_meant = |cell: u32, codes: &[Code]| match of_value[0].0 {
+                None => true,
+                Some(meant) if self.is_by_cell => meant.0 == cell,
+                Some(value) => codes[self.least.sensitive] == value,
+            };
+            let cells = (0..).zip(counts.cells(base)).filter(|(cell, (codes, _))| is_meant(*cell, codes));
             let mut left: Vec<(u32, u64)> = cells.map(|(cell, (_, n))| (cell, n)).collect();
             for of_group in of_value.chunk_by(|a, b| a.1 == b.1) {
                 let (group, n_records) = (of_group[0].1, of_group.iter().map(|wanted| wanted.2).sum());

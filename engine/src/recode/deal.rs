@@ -1,0 +1,470 @@
+//! Stack & Deal: classes of equal size, in which every sensitive value is as frequent as in the table, to one record.
+//!
+//! Gowda, "Stack and Deal" (2021): records are stacked by sensitive value, the most frequent first, and dealt to
+//! ⌊records / k⌋ classes like cards to players. The dealing says how many records of each value a class gets, its *hand*,
+//! and not which. That choice is ours: near ones.
+//!
+//! First the table is halved again and again. A half of the classes gets, for every value in its hands, the records
+//! that come first along one attribute: of the attributes, the one that leaves the nearest records together. Then
+//! classes exchange records that have the same sensitive values, where both together lose less by it. Neither touches
+//! the hands, so that all that the dealing guarantees stays, and the distance of every class to the table with it.
+//!
+//! What it costs: for every halving a pass over the attributes, so records · attributes · log₂(records / k); and for
+//! every attempt at an exchange all pairs of records of two classes with the same sensitive values, at most k² ·
+//! attributes.
+
+use rustc_hash::FxHashMap;
+
+use crate::counts::GroupCounts;
+use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::Hierarchy;
+use crate::random::Random;
+use crate::recode::partition::{Least, Part, Partition, Watch};
+use crate::recode::space::{Side, Space, widen};
+use crate::table::Code;
+
+/// Which records of a sensitive value go to which class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrange {
+    /// Any, by chance: the paper's own dealing.
+    Plain,
+    /// Near ones, with so many attempts at an exchange per class.
+    Near { n_tries: u32 },
+}
+
+/// Attempts at an exchange per class where nobody says how many.
+pub const N_TRIES: u32 = 300;
+
+/// Puts all records into classes by dealing.
+///
+/// # Guarantee
+/// There are ⌊records / k⌋ classes. Their sizes differ by at most one, and so do their counts of every value of the
+/// first sensitive attribute. The hands depend on the counts and k alone, and the classes on these, the hierarchies, the
+/// weights, the arrangement and the seed.
+pub fn partition(
+    counts: &GroupCounts,
+    hierarchies: &[Hierarchy],
+    weights: &[f64],
+    k: u64,
+    arrange: Arrange,
+    seed: u64,
+    watch: &Watch,
+) -> Result<Partition> {
+    Least::of(k, None).check(counts, hierarchies)?;
+    if counts.sensitive().is_empty() {
+        return Err(Error::new(ErrorKind::Request, "there is no sensitive attribute to deal by")
+            .hint("give an attribute the role sensitive, or take another method"));
+    }
+    let space = Space::new(counts, hierarchies, weights)?;
+    let (stack, kinds) = stack(counts);
+    let n_classes = (counts.n_records() / k) as usize;
+    let mut hands = Hands::deal(&stack, n_classes);
+    if counts.sensitive().len() > 1 {
+        hands.even_out(&Bounds::new(counts, kinds, n_classes as u64));
+    }
+    let mut random = Random::new(seed);
+    let classes = match arrange {
+        Arrange::Plain => hands.fill_by_chance(stack, &mut random),
+        Arrange::Near { n_tries } => {
+            let mut classes = Table { space: &space, hands: &hands, watch }.fill_by_halving(stack)?;
+            exchange(&space, &mut classes, n_tries, &mut random, watch)?;
+            classes
+        }
+    };
+    (watch.progress)(counts.n_records());
+    let parts = |cards: &Vec<Card>| cards.iter().map(Card::part).collect();
+    Ok(Partition::by_cell(classes.iter().map(parts).collect(), k))
+}
+
+/// One record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Card {
+    /// The number of its combination of sensitive values, in the order of the stack.
+    kind: u32,
+    /// Its group of the counts, and the place of its sensitive values among the cells of the group.
+    base: u32,
+    cell: u32,
+}
+
+impl Card {
+    fn part(&self) -> Part {
+        Part { base: self.base, value: Some(Code(self.cell)), n_records: 1 }
+    }
+}
+
+/// By how much the classes of a partition differ at most in how many records they have of a value: for each sensitive
+/// attribute, and for their combination.
+pub fn differences(counts: &GroupCounts, partition: &Partition) -> (Vec<u64>, u64) {
+    let n_attributes = counts.sensitive().len();
+    let values = |part: &Part| counts.cells(part.base as usize).nth(part.value.map_or(0, |cell| cell.index()));
+    let mut least_most: FxHashMap<(usize, Vec<Code>), (u64, u64, u64)> = FxHashMap::default();
+    for parts in partition.classes() {
+        let mut found: FxHashMap<(usize, Vec<Code>), u64> = FxHashMap::default();
+        for part in parts {
+            let codes = values(part).expect("a part names a cell of its group").0;
+            for (s, code) in codes.iter().enumerate() {
+                *found.entry((s, vec![*code])).or_default() += part.n_records;
+            }
+            *found.entry((n_attributes, codes.to_vec())).or_default() += part.n_records;
+        }
+        for (value, n) in found {
+            let (least, most, n_classes) = least_most.entry(value).or_insert((u64::MAX, 0, 0));
+            (*least, *most, *n_classes) = (n.min(*least), n.max(*most), *n_classes + 1);
+        }
+    }
+    let mut differ = vec![0; n_attributes + 1];
+    for ((s, _), (least, most, n_classes)) in least_most {
+        let least = if n_classes < partition.n_classes() as u64 { 0 } else { least };
+        differ[s] = differ[s].max(most - least);
+    }
+    let of_all = differ.pop().expect("there is one more than attributes");
+    (differ, of_all)
+}
+
+/// All records, by sensitive values: of the first attribute, then of the second …, the most frequent first. And for
+/// every kind of record the ranks of its values.
+fn stack(counts: &GroupCounts) -> (Vec<Card>, Vec<Vec<u32>>) {
+    let rank: Vec<Vec<u32>> = (0..counts.sensitive().len())
+        .map(|s| {
+            let frequencies = counts.distribution(s);
+            let mut by_frequency: Vec<usize> = (0..frequencies.len()).collect();
+            by_frequency.sort_by_key(|&value| std::cmp::Reverse(frequencies[value]));
+            let mut rank = vec![0; frequencies.len()];
+            (0..).zip(by_frequency).for_each(|(i, value)| rank[value] = i);
+            rank
+        })
+        .collect();
+    let ranks = |codes: &[Code]| codes.iter().zip(&rank).map(|(code, rank)| rank[code.index()]).collect::<Vec<u32>>();
+    let all = || (0..counts.n_groups()).flat_map(|base| (0u32..).zip(counts.cells(base)).map(move |cell| (base, cell)));
+    let mut kinds: Vec<Vec<u32>> = all().map(|(_, (_, (codes, _)))| ranks(codes)).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let kind_of: FxHashMap<&[u32], u32> = kinds.iter().map(Vec::as_slice).zip(0..).collect();
+    let cards = all().flat_map(|(base, (cell, (codes, n_records)))| {
+        let card = Card { kind: kind_of[ranks(codes).as_slice()], base: base as u32, cell };
+        std::iter::repeat_n(card, n_records as usize)
+    });
+    let mut cards: Vec<Card> = cards.collect();
+    cards.sort_by_key(|card| card.kind);
+    (cards, kinds)
+}
+
+/// How many records of each value a class should have.
+struct Bounds {
+    /// By kind, the rank of its value of each sensitive attribute.
+    kinds: Vec<Vec<u32>>,
+    /// By sensitive attribute and rank: records of the table, shared out to the classes and rounded down and up.
+    of_value: Vec<Vec<(u64, u64)>>,
+}
+
+impl Bounds {
+    fn new(counts: &GroupCounts, kinds: Vec<Vec<u32>>, n_classes: u64) -> Bounds {
+        let of_attribute = |s: usize| {
+            let mut frequencies = counts.distribution(s);
+            frequencies.sort_unstable_by_key(|&n| std::cmp::Reverse(n));
+            frequencies.into_iter().map(|n| (n / n_classes, n.div_ceil(n_classes))).collect()
+        };
+        Bounds { kinds, of_value: (0..counts.sensitive().len()).map(of_attribute).collect() }
+    }
+
+    /// How many records a hand has too many or too few.
+    fn n_wrong(&self, hand: &[u32]) -> u64 {
+        let mut n_wrong = 0;
+        let mut values: Vec<u32> = Vec::with_capacity(hand.len());
+        for (s, bounds) in self.of_value.iter().enumerate() {
+            values.clear();
+            values.extend(hand.iter().map(|&kind| self.kinds[kind as usize][s]));
+            values.sort_unstable();
+            let mut n_needed = 0;
+            for same in values.chunk_by(|a, b| a == b) {
+                let (n, (least, most)) = (same.len() as u64, bounds[same[0] as usize]);
+                n_wrong += n.saturating_sub(most) + least.saturating_sub(n);
+                n_needed += least;
+            }
+            // Values that the hand lacks: they are the most frequent, so that they come first.
+            n_wrong += bounds.iter().take_while(|(least, _)| *least > 0).map(|(least, _)| least).sum::<u64>() - n_needed;
+        }
+        n_wrong
+    }
+}
+
+/// Rounds over all hands, and hands that each is tried with, to even them out.
+const N_ROUNDS: u32 = 8;
+const N_PARTNERS: u64 = 64;
+
+/// For every class the kinds of its records, increasing.
+struct Hands {
+    n_kinds: usize,
+    kinds: Vec<Vec<u32>>,
+}
+
+impl Hands {
+    fn deal(stack: &[Card], n_classes: usize) -> Hands {
+        let mut kinds = vec![Vec::with_capacity(stack.len() / n_classes + 1); n_classes];
+        for (i, card) in stack.iter().enumerate() {
+            kinds[i % n_classes].push(card.kind);
+        }
+        Hands { n_kinds: stack.last().map_or(0, |card| card.kind as usize + 1), kinds }
+    }
+
+    /// Exchanges kinds between hands until the values of every sensitive attribute are as even as those of the first, or
+    /// no exchange helps. The first stays as it is.
+    fn even_out(&mut self, bounds: &Bounds) {
+        let mut random = Random::new(0);
+        let n = self.kinds.len() as u64;
+        for _ in 0..N_ROUNDS {
+            let mut n_wrong = 0;
+            for first in 0..self.kinds.len() {
+                for _ in 0..N_PARTNERS {
+                    let wrong = bounds.n_wrong(&self.kinds[first]);
+                    if wrong == 0 {
+                        break;
+                    }
+                    let second = random.below(n) as usize;
+                    self.exchange(bounds, first, second);
+                }
+                n_wrong += bounds.n_wrong(&self.kinds[first]);
+            }
+            if n_wrong == 0 {
+                break;
+            }
+        }
+        self.kinds.iter_mut().for_each(|hand| hand.sort_unstable());
+    }
+
+    /// Makes the exchange between two hands, of records with the same value of the first attribute, that helps most.
+    fn exchange(&mut self, bounds: &Bounds, first: usize, second: usize) {
+        if first == second {
+            return;
+        }
+        let (mut ours, mut theirs) = (self.kinds[first].clone(), self.kinds[second].clone());
+        let mut best = (bounds.n_wrong(&ours) + bounds.n_wrong(&theirs), None);
+        for i in 0..ours.len() {
+            for j in 0..theirs.len() {
+                let (a, b) = (ours[i], theirs[j]);
+                if a == b || bounds.kinds[a as usize][0] != bounds.kinds[b as usize][0] {
+                    continue;
+                }
+                (ours[i], theirs[j]) = (b, a);
+                let n_wrong = bounds.n_wrong(&ours) + bounds.n_wrong(&theirs);
+                if n_wrong < best.0 {
+                    best = (n_wrong, Some((i, j)));
+                }
+                (ours[i], theirs[j]) = (a, b);
+            }
+        }
+        if let (_, Some((i, j))) = best {
+            (self.kinds[first][i], self.kinds[second][j]) = (theirs[j], ours[i]);
+        }
+    }
+
+    fn fill_by_chance(&self, mut stack: Vec<Card>, random: &mut Random) -> Vec<Vec<Card>> {
+        for same in stack.chunk_by_mut(|a, b| a.kind == b.kind) {
+            random.shuffle(same);
+        }
+        let mut next: Vec<usize> = vec![0; self.n_kinds];
+        (0..stack.len()).rev().for_each(|i| next[stack[i].kind as usize] = i);
+        let mut take = |kind: &u32| {
+            let card = stack[next[*kind as usize]];
+            next[*kind as usize] += 1;
+            card
+        };
+        self.kinds.iter().map(|hand| hand.iter().map(&mut take).collect()).collect()
+    }
+}
+
+/// Where hands are filled with near records.
+struct Table<'a> {
+    space: &'a Space,
+    hands: &'a Hands,
+    watch: &'a Watch<'a>,
+}
+
+/// Sets of fewer records are halved by one thread.
+const N_PARALLEL: usize = 4_096;
+
+/// So many records of a half are compared with each other to see how near they are.
+const N_SAMPLE: usize = 40;
+
+impl Table<'_> {
+    /// The classes in an order in which neighbours are near.
+    fn fill_by_halving(&self, mut stack: Vec<Card>) -> Result<Vec<Vec<Card>>> {
+        let mut classes: Vec<u32> = (0..self.hands.kinds.len() as u32).collect();
+        self.halve(&mut classes, &mut stack)
+    }
+
+    /// `cards` are, by kind, what the hands of the classes ask for.
+    fn halve(&self, classes: &mut [u32], cards: &mut [Card]) -> Result<Vec<Vec<Card>>> {
+        self.watch.check()?;
+        if classes.len() == 1 {
+            return Ok(vec![cards.to_vec()]);
+        }
+        let axis = self.best_axis(classes, cards);
+        let n_first = self.split(axis, classes, cards);
+        let (first_classes, second_classes) = classes.split_at_mut(n_classes_of_half(classes.len()));
+        let is_large = cards.len() >= N_PARALLEL;
+        let (first_cards, second_cards) = cards.split_at_mut(n_first);
+        let mut first = || self.halve(first_classes, first_cards);
+        let mut second = || self.halve(second_classes, second_cards);
+        let (first, second) = if is_large { rayon::join(first, second) } else { (first(), second()) };
+        let mut found = first?;
+        found.extend(second?);
+        Ok(found)
+    }
+
+    /// The axis along which halves have the nearest records.
+    fn best_axis(&self, classes: &[u32], cards: &[Card]) -> usize {
+        let sides = self.space.around(cards.iter().map(|card| card.base));
+        let wide = (0..sides.len()).filter(|&a| sides[a].0 < sides[a].1);
+        let (mut classes, mut sorted) = (classes.to_vec(), cards.to_vec());
+        let mut spread = |axis: usize| {
+            sorted.copy_from_slice(cards);
+            let n_first = self.split(axis, &mut classes, &mut sorted);
+            self.spread(&sorted[..n_first]) + self.spread(&sorted[n_first..])
+        };
+        wide.min_by_key(|&axis| spread(axis)).unwrap_or(0)
+    }
+
+    /// Halves the classes, and gives the first half those records of each kind that come first along an axis; how many
+    /// these are. Cards stay sorted by kind within both halves.
+    fn split(&self, axis: usize, classes: &mut [u32], cards: &mut [Card]) -> usize {
+        let place = |card: &Card| self.space.places(card.base)[axis];
+        // A class goes where the records that it may get are.
+        let mut mean = FxHashMap::default();
+        for same in cards.chunk_by(|a, b| a.kind == b.kind) {
+            let sum: u64 = same.iter().map(|card| u64::from(place(card))).sum();
+            mean.insert(same[0].kind, sum * 1_000 / same.len() as u64);
+        }
+        let hand = |class: u32| self.hands.kinds[class as usize].as_slice();
+        let score = |class: u32| hand(class).iter().map(|kind| mean[kind]).sum::<u64>() / hand(class).len() as u64;
+        classes.sort_by_cached_key(|&class| (score(class), class));
+        let mut wanted: FxHashMap<u32, usize> = FxHashMap::default();
+        for &class in &classes[..n_classes_of_half(classes.len())] {
+            hand(class).iter().for_each(|&kind| *wanted.entry(kind).or_default() += 1);
+        }
+        let mut halves = (Vec::new(), Vec::new());
+        for same in cards.chunk_by_mut(|a, b| a.kind == b.kind) {
+            let n = wanted.get(&same[0].kind).copied().unwrap_or(0);
+            if 0 < n && n < same.len() {
+                same.select_nth_unstable_by_key(n, |card| (place(card), card.base, card.cell));
+            }
+            halves.0.extend_from_slice(&same[..n]);
+            halves.1.extend_from_slice(&same[n..]);
+        }
+        cards[..halves.0.len()].copy_from_slice(&halves.0);
+        cards[halves.0.len()..].copy_from_slice(&halves.1);
+        halves.0.len()
+    }
+
+    /// How far apart records are: the mean distance of two of them, times how many there are.
+    fn spread(&self, cards: &[Card]) -> u64 {
+        let n = cards.len().min(N_SAMPLE);
+        let sample: Vec<&[u32]> = (0..n).map(|i| self.space.places(cards[i * cards.len() / n].base)).collect();
+        let pairs = (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
+        let sum: u64 = pairs.map(|(i, j)| self.space.distance_between(sample[i], sample[j])).sum();
+        sum / (n * (n - 1) / 2).max(1) as u64 * cards.len() as u64
+    }
+}
+
+fn n_classes_of_half(n_classes: usize) -> usize {
+    n_classes / 2
+}
+
+/// Lets pairs of classes exchange records with the same sensitive values, as long as both together lose less by it.
+/// Neighbours in the order of the classes are tried most often.
+fn exchange(
+    space: &Space,
+    classes: &mut [Vec<Card>],
+    n_tries: u32,
+    random: &mut Random,
+    watch: &Watch,
+) -> Result<()> {
+    let n = classes.len();
+    if n < 2 {
+        return Ok(());
+    }
+    let mut pair = [Open::default(), Open::default()];
+    for _ in 0..n_tries {
+        watch.check()?;
+        for first in 0..n {
+            let reach = 1u64 << random.below(u64::from(n.ilog2()) + 1);
+            let second = (first + 1 + random.below(reach) as usize) % n;
+            if first == second {
+                continue;
+            }
+            let [ours, theirs] = &mut pair;
+            ours.look(space, &classes[first]);
+            theirs.look(space, &classes[second]);
+            while let Some((i, j)) = best_exchange(space, &classes[first], &classes[second], ours, theirs) {
+                let card = classes[first][i];
+                classes[first][i] = classes[second][j];
+                classes[second][j] = card;
+                ours.look(space, &classes[first]);
+                theirs.look(space, &classes[second]);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A class that may give a record away.
+#[derive(Default)]
+struct Open {
+    /// For each record, the box of the others.
+    others: Vec<Side>,
+    /// What all lose together.
+    loss: u64,
+}
+
+/// An empty box: wider than nothing, so that it costs nothing to be widened.
+const NOTHING: Side = (u32::MAX, 0);
+
+impl Open {
+    fn look(&mut self, space: &Space, cards: &[Card]) {
+        let (n, n_axes) = (cards.len(), space.n_axes());
+        self.others.clear();
+        self.others.resize(n * n_axes, NOTHING);
+        let mut sides = vec![NOTHING; n_axes];
+        for i in 0..n {
+            self.others[i * n_axes..(i + 1) * n_axes].copy_from_slice(&sides);
+            widen(&mut sides, space.places(cards[i].base));
+        }
+        self.loss = n as u64 * space.cost(&sides);
+        sides.fill(NOTHING);
+        for i in (0..n).rev() {
+            let others = &mut self.others[i * n_axes..(i + 1) * n_axes];
+            others.iter_mut().zip(&sides).for_each(|(side, after)| {
+                *side = (side.0.min(after.0), side.1.max(after.1));
+            });
+            widen(&mut sides, space.places(cards[i].base));
+        }
+    }
+
+    fn loss_with(&self, space: &Space, n: usize, i: usize, places: &[u32]) -> u64 {
+        let n_axes = space.n_axes();
+        n as u64 * space.cost_with(&self.others[i * n_axes..(i + 1) * n_axes], places)
+    }
+}
+
+/// The exchange after which two classes lose least together, if they lose less than now.
+fn best_exchange(space: &Space, first: &[Card], second: &[Card], ours: &Open, theirs: &Open) -> Option<(usize, usize)> {
+    let mut best = (ours.loss + theirs.loss, None);
+    // Both are sorted by kind.
+    let mut start = 0;
+    for (i, card) in first.iter().enumerate() {
+        while start < second.len() && second[start].kind < card.kind {
+            start += 1;
+        }
+        let same = second[start..].iter().take_while(|other| other.kind == card.kind);
+        for (j, other) in (start..).zip(same).filter(|(_, other)| other.base != card.base) {
+            let loss = ours.loss_with(space, first.len(), i, space.places(other.base));
+            if loss < best.0 {
+                let loss = loss + theirs.loss_with(space, second.len(), j, space.places(card.base));
+                if loss < best.0 {
+                    best = (loss, Some((i, j)));
+                }
+            }
+        }
+    }
+    best.1
+}
