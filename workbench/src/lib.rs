@@ -12,6 +12,7 @@ pub mod source;
 pub mod project;
 pub mod count;
 pub mod wishes;
+pub mod local;
 pub mod outside;
 pub mod survey;
 pub mod staged;
