@@ -513,7 +513,9 @@ impl<'a> Reader<'a> {
                 return Err((column, wrong(&message)));
             }
         };
-        number.ok_or_else(|| (column, wrong(&format!("expected a {}", if hierarchy.kind() == Kind::Date { "date" } else { "number" }))))
+        number.ok_or_else(|| {
+            (column, wrong(&format!("expected a {}", if hierarchy.kind() == Kind::Date { "date" } else { "number" })))
+        })
     }
 
     fn word(&mut self, expected: &str) -> Read<(usize, &'a str)> {

@@ -313,7 +313,8 @@ pub fn share(n: u64, of: u64) -> f64 {
     if of == 0 { 0.0 } else { rounded(n as f64 / of as f64) }
 }
 
-fn rounded(value: f64) -> f64 {
+/// Six decimals are enough for anything that is measured.
+pub fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
@@ -516,7 +517,8 @@ pub fn check_claims(certificate: &Certificate, verdict: &Verdict, columns: &[Str
         claim("fewest distinct", number(certificate.fewest_distinct), number(verdict.fewest_distinct)),
     ];
     // Where every group was generalized on its own, there is no height to speak of.
-    claims.retain(|claim| claim.claim != "height" || (claim.claimed.as_str(), claim.found.as_str()) != ("none", "none"));
+    claims
+        .retain(|claim| claim.claim != "height" || (claim.claimed.as_str(), claim.found.as_str()) != ("none", "none"));
     for finding in verdict.findings.iter().filter(|finding| finding.is_judged) {
         let name = key(finding.criterion.measure, &certificate.sensitive);
         let entry = certificate.criteria.get(&name);

@@ -16,8 +16,8 @@ use incrowd::recode::mondrian::Cut;
 use incrowd::recode::partition::{CellStyle, Least, Part, Partition, Watch};
 use incrowd::recode::{Recoding, Span, bottom_up, global, mondrian};
 use incrowd::release::{Column, Publisher};
-use incrowd::{Distance, ErrorKind, GroupCounts, Hierarchy, Measure, Method, Missing, Result, Rule, Yardstick};
 use incrowd::table::Code;
+use incrowd::{Distance, ErrorKind, GroupCounts, Hierarchy, Measure, Method, Missing, Result, Rule, Yardstick};
 use proptest::prelude::*;
 
 fn partition(
@@ -72,9 +72,8 @@ fn published(recoding: &Recoding) -> Vec<(Vec<&str>, u64)> {
 fn figure_1_six_records_with_k_3() {
     let rows: [&[i64]; 6] = [&[24, 53712], &[25, 53711], &[30, 53711], &[30, 53711], &[32, 53712], &[32, 53713]];
     let (counts, hierarchies) = numbers(&["age", "zipcode"], &rows);
-    let partition =
-        bottom_up::partition(&counts, &hierarchies, &[1.0, 1.0], Least::of(3, None), &Watch::default())
-            .expect("six records");
+    let partition = bottom_up::partition(&counts, &hierarchies, &[1.0, 1.0], Least::of(3, None), &Watch::default())
+        .expect("six records");
     // As in Figure 1(c): the two records that are equal go different ways.
     let recoding = partition.recode(&counts, &hierarchies, CellStyle::Ranges);
     let expected = [(vec!["[24-30]", "[53711-53712]"], 3), (vec!["[30-32]", "[53711-53713]"], 3)];
@@ -817,7 +816,8 @@ fn two_sensitive_attributes() {
     let records: Vec<Vec<Cell>> = (0..300).map(record).collect();
     let counts = counts_of(&["x"], &["s", "t"], &Missing::default(), &records);
     let hierarchies = [Rule::Flat.resolve(&counts.domains()[0]).expect("any values")];
-    let yardstick = Yardstick::new(&counts, &[], [Measure::Distinct(1), Measure::Closeness(1)]).expect("both are there");
+    let yardstick =
+        Yardstick::new(&counts, &[], [Measure::Distinct(1), Measure::Closeness(1)]).expect("both are there");
     for method in Method::ALL {
         let least = Least { k: 7, l: Some(5), sensitive: 1 };
         let task = Task { counts: &counts, hierarchies: &hierarchies, weights: &[1.0], least, seed: 1 };

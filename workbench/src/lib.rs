@@ -13,6 +13,7 @@ pub mod project;
 pub mod count;
 pub mod wishes;
 pub mod local;
+pub mod compare;
 pub mod outside;
 pub mod survey;
 pub mod staged;

@@ -64,25 +64,30 @@ impl Local {
         self.method.is_random().then_some(self.seed)
     }
 
-    /// Recodes, and judges by the criteria and `more` measures; the bar moves on by the number of records.
-    pub fn make(
+    /// Recodes; the bar moves on by the number of records, and ends the work where somebody finishes it.
+    pub fn recode(
         &self,
         counted: &Counted,
         weights: &[f64],
         criteria: &Criteria,
-        more: &[Measure],
         bar: &ProgressBar,
-    ) -> Result<Made> {
-        let least = guaranteed(criteria)?;
-        let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
+    ) -> Result<Recoding> {
+        let (counts, hierarchies, least) = (&counted.counts, &counted.hierarchies[..], guaranteed(criteria)?);
         let task = Task { counts, hierarchies, weights, least, seed: self.seed };
         let watch = Watch { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
-        let mut recoding = self.method.recode(&task, self.style, &watch)?;
-        if self.two_columns {
-            recoding = recoding.in_two_columns(|a| counted.is_numeric(a));
-        }
-        let measures = criteria.iter().map(|criterion| criterion.measure).chain(more.iter().copied());
-        let judgement = judge(counts, hierarchies, weights, &counted.yardstick(measures)?, &recoding)?;
+        let recoding = self.method.recode(&task, self.style, &watch)?;
+        Ok(match self.two_columns {
+            true => recoding.in_two_columns(|a| counted.is_numeric(a)),
+            false => recoding,
+        })
+    }
+
+    /// Recodes, and judges by the criteria.
+    pub fn make(&self, counted: &Counted, criteria: &Criteria, bar: &ProgressBar) -> Result<Made> {
+        let weights = counted.weights();
+        let recoding = self.recode(counted, &weights, criteria, bar)?;
+        let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
+        let judgement = judge(&counted.counts, &counted.hierarchies, &weights, &yardstick, &recoding)?;
         Ok(Made { recoding, judgement })
     }
 }

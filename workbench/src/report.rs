@@ -498,7 +498,10 @@ fn attribute_row(attribute: &AttributeFacts) -> String {
         PublishedAs::Level { level, n_levels, name } => {
             let top = n_levels.saturating_sub(1);
             let is_hidden = *level > 0 && *level == top;
-            (if is_hidden { "hidden".to_string() } else { escape(name) }, format!("<small>level {level} of {top}</small>"))
+            (
+                if is_hidden { "hidden".to_string() } else { escape(name) },
+                format!("<small>level {level} of {top}</small>"),
+            )
         }
         PublishedAs::Own(words) => (escape(words), String::new()),
     };

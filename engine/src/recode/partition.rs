@@ -202,9 +202,7 @@ impl Partition {
                 shares[part.base as usize].push((part.value, group, part.n_records));
             }
         }
-        let shares = shares.into_iter().enumerate().map(|(base, of_base)| {
-            self.shares(counts, base, of_base)
-        });
+        let shares = shares.into_iter().enumerate().map(|(base, of_base)| self.shares(counts, base, of_base));
         let cells: Vec<Vec<Cell>> = writers.into_iter().map(|writer| writer.cells).collect();
         let is_exact = cells.iter().map(|cells| cells.iter().all(|cell| matches!(cell.span, Span::Value(_)))).collect();
         Recoding::new(shares, cells, distinct, is_exact)

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use clap::builder::PossibleValue;
 use incrowd::judge::ncp_of_cells;
 use incrowd::lattice::outcome_of;
 use incrowd::negotiate::check_criteria;
@@ -18,7 +19,6 @@ use incrowd::{
     Answer, Criteria, Criterion, Error, ErrorKind, Hierarchy, Lattice, Measure, Offer, Plan, Request, Result, Role,
     Scheme, Yardstick, negotiate,
 };
-use clap::builder::PossibleValue;
 use serde_json::{Map, Value, json};
 
 use crate::commands::annotate::by_height;
@@ -169,7 +169,8 @@ fn local(args: &Args, project: &Project, talk: &Talk) -> Result<Option<Local>> {
         Err(Error::new(ErrorKind::Request, format!("{flag} {why}")).hint(format!("leave it out, or {hint}")))
     };
     if args.method == GLOBAL {
-        let given = [("--cells", args.cells.is_some()), ("--two-columns", args.two_columns), ("--seed", args.seed.is_some())];
+        let given =
+            [("--cells", args.cells.is_some()), ("--two-columns", args.two_columns), ("--seed", args.seed.is_some())];
         return match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((flag, _)) => refuse(flag, "is about local methods", "choose one with --method top-down".into()),
             None => Ok(None),
@@ -206,7 +207,7 @@ fn make(args: &Args, local: &Local, privacy: &Privacy, counted: &Counted, talk: 
     let n_records = counted.counts.n_records();
     check_criteria(criteria, n_records, &counted.n_sensitive_values())?;
     let bar = talk.things(local.method.name(), n_records, "records");
-    let made = args.project.on_threads(|| local.make(counted, &counted.weights(), criteria, &[], &bar))??;
+    let made = args.project.on_threads(|| local.make(counted, criteria, &bar))??;
     bar.finish_and_clear();
     let missed = made.missed(criteria);
     if missed.is_empty() {
