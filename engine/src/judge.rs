@@ -110,13 +110,7 @@ pub fn ncp_of_cells(hierarchy: &Hierarchy, recoding: &Recoding, attribute: usize
 }
 
 /// What criteria see of each group of a release, in the order of their numbers.
-fn measured(
-    counts: &GroupCounts,
-    yardstick: &Yardstick,
-    recoding: &Recoding,
-    seen: &[u32],
-    sizes: &[u64],
-) -> Measured {
+fn measured(counts: &GroupCounts, yardstick: &Yardstick, recoding: &Recoding, seen: &[u32], sizes: &[u64]) -> Measured {
     let n_sensitive = counts.sensitive().len();
     // By group and value, how many records; the values of all sensitive attributes side by side.
     let mut values: Vec<(u32, u32, u64)> = Vec::new();

@@ -46,13 +46,21 @@ pub struct Draw {
     pub seed: u64,
 }
 
+/// Queries, and how many records each really finds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    pub queries: Vec<Query>,
+    /// By query.
+    pub exact: Vec<u64>,
+}
+
 /// How wrong the answers to some queries are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryError {
-    /// By query, how many records there really are.
-    pub exact: Vec<u64>,
     /// By query, how many the release makes one believe.
     pub estimated: Vec<f64>,
+    /// By query, the difference over the exact answer, or over 1 where there is no such record.
+    pub relative: Vec<f64>,
     /// Half of the relative errors are at most this.
     pub median: f64,
     /// Nine tenths of the relative errors are at most this.
@@ -102,28 +110,32 @@ pub fn draw_queries(counts: &GroupCounts, hierarchies: &[Hierarchy], draw: &Draw
     Ok((0..draw.n_queries).map(query).collect())
 }
 
-/// Answers queries from the counts and from a recoding of them.
-///
-/// The relative error is the difference over the exact answer, or over 1 where there is no such record.
-pub fn query_error(
-    counts: &GroupCounts,
-    hierarchies: &[Hierarchy],
-    recoding: &Recoding,
-    queries: &[Query],
-) -> QueryError {
-    let exact: Vec<u64> = queries.par_iter().map(|query| exact_answer(counts, hierarchies, query)).collect();
-    let sizes = recoding.sizes();
-    let estimated: Vec<f64> =
-        queries.par_iter().map(|query| estimate_of(hierarchies, recoding, &sizes, query)).collect();
-    let error = |(&exact, &estimated): (&u64, &f64)| (estimated - exact as f64).abs() / exact.max(1) as f64;
-    let mut errors: Vec<f64> = exact.iter().zip(&estimated).map(error).collect();
-    errors.sort_by(f64::total_cmp);
-    // The smallest error that at least this share of queries does not exceed.
-    let percentile = |share: f64| match errors.len() {
+impl Workload {
+    pub fn new(counts: &GroupCounts, hierarchies: &[Hierarchy], queries: Vec<Query>) -> Workload {
+        let exact = queries.par_iter().map(|query| exact_answer(counts, hierarchies, query)).collect();
+        Workload { queries, exact }
+    }
+
+    /// Answers the queries from a recoding of the table.
+    pub fn error(&self, hierarchies: &[Hierarchy], recoding: &Recoding) -> QueryError {
+        let sizes = recoding.sizes();
+        let estimated: Vec<f64> =
+            self.queries.par_iter().map(|query| estimate_of(hierarchies, recoding, &sizes, query)).collect();
+        let error = |(&exact, &estimated): (&u64, &f64)| (estimated - exact as f64).abs() / exact.max(1) as f64;
+        let relative: Vec<f64> = self.exact.iter().zip(&estimated).map(error).collect();
+        let (median, percentile_90) = median_and_90(relative.clone());
+        QueryError { estimated, relative, median, percentile_90 }
+    }
+}
+
+/// The smallest number that half, and that nine tenths, of some numbers do not exceed; 0 where there is none.
+pub fn median_and_90(mut numbers: Vec<f64>) -> (f64, f64) {
+    numbers.sort_by(f64::total_cmp);
+    let percentile = |share: f64| match numbers.len() {
         0 => 0.0,
-        n => errors[((share * n as f64).ceil() as usize).clamp(1, n) - 1],
+        n => numbers[((share * n as f64).ceil() as usize).clamp(1, n) - 1],
     };
-    QueryError { median: percentile(0.5), percentile_90: percentile(0.9), exact, estimated }
+    (percentile(0.5), percentile(0.9))
 }
 
 /// How many records a query finds in the table.
@@ -501,7 +513,9 @@ impl<'a> Reader<'a> {
                 return Err((column, wrong(&message)));
             }
         };
-        number.ok_or_else(|| (column, wrong(&format!("is not a {}", hierarchy.kind().name()))))
+        number.ok_or_else(|| {
+            (column, wrong(&format!("expected a {}", if hierarchy.kind() == Kind::Date { "date" } else { "number" })))
+        })
     }
 
     fn word(&mut self, expected: &str) -> Read<(usize, &'a str)> {

@@ -156,7 +156,8 @@ impl<'a> Publisher<'a> {
         let mut cell = shares[0].cell;
         if cell.is_some() {
             let domains = self.counts.sensitive();
-            let values = || self.sensitive_codes.iter().zip(domains).map(move |(codes, domain)| code_in(codes[i], domain));
+            let values =
+                || self.sensitive_codes.iter().zip(domains).map(move |(codes, domain)| code_in(codes[i], domain));
             let place = self.counts.cells(base as usize).position(|(codes, _)| codes.iter().copied().eq(values()));
             cell = Some(place.ok_or_else(changed)? as u32);
         }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::criterion::{Criteria, Criterion, Measure, NEVER, ONE};
+use crate::judge::Judgement;
 use crate::lattice::Lattice;
 use crate::negotiate::{Answer, Explanation, Offer, Offers, Request, decimal};
 use crate::quality::Losses;
@@ -125,19 +126,27 @@ pub fn sensitive_names(lattice: &Lattice) -> Vec<String> {
 pub fn losses(losses: &Losses) -> Value {
     let mut object = Map::new();
     object.insert("ncp".into(), json!(rounded(losses.ncp)));
-    object.insert(
-        "discernibility".into(),
-        match u64::try_from(losses.discernibility) {
-            Ok(n) => json!(n),
-            Err(_) => json!(losses.discernibility as f64),
-        },
-    );
+    object.insert("discernibility".into(), large(losses.discernibility));
     object.insert("group_size".into(), json!(rounded(losses.group_size)));
     object.insert("precision".into(), json!(rounded(losses.precision)));
     if let Some(entropy) = losses.entropy {
         object.insert("entropy".into(), json!(rounded(entropy)));
     }
     Value::Object(object)
+}
+
+/// What a recoding loses, by the quality functions that need no levels.
+pub fn losses_of_judgement(judgement: &Judgement) -> Value {
+    json!({
+        "ncp": rounded(judgement.ncp),
+        "discernibility": large(judgement.discernibility),
+        "group_size": rounded(judgement.mean_group_size),
+    })
+}
+
+/// A whole number, as exactly as JSON can say it.
+fn large(n: u128) -> Value {
+    u64::try_from(n).map_or_else(|_| json!(n as f64), |n| json!(n))
 }
 
 /// What published groups reach, of everything that was measured.
@@ -304,7 +313,8 @@ pub fn share(n: u64, of: u64) -> f64 {
     if of == 0 { 0.0 } else { rounded(n as f64 / of as f64) }
 }
 
-fn rounded(value: f64) -> f64 {
+/// Six decimals are enough for anything that is measured.
+pub fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
@@ -347,8 +357,12 @@ pub struct Certificate {
     pub method: String,
     /// What was asked for; null where a scheme was chosen by hand.
     pub request: Value,
-    /// Which answer was published: `exact`, `suppression`, `height`, `privacy` or `levels`.
+    /// Which answer was published: `exact`, `suppression`, `height`, `privacy` or `levels`; `method` where every group was
+    /// generalized on its own.
     pub choice: String,
+    /// How the cells of a local method are written: `ranges`, `labels`, `sets` or `midpoints`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells: Option<String>,
     /// The promise: criteria by name, with the value promised and the value reached.
     pub criteria: Map<String, Value>,
     pub quasi_identifiers: Vec<String>,
@@ -359,9 +373,10 @@ pub struct Certificate {
     pub original: Map<String, Value>,
     /// The columns of the release, in order.
     pub columns: Vec<String>,
+    /// Null where every group was generalized on its own.
     pub levels: Value,
     pub level_names: Value,
-    pub height: u32,
+    pub height: Option<u32>,
     pub n_records_read: u64,
     /// Left out before anything else, because a value was missing.
     pub n_records_dropped: u64,
@@ -472,8 +487,10 @@ pub struct Claim {
     pub found: String,
 }
 
-fn sum_of_levels(levels: &Value) -> u64 {
-    levels.as_object().into_iter().flatten().filter_map(|(_, level)| level.as_u64()).fold(0, u64::saturating_add)
+/// None where there are no levels.
+fn sum_of_levels(levels: &Value) -> Option<u64> {
+    let levels = levels.as_object()?.values();
+    Some(levels.filter_map(Value::as_u64).fold(0, u64::saturating_add))
 }
 
 /// Compares everything that a certificate says about a release with what the release shows.
@@ -494,11 +511,14 @@ pub fn check_claims(certificate: &Certificate, verdict: &Verdict, columns: &[Str
         claim("columns", certificate.columns.join(","), columns.join(",")),
         claim("records published", certificate.n_records_published.to_string(), verdict.n_records.to_string()),
         claim("records accounted for", certificate.n_records_read.to_string(), accounted.to_string()),
-        claim("height", certificate.height.to_string(), sum_of_levels(&certificate.levels).to_string()),
+        claim("height", number(certificate.height.map(u64::from)), number(sum_of_levels(&certificate.levels))),
         claim("groups", certificate.n_groups.to_string(), verdict.n_groups.to_string()),
         claim("smallest group", number(certificate.smallest_group), number(verdict.smallest_group)),
         claim("fewest distinct", number(certificate.fewest_distinct), number(verdict.fewest_distinct)),
     ];
+    // Where every group was generalized on its own, there is no height to speak of.
+    claims
+        .retain(|claim| claim.claim != "height" || (claim.claimed.as_str(), claim.found.as_str()) != ("none", "none"));
     for finding in verdict.findings.iter().filter(|finding| finding.is_judged) {
         let name = key(finding.criterion.measure, &certificate.sensitive);
         let entry = certificate.criteria.get(&name);

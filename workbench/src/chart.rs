@@ -7,7 +7,7 @@ use crate::page::escape;
 /// One line of a chart: where it goes, and what it is called.
 pub struct Line {
     pub name: String,
-    /// By increasing x; the line stays at a height until the next point.
+    /// By increasing x.
     pub points: Vec<Point>,
 }
 
@@ -18,7 +18,7 @@ pub struct Point {
     pub title: String,
 }
 
-/// A chart of lines that go down in steps, as trade-offs do.
+/// A chart of lines.
 pub struct Chart {
     pub title: String,
     pub x_name: String,
@@ -28,13 +28,15 @@ pub struct Chart {
     /// How a value of each axis is written.
     pub x_label: fn(f64) -> String,
     pub y_label: fn(f64) -> String,
+    /// Whether lines stay at a height until the next point, as trade-offs do, or go straight to it.
+    pub is_stepped: bool,
     pub lines: Vec<Line>,
 }
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 420.0;
 const LEFT: f64 = 56.0;
-const RIGHT: f64 = 96.0;
+const RIGHT: f64 = 124.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 48.0;
 
@@ -93,9 +95,14 @@ pub fn svg(chart: &Chart) -> String {
         let first = &line.points[0];
         let mut path = format!("M{:.1} {:.1}", across(first.x), up(first.y));
         line.points[1..].iter().for_each(|point| {
-            let _ = write!(path, "H{:.1}V{:.1}", across(point.x), up(point.y));
+            let _ = match chart.is_stepped {
+                true => write!(path, "H{:.1}V{:.1}", across(point.x), up(point.y)),
+                false => write!(path, "L{:.1} {:.1}", across(point.x), up(point.y)),
+            };
         });
-        let _ = write!(path, "H{:.1}", WIDTH - RIGHT);
+        if chart.is_stepped {
+            let _ = write!(path, "H{:.1}", WIDTH - RIGHT);
+        }
         let _ = writeln!(svg, "<path d=\"{path}\" stroke=\"{colour}\"/>");
         for point in &line.points {
             let _ = writeln!(

@@ -56,6 +56,11 @@ impl Counted {
         self.sensitive.iter().map(|attribute| attribute.name.clone()).collect()
     }
 
+    /// Whether a quasi-identifier has numbers or dates.
+    pub fn is_numeric(&self, attribute: usize) -> bool {
+        self.hierarchies[attribute].positions().is_some()
+    }
+
     /// By sensitive attribute, how many different values it has.
     pub fn n_sensitive_values(&self) -> Vec<usize> {
         self.counts.sensitive().iter().map(|domain| domain.len()).collect()

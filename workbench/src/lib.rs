@@ -12,6 +12,8 @@ pub mod source;
 pub mod project;
 pub mod count;
 pub mod wishes;
+pub mod local;
+pub mod compare;
 pub mod outside;
 pub mod survey;
 pub mod staged;

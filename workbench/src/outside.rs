@@ -12,9 +12,11 @@ use crate::count::Counted;
 type Text = Option<String>;
 
 /// Everything that the project knows, with texts as the release writes them; `missing` is how it writes "no value".
-pub fn outside(counted: &Counted, scheme: &Scheme, missing: &Text) -> Outside {
+///
+/// Whom of the population a group may be is known for a scheme only.
+pub fn outside(counted: &Counted, scheme: Option<&Scheme>, missing: &Text) -> Outside {
     let originals = (0..counted.sensitive.len()).map(|s| Some(original(counted, s, missing))).collect();
-    Outside { originals, population: population(counted, scheme, missing) }
+    Outside { originals, population: scheme.and_then(|scheme| population(counted, scheme, missing)) }
 }
 
 fn text_of(domain: &Domain, code: usize, missing: &Text) -> Text {

@@ -11,6 +11,15 @@ pub fn document(title: &str, body: &str) -> String {
     )
 }
 
+/// A table of plain texts.
+pub fn table(header: &[String], rows: &[Vec<String>]) -> String {
+    let cells = |row: &[String], tag: &str| -> String {
+        row.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect()
+    };
+    let body: String = rows.iter().map(|row| format!("<tr>{}</tr>\n", cells(row, "td"))).collect();
+    format!("<table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n", cells(header, "th"))
+}
+
 /// Makes a text safe to stand between tags and within quoted attributes.
 pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());

@@ -33,10 +33,7 @@ pub struct Facts<'a> {
 /// How one quasi-identifier is published.
 pub struct AttributeFacts {
     pub name: String,
-    pub level: usize,
-    /// All levels, the exact one and the top included.
-    pub n_levels: usize,
-    pub level_name: String,
+    pub published_as: PublishedAs,
     /// How many distinct labels are published.
     pub n_labels: usize,
     /// A few published labels.
@@ -45,7 +42,21 @@ pub struct AttributeFacts {
     pub ncp: f64,
 }
 
+/// What stands in the cells of a quasi-identifier.
+pub enum PublishedAs {
+    /// Labels of one level of its hierarchy, the same for all records.
+    Level {
+        level: usize,
+        /// All levels, the exact one and the top included.
+        n_levels: usize,
+        name: String,
+    },
+    /// Something of each group's own, in words.
+    Own(&'static str),
+}
+
 /// Least, mean and most records that schemes of one height suppress.
+#[derive(Clone, Copy)]
 pub struct HeightFacts {
     pub height: usize,
     pub n_suppressed_min: u64,
@@ -458,9 +469,13 @@ fn records_bar(facts: &Facts) -> String {
 
 fn attributes(facts: &Facts) -> String {
     let rows: String = facts.attributes.iter().map(attribute_row).collect();
+    let levels = match facts.certificate.height {
+        Some(_) => "Level 0 is the value as it was; the last level hides it.",
+        None => "Every group has values of its own, no wider than its records need; a single value stands as it was.",
+    };
     format!(
         "<section>\n<h2>What happens to each quasi-identifier</h2>\n<table>\n\
-         <caption>Level 0 is the value as it was; the last level hides it. \
+         <caption>{levels} \
          The loss says how much of the attribute’s range a published value leaves open.</caption>\n\
          <thead><tr><th scope=\"col\">Attribute</th><th scope=\"col\">Published as</th>\
          <th scope=\"col\" class=\"loss\">Loss</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</section>\n"
@@ -468,26 +483,35 @@ fn attributes(facts: &Facts) -> String {
 }
 
 fn attribute_row(attribute: &AttributeFacts) -> String {
-    let top = attribute.n_levels.saturating_sub(1);
     let n_labels = attribute.n_labels as u64;
+    let what = match attribute.published_as {
+        PublishedAs::Level { .. } => ("label", "labels"),
+        PublishedAs::Own(_) => ("different cell", "different cells"),
+    };
     let shown: Vec<String> = attribute.samples.iter().map(|sample| escape(sample)).collect();
     let more = if attribute.n_labels > shown.len() { ", …" } else { "" };
     let samples = match shown.is_empty() {
-        true => counted(n_labels, "label", "labels"),
-        false => format!("{}: {}{more}", counted(n_labels, "label", "labels"), shown.join(", ")),
+        true => counted(n_labels, what.0, what.1),
+        false => format!("{}: {}{more}", counted(n_labels, what.0, what.1), shown.join(", ")),
     };
-    let published_as = match attribute.level {
-        level if level > 0 && level == top => "hidden".to_string(),
-        _ => escape(&attribute.level_name),
+    let (published_as, note) = match &attribute.published_as {
+        PublishedAs::Level { level, n_levels, name } => {
+            let top = n_levels.saturating_sub(1);
+            let is_hidden = *level > 0 && *level == top;
+            (
+                if is_hidden { "hidden".to_string() } else { escape(name) },
+                format!("<small>level {level} of {top}</small>"),
+            )
+        }
+        PublishedAs::Own(words) => (escape(words), String::new()),
     };
     let filled = part(attribute.ncp, 1.0) * 100.0;
     format!(
-        "<tr><th scope=\"row\">{}<small>level {} of {top}</small></th>\
+        "<tr><th scope=\"row\">{}{note}</th>\
          <td>{published_as}<small>{samples}</small></td>\
          <td class=\"loss\">{}<svg class=\"bar\" aria-hidden=\"true\"><rect class=\"track\" width=\"100%\" height=\"100%\"/>\
          <rect class=\"fill\" width=\"{filled:.2}%\" height=\"100%\"/></svg></td></tr>\n",
         escape(&attribute.name),
-        attribute.level,
         share(attribute.ncp),
     )
 }
@@ -688,7 +712,7 @@ fn by_height_chart(facts: &Facts) -> String {
     for (i, height) in heights.iter().enumerate().step_by(every) {
         shapes.push_str(&tick(center(i), &height.height.to_string()));
     }
-    let published = heights.iter().position(|height| height.height == facts.certificate.height as usize);
+    let published = heights.iter().position(|height| facts.certificate.height == Some(height.height as u32));
     if let Some(i) = published {
         let n_suppressed = facts.certificate.n_records_suppressed;
         let (x, y) = (center(i), y(n_suppressed as f64));
@@ -741,7 +765,7 @@ fn by_height_label(facts: &Facts, is_marked: bool) -> String {
     let marked = match is_marked {
         true => format!(
             "; this release has height {} and suppresses {}",
-            facts.certificate.height,
+            facts.certificate.height.unwrap_or(0),
             grouped(facts.certificate.n_records_suppressed)
         ),
         false => String::new(),
@@ -756,6 +780,10 @@ fn request(facts: &Facts) -> String {
         "height" => not_all_met("generalizes further than wished"),
         "privacy" => not_all_met("promises less privacy than wished"),
         "levels" => "The levels were chosen by hand.".to_string(),
+        "method" => format!(
+            "Every group was generalized on its own, with the method “{}”, and no record was suppressed.",
+            escape(&facts.certificate.method)
+        ),
         other => format!("The answer taken was “{}”.", escape(other)),
     };
     let rows: String = wishes(facts).iter().map(wish_row).collect();
@@ -1070,6 +1098,7 @@ mod tests {
             method: "global recoding".to_string(),
             request: json!({"k": 10, "l": 3, "max_suppressed": 321,
                 "max_level": {"age": 2, "workclass": 2, "race": 1, "occupation": 2, "education": 0}}),
+            cells: None,
             choice: "height".to_string(),
             criteria: criteria.as_object().expect("written as an object").clone(),
             quasi_identifiers: names(&["age", "workclass", "race", "occupation", "education"]),
@@ -1078,7 +1107,7 @@ mod tests {
             columns: names(&["age", "workclass", "race", "occupation", "education", "hours-per-week", "income"]),
             levels: json!({"age": 1, "workclass": 2, "race": 2, "occupation": 2, "education": 0}),
             level_names: json!({}),
-            height: 7,
+            height: Some(7),
             n_records_read: 32561,
             n_records_dropped: 2399,
             n_records_suppressed: 238,
@@ -1116,9 +1145,7 @@ mod tests {
     fn attribute(name: &str, level: usize, n_levels: usize, samples: &[&str], ncp: f64) -> AttributeFacts {
         AttributeFacts {
             name: name.to_string(),
-            level,
-            n_levels,
-            level_name: format!("level {level} of its hierarchy"),
+            published_as: PublishedAs::Level { level, n_levels, name: format!("level {level} of its hierarchy") },
             n_labels: if level + 1 == n_levels { 1 } else { 15 },
             samples: samples.iter().map(|sample| sample.to_string()).collect(),
             ncp,
@@ -1203,7 +1230,7 @@ mod tests {
             let mut facts = facts(&certificate, &verdict, &claims);
             facts.release = evil;
             facts.attributes = vec![attribute(evil, 0, 2, &[evil], 0.5)];
-            facts.attributes[0].level_name = text();
+            facts.attributes[0].published_as = PublishedAs::Level { level: 1, n_levels: 3, name: text() };
             let page = html(&facts);
             assert!(page.contains("&lt;script&gt;"));
             assert!(!page.contains("<script"));

@@ -144,6 +144,28 @@ fn link(_: &File, _: &Path) -> std::io::Result<()> {
     unreachable!("only Linux has files without a name")
 }
 
+/// Refuses a place for a picture before any work is done; `endings` are those that a picture may have.
+pub fn check_picture(path: &Path, endings: &[&str], replace: bool) -> Result<()> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
+    if !endings.contains(&ending) {
+        let known: Vec<String> = endings.iter().map(|ending| format!(".{ending}")).collect();
+        return Err(Error::new(ErrorKind::Request, format!("a chart is written as {}", known.join(" or ")))
+            .at(path.display().to_string())
+            .hint(format!("for example -o chart.{}", endings[0])));
+    }
+    if !replace && path.symlink_metadata().is_ok() {
+        return Err(exists(path));
+    }
+    Staged::create(path).map(|_| ())
+}
+
+/// Writes a text whole, or not at all.
+pub fn write_text(path: &Path, text: &str, replace: bool) -> Result<()> {
+    let staged = Staged::create(path)?;
+    staged.file().write_all(text.as_bytes()).map_err(|error| crate::io_error(path, error))?;
+    staged.commit(replace)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

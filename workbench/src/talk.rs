@@ -160,6 +160,14 @@ pub fn to_stderr(line: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
+/// Rows as CSV.
+pub fn csv(header: &[String], rows: &[Vec<String>]) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let written = writer.write_record(header).and_then(|()| rows.iter().try_for_each(|row| writer.write_record(row)));
+    written.expect("memory takes any record");
+    String::from_utf8(writer.into_inner().expect("memory takes any record")).expect("made of texts")
+}
+
 /// Lays out rows in columns; all but the columns named in `left` are aligned to the right.
 pub fn columns(header: &[&str], rows: &[Vec<String>], left: &[usize]) -> String {
     let width = |text: &str| text.chars().count();

@@ -135,14 +135,19 @@ impl ProjectArgs {
         let bar = talk.things("annotating", n_schemes, "schemes");
         let effort = Effort { n_bytes_max, progress: &|n| bar.inc(n as u64) };
         let measures: Vec<Measure> = criteria.iter().map(|criterion| criterion.measure).collect();
+        let lattice = self.on_threads(|| counted.annotate(measures, best_by.needs_entropy(), &effort))?;
+        bar.finish_and_clear();
+        lattice
+    }
+
+    /// Works with as many threads as the flags say.
+    pub fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T> {
         let n_threads = Choice { n_threads: usize::from(self.threads), ..Choice::default() }.n_threads();
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(n_threads)
             .build()
             .map_err(|error| Error::new(ErrorKind::Io, format!("could not start threads: {error}")))?;
-        let lattice = pool.install(|| counted.annotate(measures, best_by.needs_entropy(), &effort));
-        bar.finish_and_clear();
-        lattice
+        Ok(pool.install(work))
     }
 }
 

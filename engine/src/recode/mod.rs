@@ -176,6 +176,24 @@ impl Recoding {
         self.shares.iter().any(|share| share.cell.is_some())
     }
 
+    /// The same, for a release that gives the lowest and the highest number of some quasi-identifiers a column each.
+    ///
+    /// Where a cell leaves open whether there is a value, both columns have none.
+    pub fn in_two_columns(mut self, is_meant: impl Fn(usize) -> bool) -> Recoding {
+        for (_, cells) in self.cells.iter_mut().enumerate().filter(|(a, _)| is_meant(*a)) {
+            for cell in cells {
+                match &cell.ends {
+                    Some((low, high)) => cell.text = format!("{low} to {high}"),
+                    None => cell.is_missing = true,
+                }
+                if cell.is_missing {
+                    cell.text.clear();
+                }
+            }
+        }
+        self
+    }
+
     /// How many records each published group has.
     pub fn sizes(&self) -> Vec<u64> {
         let mut sizes = vec![0; self.n_groups];
@@ -189,6 +207,14 @@ impl Recoding {
 
     pub fn n_suppressed(&self) -> u64 {
         self.shares.iter().filter(|share| share.group.is_none()).map(|share| share.n_records).sum()
+    }
+
+    /// How many records each group has that a reader of the release can tell apart.
+    pub fn sizes_as_seen(&self) -> Vec<u64> {
+        let (seen, n_groups) = self.as_seen();
+        let mut sizes = vec![0; n_groups];
+        seen.iter().zip(self.sizes()).for_each(|(&group, size)| sizes[group as usize] += size);
+        sizes
     }
 
     /// The groups as a reader of the release sees them: for every group a number that groups with the same texts share,

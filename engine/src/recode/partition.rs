@@ -1,7 +1,6 @@
 //! Records put into classes, each large and diverse enough to be published as one box; and what the boxes print.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustc_hash::FxHashMap;
 
@@ -26,20 +25,19 @@ pub struct Least {
 pub struct Watch<'a> {
     /// Called with the number of records that have just found their class; in the end all have.
     pub progress: &'a (dyn Fn(u64) + Sync),
-    /// When this becomes true, the computation ends with an error of kind [`ErrorKind::Cancelled`].
-    pub cancel: &'a AtomicBool,
+    /// Asked now and then; once it says true, the computation ends with an error of kind [`ErrorKind::Cancelled`].
+    pub is_cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Default for Watch<'_> {
     fn default() -> Self {
-        static NEVER: AtomicBool = AtomicBool::new(false);
-        Watch { progress: &|_| {}, cancel: &NEVER }
+        Watch { progress: &|_| {}, is_cancelled: &|| false }
     }
 }
 
 impl Watch<'_> {
     pub(crate) fn check(&self) -> Result<()> {
-        match self.cancel.load(Ordering::Relaxed) {
+        match (self.is_cancelled)() {
             true => Err(Error::new(ErrorKind::Cancelled, "stopped before it was done")),
             false => Ok(()),
         }
@@ -212,9 +210,7 @@ impl Partition {
                 shares[part.base as usize].push((part.value, group, part.n_records));
             }
         }
-        let shares = shares.into_iter().enumerate().map(|(base, of_base)| {
-            self.shares(counts, base, of_base)
-        });
+        let shares = shares.into_iter().enumerate().map(|(base, of_base)| self.shares(counts, base, of_base));
         let cells: Vec<Vec<Cell>> = writers.into_iter().map(|writer| writer.cells).collect();
         let is_exact = cells.iter().map(|cells| cells.iter().all(|cell| matches!(cell.span, Span::Value(_)))).collect();
         Recoding::new(shares, cells, distinct, is_exact)

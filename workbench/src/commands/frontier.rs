@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::chart::{Chart, Line, Point, svg};
 use crate::page::{self, escape};
 use crate::project::Project;
-use crate::staged::{Staged, exists};
-use crate::talk::{Exit, Talk, columns};
+use crate::staged::{check_picture, write_text};
+use crate::talk::{Exit, Talk, columns, csv};
 use crate::wishes::{CriteriaArgs, Privacy, ProjectArgs, RequestArgs};
 
 /// See every bargain that no other beats on privacy, records lost and loss together
@@ -61,7 +61,7 @@ pub struct Args {
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
     if let Some(path) = &args.output {
-        check_output(path, args.force)?;
+        check_picture(path, &["html", "svg"], args.force)?;
     }
     let ranking = Ranking::parse(&args.best_by)?;
     let privacy = args.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
@@ -97,19 +97,6 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         talk.say(format!("\n  chart  {}", path.display()));
     }
     Ok(Exit::Done)
-}
-
-fn check_output(path: &Path, replace: bool) -> Result<()> {
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    if !matches!(ending, Some("html" | "svg")) {
-        return Err(Error::new(ErrorKind::Request, "a chart is written as .html or .svg")
-            .at(path.display().to_string())
-            .hint("for example -o frontier.html"));
-    }
-    if !replace && path.symlink_metadata().is_ok() {
-        return Err(exists(path));
-    }
-    Staged::create(path).map(|_| ())
 }
 
 /// The measure that is varied, and the privacy without a standing wish for it.
@@ -247,11 +234,7 @@ impl View<'_> {
 
     fn csv(&self) -> String {
         let (header, rows) = self.rows();
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let written =
-            writer.write_record(&header).and_then(|()| rows.iter().try_for_each(|row| writer.write_record(row)));
-        written.expect("memory takes any record");
-        String::from_utf8(writer.into_inner().expect("memory takes any record")).expect("made of texts")
+        csv(&header, &rows)
     }
 
     fn document(&self, privacy: &Privacy, n_suppressed_max: u64) -> Value {
@@ -314,6 +297,7 @@ impl View<'_> {
             y_max: ((y_max * 10.0).ceil() / 10.0).clamp(0.1, 1.0),
             x_label: percent_of,
             y_label: |y| format!("{y:.2}"),
+            is_stepped: true,
             lines,
         }
     }
@@ -324,18 +308,11 @@ impl View<'_> {
             Some("svg") => chart,
             _ => self.page(&chart),
         };
-        let staged = Staged::create(path)?;
-        std::io::Write::write_all(&mut staged.file(), text.as_bytes()).map_err(|error| crate::io_error(path, error))?;
-        staged.sync()?;
-        staged.commit(replace)
+        write_text(path, &text, replace)
     }
 
     fn page(&self, chart: &str) -> String {
         let (header, rows) = self.rows();
-        let cells = |row: &[String], tag: &str| -> String {
-            row.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect()
-        };
-        let body: String = rows.iter().map(|row| format!("<tr>{}</tr>\n", cells(row, "td"))).collect();
         let title = "Every bargain that makes sense";
         page::document(
             title,
@@ -345,14 +322,13 @@ impl View<'_> {
                  shows the least loss that can be had at a value, for a share of records lost; point at a dot for its \
                  scheme.</p>\n</header>\n<figure style=\"margin: 0\">\n{chart}</figure>\n<section>\n<h2>The \
                  bargains</h2>\n<p class=\"note\">Loss from 0 (exact) to 1 (all hidden), suppressed records counting as \
-                 hidden; the level of each attribute from 0 (exact) on.</p>\n<table>\n<thead><tr>{}</tr></thead>\n\
-                 <tbody>\n{body}</tbody>\n</table>\n</section>\n",
+                 hidden; the level of each attribute from 0 (exact) on.</p>\n{}</section>\n",
                 grouped(self.lattice.schemes().len() as u64),
                 grouped(self.lattice.n_records()),
                 counted_words(self.bargains.len() as u64, "bargain"),
                 escape(&self.name()),
                 escape(&self.ranking.name()),
-                cells(&header, "th"),
+                page::table(&header, &rows),
             ),
         )
     }

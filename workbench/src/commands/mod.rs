@@ -7,6 +7,7 @@ pub mod count;
 pub mod annotate;
 pub mod negotiate;
 pub mod frontier;
+pub mod compare;
 pub mod verify;
 pub mod publish;
 pub mod demo;

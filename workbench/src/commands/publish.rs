@@ -3,43 +3,58 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use clap::builder::PossibleValue;
+use incrowd::judge::ncp_of_cells;
 use incrowd::lattice::outcome_of;
-use incrowd::loss::ncp_of_level;
 use incrowd::negotiate::check_criteria;
 use incrowd::quality::Losses;
+use incrowd::recode::method::Method;
+use incrowd::recode::partition::CellStyle;
 use incrowd::recode::{Recoding, global};
 use incrowd::release::{Column, Publisher};
 use incrowd::table::Kind;
 use incrowd::verify::{Finding, Outside, SuppressedAs};
 use incrowd::wire::{self, Certificate, FileHash, counted_words, grouped};
-use incrowd::{Answer, Error, ErrorKind, Lattice, Offer, Plan, Request, Result, Role, Scheme, Yardstick, negotiate};
+use incrowd::{
+    Answer, Criteria, Criterion, Error, ErrorKind, Hierarchy, Lattice, Measure, Offer, Plan, Request, Result, Role,
+    Scheme, Yardstick, negotiate,
+};
 use serde_json::{Map, Value, json};
 
 use crate::commands::annotate::by_height;
 use crate::commands::negotiate::say_answer;
 use crate::commands::verify::{Judged, Question, judge};
 use crate::count::{Counted, needed_columns};
+use crate::local::{Local, Made, guaranteed};
 use crate::outside::{original_for_certificate, outside};
 use crate::project::Project;
-use crate::report::{self, AttributeFacts, HeightFacts};
+use crate::report::{self, AttributeFacts, HeightFacts, PublishedAs};
 use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::sorted::Sorter;
 use crate::staged::{Staged, exists, sha256, sha256_of};
 use crate::talk::{Exit, Talk, go_on};
 use crate::wishes::{Privacy, ProjectArgs, RequestArgs, with_levels};
 
-/// Publish the exact answer, one of the offers, or levels of your choice
+/// Publish the exact answer, one of the offers, levels of your choice, or what a local method makes
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 The release appears under its name only after `verify` has passed, with a certificate and a report beside it.
 Records are sorted by what is published, so that their order says nothing about the order of the input.
+
+--method global generalizes an attribute to one level for all records. The other methods are local: every group gets
+ranges of its own, which loses less, and no record is suppressed. They promise k and l by construction; other criteria
+are checked on what comes out, and nothing is published where they do not hold. How much the analyst cares about each
+attribute is its weight in the project file. `incrowd compare` shows what each method would lose.
 
 Exit status: 0 when published, 1 when there is no such answer or the promise would be broken, 2 on error.
 
 Examples:
   incrowd publish --k 10 --max-suppressed 1% -o release.csv
   incrowd publish --k 10 --max-suppressed 0 --offer height -o release.parquet
-  incrowd publish --k 5 --l 3 --levels age=2,sex=0,postcode=3 -o release.csv")]
+  incrowd publish --k 5 --l 3 --levels age=2,sex=0,postcode=3 -o release.csv
+  incrowd publish --method top-down --k 10 -o release.csv
+  incrowd publish --method bottom-up --k 10 --l 3 --cells sets -o release.csv
+  incrowd publish --method top-down --k 10 --two-columns --seed 7 -o release.parquet")]
 pub struct Args {
     #[command(flatten)]
     pub project: ProjectArgs,
@@ -51,12 +66,34 @@ pub struct Args {
     /// Publish these levels instead of an answer; an attribute not named stays exact
     #[arg(long, value_name = "A=LEVEL,…", value_delimiter = ',', conflicts_with = "offer")]
     pub levels: Option<Vec<String>>,
+    /// How to generalize
+    #[arg(long, value_name = "METHOD", default_value = GLOBAL, value_parser = methods())]
+    pub method: String,
+    /// How cells of a local method are written: [24-30] and labels, labels only, sets of categories, or midpoints
+    /// [default: ranges]
+    #[arg(long, value_name = "STYLE", value_parser = CellStyle::ALL.map(CellStyle::name))]
+    pub cells: Option<String>,
+    /// Write numbers and dates of a local method as two columns, NAME_low and NAME_high
+    #[arg(long)]
+    pub two_columns: bool,
+    /// Where random choices of a local method come from: the same seed gives the same release [default: 0]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// File to write, .csv or .parquet [default: release.csv in the project's folder]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Replace files that are there already
     #[arg(long)]
     pub force: bool,
+}
+
+/// The method that looks for one level per attribute.
+const GLOBAL: &str = "global";
+
+fn methods() -> clap::builder::PossibleValuesParser {
+    let global = PossibleValue::new(GLOBAL).help("one level per attribute, the same for all records");
+    let local = Method::ALL.map(|method| PossibleValue::new(method.name()).help(method.words()));
+    std::iter::once(global).chain(local).collect::<Vec<_>>().into()
 }
 
 /// The answers that can be published.
@@ -98,18 +135,108 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let files = prepare(&project, &output, args.force)?;
     let privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
     args.request.best_by(&project)?;
+    let local = local(args, &project, talk)?;
+    if local.is_some() {
+        guaranteed(&privacy.criteria)?;
+    }
     let counted = args.project.count(&project, &privacy, talk)?;
-    let Some(agreed) = agree(args, &project, &privacy, &counted, talk)? else {
-        return Ok(Exit::No);
+    let published = match local {
+        Some(local) => {
+            let Some(made) = make(args, &local, &privacy, &counted, talk)? else {
+                return Ok(Exit::No);
+            };
+            publish_made(&project, &counted, &local, &privacy.criteria, made, &files, args.force, talk)?
+        }
+        None => {
+            let Some(agreed) = agree(args, &project, &privacy, &counted, talk)? else {
+                return Ok(Exit::No);
+            };
+            publish(&project, &counted, &agreed, &files, args.force, talk)?
+        }
     };
-    let published = publish(&project, &counted, &agreed, &files, args.force, talk)?;
     if !published.holds {
         talk.json(&published.verdict);
         talk.say("The release does not keep its promise; nothing was written.");
         return Ok(Exit::No);
     }
-    say_published(&files, &published.certificate, &agreed, talk);
+    say_published(&files, &published.certificate, talk);
     Ok(Exit::Done)
+}
+
+/// The local method that the flags ask for, if any; flags that would do nothing are refused.
+fn local(args: &Args, project: &Project, talk: &Talk) -> Result<Option<Local>> {
+    let refuse = |flag: &str, why: &str, hint: String| {
+        Err(Error::new(ErrorKind::Request, format!("{flag} {why}")).hint(format!("leave it out, or {hint}")))
+    };
+    if args.method == GLOBAL {
+        let given =
+            [("--cells", args.cells.is_some()), ("--two-columns", args.two_columns), ("--seed", args.seed.is_some())];
+        return match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => refuse(flag, "is about local methods", "choose one with --method top-down".into()),
+            None => Ok(None),
+        };
+    }
+    let given = [
+        ("--offer", args.offer != Choice::Exact),
+        ("--levels", args.levels.is_some()),
+        ("--max-level", args.request.max_level.is_some()),
+        ("--best-by", args.request.best_by.is_some()),
+    ];
+    if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        let why = format!("is about levels, and {} gives every group ranges of its own", args.method);
+        return refuse(flag, &why, format!("take --method {GLOBAL}"));
+    }
+    if !project.request.max_level.is_empty() {
+        talk.note(format!("max_level of the project is about levels; {} does not look at it", args.method));
+    }
+    let style = args.cells.as_deref().and_then(CellStyle::parse).unwrap_or(CellStyle::Ranges);
+    if args.two_columns && matches!(style, CellStyle::Labels | CellStyle::Midpoints) {
+        return refuse(
+            "--two-columns",
+            &format!("would say more than --cells {}", style.name()),
+            format!("take --cells {}", CellStyle::Ranges.name()),
+        );
+    }
+    let seed = args.seed.unwrap_or(0);
+    Ok(Some(Local { method: Method::parse(&args.method)?, style, two_columns: args.two_columns, seed }))
+}
+
+/// Recodes locally; none where a criterion that is not kept by construction does not hold.
+fn make(args: &Args, local: &Local, privacy: &Privacy, counted: &Counted, talk: &Talk) -> Result<Option<Made>> {
+    let criteria = &privacy.criteria;
+    let n_records = counted.counts.n_records();
+    check_criteria(criteria, n_records, &counted.n_sensitive_values())?;
+    let bar = talk.things(local.method.name(), n_records, "records");
+    let made = args.project.on_threads(|| local.make(counted, criteria, &bar))??;
+    bar.finish_and_clear();
+    let missed = made.missed(criteria);
+    if missed.is_empty() {
+        return Ok(Some(made));
+    }
+    let reached = missed.iter().map(|&(Criterion { measure, .. }, reached, _)| {
+        (wire::key(measure, &privacy.sensitive), wire::number(measure, reached))
+    });
+    talk.json(&json!({
+        "published": false,
+        "method": local.method.name(),
+        "criteria": wire::criteria(criteria, &privacy.sensitive),
+        "missed": Value::Object(reached.collect()),
+    }));
+    for (criterion, reached, n_failing) in missed {
+        talk.say(format!(
+            "{} of {} of {} miss {}: {} is reached.",
+            grouped(n_failing as u64),
+            counted_words(made.judgement.n_groups as u64, "group"),
+            local.method.name(),
+            wire::criterion_in_words(criterion, &privacy.sensitive),
+            wire::number_in_words(criterion.measure, reached),
+        ));
+    }
+    talk.note(
+        "\nNothing was published. A local method keeps k and one l by construction and can only be checked for the rest: \
+         ask for a greater k, for less, or take --method global.",
+    );
+    Ok(None)
 }
 
 /// Refuses a place for a release before any work is done.
@@ -129,7 +256,42 @@ pub struct Published {
     pub holds: bool,
 }
 
-/// Writes a release with its certificate and report, or nothing.
+/// What is to be published, whichever way it was found.
+struct Draft<'a> {
+    recoding: Recoding,
+    criteria: &'a Criteria,
+    /// One level per attribute, or the local method.
+    way: Way<'a>,
+    choice: &'static str,
+    request: Value,
+    n_groups: u64,
+    n_suppressed: u64,
+    smallest_group: Option<u64>,
+    fewest_distinct: Option<u64>,
+    loss: Value,
+    by_height: Vec<HeightFacts>,
+}
+
+#[derive(Clone, Copy)]
+enum Way<'a> {
+    Global(&'a Scheme),
+    Local(&'a Local),
+}
+
+impl<'a> Way<'a> {
+    fn scheme(self) -> Option<&'a Scheme> {
+        match self {
+            Way::Global(scheme) => Some(scheme),
+            Way::Local(_) => None,
+        }
+    }
+
+    fn has_two_columns(self) -> bool {
+        matches!(self, Way::Local(local) if local.two_columns)
+    }
+}
+
+/// Writes the release of an offer with its certificate and report, or nothing.
 pub fn publish(
     project: &Project,
     counted: &Counted,
@@ -138,26 +300,77 @@ pub fn publish(
     replace: bool,
     talk: &Talk,
 ) -> Result<Published> {
-    let output = &files.release;
-    let format = Format::of(output, counted.source.delimiter())?;
     if agreed.offer.n_groups == 0 {
         return Err(Error::new(ErrorKind::Request, "no group keeps the promise, so there is nothing to publish")
             .hint("ask for less privacy, or allow coarser levels"));
     }
-    let criteria = &agreed.offer.criteria;
+    let Offer { criteria, scheme, .. } = &agreed.offer;
     let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
-    let scheme = &agreed.offer.scheme;
-    let recoding = global::recode(&counted.counts, &counted.hierarchies, scheme, &yardstick, criteria);
-    let written = write_release(project, counted, &recoding, format, output, talk)?;
-    check_same_table(counted, agreed, &written)?;
+    let draft = Draft {
+        recoding: global::recode(&counted.counts, &counted.hierarchies, scheme, &yardstick, criteria),
+        criteria,
+        way: Way::Global(scheme),
+        choice: agreed.choice,
+        request: agreed.request.clone(),
+        n_groups: agreed.offer.n_groups,
+        n_suppressed: agreed.offer.n_suppressed,
+        smallest_group: agreed.offer.smallest_group(),
+        fewest_distinct: agreed.offer.fewest_distinct(),
+        loss: wire::losses(&agreed.offer.losses),
+        by_height: height_facts(agreed),
+    };
+    publish_draft(project, counted, &draft, files, replace, talk)
+}
+
+/// Writes the release of a local method with its certificate and report, or nothing.
+#[allow(clippy::too_many_arguments)]
+pub fn publish_made(
+    project: &Project,
+    counted: &Counted,
+    local: &Local,
+    criteria: &Criteria,
+    made: Made,
+    files: &Files,
+    replace: bool,
+    talk: &Talk,
+) -> Result<Published> {
+    let Made { recoding, judgement } = made;
+    let draft = Draft {
+        recoding,
+        criteria,
+        way: Way::Local(local),
+        choice: "method",
+        request: Value::Object(wire::criteria(criteria, &counted.sensitive_names())),
+        n_groups: judgement.n_groups as u64,
+        n_suppressed: judgement.n_suppressed,
+        smallest_group: judgement.reached(Measure::Size),
+        fewest_distinct: judgement.reached(Measure::Distinct(0)),
+        loss: wire::losses_of_judgement(&judgement),
+        by_height: Vec::new(),
+    };
+    publish_draft(project, counted, &draft, files, replace, talk)
+}
+
+fn publish_draft(
+    project: &Project,
+    counted: &Counted,
+    draft: &Draft,
+    files: &Files,
+    replace: bool,
+    talk: &Talk,
+) -> Result<Published> {
+    let output = &files.release;
+    let format = Format::of(output, counted.source.delimiter())?;
+    let written = write_release(project, counted, draft, format, output, talk)?;
+    check_same_table(counted, draft, &written)?;
 
     let staged_path = written.staged.readable_path();
-    let columns: Vec<String> = written.columns.iter().map(|column| column.name().to_string()).collect();
-    let certificate = certificate(project, counted, agreed, &written, &columns, output)?;
+    let certificate = certificate(project, counted, draft, &written, output)?;
     // How the release writes "no value".
     let missing = (format != Format::Parquet).then(|| project.missing.label().to_string());
-    let all = outside(counted, scheme, &missing);
+    let all = outside(counted, draft.way.scheme(), &missing);
     let judged = judge_staged(&staged_path, format, &certificate, all, talk)?;
+    let yardstick = counted.yardstick(draft.criteria.iter().map(|criterion| criterion.measure))?;
     let certificate = completed(certificate, &judged, counted, &yardstick, &missing);
     let claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
     let verdict = wire::verdict(&judged.verdict, &certificate.sensitive, &claims);
@@ -172,9 +385,9 @@ pub fn publish(
         certificate: &certificate,
         verdict: &judged.verdict,
         claims: &claims,
-        attributes: attribute_facts(counted, &recoding, &agreed.offer.scheme),
-        group_sizes: group_sizes(&recoding),
-        by_height: height_facts(agreed),
+        attributes: attribute_facts(counted, draft),
+        group_sizes: group_sizes(&draft.recoding),
+        by_height: draft.by_height.clone(),
     };
     let report = report::html(&facts);
     let certificate_text = format!("{}\n", serde_json::to_string_pretty(&certificate).expect("a certificate is JSON"));
@@ -183,8 +396,8 @@ pub fn publish(
 }
 
 /// Refuses a release of a table that is not the one that was counted.
-fn check_same_table(counted: &Counted, agreed: &Agreed, written: &Written) -> Result<()> {
-    let is_same = written.n_suppressed == agreed.offer.n_suppressed
+fn check_same_table(counted: &Counted, draft: &Draft, written: &Written) -> Result<()> {
+    let is_same = written.n_suppressed == draft.n_suppressed
         && written.n_suppressed + written.n_published == counted.counts.n_records();
     match is_same {
         true => Ok(()),
@@ -328,13 +541,14 @@ const N_SORT_BYTES: usize = 512 << 20;
 fn write_release(
     project: &Project,
     counted: &Counted,
-    recoding: &Recoding,
+    draft: &Draft,
     format: Format,
     output: &Path,
     talk: &Talk,
 ) -> Result<Written> {
-    let columns = published_columns(project, counted);
-    let names = columns.iter().map(Column::name);
+    let recoding = &draft.recoding;
+    let columns = published_columns(project, counted, draft.way.has_two_columns())?;
+    let names = columns.iter().map(|column| source_name(counted, column));
     let needed = needed_columns(&counted.source, names, &project.missing);
     let staged = Staged::create(output)?;
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -372,22 +586,54 @@ fn write_release(
 }
 
 /// The columns of the release, in the order of the table.
-fn published_columns(project: &Project, counted: &Counted) -> Vec<Column> {
+fn published_columns(project: &Project, counted: &Counted, two_columns: bool) -> Result<Vec<Column>> {
     let column = |name: String| {
         let index = counted.quasi_identifiers.iter().position(|attribute| attribute.name == name);
         if let Some(index) = index {
-            return Some(Column::Recoded(index, name));
+            return match two_columns && counted.is_numeric(index) {
+                true => {
+                    vec![Column::Low(index, format!("{name}_low")), Column::High(index, format!("{name}_high"))]
+                }
+                false => vec![Column::Recoded(index, name)],
+            };
         }
         let attribute = project.attributes.iter().find(|attribute| attribute.name == name);
         match attribute.map(|attribute| attribute.role) {
-            Some(Role::Identifier) => None,
+            Some(Role::Identifier) => vec![],
             // Left out of this run with --quasi-identifiers: nobody vouches for it, so it is not published.
-            Some(Role::QuasiIdentifier) => None,
-            Some(Role::Sensitive | Role::Other) => Some(Column::Kept(name)),
-            None => project.keep_other.then_some(Column::Kept(name)),
+            Some(Role::QuasiIdentifier) => vec![],
+            Some(Role::Sensitive | Role::Other) => vec![Column::Kept(name)],
+            None if project.keep_other => vec![Column::Kept(name)],
+            None => vec![],
         }
     };
-    counted.source.column_names().into_iter().filter_map(column).collect()
+    let columns: Vec<Column> = counted.source.column_names().into_iter().flat_map(column).collect();
+    let mut names: Vec<&str> = columns.iter().map(Column::name).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Error::new(ErrorKind::Request, format!("two columns would be called '{}'", pair[0]))
+            .hint("leave out --two-columns, or rename the column in the data")),
+        None => Ok(columns),
+    }
+}
+
+/// The column of the table that a column of the release is made of.
+fn source_name<'a>(counted: &'a Counted, column: &'a Column) -> &'a str {
+    match column {
+        Column::Low(a, _) | Column::High(a, _) => &counted.quasi_identifiers[*a].name,
+        Column::Recoded(_, name) | Column::Kept(name) => name,
+    }
+}
+
+/// The columns of the release that someone could be found by.
+fn identifying_columns(counted: &Counted, columns: &[Column]) -> Vec<String> {
+    let of_attribute = |attribute: usize| {
+        columns.iter().filter(move |column| match column {
+            Column::Recoded(a, _) | Column::Low(a, _) | Column::High(a, _) => *a == attribute,
+            Column::Kept(_) => false,
+        })
+    };
+    (0..counted.hierarchies.len()).flat_map(of_attribute).map(|column| column.name().to_string()).collect()
 }
 
 /// What the texts of each column have in common.
@@ -439,11 +685,12 @@ fn typed_columns(
     use arrow_schema::DataType;
     let typed = |(i, column): (usize, &Column)| {
         let is_text = matches!(column, Column::Recoded(a, _) if !recoding.is_exact(*a));
-        let field = counted.source.schema().field_with_name(column.name()).expect("columns come from the schema");
+        let name = source_name(counted, column);
+        let field = counted.source.schema().field_with_name(name).expect("columns come from the schema");
         let data_type = match kinds {
             _ if is_text => DataType::Utf8,
             // Groups are told apart by what is written: 1 and 1.0 are two values, and one number.
-            Some(_) if !is_one_number_per_value(counted, column.name()) => DataType::Utf8,
+            Some(_) if !is_one_number_per_value(counted, name) => DataType::Utf8,
             Some(kinds) if kinds.kinds[i] == Some(Kind::Number) && !kinds.all_are_short[i] => DataType::Utf8,
             Some(kinds) => type_of_kind(kinds.kinds[i].unwrap_or(Kind::Text), kinds.all_are_plain_dates[i]),
             None => kept_type(field.data_type()),
@@ -456,19 +703,29 @@ fn typed_columns(
 fn certificate(
     project: &Project,
     counted: &Counted,
-    agreed: &Agreed,
+    draft: &Draft,
     written: &Written,
-    columns: &[String],
     output: &Path,
 ) -> Result<Certificate> {
     let names: Vec<&str> = counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
-    let level_names = counted.hierarchies.iter().enumerate().map(|(a, hierarchy)| {
-        let name = hierarchy.level(agreed.offer.scheme.level(a)).name();
-        (hierarchy.attribute().to_string(), json!(name))
-    });
+    let level_names = |scheme: &Scheme| {
+        let level_name = |(a, hierarchy): (usize, &Hierarchy)| {
+            (hierarchy.attribute().to_string(), json!(hierarchy.level(scheme.level(a)).name()))
+        };
+        Value::Object(counted.hierarchies.iter().enumerate().map(level_name).collect())
+    };
+    let scheme = draft.way.scheme();
+    let (method, cells, seed) = match draft.way {
+        Way::Global(_) => (GLOBAL, None, None),
+        Way::Local(local) => (local.method.name(), Some(local.style.name().to_string()), local.seed_used()),
+    };
+    let choices = match seed {
+        Some(_) => "random choices come from the seed",
+        None => "no random choice was made",
+    };
     // Named only where the release shows them, so that anyone can check what is said about them.
     let sensitive: Vec<String> = counted.sensitive_names();
-    let promised = wire::criteria(&agreed.offer.criteria, &sensitive).into_iter();
+    let promised = wire::criteria(draft.criteria, &sensitive).into_iter();
     let promised = promised.map(|(name, value)| (name, json!({ "promised": value })));
     let file_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let input =
@@ -485,28 +742,28 @@ fn certificate(
         format: Certificate::FORMAT.to_string(),
         format_version: Certificate::FORMAT_VERSION,
         version: env!("CARGO_PKG_VERSION").to_string(),
-        method: "global".to_string(),
-        request: agreed.request.clone(),
-        choice: agreed.choice.to_string(),
+        method: method.to_string(),
+        request: draft.request.clone(),
+        choice: draft.choice.to_string(),
+        cells,
         criteria: promised.collect(),
-        quasi_identifiers: names.iter().map(|name| name.to_string()).collect(),
+        quasi_identifiers: identifying_columns(counted, &written.columns),
         sensitive,
         original: Map::new(),
-        columns: columns.to_vec(),
-        levels: wire::levels(&names, &agreed.offer.scheme),
-        level_names: Value::Object(level_names.collect()),
-        height: agreed.offer.scheme.height(),
+        columns: written.columns.iter().map(|column| column.name().to_string()).collect(),
+        levels: scheme.map_or(Value::Null, |scheme| wire::levels(&names, scheme)),
+        level_names: scheme.map_or(Value::Null, level_names),
+        height: scheme.map(Scheme::height),
         n_records_read: counts.n_records() + counts.n_dropped(),
         n_records_dropped: counts.n_dropped(),
         n_records_suppressed: written.n_suppressed,
         n_records_published: written.n_published,
-        n_groups: agreed.offer.n_groups,
-        smallest_group: agreed.offer.smallest_group(),
-        fewest_distinct: agreed.offer.fewest_distinct(),
-        loss: wire::losses(&agreed.offer.losses),
-        order: "sorted by the published values, so that the order of the input is lost; no random choice was made"
-            .into(),
-        seed: None,
+        n_groups: draft.n_groups,
+        smallest_group: draft.smallest_group,
+        fewest_distinct: draft.fewest_distinct,
+        loss: draft.loss.clone(),
+        order: format!("sorted by the published values, so that the order of the input is lost; {choices}"),
+        seed,
         input: input.collect::<Result<_>>()?,
         hierarchies: hierarchies.chain([project_hash(project)]).collect(),
         output: FileHash { name: file_name(output), sha256: String::new() },
@@ -554,24 +811,31 @@ fn completed(
     certificate
 }
 
-fn attribute_facts(counted: &Counted, recoding: &Recoding, scheme: &Scheme) -> Vec<AttributeFacts> {
-    let facts = |(a, hierarchy): (usize, &incrowd::Hierarchy)| {
-        let level = scheme.level(a);
-        let penalties = ncp_of_level(hierarchy, level);
+fn attribute_facts(counted: &Counted, draft: &Draft) -> Vec<AttributeFacts> {
+    let recoding = &draft.recoding;
+    let sizes = recoding.sizes();
+    let facts = |(a, hierarchy): (usize, &Hierarchy)| {
+        let penalties = ncp_of_cells(hierarchy, recoding, a);
         let mut is_published = vec![false; penalties.len()];
         let (mut n_records, mut loss) = (0u64, 0.0);
-        for (group, size) in recoding.sizes().into_iter().enumerate() {
+        for (group, &size) in sizes.iter().enumerate() {
             let cell = recoding.row(group)[a] as usize;
             is_published[cell] = true;
             n_records += size;
             loss += size as f64 * penalties[cell];
         }
         let published = || (0..penalties.len()).filter(|&code| is_published[code]);
+        let published_as = match draft.way {
+            Way::Global(scheme) => PublishedAs::Level {
+                level: scheme.level(a),
+                n_levels: hierarchy.n_levels(),
+                name: hierarchy.level(scheme.level(a)).phrase().to_string(),
+            },
+            Way::Local(local) => PublishedAs::Own(cells_in_words(local, counted.is_numeric(a))),
+        };
         AttributeFacts {
             name: hierarchy.attribute().to_string(),
-            level,
-            n_levels: hierarchy.n_levels(),
-            level_name: hierarchy.level(level).phrase().to_string(),
+            published_as,
             n_labels: published().count(),
             samples: published().take(4).map(|code| recoding.cells(a)[code].text.clone()).collect(),
             ncp: loss / n_records.max(1) as f64,
@@ -580,9 +844,20 @@ fn attribute_facts(counted: &Counted, recoding: &Recoding, scheme: &Scheme) -> V
     counted.hierarchies.iter().enumerate().map(facts).collect()
 }
 
+/// What stands in the cells of a local method.
+fn cells_in_words(local: &Local, is_numeric: bool) -> &'static str {
+    match (local.style, is_numeric) {
+        _ if is_numeric && local.two_columns => "lowest and highest value, in two columns",
+        (CellStyle::Ranges | CellStyle::Sets, true) => "ranges",
+        (CellStyle::Midpoints, true) => "middles of ranges",
+        (CellStyle::Sets, false) => "sets of values",
+        (CellStyle::Labels, _) | (CellStyle::Ranges | CellStyle::Midpoints, false) => "labels of the hierarchy",
+    }
+}
+
 fn group_sizes(recoding: &Recoding) -> Vec<(u64, u64)> {
     let mut by_size = std::collections::BTreeMap::new();
-    recoding.sizes().into_iter().for_each(|size| *by_size.entry(size).or_insert(0) += 1);
+    recoding.sizes_as_seen().into_iter().for_each(|size| *by_size.entry(size).or_insert(0) += 1);
     by_size.into_iter().collect()
 }
 
@@ -623,13 +898,14 @@ fn commit(staged: Staged, files: &Files, certificate: &str, report: &str, replac
     Ok(())
 }
 
-fn say_published(files: &Files, certificate: &Certificate, agreed: &Agreed, talk: &Talk) {
+fn say_published(files: &Files, certificate: &Certificate, talk: &Talk) {
     talk.json(&json!({
         "published": true,
         "release": files.release.display().to_string(),
         "certificate": files.certificate.display().to_string(),
         "report": files.report.display().to_string(),
-        "choice": agreed.choice,
+        "method": certificate.method,
+        "choice": certificate.choice,
         "levels": certificate.levels,
         "criteria": certificate.criteria,
         "n_records_published": certificate.n_records_published,

@@ -167,7 +167,7 @@ impl Release<'_> {
         let scheme = Scheme::new(counted.hierarchies.iter().map(level).collect());
         let is_parquet = self.file.is_dir() || self.file.extension().is_some_and(|extension| extension == "parquet");
         let missing = (!is_parquet).then(|| project.missing.label().to_string());
-        Ok(outside::outside(&counted, &scheme, &missing))
+        Ok(outside::outside(&counted, Some(&scheme), &missing))
     }
 }
 

@@ -1,0 +1,106 @@
+//! Local recoding of a counted project: what a method can promise, and what came of it.
+
+use incrowd::judge::{Judgement, judge};
+use incrowd::recode::Recoding;
+use incrowd::recode::method::{Method, Task};
+use incrowd::recode::partition::{CellStyle, Least, Watch};
+use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Result};
+use indicatif::ProgressBar;
+
+use crate::count::Counted;
+
+/// How to recode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Local {
+    pub method: Method,
+    pub style: CellStyle,
+    /// Whether numbers and dates get two columns, the lowest and the highest.
+    pub two_columns: bool,
+    pub seed: u64,
+}
+
+/// What a method made of a table.
+pub struct Made {
+    pub recoding: Recoding,
+    pub judgement: Judgement,
+}
+
+/// What every group of a local method has, of what is asked for.
+///
+/// k and one l are kept by construction. The other criteria are not monotone, so that no way of merging groups is sure
+/// to reach them: they are looked at when the groups are made.
+pub fn guaranteed(criteria: &Criteria) -> Result<Least> {
+    if criteria.value(Measure::Population).is_some() {
+        return Err(Error::new(
+            ErrorKind::Request,
+            "k_map cannot be promised by a local method: whom of the population a group's ranges fit is not counted",
+        )
+        .hint("leave out --k-map, or take --method global"));
+    }
+    let distinct = criteria.iter().find_map(|criterion| match criterion.measure {
+        Measure::Distinct(sensitive) => Some((sensitive, criterion.value)),
+        _ => None,
+    });
+    let k = criteria.value(Measure::Size);
+    if k.is_none() && distinct.is_none() {
+        return Err(Error::new(ErrorKind::Request, "a local method needs k or l: how large groups are to be at least")
+            .hint("for example --k 10"));
+    }
+    // Different values are in different records, so that l alone is a size too.
+    Ok(Least {
+        k: k.unwrap_or(1),
+        l: distinct.map(|(_, l)| l),
+        sensitive: distinct.map_or(0, |(sensitive, _)| sensitive),
+    })
+}
+
+impl Local {
+    pub fn new(method: Method) -> Local {
+        Local { method, style: CellStyle::Ranges, two_columns: false, seed: 0 }
+    }
+
+    /// The seed, where it decides something.
+    pub fn seed_used(&self) -> Option<u64> {
+        self.method.is_random().then_some(self.seed)
+    }
+
+    /// Recodes; the bar moves on by the number of records, and ends the work where somebody finishes it.
+    pub fn recode(
+        &self,
+        counted: &Counted,
+        weights: &[f64],
+        criteria: &Criteria,
+        bar: &ProgressBar,
+    ) -> Result<Recoding> {
+        let (counts, hierarchies, least) = (&counted.counts, &counted.hierarchies[..], guaranteed(criteria)?);
+        let task = Task { counts, hierarchies, weights, least, seed: self.seed };
+        let watch = Watch { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
+        let recoding = self.method.recode(&task, self.style, &watch)?;
+        Ok(match self.two_columns {
+            true => recoding.in_two_columns(|a| counted.is_numeric(a)),
+            false => recoding,
+        })
+    }
+
+    /// Recodes, and judges by the criteria.
+    pub fn make(&self, counted: &Counted, criteria: &Criteria, bar: &ProgressBar) -> Result<Made> {
+        let weights = counted.weights();
+        let recoding = self.recode(counted, &weights, criteria, bar)?;
+        let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
+        let judgement = judge(&counted.counts, &counted.hierarchies, &weights, &yardstick, &recoding)?;
+        Ok(Made { recoding, judgement })
+    }
+}
+
+impl Made {
+    /// The criteria that not all groups keep, with what is reached and how many groups fail.
+    pub fn missed(&self, criteria: &Criteria) -> Vec<(Criterion, u64, usize)> {
+        let missed = |criterion: Criterion| {
+            let reached = self.judgement.reached(criterion.measure).filter(|&reached| !criterion.holds(reached))?;
+            let test = self.judgement.measured.test(&Criteria::new([criterion]));
+            let n_failing = (0..self.judgement.measured.len()).filter(|&group| !test.holds(group)).count();
+            Some((criterion, reached, n_failing))
+        };
+        criteria.iter().filter_map(missed).collect()
+    }
+}
