@@ -50,6 +50,8 @@ pub enum Command {
     Compare(commands::compare::Args),
     Publish(commands::publish::Args),
     Verify(commands::verify::Args),
+    #[command(subcommand)]
+    Study(commands::study::Args),
     Serve(commands::serve::Args),
     Demo(commands::demo::Args),
     /// Print a completion script for your shell
@@ -76,6 +78,7 @@ pub fn dispatch(command: &Command, talk: &Talk) -> Result<Exit> {
         Command::Compare(args) => commands::compare::run(args, talk),
         Command::Publish(args) => commands::publish::run(args, talk),
         Command::Verify(args) => commands::verify::run(args, talk),
+        Command::Study(args) => commands::study::run(args, talk),
         Command::Serve(args) => commands::serve::run(args, talk),
         Command::Demo(args) => commands::demo::run(args, talk),
         Command::Completions { shell } => {

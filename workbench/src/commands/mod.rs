@@ -11,4 +11,5 @@ pub mod compare;
 pub mod verify;
 pub mod publish;
 pub mod demo;
+pub mod study;
 pub mod serve;
