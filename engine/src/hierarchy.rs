@@ -242,6 +242,11 @@ impl LabelTable {
         Ok(LabelTable { source: source.to_string(), rows })
     }
 
+    /// The values of the rows.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(|(_, row)| row[0].as_str())
+    }
+
     pub fn source(&self) -> &str {
         &self.source
     }

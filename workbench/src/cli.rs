@@ -50,6 +50,7 @@ pub enum Command {
     Compare(commands::compare::Args),
     Publish(commands::publish::Args),
     Verify(commands::verify::Args),
+    Attack(commands::attack::Args),
     #[command(subcommand)]
     Study(commands::study::Args),
     Serve(commands::serve::Args),
@@ -78,6 +79,7 @@ pub fn dispatch(command: &Command, talk: &Talk) -> Result<Exit> {
         Command::Compare(args) => commands::compare::run(args, talk),
         Command::Publish(args) => commands::publish::run(args, talk),
         Command::Verify(args) => commands::verify::run(args, talk),
+        Command::Attack(args) => commands::attack::run(args, talk),
         Command::Study(args) => commands::study::run(args, talk),
         Command::Serve(args) => commands::serve::run(args, talk),
         Command::Demo(args) => commands::demo::run(args, talk),

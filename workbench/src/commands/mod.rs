@@ -9,6 +9,7 @@ pub mod negotiate;
 pub mod frontier;
 pub mod compare;
 pub mod verify;
+pub mod attack;
 pub mod publish;
 pub mod demo;
 pub mod study;

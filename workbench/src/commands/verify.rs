@@ -194,15 +194,19 @@ fn outside_of_file(verifier: &Verifier, sensitive: &[String], certificate: Optio
 
 /// The certificate that was named, or the one that stands beside the file where nothing else is said.
 fn certificate_of(args: &Args) -> Result<Option<Certificate>> {
-    let beside = || {
-        let mut name = args.file.as_os_str().to_owned();
-        name.push(".certificate.json");
-        Some(PathBuf::from(name)).filter(|path| args.quasi_identifiers.is_none() && path.exists())
-    };
-    let Some(path) = args.certificate.clone().or_else(beside) else {
-        return Ok(None);
-    };
-    let text = std::fs::read_to_string(&path).map_err(|error| crate::io_error(&path, error))?;
+    let beside = || beside(&args.file).filter(|_| args.quasi_identifiers.is_none());
+    args.certificate.clone().or_else(beside).map(|path| read_certificate(&path)).transpose()
+}
+
+/// The certificate that stands beside a release, if one does.
+pub fn beside(file: &Path) -> Option<PathBuf> {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".certificate.json");
+    Some(PathBuf::from(name)).filter(|path| path.exists())
+}
+
+pub fn read_certificate(path: &Path) -> Result<Certificate> {
+    let text = std::fs::read_to_string(path).map_err(|error| crate::io_error(path, error))?;
     let wrong = |message: String| Error::new(ErrorKind::Data, message).at(path.display().to_string());
     let certificate: Certificate =
         serde_json::from_str(&text).map_err(|error| wrong(format!("is not a certificate: {error}")))?;
@@ -220,11 +224,11 @@ fn certificate_of(args: &Args) -> Result<Option<Certificate>> {
         let names: Vec<&str> = certificate.criteria.keys().map(String::as_str).collect();
         return Err(wrong(format!("promises something that this incrowd cannot check: {}", names.join(", "))));
     }
-    Ok(Some(certificate))
+    Ok(certificate)
 }
 
 /// The separator with which a CSV file has the columns of its certificate, where a name contains another one.
-fn delimiter_of(file: &Path, certificate: &Certificate) -> Option<u8> {
+pub fn delimiter_of(file: &Path, certificate: &Certificate) -> Option<u8> {
     let fits = |delimiter: &u8| {
         let source = Source::open(file, &CsvOptions { delimiter: Some(*delimiter) });
         source.is_ok_and(|source| source.column_names() == certificate.columns)
@@ -277,6 +281,27 @@ pub struct Question<'a> {
     pub criteria: &'a Criteria,
 }
 
+/// Reads the groups of a published file.
+pub fn read(
+    source: &Source,
+    quasi_identifiers: &[String],
+    sensitive: &[String],
+    suppressed_as: SuppressedAs,
+    talk: &Talk,
+) -> Result<Verifier> {
+    let needed: Vec<String> = quasi_identifiers.iter().chain(sensitive).cloned().collect();
+    needed.iter().try_for_each(|name| source.check_column(name))?;
+    let mut verifier = Verifier::new(quasi_identifiers, sensitive, suppressed_as);
+    let bar = talk.bytes("reading", source.n_bytes());
+    source.for_each(&needed, |batch, n_bytes| {
+        go_on(&bar)?;
+        bar.inc(n_bytes);
+        verifier.push(&batch)
+    })?;
+    bar.finish_and_clear();
+    Ok(verifier)
+}
+
 /// Reads a published file and judges it, with what lies outside of it.
 pub fn judge(
     path: &Path,
@@ -287,16 +312,7 @@ pub fn judge(
     talk: &Talk,
 ) -> Result<Judged> {
     let source = Source::open(path, &CsvOptions { delimiter })?;
-    let needed: Vec<String> = question.quasi_identifiers.iter().chain(question.sensitive).cloned().collect();
-    needed.iter().try_for_each(|name| source.check_column(name))?;
-    let mut verifier = Verifier::new(question.quasi_identifiers, question.sensitive, suppressed_as);
-    let bar = talk.bytes("verifying", source.n_bytes());
-    source.for_each(&needed, |batch, n_bytes| {
-        go_on(&bar)?;
-        bar.inc(n_bytes);
-        verifier.push(&batch)
-    })?;
-    bar.finish_and_clear();
+    let verifier = read(&source, question.quasi_identifiers, question.sensitive, suppressed_as, talk)?;
     let verdict = verifier.verdict(question.criteria, &outside(&verifier));
     if verdict.n_records + verdict.n_absent == 0 {
         return Err(Error::new(ErrorKind::Data, "has column names and no records")
