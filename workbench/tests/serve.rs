@@ -403,7 +403,7 @@ fn methods_are_compared_as_on_the_command_line() {
     let server = Server::start(&folder, &["."]);
     let project = server.project();
     let question = json!({ "project": project, "request": { "k": 5 }, "methods": ["global:ncp", "top-down"] });
-    let result = server.work("/compare", &question);
+    let result = server.work("/compare", &question)["result"].clone();
     let ours = folder.run(&["compare", "--k", "5", "--methods", "global:ncp,top-down", "--json"]).ends(0).json();
     for (row, expected) in result["rows"].as_array().expect("rows").iter().zip(ours["rows"].as_array().expect("rows")) {
         for key in ["method", "loss", "n_groups", "n_suppressed", "reached", "risk", "query_error", "holds", "levels"] {
@@ -412,8 +412,8 @@ fn methods_are_compared_as_on_the_command_line() {
     }
     // All that there are; local ones only where they can promise what is asked.
     let methods = |request: Value| -> Vec<String> {
-        let result = server.work("/compare", &json!({ "project": project, "request": request }));
-        let rows = result["rows"].as_array().expect("rows").iter();
+        let job = server.work("/compare", &json!({ "project": project, "request": request }));
+        let rows = job["result"]["rows"].as_array().expect("rows").iter();
         rows.map(|row| row["method"].as_str().expect("a name").to_string()).collect()
     };
     let all: Vec<Value> = server.get("/about").json()["methods"].as_array().expect("methods").clone();
