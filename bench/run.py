@@ -34,6 +34,11 @@ COUNT_CASES = {
     "many groups": list(DISCHARGE_HIERARCHIES),
     "few groups": ["age", "sex", "marital_status"],
 }
+# Of local recoding: all that the papers' Adult has, the last two with hierarchies of ARX's.
+ADULT_EIGHT = [*ADULT_QUASI_IDENTIFIERS, "sex", "native-country"]
+LOCAL_METHODS = ["mondrian", "mondrian-relaxed", "top-down", "bottom-up"]
+LOCAL_KS = [2, 5, 10, 25, 50, 100]
+N_RECORDS_LOCAL = 1_000_000
 # For `negotiate` when Adult is absent: enough for a lattice worth searching.
 N_RECORDS_NEGOTIATE = 100_000
 
@@ -46,17 +51,13 @@ def main():
           "CPU counts all threads, peak is the greatest resident memory.")
 
     adult, why_not = find_adult(args.data)
-    if adult:
-        annotate(args, adult, report)
-        criteria(args, adult, report)
-    else:
-        heading("annotate: Adult, six quasi-identifiers, 3,600 schemes")
-        print(f"SKIPPED: {why_not}")
+    if not adult:
+        print(f"\nNothing is measured on Adult: {why_not}")
         print("hint: --data DIR with adult.csv and hierarchies/; the rest runs on generated data")
-        report.skipped.append(f"annotate: {why_not}")
-    negotiate(args, adult, report)
-    http(args, adult, report)
-    count(args, report)
+        report.skipped.append(f"what needs Adult: {why_not}")
+    for name, measure in SECTIONS.items():
+        if args.only is None or name in args.only:
+            measure(args, adult, report)
     print_goals(report)
 
     path = args.work / "results.json"
@@ -79,9 +80,13 @@ def parse_arguments():
     parser.add_argument("--requests", type=int,
                         help="to negotiate (default: 20,000; quick: 10,000)")
     parser.add_argument("--repetitions", type=int, default=3, help="(default: %(default)s)")
+    parser.add_argument("--only", type=lambda text: text.split(","), metavar="NAME,…",
+                        help=f"some of {', '.join(SECTIONS)}")
     parser.add_argument("--quick", action="store_true",
                         help="a smaller table, fewer requests, and peers count k only")
     args = parser.parse_args()
+    if unknown := set(args.only or []) - set(SECTIONS):
+        parser.error(f"--only: there is no {', '.join(sorted(unknown))}")
     if args.records is None:
         args.records = 1_000_000 if args.quick else 10_000_000
     if args.requests is None:
@@ -101,6 +106,8 @@ def parse_arguments():
 
 def annotate(args, adult, report):
     """All 3,600 schemes of Adult, against as many GROUP BYs in three engines."""
+    if not adult:
+        return
     ours = [args.bin, "annotate", "--project", adult_project(args, adult), "--threads"]
     files = [adult / "adult.csv", adult / "hierarchies"]
     commands = {
@@ -145,6 +152,8 @@ def annotate(args, adult, report):
 
 def criteria(args, adult, report):
     """What other criteria cost beside k and l, and every bargain over k."""
+    if not adult:
+        return
     ours = [args.bin, "annotate", "--project", adult_project(args, adult), "--threads", 1, "--criteria"]
     names = ["k+l", "k+l+entropy+t", "all"]
     medians = report.measure("criteria", {name: [*ours, name] for name in names}, args.repetitions)
@@ -204,10 +213,9 @@ def negotiate(args, adult, report):
 
 def http(args, adult, report):
     """How long one answer takes over HTTP with 50 in flight, and how much a browser loads first."""
-    heading("serve: answers over HTTP, 50 requests in flight")
     if not adult:
-        print("SKIPPED: Adult is absent")
         return
+    heading("serve: answers over HTTP, 50 requests in flight")
     command = [args.bin, "http", "--project", adult_project(args, adult), "--requests", args.requests]
     result = report.measure("http", {"incrowd": command}, 1)["incrowd"]
     print_table(
@@ -221,7 +229,81 @@ def http(args, adult, report):
                 page is not None and page < 300)
 
 
-def count(args, report):
+def local(args, adult, report):
+    """Local recoding: Mondrian beside anonypy's, and what top-down and bottom-up cost."""
+    project = adult_eight_project(args, adult) if adult else None
+    if project:
+        ours = [args.bin, "local", "--project", project, "--k", 10, "--threads", 1, "--method"]
+        commands = {method: [*ours, method] for method in LOCAL_METHODS}
+        commands["anonypy"] = peer("mondrian-anonypy", adult / "adult.csv", "--k", 10, "--columns",
+                                   ",".join(ADULT_EIGHT), "--sensitive", ADULT_SENSITIVE)
+        medians = report.measure("local", commands, args.repetitions)
+        base = medians["mondrian"]
+        heading("local recoding: Adult, eight quasi-identifiers, k = 10, 1 thread")
+        print("anonypy's Mondrian only puts records into groups; incrowd also says what is published of each.\n")
+        print_table(
+            ["", "version", "CPU s", "wall s", "peak MB", "groups", "NCP", "CPU / mondrian"],
+            [[name, m.get("version", "-"), number(m, "cpu_s", 3), number(m, "wall_s", 3), number(m, "peak_mb"),
+              number(m, "n_groups"), number(m, "ncp", 4), times(ratio(m, base, "cpu_s"))]
+             for name, m in medians.items()],
+        )
+        report.check_agreement("local", ["n_records"])
+        value = ratio(medians["anonypy"], base, "cpu_s")
+        report.goal("local: CPU of anonypy's Mondrian / incrowd's", times(value), ">= 100x",
+                    value is not None and value >= 100)
+        local_by_k(args, project, report)
+    elif adult:
+        report.skipped.append("local: Adult with the hierarchies of eight attributes is absent")
+    local_by_records(args, report)
+
+
+def local_by_k(args, project, report):
+    """How cost and loss depend on k."""
+    rows = []
+    most = {}
+    for method in "top-down", "bottom-up":
+        commands = {f"{method}, k = {k}": [args.bin, "local", "--project", project, "--k", k, "--threads", 1,
+                                           "--method", method] for k in LOCAL_KS}
+        medians = report.measure(f"local, {method}", commands, 1)
+        rows += [[name, number(m, "cpu_s", 3), number(m, "ncp", 4), number(m, "n_groups"),
+                  number(m, "smallest_group")] for name, m in medians.items()]
+        cpu = [m.get("cpu_s") for m in medians.values()]
+        most[method] = max(cpu) if all(cpu) else None
+    heading("local recoding: Adult, eight quasi-identifiers, 1 thread")
+    print_table(["", "CPU s", "NCP", "groups", "smallest"], rows)
+    for method, least in ("top-down", 1), ("bottom-up", 5):
+        value = most[method]
+        report.goal(f"local: CPU s of {method}, the dearest k", "-" if value is None else f"{value:.2f}",
+                    f"< {least}", value is not None and value < least)
+
+
+def local_by_records(args, report):
+    """How cost depends on the records, and the attributes."""
+    columns = list(DISCHARGE_HIERARCHIES)
+    cases = {(n, len(columns)): columns for n in (N_RECORDS_LOCAL // 100, N_RECORDS_LOCAL // 10, N_RECORDS_LOCAL)}
+    cases[N_RECORDS_LOCAL, 3] = ["age", "postcode", "admission_date"]
+    commands = {}
+    for (n_records, n_columns), names in cases.items():
+        project = discharges_project(args, report, n_records, names)
+        for method in "mondrian", "top-down", "bottom-up":
+            # From below, the nearest group is looked for all over the table: that is for a tenth of it.
+            if method != "bottom-up" or n_records < N_RECORDS_LOCAL:
+                commands[f"{method}, {n_records:,} records, {n_columns} attributes"] = [
+                    args.bin, "local", "--project", project, "--k", 10, "--threads", 2, "--method", method]
+    medians = report.measure("local, generated", commands, 1)
+    heading("local recoding: generated records, k = 10, 2 threads")
+    print_table(
+        ["", "distinct", "CPU s", "wall s", "peak MB", "groups", "NCP"],
+        [[name, number(m, "n_base_groups"), number(m, "cpu_s", 2), number(m, "wall_s", 2), number(m, "peak_mb"),
+          number(m, "n_groups"), number(m, "ncp", 4)] for name, m in medians.items()],
+    )
+    whole = medians[f"top-down, {N_RECORDS_LOCAL:,} records, {len(columns)} attributes"]
+    value = whole.get("wall_s")
+    report.goal(f"local: wall s of top-down, {N_RECORDS_LOCAL:,} records, 2 threads", number(whole, "wall_s", 1),
+                "< 60", value is not None and value < 60)
+
+
+def count(args, _adult, report):
     """One pass over a large Parquet file against DuckDB, and memory at a tenth of its size."""
     for case, columns in COUNT_CASES.items():
         section = f"count, {case}"
@@ -266,6 +348,10 @@ def count(args, report):
               number(m, "peak_mb")]
              for label, m in (("a tenth", shorter), ("all", medians["incrowd, 1 thread"]))],
         )
+
+
+SECTIONS = {"annotate": annotate, "criteria": criteria, "negotiate": negotiate, "http": http,
+            "local": local, "count": count}
 
 
 # ------------------------------------------------------------- running and judging
@@ -391,6 +477,19 @@ def adult_project(args, adult):
                   for name in ADULT_QUASI_IDENTIFIERS}
     data = {"path": quote(adult / "adult.csv"), "missing": '["?"]', "missing_records": '"drop"'}
     return write_project(args.work / "adult", data, attributes, ADULT_SENSITIVE)
+
+
+def adult_eight_project(args, adult):
+    """None where a hierarchy is missing."""
+    attributes = {}
+    for name in ADULT_EIGHT:
+        paths = [adult / folder / f"{name}.csv" for folder in ("hierarchies", "arx-hierarchies")]
+        path = next((path for path in paths if path.is_file()), None)
+        if path is None:
+            return None
+        attributes[name] = quote(path)
+    data = {"path": quote(adult / "adult.csv"), "missing": '["?"]', "missing_records": '"drop"'}
+    return write_project(args.work / "adult-eight", data, attributes, ADULT_SENSITIVE)
 
 
 def discharges_project(args, report, n_records, columns):

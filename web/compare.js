@@ -43,28 +43,34 @@ async function begin() {
 const inWords = (wish) => `All at ${criteriaOf(wish).map((key) => `${key} = ${valued(wish[key])}`).join(", ")}, with at most ${counted(wish.max_suppressed, "record")} lost, within the wished levels.`;
 
 function show(body, { rows, frontier, n_records: n }) {
-  const hasBits = rows.every((row) => row.offer.loss.entropy !== undefined);
-  const best = (value) => Math.min(...rows.map(value));
-  const number = (row, value, text) => h("td", { class: value(row) === best(value) && rows.some((one) => value(one) > best(value)) ? "n best" : "n" }, text(value(row)));
+  const hasBits = rows.some((row) => row.loss.entropy !== undefined);
+  const best = (value) => Math.min(...rows.map((row) => value(row) ?? Infinity));
+  const number = (row, value, text) => h("td", { class: value(row) === best(value) && rows.some((one) => value(one) > best(value)) ? "n best" : "n" },
+    value(row) === undefined ? "–" : text(value(row)));
   const seen = new Map();
   const line = (row, i) => {
-    const levels = JSON.stringify(row.offer.levels);
+    const levels = JSON.stringify(row.levels ?? row.method);
     const twin = seen.get(levels);
     if (twin === undefined) seen.set(levels, i);
     return h("tr", {},
-      h("th", { scope: "row" }, h("span", { class: "number" }, String(i + 1)), h("span", {}, row.title, h("small", { title: QUALITY_TERMS[row.best_by] }, QUALITY_TERMS[row.best_by] ?? row.method))),
-      number(row, (one) => one.offer.n_suppressed, grouped),
-      number(row, (one) => one.offer.loss.ncp, (value) => percent(value)),
-      hasBits ? number(row, (one) => one.offer.loss.entropy ?? 1, (value) => percent(value)) : null,
-      number(row, (one) => one.offer.loss.group_size, (value) => decimal(Math.round(value * 10) / 10)),
-      number(row, (one) => one.risk.highest ?? 1, (value) => percent(value)),
-      number(row, (one) => one.risk.average ?? 1, (value) => percent(value)),
+      h("th", { scope: "row" }, h("span", { class: "number" }, String(i + 1)), row.best_by
+        ? h("span", {}, row.title, h("small", { title: QUALITY_TERMS[row.best_by] }, QUALITY_TERMS[row.best_by] ?? row.method))
+        : h("span", {}, row.method, row.holds ? null : " (broken)", h("small", {}, row.title))),
+      number(row, (one) => one.n_suppressed, grouped),
+      number(row, (one) => one.loss.ncp, (value) => percent(value)),
+      number(row, (one) => one.query_error.median, (value) => percent(value)),
+      hasBits ? number(row, (one) => one.loss.entropy, (value) => percent(value)) : null,
+      number(row, (one) => one.loss.group_size, (value) => decimal(Math.round(value * 10) / 10)),
+      number(row, (one) => one.risk?.highest ?? 1, (value) => percent(value)),
+      number(row, (one) => one.risk?.average ?? 1, (value) => percent(value)),
       h("td", {}, twin !== undefined ? h("span", { class: "soft" }, `same as ${twin + 1}`)
-        : h("button", { onclick: () => { setWish({ ...state.wish, best_by: row.best_by }); go("negotiate"); } }, "Use")));
+        : row.best_by ? h("button", { onclick: () => { setWish({ ...state.wish, best_by: row.best_by }); go("negotiate"); } }, "Use")
+          : h("code", { title: "Publish it on the command line" }, `--method ${row.method}`)));
   };
   const isOffers = rows.some((row) => row.choice !== "exact");
   const heads = [
     ["method", null], ["records lost", "suppressed records"], ["uncertainty", "NCP, the normalized certainty penalty: 0 is exact"],
+    ["query error", "median relative error of counting in the release, over random queries about one to three attributes"],
     ...(hasBits ? [["bits lost", "non-uniform entropy"]] : []), ["group size", "C_AVG: records per group"],
     ["highest risk", "prosecutor risk: one over the smallest group"], ["average risk", "groups over published records"], ["", null]];
   const points = frontier.bargains.map((one) => ({
@@ -73,13 +79,13 @@ function show(body, { rows, frontier, n_records: n }) {
   }));
   const named = new Map();
   rows.forEach((row, i) => {
-    const place = `${row.offer.loss.ncp}/${row.risk.average}`;
+    const place = `${row.loss.ncp}/${row.risk?.average}`;
     named.set(place, [...(named.get(place) ?? []), i]);
   });
   for (const indexes of named.values()) {
     const row = rows[indexes[0]];
-    points.push({ x: row.offer.loss.ncp, y: row.risk.average ?? 0, kind: "method", mark: String(indexes[0] + 1),
-      label: `${indexes.map((i) => `${i + 1} ${rows[i].title}`).join("; ")}: loss ${decimal(row.offer.loss.ncp)}, average risk ${percent(row.risk.average ?? 0)}` });
+    points.push({ x: row.loss.ncp, y: row.risk?.average ?? 0, kind: "method", mark: String(indexes[0] + 1),
+      label: `${indexes.map((i) => `${i + 1} ${rows[i].best_by ? rows[i].title : rows[i].method}`).join("; ")}: loss ${decimal(row.loss.ncp)}, average risk ${percent(row.risk?.average ?? 0)}` });
   }
   put(body,
     isOffers ? h("p", { class: "note" }, "Not all wishes can be met, so each method loses as few more records as it can; ", h("button", { class: "plain", onclick: () => go("negotiate") }, "see the offers"), ".") : null,
@@ -87,7 +93,7 @@ function show(body, { rows, frontier, n_records: n }) {
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Methods" }, h("table", { class: "methods" },
         h("thead", {}, h("tr", {}, heads.map(([name, meaning], i) => h("th", { scope: "col", class: i > 0 && name ? "n" : null }, meaning ? term(name, meaning) : name)))),
         h("tbody", {}, rows.map(line)))),
-      h("p", { class: "note" }, "All give every record the same levels; they differ in what they call best. Less is better in every column, the best of each is bold."),
+      h("p", { class: "note" }, "The first give every record the same levels and differ in what they call best; those with a name of their own give every group ranges of its own and lose no record. Less is better in every column, the best of each is bold."),
       !withSlow && state.about.methods.some((method) => method.is_slow)
         ? h("button", { onclick: () => { withSlow = true; begin(); } }, "Also those that take longer") : null),
     h("section", { class: "card" }, h("h2", {}, "Risk and loss"),

@@ -9,7 +9,10 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use incrowd::frontier::frontier;
+use incrowd::judge::judge;
 use incrowd::lattice::Effort;
+use incrowd::recode::method::{Method, Task};
+use incrowd::recode::partition::{CellStyle, Least, Watch};
 use incrowd::table::Encoder;
 use incrowd::{
     Counter, Criteria, Criterion, GroupCounts, Lattice, Level, Measure, Missing, Quality, Ranking, Request, Result,
@@ -38,7 +41,11 @@ fn main() {
         Some("http") => measure_http(project, number("--requests", 20_000), number("--in-flight", 50)),
         Some("frontier") => measure_frontier(project, n_threads, number("--repeat", 5)),
         Some("count") => measure_count(project, n_threads),
-        _ => panic!("one of: annotate, negotiate, http, frontier, count"),
+        Some("local") => {
+            let method = Method::parse(option("--method").expect("--method NAME")).expect("one of the methods");
+            measure_local(project, n_threads, method, number("--k", 10) as u64)
+        }
+        _ => panic!("one of: annotate, negotiate, http, frontier, count, local"),
     };
     println!("{}", measured.expect("the project works"));
 }
@@ -113,7 +120,7 @@ fn measure_annotate(project: &str, n_threads: usize, n_times: usize, measures: &
 /// The records as integer codes, which is where the peers start from too.
 fn coded_records(counted: &Counted) -> Result<RecordBatch> {
     let names = column_names(counted);
-    let missing = Missing { tokens: vec!["?".into()], drop_records: true };
+    let missing = Missing { tokens: vec!["?".into()], drop_records: counted.counts.n_dropped() > 0 };
     let mut encoders: Vec<Encoder> = names.iter().map(|name| Encoder::new(name, &missing)).collect();
     let mut columns: Vec<Vec<i32>> = vec![Vec::new(); names.len()];
     let mut codes = Vec::new();
@@ -144,6 +151,34 @@ fn grouped(counted: &Counted, records: &RecordBatch) -> Result<GroupCounts> {
     let mut counter = Counter::new(&names, &sensitive, &Missing::default());
     counter.push(records)?;
     Ok(counter.finish())
+}
+
+/// Groups the records, puts them into classes and says what is published of each.
+fn measure_local(project: &str, n_threads: usize, method: Method, k: u64) -> Result<Value> {
+    let counted = counted(project, n_threads)?;
+    let records = coded_records(&counted)?;
+    let weights = counted.weights();
+    let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
+    let task = Task { counts, hierarchies, weights: &weights, least: Least::of(k, None), seed: 1 };
+    let clock = Clock::start();
+    std::hint::black_box(grouped(&counted, &records)?);
+    let recoding = method.recode(&task, CellStyle::Ranges, &Watch::default())?;
+    let (cpu_s, wall_s) = clock.stop();
+    let peak_mb = peak_mb();
+    let judgement = judge(counts, hierarchies, &weights, &counted.yardstick([])?, &recoding)?;
+    Ok(json!({
+        "name": method.name(),
+        "version": env!("CARGO_PKG_VERSION"),
+        "threads": n_threads,
+        "cpu_s": cpu_s,
+        "wall_s": wall_s,
+        "peak_mb": peak_mb,
+        "n_records": counts.n_records(),
+        "n_base_groups": counts.n_groups(),
+        "n_groups": judgement.n_groups,
+        "smallest_group": judgement.reached(Measure::Size),
+        "ncp": judgement.ncp,
+    }))
 }
 
 /// Random requests of every sort: small and large k, with and without l, tight and loose limits.

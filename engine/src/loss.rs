@@ -32,10 +32,12 @@ impl Penalties {
         assert_eq!(hierarchies.len(), weights.len(), "one weight per quasi-identifier");
         let total: f64 = weights.iter().sum();
         if weights.iter().any(|&weight| !(weight.is_finite() && weight >= 0.0)) {
-            return Err(Error::new(ErrorKind::Project, "weights must be numbers of at least 0"));
+            return Err(Error::new(ErrorKind::Project, "weights must be numbers of at least 0")
+                .hint("1 is what an attribute weighs where nothing is said"));
         }
         if total == 0.0 && !weights.is_empty() {
-            return Err(Error::new(ErrorKind::Project, "at least one quasi-identifier needs a weight above 0"));
+            return Err(Error::new(ErrorKind::Project, "at least one quasi-identifier needs a weight above 0")
+                .hint("raise a weight in incrowd.toml; without any, all weigh 1"));
         }
         let steps = hierarchies
             .iter()

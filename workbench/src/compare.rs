@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use incrowd::judge::{Judgement, judge};
 use incrowd::negotiate::Request;
+use incrowd::quality::Losses;
 use incrowd::query::{Draw, Query, Workload, draw_queries, median_and_90};
 use incrowd::recode::method::Method;
 use incrowd::recode::{Recoding, global};
@@ -69,9 +70,14 @@ impl Contender {
         }
     }
 
-    /// Whether the lattice must be annotated with more than k and l for it, which takes longer.
-    pub fn is_slow(self) -> bool {
+    /// Whether the lattice must be annotated with entropies for it.
+    pub fn needs_entropy(self) -> bool {
         self == Contender::Global(Quality::Entropy)
+    }
+
+    /// Whether it takes clearly longer than the others on a large table.
+    pub fn is_slow(self) -> bool {
+        self.needs_entropy() || self == Contender::Local(Method::BottomUp)
     }
 }
 
@@ -124,8 +130,8 @@ pub struct Row {
     pub criteria: Criteria,
     /// `exact`, or `suppression` where no scheme meets all wishes and one is taken that loses more records.
     pub choice: &'static str,
-    /// Of global contenders.
-    pub scheme: Option<Scheme>,
+    /// Of global contenders, with what it loses by every quality function.
+    pub scheme: Option<(Scheme, Losses)>,
     pub judgement: Judgement,
     /// Whether every group satisfies all criteria.
     pub holds: bool,
@@ -190,14 +196,14 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, bar: &ProgressB
             };
             let recoding = global::recode(counts, hierarchies, &offer.scheme, &yardstick, criteria);
             bar.inc(counts.n_records());
-            Ok((choice, Some(offer.scheme), recoding))
+            Ok((choice, Some((offer.scheme, offer.losses)), recoding))
         }
         Contender::Local(method) => {
             let local = Local { seed: ask.seed, ..Local::new(method) };
             Ok(("exact", None, local.recode(counted, ask.weights, criteria, bar)?))
         }
     });
-    let (choice, scheme, recoding): (&'static str, Option<Scheme>, Recoding) = found?;
+    let (choice, scheme, recoding): (&'static str, Option<(Scheme, Losses)>, Recoding) = found?;
     if let (Some(_), Some((_, of_lattice))) = (&scheme, ask.lattice) {
         cost = cost.after(of_lattice);
     }
@@ -320,8 +326,15 @@ impl Row {
             "k": self.k(),
             "choice": self.choice,
             "holds": self.holds,
-            "levels": self.scheme.as_ref().map(|scheme| wire::levels(&names, scheme)),
-            "loss": wire::losses_of_judgement(&self.judgement),
+            "best_by": match self.contender {
+                Contender::Global(quality) => Some(quality.name()),
+                Contender::Local(_) => None,
+            },
+            "levels": self.scheme.as_ref().map(|(scheme, _)| wire::levels(&names, scheme)),
+            "loss": match &self.scheme {
+                Some((_, losses)) => wire::losses(losses),
+                None => wire::losses_of_judgement(&self.judgement),
+            },
             "ncp_of_attribute": ncp,
             "n_groups": self.judgement.n_groups,
             "n_suppressed": self.judgement.n_suppressed,

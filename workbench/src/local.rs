@@ -4,10 +4,11 @@ use incrowd::judge::{Judgement, judge};
 use incrowd::recode::Recoding;
 use incrowd::recode::method::{Method, Task};
 use incrowd::recode::partition::{CellStyle, Least, Watch};
-use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Result};
+use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Result, Rule};
 use indicatif::ProgressBar;
 
 use crate::count::Counted;
+use crate::talk::Talk;
 
 /// How to recode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +53,29 @@ pub fn guaranteed(criteria: &Criteria) -> Result<Least> {
         l: distinct.map(|(_, l)| l),
         sensitive: distinct.map_or(0, |(sensitive, _)| sensitive),
     })
+}
+
+/// Says of which quasi-identifiers a local method cannot say more than everything or nothing.
+pub fn note_flat(counted: &Counted, talk: &Talk) {
+    for (a, attribute) in counted.quasi_identifiers.iter().enumerate() {
+        if attribute.rule != Rule::Flat || counted.is_numeric(a) {
+            continue;
+        }
+        let domain = &counted.counts.domains()[a];
+        let n_numbers = domain.present().filter(|(_, value)| value.parse::<f64>().is_ok()).count();
+        let why = match n_numbers {
+            0 => "has no hierarchy".to_string(),
+            n => format!(
+                "has no hierarchy, and {} of its {} values are not numbers",
+                domain.present().count() - n,
+                domain.present().count()
+            ),
+        };
+        talk.note(format!(
+            "attribute '{}' {why}: a group with several of its values says * (--cells sets names them)",
+            attribute.name
+        ));
+    }
 }
 
 impl Local {

@@ -167,9 +167,10 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
         .ok_or_else(|| unknown(ErrorKind::Project, &format!("role in {key}"), &role, &Role::ALL.map(Role::name)))?;
     let weight = match table.get("weight") {
         None => 1.0,
-        Some(value) => number(value)
-            .filter(|weight| weight.is_finite() && *weight >= 0.0)
-            .ok_or_else(|| wrong(format!("{key}.weight must be a number of at least 0")))?,
+        Some(value) => number(value).filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {
+            wrong(format!("{key}.weight must be a number of at least 0"))
+                .hint("1 is what an attribute weighs where nothing is said; a greater weight keeps it more exact")
+        })?,
     };
     let distance = match text_at(table, &format!("{key}.distance"), "distance")? {
         None => None,

@@ -159,13 +159,6 @@ pub fn check_picture(path: &Path, endings: &[&str], replace: bool) -> Result<()>
     Staged::create(path).map(|_| ())
 }
 
-/// Writes a text whole, or not at all.
-pub fn write_text(path: &Path, text: &str, replace: bool) -> Result<()> {
-    let staged = Staged::create(path)?;
-    staged.file().write_all(text.as_bytes()).map_err(|error| crate::io_error(path, error))?;
-    staged.commit(replace)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

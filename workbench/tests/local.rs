@@ -1,20 +1,26 @@
-//! Local recoding on Adult: what the utility paper says must come out.
+//! Local recoding as a user meets it: on Adult, what the utility paper says must come out; on made-up records, every
+//! method and flag, whatever goes wrong, and an interruption.
 
 use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
-use incrowd::lattice::Effort;
-use incrowd::quality::{Quality, quality};
-use incrowd::query::{Draw, draw_queries, query_error};
-use incrowd::recode::mondrian::Cut;
-use incrowd::recode::partition::{CellStyle, Least, Partition, Watch};
-use incrowd::recode::{bottom_up, mondrian, top_down};
-use incrowd::{Criteria, annotate};
+use incrowd::recode::method::Method;
+use incrowd::recode::partition::CellStyle;
+use incrowd::{Criteria, Criterion, Measure, Quality, Scheme};
+use incrowd_workbench::compare::{self, Ask, Contender, Cost, Questions, Row, weigh};
 use incrowd_workbench::count::{Choice, Counted, count};
+use incrowd_workbench::local::Local;
 use incrowd_workbench::project::Project;
 use incrowd_workbench::talk::Talk;
+use serde_json::Value;
 
 mod support;
-use support::Folder;
+use support::{Folder, Ran, Random};
+
+const TALK: Talk = Talk { is_json: false, is_quiet: true };
+
+// ---- Adult ----
 
 const QUASI_IDENTIFIERS: [&str; 8] =
     ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
@@ -37,63 +43,425 @@ fn adult() -> Option<Counted> {
     project.push_str("[attributes.hours-per-week]\nrole = \"sensitive\"\n");
     let folder = Folder::with(&[("incrowd.toml", &project)]);
     let project = Project::open(folder.path()).expect("a project");
-    let talk = Talk { is_json: false, is_quiet: true };
-    Some(count(&project, &Choice::default(), &talk).expect("the records can be counted"))
+    Some(count(&project, &Choice::default(), &TALK).expect("the records can be counted"))
 }
 
 #[test]
 fn local_recoding_loses_less_than_mondrian_and_the_best_scheme() {
     let Some(adult) = adult() else { return };
-    let (counts, hierarchies, weights) = (&adult.counts, &adult.hierarchies, &adult.weights());
-    let lattice = annotate(counts, hierarchies, weights, &Effort::default()).expect("it is small");
-    let draw = Draw { n_queries: 1_000, n_attributes: 3, selectivity: 0.05, seed: 1 };
-    let queries = draw_queries(counts, hierarchies, &draw).expect("queries");
-    let watch = &Watch::default();
-    for k in [2, 5, 10, 25, 50, 100] {
-        let least = Least::of(k, None);
-        let judge = |partition: &Partition| -> (Quality, f64) {
-            let recoding = partition.recode(counts, hierarchies, CellStyle::Ranges);
-            let error = query_error(counts, hierarchies, &recoding, &queries);
-            (quality(counts, hierarchies, weights, &recoding).expect("good weights"), error.median)
-        };
-        let from_below = bottom_up::partition(counts, hierarchies, weights, least, watch).expect("enough records");
-        assert!(from_below.sizes().all(|size| (k..2 * k).contains(&size)), "k = {k}");
-        let from_above = top_down::partition(counts, hierarchies, weights, least, 1, watch).expect("enough records");
-        let strict =
-            mondrian::partition(counts, hierarchies, weights, least, Cut::Strict, watch).expect("enough records");
-        let [(from_below, below_error), (from_above, above_error), (strict, strict_error)] =
-            [&from_below, &from_above, &strict].map(judge);
-        let criteria = Criteria { k: Some(k), l: None };
-        let of_scheme = |place: usize| lattice.profile(place).outcome(criteria).ncp;
-        let global = (0..lattice.schemes().len()).map(of_scheme).fold(1.0, f64::min);
-        let ncps = format!("k = {k}: {:.4} {:.4} {:.4} {global:.4}", from_below.ncp, from_above.ncp, strict.ncp);
-        let errors = format!("median query error {below_error:.3} {above_error:.3} {strict_error:.3}");
-        println!("{ncps}; {errors}");
-        assert!(from_below.ncp <= 1.05 * from_above.ncp, "{ncps}");
-        assert!(from_below.ncp.max(from_above.ncp) < 0.85 * strict.ncp.min(global), "{ncps}");
-        assert!(below_error.max(above_error) < strict_error, "{errors}");
-        for found in [&from_below, &from_above, &strict] {
-            assert!(found.smallest_group >= Some(k) && found.n_suppressed == 0);
+    let lattice = adult.annotate([], false, &Default::default()).expect("it is small");
+    let weights = adult.weights();
+    let questions = Questions::new(&adult, compare::N_QUERIES, 1, None).expect("queries");
+    let level_max = Scheme::new(lattice.schemes().tops().iter().map(|&top| incrowd::Level(top)).collect());
+    let ask = Ask {
+        counted: &adult,
+        weights: &weights,
+        level_max: &level_max,
+        n_suppressed_max: adult.counts.n_records(),
+        seed: 1,
+        questions: &questions,
+        lattice: Some((&lattice, Cost::default())),
+    };
+    let contenders = [
+        Contender::Global(Quality::Ncp),
+        Contender::Local(Method::Mondrian),
+        Contender::Local(Method::TopDown),
+        Contender::Local(Method::BottomUp),
+    ];
+    let bar = TALK.things("comparing", 1, "records");
+    let ks = [2, 5, 10, 25, 50, 100];
+    let rows = compare::run(&ask, &contenders, &Criteria::default(), &ks, &bar).expect("there are enough records");
+    for (k, rows) in ks.into_iter().zip(rows.chunks(contenders.len())) {
+        let [global, strict, above, below] = rows else { panic!("a row per method") };
+        let ncp = |row: &Row| row.judgement.ncp;
+        let ncps = format!("k = {k}: NCP {:.4} {:.4} {:.4} {:.4}", ncp(below), ncp(above), ncp(strict), ncp(global));
+        println!("{ncps}");
+        assert!(ncp(below) <= 1.05 * ncp(above), "{ncps}");
+        assert!(ncp(below).max(ncp(above)) < 0.85 * ncp(strict).min(ncp(global)), "{ncps}");
+        let errors = rows.iter().map(|row| row.error.0).collect::<Vec<_>>();
+        assert!(below.error.0.max(above.error.0) < strict.error.0.min(global.error.0), "k = {k}: {errors:?}");
+        for row in [strict, above, below] {
+            assert!(row.holds && row.judgement.n_suppressed == 0 && row.judgement.reached(Measure::Size) >= Some(k));
         }
+        // What is judged from the recoding is what the lattice says of the scheme.
+        let (scheme, losses) = global.scheme.as_ref().expect("a scheme");
+        assert!((losses.ncp - ncp(global)).abs() < 1e-6);
+        let outcome = lattice.outcome(lattice.schemes().place(scheme), &Criteria::of(Some(k), None));
+        assert!((outcome.ncp - ncp(global)).abs() < 1e-6 && outcome.n_suppressed == global.judgement.n_suppressed);
+        assert!(outcome.n_groups == global.judgement.n_groups as u64);
+        // No scheme is better than the one that is compared with.
+        let criteria = Criteria::of(Some(k), None);
+        let best = (0..lattice.schemes().len()).map(|place| lattice.outcome(place, &criteria).ncp).fold(1.0, f64::min);
+        assert!((best - ncp(global)).abs() < 1e-6);
     }
 }
 
-/// Diversity costs something, and is kept.
 #[test]
-fn diverse_classes_on_adult() {
+fn groups_from_below_have_between_k_and_2k_minus_1_records() {
     let Some(adult) = adult() else { return };
-    let (counts, hierarchies, weights) = (&adult.counts, &adult.hierarchies, &adult.weights());
-    let watch = &Watch::default();
-    let least = Least::of(5, Some(4));
-    for partition in [
-        bottom_up::partition(counts, hierarchies, weights, least, watch),
-        top_down::partition(counts, hierarchies, weights, least, 1, watch),
-        mondrian::partition(counts, hierarchies, weights, least, Cut::Strict, watch),
-        mondrian::partition(counts, hierarchies, weights, least, Cut::Relaxed, watch),
-    ] {
-        let recoding = partition.expect("enough values").recode(counts, hierarchies, CellStyle::Ranges);
-        let found = quality(counts, hierarchies, weights, &recoding).expect("good weights");
-        assert!(found.fewest_distinct >= Some(4) && found.smallest_group >= Some(5), "{found:?}");
-        println!("{:.4} {}", found.ncp, found.n_groups);
+    let bar = TALK.things("bottom-up", 1, "records");
+    for k in [2, 5, 10, 25, 50, 100] {
+        let least = incrowd::recode::partition::Least::of(k, None);
+        let (counts, hierarchies, weights) = (&adult.counts, &adult.hierarchies[..], &adult.weights()[..]);
+        let task = incrowd::recode::method::Task { counts, hierarchies, weights, least, seed: 0 };
+        let found = Method::BottomUp.partition(&task, &Default::default()).expect("there are enough records");
+        assert!(found.sizes().all(|size| (k..2 * k).contains(&size)), "k = {k}");
+    }
+    // Diversity is kept too, by every method.
+    for method in Method::ALL {
+        let criteria = Criteria::of(Some(5), Some(4));
+        let made = Local::new(method).make(&adult, &criteria, &bar).expect("there are enough values");
+        assert!(made.missed(&criteria).is_empty() && made.judgement.reached(Measure::Distinct(0)) >= Some(4));
+    }
+}
+
+#[test]
+fn weight_moves_loss_and_error_from_an_attribute_to_the_others() {
+    let Some(adult) = adult() else { return };
+    let bar = TALK.things("weighing", 1, "records");
+    let attribute = QUASI_IDENTIFIERS.iter().position(|name| *name == "age").expect("it is one");
+    for method in [Method::TopDown, Method::BottomUp] {
+        let criteria = Criteria::of(Some(10), None);
+        let steps = weigh(&adult, &Local::new(method), &criteria, attribute, &bar).expect("good weights");
+        for (less, more) in steps.iter().zip(&steps[1..]) {
+            let words = format!("{} weight {} → {}", method.name(), less.weight, more.weight);
+            assert!(more.ncp < less.ncp && more.ncp_of_others > less.ncp_of_others, "{words}");
+        }
+        let [first, .., last] = &steps[..] else { panic!("several weights") };
+        assert!(last.ncp < 0.2 * first.ncp && last.error < 0.5 * first.error, "{}", method.name());
+        assert!(last.error_of_others > first.error_of_others, "{}", method.name());
+    }
+}
+
+// ---- Made-up records ----
+
+const PROJECT: &str = r#"
+[data]
+path = "people.csv"
+missing = [""]
+missing_records = "keep"
+
+[attributes.name]
+role = "identifier"
+
+[attributes.age]
+role = "quasi-identifier"
+hierarchy = { intervals = [10, 20] }
+weight = 2.0
+
+[attributes.born]
+role = "quasi-identifier"
+hierarchy = { dates = ["year"] }
+
+[attributes.job]
+role = "quasi-identifier"
+hierarchy = "jobs.csv"
+
+[attributes.sex]
+role = "quasi-identifier"
+
+[attributes.disease]
+role = "sensitive"
+"#;
+
+const JOBS: &str = "nurse;health;*\nsurgeon;health;*\nteacher;school;*\nporter;other;*\n";
+
+/// People with missing values here and there.
+fn records(n_records: usize) -> Vec<String> {
+    let mut random = Random(5);
+    let record = |i: usize| {
+        let age = if random.below(30) == 0 { String::new() } else { (18 + random.below(60)).to_string() };
+        let born = format!("19{:02}-0{}-1{}", 20 + random.below(60), 1 + random.below(9), random.below(9));
+        let job = ["nurse", "surgeon", "teacher", "porter"][random.below(4)];
+        let sex = ["f", "m"][random.below(2)];
+        let disease = ["flu", "gout", "asthma", "cold", "angina"][random.below(5)];
+        format!("p{i},{age},{born},{job},{sex},{disease}\n")
+    };
+    (0..n_records).map(record).collect()
+}
+
+fn people(n_records: usize) -> Folder {
+    let csv = format!("name,age,born,job,sex,disease\n{}", records(n_records).concat());
+    Folder::with(&[("people.csv", &csv), ("jobs.csv", JOBS), ("incrowd.toml", PROJECT)])
+}
+
+fn run(folder: &Folder, line: &str) -> Ran {
+    folder.run(&line.split_whitespace().collect::<Vec<_>>())
+}
+
+fn certificate(folder: &Folder, release: &str) -> Value {
+    serde_json::from_str(&folder.read(&format!("{release}.certificate.json"))).expect("a certificate is JSON")
+}
+
+#[test]
+fn every_method_and_style_is_published_and_verified() {
+    let folder = people(600);
+    for method in Method::ALL.map(Method::name) {
+        for style in CellStyle::ALL.map(CellStyle::name) {
+            for ending in ["csv", "parquet"] {
+                let release = format!("{method}-{style}.{ending}");
+                let line = format!("publish --method {method} --k 5 --l 2 --cells {style} --seed 9 -o {release}");
+                run(&folder, &line).ends(0);
+                let ran = run(&folder, &format!("verify {release} --json")).ends(0);
+                let verdict = ran.json();
+                assert_eq!(verdict["holds"], true, "{release}");
+                assert!(
+                    verdict["smallest_group"].as_u64() >= Some(5) && verdict["fewest_distinct"].as_u64() >= Some(2)
+                );
+                let certificate = certificate(&folder, &release);
+                assert_eq!(certificate["method"], method);
+                assert_eq!(certificate["cells"], style);
+                assert_eq!(certificate["choice"], "method");
+                // Only top-down makes random choices.
+                assert_eq!(certificate["seed"].as_u64(), (method == "top-down").then_some(9));
+                assert_eq!((&certificate["levels"], &certificate["height"]), (&Value::Null, &Value::Null));
+                assert_eq!(certificate["n_records_suppressed"], 0);
+                assert_eq!(certificate["request"], serde_json::json!({ "k": 5, "l": 2 }));
+            }
+        }
+        let report = folder.read(&format!("{method}-ranges.csv.report.html"));
+        assert!(report.contains("The promise holds.") && report.contains(method) && report.contains("ranges"));
+        let cells = |style: &str| folder.read(&format!("{method}-{style}.csv"));
+        assert!(cells("ranges").contains("[") && !cells("midpoints").contains("["));
+        assert!(cells("sets").contains("\"{") && cells("labels").contains(",*,"));
+    }
+}
+
+#[test]
+fn numbers_can_have_two_columns() {
+    let folder = people(600);
+    run(&folder, "publish --method bottom-up --k 5 --two-columns -o two.csv").ends(0);
+    run(&folder, "verify two.csv").ends(0);
+    let release = folder.read("two.csv");
+    assert!(release.starts_with("age_low,age_high,born_low,born_high,job,sex,disease\n"), "{release}");
+    let names = ["age_low", "age_high", "born_low", "born_high", "job", "sex"];
+    assert_eq!(certificate(&folder, "two.csv")["quasi_identifiers"], serde_json::json!(names));
+    for line in release.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        assert!(cells[0].is_empty() == cells[1].is_empty() && cells[2] <= cells[3], "{line}");
+        let numbers = [cells[0], cells[1]].map(|cell| cell.parse::<u32>().ok());
+        assert!(numbers[0] <= numbers[1], "{line}");
+    }
+    run(&folder, "publish --method bottom-up --k 5 --two-columns -o two.parquet").ends(0);
+    run(&folder, "verify two.parquet").ends(0);
+}
+
+#[test]
+fn a_release_depends_on_table_and_seed_alone() {
+    let folder = people(600);
+    let publish = |flags: &str| {
+        run(&folder, &format!("publish --method top-down --k 4 --force {flags}")).ends(0);
+        folder.bytes("release.csv")
+    };
+    let first = publish("--seed 1 --threads 1");
+    assert!(first == publish("--seed 1 --threads 2"));
+    assert!(first != publish("--seed 2"), "another seed makes other choices");
+    let mut shuffled = records(600);
+    Random(3).shuffle(&mut shuffled);
+    folder.write("people.csv", format!("name,age,born,job,sex,disease\n{}", shuffled.concat()));
+    assert!(first == publish("--seed 1"), "the order of the table decides nothing");
+}
+
+#[test]
+fn criteria_that_are_not_kept_by_construction_are_checked() {
+    let folder = people(300);
+    let before = folder.content();
+    let ran = run(&folder, "publish --method mondrian --k 3 --t 0.05").ends(1);
+    assert!(ran.stdout.contains("miss t = 0.05") && ran.stderr.contains("Nothing was published"), "{ran}");
+    let document = run(&folder, "publish --method mondrian --k 3 --t 0.05 --json").ends(1).json();
+    assert!(document["published"] == false && document["missed"]["t"].as_f64() > Some(0.05), "{document}");
+    assert!(folder.content() == before, "{:?}", folder.names());
+    run(&folder, "publish --method mondrian --k 50 --t 0.9 --alpha 0.9").ends(0);
+    assert!(certificate(&folder, "release.csv")["criteria"]["t"]["reached"].as_f64() <= Some(0.9));
+    run(&folder, "verify release.csv").ends(0);
+}
+
+/// Runs a command that must fail: exit 2, these words and a hint on stderr, nothing written, no cell shown.
+#[track_caller]
+fn check_refused(folder: &Folder, line: &str, words: &str) {
+    let before = folder.content();
+    let ran = run(folder, line).ends(2);
+    assert!(ran.stderr.contains(words) && ran.stderr.contains("hint: "), "{ran}");
+    assert!(!["surgeon", "angina", "p17"].iter().any(|cell| ran.stderr.contains(cell)), "{ran}");
+    assert!(folder.content() == before, "{:?}", folder.names());
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_a_reason() {
+    let folder = people(60);
+    for method in Method::ALL.map(Method::name) {
+        let check =
+            |flags: &str, words: &str| check_refused(&folder, &format!("publish --method {method} {flags}"), words);
+        check("--k 61", "k = 61 is larger than the table, which has 60 records");
+        check("", "needs k or l");
+        check("--k 0", "k must be at least 1");
+        check("--l 9 --k 2", "l = 9");
+        check("--k 3 --k-map 3", "k_map cannot be promised");
+        check("--k 3 --levels age=1", "--levels is about levels");
+        check("--k 3 --offer height", "--offer is about levels");
+        check("--k 3 --max-level age=1", "--max-level is about levels");
+        check("--k 3 --best-by ncp", "--best-by is about levels");
+        check("--k 3 --two-columns --cells midpoints", "--two-columns would say more");
+    }
+    check_refused(&folder, "publish --k 3 --seed 1", "--seed is about local methods");
+    check_refused(&folder, "publish --k 3 --cells sets", "--cells is about local methods");
+    check_refused(&folder, "publish --k 3 --two-columns", "--two-columns is about local methods");
+    check_refused(&folder, "compare", "k is not given");
+    check_refused(&folder, "compare --k 61", "k = 61 is larger");
+    check_refused(&folder, "compare --k 3 --methods topdown", "did you mean 'top-down'?");
+    check_refused(&folder, "compare --k 3 --vary-weight agee", "did you mean 'age'?");
+    check_refused(&folder, "compare --k 3 --queries none.txt", "there is no such file");
+    check_refused(&folder, "compare --k 3 -o methods.png", "a chart is written as .html");
+    folder.write("queries.txt", "age in 20..30\nage in many\n");
+    check_refused(&folder, "compare --k 3 --queries queries.txt", "queries.txt:2:8");
+    folder.write("queries.txt", "# nothing yet\n");
+    check_refused(&folder, "compare --k 3 --queries queries.txt", "holds no query");
+
+    let weights = |from: &str, to: &str| folder.write("incrowd.toml", PROJECT.replace(from, to));
+    weights("weight = 2.0", "weight = -1");
+    check_refused(&folder, "publish --method top-down --k 3", "weight must be a number of at least 0");
+    let all_zero = PROJECT
+        .replace("weight = 2.0\n", "")
+        .replace("role = \"quasi-identifier\"", "role = \"quasi-identifier\"\nweight = 0");
+    folder.write("incrowd.toml", all_zero);
+    check_refused(&folder, "publish --method top-down --k 3", "needs a weight above 0");
+    check_refused(&folder, "compare --k 3", "needs a weight above 0");
+    // A value that is no number where intervals are asked for.
+    folder.write("incrowd.toml", PROJECT);
+    folder.write("people.csv", folder.read("people.csv").replacen("p17,", "p17,about ", 1));
+    check_refused(&folder, "publish --method top-down --k 3", "attribute 'age'");
+}
+
+#[test]
+fn an_attribute_without_hierarchy_is_allowed_and_said() {
+    let folder = people(60);
+    let words = "attribute 'sex' has no hierarchy: a group with several of its values says *";
+    let ran = run(&folder, "publish --method top-down --k 30").ends(0);
+    assert!(ran.stderr.contains(words), "{ran}");
+    let ran = run(&folder, "publish --method top-down --k 30 --cells sets --force").ends(0);
+    assert!(!ran.stderr.contains(words) && folder.read("release.csv").contains("\"{f,m}\""), "{ran}");
+    // Numbers with something else among them are words, and that is said too.
+    let project = PROJECT.replace("hierarchy = { intervals = [10, 20] }\n", "");
+    folder.write("incrowd.toml", project);
+    folder.write("people.csv", folder.read("people.csv").replacen("p17,", "p17,about ", 1));
+    let ran = run(&folder, "publish --method top-down --k 30 --force").ends(0);
+    assert!(ran.stderr.contains("attribute 'age' has no hierarchy, and 1 of its"), "{ran}");
+}
+
+#[test]
+fn methods_are_compared() {
+    let folder = people(400);
+    folder.write("own.txt", "age in 30..39 and sex = f\njob in health | porter  # two kinds\nage >= 200\n");
+    let document = run(&folder, "compare --k 4,20 --l 2 --queries own.txt --seed 3 --json").ends(0).json();
+    let rows = document["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 2 * 6);
+    let names: Vec<&str> = rows[..6].iter().map(|row| row["method"].as_str().expect("a name")).collect();
+    assert_eq!(names, ["global:height", "global:ncp", "top-down", "bottom-up", "mondrian", "mondrian-relaxed"]);
+    for row in rows {
+        let number =
+            |pointer: &str| row.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer} {row}"));
+        assert_eq!(row["holds"], true, "{row}");
+        assert!(number("/reached/k") >= number("/k") && number("/reached/l") >= 2.0 && number("/reached/t") > 0.0);
+        assert!((0.0..=1.0).contains(&number("/loss/ncp")) && number("/loss/discernibility") >= 400.0);
+        assert!(number("/query_error/median") <= number("/query_error/p90"));
+        let kinds = row["query_error"]["by_kind"].as_array().expect("kinds");
+        assert_eq!(kinds.len(), 9);
+        assert!(kinds.iter().all(|kind| kind["n_queries"] == 1_000));
+        assert!(number("/risk/highest") <= 1.0 / number("/k") && number("/risk/average") > 0.0);
+        assert_eq!(row["own_query_error"]["answers"].as_array().map(Vec::len), Some(3));
+        assert_eq!(row["own_query_error"]["answers"][2], serde_json::json!([0, 0.0]));
+        // Weighted: age counts twice.
+        let of = |name: &str| number(&format!("/ncp_of_attribute/{name}"));
+        let mean = (2.0 * of("age") + of("born") + of("job") + of("sex")) / 5.0;
+        assert!((mean - number("/loss/ncp")).abs() < 1e-5, "{row}");
+        assert!(number("/cpu_seconds") >= 0.0);
+    }
+    // The same seed, the same numbers; whatever it takes.
+    let again = run(&folder, "compare --k 4,20 --l 2 --queries own.txt --seed 3 --threads 1 --json").ends(0).json();
+    let without_cost = |document: &Value| {
+        let mut document = document.clone();
+        for row in document["rows"].as_array_mut().expect("rows") {
+            for key in ["seconds", "cpu_seconds", "peak_bytes"] {
+                row[key] = Value::Null;
+            }
+        }
+        document
+    };
+    assert_eq!(without_cost(&document), without_cost(&again));
+
+    let csv = run(&folder, "compare --k 4,20 --methods top-down,global:entropy --csv").ends(0).stdout;
+    assert!(csv.starts_with("k,method,holds,ncp,ncp:age,ncp:born,ncp:job,ncp:sex,query_error_median,"), "{csv}");
+    assert_eq!(csv.lines().count(), 1 + 2 * 2);
+    let text = run(&folder, "compare --k 4 --vary-weight age").ends(0).stdout;
+    assert!(text.contains("NCP of") && text.contains("weight of age"), "{text}");
+    run(&folder, "compare -o methods.html --vary-weight job --n-queries 20").ends(0);
+    let page = folder.read("methods.html");
+    assert_eq!(page.matches("<svg").count(), 5);
+    assert!(page.contains("k = 100") && page.contains("More weight for job") && !page.contains("<script"));
+    check_refused(&folder, "compare --k 4 -o methods.html", "is there already");
+}
+
+/// The estimate that the command prints for an analyst's query, by hand.
+#[test]
+fn own_queries_are_answered_evenly_within_boxes() {
+    let csv = "age,sex\n20,f\n21,f\n28,m\n29,m\n";
+    let project = "[data]\npath = \"t.csv\"\n[attributes.age]\nrole = \"quasi-identifier\"\n[attributes.sex]\nrole = \"quasi-identifier\"\n";
+    let folder = Folder::with(&[
+        ("t.csv", csv),
+        ("incrowd.toml", project),
+        ("q.txt", "age in 20..24\nsex = f\nage <= 20 and sex = m\n"),
+    ]);
+    let document = run(&folder, "compare --k 4 --methods bottom-up --queries q.txt --json").ends(0).json();
+    // One group: ages 20 to 29, both sexes. Five of ten years; one of two; one of ten years and one of two.
+    let expected = serde_json::json!([[2, 2.0], [2, 2.0], [0, 0.2]]);
+    assert_eq!(document["rows"][0]["own_query_error"]["answers"], expected);
+}
+
+/// Ctrl-C at any moment: the release is there whole, or nothing is.
+#[test]
+fn an_interrupted_publish_leaves_nothing_behind() {
+    let folder = people(6_000);
+    let before = folder.content();
+    let remove_release = || {
+        for ending in ["", ".certificate.json", ".report.html"] {
+            let _ = std::fs::remove_file(folder.join(&format!("release.csv{ending}")));
+        }
+    };
+    for method in ["bottom-up", "top-down"] {
+        let publish = ["publish", "--method", method, "--k", "5", "-o", "release.csv"];
+        let started = Instant::now();
+        folder.run(&publish).ends(0);
+        let duration = started.elapsed();
+        let mut n_interrupted = 0;
+        for i in 0..6 {
+            remove_release();
+            let mut child =
+                folder.command(&publish).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+            std::thread::sleep(duration.mul_f64(f64::from(i) / 6.0).max(Duration::from_millis(2)));
+            let pid = rustix::process::Pid::from_child(&child);
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::INT);
+            let status = child.wait().expect("it ends");
+            n_interrupted += usize::from(!status.success());
+            match folder.has("release.csv") {
+                true => drop(folder.run(&["verify", "release.csv"]).ends(0)),
+                false => assert!(folder.content() == before && !status.success(), "{method} {i}: {:?}", folder.names()),
+            }
+        }
+        assert!(n_interrupted >= 2, "only {n_interrupted} were interrupted in time");
+        remove_release();
+    }
+}
+
+#[test]
+fn work_that_is_stopped_says_so() {
+    let folder = people(600);
+    let project = Project::open(folder.path()).expect("a project");
+    let counted = count(&project, &Choice::default(), &TALK).expect("it can be counted");
+    for method in Method::ALL {
+        let bar = TALK.things("stopped", 1, "records");
+        bar.finish();
+        let criteria = Criteria::new([Criterion::k(5)]);
+        let error = Local::new(method).make(&counted, &criteria, &bar).err().expect("it was stopped");
+        assert_eq!(error.kind(), incrowd::ErrorKind::Cancelled);
     }
 }

@@ -398,6 +398,35 @@ fn without_preview_no_answer_contains_a_value() {
 }
 
 #[test]
+fn methods_are_compared_as_on_the_command_line() {
+    let folder = table();
+    let server = Server::start(&folder, &["."]);
+    let project = server.project();
+    let question = json!({ "project": project, "request": { "k": 5 }, "methods": ["global:ncp", "top-down"] });
+    let result = server.work("/compare", &question)["result"].clone();
+    let ours = folder.run(&["compare", "--k", "5", "--methods", "global:ncp,top-down", "--json"]).ends(0).json();
+    for (row, expected) in result["rows"].as_array().expect("rows").iter().zip(ours["rows"].as_array().expect("rows")) {
+        for key in ["method", "loss", "n_groups", "n_suppressed", "reached", "risk", "query_error", "holds", "levels"] {
+            assert_eq!(row[key], expected[key], "{key}");
+        }
+    }
+    // All that there are; local ones only where they can promise what is asked.
+    let methods = |request: Value| -> Vec<String> {
+        let job = server.work("/compare", &json!({ "project": project, "request": request }));
+        let rows = job["result"]["rows"].as_array().expect("rows").iter();
+        rows.map(|row| row["method"].as_str().expect("a name").to_string()).collect()
+    };
+    let all: Vec<Value> = server.get("/about").json()["methods"].as_array().expect("methods").clone();
+    assert_eq!(
+        methods(json!({ "k": 5 })),
+        all.iter().map(|method| method["name"].as_str().expect("a name")).collect::<Vec<_>>()
+    );
+    assert!(methods(json!({ "alpha": 0.9 })).iter().all(|name| name.starts_with("global:")));
+    let unknown = json!({ "project": project, "request": { "k": 5 }, "methods": ["topdown"] });
+    assert!(server.answer("/compare", &unknown).is(422).body.contains("did you mean 'top-down'?"));
+}
+
+#[test]
 fn files_stay_within_the_served_folder() {
     let outer = Folder::new();
     outer.write("secret.csv", "a,b\n1,2\n");

@@ -176,7 +176,8 @@ impl<'a> Divider<'a> {
     /// parts beyond it are returned. None where that cannot be.
     ///
     /// Categories are cut between two values below their closest common ancestor.
-    /// Where records at the place may go both ways, the cut is at the middle record itself.
+    /// Where records at the place may go both ways, numbers are cut at the middle record itself, and categories where
+    /// no cut between two of them will do: it would leave both sides with the label of the whole as often as not.
     pub(crate) fn halves(&mut self, parts: &mut Vec<Part>, axis: usize, both_ways: bool) -> Option<Vec<Part>> {
         let n_records: u64 = parts.iter().map(|part| part.n_records).sum();
         let k = self.least.k;
@@ -188,8 +189,8 @@ impl<'a> Divider<'a> {
         parts.sort_unstable_by_key(|part| (place(part), *part));
         let (lowest, highest) = (place(&parts[0]), place(&parts[parts.len() - 1]));
         let whole = space.axes[axis].cost(lowest, highest);
-        // Where to cut: before the part at this place, of which so many records are left below.
-        let mut cuts: Vec<(u64, usize, u64)> = Vec::new();
+        // Where to cut: before the part at this place, of which so many records are left below; last resorts come last.
+        let mut cuts: Vec<(bool, u64, usize, u64)> = Vec::new();
         let mut n_below = 0;
         for i in 0..parts.len() {
             if i > 0 && place(&parts[i - 1]) < place(&parts[i]) {
@@ -197,21 +198,22 @@ impl<'a> Divider<'a> {
                 // A cut within a label changes nothing about what is published of either side.
                 let is_between = space.axes[axis].is_numeric || space.axes[axis].cost(low, high) == whole;
                 if is_between && n_below >= k && n_records - n_below >= k {
-                    cuts.push((n_below.abs_diff(n_records - n_below), i, 0));
+                    cuts.push((false, n_below.abs_diff(n_records - n_below), i, 0));
                 }
             }
             let n_half = n_records / 2;
             if both_ways && n_below <= n_half && n_half < n_below + parts[i].n_records {
-                cuts.push((n_half.abs_diff(n_records - n_half), i, n_half - n_below));
+                let is_last_resort = !space.axes[axis].is_numeric;
+                cuts.push((is_last_resort, n_half.abs_diff(n_records - n_half), i, n_half - n_below));
             }
             n_below += parts[i].n_records;
         }
         cuts.sort_unstable();
-        let cut = cuts.into_iter().find(|&(_, i, n_low)| {
+        let cut = cuts.into_iter().find(|&(_, _, i, n_low)| {
             let last = i + usize::from(n_low > 0);
             self.is_diverse(&parts[..last]) && self.is_diverse(&parts[i..])
         });
-        let (_, i, n_low) = cut?;
+        let (_, _, i, n_low) = cut?;
         let mut high = parts.split_off(i);
         if n_low > 0 {
             parts.push(Part { n_records: n_low, ..high[0] });

@@ -19,7 +19,7 @@ use crate::recode::space::Space;
 pub enum Cut {
     /// All go the same way: boxes do not overlap, and equal records are published alike.
     Strict,
-    /// They are shared out, so that both halves have as many records.
+    /// Numbers are shared out, so that both halves have as many records; categories where nothing else will do.
     Relaxed,
 }
 

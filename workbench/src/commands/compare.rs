@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use crate::chart::{Chart, Line, Point, svg};
 use crate::compare::{Ask, Contender, N_QUERIES, Questions, Row, Weighed, measured, run as run_all, weigh};
 use crate::count::Counted;
-use crate::local::{Local, guaranteed};
+use crate::local::{Local, guaranteed, note_flat};
 use crate::page::{self, escape};
 use crate::project::Project;
-use crate::staged::{check_picture, write_text};
+use crate::staged::{check_picture, write_whole};
 use crate::talk::{Exit, Talk, columns, csv};
 use crate::wishes::{CriteriaArgs, Privacy, ProjectArgs, RequestArgs, attribute_index};
 
@@ -92,6 +92,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     for &k in &ks {
         check_criteria(&privacy.criteria.with(Criterion::k(k)), n_records, &counted.n_sensitive_values())?;
     }
+    note_flat(&counted, talk);
     let attribute = args.vary_weight.as_ref().map(|name| attribute_index(name, &counted.hierarchies)).transpose()?;
     let own = own_queries(args, &counted)?;
     let questions = Questions::new(&counted, args.n_queries as usize, args.seed, own)?;
@@ -125,7 +126,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         weighed,
     };
     if let Some(path) = &args.output {
-        write_text(path, &view.page(), args.force)?;
+        write_whole(path, view.page().as_bytes(), args.force)?;
     }
     if talk.is_json {
         talk.json(&view.document());
@@ -198,8 +199,8 @@ fn lattice(
     if contenders.iter().all(|contender| matches!(contender, Contender::Local(_))) {
         return Ok(None);
     }
-    let is_slow = contenders.iter().any(|contender| contender.is_slow());
-    let ranking = if is_slow { Ranking::from(Quality::Entropy) } else { Ranking::default() };
+    let needs_entropy = contenders.iter().any(|contender| contender.needs_entropy());
+    let ranking = if needs_entropy { Ranking::from(Quality::Entropy) } else { Ranking::default() };
     let (lattice, cost) = measured(|| args.project.annotate(counted, criteria, &ranking, talk));
     Ok(Some((lattice?, cost)))
 }
@@ -396,7 +397,7 @@ impl View<'_> {
             cells.extend([highest, average].map(|risk| risk.map_or(String::new(), decimals)));
             cells.extend([decimals(row.cost.cpu_seconds), decimals(row.cost.seconds)]);
             cells.push(row.cost.peak_bytes.map_or(String::new(), |bytes| bytes.to_string()));
-            cells.push(row.scheme.as_ref().map_or(String::new(), |scheme| scheme.to_string()));
+            cells.push(row.scheme.as_ref().map_or(String::new(), |(scheme, _)| scheme.to_string()));
             cells
         };
         (header, self.rows.iter().map(row).collect())
@@ -528,7 +529,7 @@ impl View<'_> {
         body += &figure(
             "Size of groups",
             "Records per group.",
-            self.chart("Records per group by k", "records per group", one_decimal, |row| row.judgement.mean_group_size),
+            self.chart("Records per group by k", "records per group", whole, |row| row.judgement.mean_group_size),
         );
         body += &figure(
             "Processor time",
@@ -560,8 +561,8 @@ impl View<'_> {
     }
 }
 
-fn one_decimal(y: f64) -> String {
-    format!("{y:.1}")
+fn whole(y: f64) -> String {
+    format!("{y:.0}")
 }
 
 fn two_decimals(y: f64) -> String {
@@ -572,11 +573,15 @@ fn whole_percent(y: f64) -> String {
     format!("{:.0} %", y * 100.0)
 }
 
-/// The next number that begins with 1, 2 or 5 and goes on with zeros, so that the marks of an axis are round.
+/// The next number of one digit and zeros, so that the marks of an axis are short.
 fn round_up(y: f64) -> f64 {
     if y <= 0.0 {
         return 1.0;
     }
     let ten = 10f64.powf(y.log10().floor());
-    [1.0, 2.0, 5.0].into_iter().map(|step| step * ten).find(|round| *round >= y).unwrap_or(10.0 * ten)
+    [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0]
+        .into_iter()
+        .map(|step| step * ten)
+        .find(|round| *round >= y)
+        .unwrap_or(10.0 * ten)
 }

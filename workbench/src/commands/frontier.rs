@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::chart::{Chart, Line, Point, svg};
 use crate::page::{self, escape};
 use crate::project::Project;
-use crate::staged::{check_picture, write_text};
+use crate::staged::{check_picture, write_whole};
 use crate::talk::{Exit, Talk, columns, csv};
 use crate::wishes::{CriteriaArgs, Privacy, ProjectArgs, RequestArgs};
 
@@ -308,7 +308,7 @@ impl View<'_> {
             Some("svg") => chart,
             _ => self.page(&chart),
         };
-        write_text(path, &text, replace)
+        write_whole(path, text.as_bytes(), replace)
     }
 
     fn page(&self, chart: &str) -> String {

@@ -25,7 +25,7 @@ use crate::commands::annotate::by_height;
 use crate::commands::negotiate::say_answer;
 use crate::commands::verify::{Judged, Question, judge};
 use crate::count::{Counted, needed_columns};
-use crate::local::{Local, Made, guaranteed};
+use crate::local::{Local, Made, guaranteed, note_flat};
 use crate::outside::{original_for_certificate, outside};
 use crate::project::Project;
 use crate::report::{self, AttributeFacts, HeightFacts, PublishedAs};
@@ -206,6 +206,9 @@ fn make(args: &Args, local: &Local, privacy: &Privacy, counted: &Counted, talk: 
     let criteria = &privacy.criteria;
     let n_records = counted.counts.n_records();
     check_criteria(criteria, n_records, &counted.n_sensitive_values())?;
+    if local.style != CellStyle::Sets {
+        note_flat(counted, talk);
+    }
     let bar = talk.things(local.method.name(), n_records, "records");
     let made = args.project.on_threads(|| local.make(counted, criteria, &bar))??;
     bar.finish_and_clear();

@@ -27,6 +27,8 @@ use super::tables::{Opened, QUIET, Ready, Tables};
 use super::{document, explore, trees};
 use crate::commands::profile::{column_json, uniqueness_json};
 use crate::commands::publish::{self, Agreed, Choice};
+use crate::compare::{self, Ask, Contender, Cost, Questions};
+use crate::local::guaranteed;
 use crate::project::{CRITERIA, FILE_NAME};
 use crate::staged::{Staged, write_whole};
 use crate::survey::{Column, Suggestion, rule_toml};
@@ -106,7 +108,7 @@ pub fn routes(server: Arc<Server>) -> Router {
         .route("/explore", post(explore_answer))
         .route("/scheme", post(one_scheme))
         .route("/sample", post(sample))
-        .route("/compare", post(compare))
+        .route("/compare", post(compare_methods))
         .route("/review", post(review))
         .route("/publish", post(publish_release))
         .route("/jobs/{id}", get(job).delete(cancel))
@@ -159,9 +161,9 @@ async fn aside<T: Send + 'static>(
 
 async fn about(State(server): Shared) -> Answered {
     let first = server.tables.first();
-    let methods = explore::METHODS
-        .iter()
-        .map(|method| json!({ "name": method.name, "title": method.title, "is_slow": method.is_slow }));
+    let methods = Contender::all().into_iter().map(
+        |contender| json!({ "name": contender.name(), "title": contender.title(), "is_slow": contender.is_slow() }),
+    );
     ok(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "folder": server.tables.folder.root().file_name().map(|name| name.to_string_lossy()),
@@ -605,38 +607,60 @@ struct Compare {
     methods: Option<Vec<String>>,
 }
 
-async fn compare(State(server): Shared, Body(asked): Body<Compare>) -> Answered {
+async fn compare_methods(State(server): Shared, Body(asked): Body<Compare>) -> Answered {
     let opened = server.opened(&asked.project)?;
     let (privacy, _) = privacy(&opened, &asked.request).map_err(|error| server.problem(error))?;
-    let is_wanted = |name: &str| asked.methods.as_ref().is_none_or(|methods| methods.iter().any(|known| known == name));
-    if let Some(unknown) = asked.methods.iter().flatten().find(|name| explore::METHODS.iter().all(|m| m.name != **name))
-    {
-        let known: Vec<&str> = explore::METHODS.iter().map(|method| method.name).collect();
-        let error = incrowd::error::unknown(incrowd::ErrorKind::Request, "method", unknown, &known);
-        return Err(server.problem(error));
-    }
-    let methods: Vec<&'static explore::Method> =
-        explore::METHODS.iter().filter(|method| is_wanted(method.name)).collect();
+    let contenders = match &asked.methods {
+        None => Contender::all(),
+        Some(names) => names
+            .iter()
+            .map(|name| Contender::parse(name))
+            .collect::<incrowd::Result<_>>()
+            .map_err(|error| server.problem(error))?,
+    };
     let worker = server.clone();
     let key = format!("{} {} {:?}", opened.id, Value::Object(asked.request.clone()), asked.methods);
     let job = server.jobs.start("compare", key, move |job| {
         let wrong = |error| worker.problem(error);
-        let needs_entropy = methods.iter().any(|method| method.quality == Quality::Entropy);
+        let needs_entropy = contenders.iter().any(|contender| contender.needs_entropy());
         let ranking = if needs_entropy { Ranking::from(Quality::Entropy) } else { Ranking::default() };
         let ready = worker.tables.annotate(&opened, &privacy, &ranking).map_err(wrong)?;
         let request = request(&ready.lattice, &privacy, &Ranking::default(), &asked.request).map_err(wrong)?;
-        let bar = QUIET.things("comparing", methods.len() as u64 + 1, "methods");
-        let mut rows = Vec::new();
-        for method in methods {
-            job.go_on()?;
-            rows.push(explore::compare_one(&ready, &request, method).map_err(wrong)?);
-            bar.inc(1);
-        }
+        let rows = compared(&ready, &request, contenders).map_err(wrong)?;
         job.go_on()?;
         let frontier = explore::bargains(&ready, &request).map_err(wrong)?;
         Ok(json!({ "n_records": ready.lattice.n_records(), "rows": rows, "frontier": frontier }))
     })?;
     accepted(&job)
+}
+
+/// What each contender makes of a request; local ones take no part where they cannot promise what is asked.
+fn compared(ready: &Ready, request: &Request, contenders: Vec<Contender>) -> incrowd::Result<Vec<Value>> {
+    let counted = &ready.counted;
+    let weights = counted.weights();
+    let ask = Ask {
+        counted,
+        weights: &weights,
+        level_max: &request.level_max,
+        n_suppressed_max: request.n_suppressed_max,
+        seed: 0,
+        questions: &Questions::new(counted, compare::N_QUERIES, 0, None)?,
+        lattice: Some((&ready.lattice, Cost::default())),
+    };
+    let can_promise = guaranteed(&request.criteria).is_ok();
+    let takes_part = |contender: &Contender| can_promise || matches!(contender, Contender::Global(_));
+    let contenders: Vec<Contender> = contenders.into_iter().filter(takes_part).collect();
+    let bar = QUIET.things("comparing", counted.counts.n_records() * contenders.len() as u64, "records");
+    let row = |contender: Contender| {
+        let mut row = compare::one(&ask, contender, &request.criteria, &bar)?.to_json(counted);
+        // Of the whole server, whatever else it does meanwhile.
+        if let Some(row) = row.as_object_mut() {
+            row.remove("cpu_seconds");
+            row.remove("peak_bytes");
+        }
+        Ok(row)
+    };
+    contenders.into_iter().map(row).collect()
 }
 
 // ── Publishing ─────────────────────────────────────────────────────────────────────────────────────────────────────

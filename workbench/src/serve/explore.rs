@@ -152,62 +152,6 @@ fn values_around(lattice: &Lattice, criterion: Criterion) -> Vec<u64> {
     values
 }
 
-/// A way to make a release, for the table of methods.
-pub struct Method {
-    pub name: &'static str,
-    pub title: &'static str,
-    pub quality: Quality,
-    /// Whether the lattice must be annotated with more than k and l for it, which takes longer.
-    pub is_slow: bool,
-}
-
-/// The methods that there are: one scheme for all records, chosen by different ideas of what is good.
-pub const METHODS: [Method; 6] = [
-    Method { name: "global:height", title: "fewest steps of generalization", quality: Quality::Height, is_slow: false },
-    Method { name: "global:ncp", title: "least uncertainty per value", quality: Quality::Ncp, is_slow: false },
-    Method {
-        name: "global:precision",
-        title: "lowest in the hierarchies",
-        quality: Quality::Precision,
-        is_slow: false,
-    },
-    Method { name: "global:entropy", title: "fewest bits lost", quality: Quality::Entropy, is_slow: true },
-    Method { name: "global:group-size", title: "smallest groups", quality: Quality::GroupSize, is_slow: false },
-    Method {
-        name: "global:discernibility",
-        title: "fewest records alike",
-        quality: Quality::Discernibility,
-        is_slow: false,
-    },
-];
-
-/// One line of the comparison: what a method makes of the same wishes.
-pub fn compare_one(ready: &Ready, request: &Request, method: &Method) -> Result<Value> {
-    let lattice = &ready.lattice;
-    let asked = Request { best_by: Ranking::from(method.quality), ..request.clone() };
-    let started = std::time::Instant::now();
-    let answer = negotiate(lattice, &asked)?;
-    let seconds = started.elapsed().as_secs_f64();
-    let (choice, offer) = match &answer {
-        Answer::Exact(offer) => ("exact", offer),
-        Answer::Offers(offers) => ("suppression", &offers.suppression),
-    };
-    let n_published = lattice.n_records() - offer.n_suppressed;
-    let risk = |n: u64, of: u64| if of == 0 { Value::Null } else { json!(n as f64 / of as f64) };
-    Ok(json!({
-        "method": method.name,
-        "title": method.title,
-        "best_by": method.quality.name(),
-        "choice": choice,
-        "offer": offer_json(lattice, offer),
-        "risk": {
-            "highest": offer.smallest_group().map_or(Value::Null, |size| risk(1, size)),
-            "average": risk(offer.n_groups, n_published),
-        },
-        "seconds": seconds,
-    }))
-}
-
 /// The bargains over the first criterion that no other beats, thinned out to what a map can show.
 pub fn bargains(ready: &Ready, request: &Request) -> Result<Value> {
     let lattice = &ready.lattice;
