@@ -159,7 +159,7 @@ fn measure_local(project: &str, n_threads: usize, method: Method, k: u64) -> Res
     let records = coded_records(&counted)?;
     let weights = counted.weights();
     let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
-    let task = Task { counts, hierarchies, weights: &weights, least: Least::of(k, None), seed: 1 };
+    let task = Task { counts, hierarchies, weights: &weights, least: Least::of(k, None), seed: 1, n_exchanges: 0 };
     let clock = Clock::start();
     std::hint::black_box(grouped(&counted, &records)?);
     let recoding = method.recode(&task, CellStyle::Ranges, &Watch::default())?;

@@ -228,6 +228,77 @@ impl Verifier {
     }
 }
 
+/// How the values of a sensitive attribute are spread over the groups of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spread {
+    /// How many records have each value, in the order of values.
+    pub frequencies: Vec<(Text, u64)>,
+    /// The fewest different values in a group.
+    pub fewest_distinct: u64,
+    /// The distance of a group to the whole file, greatest and mean: with all values equally far apart, and in order.
+    pub equal: (f64, f64),
+    pub ordered: (f64, f64),
+}
+
+impl Verifier {
+    pub fn spread(&self, sensitive: usize) -> Spread {
+        let order = |distance| Original::new("", self.distribution(sensitive), distance, &HashMap::new());
+        let greatest_and_mean = |distance: Distance| {
+            let original = order(distance);
+            let of_group = |found: &Found| {
+                measure_plainly(Measure::Closeness(sensitive), found, Some(&original)) as f64 / ONE as f64
+            };
+            let all = || self.groups.values().map(of_group);
+            (all().fold(0.0, f64::max), all().sum::<f64>() / self.groups.len().max(1) as f64)
+        };
+        Spread {
+            frequencies: order(Distance::Equal).counts,
+            fewest_distinct: self.groups.values().map(|found| found.values[sensitive].len() as u64).min().unwrap_or(0),
+            equal: greatest_and_mean(Distance::Equal),
+            ordered: greatest_and_mean(Distance::Ordered),
+        }
+    }
+
+    /// How many groups cannot be made of dealt classes: so many of them over all groups, of sizes that differ by one at
+    /// most, with counts of every value that differ by at most `most_differ`. All, where the classes do not add up.
+    ///
+    /// Classes that look alike are one group here, so that how many a group is made of is not known but bounded: by its
+    /// size, and by how often it has each value.
+    pub fn n_not_dealt(&self, sensitive: usize, n_classes: u64, most_differ: u64) -> u64 {
+        if n_classes == 0 || n_classes > self.n_records {
+            return self.groups.len() as u64;
+        }
+        let shares = |n: u64| (n / n_classes, n.div_ceil(n_classes));
+        let sizes = shares(self.n_records);
+        let bounds: HashMap<Text, (u64, u64)> = self
+            .distribution(sensitive)
+            .into_iter()
+            .map(|(value, n)| {
+                let (down, up) = shares(n);
+                // Some class has at most the mean, and some at least.
+                (value, if most_differ <= 1 { (down, up) } else { (up.saturating_sub(most_differ), down + most_differ) })
+            })
+            .collect();
+        let (mut n_wrong, mut least, mut most) = (0, 0, 0);
+        for found in self.groups.values() {
+            let of_value = bounds.iter().map(|(value, &bounds)| (found.values[sensitive].get(value).copied().unwrap_or(0), bounds));
+            let all = of_value.chain([(found.size, sizes)]);
+            // With m classes, a count is from m times the lower bound to m times the upper.
+            let (mut low, mut high) = (1, u64::MAX);
+            for (n, (lower, upper)) in all {
+                low = low.max(n.div_ceil(upper.max(1)));
+                high = high.min(n.checked_div(lower).unwrap_or(u64::MAX));
+            }
+            match low <= high {
+                true => (least, most) = (least + low, high.saturating_add(most)),
+                false => n_wrong += 1,
+            }
+        }
+        let adds_up = least <= n_classes && n_classes <= most;
+        if n_wrong == 0 && !adds_up { self.groups.len() as u64 } else { n_wrong }
+    }
+}
+
 /// What a group measures, by the definitions: no shortcuts, and nothing shared with [`crate::criterion`].
 fn measure_plainly(measure: Measure, found: &Found, original: Option<&Original>) -> u64 {
     let n = found.size;

@@ -9,7 +9,7 @@ use crate::lattice::Lattice;
 use crate::negotiate::{Answer, Explanation, Offer, Offers, Request, decimal};
 use crate::quality::Losses;
 use crate::scheme::Scheme;
-use crate::verify::{Finding, Verdict};
+use crate::verify::{Finding, Verdict, Verifier};
 
 /// A scheme as `{"age": 1, "race": 0}`, in the project's order of attributes.
 pub fn levels(attributes: &[&str], scheme: &Scheme) -> Value {
@@ -371,6 +371,9 @@ pub struct Certificate {
     /// What relative criteria compare with, by sensitive attribute; only what is safe to tell.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub original: Map<String, Value>,
+    /// What dealing guarantees, where the release was dealt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dealt: Option<Dealt>,
     /// The columns of the release, in order.
     pub columns: Vec<String>,
     /// Null where every group was generalized on its own.
@@ -393,6 +396,89 @@ pub struct Certificate {
     pub input: Vec<FileHash>,
     pub hierarchies: Vec<FileHash>,
     pub output: FileHash,
+}
+
+/// A dealt release: as many classes, and by how much they differ.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dealt {
+    pub n_classes: u64,
+    pub attributes: Vec<DealtAttribute>,
+    /// By how much counts of a combination of all sensitive values differ, where there are several attributes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_differ_together: Option<u64>,
+}
+
+/// How the values of one sensitive attribute were dealt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DealtAttribute {
+    pub attribute: String,
+    /// Counts of a value differ by at most so many records between any two classes.
+    pub most_differ: u64,
+    /// The fewest different values in a group.
+    pub fewest_distinct: u64,
+    /// The most different values that every class could have, dealt in whatever way.
+    pub diversity_within_reach: u64,
+    /// The distance of groups to the release.
+    pub emd: Value,
+    /// Every value and how many records have it; null stands for "no value".
+    pub frequencies: Vec<(Option<String>, u64)>,
+}
+
+impl Dealt {
+    /// What the file itself shows, beside how many classes were dealt and by how much they differ.
+    pub fn of_file(file: &Verifier, sensitive: &[String], n_classes: u64, most_differ: &[u64], together: u64) -> Dealt {
+        let attribute = |(s, name): (usize, &String)| {
+            let spread = file.spread(s);
+            let distance = |(greatest, mean): (f64, f64)| json!({ "greatest": rounded(greatest), "mean": rounded(mean) });
+            let n_records: u64 = spread.frequencies.iter().map(|(_, n)| n).sum();
+            // A value fills at most one place in every class.
+            let n_places: u64 = spread.frequencies.iter().map(|(_, n)| *n.min(&n_classes)).sum();
+            DealtAttribute {
+                attribute: name.clone(),
+                most_differ: most_differ[s],
+                fewest_distinct: spread.fewest_distinct,
+                diversity_within_reach: (n_places / n_classes.max(1)).min(n_records / n_classes.max(1)),
+                emd: json!({ "equal": distance(spread.equal), "ordered": distance(spread.ordered) }),
+                frequencies: spread.frequencies,
+            }
+        };
+        let several = sensitive.len() > 1;
+        Dealt {
+            n_classes,
+            attributes: sensitive.iter().enumerate().map(attribute).collect(),
+            most_differ_together: several.then_some(together),
+        }
+    }
+}
+
+/// Sets what a certificate says about dealing beside what the file shows. No value of the data is named.
+pub fn check_dealt(certificate: &Certificate, file: &Verifier) -> Vec<Claim> {
+    let Some(dealt) = &certificate.dealt else { return Vec::new() };
+    let most_differ: Vec<u64> = dealt.attributes.iter().map(|attribute| attribute.most_differ).collect();
+    let names: Vec<String> = dealt.attributes.iter().map(|attribute| attribute.attribute.clone()).collect();
+    let claim = |name: String, claimed: String, found: String| Claim { claim: name, holds: claimed == found, claimed, found };
+    if names != certificate.sensitive {
+        return vec![claim("dealt attributes".into(), names.join(","), certificate.sensitive.join(","))];
+    }
+    let together = dealt.most_differ_together.unwrap_or(0);
+    let found = Dealt::of_file(file, &names, dealt.n_classes, &most_differ, together);
+    let mut claims = Vec::new();
+    for (s, (said, found)) in dealt.attributes.iter().zip(&found.attributes).enumerate() {
+        let name = &said.attribute;
+        let differ = |n: u64| format!("at most {n}");
+        let n_wrong = file.n_not_dealt(s, dealt.n_classes, said.most_differ);
+        let shown = match n_wrong {
+            0 => differ(said.most_differ),
+            n => format!("more in {}", counted_words(n, "group")),
+        };
+        claims.push(claim(format!("counts of {name} differ by"), differ(said.most_differ), shown));
+        let same = |is_same: bool| if is_same { "those of the file" } else { "others" }.to_string();
+        claims.push(claim(format!("frequencies of {name}"), same(true), same(said.frequencies == found.frequencies)));
+        claims.push(claim(format!("distances of {name}"), said.emd.to_string(), found.emd.to_string()));
+        let diversity = |of: &DealtAttribute| format!("{} of {}", of.fewest_distinct, of.diversity_within_reach);
+        claims.push(claim(format!("diversity of {name}"), diversity(said), diversity(found)));
+    }
+    claims
 }
 
 impl Certificate {

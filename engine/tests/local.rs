@@ -28,7 +28,7 @@ fn partition(
     least: Least,
     watch: &Watch,
 ) -> Result<Partition> {
-    method.partition(&Task { counts, hierarchies, weights, least, seed: 7 }, watch)
+    method.partition(&Task { counts, hierarchies, weights, least, seed: 7, n_exchanges: 0 }, watch)
 }
 
 fn made_partition(method: Method, made: &Made, least: Least) -> Partition {
@@ -152,7 +152,7 @@ fn groups_with_the_same_texts_are_seen_as_one() {
 fn what_cannot_be_is_refused() {
     let (counts, hierarchies) = numbers(&["x"], &[&[1], &[2], &[3]]);
     let check = |k: u64, l: Option<u64>, weights: &[f64], kind: ErrorKind, words: &str| {
-        for method in Method::ALL {
+        for method in Method::KEEPING_L {
             let found = partition(method, &counts, &hierarchies, weights, Least::of(k, l), &Watch::default());
             let error = found.expect_err(words);
             assert_eq!(error.kind(), kind, "{error}");
@@ -168,7 +168,7 @@ fn what_cannot_be_is_refused() {
     let rows = [["1", "s"], ["2", "t"]].map(|row| row.map(|cell| Some(cell.to_string())).to_vec());
     let counts = counts_of(&["x"], &["s"], &Missing::default(), &rows);
     for (l, words) in [(3, "has only 2 values"), (0, "l must be at least 1")] {
-        for method in Method::ALL {
+        for method in Method::KEEPING_L {
             let least = Least::of(1, Some(l));
             let error = partition(method, &counts, &hierarchies, &[1.0], least, &Watch::default()).expect_err(words);
             assert!(error.to_string().contains(words), "{error}");
@@ -180,7 +180,7 @@ fn what_cannot_be_is_refused() {
 fn a_computation_can_be_stopped() {
     let (counts, hierarchies) = numbers(&["x"], &[&[1], &[2], &[3], &[4]]);
     let watch = Watch { is_cancelled: &|| true, ..Watch::default() };
-    for method in Method::ALL {
+    for method in Method::KEEPING_L {
         let found = partition(method, &counts, &hierarchies, &[1.0], Least::of(2, None), &watch);
         assert_eq!(found.expect_err("stopped").kind(), ErrorKind::Cancelled, "{method:?}");
     }
@@ -196,7 +196,7 @@ fn check_promises(table: &Table, least: Least) {
     if n_records < least.k || least.l.is_some_and(|l| l > n_sensitive) {
         return;
     }
-    for method in Method::ALL {
+    for method in Method::KEEPING_L {
         let n_told = AtomicU64::new(0);
         let tell = |n: u64| {
             n_told.fetch_add(n, Ordering::Relaxed);
@@ -325,7 +325,7 @@ proptest! {
         let mut reversed = table.clone();
         reversed.records.reverse();
         let made_reversed = reversed.make();
-        for method in Method::ALL {
+        for method in Method::KEEPING_L {
             let least = Least::of(k, None);
             prop_assert_eq!(made_partition(method, &made, least), made_partition(method, &made_reversed, least));
         }
@@ -366,7 +366,7 @@ fn threads_change_nothing() {
     let rows: Vec<&[i64]> = rows.iter().map(Vec::as_slice).collect();
     let (counts, hierarchies) = numbers(&["x", "y", "z"], &rows);
     let least = Least::of(5, None);
-    for method in Method::ALL {
+    for method in Method::KEEPING_L {
         let found = [1, 2, 5].map(|n_threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads");
             pool.install(|| partition(method, &counts, &hierarchies, &[1.0; 3], least, &Watch::default()))
@@ -375,7 +375,7 @@ fn threads_change_nothing() {
         assert!(found[0] == found[1] && found[1] == found[2], "{method:?}");
     }
     let with = |seed| {
-        let task = Task { counts: &counts, hierarchies: &hierarchies, weights: &[1.0; 3], least, seed };
+        let task = Task { counts: &counts, hierarchies: &hierarchies, weights: &[1.0; 3], least, seed, n_exchanges: 0 };
         Method::TopDown.partition(&task, &Watch::default())
     };
     assert_ne!(with(1), with(2), "another seed is another partition");
@@ -388,7 +388,7 @@ fn weights_move_the_loss_to_where_it_matters_less() {
     let rows: Vec<Vec<i64>> = (0..2_000).map(|_| (0..3).map(|_| random.below(50) as i64).collect()).collect();
     let rows: Vec<&[i64]> = rows.iter().map(Vec::as_slice).collect();
     let (counts, hierarchies) = numbers(&["x", "y", "z"], &rows);
-    for method in Method::ALL {
+    for method in Method::KEEPING_L {
         let ncp = |weights: &[f64]| {
             let least = Least::of(10, None);
             let found = partition(method, &counts, &hierarchies, weights, least, &Watch::default()).expect("possible");
@@ -684,7 +684,7 @@ fn check_queries(table: &Table, k: u64, seed: u64) {
     let queries = draw_queries(counts, hierarchies, &draw).expect("queries");
     assert_eq!(queries, draw_queries(counts, hierarchies, &draw).expect("queries"));
     let workload = Workload::new(counts, hierarchies, queries.clone());
-    for (method, style) in Method::ALL.into_iter().zip(CellStyle::ALL) {
+    for (method, style) in Method::KEEPING_L.into_iter().zip(CellStyle::ALL) {
         let recoding = made_partition(method, &made, Least::of(k, None)).recode(counts, hierarchies, style);
         let error = workload.error(hierarchies, &recoding);
         for (i, query) in queries.iter().enumerate() {
@@ -818,9 +818,9 @@ fn two_sensitive_attributes() {
     let hierarchies = [Rule::Flat.resolve(&counts.domains()[0]).expect("any values")];
     let yardstick =
         Yardstick::new(&counts, &[], [Measure::Distinct(1), Measure::Closeness(1)]).expect("both are there");
-    for method in Method::ALL {
+    for method in Method::KEEPING_L {
         let least = Least { k: 7, l: Some(5), sensitive: 1 };
-        let task = Task { counts: &counts, hierarchies: &hierarchies, weights: &[1.0], least, seed: 1 };
+        let task = Task { counts: &counts, hierarchies: &hierarchies, weights: &[1.0], least, seed: 1, n_exchanges: 0 };
         let recoding = method.recode(&task, CellStyle::Ranges, &Watch::default()).expect("there are enough values");
         let columns = vec![Column::Recoded(0, "x".into()), Column::Kept("s".into()), Column::Kept("t".into())];
         let mut publisher = Publisher::new(&counts, &recoding, &Missing::default(), columns);

@@ -2,6 +2,7 @@
 
 use incrowd::judge::{Judgement, judge};
 use incrowd::recode::Recoding;
+use incrowd::recode::deal;
 use incrowd::recode::method::{Method, Task};
 use incrowd::recode::partition::{CellStyle, Least, Watch};
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Result, Rule};
@@ -18,12 +19,25 @@ pub struct Local {
     /// Whether numbers and dates get two columns, the lowest and the highest.
     pub two_columns: bool,
     pub seed: u64,
+    /// Of dealing, attempts at an exchange per group.
+    pub n_exchanges: u32,
 }
 
 /// What a method made of a table.
 pub struct Made {
     pub recoding: Recoding,
     pub judgement: Judgement,
+    pub dealt: Option<Dealing>,
+}
+
+/// What dealing came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dealing {
+    pub n_classes: u64,
+    /// By how much the classes differ in how often they have a value: for each sensitive attribute, and for their
+    /// combination.
+    pub most_differ: Vec<u64>,
+    pub together: u64,
 }
 
 /// What every group of a local method has, of what is asked for.
@@ -80,7 +94,7 @@ pub fn note_flat(counted: &Counted, talk: &Talk) {
 
 impl Local {
     pub fn new(method: Method) -> Local {
-        Local { method, style: CellStyle::Ranges, two_columns: false, seed: 0 }
+        Local { method, style: CellStyle::Ranges, two_columns: false, seed: 0, n_exchanges: deal::N_TRIES }
     }
 
     /// The seed, where it decides something.
@@ -96,23 +110,39 @@ impl Local {
         criteria: &Criteria,
         bar: &ProgressBar,
     ) -> Result<Recoding> {
+        Ok(self.recode_and_look(counted, weights, criteria, bar)?.0)
+    }
+
+    fn recode_and_look(
+        &self,
+        counted: &Counted,
+        weights: &[f64],
+        criteria: &Criteria,
+        bar: &ProgressBar,
+    ) -> Result<(Recoding, Option<Dealing>)> {
         let (counts, hierarchies, least) = (&counted.counts, &counted.hierarchies[..], guaranteed(criteria)?);
-        let task = Task { counts, hierarchies, weights, least, seed: self.seed };
+        let task = Task { counts, hierarchies, weights, least, seed: self.seed, n_exchanges: self.n_exchanges };
         let watch = Watch { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
-        let recoding = self.method.recode(&task, self.style, &watch)?;
-        Ok(match self.two_columns {
+        let partition = self.method.partition(&task, &watch)?;
+        let dealt = self.method.is_dealing().then(|| {
+            let (most_differ, together) = deal::differences(counts, &partition);
+            Dealing { n_classes: partition.n_classes() as u64, most_differ, together }
+        });
+        let recoding = partition.recode(counts, hierarchies, self.style);
+        let recoding = match self.two_columns {
             true => recoding.in_two_columns(|a| counted.is_numeric(a)),
             false => recoding,
-        })
+        };
+        Ok((recoding, dealt))
     }
 
     /// Recodes, and judges by the criteria.
     pub fn make(&self, counted: &Counted, criteria: &Criteria, bar: &ProgressBar) -> Result<Made> {
         let weights = counted.weights();
-        let recoding = self.recode(counted, &weights, criteria, bar)?;
+        let (recoding, dealt) = self.recode_and_look(counted, &weights, criteria, bar)?;
         let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
         let judgement = judge(&counted.counts, &counted.hierarchies, &weights, &yardstick, &recoding)?;
-        Ok(Made { recoding, judgement })
+        Ok(Made { recoding, judgement, dealt })
     }
 }
 

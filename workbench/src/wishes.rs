@@ -205,6 +205,22 @@ impl CriteriaArgs {
     }
 }
 
+impl Privacy {
+    /// The same criteria, with attributes numbered as in `all`, which holds at least those that are named.
+    pub fn about(&self, all: &[String]) -> Privacy {
+        let named = &self.sensitive;
+        let criterion = |criterion: Criterion| {
+            let key = wire::key(criterion.measure, named);
+            let key = match (criterion.measure.sensitive(), named.len()) {
+                (Some(s), 1) => format!("{}:{key}", named[s]),
+                _ => key,
+            };
+            wire::criterion_of(&key, &wire::value(criterion), all).expect("named attributes are among all")
+        };
+        Privacy { criteria: Criteria::new(self.criteria.iter().map(criterion)), sensitive: all.to_vec() }
+    }
+}
+
 /// Gives every criterion its sensitive attribute, and reads its value.
 ///
 /// `known` are the sensitive attributes; `chosen` is that of criteria which name none, where there are several.

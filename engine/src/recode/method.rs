@@ -5,6 +5,7 @@ use crate::error::{ErrorKind, Result, unknown};
 use crate::hierarchy::Hierarchy;
 use crate::recode::mondrian::Cut;
 use crate::recode::partition::{CellStyle, Least, Partition, Watch};
+use crate::recode::deal::{self, Arrange};
 use crate::recode::{Recoding, bottom_up, mondrian, top_down};
 
 /// A way to recode locally: records with equal quasi-identifiers may be published in different groups.
@@ -16,6 +17,10 @@ pub enum Method {
     Mondrian,
     /// Relaxed cuts.
     MondrianRelaxed,
+    /// Equal hands of sensitive values, near records.
+    Deal,
+    /// Equal hands of sensitive values, any records.
+    DealPlain,
 }
 
 /// What a method is given.
@@ -29,10 +34,23 @@ pub struct Task<'a> {
     pub least: Least,
     /// Where random choices come from.
     pub seed: u64,
+    /// Of dealing, attempts at an exchange per class.
+    pub n_exchanges: u32,
 }
 
 impl Method {
-    pub const ALL: [Method; 4] = [Method::TopDown, Method::BottomUp, Method::Mondrian, Method::MondrianRelaxed];
+    pub const ALL: [Method; 6] = [
+        Method::TopDown,
+        Method::BottomUp,
+        Method::Mondrian,
+        Method::MondrianRelaxed,
+        Method::Deal,
+        Method::DealPlain,
+    ];
+
+    /// Those that keep l by construction, with or without a sensitive attribute.
+    pub const KEEPING_L: [Method; 4] =
+        [Method::TopDown, Method::BottomUp, Method::Mondrian, Method::MondrianRelaxed];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -40,6 +58,8 @@ impl Method {
             Method::BottomUp => "bottom-up",
             Method::Mondrian => "mondrian",
             Method::MondrianRelaxed => "mondrian-relaxed",
+            Method::Deal => "deal",
+            Method::DealPlain => "deal-plain",
         }
     }
 
@@ -56,34 +76,43 @@ impl Method {
             Method::BottomUp => "every group that is too small joins the one with which it loses least",
             Method::Mondrian => "the table is cut at the middle of its widest attribute, again and again",
             Method::MondrianRelaxed => "as mondrian, but records with the middle value may go both ways",
+            Method::Deal => "sensitive values are dealt evenly to groups of equal size, near records together",
+            Method::DealPlain => "as deal, but any records of a sensitive value: the paper's own dealing",
         }
     }
 
     /// Whether it makes random choices, so that another seed can give another release.
     pub fn is_random(self) -> bool {
-        self == Method::TopDown
+        matches!(self, Method::TopDown | Method::Deal | Method::DealPlain)
+    }
+
+    /// Whether groups have the same sensitive values as the table, to one record.
+    pub fn is_dealing(self) -> bool {
+        matches!(self, Method::Deal | Method::DealPlain)
     }
 
     /// Puts all records into classes.
     ///
     /// # Guarantee
-    /// Every class has at least k records, and at least l different sensitive values where l is asked for.
-    /// The classes depend on the task alone.
+    /// Every class has at least k records, and at least l different sensitive values where l is asked for, unless they are
+    /// dealt: then they have what an even share of the sensitive values has. The classes depend on the task alone.
     pub fn partition(self, task: &Task, watch: &Watch) -> Result<Partition> {
-        let &Task { counts, hierarchies, weights, least, seed } = task;
+        let deal = |arrange| deal::partition(task.counts, task.hierarchies, task.weights, task.least.k, arrange, task.seed, watch);
+        let &Task { counts, hierarchies, weights, least, seed, n_exchanges } = task;
         match self {
             Method::TopDown => top_down::partition(counts, hierarchies, weights, least, seed, watch),
             Method::BottomUp => bottom_up::partition(counts, hierarchies, weights, least, watch),
             Method::Mondrian => mondrian::partition(counts, hierarchies, weights, least, Cut::Strict, watch),
             Method::MondrianRelaxed => mondrian::partition(counts, hierarchies, weights, least, Cut::Relaxed, watch),
+            Method::Deal => deal(Arrange::Near { n_tries: n_exchanges }),
+            Method::DealPlain => deal(Arrange::Plain),
         }
     }
 
     /// Says what becomes of each record.
     ///
     /// # Guarantee
-    /// Nothing is suppressed, and every published group has at least k records, and at least l different sensitive
-    /// values where l is asked for.
+    /// Nothing is suppressed, and every published group is made of whole classes.
     pub fn recode(self, task: &Task, style: CellStyle, watch: &Watch) -> Result<Recoding> {
         Ok(self.partition(task, watch)?.recode(task.counts, task.hierarchies, style))
     }

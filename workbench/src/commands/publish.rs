@@ -25,7 +25,7 @@ use crate::commands::annotate::by_height;
 use crate::commands::negotiate::say_answer;
 use crate::commands::verify::{Judged, Question, judge};
 use crate::count::{Counted, needed_columns};
-use crate::local::{Local, Made, guaranteed, note_flat};
+use crate::local::{Dealing, Local, Made, guaranteed, note_flat};
 use crate::outside::{original_for_certificate, outside};
 use crate::project::Project;
 use crate::report::{self, AttributeFacts, HeightFacts, PublishedAs};
@@ -43,7 +43,9 @@ Records are sorted by what is published, so that their order says nothing about 
 
 --method global generalizes an attribute to one level for all records. The other methods are local: every group gets
 ranges of its own, which loses less, and no record is suppressed. They promise k and l by construction; other criteria
-are checked on what comes out, and nothing is published where they do not hold. How much the analyst cares about each
+are checked on what comes out, and nothing is published where they do not hold. --method deal makes groups of k or k + 1
+records (more, where groups look alike) in which every sensitive value is as frequent as in the table, to one record; l is
+checked on what comes out too. How much the analyst cares about each
 attribute is its weight in the project file. `incrowd compare` shows what each method would lose.
 
 Exit status: 0 when published, 1 when there is no such answer or the promise would be broken, 2 on error.
@@ -54,7 +56,8 @@ Examples:
   incrowd publish --k 5 --l 3 --levels age=2,sex=0,postcode=3 -o release.csv
   incrowd publish --method top-down --k 10 -o release.csv
   incrowd publish --method bottom-up --k 10 --l 3 --cells sets -o release.csv
-  incrowd publish --method top-down --k 10 --two-columns --seed 7 -o release.parquet")]
+  incrowd publish --method top-down --k 10 --two-columns --seed 7 -o release.parquet
+  incrowd publish --method deal --k 9 -o release.csv")]
 pub struct Args {
     #[command(flatten)]
     pub project: ProjectArgs,
@@ -79,6 +82,12 @@ pub struct Args {
     /// Where random choices of a local method come from: the same seed gives the same release [default: 0]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// With --method deal: any records of a sensitive value, as in the paper, instead of near ones
+    #[arg(long)]
+    pub plain: bool,
+    /// With --method deal: attempts per group at an exchange of records that loses less [default: 300]
+    #[arg(long, value_name = "N")]
+    pub exchanges: Option<u32>,
     /// File to write, .csv or .parquet [default: release.csv in the project's folder]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -133,11 +142,14 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
     let output = args.output.clone().unwrap_or_else(|| project.folder.join("release.csv"));
     let files = prepare(&project, &output, args.force)?;
-    let privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
+    let mut privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
     args.request.best_by(&project)?;
     let local = local(args, &project, talk)?;
-    if local.is_some() {
+    if let Some(local) = &local {
         guaranteed(&privacy.criteria)?;
+        if local.method.is_dealing() {
+            privacy = dealt_by(privacy, args.project.sensitive.is_some(), &project)?;
+        }
     }
     let counted = args.project.count(&project, &privacy, talk)?;
     let published = match local {
@@ -197,8 +209,38 @@ fn local(args: &Args, project: &Project, talk: &Talk) -> Result<Option<Local>> {
             format!("take --cells {}", CellStyle::Ranges.name()),
         );
     }
-    let seed = args.seed.unwrap_or(0);
-    Ok(Some(Local { method: Method::parse(&args.method)?, style, two_columns: args.two_columns, seed }))
+    let named = Method::parse(&args.method)?;
+    let method = if named == Method::Deal && args.plain { Method::DealPlain } else { named };
+    let given = [
+        ("--plain", args.plain && !method.is_dealing()),
+        ("--exchanges", args.exchanges.is_some() && method != Method::Deal),
+    ];
+    if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        return refuse(flag, "is about near records in dealt groups", "take --method deal".into());
+    }
+    let local = Local::new(method);
+    Ok(Some(Local {
+        style,
+        two_columns: args.two_columns,
+        seed: args.seed.unwrap_or(local.seed),
+        n_exchanges: args.exchanges.unwrap_or(local.n_exchanges),
+        ..local
+    }))
+}
+
+/// The privacy of a dealt release, which is about all sensitive attributes unless one was chosen.
+fn dealt_by(privacy: Privacy, is_chosen: bool, project: &Project) -> Result<Privacy> {
+    if privacy.criteria.value(Measure::Size).is_none() {
+        return Err(Error::new(ErrorKind::Request, "dealing needs k: how large groups are to be").hint("for example --k 10"));
+    }
+    let all: Vec<String> = project.with_role(Role::Sensitive).map(|known| known.name.clone()).collect();
+    match (all.is_empty(), is_chosen) {
+        (true, _) => Err(Error::new(ErrorKind::Project, "there is no sensitive attribute to deal by")
+            .at(project.file.display().to_string())
+            .hint("give one attribute role = \"sensitive\", or take another method")),
+        (false, true) => Ok(privacy),
+        (false, false) => Ok(privacy.about(&all)),
+    }
 }
 
 /// Recodes locally; none where a criterion that is not kept by construction does not hold.
@@ -273,6 +315,7 @@ struct Draft<'a> {
     fewest_distinct: Option<u64>,
     loss: Value,
     by_height: Vec<HeightFacts>,
+    dealt: Option<Dealing>,
 }
 
 #[derive(Clone, Copy)]
@@ -321,6 +364,7 @@ pub fn publish(
         fewest_distinct: agreed.offer.fewest_distinct(),
         loss: wire::losses(&agreed.offer.losses),
         by_height: height_facts(agreed),
+        dealt: None,
     };
     publish_draft(project, counted, &draft, files, replace, talk)
 }
@@ -337,7 +381,7 @@ pub fn publish_made(
     replace: bool,
     talk: &Talk,
 ) -> Result<Published> {
-    let Made { recoding, judgement } = made;
+    let Made { recoding, judgement, dealt } = made;
     let draft = Draft {
         recoding,
         criteria,
@@ -350,6 +394,7 @@ pub fn publish_made(
         fewest_distinct: judgement.reached(Measure::Distinct(0)),
         loss: wire::losses_of_judgement(&judgement),
         by_height: Vec::new(),
+        dealt,
     };
     publish_draft(project, counted, &draft, files, replace, talk)
 }
@@ -374,8 +419,12 @@ fn publish_draft(
     let all = outside(counted, draft.way.scheme(), &missing);
     let judged = judge_staged(&staged_path, format, &certificate, all, talk)?;
     let yardstick = counted.yardstick(draft.criteria.iter().map(|criterion| criterion.measure))?;
-    let certificate = completed(certificate, &judged, counted, &yardstick, &missing);
-    let claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
+    let mut certificate = completed(certificate, &judged, counted, &yardstick, &missing);
+    certificate.dealt = draft.dealt.as_ref().map(|Dealing { n_classes, most_differ, together }| {
+        wire::Dealt::of_file(&judged.file, &certificate.sensitive, *n_classes, most_differ, *together)
+    });
+    let mut claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
+    claims.extend(wire::check_dealt(&certificate, &judged.file));
     let verdict = wire::verdict(&judged.verdict, &certificate.sensitive, &claims);
     if !judged.verdict.holds() || claims.iter().any(|claim| !claim.holds) {
         // Never seen, and never to be published: whoever meets this has found a bug of ours.
@@ -753,6 +802,7 @@ fn certificate(
         quasi_identifiers: identifying_columns(counted, &written.columns),
         sensitive,
         original: Map::new(),
+        dealt: None,
         columns: written.columns.iter().map(|column| column.name().to_string()).collect(),
         levels: scheme.map_or(Value::Null, |scheme| wire::levels(&names, scheme)),
         level_names: scheme.map_or(Value::Null, level_names),

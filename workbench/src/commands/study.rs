@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::chart::{Chart, Line, Point, svg};
 use crate::page;
-use crate::staged::write_text;
+use crate::staged::write_whole;
 use crate::talk::{Exit, Talk, columns, csv};
 use crate::wishes::{Privacy, ProjectArgs};
 
@@ -69,7 +69,7 @@ fn deal(args: &DealArgs, talk: &Talk) -> Result<Exit> {
     let ks = ks_of(&args.k, n_records)?;
     let rows: Vec<Row> = ks.iter().flat_map(|&k| rows(&frequencies, k, args.seed)).collect();
     if let Some(path) = &args.output {
-        write_text(path, &page_of(&rows, &name, &frequencies), args.force)?;
+        write_whole(path, page_of(&rows, &name, &frequencies).as_bytes(), args.force)?;
     }
     if talk.is_json {
         talk.json(&json!({

@@ -15,7 +15,7 @@ use crate::project::Project;
 use crate::source::{CsvOptions, Source};
 use crate::staged::sha256;
 use crate::talk::{Exit, Talk, columns, go_on};
-use crate::wishes::{CriteriaArgs, Privacy, resolve};
+use crate::wishes::{CriteriaArgs, resolve};
 
 /// Check from a published file alone that it keeps its promise
 #[derive(Clone, Debug, clap::Args)]
@@ -73,6 +73,8 @@ pub struct Judged {
     pub sha256: String,
     /// By sensitive attribute, how many records of the file have each value.
     pub distributions: Vec<HashMap<Option<String>, u64>>,
+    /// The groups of the file.
+    pub file: Verifier,
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
@@ -125,7 +127,8 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let judged = judge(&args.file, delimiter, &question, outside, suppressed_as, talk)?;
     let is_own = certificate.is_none() && args.project.is_none();
     let claims = certificate.map_or(Vec::new(), |certificate| {
-        wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256)
+        let claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
+        claims.into_iter().chain(wire::check_dealt(&certificate, &judged.file)).collect()
     });
     let holds = judged.verdict.holds() && claims.iter().all(|claim| claim.holds);
     talk.json(&wire::verdict(&judged.verdict, &sensitive, &claims));
@@ -248,9 +251,8 @@ fn criteria_of(args: &Args, certificate: Option<&Certificate>, sensitive: &[Stri
         (true, Some(certificate)) => certificate.promised().unwrap_or_default(),
         _ => {
             let needs = |error: Error| if known.is_empty() { error.hint("give --sensitive NAME") } else { error };
-            let Privacy { criteria, sensitive: named } = resolve(&texts, &known, None).map_err(needs)?;
             // By the numbers of all sensitive attributes of the file, not only of those that are named.
-            renumbered(&criteria, &named, sensitive)
+            resolve(&texts, &known, None).map_err(needs)?.about(sensitive).criteria
         }
     };
     if criteria.is_empty() {
@@ -259,19 +261,6 @@ fn criteria_of(args: &Args, certificate: Option<&Certificate>, sensitive: &[Stri
     }
     check_criteria(&criteria, u64::MAX, &vec![usize::MAX; sensitive.len()])?;
     Ok(criteria)
-}
-
-/// The same criteria, with attributes numbered as in `all`.
-fn renumbered(criteria: &Criteria, named: &[String], all: &[String]) -> Criteria {
-    let criterion = |criterion: incrowd::Criterion| {
-        let key = wire::key(criterion.measure, named);
-        let key = match (criterion.measure.sensitive(), named.len()) {
-            (Some(s), 1) => format!("{}:{key}", named[s]),
-            _ => key,
-        };
-        wire::criterion_of(&key, &wire::value(criterion), all).expect("named attributes are among all")
-    };
-    Criteria::new(criteria.iter().map(criterion))
 }
 
 /// What a file is asked.
@@ -321,7 +310,7 @@ pub fn judge(
     }
     let sha256 = if path.is_dir() { String::new() } else { sha256(path)? };
     let distributions = (0..question.sensitive.len()).map(|s| verifier.distribution(s)).collect();
-    Ok(Judged { verdict, columns: source.column_names(), sha256, distributions })
+    Ok(Judged { verdict, columns: source.column_names(), sha256, distributions, file: verifier })
 }
 
 fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[Claim], holds: bool, talk: &Talk) {
