@@ -59,7 +59,8 @@ pub fn homogeneity(groups: &[Group], sensitive: usize) -> Hit {
 pub fn similarity(groups: &[Group], sensitive: usize, labels: &HashMap<Text, Vec<String>>) -> Vec<Hit> {
     let n_levels = labels.values().map(Vec::len).max().unwrap_or(0);
     let shared_at = |group: &Group| {
-        let values: Vec<&Vec<String>> = group.values[sensitive].keys().map(|value| labels.get(value)).collect::<Option<_>>()?;
+        let values: Vec<&Vec<String>> =
+            group.values[sensitive].keys().map(|value| labels.get(value)).collect::<Option<_>>()?;
         (values.len() > 1)
             .then(|| (1..n_levels).find(|&level| values.iter().all(|of| of.get(level) == values[0].get(level))))
             .flatten()
@@ -222,7 +223,9 @@ pub fn link(releases: &[Linkable], outside: &[(Vec<Text>, u64)], sensitive: usiz
         }
         let of = |release: usize| found[release].iter().map(move |&place| &releases[release].groups[place]);
         let all = 0..releases.len();
-        let values = |release: usize| -> BTreeSet<&Text> { of(release).flat_map(|group| group.values[sensitive].keys()).collect() };
+        let values = |release: usize| -> BTreeSet<&Text> {
+            of(release).flat_map(|group| group.values[sensitive].keys()).collect()
+        };
         let n_records = |release: usize| of(release).map(|group| group.size).sum::<u64>();
         linkage.n_one_group += n * u64::from(found.iter().all(|places| places.len() == 1));
         linkage.n_one_record += n * u64::from(all.clone().any(|release| n_records(release) == 1));

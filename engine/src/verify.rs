@@ -165,11 +165,8 @@ impl Verifier {
     /// The groups of the file in the order of their cells: these, how many records, and per sensitive attribute how many
     /// have each value.
     pub fn groups(&self) -> Vec<(&[Text], u64, &[HashMap<Text, u64>])> {
-        let mut groups: Vec<_> = self
-            .groups
-            .iter()
-            .map(|(cells, found)| (cells.as_slice(), found.size, found.values.as_slice()))
-            .collect();
+        let mut groups: Vec<_> =
+            self.groups.iter().map(|(cells, found)| (cells.as_slice(), found.size, found.values.as_slice())).collect();
         groups.sort_by(|a, b| a.0.cmp(b.0));
         groups
     }
@@ -276,12 +273,17 @@ impl Verifier {
             .map(|(value, n)| {
                 let (down, up) = shares(n);
                 // Some class has at most the mean, and some at least.
-                (value, if most_differ <= 1 { (down, up) } else { (up.saturating_sub(most_differ), down + most_differ) })
+                (
+                    value,
+                    if most_differ <= 1 { (down, up) } else { (up.saturating_sub(most_differ), down + most_differ) },
+                )
             })
             .collect();
         let (mut n_wrong, mut least, mut most) = (0, 0, 0);
         for found in self.groups.values() {
-            let of_value = bounds.iter().map(|(value, &bounds)| (found.values[sensitive].get(value).copied().unwrap_or(0), bounds));
+            let of_value = bounds
+                .iter()
+                .map(|(value, &bounds)| (found.values[sensitive].get(value).copied().unwrap_or(0), bounds));
             let all = of_value.chain([(found.size, sizes)]);
             // With m classes, a count is from m times the lower bound to m times the upper.
             let (mut low, mut high) = (1, u64::MAX);

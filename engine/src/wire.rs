@@ -429,7 +429,8 @@ impl Dealt {
     pub fn of_file(file: &Verifier, sensitive: &[String], n_classes: u64, most_differ: &[u64], together: u64) -> Dealt {
         let attribute = |(s, name): (usize, &String)| {
             let spread = file.spread(s);
-            let distance = |(greatest, mean): (f64, f64)| json!({ "greatest": rounded(greatest), "mean": rounded(mean) });
+            let distance =
+                |(greatest, mean): (f64, f64)| json!({ "greatest": rounded(greatest), "mean": rounded(mean) });
             let n_records: u64 = spread.frequencies.iter().map(|(_, n)| n).sum();
             // A value fills at most one place in every class.
             let n_places: u64 = spread.frequencies.iter().map(|(_, n)| *n.min(&n_classes)).sum();
@@ -456,7 +457,8 @@ pub fn check_dealt(certificate: &Certificate, file: &Verifier) -> Vec<Claim> {
     let Some(dealt) = &certificate.dealt else { return Vec::new() };
     let most_differ: Vec<u64> = dealt.attributes.iter().map(|attribute| attribute.most_differ).collect();
     let names: Vec<String> = dealt.attributes.iter().map(|attribute| attribute.attribute.clone()).collect();
-    let claim = |name: String, claimed: String, found: String| Claim { claim: name, holds: claimed == found, claimed, found };
+    let claim =
+        |name: String, claimed: String, found: String| Claim { claim: name, holds: claimed == found, claimed, found };
     if names != certificate.sensitive {
         return vec![claim("dealt attributes".into(), names.join(","), certificate.sensitive.join(","))];
     }

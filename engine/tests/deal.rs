@@ -28,7 +28,8 @@ fn flat(counts: &GroupCounts) -> Vec<Hierarchy> {
 
 fn loss(counts: &GroupCounts, partition: &Partition) -> f64 {
     let hierarchies = flat(counts);
-    let yardstick = Yardstick::new(counts, &vec![(Distance::Equal, None); counts.sensitive().len()], []).expect("sizes");
+    let yardstick =
+        Yardstick::new(counts, &vec![(Distance::Equal, None); counts.sensitive().len()], []).expect("sizes");
     let recoding = partition.recode(counts, &hierarchies, CellStyle::Ranges);
     judge(counts, &hierarchies, &vec![1.0; hierarchies.len()], &yardstick, &recoding).expect("weights").ncp
 }
@@ -153,9 +154,8 @@ fn the_paper_s_example_reaches_all_six_values_at_nine() {
 
 #[test]
 fn a_value_of_more_than_half_is_dealt_like_any_other() {
-    let rows: Vec<Vec<Cell>> = (0..20)
-        .map(|i| vec![Some(i.to_string()), Some(if i < 15 { "flu" } else { "gout" }.to_string())])
-        .collect();
+    let rows: Vec<Vec<Cell>> =
+        (0..20).map(|i| vec![Some(i.to_string()), Some(if i < 15 { "flu" } else { "gout" }.to_string())]).collect();
     let counts = counts_of(&["age"], &["disease"], &Missing::default(), &rows);
     let partition = deal(&counts, 3, NEAR, 1);
     assert_dealt(&counts, &partition, 3);
@@ -182,7 +182,8 @@ fn what_cannot_be_dealt_is_refused() {
 // ---- Attacks ----
 
 fn groups_of(rows: &[[&str; 3]]) -> Vec<Group> {
-    let cells: Vec<Vec<Cell>> = rows.iter().map(|row| row.iter().map(|cell| Some(cell.to_string())).collect()).collect();
+    let cells: Vec<Vec<Cell>> =
+        rows.iter().map(|row| row.iter().map(|cell| Some(cell.to_string())).collect()).collect();
     let names = ["zip", "age"].map(String::from);
     let mut verifier = Verifier::new(&names, &["disease".to_string()], SuppressedAs::Group);
     verifier.push(&batch(&["zip", "age", "disease"], &cells)).expect("three columns");
@@ -267,9 +268,8 @@ fn linked(tables: &[&[Group]], people: &[[&str; 2]]) -> Linkage {
 #[test]
 fn bob_is_linked_to_the_flu() {
     let found = linked(&[&table_2()], &[["47677", "29"], ["47905", "43"], ["10115", "50"]]);
-    let expected = Linkage {
-        n_outside: 3, n_without: 1, n_one_group: 2, n_one_record: 0, n_certain: 1, n_certain_together: 0,
-    };
+    let expected =
+        Linkage { n_outside: 3, n_without: 1, n_one_group: 2, n_one_record: 0, n_certain: 1, n_certain_together: 0 };
     assert_eq!(found, expected);
 }
 

@@ -417,6 +417,7 @@ fn certificate() -> Certificate {
         criteria: criteria.into_iter().map(|(name, value)| (name.to_string(), value)).collect::<Map<_, _>>(),
         quasi_identifiers: names(&COLUMNS[..2]),
         sensitive: names(&[SENSITIVE]),
+        dealt: None,
         original: Map::new(),
         columns: names(&COLUMNS),
         levels: json!({ "age": 1, "city": 1 }),

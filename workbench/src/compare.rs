@@ -57,6 +57,11 @@ impl Contender {
         found.ok_or_else(|| incrowd::error::unknown(ErrorKind::Request, "method", name, &known))
     }
 
+    /// Whether it can be tried: what is dealt are sensitive values.
+    pub fn is_possible(self, has_sensitive: bool) -> bool {
+        !matches!(self, Contender::Local(method) if method.is_dealing()) || has_sensitive
+    }
+
     /// What it is about, in a few words.
     pub fn title(self) -> &'static str {
         match self {

@@ -6,8 +6,8 @@
 use incrowd::criterion::{Criteria, Criterion, Measure};
 use incrowd::verify::{Finding, Verdict};
 use incrowd::wire::{
-    self, Certificate, Claim, FileHash, criterion_in_words, criterion_of, grouped, number_in_words, percent,
-    promise_in_words,
+    self, Certificate, Claim, Dealt, DealtAttribute, FileHash, criterion_in_words, criterion_of, grouped,
+    number_in_words, percent, promise_in_words,
 };
 use serde_json::Value;
 
@@ -786,6 +786,7 @@ fn request(facts: &Facts) -> String {
         ),
         other => format!("The answer taken was “{}”.", escape(other)),
     };
+    let dealt = facts.certificate.dealt.as_ref().map_or(String::new(), dealt_in_words);
     let rows: String = wishes(facts).iter().map(wish_row).collect();
     let table = match rows.is_empty() {
         true => "<p>No request was recorded.</p>\n".to_string(),
@@ -795,7 +796,33 @@ fn request(facts: &Facts) -> String {
              <th scope=\"col\"><span class=\"unseen\">Met</span></th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
         ),
     };
-    format!("<section>\n<h2>What was asked, and which offer was taken</h2>\n<p>{taken}</p>\n{table}</section>\n")
+    format!("<section>\n<h2>What was asked, and which offer was taken</h2>\n<p>{taken}</p>\n{dealt}{table}</section>\n")
+}
+
+/// What dealing guarantees, for each sensitive attribute.
+fn dealt_in_words(dealt: &Dealt) -> String {
+    let of_attribute = |attribute: &DealtAttribute| {
+        let distance = |kind: &str, what: &str| attribute.emd[kind][what].as_f64().unwrap_or(0.0);
+        format!(
+            "<li>{}: counts of a value differ by at most {} between any two of the {}. Every group has at least {} \
+             different values; {} were within reach. Distance of a group to the release: {:.3} on average and at most \
+             {:.3} with all values equally far apart, {:.3} and {:.3} in order.</li>\n",
+            name(&attribute.attribute),
+            attribute.most_differ,
+            counted(dealt.n_classes, "class", "classes"),
+            grouped(attribute.fewest_distinct),
+            grouped(attribute.diversity_within_reach),
+            distance("equal", "mean"),
+            distance("equal", "greatest"),
+            distance("ordered", "mean"),
+            distance("ordered", "greatest"),
+        )
+    };
+    let together = dealt
+        .most_differ_together
+        .map_or(String::new(), |n| format!("<li>Counts of a combination of all of them differ by at most {n}.</li>\n"));
+    let items: String = dealt.attributes.iter().map(of_attribute).collect();
+    format!("<p>Sensitive values were dealt evenly:</p>\n<ul>\n{items}{together}</ul>\n")
 }
 
 fn not_all_met(concession: &str) -> String {

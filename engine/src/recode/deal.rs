@@ -182,7 +182,8 @@ impl Bounds {
                 n_needed += least;
             }
             // Values that the hand lacks: they are the most frequent, so that they come first.
-            n_wrong += bounds.iter().take_while(|(least, _)| *least > 0).map(|(least, _)| least).sum::<u64>() - n_needed;
+            n_wrong +=
+                bounds.iter().take_while(|(least, _)| *least > 0).map(|(least, _)| least).sum::<u64>() - n_needed;
         }
         n_wrong
     }
@@ -372,13 +373,7 @@ fn n_classes_of_half(n_classes: usize) -> usize {
 
 /// Lets pairs of classes exchange records with the same sensitive values, as long as both together lose less by it.
 /// Neighbours in the order of the classes are tried most often.
-fn exchange(
-    space: &Space,
-    classes: &mut [Vec<Card>],
-    n_tries: u32,
-    random: &mut Random,
-    watch: &Watch,
-) -> Result<()> {
+fn exchange(space: &Space, classes: &mut [Vec<Card>], n_tries: u32, random: &mut Random, watch: &Watch) -> Result<()> {
     let n = classes.len();
     if n < 2 {
         return Ok(());
@@ -425,18 +420,17 @@ impl Open {
         self.others.clear();
         self.others.resize(n * n_axes, NOTHING);
         let mut sides = vec![NOTHING; n_axes];
-        for i in 0..n {
-            self.others[i * n_axes..(i + 1) * n_axes].copy_from_slice(&sides);
-            widen(&mut sides, space.places(cards[i].base));
+        for (others, card) in self.others.chunks_exact_mut(n_axes).zip(cards) {
+            others.copy_from_slice(&sides);
+            widen(&mut sides, space.places(card.base));
         }
         self.loss = n as u64 * space.cost(&sides);
         sides.fill(NOTHING);
-        for i in (0..n).rev() {
-            let others = &mut self.others[i * n_axes..(i + 1) * n_axes];
+        for (others, card) in self.others.chunks_exact_mut(n_axes).zip(cards).rev() {
             others.iter_mut().zip(&sides).for_each(|(side, after)| {
                 *side = (side.0.min(after.0), side.1.max(after.1));
             });
-            widen(&mut sides, space.places(cards[i].base));
+            widen(&mut sides, space.places(card.base));
         }
     }
 

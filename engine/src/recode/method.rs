@@ -3,9 +3,9 @@
 use crate::counts::GroupCounts;
 use crate::error::{ErrorKind, Result, unknown};
 use crate::hierarchy::Hierarchy;
+use crate::recode::deal::{self, Arrange};
 use crate::recode::mondrian::Cut;
 use crate::recode::partition::{CellStyle, Least, Partition, Watch};
-use crate::recode::deal::{self, Arrange};
 use crate::recode::{Recoding, bottom_up, mondrian, top_down};
 
 /// A way to recode locally: records with equal quasi-identifiers may be published in different groups.
@@ -39,18 +39,11 @@ pub struct Task<'a> {
 }
 
 impl Method {
-    pub const ALL: [Method; 6] = [
-        Method::TopDown,
-        Method::BottomUp,
-        Method::Mondrian,
-        Method::MondrianRelaxed,
-        Method::Deal,
-        Method::DealPlain,
-    ];
+    pub const ALL: [Method; 6] =
+        [Method::TopDown, Method::BottomUp, Method::Mondrian, Method::MondrianRelaxed, Method::Deal, Method::DealPlain];
 
     /// Those that keep l by construction, with or without a sensitive attribute.
-    pub const KEEPING_L: [Method; 4] =
-        [Method::TopDown, Method::BottomUp, Method::Mondrian, Method::MondrianRelaxed];
+    pub const KEEPING_L: [Method; 4] = [Method::TopDown, Method::BottomUp, Method::Mondrian, Method::MondrianRelaxed];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -97,7 +90,9 @@ impl Method {
     /// Every class has at least k records, and at least l different sensitive values where l is asked for, unless they are
     /// dealt: then they have what an even share of the sensitive values has. The classes depend on the task alone.
     pub fn partition(self, task: &Task, watch: &Watch) -> Result<Partition> {
-        let deal = |arrange| deal::partition(task.counts, task.hierarchies, task.weights, task.least.k, arrange, task.seed, watch);
+        let deal = |arrange| {
+            deal::partition(task.counts, task.hierarchies, task.weights, task.least.k, arrange, task.seed, watch)
+        };
         let &Task { counts, hierarchies, weights, least, seed, n_exchanges } = task;
         match self {
             Method::TopDown => top_down::partition(counts, hierarchies, weights, least, seed, watch),

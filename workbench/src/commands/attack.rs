@@ -105,11 +105,14 @@ fn sensitive_of(args: &Args) -> Result<Vec<String>> {
     if let Some(names) = &args.sensitive {
         return Ok(names.clone());
     }
-    let certificate = args.files.iter().find_map(|file| beside(file)).map(|path| read_certificate(&path)).transpose()?;
+    let certificate =
+        args.files.iter().find_map(|file| beside(file)).map(|path| read_certificate(&path)).transpose()?;
     match certificate.map(|certificate| certificate.sensitive).filter(|names| !names.is_empty()) {
         Some(names) => Ok(names),
-        None => Err(Error::new(ErrorKind::Request, "nothing says which attribute is sensitive")
-            .hint("give --sensitive NAME")),
+        None => {
+            Err(Error::new(ErrorKind::Request, "nothing says which attribute is sensitive")
+                .hint("give --sensitive NAME"))
+        }
     }
 }
 
@@ -219,7 +222,8 @@ fn linkage(
         (None, Some(project)) => {
             let known = project.with_role(Role::QuasiIdentifier).map(|known| known.name.clone()).filter(is_named);
             let known: Vec<String> = known.collect();
-            let choice = Choice { quasi_identifiers: Some(known.clone()), sensitive: Some(Vec::new()), ..Choice::default() };
+            let choice =
+                Choice { quasi_identifiers: Some(known.clone()), sensitive: Some(Vec::new()), ..Choice::default() };
             let counts = count(project, &choice, talk)?.counts;
             let text = |(code, domain): (&Code, &Domain)| match domain.missing() == Some(*code) {
                 true => Some(project.missing.label().to_string()),
@@ -246,7 +250,9 @@ fn linkage(
         .collect::<Result<_>>()?;
     let places: Vec<Vec<Option<usize>>> = releases
         .iter()
-        .map(|release| release.quasi_identifiers.iter().map(|name| known.iter().position(|known| known == name)).collect())
+        .map(|release| {
+            release.quasi_identifiers.iter().map(|name| known.iter().position(|known| known == name)).collect()
+        })
         .collect();
     let linkables: Vec<Linkable> = releases
         .iter()
@@ -284,7 +290,8 @@ impl Report<'_> {
             value
         };
         let hit = |release: &Release, hit: &Hit| {
-            let worst: Vec<Value> = hit.groups.iter().take(self.args.worst).map(|&place| shown(release, place)).collect();
+            let worst: Vec<Value> =
+                hit.groups.iter().take(self.args.worst).map(|&place| shown(release, place)).collect();
             json!({ "n_groups": hit.n_groups, "n_records": hit.n_records, "worst": worst })
         };
         let gain = |release: &Release, gain: &Option<Gain>| match gain {
@@ -429,11 +436,16 @@ impl Report<'_> {
                 false => format!("    a group of {}", counted_words(group.size, "record")),
                 true => {
                     let text = |text: &Text| text.clone().unwrap_or_else(|| "(none)".into());
-                    let cells: Vec<String> =
-                        release.quasi_identifiers.iter().zip(&group.cells).map(|(name, cell)| format!("{name} {}", text(cell))).collect();
+                    let cells: Vec<String> = release
+                        .quasi_identifiers
+                        .iter()
+                        .zip(&group.cells)
+                        .map(|(name, cell)| format!("{name} {}", text(cell)))
+                        .collect();
                     let values: BTreeMap<String, u64> =
                         group.values[s].iter().map(|(value, n)| (text(value), *n)).collect();
-                    let values: Vec<String> = values.iter().map(|(value, n)| format!("{value} {}", grouped(*n))).collect();
+                    let values: Vec<String> =
+                        values.iter().map(|(value, n)| format!("{value} {}", grouped(*n))).collect();
                     format!("    {}: {}", cells.join(", "), values.join(", "))
                 }
             };
@@ -471,7 +483,10 @@ fn rounded(value: f64) -> f64 {
 }
 
 fn share_in_words(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    match share * 100.0 {
+        percent if share > 0.0 && percent < 0.1 => "under 0.1 %".to_string(),
+        percent => format!("{percent:.1} %"),
+    }
 }
 
 fn times(factor: f64) -> String {

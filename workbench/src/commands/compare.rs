@@ -85,8 +85,11 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     if let Some(path) = &args.output {
         check_picture(path, &["html"], args.force)?;
     }
-    let contenders = contenders(args)?;
+    let mut contenders = contenders(args)?;
     let (privacy, ks) = privacy(args, &project, talk)?;
+    if args.methods.is_none() {
+        contenders.retain(|contender| contender.is_possible(!privacy.sensitive.is_empty()));
+    }
     let counted = args.project.count(&project, &privacy, talk)?;
     let n_records = counted.counts.n_records();
     for &k in &ks {

@@ -231,7 +231,9 @@ fn local(args: &Args, project: &Project, talk: &Talk) -> Result<Option<Local>> {
 /// The privacy of a dealt release, which is about all sensitive attributes unless one was chosen.
 fn dealt_by(privacy: Privacy, is_chosen: bool, project: &Project) -> Result<Privacy> {
     if privacy.criteria.value(Measure::Size).is_none() {
-        return Err(Error::new(ErrorKind::Request, "dealing needs k: how large groups are to be").hint("for example --k 10"));
+        return Err(
+            Error::new(ErrorKind::Request, "dealing needs k: how large groups are to be").hint("for example --k 10")
+        );
     }
     let all: Vec<String> = project.with_role(Role::Sensitive).map(|known| known.name.clone()).collect();
     match (all.is_empty(), is_chosen) {

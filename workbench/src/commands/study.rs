@@ -81,7 +81,8 @@ fn deal(args: &DealArgs, talk: &Talk) -> Result<Exit> {
         }));
         return Ok(Exit::Done);
     }
-    let header = ["k", "classes", "made", "fewest values", "greatest EMD", "mean EMD", "greatest ordered", "mean ordered"];
+    let header =
+        ["k", "classes", "made", "fewest values", "greatest EMD", "mean EMD", "greatest ordered", "mean ordered"];
     if args.csv {
         let header = header.map(|name| name.replace(' ', "_"));
         talk.say(csv(&header, &rows.iter().map(Row::texts).collect::<Vec<_>>()).trim_end());
@@ -95,7 +96,8 @@ fn deal(args: &DealArgs, talk: &Talk) -> Result<Exit> {
         grouped(frequencies[frequencies.len() - 1]),
     ));
     talk.say(columns(&header, &rows.iter().map(Row::texts).collect::<Vec<_>>(), &[2]));
-    let full = ks.iter().find(|&&k| rows.iter().any(|row| row.k == k && row.is_dealt() && row.diversity == frequencies.len()));
+    let full =
+        ks.iter().find(|&&k| rows.iter().any(|row| row.k == k && row.is_dealt() && row.diversity == frequencies.len()));
     talk.say(match full {
         Some(k) => format!("\n  From k = {k} on, every dealt class has all {} values.", frequencies.len()),
         None => format!("\n  At none of these k every dealt class has all {} values.", frequencies.len()),
@@ -112,7 +114,8 @@ fn frequencies(args: &DealArgs, talk: &Talk) -> Result<(Vec<u64>, String)> {
         Some(given) => (given.clone(), "the given frequencies".to_string()),
         None => {
             let project = args.project.open()?;
-            let known: Vec<&str> = project.with_role(incrowd::Role::Sensitive).map(|known| known.name.as_str()).collect();
+            let known: Vec<&str> =
+                project.with_role(incrowd::Role::Sensitive).map(|known| known.name.as_str()).collect();
             let named = args.project.sensitive.as_deref().or(known.first().copied());
             let named = named.ok_or_else(|| {
                 Error::new(ErrorKind::Project, "the project has no sensitive attribute to deal by")
@@ -200,7 +203,8 @@ fn rows(frequencies: &[u64], k: u64, seed: u64) -> Vec<Row> {
 /// For every class, how many records it has of each value.
 fn classes(frequencies: &[u64], k: u64, made: Made, random: &mut Random) -> Vec<Vec<u64>> {
     let n_classes = (frequencies.iter().sum::<u64>() / k) as usize;
-    let mut stack: Vec<usize> = frequencies.iter().enumerate().flat_map(|(value, &n)| vec![value; n as usize]).collect();
+    let mut stack: Vec<usize> =
+        frequencies.iter().enumerate().flat_map(|(value, &n)| vec![value; n as usize]).collect();
     if made == Made::ByChance {
         random.shuffle(&mut stack);
     }
@@ -217,7 +221,8 @@ fn classes(frequencies: &[u64], k: u64, made: Made, random: &mut Random) -> Vec<
 /// Lets classes exchange records by chance, as long as their counts of every value differ by at most `most`.
 fn disturb(classes: &mut [Vec<u64>], most: u64, n_tries: usize, random: &mut Random) {
     let (n_classes, n_values) = (classes.len() as u64, classes[0].len() as u64);
-    let mean: Vec<u64> = (0..n_values as usize).map(|v| classes.iter().map(|class| class[v]).sum::<u64>() / n_classes).collect();
+    let mean: Vec<u64> =
+        (0..n_values as usize).map(|v| classes.iter().map(|class| class[v]).sum::<u64>() / n_classes).collect();
     // Half of the play below the mean, half above.
     let is_fine = |n: u64, value: usize| {
         let low = mean[value].saturating_sub(most / 2);
@@ -275,9 +280,7 @@ impl Row {
     }
 
     fn to_json(&self) -> Value {
-        let rounded = |(greatest, mean): (f64, f64)| {
-            json!({ "greatest": (greatest * 1e6).round() / 1e6, "mean": (mean * 1e6).round() / 1e6 })
-        };
+        let rounded = |(greatest, mean): (f64, f64)| json!({ "greatest": (greatest * 1e6).round() / 1e6, "mean": (mean * 1e6).round() / 1e6 });
         json!({
             "k": self.k,
             "n_classes": self.n_classes,
@@ -313,15 +316,28 @@ fn page_of(rows: &[Row], name: &str, frequencies: &[u64]) -> String {
     let most = |of: &dyn Fn(&Row) -> f64| ((rows.iter().map(of).fold(0.0, f64::max) * 10.0).ceil() / 10.0).max(0.1);
     let decimals: fn(f64) -> String = |y| format!("{y:.2}");
     let charts = [
-        ("Fewest different values in a class", chart("Diversity", "values", frequencies.len() as f64, |y| format!("{y:.1}"), &|row| row.diversity as f64)),
-        ("Mean distance to the table, in the order of frequency", chart("Ordered EMD", "EMD", most(&|row| row.ordered.1), decimals, &|row| row.ordered.1)),
-        ("Mean distance to the table, all values equally far apart", chart("EMD", "EMD", most(&|row| row.equal.1), decimals, &|row| row.equal.1)),
+        (
+            "Fewest different values in a class",
+            chart("Diversity", "values", frequencies.len() as f64, |y| format!("{y:.1}"), &|row| row.diversity as f64),
+        ),
+        (
+            "Mean distance to the table, in the order of frequency",
+            chart("Ordered EMD", "EMD", most(&|row| row.ordered.1), decimals, &|row| row.ordered.1),
+        ),
+        (
+            "Mean distance to the table, all values equally far apart",
+            chart("EMD", "EMD", most(&|row| row.equal.1), decimals, &|row| row.equal.1),
+        ),
     ];
     let charts: String = charts
         .iter()
-        .map(|(title, chart)| format!("<section>\n<h2>{title}</h2>\n<figure style=\"margin: 0\">\n{chart}</figure>\n</section>\n"))
+        .map(|(title, chart)| {
+            format!("<section>\n<h2>{title}</h2>\n<figure style=\"margin: 0\">\n{chart}</figure>\n</section>\n")
+        })
         .collect();
-    let header = ["k", "classes", "made", "fewest values", "greatest EMD", "mean EMD", "greatest ordered", "mean ordered"].map(String::from);
+    let header =
+        ["k", "classes", "made", "fewest values", "greatest EMD", "mean EMD", "greatest ordered", "mean ordered"]
+            .map(String::from);
     let title = "Dealing, and chance";
     page::document(
         title,

@@ -648,7 +648,10 @@ fn compared(ready: &Ready, request: &Request, contenders: Vec<Contender>) -> inc
         lattice: Some((&ready.lattice, Cost::default())),
     };
     let can_promise = guaranteed(&request.criteria).is_ok();
-    let takes_part = |contender: &Contender| can_promise || matches!(contender, Contender::Global(_));
+    let takes_part = |contender: &Contender| {
+        contender.is_possible(!counted.sensitive.is_empty())
+            && (can_promise || matches!(contender, Contender::Global(_)))
+    };
     let contenders: Vec<Contender> = contenders.into_iter().filter(takes_part).collect();
     let bar = QUIET.things("comparing", counted.counts.n_records() * contenders.len() as u64, "records");
     let row = |contender: Contender| {
