@@ -72,7 +72,7 @@ pub fn note_flat(counted: &Counted, talk: &Talk) {
             ),
         };
         talk.note(format!(
-            "attribute '{}' {why}: a group with several of its values says * (--cells sets names them)",
+            "attribute '{}' {why}: a group with several of its values says * (publish --cells sets names them)",
             attribute.name
         ));
     }
