@@ -83,7 +83,7 @@ $(VENV)/.installed: bench/requirements.txt
 	$(VENV)/bin/pip install --quiet --requirement bench/requirements.txt
 	touch $@
 
-bench: $(VENV)/.installed ## Compare with DuckDB, polars and numpy
+bench: $(VENV)/.installed ## Compare with DuckDB, polars, numpy and anonypy
 	$(CARGO) build --release --locked --package incrowd-bench
 	$(VENV)/bin/python bench/run.py --bin target/release/incrowd-bench --data $(ADULT)
 

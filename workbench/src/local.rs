@@ -23,8 +23,10 @@ pub struct Local {
     pub n_exchanges: u32,
 }
 
-/// What a method made of a table.
+/// What a method made of a table, for some criteria.
 pub struct Made {
+    pub local: Local,
+    pub criteria: Criteria,
     pub recoding: Recoding,
     pub judgement: Judgement,
     pub dealt: Option<Dealing>,
@@ -86,7 +88,7 @@ pub fn note_flat(counted: &Counted, talk: &Talk) {
             ),
         };
         talk.note(format!(
-            "attribute '{}' {why}: a group with several of its values says * (--cells sets names them)",
+            "attribute '{}' {why}: a group with several of its values says * (publish --cells sets names them)",
             attribute.name
         ));
     }
@@ -142,19 +144,19 @@ impl Local {
         let (recoding, dealt) = self.recode_and_look(counted, &weights, criteria, bar)?;
         let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
         let judgement = judge(&counted.counts, &counted.hierarchies, &weights, &yardstick, &recoding)?;
-        Ok(Made { recoding, judgement, dealt })
+        Ok(Made { local: *self, criteria: criteria.clone(), recoding, judgement, dealt })
     }
 }
 
 impl Made {
     /// The criteria that not all groups keep, with what is reached and how many groups fail.
-    pub fn missed(&self, criteria: &Criteria) -> Vec<(Criterion, u64, usize)> {
+    pub fn missed(&self) -> Vec<(Criterion, u64, usize)> {
         let missed = |criterion: Criterion| {
             let reached = self.judgement.reached(criterion.measure).filter(|&reached| !criterion.holds(reached))?;
             let test = self.judgement.measured.test(&Criteria::new([criterion]));
             let n_failing = (0..self.judgement.measured.len()).filter(|&group| !test.holds(group)).count();
             Some((criterion, reached, n_failing))
         };
-        criteria.iter().filter_map(missed).collect()
+        self.criteria.iter().filter_map(missed).collect()
     }
 }

@@ -395,7 +395,7 @@ impl View<'_> {
             }
             cells.extend([judgement.discernibility.to_string(), decimals(judgement.mean_group_size)]);
             cells.extend([judgement.n_groups.to_string(), judgement.n_suppressed.to_string()]);
-            cells.extend(self.reached(row).into_iter().map(|(_, value)| value.replace(',', "").replace('–', "")));
+            cells.extend(self.reached(row).into_iter().map(|(_, value)| value.replace([',', '–'], "")));
             let (highest, average) = row.risk(self.counted).unzip();
             cells.extend([highest, average].map(|risk| risk.map_or(String::new(), decimals)));
             cells.extend([decimals(row.cost.cpu_seconds), decimals(row.cost.seconds)]);

@@ -157,7 +157,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
             let Some(made) = make(args, &local, &privacy, &counted, talk)? else {
                 return Ok(Exit::No);
             };
-            publish_made(&project, &counted, &local, &privacy.criteria, made, &files, args.force, talk)?
+            publish_made(&project, &counted, made, &files, args.force, talk)?
         }
         None => {
             let Some(agreed) = agree(args, &project, &privacy, &counted, talk)? else {
@@ -256,7 +256,7 @@ fn make(args: &Args, local: &Local, privacy: &Privacy, counted: &Counted, talk: 
     let bar = talk.things(local.method.name(), n_records, "records");
     let made = args.project.on_threads(|| local.make(counted, criteria, &bar))??;
     bar.finish_and_clear();
-    let missed = made.missed(criteria);
+    let missed = made.missed();
     if missed.is_empty() {
         return Ok(Some(made));
     }
@@ -372,24 +372,21 @@ pub fn publish(
 }
 
 /// Writes the release of a local method with its certificate and report, or nothing.
-#[allow(clippy::too_many_arguments)]
 pub fn publish_made(
     project: &Project,
     counted: &Counted,
-    local: &Local,
-    criteria: &Criteria,
     made: Made,
     files: &Files,
     replace: bool,
     talk: &Talk,
 ) -> Result<Published> {
-    let Made { recoding, judgement, dealt } = made;
+    let Made { local, criteria, recoding, judgement, dealt } = made;
     let draft = Draft {
         recoding,
-        criteria,
-        way: Way::Local(local),
+        criteria: &criteria,
+        way: Way::Local(&local),
         choice: "method",
-        request: Value::Object(wire::criteria(criteria, &counted.sensitive_names())),
+        request: Value::Object(wire::criteria(&criteria, &counted.sensitive_names())),
         n_groups: judgement.n_groups as u64,
         n_suppressed: judgement.n_suppressed,
         smallest_group: judgement.reached(Measure::Size),
