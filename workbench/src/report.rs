@@ -1131,6 +1131,7 @@ mod tests {
             quasi_identifiers: names(&["age", "workclass", "race", "occupation", "education"]),
             sensitive: names(&["hours-per-week"]),
             original: Default::default(),
+            dealt: None,
             columns: names(&["age", "workclass", "race", "occupation", "education", "hours-per-week", "income"]),
             levels: json!({"age": 1, "workclass": 2, "race": 2, "occupation": 2, "education": 0}),
             level_names: json!({}),
