@@ -88,7 +88,7 @@ function show(body, { rows, frontier, n_records: n }) {
       label: `${indexes.map((i) => `${i + 1} ${rows[i].best_by ? rows[i].title : rows[i].method}`).join("; ")}: loss ${decimal(row.loss.ncp)}, average risk ${percent(row.risk?.average ?? 0)}` });
   }
   put(body,
-    isOffers ? h("p", { class: "note" }, "Not all wishes can be met, so each method loses as few more records as it can; ", h("button", { class: "plain", onclick: () => go("negotiate") }, "see the offers"), ".") : null,
+    isOffers ? h("p", { class: "note" }, "Not all wishes can be met, so the schemes lose as few more records as they can; ", h("button", { class: "plain", onclick: () => go("negotiate") }, "see the offers"), ".") : null,
     h("section", { class: "card" }, h("h2", {}, "The methods that exist"),
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Methods" }, h("table", { class: "methods" },
         h("thead", {}, h("tr", {}, heads.map(([name, meaning], i) => h("th", { scope: "col", class: i > 0 && name ? "n" : null }, meaning ? term(name, meaning) : name)))),

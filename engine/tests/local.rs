@@ -739,6 +739,9 @@ fn estimates_by_hand() {
         assert!((estimate(&hierarchies, &recoding, query) - estimated).abs() < 1e-9, "{query:?}");
     }
     let error = Workload::new(&counts, &hierarchies, queries).error(&hierarchies, &recoding);
+    for (found, expected) in error.relative.iter().zip([1.0 / 3.0, 2.0 / 3.0, 0.0, 1.0 / 9.0, 4.0 / 30.0]) {
+        assert!((found - expected).abs() < 1e-9, "{error:?}");
+    }
     assert!((error.median - 4.0 / 30.0).abs() < 1e-9, "{error:?}");
     assert!((error.percentile_90 - 2.0 / 3.0).abs() < 1e-9, "{error:?}");
 }
