@@ -1,4 +1,5 @@
-//! Where records come from: CSV and Parquet files, streamed as Arrow record batches in bounded memory.
+//! Where records come from: CSV and Parquet files, streamed as Arrow record batches in bounded memory, or record batches
+//! that somebody holds already.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -27,7 +28,19 @@ pub struct CsvOptions {
     pub delimiter: Option<u8>,
 }
 
-/// A table in one or more files.
+/// A table in memory that somebody else brought, as record batches with the same columns.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// What errors and certificates call it.
+    pub name: String,
+    pub schema: SchemaRef,
+    pub batches: Arc<[RecordBatch]>,
+}
+
+/// Records of a frame that are looked at together; a dictionary is translated once for all of them.
+const N_FRAME: usize = 128 * 1024;
+
+/// A table in one or more files, or in memory.
 pub struct Source {
     parts: Vec<Part>,
     schema: SchemaRef,
@@ -37,9 +50,10 @@ pub struct Source {
 enum Part {
     Csv { path: PathBuf, delimiter: u8 },
     Parquet { path: PathBuf, metadata: ArrowReaderMetadata },
+    Frame { name: PathBuf, pieces: Vec<RecordBatch> },
 }
 
-/// A piece of a table that can be read on its own: a CSV file, or a row group of a Parquet file.
+/// A piece of a table that can be read on its own: a CSV file, a row group of a Parquet file, or a part of a frame.
 #[derive(Clone, Copy)]
 struct Piece {
     part: usize,
@@ -82,6 +96,20 @@ impl Source {
         Ok(Source { parts, schema: schema.expect("at least one file was opened"), n_bytes })
     }
 
+    /// The records of a frame, which are looked at where they are.
+    pub fn of_frame(frame: &Frame) -> Result<Source> {
+        let name = PathBuf::from(&frame.name);
+        check_names(&frame.schema, &name)?;
+        let slices = |batch: &RecordBatch| {
+            let starts = (0..batch.num_rows()).step_by(N_FRAME);
+            let slice = |start: usize| batch.slice(start, N_FRAME.min(batch.num_rows() - start));
+            starts.map(slice).collect::<Vec<_>>()
+        };
+        let pieces: Vec<RecordBatch> = frame.batches.iter().flat_map(slices).collect();
+        let n_bytes = frame.batches.iter().map(|batch| n_bytes_of(batch, batch.num_rows())).sum();
+        Ok(Source { parts: vec![Part::Frame { name, pieces }], schema: frame.schema.clone(), n_bytes })
+    }
+
     /// The columns as they are read; texts of Parquet files come as dictionaries.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
@@ -107,8 +135,14 @@ impl Source {
     pub fn files(&self) -> Vec<&Path> {
         let path = |part| match part {
             &Part::Csv { ref path, .. } | &Part::Parquet { ref path, .. } => path.as_path(),
+            &Part::Frame { ref name, .. } => name.as_path(),
         };
         self.parts.iter().map(path).collect()
+    }
+
+    /// Whether the records are in memory and in no file.
+    pub fn is_frame(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Frame { .. }))
     }
 
     pub fn n_bytes(&self) -> u64 {
@@ -132,6 +166,7 @@ impl Source {
             let n_row_groups = match what {
                 Part::Csv { .. } => 1,
                 Part::Parquet { metadata, .. } => metadata.metadata().num_row_groups(),
+                Part::Frame { pieces, .. } => pieces.len(),
             };
             pieces.extend((0..n_row_groups).map(|row_group| Piece { part, row_group }));
         }
@@ -188,8 +223,20 @@ impl Source {
         match &self.parts[piece.part] {
             Part::Csv { path, delimiter } => read_csv(path, *delimiter, &self.schema, columns, visit),
             Part::Parquet { path, metadata } => read_row_group(path, metadata, piece.row_group, columns, visit),
+            Part::Frame { pieces, .. } => {
+                let batch = &pieces[piece.row_group];
+                let wanted = |index: &usize| columns.contains(batch.schema_ref().field(*index).name());
+                let indices: Vec<usize> = (0..batch.num_columns()).filter(wanted).collect();
+                let projected = batch.project(&indices).expect("the indices are those of its columns");
+                visit(projected, n_bytes_of(batch, batch.num_rows()))
+            }
         }
     }
+}
+
+/// About how many bytes some records of a frame take; only progress is shown with it.
+fn n_bytes_of(batch: &RecordBatch, n_records: usize) -> u64 {
+    8 * batch.num_columns() as u64 * n_records as u64
 }
 
 fn names(schema: &Schema) -> Vec<String> {

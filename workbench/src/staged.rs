@@ -5,8 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use incrowd::table::Cells;
 use incrowd::{Error, ErrorKind, Result};
 use sha2::{Digest, Sha256};
+
+use crate::source::Source;
 
 /// A file being written that nobody else can see yet.
 ///
@@ -101,6 +104,34 @@ pub fn sha256(path: &Path) -> Result<String> {
     let mut hasher = Sha256::new();
     std::io::copy(&mut file, &mut hasher).map_err(|error| crate::io_error(path, error))?;
     Ok(hex(&hasher.finalize()))
+}
+
+/// The SHA-256 of each file of a table; of a table in memory, that of the CSV file that it would make.
+pub fn sha256_of_table(source: &Source) -> Result<Vec<String>> {
+    if !source.is_frame() {
+        return source.files().into_iter().map(sha256).collect();
+    }
+    let mut writer = csv::Writer::from_writer(Sha256::new());
+    let names = source.column_names();
+    writer.write_record(&names).expect("a hash takes any record");
+    let mut texts = vec![String::new(); names.len()];
+    source.for_each(&names, |batch, _| {
+        // A column of a type that cannot be read cannot be published either: it is hashed as empty.
+        let cells = names.iter().zip(batch.columns()).map(|(name, column)| Cells::new(name, column).ok());
+        let cells: Vec<Option<Cells>> = cells.collect();
+        for record in 0..batch.num_rows() {
+            for (cells, text) in cells.iter().zip(&mut texts) {
+                text.clear();
+                if let Some(cells) = cells {
+                    cells.read(record, text);
+                }
+            }
+            writer.write_record(&texts).expect("a hash takes any record");
+        }
+        Ok(())
+    })?;
+    let hasher = writer.into_inner().map_err(|_| Error::new(ErrorKind::Io, "could not be hashed"))?;
+    Ok(vec![hex(&hasher.finalize())])
 }
 
 /// The SHA-256 of a text.

@@ -25,7 +25,7 @@ use crate::project::Project;
 use crate::report::{self, AttributeFacts, HeightFacts};
 use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::sorted::Sorter;
-use crate::staged::{Staged, exists, sha256, sha256_of};
+use crate::staged::{Staged, exists, sha256_of, sha256_of_table};
 use crate::talk::{Exit, Talk, go_on};
 use crate::wishes::{Privacy, ProjectArgs, RequestArgs, with_levels};
 
@@ -472,8 +472,8 @@ fn certificate(
     let promised = wire::criteria(&agreed.offer.criteria, &sensitive).into_iter();
     let promised = promised.map(|(name, value)| (name, json!({ "promised": value })));
     let file_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let input =
-        counted.source.files().into_iter().map(|path| Ok(FileHash { name: file_name(path), sha256: sha256(path)? }));
+    let input = counted.source.files().into_iter().zip(sha256_of_table(&counted.source)?);
+    let input = input.map(|(path, sha256)| FileHash { name: file_name(path), sha256 });
     let hierarchies = counted.quasi_identifiers.iter().map(|attribute| match &attribute.hierarchy_file {
         Some((name, text)) => FileHash { name: name.clone(), sha256: sha256_of(text.as_bytes()) },
         None => FileHash {
@@ -508,7 +508,7 @@ fn certificate(
         order: "sorted by the published values, so that the order of the input is lost; no random choice was made"
             .into(),
         seed: None,
-        input: input.collect::<Result<_>>()?,
+        input: input.collect(),
         hierarchies: hierarchies.chain([project_hash(project)]).collect(),
         output: FileHash { name: file_name(output), sha256: String::new() },
     })
