@@ -153,13 +153,14 @@ impl Missing {
 
     /// Clears `keep[i]` for every record `i` that lacks its value in this column.
     pub fn mark(&self, name: &str, column: &ArrayRef, keep: &mut [bool]) -> Result<()> {
-        if self.tokens.is_empty() {
+        // What cannot be read as text, such as a list, is no token.
+        let cells = (!self.tokens.is_empty()).then(|| Cells::new(name, column).ok()).flatten();
+        let Some(cells) = cells else {
             if let Some(nulls) = column.logical_nulls() {
                 keep.iter_mut().zip(nulls.iter()).for_each(|(keep, valid)| *keep &= valid);
             }
             return Ok(());
-        }
-        let cells = Cells::new(name, column)?;
+        };
         let mut text = String::new();
         for (i, keep) in keep.iter_mut().enumerate() {
             *keep = *keep && cells.read(i, &mut text) && !self.is_token(&text);

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._error import Error
 from ._frames import frame_of, to_arrow, to_pandas, to_polars
+from ._progress import bar
 from ._table import Named, Release, Table, _chosen
 from ._wishes import PerAttribute
 
@@ -130,7 +131,7 @@ class Anonymizer(_Base):
         """The records of ``X``, one for one, each as the release publishes those like it; as the kind of frame it was."""
         release = self._fitted()
         frame, origin = frame_of(X, "data frame", declared=release.columns)
-        recoded = release._native.recode(frame._native if isinstance(frame, Release) else frame)
+        recoded = release._native.recode(frame, bar())
         exact = release._exact()
         if origin.kind == "pandas":
             made = to_pandas(recoded, origin, exact)

@@ -204,7 +204,7 @@ def curve(said: Frontier) -> str:
     lines = []
     for colour, value in zip(_LINES, dict.fromkeys(shown)):
         least = float("inf")
-        points = []
+        points: list[str] = []
         private = [b for b in bargains if b[over] is not None and place[b[over]] <= place[value]]
         for bargain in sorted(private, key=lambda b: (b["n_suppressed"], b["loss"])):
             if bargain["loss"] < least:

@@ -9,6 +9,9 @@ from typing import Any
 
 Show = Callable[[str, int, int], None]
 
+# What is over sooner shows no bar.
+DELAY_S = 0.5
+
 _is_on: bool | None = None
 
 
@@ -30,7 +33,7 @@ def bar() -> Bar | None:
 
 
 class Bar:
-    """Shows itself when something takes longer than half a second."""
+    """Shows itself when something takes longer than a moment."""
 
     def __init__(self, tqdm: Any) -> None:
         self._tqdm = tqdm
@@ -39,7 +42,7 @@ class Bar:
         self._begin = time.monotonic()
 
     def __call__(self, what: str, n_done: int, n_all: int) -> None:
-        if time.monotonic() - self._begin < 0.5:
+        if time.monotonic() - self._begin < DELAY_S:
             return
         if what != self._what:
             self.close()

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use incrowd::frontier::frontier;
 use incrowd::hierarchy::{LabelTable, absent_values};
@@ -47,7 +47,7 @@ pub struct Known {
 }
 
 /// What Python calls a table.
-#[pyclass(frozen, module = "incrowd._native")]
+#[pyclass(frozen, weakref, module = "incrowd._native")]
 pub struct Table {
     known: Arc<Known>,
 }
@@ -304,59 +304,58 @@ impl Bargain {
 
 impl Known {
     /// Counts what a wish is about, and annotates the lattice where a ranking is given; what is kept is not made again.
+    ///
+    /// A lattice measures what is asked for and nothing else, so that an answer does not depend on what was asked before.
     fn ready(&self, wish: &Wish, privacy: &Privacy, ranking: Option<&Ranking>) -> Result<Arc<Ready>> {
         let args = wish.project_args();
         let has_population = privacy.criteria.value(Measure::Population).is_some();
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let is_about = |ready: &Arc<Ready>| {
             ready.quasi_identifiers == wish.quasi_identifiers
                 && ready.sensitive == privacy.sensitive
-                && ready.has_population >= has_population
+                && ready.has_population == has_population
         };
-        let found = kept.iter().position(is_about).map(|place| kept.remove(place));
+        let known = self.kept().iter().find(|ready| is_about(ready)).map(|ready| ready.counted.clone());
+        let counted = match known {
+            Some(counted) => counted,
+            None => Arc::new(args.count(&self.project, privacy, &QUIET)?),
+        };
+        let measures: Vec<Measure> = privacy.criteria.iter().map(|criterion| criterion.measure).collect();
+        let measures = counted.yardstick(measures)?.measures().to_vec();
         let fits = |ready: &Arc<Ready>| match (ranking, &ready.lattice) {
             (None, _) => true,
             (Some(_), None) => false,
             (Some(ranking), Some(lattice)) => {
-                lattice.check_measured(&privacy.criteria).is_ok()
-                    && (lattice.entropies().is_some() || !ranking.needs_entropy())
+                lattice.looks().measures() == measures && lattice.entropies().is_some() == ranking.needs_entropy()
             }
         };
-        if let Some(ready) = found.as_ref().filter(|ready| fits(ready)) {
+        let mut kept = self.kept();
+        if let Some(place) = kept.iter().position(|ready| is_about(ready) && fits(ready)) {
+            let ready = kept.remove(place);
             kept.insert(0, ready.clone());
-            return Ok(ready.clone());
+            return Ok(ready);
         }
         drop(kept);
-        let counted = match &found {
-            Some(ready) => ready.counted.clone(),
-            None => Arc::new(args.count(&self.project, privacy, &QUIET)?),
-        };
         let lattice = match ranking {
             None => None,
-            Some(ranking) => {
-                check_measurable(&counted, privacy)?;
-                // What was measured before is measured again, so that going back and forth costs once.
-                let before = found.as_ref().and_then(|ready| ready.lattice.as_ref());
-                let measures = before.into_iter().flat_map(|lattice| lattice.looks().measures());
-                let measured = measures.map(|&measure| Criterion { measure, value: measure.weakest() });
-                let criteria = Criteria::new(privacy.criteria.iter().chain(measured));
-                let had_entropy = before.is_some_and(|lattice| lattice.entropies().is_some());
-                let with_entropy = Ranking::parse("entropy").expect("a quality");
-                let ranking = if had_entropy { &with_entropy } else { ranking };
-                Some(Arc::new(args.annotate(&counted, &criteria, ranking, &QUIET)?))
-            }
+            Some(ranking) => Some(Arc::new(args.annotate(&counted, &privacy.criteria, ranking, &QUIET)?)),
         };
         let ready = Arc::new(Ready {
             quasi_identifiers: wish.quasi_identifiers.clone(),
             sensitive: privacy.sensitive.clone(),
-            has_population: found.map_or(has_population, |ready| ready.has_population),
+            has_population,
             counted,
             lattice,
         });
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept();
+        // Counts alone are of no use beside a lattice over them.
+        kept.retain(|other| !is_about(other) || other.lattice.is_some());
         kept.insert(0, ready.clone());
         kept.truncate(N_KEPT);
         Ok(ready)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Arc<Ready>>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The same, after criteria that make no sense on this table have been refused.
@@ -404,11 +403,6 @@ impl Known {
         let offer = offer_of(ready.lattice(), &scheme, &privacy.criteria);
         Ok(Bargain { ready, offer, choice, request })
     }
-}
-
-/// Refuses criteria about sensitive attributes that there are not, before they are measured.
-fn check_measurable(counted: &Counted, privacy: &Privacy) -> Result<()> {
-    counted.yardstick(privacy.criteria.iter().map(|criterion| criterion.measure)).map(|_| ())
 }
 
 /// Criteria as an answer writes them: `{"k": 10, "income:t": 0.2}`.
