@@ -70,6 +70,14 @@ def _of_pandas(data: Any, name: str, declared: Collection[str]) -> tuple[Any, Or
             position=name,
             hint="rename them: df.columns = df.columns.map(str)",
         )
+    if not data.columns.is_unique:
+        twice = data.columns[data.columns.duplicated()][0]
+        raise Error(
+            f"several columns have the name '{twice}'",
+            kind="data",
+            position=name,
+            hint="give every column a name of its own",
+        )
     index = tuple(level for level in data.index.names if level in declared and level not in data.columns)
     if len(index) < data.index.nlevels:
         data = data.droplevel([i for i, level in enumerate(data.index.names) if level not in index]) if index else data

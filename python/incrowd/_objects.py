@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
@@ -19,7 +20,7 @@ class Words:
         object.__setattr__(self, "_words", dict(words))
 
     def to_dict(self) -> dict[str, Any]:
-        words: dict[str, Any] = self.__dict__["_words"]
+        words: dict[str, Any] = copy.deepcopy(self.__dict__["_words"])
         return words
 
     def __getattr__(self, name: str) -> Any:
@@ -27,24 +28,33 @@ class Words:
         if name not in words:
             raise AttributeError(f"'{type(self).__name__}' has no '{name}'; it has: {', '.join(words)}")
         make = self._made.get(name)
-        return words[name] if make is None or words[name] is None else make(words[name])
+        # A copy, so that changing it changes nothing that is published later.
+        return copy.deepcopy(words[name]) if make is None or words[name] is None else make(words[name])
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"'{type(self).__name__}' says what was found, and cannot be changed")
 
     def __getitem__(self, name: str) -> Any:
-        return self.to_dict()[name]
+        return copy.deepcopy(self.__dict__["_words"][name])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without the table that it is about: an offer that comes back from a file can be read, and not published.
+        return type(self), (self.__dict__["_words"],)
+
+    def __deepcopy__(self: T, _: Any) -> T:
+        return self
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.to_dict()]
+        return [*super().__dir__(), *self.__dict__["_words"]]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Words) and self.to_dict() == other.to_dict()
+        return isinstance(other, Words) and bool(self.__dict__["_words"] == other.__dict__["_words"])
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value!r}" for name, value in self.to_dict().items() if _is_short(value))
+        words = self.__dict__["_words"].items()
+        shown = ", ".join(f"{name}={value!r}" for name, value in words if _is_short(value))
         return f"{type(self).__name__}({shown})"
 
 
@@ -82,15 +92,18 @@ class Offer(Words):
     @property
     def criteria(self) -> dict[str, Any]:
         """What every published group is promised to have."""
-        names = list(self.to_dict())
+        names = list(self.__dict__["_words"])
         # In the words they stand between these two.
         between = names[names.index("share_suppressed") + 1 : names.index("n_groups")]
-        return {name: self.to_dict()[name] for name in between}
+        return {name: self[name] for name in between}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.__dict__["_words"], self._choice)
 
     @property
     def concession(self) -> str | None:
         """What of the request it gives up; nothing where it meets all of it."""
-        given_up: str | None = self.to_dict().get("concession")
+        given_up: str | None = self.__dict__["_words"].get("concession")
         return given_up
 
     def __repr__(self) -> str:

@@ -26,7 +26,7 @@ pub struct Frame {
 impl Frame {
     /// Takes over what an object's `__arrow_c_stream__` streams; `name` is what errors call it.
     #[new]
-    fn new(data: &Bound<'_, PyAny>, name: String) -> PyResult<Frame> {
+    fn new(py: Python<'_>, data: &Bound<'_, PyAny>, name: String) -> PyResult<Frame> {
         let stream = data.call_method0("__arrow_c_stream__")?;
         let capsule = stream.cast::<PyCapsule>()?;
         let pointer = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
@@ -36,7 +36,9 @@ impl Frame {
         // SAFETY: by its name the capsule holds a stream; it is moved out, so that the capsule will not release it.
         let reader = unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) }.map_err(wrong)?;
         let schema = reader.schema();
-        let batches: Vec<RecordBatch> = reader.collect::<Result<_, _>>().map_err(wrong)?;
+        // Whoever streams may compute what it streams, and takes Python's lock where it needs it.
+        let batches: Result<Vec<RecordBatch>, _> = py.detach(|| reader.collect());
+        let batches = batches.map_err(wrong)?;
         Ok(Frame { inner: source::Frame { name, schema, batches: batches.into() } })
     }
 

@@ -92,6 +92,11 @@ def test_errors_say_what_to_do_and_show_no_value():
         (lambda: ic.Table(frame[["age"]], {"age": {"a": {"b": 1}}}), "hierarchy"),
         (lambda: ic.Table(frame[["age"]], ["age"], weights={"x": 1}), "project"),
         (lambda: ic.Table(pd.DataFrame([[1]]), ["0"]), "data"),
+        (lambda: ic.Table(pd.DataFrame([[1, 2]], columns=["a", "a"]), ["a"]), "data"),
+        (lambda: ic.Table(pa.table([[1], [2]], names=["a", "a"]), ["a"]), "data"),
+        (lambda: ic.Table({"a": [1, 1]}, {"a": ic.intervals(5)}).annotate(memory="much"), "request"),
+        (lambda: ic.Table({f"q{i}": [1, 2] for i in range(9)}, {f"q{i}": ic.intervals(*(2**j for j in range(12))) for i
+                           in range(9)}).annotate(), "too-large"),
     ]
     for i, (act, kind) in enumerate(cases):
         with pytest.raises(ic.Error) as raised:
@@ -162,6 +167,19 @@ def test_what_was_found_cannot_be_changed():
         answer.exact.n_suppressed = 0
     with pytest.raises(AttributeError, match="it has"):
         answer.exact.nothing
+    answer.exact.levels["age"] = 1
+    answer.to_dict()["exact"]["levels"]["age"] = 1
+    assert answer.exact.levels == {"age": 0}
+
+
+def test_answers_can_be_kept():
+    table = ic.Table({"age": [1, 1, 2]}, {"age": ic.intervals(5)})
+    for thing in (table.negotiate(k=2), table.negotiate(k=3, max_level={"age": 0}), table.negotiate(k=2).exact,
+                  table.frontier(), table.publish(k=2, max_suppressed=1).verify()):
+        again = pickle.loads(pickle.dumps(thing))
+        assert again == thing and repr(again) == repr(thing)
+    with pytest.raises(ic.Error, match="another table"):
+        table.publish(pickle.loads(pickle.dumps(table.negotiate(k=2).exact)))
 
 
 def test_a_frame_that_changes_under_way_is_noticed():

@@ -132,6 +132,13 @@ def test_several_sensitive_attributes(frame):
     assert table.publish(offer).verify().holds
 
 
+def test_hierarchical_distance():
+    kinds = {"flu": "infection", "cold": "infection", "cancer": "growth", "gout": "joints"}
+    given = {**roles(), "sensitive": {"ill": kinds}, "other": ()}
+    near = ic.Table(pa.table(patients()), **given, distance="hierarchical").publish("height", t=0.2, max_suppressed=0.1)
+    assert near.certificate.original["ill"]["distance"] == "hierarchical" and near.verify().holds
+
+
 def test_frontier(table):
     frontier = table.frontier(max_suppressed=0.05)
     assert len(frontier) > 2 and frontier.over == "k"
