@@ -705,6 +705,20 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_read_is_missing_only_where_it_is_null() {
+        use arrow_array::builder::{Int64Builder, ListBuilder};
+        let missing = Missing { tokens: vec!["".into(), "1".into()], drop_records: true };
+        let mut lists = ListBuilder::new(Int64Builder::new());
+        lists.append_value([Some(1)]);
+        lists.append_null();
+        let column: ArrayRef = Arc::new(lists.finish());
+        assert!(Cells::new("x", &column).is_err());
+        let mut keep = [true, true];
+        missing.mark("x", &column, &mut keep).expect("any column can be marked");
+        assert_eq!(keep, [true, false]);
+    }
+
+    #[test]
     fn every_way_to_store_a_column_gives_the_same_codes() {
         let missing = Missing { tokens: vec!["7".into()], drop_records: false };
         let texts = [Some("3"), None, Some("70000"), Some("7"), Some("3")];

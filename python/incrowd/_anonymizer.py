@@ -55,6 +55,7 @@ class Anonymizer(_Base):
     ``transform`` returns the records of a frame **in their order**, one for one, each as the release publishes those like
     it. Where the release has none like it, the record comes back empty in every column. So every record that is not
     empty is one of at least k of the training data. Where wishes cannot all be met, ``settle`` names the offer to take.
+    Columns that are not named stay as they are, because a model needs them; ``other=()`` leaves them out.
 
     A pipeline needs records in their order, and an order can tell who is who: to give data away, publish
     ``release_``, which is sorted.

@@ -133,10 +133,12 @@ impl Source {
     }
 
     pub fn files(&self) -> Vec<&Path> {
-        let path = |part| match part {
-            &Part::Csv { ref path, .. } | &Part::Parquet { ref path, .. } => path.as_path(),
-            &Part::Frame { ref name, .. } => name.as_path(),
-        };
+        fn path(part: &Part) -> &Path {
+            match part {
+                Part::Csv { path, .. } | Part::Parquet { path, .. } => path,
+                Part::Frame { name, .. } => name,
+            }
+        }
         self.parts.iter().map(path).collect()
     }
 
@@ -560,5 +562,41 @@ fn csv_error(path: &Path, names: &[String], error: csv::Error) -> Error {
         }
         csv::ErrorKind::Io(error) => crate::io_error(path, std::io::Error::new(error.kind(), error.to_string())),
         _ => Error::new(ErrorKind::Data, "is not CSV").at(position),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{Int64Array, StringArray};
+
+    fn frame(n_records: usize) -> Frame {
+        let numbers: ArrayRef = Arc::new((0..n_records as i64).map(|i| i % 7).collect::<Int64Array>());
+        let texts: ArrayRef = Arc::new((0..n_records).map(|i| (i % 3 > 0).then_some("a,b")).collect::<StringArray>());
+        let batch = RecordBatch::try_from_iter([("n", numbers), ("s", texts)]).expect("columns of one length");
+        Frame { name: "frame".into(), schema: batch.schema(), batches: vec![batch].into() }
+    }
+
+    #[test]
+    fn a_frame_is_read_whole_in_pieces_and_without_copies() {
+        let n_records = 2 * N_FRAME + 5;
+        let frame = frame(n_records);
+        let source = Source::of_frame(&frame).expect("a frame");
+        assert!(source.is_frame() && !source.is_text() && source.column_names() == ["n", "s"]);
+        let columns = ["n".to_string()];
+        let (mut n_read, mut sizes) = (0, Vec::new());
+        source
+            .for_each(&columns, |batch, _| {
+                assert_eq!(batch.num_columns(), 1);
+                let buffers = |batch: &RecordBatch| batch.column(0).to_data().buffers()[0].data_ptr();
+                assert_eq!(buffers(&batch), buffers(&frame.batches[0]), "the numbers stay where they are");
+                n_read += batch.num_rows();
+                Ok(sizes.push(batch.num_rows()))
+            })
+            .expect("readable");
+        assert_eq!((n_read, sizes), (n_records, vec![N_FRAME, N_FRAME, 5]));
+        let count = |n_read: &mut usize, batch: RecordBatch, _| Ok(*n_read += batch.num_rows());
+        let counted = source.for_each_parallel(&columns, 2, || 0, count).expect("readable");
+        assert_eq!(counted.iter().sum::<usize>(), n_records);
     }
 }

@@ -200,4 +200,16 @@ mod tests {
         assert_eq!(names(folder.path()), ["release.csv"]);
         assert_eq!(sha256(&path).expect("hashed"), sha256_of(b"other"));
     }
+
+    #[test]
+    fn the_hash_of_a_table_in_memory_is_that_of_its_csv() {
+        use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+        use std::sync::Arc;
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None]));
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["a,b", "é"]));
+        let batch = RecordBatch::try_from_iter([("n", numbers), ("s", texts)]).expect("columns of one length");
+        let frame = crate::source::Frame { name: "frame".into(), schema: batch.schema(), batches: vec![batch].into() };
+        let hashes = sha256_of_table(&Source::of_frame(&frame).expect("a table")).expect("hashed");
+        assert_eq!(hashes, [sha256_of("n,s\n1,\"a,b\"\n,é\n".as_bytes())]);
+    }
 }
