@@ -23,13 +23,18 @@ def show_progress(on: bool | None = None) -> None:
 
 def bar() -> Bar | None:
     """What the engine tells how far it is; nothing where nobody would see it."""
-    if _is_on is False or (_is_on is None and not (sys.stderr.isatty() or "ipykernel" in sys.modules)):
+    if _is_on is False or (_is_on is None and not (sys.stderr.isatty() or _is_notebook())):
         return None
     try:
         from tqdm.auto import tqdm
     except ImportError:
         return None
     return Bar(tqdm)
+
+
+def _is_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 class Bar:
