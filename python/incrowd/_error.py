@@ -55,6 +55,7 @@ _WORDS = [
     ("give at least one attribute role = \"quasi-identifier\"", "name at least one with Table(…, quasi_identifiers=…)"),
     ("change its role in incrowd.toml", "change its role in Table(…)"),
     ("add population = \"population.csv\" under [data]; it has", "give it with Table(…, population=…); it has"),
+    ("name a table of the population under [data] population in incrowd.toml", "give it with Table(…, population=…)"),
     (", or set them under [request]", ""),
     ("and the project names none", "and the table names none"),
     ("the project's columns", "the named columns"),

@@ -319,8 +319,12 @@ impl Known {
             Some(counted) => counted,
             None => Arc::new(args.count(&self.project, privacy, &QUIET)?),
         };
-        let measures: Vec<Measure> = privacy.criteria.iter().map(|criterion| criterion.measure).collect();
-        let measures = counted.yardstick(measures)?.measures().to_vec();
+        // What a yardstick measures for these criteria; making one would look at all counts.
+        let always = [Measure::Size].into_iter().chain((!privacy.sensitive.is_empty()).then_some(Measure::Distinct(0)));
+        let mut measures: Vec<Measure> =
+            privacy.criteria.iter().map(|criterion| criterion.measure).chain(always).collect();
+        measures.sort_unstable();
+        measures.dedup();
         let fits = |ready: &Arc<Ready>| match (ranking, &ready.lattice) {
             (None, _) => true,
             (Some(_), None) => false,
