@@ -6,7 +6,7 @@ VENV := target/venv
 # The Adult data are not part of the repository; tests and benchmarks that need them look here and say so if absent.
 ADULT ?= ../shared/adult
 
-.PHONY: demo build serve test test-rust test-page test-contract test-pycanon lint bench bench-quick clean help FORCE
+.PHONY: demo build serve python test test-rust test-python test-page test-contract test-pycanon lint bench bench-quick bench-python clean help FORCE
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -20,8 +20,12 @@ serve: build ## Open the page on made-up data
 build: ## Build the program: target/release/incrowd
 	$(CARGO) build --release --locked
 
+python: ## Build the Python package: a wheel in target/wheels
+	$(PYTHON) -m pip wheel --no-deps --wheel-dir target/wheels ./python
+
 # One after the other: they share what cargo builds.
 test: test-rust ## Run all tests
+	$(MAKE) test-python
 	$(MAKE) test-page
 	$(MAKE) test-contract
 	$(MAKE) test-pycanon
@@ -42,6 +46,21 @@ $(PROGRAM): FORCE
 	$(CARGO) build --workspace --locked
 
 FORCE:
+
+PYTHON_VENV := target/venv-python
+NATIVE := $(if $(filter Darwin,$(shell uname)),target/debug/lib_native.dylib,target/debug/lib_native.so)
+
+$(PYTHON_VENV)/.installed: python/requirements.txt
+	$(PYTHON) -m venv $(PYTHON_VENV)
+	$(PYTHON_VENV)/bin/pip install --quiet --requirement python/requirements.txt
+	touch $@
+
+# The package as the other tests have built it: a wheel would build all dependencies again.
+test-python: $(PROGRAM) $(PYTHON_VENV)/.installed ## Run the tests of the Python package
+	rm -rf target/python && mkdir -p target/python
+	cp -R python/incrowd target/python/incrowd
+	cp $(NATIVE) target/python/incrowd/_native.abi3.so
+	PYTHONPATH=target/python ADULT=$(ADULT) $(PYTHON_VENV)/bin/pytest -c python/pyproject.toml python/tests
 
 web/node_modules/.installed: web/package-lock.json
 	@command -v npm >/dev/null || { echo "installing Node.js, for the tests of the page"; apt-get update -qq; apt-get install -y --no-install-recommends nodejs npm; }
@@ -83,13 +102,26 @@ $(VENV)/.installed: bench/requirements.txt
 	$(VENV)/bin/pip install --quiet --requirement bench/requirements.txt
 	touch $@
 
-bench: $(VENV)/.installed ## Compare with DuckDB, polars, numpy and anonypy
+bench: $(VENV)/.installed ## Compare with DuckDB, polars, numpy and anonypy, and with the packages for Python
 	$(CARGO) build --release --locked --package incrowd-bench
 	$(VENV)/bin/python bench/run.py --bin target/release/incrowd-bench --data $(ADULT)
+	$(MAKE) bench-python
 
 bench-quick: $(VENV)/.installed ## The same with less data
 	$(CARGO) build --release --locked --package incrowd-bench
 	$(VENV)/bin/python bench/run.py --bin target/release/incrowd-bench --data $(ADULT) --quick
+
+# A Python of their own: anjana and pycanon want other versions of numpy and pandas than the rest.
+PEERS_VENV := target/venv-peers
+
+$(PEERS_VENV)/.installed: bench/python-requirements.txt
+	$(PYTHON) -m venv $(PEERS_VENV)
+	$(PEERS_VENV)/bin/pip install --quiet --requirement bench/python-requirements.txt
+	touch $@
+
+bench-python: $(PEERS_VENV)/.installed ## Compare the Python package with anjana, anonypy and pycanon
+	$(PEERS_VENV)/bin/pip install --quiet --no-deps --force-reinstall ./python
+	$(PEERS_VENV)/bin/python bench/python.py compare $(ADULT)
 
 clean: ## Remove everything that was made
 	$(CARGO) clean

@@ -153,13 +153,14 @@ impl Missing {
 
     /// Clears `keep[i]` for every record `i` that lacks its value in this column.
     pub fn mark(&self, name: &str, column: &ArrayRef, keep: &mut [bool]) -> Result<()> {
-        if self.tokens.is_empty() {
+        // What cannot be read as text, such as a list, is no token.
+        let cells = (!self.tokens.is_empty()).then(|| Cells::new(name, column).ok()).flatten();
+        let Some(cells) = cells else {
             if let Some(nulls) = column.logical_nulls() {
                 keep.iter_mut().zip(nulls.iter()).for_each(|(keep, valid)| *keep &= valid);
             }
             return Ok(());
-        }
-        let cells = Cells::new(name, column)?;
+        };
         let mut text = String::new();
         for (i, keep) in keep.iter_mut().enumerate() {
             *keep = *keep && cells.read(i, &mut text) && !self.is_token(&text);
@@ -701,6 +702,20 @@ mod tests {
         assert_eq!(domain.code("100"), Some(Code(2)));
         assert_eq!(domain.code("?"), None);
         assert_eq!(domain.missing(), Some(Code(3)));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_missing_only_where_it_is_null() {
+        use arrow_array::builder::{Int64Builder, ListBuilder};
+        let missing = Missing { tokens: vec!["".into(), "1".into()], drop_records: true };
+        let mut lists = ListBuilder::new(Int64Builder::new());
+        lists.append_value([Some(1)]);
+        lists.append_null();
+        let column: ArrayRef = Arc::new(lists.finish());
+        assert!(Cells::new("x", &column).is_err());
+        let mut keep = [true, true];
+        missing.mark("x", &column, &mut keep).expect("any column can be marked");
+        assert_eq!(keep, [true, false]);
     }
 
     #[test]

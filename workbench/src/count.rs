@@ -124,11 +124,10 @@ pub fn count(project: &Project, choice: &Choice, talk: &Talk) -> Result<Counted>
 
 /// Counts the people whom those of the table hide among.
 fn count_population(project: &Project, names: &[&str], n_threads: usize, talk: &Talk) -> Result<GroupCounts> {
-    let path = project.population.as_ref().ok_or_else(|| {
+    let source = project.population_source()?.ok_or_else(|| {
         Error::new(ErrorKind::Request, "k_map needs a population to hide in, and the project names none")
             .hint("add population = \"population.csv\" under [data]; it has the same quasi-identifiers")
     })?;
-    let source = Source::open(&project.folder.join(path), &project.csv)?;
     names.iter().try_for_each(|name| source.check_column(name))?;
     // What a person of the population lacks elsewhere matters to nobody.
     let missing = Missing { drop_records: false, ..project.missing.clone() };

@@ -7,7 +7,7 @@ use incrowd::hierarchy::{DateUnit, LabelTable, Side};
 use incrowd::{Distance, Error, ErrorKind, Missing, Result, Role, Rule};
 use toml::{Table, Value};
 
-use crate::source::{CsvOptions, Source};
+use crate::source::{CsvOptions, Frame, Source};
 
 /// The name of the project file within its folder.
 pub const FILE_NAME: &str = "incrowd.toml";
@@ -25,6 +25,9 @@ pub struct Project {
     pub data: String,
     /// A table of the population that the data are a sample of, for k-map.
     pub population: Option<String>,
+    /// The data and the population, where they are in memory and not in files.
+    pub frame: Option<Frame>,
+    pub population_frame: Option<Frame>,
     pub csv: CsvOptions,
     pub missing: Missing,
     pub keep_other: bool,
@@ -87,7 +90,19 @@ impl Project {
 
     /// Opens the data that the project names.
     pub fn source(&self) -> Result<Source> {
-        Source::open(&self.folder.join(&self.data), &self.csv)
+        match &self.frame {
+            Some(frame) => Source::of_frame(frame),
+            None => Source::open(&self.folder.join(&self.data), &self.csv),
+        }
+    }
+
+    /// Opens the population that the data are a sample of, if there is one.
+    pub fn population_source(&self) -> Result<Option<Source>> {
+        match (&self.population_frame, &self.population) {
+            (Some(frame), _) => Source::of_frame(frame).map(Some),
+            (None, Some(path)) => Source::open(&self.folder.join(path), &self.csv).map(Some),
+            (None, None) => Ok(None),
+        }
     }
 
     pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Attribute> {
@@ -150,6 +165,8 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         text: text.to_string(),
         data: path,
         population: text_at(data, "data.population", "population")?,
+        frame: None,
+        population_frame: None,
         csv: CsvOptions { delimiter },
         missing: Missing { tokens, drop_records },
         keep_other,

@@ -1,4 +1,5 @@
-//! Where records come from: CSV and Parquet files, streamed as Arrow record batches in bounded memory.
+//! Where records come from: CSV and Parquet files, streamed as Arrow record batches in bounded memory, or record batches
+//! that somebody holds already.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -27,7 +28,19 @@ pub struct CsvOptions {
     pub delimiter: Option<u8>,
 }
 
-/// A table in one or more files.
+/// A table in memory that somebody else brought, as record batches with the same columns.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// What errors and certificates call it.
+    pub name: String,
+    pub schema: SchemaRef,
+    pub batches: Arc<[RecordBatch]>,
+}
+
+/// Records of a frame that are looked at together; a dictionary is translated once for all of them.
+const N_FRAME: usize = 128 * 1024;
+
+/// A table in one or more files, or in memory.
 pub struct Source {
     parts: Vec<Part>,
     schema: SchemaRef,
@@ -37,9 +50,10 @@ pub struct Source {
 enum Part {
     Csv { path: PathBuf, delimiter: u8 },
     Parquet { path: PathBuf, metadata: ArrowReaderMetadata },
+    Frame { name: PathBuf, pieces: Vec<RecordBatch> },
 }
 
-/// A piece of a table that can be read on its own: a CSV file, or a row group of a Parquet file.
+/// A piece of a table that can be read on its own: a CSV file, a row group of a Parquet file, or a part of a frame.
 #[derive(Clone, Copy)]
 struct Piece {
     part: usize,
@@ -82,6 +96,20 @@ impl Source {
         Ok(Source { parts, schema: schema.expect("at least one file was opened"), n_bytes })
     }
 
+    /// The records of a frame, which are looked at where they are.
+    pub fn of_frame(frame: &Frame) -> Result<Source> {
+        let name = PathBuf::from(&frame.name);
+        check_names(&frame.schema, &name)?;
+        let slices = |batch: &RecordBatch| {
+            let starts = (0..batch.num_rows()).step_by(N_FRAME);
+            let slice = |start: usize| batch.slice(start, N_FRAME.min(batch.num_rows() - start));
+            starts.map(slice).collect::<Vec<_>>()
+        };
+        let pieces: Vec<RecordBatch> = frame.batches.iter().flat_map(slices).collect();
+        let n_bytes = frame.batches.iter().map(|batch| n_bytes_of(batch, batch.num_rows())).sum();
+        Ok(Source { parts: vec![Part::Frame { name, pieces }], schema: frame.schema.clone(), n_bytes })
+    }
+
     /// The columns as they are read; texts of Parquet files come as dictionaries.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
@@ -105,10 +133,18 @@ impl Source {
     }
 
     pub fn files(&self) -> Vec<&Path> {
-        let path = |part| match part {
-            &Part::Csv { ref path, .. } | &Part::Parquet { ref path, .. } => path.as_path(),
-        };
+        fn path(part: &Part) -> &Path {
+            match part {
+                Part::Csv { path, .. } | Part::Parquet { path, .. } => path,
+                Part::Frame { name, .. } => name,
+            }
+        }
         self.parts.iter().map(path).collect()
+    }
+
+    /// Whether the records are in memory and in no file.
+    pub fn is_frame(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Frame { .. }))
     }
 
     pub fn n_bytes(&self) -> u64 {
@@ -132,6 +168,7 @@ impl Source {
             let n_row_groups = match what {
                 Part::Csv { .. } => 1,
                 Part::Parquet { metadata, .. } => metadata.metadata().num_row_groups(),
+                Part::Frame { pieces, .. } => pieces.len(),
             };
             pieces.extend((0..n_row_groups).map(|row_group| Piece { part, row_group }));
         }
@@ -188,8 +225,20 @@ impl Source {
         match &self.parts[piece.part] {
             Part::Csv { path, delimiter } => read_csv(path, *delimiter, &self.schema, columns, visit),
             Part::Parquet { path, metadata } => read_row_group(path, metadata, piece.row_group, columns, visit),
+            Part::Frame { pieces, .. } => {
+                let batch = &pieces[piece.row_group];
+                let wanted = |index: &usize| columns.contains(batch.schema_ref().field(*index).name());
+                let indices: Vec<usize> = (0..batch.num_columns()).filter(wanted).collect();
+                let projected = batch.project(&indices).expect("the indices are those of its columns");
+                visit(projected, n_bytes_of(batch, batch.num_rows()))
+            }
         }
     }
+}
+
+/// About how many bytes some records of a frame take; only progress is shown with it.
+fn n_bytes_of(batch: &RecordBatch, n_records: usize) -> u64 {
+    8 * batch.num_columns() as u64 * n_records as u64
 }
 
 fn names(schema: &Schema) -> Vec<String> {
@@ -513,5 +562,41 @@ fn csv_error(path: &Path, names: &[String], error: csv::Error) -> Error {
         }
         csv::ErrorKind::Io(error) => crate::io_error(path, std::io::Error::new(error.kind(), error.to_string())),
         _ => Error::new(ErrorKind::Data, "is not CSV").at(position),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{Int64Array, StringArray};
+
+    fn frame(n_records: usize) -> Frame {
+        let numbers: ArrayRef = Arc::new((0..n_records as i64).map(|i| i % 7).collect::<Int64Array>());
+        let texts: ArrayRef = Arc::new((0..n_records).map(|i| (i % 3 > 0).then_some("a,b")).collect::<StringArray>());
+        let batch = RecordBatch::try_from_iter([("n", numbers), ("s", texts)]).expect("columns of one length");
+        Frame { name: "frame".into(), schema: batch.schema(), batches: vec![batch].into() }
+    }
+
+    #[test]
+    fn a_frame_is_read_whole_in_pieces_and_without_copies() {
+        let n_records = 2 * N_FRAME + 5;
+        let frame = frame(n_records);
+        let source = Source::of_frame(&frame).expect("a frame");
+        assert!(source.is_frame() && !source.is_text() && source.column_names() == ["n", "s"]);
+        let columns = ["n".to_string()];
+        let (mut n_read, mut sizes) = (0, Vec::new());
+        source
+            .for_each(&columns, |batch, _| {
+                assert_eq!(batch.num_columns(), 1);
+                let buffers = |batch: &RecordBatch| batch.column(0).to_data().buffers()[0].data_ptr();
+                assert_eq!(buffers(&batch), buffers(&frame.batches[0]), "the numbers stay where they are");
+                n_read += batch.num_rows();
+                Ok(sizes.push(batch.num_rows()))
+            })
+            .expect("readable");
+        assert_eq!((n_read, sizes), (n_records, vec![N_FRAME, N_FRAME, 5]));
+        let count = |n_read: &mut usize, batch: RecordBatch, _| Ok(*n_read += batch.num_rows());
+        let counted = source.for_each_parallel(&columns, 2, || 0, count).expect("readable");
+        assert_eq!(counted.iter().sum::<usize>(), n_records);
     }
 }

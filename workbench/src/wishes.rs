@@ -14,7 +14,7 @@ use incrowd::{
 
 use crate::count::{Choice, Counted, check_sensitive, count};
 use crate::project::{CRITERIA, CriterionText, Project};
-use crate::talk::Talk;
+use crate::talk::{Talk, advance};
 
 /// Flags of every command that works on a project.
 #[derive(Clone, Debug, clap::Args)]
@@ -133,7 +133,7 @@ impl ProjectArgs {
         };
         let n_schemes = n_schemes(&counted.hierarchies).unwrap_or(u64::MAX);
         let bar = talk.things("annotating", n_schemes, "schemes");
-        let effort = Effort { n_bytes_max, progress: &|n| bar.inc(n as u64) };
+        let effort = Effort { n_bytes_max, progress: &|n| advance(&bar, n) };
         let measures: Vec<Measure> = criteria.iter().map(|criterion| criterion.measure).collect();
         let lattice = self.on_threads(|| counted.annotate(measures, best_by.needs_entropy(), &effort))?;
         bar.finish_and_clear();

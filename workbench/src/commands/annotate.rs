@@ -158,7 +158,8 @@ fn csv(header: &[&str], rows: &[Vec<String>]) -> String {
     String::from_utf8(writer.into_inner().expect("memory takes any record")).expect("made of texts")
 }
 
-fn document(lattice: &Lattice, criteria: &Criteria, per_scheme: bool) -> Value {
+/// As `--json` says it.
+pub fn document(lattice: &Lattice, criteria: &Criteria, per_scheme: bool) -> Value {
     let names: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
     let spread = |(min, avg, max): (u64, f64, u64)| json!({ "min": min, "avg": avg, "max": max });
     let height = |summary: &HeightSummary| {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::commands::verify::{beside, delimiter_of, read, read_certificate};
 use crate::count::{Choice, count};
 use crate::project::Project;
-use crate::source::{CsvOptions, Source};
+use crate::source::{CsvOptions, Frame, Source};
 use crate::talk::{Exit, Talk};
 
 /// See what an attacker learns from a release, or from two of them together
@@ -81,6 +81,21 @@ struct Found {
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
+    with_report(args, None, talk, |report| {
+        talk.json(&report.document());
+        if !talk.is_json {
+            report.say(talk);
+        }
+        if report.is_certain() { Exit::No } else { Exit::Done }
+    })
+}
+
+/// What was found, as `--json` says it; `people` are in memory instead of in a file.
+pub fn document(args: &Args, people: Option<&Frame>, talk: &Talk) -> Result<Value> {
+    with_report(args, people, talk, |report| report.document())
+}
+
+fn with_report<T>(args: &Args, people: Option<&Frame>, talk: &Talk, show: impl FnOnce(&Report) -> T) -> Result<T> {
     let project = args.project.as_deref().map(Project::open).transpose()?;
     let sensitive = sensitive_of(args)?;
     let releases: Vec<Release> =
@@ -90,15 +105,8 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         .iter()
         .map(|release| (0..sensitive.len()).map(|s| look(release, s, &sensitive[s], &labels)).collect())
         .collect::<Result<_>>()?;
-    let linkage = linkage(args, project.as_ref(), &releases, &sensitive, &labels, talk)?;
-    let report = Report { args, releases: &releases, sensitive: &sensitive, found: &found, linkage: &linkage };
-    talk.json(&report.document());
-    if !talk.is_json {
-        report.say(talk);
-    }
-    let is_certain = found.iter().flatten().any(|found| found.homogeneity.n_groups > 0)
-        || linkage.iter().any(|linkage| linkage.n_certain > 0);
-    Ok(if is_certain { Exit::No } else { Exit::Done })
+    let linkage = linkage(args, people, project.as_ref(), &releases, &sensitive, &labels, talk)?;
+    Ok(show(&Report { args, releases: &releases, sensitive: &sensitive, found: &found, linkage: &linkage }))
 }
 
 fn sensitive_of(args: &Args) -> Result<Vec<String>> {
@@ -129,7 +137,9 @@ fn open(path: &Path, args: &Args, sensitive: &[String], talk: &Talk) -> Result<R
     })?;
     let delimiter = certificate.as_ref().and_then(|certificate| delimiter_of(path, certificate));
     let source = Source::open(path, &CsvOptions { delimiter })?;
-    let verifier = read(&source, &quasi_identifiers, sensitive, SuppressedAs::Absent, talk)?;
+    // Our releases leave suppressed records out; others mark them with * in every quasi-identifier.
+    let suppressed_as = if certificate.is_some() { SuppressedAs::Group } else { SuppressedAs::Absent };
+    let verifier = read(&source, &quasi_identifiers, sensitive, suppressed_as, talk)?;
     let groups = attack::groups(&verifier);
     if groups.is_empty() {
         return Err(Error::new(ErrorKind::Data, "has no records to attack").at(path.display().to_string()));
@@ -198,6 +208,7 @@ fn look(release: &Release, sensitive: usize, name: &str, labels: &Labels) -> Res
 /// By sensitive attribute; empty where there is nobody to look for.
 fn linkage(
     args: &Args,
+    people: Option<&Frame>,
     project: Option<&Project>,
     releases: &[Release],
     sensitive: &[String],
@@ -205,14 +216,18 @@ fn linkage(
     talk: &Talk,
 ) -> Result<Vec<Linkage>> {
     let is_named = |name: &String| releases.iter().any(|release| release.quasi_identifiers.contains(name));
-    let (known, outside) = match (&args.outside, project) {
-        (Some(path), _) => {
-            let source = Source::open(path, &CsvOptions { delimiter: None })?;
+    let source = match (&args.outside, people) {
+        (Some(path), _) => Some(Source::open(path, &CsvOptions { delimiter: None })?),
+        (None, Some(people)) => Some(Source::of_frame(people)?),
+        (None, None) => None,
+    };
+    let (known, outside) = match (source, project) {
+        (Some(source), _) => {
             let known: Vec<String> = source.column_names().into_iter().filter(is_named).collect();
             if known.is_empty() {
                 let names = releases[0].quasi_identifiers.join(", ");
                 return Err(Error::new(ErrorKind::Data, "has none of the quasi-identifiers")
-                    .at(path.display().to_string())
+                    .at(source.files()[0].display().to_string())
                     .hint(format!("name its columns as the release does: {names}")));
             }
             let people = read(&source, &known, &[], SuppressedAs::Group, talk)?;
@@ -271,6 +286,12 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
+    /// Whether somebody's sensitive value is.
+    fn is_certain(&self) -> bool {
+        self.found.iter().flatten().any(|found| found.homogeneity.n_groups > 0)
+            || self.linkage.iter().any(|linkage| linkage.n_certain > 0)
+    }
+
     fn document(&self) -> Value {
         let shown = |release: &Release, place: usize| {
             let group = &release.groups[place];
@@ -344,6 +365,7 @@ impl Report<'_> {
         });
         json!({
             "releases": self.releases.iter().zip(self.found).map(release).collect::<Vec<Value>>(),
+            "is_certain": self.is_certain(),
             "linkage": if self.linkage.is_empty() { Value::Null } else { linkage.collect() },
         })
     }

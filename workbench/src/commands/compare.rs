@@ -85,12 +85,35 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     if let Some(path) = &args.output {
         check_picture(path, &["html"], args.force)?;
     }
+    with_view(args, &project, talk, |view| {
+        if let Some(path) = &args.output {
+            write_whole(path, view.page().as_bytes(), args.force)?;
+        }
+        if talk.is_json {
+            talk.json(&view.document());
+        } else if args.csv {
+            let (header, rows) = view.all_columns();
+            talk.say(csv(&header, &rows).trim_end());
+        } else {
+            view.say(talk);
+        }
+        Ok(Exit::Done)
+    })
+}
+
+/// The comparison as `--json` says it.
+pub fn document(args: &Args, project: &Project, talk: &Talk) -> Result<Value> {
+    with_view(args, project, talk, |view| Ok(view.document()))
+}
+
+/// Lets all contenders try, and shows what came of it.
+fn with_view<T>(args: &Args, project: &Project, talk: &Talk, show: impl FnOnce(&View) -> Result<T>) -> Result<T> {
     let mut contenders = contenders(args)?;
-    let (privacy, ks) = privacy(args, &project, talk)?;
+    let (privacy, ks) = privacy(args, project, talk)?;
     if args.methods.is_none() {
         contenders.retain(|contender| contender.is_possible(!privacy.sensitive.is_empty()));
     }
-    let counted = args.project.count(&project, &privacy, talk)?;
+    let counted = args.project.count(project, &privacy, talk)?;
     let n_records = counted.counts.n_records();
     for &k in &ks {
         check_criteria(&privacy.criteria.with(Criterion::k(k)), n_records, &counted.n_sensitive_values())?;
@@ -101,7 +124,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let questions = Questions::new(&counted, args.n_queries as usize, args.seed, own)?;
 
     let wish = RequestArgs { max_suppressed: args.max_suppressed.clone(), ..RequestArgs::default() };
-    let request = wish.resolve(&project, &privacy, &counted.hierarchies, n_records)?;
+    let request = wish.resolve(project, &privacy, &counted.hierarchies, n_records)?;
     let lattice = lattice(args, &counted, &privacy.criteria, &contenders, talk)?;
     let weights = counted.weights();
     let ask = Ask {
@@ -120,26 +143,14 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         Some(attribute) => Some(weighing(args, &counted, &privacy, &contenders, ks[0], attribute, talk)?),
         None => None,
     };
-    let view = View {
+    show(&View {
         args,
         counted: &counted,
         privacy: &privacy,
         n_suppressed_max: request.n_suppressed_max,
         rows: &rows,
         weighed,
-    };
-    if let Some(path) = &args.output {
-        write_whole(path, view.page().as_bytes(), args.force)?;
-    }
-    if talk.is_json {
-        talk.json(&view.document());
-    } else if args.csv {
-        let (header, rows) = view.all_columns();
-        talk.say(csv(&header, &rows).trim_end());
-    } else {
-        view.say(talk);
-    }
-    Ok(Exit::Done)
+    })
 }
 
 fn contenders(args: &Args) -> Result<Vec<Contender>> {

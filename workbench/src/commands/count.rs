@@ -3,8 +3,9 @@
 use incrowd::Result;
 use incrowd::scheme::n_schemes;
 use incrowd::wire::{grouped, percent};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::count::Counted;
 use crate::talk::{Exit, Talk, columns};
 use crate::wishes::ProjectArgs;
 
@@ -23,23 +24,9 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
     let counted = args.project.count(&project, &args.project.no_privacy(&project, talk)?, talk)?;
     let counts = &counted.counts;
-    let n_unique = (0..counts.n_groups()).filter(|&group| counts.size(group) == 1).count() as u64;
     let n_schemes = n_schemes(&counted.hierarchies);
-    let attributes = counted.hierarchies.iter().map(|hierarchy| {
-        let n_values: Vec<usize> = hierarchy.levels().iter().map(|level| level.len()).collect();
-        json!({ "attribute": hierarchy.attribute(), "kind": hierarchy.kind().name(), "n_values_per_level": n_values })
-    });
-    talk.json(&json!({
-        "n_records": counts.n_records(),
-        "n_dropped": counts.n_dropped(),
-        "n_groups": counts.n_groups(),
-        "n_cells": counts.n_cells(),
-        "n_unique": n_unique,
-        "n_schemes": n_schemes,
-        "sensitive": counted.sensitive.first().map(|attribute| &attribute.name),
-        "n_sensitive": counts.sensitive().first().map(|domain| domain.len()),
-        "attributes": attributes.collect::<Vec<_>>(),
-    }));
+    let n_unique = n_unique(&counted);
+    talk.json(&document(&counted));
     let rows: Vec<Vec<String>> = counted
         .hierarchies
         .iter()
@@ -58,4 +45,30 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         n_schemes.map_or("more than 10^19".to_string(), grouped)
     ));
     Ok(Exit::Done)
+}
+
+/// How many records are alone with their quasi-identifiers.
+fn n_unique(counted: &Counted) -> u64 {
+    let counts = &counted.counts;
+    (0..counts.n_groups()).filter(|&group| counts.size(group) == 1).count() as u64
+}
+
+/// As `--json` says it.
+pub fn document(counted: &Counted) -> Value {
+    let counts = &counted.counts;
+    let attributes = counted.hierarchies.iter().map(|hierarchy| {
+        let n_values: Vec<usize> = hierarchy.levels().iter().map(|level| level.len()).collect();
+        json!({ "attribute": hierarchy.attribute(), "kind": hierarchy.kind().name(), "n_values_per_level": n_values })
+    });
+    json!({
+        "n_records": counts.n_records(),
+        "n_dropped": counts.n_dropped(),
+        "n_groups": counts.n_groups(),
+        "n_cells": counts.n_cells(),
+        "n_unique": n_unique(counted),
+        "n_schemes": n_schemes(&counted.hierarchies),
+        "sensitive": counted.sensitive.first().map(|attribute| &attribute.name),
+        "n_sensitive": counts.sensitive().first().map(|domain| domain.len()),
+        "attributes": attributes.collect::<Vec<_>>(),
+    })
 }

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use crate::chart::{Chart, Line, Point, svg};
 use crate::page::{self, escape};
-use crate::project::Project;
 use crate::staged::{check_picture, write_whole};
 use crate::talk::{Exit, Talk, columns, csv};
 use crate::wishes::{CriteriaArgs, Privacy, ProjectArgs, RequestArgs};
@@ -65,7 +64,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     }
     let ranking = Ranking::parse(&args.best_by)?;
     let privacy = args.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
-    let (measure, privacy) = varied(args, &project, privacy)?;
+    let (measure, privacy) = varied(&args.over, &args.criteria, privacy)?;
     let counted = args.project.count(&project, &privacy, talk)?;
     let n_records = counted.counts.n_records();
     let wish = RequestArgs {
@@ -100,29 +99,28 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
 }
 
 /// The measure that is varied, and the privacy without a standing wish for it.
-fn varied(args: &Args, project: &Project, privacy: Privacy) -> Result<(Measure, Privacy)> {
-    let by_name =
-        privacy.criteria.iter().find(|criterion| wire::key(criterion.measure, &privacy.sensitive) == args.over);
-    let any_value = if args.over.ends_with("recursive") { json!({ "c": 1, "l": 2 }) } else { json!(1) };
-    let named = || wire::criterion_of(&args.over, &any_value, &privacy.sensitive);
+pub fn varied(over: &str, given: &CriteriaArgs, privacy: Privacy) -> Result<(Measure, Privacy)> {
+    let by_name = privacy.criteria.iter().find(|criterion| wire::key(criterion.measure, &privacy.sensitive) == over);
+    let any_value = if over.ends_with("recursive") { json!({ "c": 1, "l": 2 }) } else { json!(1) };
+    let named = || wire::criterion_of(over, &any_value, &privacy.sensitive);
     let Some(criterion) = by_name.or_else(named) else {
-        let message = format!("'{}' is no criterion that can be varied in '{}'", args.over, project.file.display());
+        let message = format!("'{over}' is no criterion that can be varied here");
         return Err(Error::new(ErrorKind::Request, message)
             .hint("one of k, k_map, l, alpha, entropy_l, recursive, t, delta, beta, enhanced_beta; ATTRIBUTE:t with several sensitive attributes"));
     };
     let measure = criterion.measure;
-    let is_given = args.criteria.texts().iter().any(|text| text.name == measure.name());
+    let is_given = given.texts().iter().any(|text| text.name == measure.name());
     let criteria = if is_given { privacy.criteria.clone() } else { privacy.criteria.without(measure) };
     Ok((measure, Privacy { criteria, ..privacy }))
 }
 
 /// The bargains, to be shown in one way or another.
-struct View<'a> {
-    lattice: &'a Lattice,
-    measure: Measure,
-    ranking: &'a Ranking,
+pub struct View<'a> {
+    pub lattice: &'a Lattice,
+    pub measure: Measure,
+    pub ranking: &'a Ranking,
     /// The most private first.
-    bargains: &'a [Bargain],
+    pub bargains: &'a [Bargain],
 }
 
 /// Shares of records lost that the table shows.
@@ -237,7 +235,8 @@ impl View<'_> {
         csv(&header, &rows)
     }
 
-    fn document(&self, privacy: &Privacy, n_suppressed_max: u64) -> Value {
+    /// As `--json` says it.
+    pub fn document(&self, privacy: &Privacy, n_suppressed_max: u64) -> Value {
         let names: Vec<&str> = self.lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
         let bargain = |bargain: &Bargain| {
             let scheme = self.lattice.schemes().scheme(bargain.place);

@@ -75,7 +75,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
 }
 
 /// Counts the one attribute to know which values there are.
-fn domain_of(project: &Project, attribute: &str, talk: &Talk) -> Result<incrowd::Domain> {
+pub fn domain_of(project: &Project, attribute: &str, talk: &Talk) -> Result<incrowd::Domain> {
     let source = project.source()?;
     source.check_column(attribute)?;
     let missing: &Missing = &project.missing;
@@ -83,7 +83,8 @@ fn domain_of(project: &Project, attribute: &str, talk: &Talk) -> Result<incrowd:
     Ok(counts.domains()[0].clone())
 }
 
-fn resolve(project: &Project, name: &str, talk: &Talk) -> Result<Hierarchy> {
+/// The hierarchy of an attribute, over the values that the data have.
+pub fn resolve(project: &Project, name: &str, talk: &Talk) -> Result<Hierarchy> {
     let attribute = project.attribute(name)?;
     if attribute.role != Role::QuasiIdentifier && attribute.hierarchy_text == "flat" {
         return Err(Error::new(
@@ -105,12 +106,7 @@ fn show(project: &Project, name: &str, depth: Option<usize>, most: usize, absent
         return Ok(if values.is_empty() { Exit::Done } else { Exit::No });
     }
     let hierarchy = resolve(project, name, talk)?;
-    let levels = hierarchy
-        .levels()
-        .iter()
-        .enumerate()
-        .map(|(i, level)| json!({ "level": i, "name": level.name(), "n_values": level.len() }));
-    talk.json(&json!({ "attribute": name, "levels": levels.collect::<Vec<_>>(), "tree": tree(&hierarchy, hierarchy.top(), 0) }));
+    talk.json(&document(&hierarchy));
     let rows: Vec<Vec<String>> = hierarchy
         .levels()
         .iter()
@@ -124,6 +120,17 @@ fn show(project: &Project, name: &str, depth: Option<usize>, most: usize, absent
     draw(&hierarchy, hierarchy.top(), 0, "", lowest, most, &mut lines);
     talk.say(lines.join("\n"));
     Ok(Exit::Done)
+}
+
+/// As `hierarchy show --json` says it.
+pub fn document(hierarchy: &Hierarchy) -> Value {
+    let levels = hierarchy.levels().iter().enumerate();
+    let levels = levels.map(|(i, level)| json!({ "level": i, "name": level.name(), "n_values": level.len() }));
+    json!({
+        "attribute": hierarchy.attribute(),
+        "levels": levels.collect::<Vec<_>>(),
+        "tree": tree(hierarchy, hierarchy.top(), 0),
+    })
 }
 
 /// The codes one level below a value.

@@ -63,15 +63,16 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
 
 /// A project file that has been written, and what is in it.
 #[derive(Debug)]
-struct Made {
-    file: PathBuf,
+pub struct Made {
+    pub file: PathBuf,
     /// The path of the data as the file says it.
     data: String,
     survey: Survey,
     suggestions: Vec<Suggestion>,
 }
 
-fn make(args: &Args, talk: &Talk) -> Result<Made> {
+/// Writes a project file for the table that the flags name.
+pub fn make(args: &Args, talk: &Talk) -> Result<Made> {
     let file = project_file(args.output.as_deref());
     if file.exists() && !args.force {
         return Err(already_there(&file));
@@ -355,7 +356,8 @@ fn path_for_commands(file: &Path) -> String {
     }
 }
 
-fn to_json(made: &Made) -> Value {
+/// As `--json` says it.
+pub fn to_json(made: &Made) -> Value {
     let survey = &made.survey;
     let column = |(column, suggestion): (&Column, &Suggestion)| column_json(survey, column, suggestion, None, false);
     json!({

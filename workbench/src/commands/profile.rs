@@ -42,12 +42,12 @@ pub struct Args {
 }
 
 /// Everything that is printed.
-struct Profile {
+pub struct Profile {
     project: Option<Project>,
     /// Where the data are, as it was given.
     data: String,
-    survey: Survey,
-    suggestions: Vec<Suggestion>,
+    pub survey: Survey,
+    pub suggestions: Vec<Suggestion>,
     /// The project's where it names any, otherwise the suggested ones.
     quasi_identifiers: Vec<String>,
     uniqueness: Option<Uniqueness>,
@@ -56,11 +56,12 @@ struct Profile {
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let profile = profile(args, talk)?;
     talk.say(in_words(&profile, args.values));
-    talk.json(&to_json(&profile, args));
+    talk.json(&to_json(&profile, args.values));
     Ok(Exit::Done)
 }
 
-fn profile(args: &Args, talk: &Talk) -> Result<Profile> {
+/// Looks at what the flags name: a table, or a project.
+pub fn profile(args: &Args, talk: &Talk) -> Result<Profile> {
     let project = if is_project(&args.path) { Some(Project::open(&args.path)?) } else { None };
     let (source, missing) = match &project {
         Some(project) => open_project(project, args)?,
@@ -70,19 +71,30 @@ fn profile(args: &Args, talk: &Talk) -> Result<Profile> {
             (Source::open(&args.path, &CsvOptions { delimiter: args.delimiter })?, missing)
         }
     };
-    let survey = survey::survey(&source, missing.as_ref(), talk)?;
+    let data = project.as_ref().map_or_else(|| args.path.display().to_string(), |project| project.data.clone());
+    of_source(project, data, &source, missing, talk)
+}
+
+/// Looks at a table, with the roles of a project where there is one; `data` is what it is called.
+pub fn of_source(
+    project: Option<Project>,
+    data: String,
+    source: &Source,
+    missing: Option<Missing>,
+    talk: &Talk,
+) -> Result<Profile> {
+    let survey = survey::survey(source, missing.as_ref(), talk)?;
     let mut suggestions = survey::suggest(&survey);
-    survey::take_back_twins(&source, &survey, &mut suggestions, talk)?;
+    survey::take_back_twins(source, &survey, &mut suggestions, talk)?;
     let quasi_identifiers = quasi_identifiers(project.as_ref(), &survey, &suggestions);
     let is_any_left = !survey.missing.drop_records || survey.n_incomplete < survey.n_records;
     let uniqueness = match quasi_identifiers.is_empty() || !is_any_left {
         true => None,
         false => {
             let names: Vec<&str> = quasi_identifiers.iter().map(String::as_str).collect();
-            Some(survey::uniqueness(&source, &survey.missing, &names, talk)?)
+            Some(survey::uniqueness(source, &survey.missing, &names, talk)?)
         }
     };
-    let data = project.as_ref().map_or_else(|| args.path.display().to_string(), |project| project.data.clone());
     Ok(Profile { project, data, survey, suggestions, quasi_identifiers, uniqueness })
 }
 
@@ -233,10 +245,11 @@ fn uniqueness_in_words(quasi_identifiers: &[String], uniqueness: &Uniqueness) ->
     format!("{sentence}\n\n{}", columns(&["without", "unique", "fewer"], &rows, &[0]))
 }
 
-fn to_json(profile: &Profile, args: &Args) -> Value {
+/// As `--json` says it.
+pub fn to_json(profile: &Profile, with_values: bool) -> Value {
     let survey = &profile.survey;
     let column = |(column, suggestion): (&Column, &Suggestion)| {
-        column_json(survey, column, suggestion, profile.project.as_ref(), args.values)
+        column_json(survey, column, suggestion, profile.project.as_ref(), with_values)
     };
     let mut object = Map::new();
     let project = profile.project.as_ref().map(|project| project.file.display().to_string());
@@ -326,7 +339,7 @@ mod tests {
         let said = in_words(&found, false);
         assert!(said.contains("1 of 4 records (25.0 %) lack a value"), "{said}");
         assert!(said.contains("1 of 3 records (33.3 %) are unique on age, sex"), "{said}");
-        let json = to_json(&found, &args);
+        let json = to_json(&found, args.values);
         assert_eq!(json["uniqueness"]["n_unique"], 1);
         assert_eq!(json["uniqueness"]["n_unique_without"]["age"], 1);
         assert_eq!(json["columns"][3]["suggested_role"], "sensitive");
@@ -342,7 +355,7 @@ mod tests {
         let found = profile(&args, &QUIET).expect("a readable table");
         let said = in_words(&found, true);
         assert!(["83701", "83702", "2093-03-07", "2093-03-08"].iter().all(|value| said.contains(value)), "{said}");
-        assert_eq!(to_json(&found, &args)["columns"][0]["least"], "83701");
+        assert_eq!(to_json(&found, args.values)["columns"][0]["least"], "83701");
     }
 
     #[test]
@@ -354,7 +367,7 @@ mod tests {
         for path in [folder.path(), &file] {
             let found = profile(&args(path), &QUIET).expect("a readable project");
             assert_eq!(found.quasi_identifiers, ["disease"]);
-            let json = to_json(&found, &args(path));
+            let json = to_json(&found, false);
             assert_eq!(
                 (&json["columns"][3]["role"], &json["columns"][0]["role"]),
                 (&json!("quasi-identifier"), &Value::Null)

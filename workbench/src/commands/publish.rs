@@ -31,7 +31,7 @@ use crate::project::Project;
 use crate::report::{self, AttributeFacts, HeightFacts, PublishedAs};
 use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::sorted::Sorter;
-use crate::staged::{Staged, exists, sha256, sha256_of};
+use crate::staged::{Staged, exists, sha256_of, sha256_of_table};
 use crate::talk::{Exit, Talk, go_on};
 use crate::wishes::{Privacy, ProjectArgs, RequestArgs, with_levels};
 
@@ -146,10 +146,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     args.request.best_by(&project)?;
     let local = local(args, &project, talk)?;
     if let Some(local) = &local {
-        guaranteed(&privacy.criteria)?;
-        if local.method.is_dealing() {
-            privacy = dealt_by(privacy, args.project.sensitive.is_some(), &project)?;
-        }
+        privacy = privacy_of(local, privacy, args.project.sensitive.is_some(), &project)?;
     }
     let counted = args.project.count(&project, &privacy, talk)?;
     let published = match local {
@@ -176,7 +173,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
 }
 
 /// The local method that the flags ask for, if any; flags that would do nothing are refused.
-fn local(args: &Args, project: &Project, talk: &Talk) -> Result<Option<Local>> {
+pub fn local(args: &Args, project: &Project, talk: &Talk) -> Result<Option<Local>> {
     let refuse = |flag: &str, why: &str, hint: String| {
         Err(Error::new(ErrorKind::Request, format!("{flag} {why}")).hint(format!("leave it out, or {hint}")))
     };
@@ -228,8 +225,12 @@ fn local(args: &Args, project: &Project, talk: &Talk) -> Result<Option<Local>> {
     }))
 }
 
-/// The privacy of a dealt release, which is about all sensitive attributes unless one was chosen.
-fn dealt_by(privacy: Privacy, is_chosen: bool, project: &Project) -> Result<Privacy> {
+/// The privacy of a local release. A dealt one is about all sensitive attributes unless one was chosen.
+pub fn privacy_of(local: &Local, privacy: Privacy, is_chosen: bool, project: &Project) -> Result<Privacy> {
+    guaranteed(&privacy.criteria)?;
+    if !local.method.is_dealing() {
+        return Ok(privacy);
+    }
     if privacy.criteria.value(Measure::Size).is_none() {
         return Err(
             Error::new(ErrorKind::Request, "dealing needs k: how large groups are to be").hint("for example --k 10")
@@ -779,8 +780,8 @@ fn certificate(
     let promised = wire::criteria(draft.criteria, &sensitive).into_iter();
     let promised = promised.map(|(name, value)| (name, json!({ "promised": value })));
     let file_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let input =
-        counted.source.files().into_iter().map(|path| Ok(FileHash { name: file_name(path), sha256: sha256(path)? }));
+    let input = counted.source.files().into_iter().zip(sha256_of_table(&counted.source)?);
+    let input = input.map(|(path, sha256)| FileHash { name: file_name(path), sha256 });
     let hierarchies = counted.quasi_identifiers.iter().map(|attribute| match &attribute.hierarchy_file {
         Some((name, text)) => FileHash { name: name.clone(), sha256: sha256_of(text.as_bytes()) },
         None => FileHash {
@@ -816,7 +817,7 @@ fn certificate(
         loss: draft.loss.clone(),
         order: format!("sorted by the published values, so that the order of the input is lost; {choices}"),
         seed,
-        input: input.collect::<Result<_>>()?,
+        input: input.collect(),
         hierarchies: hierarchies.chain([project_hash(project)]).collect(),
         output: FileHash { name: file_name(output), sha256: String::new() },
     })

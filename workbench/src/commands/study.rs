@@ -72,13 +72,7 @@ fn deal(args: &DealArgs, talk: &Talk) -> Result<Exit> {
         write_whole(path, page_of(&rows, &name, &frequencies).as_bytes(), args.force)?;
     }
     if talk.is_json {
-        talk.json(&json!({
-            "attribute": name,
-            "frequencies": frequencies,
-            "n_records": n_records,
-            "seed": args.seed,
-            "rows": rows.iter().map(Row::to_json).collect::<Vec<Value>>(),
-        }));
+        talk.json(&document(&name, &frequencies, args.seed, &rows));
         return Ok(Exit::Done);
     }
     let header =
@@ -108,10 +102,28 @@ fn deal(args: &DealArgs, talk: &Talk) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+fn document(name: &str, frequencies: &[u64], seed: u64, rows: &[Row]) -> Value {
+    json!({
+        "attribute": name,
+        "frequencies": frequencies,
+        "n_records": frequencies.iter().sum::<u64>(),
+        "seed": seed,
+        "rows": rows.iter().map(Row::to_json).collect::<Vec<Value>>(),
+    })
+}
+
+/// The study of these frequencies as `--json` says it, for a range of k such as `2..21`.
+pub fn of_frequencies(frequencies: Vec<u64>, k: &str, seed: u64) -> Result<Value> {
+    let (frequencies, name) = checked(frequencies, "the given frequencies".to_string())?;
+    let ks = ks_of(k, frequencies.iter().sum())?;
+    let rows: Vec<Row> = ks.iter().flat_map(|&k| rows(&frequencies, k, seed)).collect();
+    Ok(document(&name, &frequencies, seed, &rows))
+}
+
 /// How often each value occurs, the most frequent first, and of which attribute.
 fn frequencies(args: &DealArgs, talk: &Talk) -> Result<(Vec<u64>, String)> {
-    let (mut frequencies, name) = match &args.frequencies {
-        Some(given) => (given.clone(), "the given frequencies".to_string()),
+    match &args.frequencies {
+        Some(given) => checked(given.clone(), "the given frequencies".to_string()),
         None => {
             let project = args.project.open()?;
             let known: Vec<&str> =
@@ -123,9 +135,12 @@ fn frequencies(args: &DealArgs, talk: &Talk) -> Result<(Vec<u64>, String)> {
             })?;
             let privacy = Privacy { criteria: Default::default(), sensitive: vec![named.to_string()] };
             let counted = args.project.count(&project, &privacy, talk)?;
-            (counted.counts.distribution(0), named.to_string())
+            checked(counted.counts.distribution(0), named.to_string())
         }
-    };
+    }
+}
+
+fn checked(mut frequencies: Vec<u64>, name: String) -> Result<(Vec<u64>, String)> {
     frequencies.retain(|&n| n > 0);
     frequencies.sort_unstable_by_key(|&n| std::cmp::Reverse(n));
     match frequencies.iter().try_fold(0u64, |sum, &n| sum.checked_add(n)) {

@@ -8,11 +8,12 @@ use incrowd::negotiate::check_criteria;
 use incrowd::verify::{Finding, Original, Outside, SuppressedAs};
 use incrowd::wire::{self, Certificate, Claim, counted_words, grouped};
 use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Scheme, Verdict, Verifier};
+use serde_json::Value;
 
 use crate::count::{Choice, count};
 use crate::outside;
 use crate::project::Project;
-use crate::source::{CsvOptions, Source};
+use crate::source::{CsvOptions, Frame, Source};
 use crate::staged::sha256;
 use crate::talk::{Exit, Talk, columns, go_on};
 use crate::wishes::{CriteriaArgs, resolve};
@@ -81,7 +82,38 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     if let Err(error) = std::fs::metadata(&args.file) {
         return Err(crate::io_error(&args.file, error));
     }
-    let certificate = certificate_of(args)?;
+    let checked = check(args, certificate_of(args)?, None, talk)?;
+    let Checked { judged, sensitive, claims, is_own } = &checked;
+    talk.json(&checked.document());
+    say_verdict(&args.file, &judged.verdict, sensitive, claims, checked.holds(), talk);
+    if *is_own {
+        talk.say("  compared with the file's own distribution; the original table is not known (see --project)");
+    }
+    Ok(if checked.holds() { Exit::Done } else { Exit::No })
+}
+
+/// A table that has been judged, and how it compares with its certificate.
+pub struct Checked {
+    pub judged: Judged,
+    pub sensitive: Vec<String>,
+    pub claims: Vec<Claim>,
+    /// Whether criteria that compare with the original table were judged by the file's own distribution.
+    pub is_own: bool,
+}
+
+impl Checked {
+    pub fn holds(&self) -> bool {
+        self.judged.verdict.holds() && self.claims.iter().all(|claim| claim.holds)
+    }
+
+    /// As `--json` says it.
+    pub fn document(&self) -> Value {
+        wire::verdict(&self.judged.verdict, &self.sensitive, &self.claims)
+    }
+}
+
+/// Judges the file that the flags name, or a table in memory in its stead, which has no hash to be claimed.
+pub fn check(args: &Args, certificate: Option<Certificate>, frame: Option<&Frame>, talk: &Talk) -> Result<Checked> {
     let quasi_identifiers = match (&args.quasi_identifiers, &certificate) {
         (Some(names), _) => names.clone(),
         (None, Some(certificate)) => certificate.quasi_identifiers.clone(),
@@ -124,19 +156,19 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         None => outside_of_file(verifier, &sensitive, certificate.as_ref()),
     };
     let question = Question { quasi_identifiers: &quasi_identifiers, sensitive: &sensitive, criteria: &criteria };
-    let judged = judge(&args.file, delimiter, &question, outside, suppressed_as, talk)?;
-    let is_own = certificate.is_none() && args.project.is_none();
+    let judged = match frame {
+        Some(frame) => judge_source(&Source::of_frame(frame)?, String::new(), &question, outside, suppressed_as, talk)?,
+        None => judge(&args.file, delimiter, &question, outside, suppressed_as, talk)?,
+    };
+    let is_own = certificate.is_none()
+        && args.project.is_none()
+        && criteria.iter().any(|criterion| criterion.measure.is_relative());
     let claims = certificate.map_or(Vec::new(), |certificate| {
         let claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
         claims.into_iter().chain(wire::check_dealt(&certificate, &judged.file)).collect()
     });
-    let holds = judged.verdict.holds() && claims.iter().all(|claim| claim.holds);
-    talk.json(&wire::verdict(&judged.verdict, &sensitive, &claims));
-    say_verdict(&args.file, &judged.verdict, &sensitive, &claims, holds, talk);
-    if is_own && criteria.iter().any(|criterion| criterion.measure.is_relative()) {
-        talk.say("  compared with the file's own distribution; the original table is not known (see --project)");
-    }
-    Ok(if holds { Exit::Done } else { Exit::No })
+    let claims = claims.into_iter().filter(|claim| frame.is_none() || claim.claim != "file").collect();
+    Ok(Checked { judged, sensitive, claims, is_own })
 }
 
 /// A published file and what came with it.
@@ -196,7 +228,7 @@ fn outside_of_file(verifier: &Verifier, sensitive: &[String], certificate: Optio
 }
 
 /// The certificate that was named, or the one that stands beside the file where nothing else is said.
-fn certificate_of(args: &Args) -> Result<Option<Certificate>> {
+pub fn certificate_of(args: &Args) -> Result<Option<Certificate>> {
     let beside = || beside(&args.file).filter(|_| args.quasi_identifiers.is_none());
     args.certificate.clone().or_else(beside).map(|path| read_certificate(&path)).transpose()
 }
@@ -210,9 +242,14 @@ pub fn beside(file: &Path) -> Option<PathBuf> {
 
 pub fn read_certificate(path: &Path) -> Result<Certificate> {
     let text = std::fs::read_to_string(path).map_err(|error| crate::io_error(path, error))?;
-    let wrong = |message: String| Error::new(ErrorKind::Data, message).at(path.display().to_string());
+    parse_certificate(&text, &path.display().to_string())
+}
+
+/// Reads a certificate, which stands at a position that errors name.
+pub fn parse_certificate(text: &str, position: &str) -> Result<Certificate> {
+    let wrong = |message: String| Error::new(ErrorKind::Data, message).at(position);
     let certificate: Certificate =
-        serde_json::from_str(&text).map_err(|error| wrong(format!("is not a certificate: {error}")))?;
+        serde_json::from_str(text).map_err(|error| wrong(format!("is not a certificate: {error}")))?;
     if certificate.format != Certificate::FORMAT {
         return Err(wrong("is not a certificate of incrowd".into()));
     }
@@ -301,14 +338,26 @@ pub fn judge(
     talk: &Talk,
 ) -> Result<Judged> {
     let source = Source::open(path, &CsvOptions { delimiter })?;
-    let verifier = read(&source, question.quasi_identifiers, question.sensitive, suppressed_as, talk)?;
+    let sha256 = if path.is_dir() { String::new() } else { sha256(path)? };
+    judge_source(&source, sha256, question, outside, suppressed_as, talk)
+}
+
+/// Reads a published table and judges it, with what lies outside of it.
+pub fn judge_source(
+    source: &Source,
+    sha256: String,
+    question: &Question,
+    outside: impl FnOnce(&Verifier) -> Outside,
+    suppressed_as: SuppressedAs,
+    talk: &Talk,
+) -> Result<Judged> {
+    let verifier = read(source, question.quasi_identifiers, question.sensitive, suppressed_as, talk)?;
     let verdict = verifier.verdict(question.criteria, &outside(&verifier));
     if verdict.n_records + verdict.n_absent == 0 {
         return Err(Error::new(ErrorKind::Data, "has column names and no records")
-            .at(path.display().to_string())
+            .at(source.files()[0].display().to_string())
             .hint("there is nothing to judge"));
     }
-    let sha256 = if path.is_dir() { String::new() } else { sha256(path)? };
     let distributions = (0..question.sensitive.len()).map(|s| verifier.distribution(s)).collect();
     Ok(Judged { verdict, columns: source.column_names(), sha256, distributions, file: verifier })
 }

@@ -23,7 +23,7 @@ use crate::project::{FILE_NAME, Project};
 use crate::source::{CsvOptions, Source};
 use crate::staged::{sha256, sha256_of};
 use crate::survey::{self, Suggestion, Survey, Uniqueness};
-use crate::talk::Talk;
+use crate::talk::{Talk, advance};
 use crate::wishes::Privacy;
 
 pub const QUIET: Talk = Talk { is_json: false, is_quiet: true };
@@ -244,14 +244,7 @@ impl Tables {
         let measures: Vec<Measure> = privacy.criteria.iter().map(|criterion| criterion.measure).collect();
         let n_schemes = n_schemes(&counted.hierarchies).unwrap_or(u64::MAX);
         let bar = QUIET.things("annotating", n_schemes, "schemes");
-        let progress = |n: usize| {
-            bar.inc(n as u64);
-            if bar.is_finished() {
-                // Unwinds through all threads at once; the job catches it. No message, because nothing is wrong.
-                std::panic::resume_unwind(Box::new("stopped"));
-            }
-        };
-        let effort = Effort { n_bytes_max: self.n_bytes_max, progress: &progress };
+        let effort = Effort { n_bytes_max: self.n_bytes_max, progress: &|n| advance(&bar, n) };
         let lattice = counted.annotate(measures, ranking.needs_entropy(), &effort)?;
         bar.finish_and_clear();
         let ready = Arc::new(Ready { counted, lattice });

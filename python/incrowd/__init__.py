@@ -1,0 +1,99 @@
+"""incrowd hides every record of a table in a crowd, and lets people haggle over what that costs.
+
+    import incrowd as ic
+
+    table = ic.Table(df, quasi_identifiers={"age": ic.intervals(5, 10, 20), "zip": ic.mask(5)}, sensitive="diagnosis")
+    answer = table.annotate().negotiate(k=10, l=3, max_suppressed=0.01, max_level={"age": 2})
+    release = table.publish(answer.exact or answer.offers.height)
+    assert release.verify().holds
+"""
+
+from ._anonymizer import Anonymizer
+from ._error import Error
+from ._hierarchies import Hierarchy, cuts, dates, flat, function, intervals, labels, mask, tree
+from ._native import __version__
+from ._objects import (
+    Answer,
+    Attack,
+    Bargain,
+    Certificate,
+    Claim,
+    Column,
+    Compared,
+    Comparison,
+    Counts,
+    Finding,
+    Frontier,
+    Height,
+    Offer,
+    Offers,
+    Profile,
+    Scheme,
+    ShownHierarchy,
+    Study,
+    Verdict,
+)
+from ._progress import show_progress
+from ._table import (
+    Lattice,
+    Picture,
+    Release,
+    Suggestion,
+    Table,
+    attack,
+    demo,
+    init,
+    open,
+    profile,
+    serve,
+    study_deal,
+    verify,
+)
+
+__all__ = [
+    "Anonymizer",
+    "Answer",
+    "Attack",
+    "Bargain",
+    "Certificate",
+    "Claim",
+    "Column",
+    "Compared",
+    "Comparison",
+    "Counts",
+    "Error",
+    "Finding",
+    "Frontier",
+    "Height",
+    "Hierarchy",
+    "Lattice",
+    "Offer",
+    "Offers",
+    "Picture",
+    "Profile",
+    "Release",
+    "Scheme",
+    "ShownHierarchy",
+    "Study",
+    "Suggestion",
+    "Table",
+    "Verdict",
+    "__version__",
+    "attack",
+    "cuts",
+    "dates",
+    "demo",
+    "flat",
+    "function",
+    "init",
+    "intervals",
+    "labels",
+    "mask",
+    "open",
+    "profile",
+    "serve",
+    "show_progress",
+    "study_deal",
+    "tree",
+    "verify",
+]

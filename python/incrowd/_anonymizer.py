@@ -1,0 +1,161 @@
+"""A transformer for scikit-learn's pipelines, which works without scikit-learn too."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ._error import Error
+from ._frames import frame_of, to_arrow, to_pandas, to_polars
+from ._progress import bar
+from ._table import Named, Release, Table, _chosen
+from ._wishes import PerAttribute
+
+if TYPE_CHECKING:
+
+    class _Base:
+        """What scikit-learn gives its estimators."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Any: ...
+
+else:
+    try:
+        from sklearn.base import BaseEstimator, TransformerMixin
+
+        class _Base(TransformerMixin, BaseEstimator):
+            """What scikit-learn gives its estimators."""
+    except ImportError:
+
+        class _Base:
+            """What scikit-learn would give."""
+
+            def get_params(self, deep=True):
+                return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+            def set_params(self, **params):
+                known = self.get_params()
+                for name, value in params.items():
+                    if name not in known:
+                        raise ValueError(f"Invalid parameter {name!r} for Anonymizer; valid are {sorted(known)}")
+                    setattr(self, name, value)
+                return self
+
+            def __repr__(self):
+                defaults = inspect.signature(type(self)).parameters
+                shown = (f"{n}={v!r}" for n, v in self.get_params().items() if v is not defaults[n].default)
+                return f"Anonymizer({', '.join(shown)})"
+
+
+class Anonymizer(_Base):
+    """Generalizes the columns of a data frame until every record has company; for pipelines.
+
+    ``fit`` negotiates and publishes a release of ``X``, which is verified (``release_``, ``answer_``, ``offer_``).
+    ``transform`` returns the records of a frame **in their order**, one for one, each as the release publishes those like
+    it. Where the release has none like it, the record comes back empty in every column. So every record that is not
+    empty is one of at least k of the training data. Where wishes cannot all be met, ``settle`` names the offer to take.
+    Columns that are not named stay as they are, because a model needs them; ``other=()`` leaves them out.
+
+    A pipeline needs records in their order, and an order can tell who is who: to give data away, publish
+    ``release_``, which is sorted.
+
+    >>> import incrowd as ic, pyarrow as pa
+    >>> X = pa.table({"age": [31, 40, 32, 41, 77], "town": ["a", "b", "a", "b", "a"]})
+    >>> ic.Anonymizer({"age": ic.intervals(10, 20)}, other="town", k=2, max_suppressed=1).fit_transform(X).to_pydict()
+    {'age': ['30-39', '40-49', '30-39', '40-49', None], 'town': ['a', 'b', 'a', 'b', None]}
+    """
+
+    def __init__(
+        self,
+        quasi_identifiers: Mapping[str, Any] | Named = (),
+        *,
+        sensitive: Named | Mapping[str, Any] = (),
+        identifiers: Named = (),
+        other: Named = "keep",
+        weights: Mapping[str, float] | None = None,
+        distance: str | Mapping[str, str] | None = None,
+        missing: Named = ("",),
+        missing_records: str = "drop",
+        k: int | None = None,
+        l: PerAttribute | None = None,
+        alpha: PerAttribute | None = None,
+        entropy_l: PerAttribute | None = None,
+        recursive: Any = None,
+        t: PerAttribute | None = None,
+        delta: PerAttribute | None = None,
+        beta: PerAttribute | None = None,
+        enhanced_beta: PerAttribute | None = None,
+        max_suppressed: int | float | str | None = None,
+        max_level: Mapping[str, int | str] | None = None,
+        best_by: str | Mapping[str, float] | None = None,
+        settle: str = "exact",
+    ) -> None:
+        self.quasi_identifiers = quasi_identifiers
+        self.sensitive = sensitive
+        self.identifiers = identifiers
+        self.other = other
+        self.weights = weights
+        self.distance = distance
+        self.missing = missing
+        self.missing_records = missing_records
+        self.k = k
+        self.l = l
+        self.alpha = alpha
+        self.entropy_l = entropy_l
+        self.recursive = recursive
+        self.t = t
+        self.delta = delta
+        self.beta = beta
+        self.enhanced_beta = enhanced_beta
+        self.max_suppressed = max_suppressed
+        self.max_level = max_level
+        self.best_by = best_by
+        self.settle = settle
+
+    def fit(self, X: Any, y: Any = None) -> Anonymizer:
+        """Finds the best scheme that keeps the promise on ``X``, publishes with it, and has that verified."""
+        params = self.get_params(deep=False)
+        of_table = ("sensitive", "identifiers", "other", "weights", "distance", "missing", "missing_records")
+        roles = {name: params.pop(name) for name in of_table}
+        settle, quasi_identifiers = params.pop("settle"), params.pop("quasi_identifiers")
+        if not quasi_identifiers:
+            raise Error("there is no quasi-identifier", kind="project", hint="name at least one with quasi_identifiers=…")
+        table = Table(X, quasi_identifiers, **roles)
+        self.answer_ = table.negotiate(**{name: value for name, value in params.items() if value is not None})
+        self.offer_ = _chosen(self.answer_, settle)
+        self.release_: Release = table.publish(self.offer_)
+        self.n_features_in_ = len(getattr(X, "columns", ())) or len(self.release_.columns)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The records of ``X``, one for one, each as the release publishes those like it; as the kind of frame it was."""
+        release = self._fitted()
+        frame, origin = frame_of(X, "data frame", declared=release.columns)
+        recoded = release._native.recode(frame, bar())
+        exact = release._exact()
+        if origin.kind == "pandas":
+            made = to_pandas(recoded, origin, exact)
+            return made if origin.index else made.set_index(X.index)
+        return to_polars(recoded, origin, exact) if origin.kind == "polars" else to_arrow(recoded)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        return self.fit(X, y).transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """The columns that ``transform`` returns."""
+        columns = self._fitted().columns
+        try:
+            import numpy
+        except ImportError:
+            return columns
+        return numpy.asarray(columns, dtype=object)
+
+    def _fitted(self) -> Release:
+        release: Release | None = getattr(self, "release_", None)
+        if release is None:
+            raise Error("the Anonymizer has not been fitted", hint="call fit before transform")
+        return release
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "release_")

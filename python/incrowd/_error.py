@@ -1,0 +1,81 @@
+"""What can be wrong with what a user gave: where it is, what it is, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+
+
+class Error(Exception):
+    """An error with its kind, its position and a hint.
+
+    ``kind`` is one of ``data``, ``hierarchy``, ``project``, ``request``, ``too-large``, ``io``, and ``bug`` for what
+    should not have happened. No message contains the value of a cell.
+
+    >>> import incrowd as ic
+    >>> try:
+    ...     ic.intervals(5, 7)
+    ... except ic.Error as error:
+    ...     print(error.kind, "|", error.hint)
+    hierarchy | for example intervals(5, 10, 20, origin=0)
+    """
+
+    def __init__(
+        self, message: str, *, kind: str = "request", position: str | None = None, hint: str | None = None
+    ) -> None:
+        super().__init__(message, kind, position, hint)
+        self.message = message
+        self.kind = kind
+        self.position = position
+        self.hint = hint
+
+    def __str__(self) -> str:
+        position = f"{self.position}: " if self.position else ""
+        hint = f"\nhint: {self.hint}" if self.hint else ""
+        return f"{position}{self.message}{hint}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (self.message, self.kind, self.position, self.hint)
+
+
+def _again(message: str, kind: str, position: str | None, hint: str | None) -> Error:
+    return Error(message, kind=kind, position=position, hint=hint)
+
+
+def of_engine(kind: str, message: str, position: str | None, hint: str | None) -> Error:
+    """An error of the engine, with flags of the command line named as Python's keywords."""
+    return _again(_in_python(message), kind, position, None if hint is None else _in_python(hint))
+
+
+# What the project file or the command line calls otherwise than Python does.
+_WORDS = [
+    ("[data] missing_records", "missing_records"),
+    ("[data] missing", "missing"),
+    ("[data] delimiter", "delimiter"),
+    ("give one attribute role = \"sensitive\" in incrowd.toml", "name it with Table(…, sensitive=…)"),
+    ("give at least one attribute role = \"quasi-identifier\"", "name at least one with Table(…, quasi_identifiers=…)"),
+    ("change its role in incrowd.toml", "change its role in Table(…)"),
+    ("add population = \"population.csv\" under [data]; it has", "give it with Table(…, population=…); it has"),
+    ("name a table of the population under [data] population in incrowd.toml", "give it with Table(…, population=…)"),
+    (", or set them under [request]", ""),
+    ("and the project names none", "and the table names none"),
+    ("the project's columns", "the named columns"),
+    ("drop the column: give it role = \"identifier\", or leave it unnamed with other = \"drop\"",
+     "drop the column: name it with Table(…, identifiers=…), or do not name it"),
+    ("replace it with --force", "replace it with force=True"),
+    ("write another one with --output, or overwrite it with --force", "give another output=…, or force=True"),
+    ("give --output a name", "give it a name"),
+    ("{ intervals = [5, 10, 20], origin = 0 }", "intervals(5, 10, 20, origin=0)"),
+    ("{ cuts = [[18, 30, 45, 65], [18, 65]] }", "cuts([18, 30, 45, 65], [18, 65])"),
+    ("{ mask = 5 } or { mask = [1, 3] }", "mask(5) or mask([1, 3])"),
+    ("{ dates = [\"month\", \"quarter\", \"year\", \"decade\"] }", "dates(\"month\", \"quarter\", \"year\", \"decade\")"),
+]
+
+
+def _in_python(text: str) -> str:
+    for theirs, ours in _WORDS:
+        text = text.replace(theirs, ours)
+    text = re.sub(r"incrowd hierarchy show (\S+) PROJECT --absent", r'table.hierarchy("\1").absent', text)
+    text = re.sub(r"incrowd hierarchy show (\S+)", r'table.hierarchy("\1")', text)
+    # "--max-suppressed 1%" → "max_suppressed=1%", "--k, --l" → "k=, l=".
+    text = re.sub(r"--([a-z][a-z-]*) (?=[\d'\"])", lambda found: found[1].replace("-", "_") + "=", text)
+    return re.sub(r"--([a-z][a-z-]*)", lambda found: found[1].replace("-", "_") + "=", text)

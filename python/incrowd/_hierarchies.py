@@ -1,0 +1,206 @@
+"""How the values of one attribute get coarser, level by level, up to ``*``."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from . import _native
+from ._error import Error
+from ._frames import frame_of, is_frame
+
+Labels = Union[str, int, float, Iterable[Any]]
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """A rule that says how values get coarser; made by :func:`intervals`, :func:`mask` and the like."""
+
+    words: Mapping[str, Any] | str | None = None
+    rows: Sequence[Sequence[str]] | None = None
+    function: Callable[[Any], Labels] | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        if self.rows is not None:
+            return f"<hierarchy of {len(self.rows)} values>"
+        return f"<hierarchy by {self.words or self.function}>"
+
+
+Rule = Union[Hierarchy, str, "os.PathLike[str]", Mapping[Any, Labels], Callable[[Any], Labels], None, Any]
+
+
+def intervals(*widths: float, origin: float = 0) -> Hierarchy:
+    """One level per width; each is a multiple of the one before. ``39`` → ``37-41`` → ``37-46`` → … → ``*``.
+
+    >>> import incrowd as ic, pyarrow as pa
+    >>> ages = ic.Table(pa.table({"age": [39, 41, 55]}), {"age": ic.intervals(5, 10, origin=17)})
+    >>> ages.hierarchy("age").rows
+    [['39', '37-41', '37-46', '*'], ['41', '37-41', '37-46', '*'], ['55', '52-56', '47-56', '*']]
+    """
+    return _checked({"intervals": list(widths), "origin": origin} if origin else {"intervals": list(widths)})
+
+
+def cuts(*levels: Sequence[float]) -> Hierarchy:
+    """One level per list of cut points, each a part of the one before. ``25`` → ``18-29`` → ``18-64`` → ``*``.
+
+    >>> import incrowd as ic, pyarrow as pa
+    >>> ages = ic.Table(pa.table({"age": [12, 25]}), {"age": ic.cuts([18, 30, 65], [18, 65])})
+    >>> ages.hierarchy("age").rows
+    [['12', '<18', '<18', '*'], ['25', '18-29', '18-64', '*']]
+    """
+    return _checked({"cuts": [list(level) for level in levels]})
+
+
+def mask(hidden: int | Sequence[int], *, side: str = "right") -> Hierarchy:
+    """One more hidden character per level (``mask(5)``), or so many at each level below ``*`` (``mask([1, 3])``).
+
+    ``side`` is the end that is hidden first, ``"right"`` or ``"left"``.
+
+    >>> import incrowd as ic, pyarrow as pa
+    >>> places = ic.Table(pa.table({"zip": ["04007", "04109"]}), {"zip": ic.mask([1, 3])})
+    >>> places.hierarchy("zip").rows
+    [['04007', '0400*', '04***', '*'], ['04109', '0410*', '04***', '*']]
+    """
+    words: dict[str, Any] = {"mask": hidden if isinstance(hidden, int) else list(hidden)}
+    return _checked(words if side == "right" else {**words, "from": side})
+
+
+def dates(*units: str) -> Hierarchy:
+    """One level per unit of the calendar: ``"month"``, ``"quarter"``, ``"year"``, ``"decade"``; all where none is given.
+
+    >>> import incrowd as ic, pyarrow as pa, datetime
+    >>> born = ic.Table(pa.table({"born": [datetime.date(1984, 3, 31)]}), {"born": ic.dates("quarter", "year")})
+    >>> born.hierarchy("born").rows
+    [['1984-03-31', '1984-Q1', '1984', '*']]
+    """
+    return _checked({"dates": list(units) if units else True})
+
+
+def flat() -> Hierarchy:
+    """Two levels: the value, and ``*``."""
+    return Hierarchy({"flat": True})
+
+
+def tree(branches: Mapping[str, Any]) -> Hierarchy:
+    """Labels with what is below them: dicts are branches, lists are values.
+
+    >>> import incrowd as ic, pyarrow as pa
+    >>> towns = ic.Table(pa.table({"town": ["Oslo", "Rome"]}),
+    ...                  {"town": ic.tree({"North": ["Oslo", "Umea"], "South": ["Rome"]})})
+    >>> towns.hierarchy("town").rows
+    [['Oslo', 'North', '*'], ['Rome', 'South', '*']]
+    """
+
+    def texts(below: Any) -> Any:
+        if isinstance(below, Mapping):
+            return {str(label): texts(deeper) for label, deeper in below.items()}
+        return [text_of(value) for value in below]
+
+    return _checked({"tree": texts(branches)})
+
+
+def labels(of_value: Mapping[Any, Labels]) -> Hierarchy:
+    """Every value with its labels, from fine to coarse; a plain dict means the same.
+
+    >>> import incrowd as ic, pyarrow as pa
+    >>> towns = ic.Table(pa.table({"town": ["Paris", "Rome"]}),
+    ...                  {"town": {"Paris": ["France", "Europe"], "Rome": ["Italy", "Europe"]}})
+    >>> [level.name for level in towns.hierarchy("town").levels]
+    ['exact', 'level 1', '*']
+    """
+    if any(isinstance(label, Mapping) for label in of_value.values()):
+        raise Error(
+            "a dict gives each value its labels, from fine to coarse",
+            kind="hierarchy",
+            hint='{"Paris": ["France", "Europe"]}; for labels with what is below them use incrowd.tree',
+        )
+    return Hierarchy(rows=[[text_of(value), *_texts(of)] for value, of in of_value.items()])
+
+
+def function(of_value: Callable[[Any], Labels]) -> Hierarchy:
+    """A function from a value to its labels, from fine to coarse; a plain function means the same.
+
+    It gets numbers as numbers, dates as dates, and everything else as text.
+
+    >>> import incrowd as ic, pyarrow as pa
+    >>> ages = ic.Table(pa.table({"age": [7, 39]}), {"age": lambda age: "minor" if age < 18 else "adult"})
+    >>> ages.hierarchy("age").rows
+    [['7', 'minor', '*'], ['39', 'adult', '*']]
+    """
+    return Hierarchy(function=of_value)
+
+
+def _checked(words: Mapping[str, Any]) -> Hierarchy:
+    """Refuses at once what the engine would refuse later."""
+    attribute = {"role": "quasi-identifier", "hierarchy": words}
+    from ._wishes import to_json
+
+    try:
+        _native.Table(to_json({"data": {"path": "-"}, "attributes": {"x": attribute}}), [])
+    except Error as error:
+        raise Error(error.message, kind="hierarchy", hint=error.hint) from None
+    return Hierarchy(words)
+
+
+def hierarchy_of(rule: Rule) -> Hierarchy:
+    """What was given for an attribute, as a hierarchy."""
+    if rule is None:
+        return Hierarchy()
+    if isinstance(rule, Hierarchy):
+        return rule
+    if isinstance(rule, (str, os.PathLike)):
+        return Hierarchy(os.fspath(rule))
+    if isinstance(rule, Mapping):
+        return labels(rule)
+    if is_frame(rule):
+        frame, _ = frame_of(rule, "hierarchy")
+        return Hierarchy(rows=[["" if cell is None else cell for cell in row] for row in frame.rows()])
+    if callable(rule):
+        return function(rule)
+    raise Error(
+        f"{type(rule).__name__} is not a hierarchy",
+        kind="hierarchy",
+        hint="give a path, intervals(…), cuts(…), mask(…), dates(…), tree(…), a dict, a data frame or a function",
+    )
+
+
+def rows_of_function(of_value: Callable[[Any], Labels], kind: str, values: Sequence[str]) -> list[list[str]]:
+    """What a function says about the values that the data have."""
+    return [[value, *_texts(of_value(_typed(kind, value)))] for value in values]
+
+
+def _typed(kind: str, value: str) -> Any:
+    if kind == "integer":
+        return int(value)
+    if kind == "number":
+        return float(value)
+    if kind == "boolean":
+        return value == "true"
+    if kind == "date":
+        return datetime.date.fromisoformat(value) if len(value) == 10 else datetime.datetime.fromisoformat(value)
+    return value
+
+
+def _texts(of: Labels) -> list[str]:
+    if isinstance(of, str) or not isinstance(of, Iterable):
+        return [text_of(of)]
+    return [text_of(label) for label in of]
+
+
+def text_of(value: Any) -> str:
+    """A value as incrowd writes it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return "" if value != value else _native.text_of(value)
+    if isinstance(value, (datetime.date, datetime.datetime)):
+        written = value.isoformat()
+        return written[:-3] if written.endswith("000") and "." in written else written
+    return str(value)

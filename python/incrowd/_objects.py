@@ -1,0 +1,412 @@
+"""Answers, offers and verdicts as plain objects: the words of ``--json``, by attribute."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, TypeVar
+
+from . import _display
+
+T = TypeVar("T")
+
+
+class Words:
+    """What the engine said, by attribute; ``to_dict()`` gives it as the command line prints it with ``--json``."""
+
+    _made: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+
+    def __init__(self, words: Mapping[str, Any]) -> None:
+        object.__setattr__(self, "_words", dict(words))
+
+    def to_dict(self) -> dict[str, Any]:
+        words: dict[str, Any] = copy.deepcopy(self.__dict__["_words"])
+        return words
+
+    def __getattr__(self, name: str) -> Any:
+        words = self.__dict__.get("_words", {})
+        if name not in words:
+            raise AttributeError(f"'{type(self).__name__}' has no '{name}'; it has: {', '.join(words)}")
+        make = self._made.get(name)
+        # A copy, so that changing it changes nothing that is published later.
+        return copy.deepcopy(words[name]) if make is None or words[name] is None else make(words[name])
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"'{type(self).__name__}' says what was found, and cannot be changed")
+
+    def __getitem__(self, name: str) -> Any:
+        return copy.deepcopy(self.__dict__["_words"][name])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Without the table that it is about: an offer that comes back from a file can be read, and not published.
+        return type(self), (self.__dict__["_words"],)
+
+    def __deepcopy__(self: T, _: Any) -> T:
+        return self
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.__dict__["_words"]]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Words) and bool(self.__dict__["_words"] == other.__dict__["_words"])
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        words = self.__dict__["_words"].items()
+        shown = ", ".join(f"{name}={value!r}" for name, value in words if _is_short(value))
+        return f"{type(self).__name__}({shown})"
+
+
+def _is_short(value: Any) -> bool:
+    return not isinstance(value, (dict, list)) or len(repr(value)) < 60
+
+
+def _all(kind: Callable[[Any], T]) -> Callable[[list[Any]], list[T]]:
+    return lambda words: [kind(word) for word in words]
+
+
+class Offer(Words):
+    """A scheme and what publishing it would give: all that was wished, or the best that gives up one wish.
+
+    Criteria stand beside the rest by their names: ``offer.k``, ``offer.t``.
+    """
+
+    levels: dict[str, int]
+    level_names: dict[str, str]
+    height: int
+    n_suppressed: int
+    share_suppressed: float
+    n_groups: int
+    smallest_group: int | None
+    reached: dict[str, Any]
+    loss: dict[str, float]
+    in_words: str
+
+    def __init__(self, words: Mapping[str, Any], choice: str = "exact", asked: Any = None) -> None:
+        super().__init__(words)
+        object.__setattr__(self, "_choice", choice)
+        # The table, the wish and the request that it answers, to be published from.
+        object.__setattr__(self, "_asked", asked)
+
+    @property
+    def criteria(self) -> dict[str, Any]:
+        """What every published group is promised to have."""
+        names = list(self.__dict__["_words"])
+        # In the words they stand between these two.
+        between = names[names.index("share_suppressed") + 1 : names.index("n_groups")]
+        return {name: self[name] for name in between}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.__dict__["_words"], self._choice)
+
+    @property
+    def concession(self) -> str | None:
+        """What of the request it gives up; nothing where it meets all of it."""
+        given_up: str | None = self.__dict__["_words"].get("concession")
+        return given_up
+
+    def __repr__(self) -> str:
+        return f"Offer({self.in_words})"
+
+    def _repr_html_(self) -> str:
+        return _display.cards([(_display.TITLES[self._choice], self)])
+
+
+class Offers(Words):
+    """Three ways out, each of which gives up one wish; ``height`` or ``privacy`` is None where there is none."""
+
+    suppression: Offer
+    height: Offer | None
+    privacy: Offer | None
+
+    def __init__(self, words: Mapping[str, Any], asked: Any = None) -> None:
+        super().__init__(words)
+        for choice in ("suppression", "height", "privacy"):
+            offer = None if words[choice] is None else Offer(words[choice], choice, asked)
+            object.__setattr__(self, choice, offer)
+        more = [Offer(offer, "privacy", asked) for offer in words.get("privacy_alternatives", [])]
+        object.__setattr__(self, "privacy_alternatives", more)
+
+    def __iter__(self) -> Iterator[Offer]:
+        return (offer for offer in (self.suppression, self.height, self.privacy) if offer is not None)
+
+    def __repr__(self) -> str:
+        return "Offers(" + "; ".join(f"{offer._choice}: {offer.concession}" for offer in self) + ")"
+
+    def _repr_html_(self) -> str:
+        return _display.cards([(_display.TITLES[offer._choice], offer) for offer in self])
+
+
+class Answer(Words):
+    """The answer to a request: ``exact`` where all wishes are met, otherwise ``offers``; the other one is None."""
+
+    outcome: str
+    request: dict[str, Any]
+    n_records: int
+    n_dropped: int
+    n_schemes: int
+
+    def __init__(self, words: Mapping[str, Any], asked: Any = None) -> None:
+        super().__init__(words)
+        exact, offers = words.get("exact"), words.get("offers")
+        object.__setattr__(self, "exact", None if exact is None else Offer(exact, "exact", asked))
+        object.__setattr__(self, "offers", None if offers is None else Offers(offers, asked))
+
+    exact: Offer | None
+    offers: Offers | None
+
+    @property
+    def explanation(self) -> dict[str, Any] | None:
+        """Why records are lost, where ``explain=True`` asked for it."""
+        said: dict[str, Any] | None = self.to_dict().get("explanation")
+        return said
+
+    def __repr__(self) -> str:
+        return f"Answer({self.outcome}: {self.exact or self.offers})"
+
+    def _repr_html_(self) -> str:
+        return _display.answer(self)
+
+
+class Finding(Words):
+    """One criterion: what was asked, what is reached, and how much falls short."""
+
+    judged: bool
+    holds: bool
+    n_groups_failing: int
+    n_records_failing: int
+
+
+class Claim(Words):
+    """One sentence of a certificate, compared with the release."""
+
+    claim: str
+    holds: bool
+    claimed: str
+    found: str
+
+
+class Verdict(Words):
+    """Whether a published table keeps its promise, with the numbers."""
+
+    holds: bool
+    n_records: int
+    n_groups: int
+    n_suppressed_marked: int
+    smallest_group: int | None
+    fewest_distinct: int | None
+
+    @property
+    def criteria(self) -> dict[str, Finding]:
+        return {name: Finding(words) for name, words in self.to_dict()["criteria"].items()}
+
+    @property
+    def claims(self) -> list[Claim]:
+        """The claims of the certificate; none where there is none."""
+        return [Claim(words) for words in self.to_dict().get("claims", [])]
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __repr__(self) -> str:
+        reached = ", ".join(f"{name} = {finding.reached}" for name, finding in self.criteria.items())
+        return f"Verdict({'holds' if self.holds else 'BROKEN'}: {reached}, {self.n_records} records)"
+
+    def _repr_html_(self) -> str:
+        return _display.verdict(self)
+
+
+class Certificate(Words):
+    """What is promised about a release; meant to be published with it."""
+
+    method: str
+    choice: str
+    criteria: dict[str, Any]
+    quasi_identifiers: list[str]
+    sensitive: list[str]
+    columns: list[str]
+    levels: dict[str, int]
+    level_names: dict[str, str]
+    height: int
+    n_records_read: int
+    n_records_dropped: int
+    n_records_suppressed: int
+    n_records_published: int
+    n_groups: int
+    loss: dict[str, float]
+
+    def __repr__(self) -> str:
+        promised = ", ".join(f"{name} = {entry['promised']}" for name, entry in self.criteria.items())
+        return f"Certificate({promised}; {self.n_records_published} records in {self.n_groups} groups)"
+
+
+class Bargain(Words):
+    """One bargain of a frontier: a scheme, the strictest value of the criterion that it allows, and what it costs."""
+
+    n_suppressed: int
+    loss: float
+    n_groups: int
+    height: int
+    levels: dict[str, int]
+
+    def __init__(
+        self, words: Mapping[str, Any], over: str = "k", criteria: Mapping[str, Any] | None = None, asked: Any = None
+    ) -> None:
+        super().__init__(words)
+        object.__setattr__(self, "_over", over)
+        # The criteria that hold beside the one that is varied.
+        object.__setattr__(self, "_criteria", criteria or {})
+        object.__setattr__(self, "_asked", asked)
+
+
+class Frontier(Words):
+    """Every bargain that no other beats on privacy, records lost and loss, the most private first."""
+
+    over: str
+    best_by: str
+    criteria: dict[str, Any]
+    max_suppressed: int
+    n_records: int
+    n_schemes: int
+
+    def __init__(self, words: Mapping[str, Any], asked: Any = None) -> None:
+        super().__init__(words)
+        made = [Bargain(bargain, words["over"], words["criteria"], asked) for bargain in words["bargains"]]
+        object.__setattr__(self, "bargains", made)
+
+    bargains: list[Bargain]
+
+    def __iter__(self) -> Iterator[Bargain]:
+        return iter(self.bargains)
+
+    def __len__(self) -> int:
+        return len(self.bargains)
+
+    def __repr__(self) -> str:
+        return f"Frontier({len(self)} bargains over {self.over}, of {self.n_schemes} schemes)"
+
+    def _repr_html_(self) -> str:
+        return _display.frontier(self)
+
+
+class Column(Words):
+    """One column, and the role and hierarchy that its values suggest."""
+
+    name: str
+    n_distinct: int
+    n_missing: int
+    n_unique: int
+    share_unique: float
+    suggested_role: str
+    why: str
+
+
+class Profile(Words):
+    """What each column looks like, and how many records are unique on the quasi-identifiers."""
+
+    n_records: int
+    n_incomplete: int
+    quasi_identifiers: list[str]
+    uniqueness: dict[str, Any] | None
+    columns: list[Column]
+    _made = {"columns": _all(Column)}
+
+    def __repr__(self) -> str:
+        unique = "" if self.uniqueness is None else f", {self.uniqueness['n_unique']} unique"
+        return f"{type(self).__name__}({self.n_records} records, {len(self.columns)} columns{unique})"
+
+    def _repr_html_(self) -> str:
+        return _display.profile(self)
+
+
+class LevelOf(Words):
+    """One level of a hierarchy."""
+
+    level: int
+    name: str
+    n_values: int
+
+
+class ShownHierarchy(Words):
+    """A hierarchy over the values that the data have: its levels, its tree, its rows, and the text of an ARX file."""
+
+    attribute: str
+    levels: list[LevelOf]
+    tree: dict[str, Any]
+    rows: list[list[str]]
+    arx: str
+    absent: list[str]
+    _made = {"levels": _all(LevelOf)}
+
+    def __repr__(self) -> str:
+        return f"ShownHierarchy({self.attribute}: " + " → ".join(str(level.n_values) for level in self.levels) + ")"
+
+    def _repr_html_(self) -> str:
+        return _display.hierarchy(self)
+
+
+class Counts(Words):
+    """How many distinct combinations of quasi-identifiers there are."""
+
+    n_records: int
+    n_dropped: int
+    n_groups: int
+    n_unique: int
+    n_schemes: int | None
+    attributes: list[dict[str, Any]]
+
+
+class Scheme(Words):
+    """One scheme of the lattice: its levels, its groups, and what it would lose where criteria were given."""
+
+    levels: dict[str, int]
+    height: int
+    n_groups: int
+    smallest_group: int | None
+
+
+class Height(Words):
+    """The schemes of one height together: least, mean and most."""
+
+    height: int
+    n_schemes: int
+    n_groups: dict[str, float]
+
+
+class Compared(Words):
+    """What one method made of the table."""
+
+    k: int
+    method: str
+    holds: bool
+    loss: dict[str, Any]
+    n_suppressed: int
+
+
+class Comparison(Words):
+    """What each method made of the table, row by row."""
+
+    rows: list[Compared]
+
+    _made: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"rows": _all(Compared)}
+
+    def __iter__(self) -> Iterator[Compared]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+class Attack(Words):
+    """What somebody learns from releases; ``is_certain`` where somebody's sensitive value is."""
+
+    releases: list[dict[str, Any]]
+    linkage: list[dict[str, Any]] | None
+    is_certain: bool
+
+
+class Study(Words):
+    """An experiment of a paper, row by row."""
+
+    rows: list[dict[str, Any]]

@@ -1,0 +1,820 @@
+"""A table with the roles of its columns, and what can be done with it: one method per verb of the command line."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
+
+from . import _display, _native, _wishes
+from ._error import Error
+from ._frames import Origin, frame_of, to_arrow, to_pandas, to_polars
+from ._hierarchies import Hierarchy, Rule, hierarchy_of, rows_of_function
+from ._objects import (
+    Attack,
+    Comparison,
+    Study,
+    Answer,
+    Bargain,
+    Certificate,
+    Counts,
+    Frontier,
+    Height,
+    Offer,
+    Profile,
+    Scheme,
+    ShownHierarchy,
+    Verdict,
+)
+from ._progress import bar
+from ._wishes import CRITERIA, Criteria, Number, PerAttribute, Request, names, takes, to_json, wish
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+    from typing_extensions import Unpack
+
+Named = Union[str, Sequence[str]]
+PathLike = Union[str, "os.PathLike[str]"]
+_REQUEST = (*CRITERIA, "max_suppressed", "max_level", "best_by")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Whom an offer is from: the table, the wish, and the request as it was understood."""
+
+    table: _native.Table
+    wish: Mapping[str, Any]
+    request: Mapping[str, Any] | None
+
+
+class Table:
+    """A table and the roles of its columns.
+
+    ``data`` is a data frame of pandas, polars, pyarrow or DuckDB, anything else that speaks the Arrow PyCapsule
+    interface, a dict of lists, or the path of a CSV or Parquet file. A frame is not copied: do not change it in place
+    while the table is in use.
+
+    ``quasi_identifiers`` are what others may know about a person, with their hierarchies: a path to an ARX file,
+    :func:`intervals`, :func:`cuts`, :func:`mask`, :func:`dates`, :func:`tree`, a dict from each value to its labels, a
+    data frame with a row per value, a function, or None for ``*`` alone. ``sensitive`` attributes are published as they
+    are, within a crowd; ``identifiers`` never; ``other`` columns as they are, all that are not named where it is
+    ``"keep"``. Columns that nobody names are left out.
+
+    An index of pandas takes part where its name is among the attributes. Records that lack a value in any column are
+    left out, unless ``missing_records="keep"``.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"name": list("abcdef"), "age": [28, 31, 30, 32, 35, 33], "ill": list("xyzxyz")},
+    ...                  quasi_identifiers={"age": ic.intervals(5, 10, origin=17)}, sensitive="ill", identifiers="name")
+    >>> answer = table.annotate().negotiate(k=3, max_level={"age": 1})
+    >>> answer.exact.levels
+    {'age': 1}
+    >>> release = table.publish(answer.exact)
+    >>> release.to_arrow().to_pydict()
+    {'age': ['27-31', '27-31', '27-31', '32-36', '32-36', '32-36'], 'ill': ['x', 'y', 'z', 'x', 'y', 'z']}
+    >>> release.verify().holds
+    True
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        quasi_identifiers: Mapping[str, Rule] | Named,
+        *,
+        sensitive: Named | Mapping[str, Rule] = (),
+        identifiers: Named = (),
+        other: Named = (),
+        weights: Mapping[str, float] | None = None,
+        distance: str | Mapping[str, str] | None = None,
+        population: Any = None,
+        missing: Named = ("",),
+        missing_records: str = "drop",
+        delimiter: str | None = None,
+        name: str = "data frame",
+    ) -> None:
+        keep_all = other == "keep"
+        roles = {
+            "quasi-identifier": names(quasi_identifiers),
+            "sensitive": names(sensitive),
+            "identifier": names(identifiers),
+            "other": [] if keep_all else names(other),
+        }
+        attributes = _attributes(roles, {**_rules(quasi_identifiers), **_rules(sensitive)}, weights, distance)
+        self.name = os.fspath(data) if isinstance(data, (str, os.PathLike)) else name
+        self._origin = Origin()
+        frame = None
+        if not isinstance(data, (str, os.PathLike)):
+            frame, self._origin = frame_of(data, name, declared=list(attributes))
+        section: dict[str, Any] = {
+            "path": self.name,
+            "missing": names(missing),
+            "missing_records": missing_records,
+            "other": "keep" if keep_all else "drop",
+        }
+        if delimiter is not None:
+            section["delimiter"] = delimiter
+        people = None
+        if isinstance(population, (str, os.PathLike)):
+            section["population"] = os.fspath(population)
+        elif population is not None:
+            people, _ = frame_of(population, "population", declared=roles["quasi-identifier"])
+        self._hierarchies = {attribute: words.pop("rule") for attribute, words in attributes.items()}
+        document = to_json({"data": section, "attributes": attributes})
+        rows = [(name, [list(row) for row in rule.rows]) for name, rule in self._hierarchies.items() if rule.rows is not None]
+        functions = {name: rule.function for name, rule in self._hierarchies.items() if rule.function is not None}
+        self._native = _native.Table(document, rows, frame, people)
+        if functions:
+            # What a function says is known when the values are.
+            for attribute, function in functions.items():
+                kind, values = self._native.values(attribute)
+                rows.append((attribute, rows_of_function(function, kind, values)))
+            self._native = _native.Table(document, rows, frame, people)
+
+    @classmethod
+    def open(cls, path: PathLike) -> Table:
+        """The table of a project, by its folder or its ``incrowd.toml``; its standing request is asked where no other is."""
+        table = cls.__new__(cls)
+        table.name = os.fspath(path)
+        table._native = _native.Table.open(os.fspath(path))
+        table._origin = Origin()
+        table._hierarchies = {}
+        return table
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The role of each attribute, in order."""
+        return dict(self._native.roles())
+
+    def profile(self, *, values: bool = False) -> Profile:
+        """What each column looks like, and how many records are unique; no value is shown unless ``values=True``.
+
+        >>> import incrowd as ic
+        >>> ic.Table({"age": [31, 31, 40]}, ["age"]).profile().uniqueness["n_unique"]
+        1
+        """
+        return Profile(self._native.profile(values, bar()))
+
+    def hierarchy(self, attribute: str) -> ShownHierarchy:
+        """One attribute's hierarchy over the values that the data have; ``.arx`` is the text of an ARX file.
+
+        Where its file or dict does not know all values, only ``.absent`` can be looked at: the values it misses.
+        """
+        absent = self._native.absent(attribute)
+        if absent:
+            return ShownHierarchy({"attribute": attribute, "levels": [], "absent": absent})
+        return ShownHierarchy({**self._native.hierarchy(attribute), "absent": absent})
+
+    def count(self, *, quasi_identifiers: Named | None = None, threads: int = 0) -> Counts:
+        """Reads the records once and says how many distinct combinations there are.
+
+        >>> import incrowd as ic
+        >>> ic.Table({"age": [31, 31, 40]}, ["age"]).count().n_groups
+        2
+        """
+        asked = wish({}, known=(), quasi_identifiers=_some(quasi_identifiers), threads=threads)
+        return Counts(self._native.count(asked, bar()))
+
+    @takes(Criteria)
+    def annotate(
+        self,
+        *,
+        quasi_identifiers: Named | None = None,
+        sensitive: str | None = None,
+        threads: int = 0,
+        memory: str | None = None,
+        **criteria: Unpack[Criteria],
+    ) -> Lattice:
+        """Annotates every scheme with what its groups look like, so that requests are answered at once.
+
+        k and l are measured always; another criterion when it is given here, or when it is first asked for.
+        ``quasi_identifiers`` restricts the lattice to some of them; ``sensitive`` is what criteria are about that do not
+        say it, where there are several sensitive attributes; ``memory`` limits what it may take, such as ``"4GB"``.
+
+        >>> import incrowd as ic
+        >>> ic.Table({"age": [31, 31, 40]}, {"age": ic.intervals(5, 10)}).annotate().n_schemes
+        4
+        """
+        settings = {
+            "quasi_identifiers": _some(quasi_identifiers),
+            "sensitive": sensitive,
+            "threads": threads,
+            "memory": memory,
+        }
+        return Lattice(self, settings, criteria)
+
+    @takes(Request)
+    def negotiate(self, **request: Unpack[Request]) -> Answer:
+        """``annotate`` and ``negotiate`` in one; see :meth:`Lattice.negotiate`."""
+        return Lattice(self, {}, request).negotiate(**request)
+
+    @takes(Request)
+    def frontier(self, over: str = "k", **request: Unpack[Request]) -> Frontier:
+        """``annotate`` and ``frontier`` in one; see :meth:`Lattice.frontier`."""
+        return Lattice(self, {}, request).frontier(over, **request)
+
+    @takes(Request)
+    def publish(
+        self,
+        offer: Offer | Answer | Bargain | str | None = None,
+        *,
+        levels: Mapping[str, int | str] | None = None,
+        method: str = "global",
+        cells: str | None = None,
+        two_columns: bool = False,
+        seed: int | None = None,
+        exchanges: int | None = None,
+        **request: Unpack[Request],
+    ) -> Release:
+        """Makes a release: of an offer, of the answer to a request, at levels of your choice, or by a local method.
+
+        ``offer`` is an offer or an answer that was negotiated, a bargain of a frontier, or the name of the one to take of
+        the answer to ``request``: ``"exact"`` (where none is given), ``"suppression"``, ``"height"`` or ``"privacy"``.
+        The release has been verified when you get it. Its records are sorted by what is published, so that their order
+        says nothing about that of the table.
+
+        Local methods give every group ranges of its own and lose no record: ``"top-down"``, ``"bottom-up"``,
+        ``"mondrian"``, ``"mondrian-relaxed"``, and ``"deal"`` or ``"deal-plain"``, whose groups have every sensitive value
+        as often as the table, to one record. ``cells`` says how they are written (``"ranges"``, ``"labels"``, ``"sets"``,
+        ``"midpoints"``), ``two_columns`` gives numbers a column each for lowest and highest, ``seed`` decides random
+        choices, and ``exchanges`` how often ``"deal"`` looks for nearer records.
+
+        >>> import incrowd as ic
+        >>> ages = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
+        >>> ages.publish(method="top-down", k=2).to_arrow()["age"].to_pylist()
+        ['[31-32]', '[31-32]', '[40-45]', '[40-45]']
+        >>> table = ic.Table({"age": [31, 31, 40]}, ["age"])
+        >>> table.publish(k=2, max_suppressed=1).to_arrow()["age"].to_pylist()
+        [31, 31]
+        >>> table.publish(levels={"age": 1}, k=3).to_arrow()["age"].to_pylist()
+        ['*', '*', '*']
+        """
+        if method not in _METHODS:
+            raise Error(f"unknown method '{method}'", hint=f"there are: {', '.join(_METHODS)}")
+        options = {"cells": cells, "two_columns": two_columns, "seed": seed, "exchanges": exchanges}
+        given = [name for name, value in options.items() if value not in (None, False)]
+        if method != "global":
+            if offer is not None or levels is not None:
+                raise TypeError("an offer and levels are about method='global'; a local method takes criteria")
+            made = self._native.publish_locally(wish(request, known=_REQUEST), {"method": method, **options}, bar())
+            return Release(made, self._origin)
+        if given:
+            raise TypeError(f"{given[0]} is about local methods; choose one with method='top-down'")
+        return _publish_global(self, offer, levels, request)
+
+    def compare(
+        self,
+        k: int | Sequence[int] | None = None,
+        *,
+        l: PerAttribute | None = None,
+        max_suppressed: Number | None = None,
+        methods: Named | None = None,
+        queries: int = 1000,
+        seed: int = 0,
+    ) -> Comparison:
+        """What each method makes of the table at the same ``k``, or at several: loss, query error, risk, time, memory.
+
+        ``queries`` random count queries are asked for each selectivity and number of attributes.
+
+        >>> import incrowd as ic
+        >>> table = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
+        >>> [row.loss["ncp"] for row in table.compare(2, methods=["top-down", "global:ncp"], queries=10)]
+        [0.214286, 1.0]
+        """
+        ks = [] if k is None else [k] if isinstance(k, int) else list(k)
+        given = {"l": l, "max_suppressed": max_suppressed}
+        asked = wish({name: value for name, value in given.items() if value is not None}, known=tuple(given))
+        words = self._native.compare(asked, ks, _some(methods), queries, seed, bar())
+        return Comparison(words)
+
+    def __repr__(self) -> str:
+        roles = ", ".join(f"{name} ({role})" for name, role in self.roles.items())
+        return f"Table({self.name}: {roles})"
+
+    def _repr_html_(self) -> str:
+        rows = [(name, role, _short(self._hierarchies.get(name))) for name, role in self.roles.items()]
+        return _display.roles(self.name, rows)
+
+
+def _short(rule: Hierarchy | None) -> str:
+    if rule is None or (rule.words is None and rule.rows is None and rule.function is None):
+        return ""
+    if isinstance(rule.words, Mapping) and "tree" in rule.words:
+        return "tree"
+    if isinstance(rule.words, Mapping):
+        return ", ".join(f"{name} {value}" for name, value in rule.words.items())
+    return str(rule.words) if rule.words is not None else "labels" if rule.rows is not None else "function"
+
+
+def _some(value: Named | None) -> list[str] | None:
+    return None if value is None else names(value)
+
+
+def _rules(given: Any) -> dict[str, Rule]:
+    return dict(given) if isinstance(given, Mapping) else {}
+
+
+def _attributes(
+    roles: Mapping[str, list[str]],
+    rules: Mapping[str, Rule],
+    weights: Mapping[str, float] | None,
+    distance: str | Mapping[str, str] | None,
+) -> dict[str, dict[str, Any]]:
+    attributes: dict[str, dict[str, Any]] = {}
+    for role, of_role in roles.items():
+        for name in of_role:
+            if name in attributes:
+                first = attributes[name]["role"]
+                raise Error(
+                    f"attribute '{name}' cannot be {first} and {role} at once",
+                    kind="project",
+                    hint="name it in one place",
+                )
+            rule = hierarchy_of(rules.get(name))
+            attributes[name] = {"role": role, "rule": rule}
+            if rule.words is not None:
+                attributes[name]["hierarchy"] = rule.words
+    if not roles["quasi-identifier"]:
+        raise Error("there is no quasi-identifier", kind="project", hint="name at least one with quasi_identifiers=…")
+    distances = distance if isinstance(distance, Mapping) else {name: distance for name in roles["sensitive"] if distance}
+    given: list[tuple[str, Mapping[str, Any], str]] = [
+        ("weight", weights or {}, "quasi-identifier"),
+        ("distance", distances, "sensitive"),
+    ]
+    for key, words, whose in given:
+        for name, value in words.items():
+            if name not in roles[whose]:
+                raise Error(
+                    f"{key} is given for '{name}', which is no {whose} attribute",
+                    kind="project",
+                    hint=f"there are: {', '.join(roles[whose])}",
+                )
+            attributes[name][key] = float(value) if key == "weight" else value
+    return attributes
+
+
+class Lattice:
+    """Every scheme of a table, annotated: what requests are answered from, without looking at records again."""
+
+    def __init__(self, table: Table, settings: Mapping[str, Any], measured: Mapping[str, Any]) -> None:
+        self.table = table
+        self._settings = dict(settings)
+        self._measured = {name: value for name, value in measured.items() if name in CRITERIA}
+        words = table._native.annotate(self._wish(self._measured, CRITERIA), False, bar())
+        self.n_records: int = words["n_records"]
+        self.n_dropped: int = words["n_dropped"]
+        self.n_schemes: int = words["n_schemes"]
+        self.n_bytes: int = words["n_bytes"]
+
+    def _wish(self, asked: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+        return wish(asked, known=known, **self._settings)
+
+    @takes(Request)
+    def negotiate(
+        self, *, explain: bool = False, as_published: bool = False, **request: Unpack[Request]
+    ) -> Answer:
+        """Asks whether all wishes can be met; if not, the three nearest bargains are offered.
+
+        ``max_suppressed`` is a number of records (``321``) or a share (``0.01``); 0 where it is not given.
+        ``max_level`` is the coarsest level of each attribute, by number or by name; an attribute not named may go to its
+        top. ``best_by`` says which of several answers is best: ``"height"``, ``"ncp"``, ``"discernibility"``,
+        ``"group-size"``, ``"precision"``, ``"entropy"``, or a mix (``{"ncp": 2, "precision": 1}``).
+        ``explain`` adds why records are lost; ``as_published`` answers as the published search does.
+
+        >>> import incrowd as ic
+        >>> lattice = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)}).annotate()
+        >>> answer = lattice.negotiate(k=2, max_level={"age": 1})
+        >>> (answer.exact or answer.offers.height).n_suppressed
+        0
+        >>> answer.offers.suppression.concession
+        'lose 1 records instead of at most 0'
+        """
+        asked = self._wish(request, _REQUEST)
+        words = self.table._native.negotiate(asked, explain, as_published, bar())
+        return Answer(words, _Asked(self.table._native, asked, words["request"]))
+
+    @takes(Request)
+    def frontier(self, over: str = "k", **request: Unpack[Request]) -> Frontier:
+        """Every bargain that no other beats on privacy, records lost and loss together.
+
+        ``over`` is the criterion that is varied; the others hold throughout, and a value given for it is the least that is
+        looked at. At most 10 % of the records are lost where ``max_suppressed`` does not say otherwise, and loss is NCP
+        where ``best_by`` does not.
+
+        >>> import incrowd as ic
+        >>> lattice = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)}).annotate()
+        >>> [(bargain.k, bargain.levels) for bargain in lattice.frontier(max_suppressed=0.5)]
+        [(3, {'age': 3}), (2, {'age': 1})]
+        """
+        asked = self._wish(request, _REQUEST)
+        words = self.table._native.frontier(asked, over, bar())
+        return Frontier(words, _Asked(self.table._native, asked, None))
+
+    @takes(Criteria)
+    def schemes(self, **criteria: Unpack[Criteria]) -> list[Scheme]:
+        """Every scheme, with the records that it would lose where criteria are given."""
+        words = self.table._native.annotate(self._wish(criteria, CRITERIA), True, bar())
+        return [Scheme(scheme) for scheme in words["schemes"]]
+
+    @takes(Criteria)
+    def heights(self, **criteria: Unpack[Criteria]) -> list[Height]:
+        """A line per height: least, mean and most groups, and records lost where criteria are given."""
+        words = self.table._native.annotate(self._wish(criteria, CRITERIA), False, bar())
+        return [Height(height) for height in words["heights"]]
+
+    @takes(Criteria)
+    def pyramid(self, *, max_suppressed: float = 0, **criteria: Unpack[Criteria]) -> Picture:
+        """All schemes by height as a picture: green where at most ``max_suppressed`` records are lost.
+
+        ``max_suppressed`` is a number of records, or a share.
+        """
+        if self.n_schemes > 100_000:
+            return Picture(_display.heights([height.to_dict() for height in self.heights(**criteria)]))
+        words = [scheme.to_dict() for scheme in self.schemes(**criteria)]
+        allowed = max_suppressed if isinstance(max_suppressed, float) else max_suppressed / max(self.n_records, 1)
+        return Picture(_display.pyramid(words, self.n_records, allowed))
+
+    def __repr__(self) -> str:
+        return f"Lattice({self.n_schemes:,} schemes over {self.n_records:,} records)"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{_display.escape(repr(self))}</p>" + self.pyramid(**self._measured)._repr_html_()
+
+
+class Picture:
+    """Something to look at in a notebook; ``svg`` or ``html`` to keep."""
+
+    def __init__(self, markup: str) -> None:
+        self.html = markup
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return "Picture(show it in a notebook, or write .html to a file)"
+
+
+class Release:
+    """A published table with its certificate; it has been verified.
+
+    It speaks the Arrow PyCapsule interface, so that ``polars.DataFrame(release)`` and ``pyarrow.table(release)`` work.
+    Columns that were not generalized have the type that they had; categories are those that published records have.
+    """
+
+    def __init__(self, native: _native.Release, origin: Origin) -> None:
+        self._native = native
+        self._origin = origin
+        self.certificate = Certificate(native.certificate)
+
+    @property
+    def report(self) -> str:
+        """The HTML page for the person who signs."""
+        return self._native.report
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.certificate.columns)
+
+    def __len__(self) -> int:
+        return self.certificate.n_records_published
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._native.__arrow_c_stream__(requested_schema)
+
+    def _exact(self) -> list[str]:
+        levels = self.certificate.levels
+        if levels is None:
+            return [column for column in self.columns if column not in self.certificate.quasi_identifiers]
+        return [column for column in self.columns if levels.get(column, 0) == 0]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """As a pandas frame with a new index, for the old one would tell the order of the table.
+
+        An index that is an attribute of the table is the index of the release too.
+        """
+        return to_pandas(self._native, self._origin, self._exact())
+
+    def to_polars(self) -> polars.DataFrame:
+        return to_polars(self._native, self._origin, self._exact())
+
+    def to_arrow(self) -> pyarrow.Table:
+        return to_arrow(self._native)
+
+    def to_frame(self) -> Any:
+        """As what the table was: pandas, polars, or else Arrow."""
+        make: dict[str, Callable[[], Any]] = {"pandas": self.to_pandas, "polars": self.to_polars}
+        return make.get(self._origin.kind, self.to_arrow)()
+
+    def verify(self) -> Verdict:
+        """Judges the release anew, with code that shares no counting with what made it."""
+        return Verdict(self._native.verify(bar()))
+
+    def write(self, path: PathLike, *, force: bool = False) -> Path:
+        """Writes ``.csv`` or ``.parquet`` with certificate and report beside it, or nothing at all.
+
+        The bytes are those that the command line writes. Nothing is replaced without ``force``.
+        """
+        written, _, _ = self._native.write(os.fspath(path), force, bar())
+        return Path(written)
+
+    def __repr__(self) -> str:
+        return f"Release({self.certificate!r})"
+
+    def _repr_html_(self) -> str:
+        return _display.release(self._native.frame.rows(8), self.columns, repr(self))
+
+
+def _publish_global(
+    table: Table,
+    offer: Offer | Answer | Bargain | str | None,
+    levels: Mapping[str, int | str] | None,
+    request: Mapping[str, Any],
+) -> Release:
+    """One level per attribute for all records."""
+    if levels is not None:
+        if offer is not None:
+            raise TypeError("give an offer or levels, not both")
+        asked = wish(request, known=_REQUEST)
+        return _published(table, asked, levels, None, "levels", None)
+    if offer is None or isinstance(offer, str):
+        offer = _chosen(table.negotiate(**request), offer or "exact")
+    elif request:
+        raise TypeError("an offer says what is published; give it, or keywords, not both")
+    if isinstance(offer, Answer):
+        offer = _chosen(offer, "exact")
+    source = offer._asked
+    if source is None or source.table is not table._native:
+        raise Error("the offer is about another table", hint="publish it with the table that it was negotiated for")
+    if isinstance(offer, Bargain):
+        over = offer[offer._over]
+        held = {name: value for name, value in offer._criteria.items() if name != offer._over}
+        return _published(table, source.wish, offer.levels, {**held, offer._over: over}, "levels", None)
+    return _published(table, source.wish, offer.levels, offer.criteria, offer._choice, source.request)
+
+
+# The ways to make a release, by name.
+_METHODS = ("global", "top-down", "bottom-up", "mondrian", "mondrian-relaxed", "deal", "deal-plain")
+
+
+def _chosen(answer: Answer, choice: str) -> Offer:
+    """Who would accept an offer accepts the answer that needs none."""
+    if answer.exact is not None:
+        return answer.exact
+    if choice == "exact":
+        raise Error("not all wishes can be met", hint='take an offer: "suppression", "height" or "privacy"')
+    if choice not in ("suppression", "height", "privacy"):
+        raise Error(f"unknown offer '{choice}'", hint="there are: exact, suppression, height, privacy")
+    offer: Offer | None = getattr(answer.offers, choice)
+    if offer is None:
+        raise Error(f"there is no {choice} offer", hint="take another one")
+    return offer
+
+
+def _published(
+    table: Table,
+    asked: Mapping[str, Any],
+    levels: Mapping[str, int | str],
+    promised: Mapping[str, Any] | None,
+    choice: str,
+    request: Mapping[str, Any] | None,
+) -> Release:
+    words = None if promised is None else to_json(promised)
+    made = table._native.publish(dict(asked), _wishes.levels(levels), words, choice, to_json(request), bar())
+    return Release(made, table._origin)
+
+
+def open(path: PathLike) -> Table:
+    """The table of a project, by its folder or its ``incrowd.toml``."""
+    return Table.open(path)
+
+
+@takes(Criteria)
+def verify(
+    data: Any,
+    quasi_identifiers: Named | None = None,
+    *,
+    sensitive: Named | None = None,
+    certificate: Certificate | Mapping[str, Any] | PathLike | None = None,
+    project: PathLike | None = None,
+    suppressed_as: str = "group",
+    delimiter: str | None = None,
+    **criteria: Unpack[Criteria],
+) -> Verdict:
+    """Judges any table, whoever made it: a data frame, a CSV or Parquet file, or a release.
+
+    What is promised is what the keywords say, or else the certificate: that of a release, the one beside a file, or the
+    one that is given. t, delta and beta compare with the original table where the certificate tells its distribution, or
+    ``project`` names it, and otherwise with the table itself (``compared_with_itself``). ``suppressed_as="absent"`` leaves
+    out records that are ``*`` in every quasi-identifier.
+
+    >>> import incrowd as ic
+    >>> ic.verify({"age": ["30-39"] * 3 + ["40-49"] * 2}, quasi_identifiers=["age"], k=3).holds
+    False
+    """
+    if suppressed_as not in ("group", "absent"):
+        raise Error(f"suppressed_as is '{suppressed_as}'", hint='"group" or "absent"')
+    frame, file = None, "data frame"
+    if isinstance(data, (str, os.PathLike)):
+        file = os.fspath(data)
+    elif isinstance(data, Release):
+        frame = data._native.frame
+        certificate = data.certificate if certificate is None and quasi_identifiers is None else certificate
+    else:
+        columns = [*names(quasi_identifiers or ()), *names(sensitive or ())]
+        frame, _ = frame_of(data, file, declared=columns)
+    text, beside = None, None
+    if isinstance(certificate, Certificate):
+        text = to_json(certificate.to_dict())
+    elif isinstance(certificate, Mapping):
+        text = to_json(dict(certificate))
+    elif certificate is not None:
+        beside = os.fspath(certificate)
+    words = _native.verify(
+        file,
+        frame,
+        text,
+        beside,
+        _some(quasi_identifiers),
+        _some(sensitive),
+        _wishes.criteria(criteria),
+        None if project is None else os.fspath(project),
+        suppressed_as == "absent",
+        delimiter,
+        bar(),
+    )
+    return Verdict(words)
+
+
+def attack(
+    *releases: Release | PathLike,
+    quasi_identifiers: Named | None = None,
+    sensitive: Named | None = None,
+    project: PathLike | None = None,
+    outside: Any = None,
+    hierarchies: Mapping[str, PathLike] | None = None,
+    worst: int = 3,
+    show_values: bool = False,
+) -> Attack:
+    """What somebody learns from a release, or from two together: homogeneity, similarity, skewness and linkage.
+
+    ``outside`` is a table of people with some of the quasi-identifiers, a file or a data frame; with ``project`` the
+    project's own records are looked for, the worst case. ``hierarchies`` are files of labels by attribute. No value of the
+    data is in the result unless ``show_values``.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 31, 40, 40], "disease": list("aabc")}, ["age"], sensitive="disease")
+    >>> ic.attack(table.publish(k=2)).is_certain
+    True
+    """
+    with tempfile.TemporaryDirectory(prefix="incrowd-attack-") as folder:
+        files = []
+        for i, release in enumerate(releases):
+            if isinstance(release, Release):
+                path = os.path.join(folder, f"{i}.parquet")
+                release.write(path)
+                files.append(path)
+            else:
+                files.append(os.fspath(release))
+        people = None
+        if outside is not None and not isinstance(outside, (str, os.PathLike)):
+            people, _ = frame_of(outside, "outside")
+        labels = [f"{name}={os.fspath(path)}" for name, path in (hierarchies or {}).items()]
+        words = _native.attack(
+            files,
+            _some(quasi_identifiers),
+            _some(sensitive),
+            None if project is None else os.fspath(project),
+            os.fspath(outside) if isinstance(outside, (str, os.PathLike)) else None,
+            people,
+            labels,
+            worst,
+            show_values,
+            bar(),
+        )
+    for i, release in enumerate(releases):
+        if isinstance(release, Release):
+            words["releases"][i]["file"] = f"release {i + 1}"
+    return Attack(words)
+
+
+def study_deal(frequencies: Sequence[int], k: range | int = range(2, 22), *, seed: int = 1) -> Study:
+    """How diverse dealt classes are, and how near to the table, beside classes made by chance.
+
+    >>> import incrowd as ic
+    >>> rows = ic.study_deal([167, 153, 127, 103, 91, 89], range(8, 10)).rows
+    >>> [(row["k"], row["fewest_distinct"]) for row in rows if row["made"] == "dealt"]
+    [(8, 5), (9, 6)]
+    """
+    ks = (k, k) if isinstance(k, int) else (k[0], k[-1])
+    return Study(_native.study_deal(list(frequencies), f"{ks[0]}..{ks[1]}", seed))
+
+
+def profile(data: Any, *, values: bool = False, delimiter: str | None = None, missing: Named = ()) -> Profile:
+    """What each column of a data frame, a file or a project looks like; no value is shown unless ``values=True``.
+
+    >>> import incrowd as ic
+    >>> [column.suggested_role for column in ic.profile({"age": [31, 32], "disease": ["a", "b"]}).columns]
+    ['quasi-identifier', 'sensitive']
+    """
+    if isinstance(data, (str, os.PathLike)):
+        return Profile(_native.profile_file(os.fspath(data), values, delimiter, names(missing), bar()))
+    frame, _ = frame_of(data, "data frame")
+    return Profile(_native.profile_frame(frame, values, names(missing), bar()))
+
+
+class Suggestion(Profile):
+    """A first guess at the roles and hierarchies of a table, each with its reason; ``text`` is the project file."""
+
+    text: str
+    n_schemes: int
+
+    def __init__(self, words: Mapping[str, Any], data: Any = None) -> None:
+        super().__init__(words)
+        object.__setattr__(self, "_data", data)
+
+    def table(self) -> Table:
+        """The table with what was suggested; read and correct it before you trust it."""
+        if self._data is None:
+            return Table.open(self.to_dict()["project"])
+        of_role: dict[str, dict[str, Any]] = {}
+        for column in self.columns:
+            rule = column.to_dict()["suggested_hierarchy"]
+            of_role.setdefault(column.suggested_role, {})[column.name] = None if rule is None else _of_toml(rule)
+        return Table(
+            self._data,
+            of_role.get("quasi-identifier", {}),
+            sensitive=list(of_role.get("sensitive", ())),
+            identifiers=list(of_role.get("identifier", ())),
+            missing=self.to_dict()["missing"] or ("",),
+            missing_records=self.to_dict()["missing_records"],
+        )
+
+
+def _of_toml(rule: str) -> Hierarchy:
+    """A suggested hierarchy, which is written as the project file writes it."""
+    return Hierarchy(_native.rule_of_toml(rule))
+
+
+def init(
+    data: Any,
+    output: PathLike | None = None,
+    *,
+    force: bool = False,
+    delimiter: str | None = None,
+    missing: Named = (),
+) -> Suggestion:
+    """Suggests roles and hierarchies, each with its reason: for a file a project file is written, for a frame nothing.
+
+    >>> import incrowd as ic
+    >>> table = ic.init({"age": [31, 32, 40, 41], "disease": list("abab")}).table()
+    >>> table.roles
+    {'age': 'quasi-identifier', 'disease': 'sensitive'}
+    """
+    if isinstance(data, (str, os.PathLike)):
+        where = None if output is None else os.fspath(output)
+        return Suggestion(_native.init_file(os.fspath(data), where, force, delimiter, names(missing), bar()))
+    if output is not None:
+        raise Error("a data frame has no path that a project file could name", hint="save it to a file first")
+    frame, _ = frame_of(data, "data frame")
+    return Suggestion(_native.init_frame(frame, names(missing), bar()), data)
+
+
+def demo(folder: PathLike | None = None, *, records: int = 60_000, seed: int = 1) -> Table:
+    """Two years of discharges from a hospital that does not exist, to try things on.
+
+    They are written into ``folder``, with their project; into a temporary one where none is given, which is there as long
+    as the table is.
+
+    >>> import incrowd as ic
+    >>> counts = ic.demo(records=1000).count()
+    >>> counts.n_records, counts.n_dropped
+    (996, 4)
+    """
+    place = tempfile.mkdtemp(prefix="incrowd-demo-") if folder is None else os.fspath(folder)
+    _native.write_demo(place, records, seed)
+    table = Table.open(place)
+    if folder is None:
+        weakref.finalize(table._native, shutil.rmtree, place, ignore_errors=True)
+    return table
+
+
+def serve(
+    project: PathLike | None = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    token: str | None = None,
+    open: bool = False,
+) -> None:
+    """Serves the page for a project or a file until Ctrl-C; made-up data where nothing is named and nothing is here."""
+    try:
+        _native.serve(None if project is None else os.fspath(project), host, port, token, open)
+    except KeyboardInterrupt:
+        pass
+

@@ -1,0 +1,165 @@
+"""What is asked for: keyword arguments as the texts that the command line would have got."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, TypedDict, TypeVar, Union
+
+from ._error import Error
+
+Number = Union[int, float, str]
+# A number, or one per sensitive attribute.
+PerAttribute = Union[Number, Mapping[str, Number]]
+Pair = Union[Sequence[Number], str]
+
+
+class Criteria(TypedDict, total=False):
+    """How much privacy every published group has; all that are given hold at once."""
+
+    k: int
+    k_map: int
+    l: PerAttribute
+    alpha: PerAttribute
+    entropy_l: PerAttribute
+    recursive: Union[Pair, Mapping[str, Pair]]
+    t: PerAttribute
+    delta: PerAttribute
+    beta: PerAttribute
+    enhanced_beta: PerAttribute
+
+
+class Request(Criteria, total=False):
+    """Criteria, how many records may be lost, how coarse values may get, and what is best.
+
+    ``max_suppressed`` is a number of records (``321``), a share (``0.01``), or a text (``"1%"``).
+    """
+
+    max_suppressed: Number
+    max_level: Mapping[str, int | str]
+    best_by: str | Mapping[str, float]
+
+
+CRITERIA = tuple(Criteria.__annotations__)
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def takes(kind: Any) -> Callable[[Function], Function]:
+    """Shows the keywords of ``kind`` in a function's signature, where help and notebooks look."""
+
+    def shown(function: Function) -> Function:
+        signature = inspect.signature(function)
+        named = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        known = {parameter.name for parameter in named}
+        more = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
+            for name, hint in _annotations(kind).items()
+            if name not in known
+        ]
+        function.__signature__ = signature.replace(parameters=[*named, *more])  # type: ignore[attr-defined]
+        return function
+
+    return shown
+
+
+def _annotations(kind: Any) -> dict[str, Any]:
+    return dict(Criteria.__annotations__ if kind is Criteria else {**Criteria.__annotations__, **Request.__annotations__})
+
+
+def wish(
+    asked: Mapping[str, Any],
+    *,
+    known: Sequence[str],
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: str | None = None,
+    threads: int = 0,
+    memory: str | None = None,
+) -> dict[str, Any]:
+    """All of it in texts; ``known`` are the keywords that make sense here."""
+    for name in asked:
+        if name not in known:
+            raise TypeError(f"unexpected keyword argument '{name}'; there are: {', '.join(known)}")
+    given = {name: value for name, value in asked.items() if value is not None}
+    return {
+        "quasi_identifiers": None if quasi_identifiers is None else names(quasi_identifiers),
+        "sensitive": sensitive,
+        "threads": threads,
+        "memory": memory,
+        "criteria": {name: _criterion(name, given[name]) for name in CRITERIA if name in given},
+        "max_suppressed": _suppressed(given["max_suppressed"]) if "max_suppressed" in given else None,
+        "max_level": levels(given["max_level"]) if "max_level" in given else None,
+        "best_by": _best_by(given["best_by"]) if "best_by" in given else None,
+    }
+
+
+def names(value: str | Sequence[str] | Mapping[str, Any]) -> list[str]:
+    """One name or several."""
+    return [value] if isinstance(value, str) else [str(name) for name in value]
+
+
+def levels(value: Mapping[str, int | str]) -> list[str]:
+    """``{"age": 2}`` as ``["age=2"]``."""
+    return [f"{name}={level}" for name, level in value.items()]
+
+
+def criteria(asked: Mapping[str, Any]) -> dict[str, list[str]]:
+    texts: dict[str, list[str]] = wish(asked, known=CRITERIA)["criteria"]
+    return texts
+
+
+def text(value: Any) -> str:
+    """A number as it is written: ``0.2``, never ``2e-1``."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        raise TypeError("a truth value is not a number")
+    try:
+        return str(operator.index(value))
+    except TypeError:
+        return format(Decimal(repr(float(value))), "f")
+
+
+def _criterion(name: str, value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        return [f"{attribute}:{_value(name, of)}" for attribute, of in value.items()]
+    return [_value(name, value)]
+
+
+def _value(name: str, value: Any) -> str:
+    if name == "recursive" and not isinstance(value, str):
+        return ",".join(text(part) for part in value)
+    if name in ("k", "k_map", "l") and isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return text(value)
+
+
+def _suppressed(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    written = text(value)
+    try:
+        operator.index(value)
+        return written
+    except TypeError:
+        pass
+    share = Decimal(written)
+    if not 0 <= share <= 1:
+        raise Error(
+            f"{written} is not a share of the records",
+            hint="give a whole number of records such as 321, or a share from 0.0 to 1.0",
+        )
+    return f"{share * 100:f}%"
+
+
+def _best_by(value: str | Mapping[str, float]) -> str:
+    if isinstance(value, str):
+        return value.replace("_", "-")
+    return ",".join(f"{name.replace('_', '-')}={text(weight)}" for name, weight in value.items())
+
+
+def to_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

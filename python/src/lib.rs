@@ -1,0 +1,36 @@
+//! What Python loads: thin wrappers over the engine and the workbench, which speak the words of `--json`.
+//!
+//! Modules stand in reading order; each uses only those above it. `python/incrowd` makes plain objects of the words.
+
+use pyo3::prelude::*;
+
+mod words;
+mod work;
+mod frame;
+mod restore;
+mod wish;
+mod table;
+mod release;
+mod tools;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::frame::Frame;
+    #[pymodule_export]
+    use super::release::Release;
+    #[pymodule_export]
+    use super::table::Table;
+    #[pymodule_export]
+    use super::tools::{
+        attack, init_file, init_frame, profile_file, profile_frame, rule_of_toml, serve, study_deal, text_of, verify,
+        write_demo,
+    };
+
+    #[pymodule_init]
+    fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
+        use super::PyModuleMethods;
+        incrowd_workbench::source::quiet_guarded_panics();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,298 @@
+//! A release in memory: verified before anyone sees it, and written to a file by the same way as on the command line.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt64Array};
+use arrow_schema::{DataType, Field, Schema};
+use arrow_select::take::take;
+use incrowd::hierarchy::absent_values;
+use incrowd::table::{Cells, Domain, Encoder};
+use incrowd::verify::SuppressedAs;
+use incrowd::wire::{self, Certificate};
+use incrowd::{Error, ErrorKind, Result};
+use incrowd_workbench::commands::publish::{self, Files};
+use incrowd_workbench::commands::verify::{Checked, Question, judge_source};
+use incrowd_workbench::io_error;
+use incrowd_workbench::outside::outside;
+use incrowd_workbench::source::{self, CsvOptions, Source};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use serde_json::Value;
+
+use crate::frame::{Frame, stream};
+use crate::restore::restored;
+use crate::table::{Bargain, Known, Way};
+use crate::words::to_python;
+use crate::work::{QUIET, work};
+
+/// What Python calls a release.
+#[pyclass(frozen, module = "incrowd._native")]
+pub struct Release {
+    known: Arc<Known>,
+    bargain: Bargain,
+    frame: source::Frame,
+    certificate: Certificate,
+    report: String,
+}
+
+/// Publishes into a file that is gone at the end, so that what is in memory has been verified as any release is.
+pub fn publish(known: &Arc<Known>, bargain: Bargain) -> Result<Release> {
+    let folder = tempfile::tempdir().map_err(|error| io_error(Path::new("temporary folder"), error))?;
+    let path = folder.path().join("release.parquet");
+    let files = publish::prepare(&known.project, &path, false)?;
+    let certificate = write(known, &bargain, &files, false)?;
+    let report = std::fs::read_to_string(&files.report).map_err(|error| io_error(&files.report, error))?;
+    let read = Source::open(&path, &CsvOptions::default())?;
+    let mut batches = Vec::new();
+    read.for_each(&read.column_names(), |batch, _| Ok(batches.push(batch)))?;
+    let frame = source::Frame { name: "release".into(), schema: read.schema().clone(), batches: batches.into() };
+    let is_exact = |name: &str| match certificate.levels.get(name) {
+        Some(level) => level.as_u64() == Some(0),
+        None => !certificate.quasi_identifiers.iter().any(|known| known == name),
+    };
+    let frame = restored(frame, known.project.frame.as_ref(), is_exact)?;
+    Ok(Release { known: known.clone(), bargain, frame, certificate, report })
+}
+
+/// Publishes with certificate and report, or nothing.
+fn write(known: &Known, bargain: &Bargain, files: &Files, replace: bool) -> Result<Certificate> {
+    let (project, counted) = (&known.project, &bargain.ready.counted);
+    let published = match (&bargain.way, bargain.agreed()) {
+        (_, Some(agreed)) => publish::publish(project, counted, &agreed, files, replace, &QUIET)?,
+        (Way::Local { local, criteria }, None) => {
+            let bar = QUIET.things("generalizing", counted.counts.n_records(), "records");
+            let made = local.make(counted, criteria, &bar)?;
+            bar.finish_and_clear();
+            if let Some((criterion, reached, n_failing)) = made.missed().into_iter().next() {
+                let names = counted.sensitive_names();
+                return Err(Error::new(
+                    ErrorKind::Request,
+                    format!(
+                        "{} of {} groups miss {}: {} is reached; nothing was published",
+                        n_failing,
+                        made.judgement.n_groups,
+                        wire::criterion_in_words(criterion, &names),
+                        wire::number_in_words(criterion.measure, reached)
+                    ),
+                )
+                .hint("a local method keeps k and one l by construction: ask for a greater k, or for less"));
+            }
+            publish::publish_made(project, counted, made, files, replace, &QUIET)?
+        }
+        (Way::Global { .. }, None) => unreachable!("a scheme was agreed on"),
+    };
+    match published.holds {
+        true => Ok(published.certificate),
+        false => Err(Error::new(ErrorKind::Data, "the release does not keep its promise; nothing was written")
+            .hint("this should not have happened: please report it")),
+    }
+}
+
+#[pymethods]
+impl Release {
+    #[getter]
+    fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &serde_json::to_value(&self.certificate).expect("a certificate is JSON"))
+    }
+
+    #[getter]
+    fn report(&self) -> &str {
+        &self.report
+    }
+
+    #[getter]
+    fn frame(&self) -> Frame {
+        Frame { inner: self.frame.clone() }
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        stream(py, &self.frame)
+    }
+
+    /// The third reading, of what is in memory; the table that it came from says what the certificate must not tell.
+    #[pyo3(signature = (progress = None))]
+    fn verify<'py>(&self, py: Python<'py>, progress: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let verdict = work(py, progress.as_ref(), || self.judge(&self.frame))?;
+        to_python(py, &verdict)
+    }
+
+    /// Writes the release with its certificate and report; returns where they are.
+    #[pyo3(signature = (path, replace, progress = None))]
+    fn write(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        replace: bool,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<(PathBuf, PathBuf, PathBuf)> {
+        work(py, progress.as_ref(), || {
+            let files = publish::prepare(&self.known.project, &path, replace)?;
+            write(&self.known, &self.bargain, &files, replace)?;
+            Ok((files.release, files.certificate, files.report))
+        })
+    }
+
+    /// The records of a frame in their order, each as the release publishes those like it, and empty where the
+    /// release has none like it.
+    #[pyo3(signature = (frame, progress = None))]
+    fn recode(&self, py: Python<'_>, frame: &Frame, progress: Option<Bound<'_, PyAny>>) -> PyResult<Frame> {
+        let inner = work(py, progress.as_ref(), || self.recoded(&frame.inner))?;
+        Ok(Frame { inner })
+    }
+}
+
+impl Release {
+    fn judge(&self, frame: &source::Frame) -> Result<Value> {
+        let certificate = &self.certificate;
+        let question = Question {
+            quasi_identifiers: &certificate.quasi_identifiers,
+            sensitive: &certificate.sensitive,
+            criteria: &certificate.promised().expect("the certificate is our own"),
+        };
+        let scheme = self.bargain.agreed().map(|agreed| agreed.offer.scheme);
+        let all = outside(&self.bargain.ready.counted, scheme.as_ref(), &None);
+        let source = Source::of_frame(frame)?;
+        let judged = judge_source(&source, String::new(), &question, |_| all, SuppressedAs::Group, &QUIET)?;
+        let mut claims = wire::check_claims(certificate, &judged.verdict, &judged.columns, &judged.sha256);
+        claims.retain(|claim| claim.claim != "file");
+        claims.extend(wire::check_dealt(certificate, &judged.file));
+        Ok(Checked { judged, sensitive: certificate.sensitive.clone(), claims, is_own: false }.document())
+    }
+
+    fn recoded(&self, frame: &source::Frame) -> Result<source::Frame> {
+        if self.bargain.agreed().is_none() {
+            return Err(Error::new(ErrorKind::Request, "ranges of groups cannot be given to other records")
+                .hint("publish with method=\"global\""));
+        }
+        let source = Source::of_frame(frame)?;
+        self.certificate.columns.iter().try_for_each(|name| source.check_column(name))?;
+        let labels = self.labels_of_new(frame)?;
+        let published = self.published()?;
+        let missing = &self.known.project.missing;
+        let columns = &self.certificate.columns;
+        let quasi_identifiers = &self.certificate.quasi_identifiers;
+        let level = |name: &str| self.certificate.levels.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let mut batches = Vec::new();
+        let mut fields: Vec<Field> = Vec::new();
+        for batch in frame.batches.iter() {
+            let column = |name: &str| batch.column_by_name(name).expect("columns were checked above");
+            let mut keep = vec![true; batch.num_rows()];
+            if missing.drop_records {
+                for name in columns {
+                    missing.mark(name, column(name), &mut keep)?;
+                }
+            }
+            let texts: Vec<Vec<Option<&str>>> = quasi_identifiers
+                .iter()
+                .zip(&labels)
+                .map(|(name, of_value)| {
+                    let mut encoder = Encoder::new(name, missing);
+                    let mut codes = Vec::new();
+                    encoder.encode(column(name), &mut codes)?;
+                    // Code 0 is "no value".
+                    let of_code = |code: usize| match code {
+                        0 => of_value.get(&None).and_then(|label| label.as_deref()),
+                        _ => of_value.get(&Some(encoder.values()[code].clone())).and_then(|label| label.as_deref()),
+                    };
+                    let of_code: Vec<Option<&str>> = (0..encoder.n_codes()).map(of_code).collect();
+                    Ok(codes.into_iter().map(|code| of_code[code as usize]).collect())
+                })
+                .collect::<Result<_>>()?;
+            let is_published = |record: usize| {
+                let cells: Option<Vec<&str>> = texts.iter().map(|texts| texts[record]).collect();
+                keep[record] && cells.is_some_and(|cells| published.contains(&cells.join("\0")))
+            };
+            let place = |record: usize| is_published(record).then_some(record as u64);
+            let places: UInt64Array = (0..batch.num_rows()).map(place).collect();
+            let wrong = |error: arrow_schema::ArrowError| Error::new(ErrorKind::Data, error.to_string());
+            let array = |name: &String| -> Result<ArrayRef> {
+                match quasi_identifiers.iter().position(|known| known == name).filter(|_| level(name) > 0) {
+                    Some(a) => {
+                        let cell = |record: usize| places.is_valid(record).then(|| texts[a][record]).flatten();
+                        Ok(Arc::new((0..batch.num_rows()).map(cell).collect::<StringArray>()))
+                    }
+                    None => take(column(name), &places, None).map_err(wrong),
+                }
+            };
+            let arrays: Vec<ArrayRef> = columns.iter().map(array).collect::<Result<_>>()?;
+            fields =
+                columns.iter().zip(&arrays).map(|(name, a)| Field::new(name, a.data_type().clone(), true)).collect();
+            let schema = Arc::new(Schema::new(fields.clone()));
+            batches.push(RecordBatch::try_new(schema, arrays).map_err(wrong)?);
+        }
+        if batches.is_empty() {
+            fields = columns.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
+        }
+        Ok(source::Frame { name: frame.name.clone(), schema: Arc::new(Schema::new(fields)), batches: batches.into() })
+    }
+
+    /// The combinations of quasi-identifiers that the release shows.
+    fn published(&self) -> Result<HashSet<String>> {
+        let mut published = HashSet::new();
+        for batch in self.frame.batches.iter() {
+            let cells: Vec<Cells> = self
+                .certificate
+                .quasi_identifiers
+                .iter()
+                .map(|name| Cells::new(name, batch.column_by_name(name).expect("a release has its quasi-identifiers")))
+                .collect::<Result<_>>()?;
+            let mut text = String::new();
+            for record in 0..batch.num_rows() {
+                let read = |cells: &Cells| match cells.read(record, &mut text) {
+                    true => text.clone(),
+                    false => MISSING.to_string(),
+                };
+                published.insert(cells.iter().map(read).collect::<Vec<_>>().join("\0"));
+            }
+        }
+        Ok(published)
+    }
+
+    /// By quasi-identifier, what each value of a new frame is at the level of the release; none where the hierarchy
+    /// does not know it.
+    fn labels_of_new(&self, frame: &source::Frame) -> Result<Vec<HashMap<Option<String>, Option<String>>>> {
+        let counted = &self.bargain.ready.counted;
+        let missing = &self.known.project.missing;
+        let of_attribute = |(attribute, domain): (&incrowd_workbench::project::Attribute, &Domain)| {
+            let name = &attribute.name;
+            let mut encoder = Encoder::new(name, missing);
+            let mut has_missing = domain.missing().is_some();
+            let mut codes = Vec::new();
+            for batch in frame.batches.iter() {
+                encoder.encode(batch.column_by_name(name).expect("columns were checked before"), &mut codes)?;
+                has_missing |= codes.contains(&0);
+            }
+            let label = has_missing.then(|| missing.label());
+            let new = Domain::new(name, encoder.values()[1..].to_vec(), label);
+            let unknown: HashSet<&str> = absent_values(&attribute.rule, &new).into_iter().collect();
+            let known =
+                new.present().map(|(_, value)| value.to_string()).filter(|value| !unknown.contains(value.as_str()));
+            // Together with those of the table, so that labels are written as they were there.
+            let values = domain.present().map(|(_, value)| value.to_string()).chain(known).collect();
+            let all = Domain::new(name, values, label);
+            let hierarchy = attribute.rule.resolve(&all)?;
+            let level = self.certificate.levels.get(name).and_then(Value::as_u64).unwrap_or(0) as usize;
+            let values = hierarchy.level(level);
+            let label_of = |code: usize| values.labels()[values.of_base()[code].index()].clone();
+            let mut labels: HashMap<Option<String>, Option<String>> =
+                all.present().map(|(code, value)| (Some(value.to_string()), Some(label_of(code.index())))).collect();
+            if let Some(code) = all.missing() {
+                let label = if level == 0 { MISSING.to_string() } else { label_of(code.index()) };
+                labels.insert(None, Some(label));
+            }
+            Ok(labels)
+        };
+        counted.quasi_identifiers.iter().zip(counted.counts.domains()).map(of_attribute).collect()
+    }
+}
+
+/// Stands for "no value" among texts, none of which can be this.
+const MISSING: &str = "\0\0";

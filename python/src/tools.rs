@@ -1,0 +1,241 @@
+//! Verbs that need no table of their own: suggesting a project, looking at data, judging a release, the page, the demo.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use incrowd::{Error, ErrorKind, Missing};
+use incrowd_workbench::commands::verify::{SuppressedRecords, certificate_of, check, parse_certificate};
+use incrowd_workbench::commands::{attack as attacking, init, profile, serve as page, study, verify as verifying};
+use incrowd_workbench::source::{Frame as Records, Source};
+use incrowd_workbench::talk::Talk;
+use incrowd_workbench::{demo_data, survey};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::frame::Frame;
+use crate::wish::criteria_args;
+use crate::words::{raised, to_python};
+use crate::work::{QUIET, work};
+
+fn separator(text: Option<&str>) -> PyResult<Option<u8>> {
+    let wrong = |what: String| raised(&Error::new(ErrorKind::Request, format!("delimiter {what}")));
+    text.map(|text| init::parse_delimiter(text).map_err(wrong)).transpose()
+}
+
+fn tokens(missing: &[String]) -> Option<Missing> {
+    (!missing.is_empty()).then(|| Missing { tokens: missing.to_vec(), drop_records: true })
+}
+
+/// How incrowd writes a number, to compare with the texts that it reads.
+#[pyfunction]
+pub fn text_of(number: f64) -> String {
+    number.to_string()
+}
+
+/// A hierarchy that is written as the project file writes it, as Python's dicts and lists.
+#[pyfunction]
+pub fn rule_of_toml<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    let wrong = |error: toml::de::Error| raised(&Error::new(ErrorKind::Hierarchy, error.message()));
+    let table: toml::Table = format!("rule = {text}").parse().map_err(wrong)?;
+    to_python(py, &serde_json::to_value(&table["rule"]).expect("TOML is JSON"))
+}
+
+#[pyfunction]
+#[pyo3(signature = (data, output, force, delimiter, missing, progress = None))]
+pub fn init_file<'py>(
+    py: Python<'py>,
+    data: PathBuf,
+    output: Option<PathBuf>,
+    force: bool,
+    delimiter: Option<&str>,
+    missing: Vec<String>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let args = init::Args { data, output, force, delimiter: separator(delimiter)?, missing };
+    let document = work(py, progress.as_ref(), || {
+        let made = init::make(&args, &QUIET)?;
+        let mut document = init::to_json(&made);
+        let text = std::fs::read_to_string(&made.file);
+        document["text"] = json!(text.map_err(|error| incrowd_workbench::io_error(&made.file, error))?);
+        Ok(document)
+    })?;
+    to_python(py, &document)
+}
+
+#[pyfunction]
+#[pyo3(signature = (frame, missing, progress = None))]
+pub fn init_frame<'py>(
+    py: Python<'py>,
+    frame: &Frame,
+    missing: Vec<String>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let frame: &Records = &frame.inner;
+    let document = work(py, progress.as_ref(), || {
+        let source = Source::of_frame(frame)?;
+        let found = profile::of_source(None, frame.name.clone(), &source, tokens(&missing), &QUIET)?;
+        let mut document = profile::to_json(&found, false);
+        document["n_schemes"] = json!(survey::n_schemes(&found.suggestions));
+        document["text"] = json!(init::project_text(&frame.name, None, &found.survey, &found.suggestions));
+        Ok(document)
+    })?;
+    to_python(py, &document)
+}
+
+#[pyfunction]
+#[pyo3(signature = (path, values, delimiter, missing, progress = None))]
+pub fn profile_file<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    values: bool,
+    delimiter: Option<&str>,
+    missing: Vec<String>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let args = profile::Args { path, values, delimiter: separator(delimiter)?, missing };
+    let document = work(py, progress.as_ref(), || Ok(profile::to_json(&profile::profile(&args, &QUIET)?, values)))?;
+    to_python(py, &document)
+}
+
+#[pyfunction]
+#[pyo3(signature = (frame, values, missing, progress = None))]
+pub fn profile_frame<'py>(
+    py: Python<'py>,
+    frame: &Frame,
+    values: bool,
+    missing: Vec<String>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let frame = &frame.inner;
+    let document = work(py, progress.as_ref(), || {
+        let source = Source::of_frame(frame)?;
+        let found = profile::of_source(None, frame.name.clone(), &source, tokens(&missing), &QUIET)?;
+        Ok(profile::to_json(&found, values))
+    })?;
+    to_python(py, &document)
+}
+
+/// Judges a file, or a frame in its stead.
+#[pyfunction]
+#[pyo3(signature = (file, frame, certificate, certificate_file, quasi_identifiers, sensitive, criteria, project,
+    suppressed_as_absent, delimiter, progress = None))]
+pub fn verify<'py>(
+    py: Python<'py>,
+    file: PathBuf,
+    frame: Option<&Frame>,
+    certificate: Option<&str>,
+    certificate_file: Option<PathBuf>,
+    quasi_identifiers: Option<Vec<String>>,
+    sensitive: Option<Vec<String>>,
+    criteria: HashMap<String, Vec<String>>,
+    project: Option<PathBuf>,
+    suppressed_as_absent: bool,
+    delimiter: Option<&str>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let criteria = criteria_args(&criteria).map_err(|error| raised(&error))?;
+    let args = verifying::Args {
+        file,
+        certificate: certificate_file,
+        quasi_identifiers,
+        sensitive,
+        project,
+        criteria,
+        suppressed_as: if suppressed_as_absent { SuppressedRecords::Absent } else { SuppressedRecords::Group },
+        delimiter: separator(delimiter)?.map(char::from),
+    };
+    let frame = frame.map(|frame| &frame.inner);
+    let document = work(py, progress.as_ref(), || {
+        if frame.is_none()
+            && let Err(error) = std::fs::metadata(&args.file)
+        {
+            return Err(incrowd_workbench::io_error(&args.file, error));
+        }
+        let certificate = match certificate {
+            Some(text) => Some(parse_certificate(text, "certificate")?),
+            None if frame.is_some() && args.certificate.is_none() => None,
+            None => certificate_of(&args)?,
+        };
+        let checked = check(&args, certificate, frame, &QUIET)?;
+        let mut document = checked.document();
+        document["compared_with_itself"] = json!(checked.is_own);
+        Ok(document)
+    })?;
+    to_python(py, &document)
+}
+
+/// What somebody learns from releases that lie on disk; `people` is a frame in the stead of an outside file.
+#[pyfunction]
+#[pyo3(signature = (files, quasi_identifiers, sensitive, project, outside, people, hierarchies, worst, show_values,
+    progress = None))]
+pub fn attack<'py>(
+    py: Python<'py>,
+    files: Vec<PathBuf>,
+    quasi_identifiers: Option<Vec<String>>,
+    sensitive: Option<Vec<String>>,
+    project: Option<PathBuf>,
+    outside: Option<PathBuf>,
+    people: Option<&Frame>,
+    hierarchies: Vec<String>,
+    worst: usize,
+    show_values: bool,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let args = attacking::Args {
+        files,
+        quasi_identifiers,
+        sensitive,
+        project,
+        outside,
+        hierarchy: hierarchies,
+        worst,
+        show_values,
+    };
+    let people = people.map(|people| &people.inner);
+    let document = work(py, progress.as_ref(), || match args.files.len() {
+        1 | 2 => attacking::document(&args, people, &QUIET),
+        _ => Err(Error::new(ErrorKind::Request, "one release is attacked, or two together")),
+    })?;
+    to_python(py, &document)
+}
+
+/// The study of Stack & Deal on frequencies.
+#[pyfunction]
+pub fn study_deal<'py>(py: Python<'py>, frequencies: Vec<u64>, k: &str, seed: u64) -> PyResult<Bound<'py, PyAny>> {
+    let document = work(py, None, || study::of_frequencies(frequencies, k, seed))?;
+    to_python(py, &document)
+}
+
+/// Writes the made-up hospital, with its project.
+#[pyfunction]
+pub fn write_demo(py: Python<'_>, folder: PathBuf, n_records: usize, seed: u64) -> PyResult<()> {
+    work(py, None, || demo_data::write(&folder, n_records, seed))
+}
+
+/// Serves the page until Ctrl-C.
+#[pyfunction]
+pub fn serve(
+    py: Python<'_>,
+    project: Option<PathBuf>,
+    host: &str,
+    port: u16,
+    token: Option<String>,
+    open: bool,
+) -> PyResult<()> {
+    let wrong = |_| raised(&Error::new(ErrorKind::Request, "host is not an address").hint("for example 127.0.0.1"));
+    let host: IpAddr = host.parse().map_err(wrong)?;
+    let args = page::Args {
+        project,
+        host,
+        port,
+        token,
+        allow_host: Vec::new(),
+        allow_preview: None,
+        max_upload: "500MB".into(),
+        memory: None,
+        open,
+    };
+    let talk = Talk { is_json: false, is_quiet: false };
+    py.detach(|| page::run(&args, &talk)).map(|_| ()).map_err(|error| raised(&error))
+}

@@ -1,0 +1,57 @@
+//! The words of `--json` as Python's dicts, lists and numbers, and errors as `incrowd.Error`.
+
+use incrowd::Error;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use serde_json::Value;
+
+/// A JSON document as Python would have read it.
+pub fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Null => py.None().into_bound(py),
+        Value::Bool(is) => is.into_pyobject(py)?.to_owned().into_any(),
+        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+            (Some(whole), _) => whole.into_pyobject(py)?.into_any(),
+            (None, Some(whole)) => whole.into_pyobject(py)?.into_any(),
+            (None, None) => number.as_f64().into_pyobject(py)?.into_any(),
+        },
+        Value::String(text) => text.into_pyobject(py)?.into_any(),
+        Value::Array(list) => {
+            let items = list.iter().map(|item| to_python(py, item)).collect::<PyResult<Vec<_>>>()?;
+            PyList::new(py, items)?.into_any()
+        }
+        Value::Object(object) => {
+            let dict = PyDict::new(py);
+            for (key, value) in object {
+                dict.set_item(key, to_python(py, value)?)?;
+            }
+            dict.into_any()
+        }
+    })
+}
+
+/// Reads a JSON document that the Python side wrote.
+pub fn from_json(text: &str) -> PyResult<Value> {
+    serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("not JSON: {error}")))
+}
+
+/// An error with its kind, message, position and hint; flags in it are named as keywords by the Python side.
+pub fn raised(error: &Error) -> PyErr {
+    raise(error.kind().name(), error.message(), error.position(), error.hint_text())
+}
+
+/// Something that should not have happened.
+pub fn bug() -> PyErr {
+    raise("bug", "this should not have happened", None, Some("please report it"))
+}
+
+fn raise(kind: &str, message: &str, position: Option<&str>, hint: Option<&str>) -> PyErr {
+    Python::attach(|py| {
+        let made = py
+            .import("incrowd._error")
+            .and_then(|module| module.getattr("of_engine"))
+            .and_then(|make| make.call1((kind, message, position, hint)));
+        made.map_or_else(|error| error, PyErr::from_value)
+    })
+}

@@ -1,0 +1,109 @@
+"""Local methods, comparing and attacking: the same as on the command line, and what breaks a promise."""
+
+import csv
+import subprocess
+
+import pytest
+from conftest import FRAMES, patients, roles
+
+import incrowd as ic
+
+LOCAL = ["top-down", "bottom-up", "mondrian", "mondrian-relaxed", "deal", "deal-plain"]
+
+
+@pytest.mark.parametrize("method", LOCAL)
+@pytest.mark.parametrize("library", FRAMES)
+def test_local_releases_keep_k(method, library):
+    table = ic.Table(FRAMES[library](patients()), **roles())
+    release = table.publish(method=method, k=5)
+    assert len(release) == 400 and release.verify().holds
+    assert release.certificate.method == method and release.certificate.levels is None
+    frame = release.to_arrow()
+    cells = list(zip(*(frame[name].to_pylist() for name in ("age", "zip", "town", "seen")), strict=True))
+    assert min(cells.count(cell) for cell in set(cells)) >= 5
+    assert "name" not in frame.column_names
+    # What was not generalized has the type that it had.
+    assert frame["pay"].type == ic.Table(FRAMES[library](patients()), **roles()).publish(k=5).to_arrow()["pay"].type
+
+
+def test_the_same_bytes_as_the_command_line(program, tmp_path):
+    columns = patients()
+    with open(tmp_path / "patients.csv", "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    project = """
+[data]
+path = "patients.csv"
+[attributes.name]
+role = "identifier"
+[attributes.age]
+role = "quasi-identifier"
+hierarchy = { intervals = [5, 10, 20], origin = 17 }
+[attributes.zip]
+role = "quasi-identifier"
+hierarchy = { mask = 4 }
+[attributes.ill]
+role = "sensitive"
+"""
+    (tmp_path / "incrowd.toml").write_text(project)
+    table = ic.open(tmp_path)
+    for method, more in (("top-down", ["--seed", "4"]), ("deal", ["--exchanges", "5", "--seed", "4"])):
+        options = {"seed": 4} if method == "top-down" else {"seed": 4, "exchanges": 5}
+        release = table.publish(method=method, k=6, **options)
+        release.write(tmp_path / "python.csv", force=True)
+        command = [program, "publish", tmp_path, "--method", method, "--k", "6", *more, "--force", "-o"]
+        subprocess.run([*command, tmp_path / "program.csv"], check=True, capture_output=True)
+        assert (tmp_path / "python.csv").read_bytes() == (tmp_path / "program.csv").read_bytes()
+
+
+def test_a_dealt_release_says_how_even_it_is():
+    release = ic.Table(patients(), **roles()).publish(method="deal", k=8)
+    dealt = release.certificate.dealt
+    assert dealt["n_classes"] == 50 and dealt["attributes"][0]["most_differ"] == 1
+    claims = {claim.claim: claim.holds for claim in release.verify().claims}
+    assert claims["counts of ill differ by"]
+
+
+def test_what_a_method_cannot_do_is_told():
+    table = ic.Table(patients(), **roles())
+    with pytest.raises(ic.Error, match="unknown method"):
+        table.publish(method="magic", k=5)
+    with pytest.raises(TypeError, match="local methods"):
+        table.publish(k=5, cells="sets")
+    with pytest.raises(TypeError, match="global"):
+        table.publish("exact", method="top-down", k=5)
+    with pytest.raises(ic.Error, match="needs k or l"):
+        table.publish(method="top-down")
+    with pytest.raises(ic.Error, match="nothing was published") as refused:
+        table.publish(method="mondrian", k=2, t=0.01)
+    assert refused.value.kind == "request" and refused.value.hint
+
+
+def test_methods_are_compared():
+    rows = ic.Table(patients(), **roles()).compare([4, 8], queries=20, max_suppressed=0.1)
+    assert len(rows) == 2 * 8
+    assert {row.method for row in rows} >= {"global:ncp", *LOCAL}
+    assert all(0 <= row.loss["ncp"] <= 1 for row in rows)
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_attacks(library):
+    columns = {"zip": ["47677", "47602", "47678", "47905", "47909", "47906"], "ill": ["flu"] * 3 + ["ulcer", "cold", "gout"]}
+    table = ic.Table(FRAMES[library](columns), {"zip": ic.mask(3)}, sensitive="ill")
+    release = table.publish(k=3, max_level={"zip": 2})
+    people = FRAMES[library]({"zip": ["47677", "47905", "10115"], "name": ["Bob", "Ann", "Eve"]})
+    found = ic.attack(release, outside=people)
+    assert found.is_certain
+    assert found.releases[0]["sensitive"][0]["homogeneity"]["n_records"] == 3
+    linkage = found.linkage[0]
+    assert (linkage["n_outside"], linkage["n_without"], linkage["n_certain"]) == (3, 1, 1)
+    assert "flu" not in str(found.to_dict()) and "flu" in str(ic.attack(release, show_values=True).to_dict())
+
+
+def test_a_study_of_frequencies():
+    rows = ic.study_deal([167, 153, 127, 103, 91, 89], range(2, 22)).rows
+    dealt = {row["k"]: row["fewest_distinct"] for row in rows if row["made"] == "dealt"}
+    assert [k for k, n in dealt.items() if n == 6] == list(range(9, 22))
+    with pytest.raises(ic.Error):
+        ic.study_deal([5, 5], 99)

@@ -1,0 +1,197 @@
+"""One test per promise, of what happens where it would be broken."""
+
+import json
+import pickle
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import patients, roles
+
+import incrowd as ic
+
+
+def release(**request):
+    table = ic.Table(pa.table(patients()), **roles())
+    return table.publish("height", **(request or {"k": 5, "l": 2, "max_suppressed": 0.1}))
+
+
+def test_a_changed_release_is_not_what_its_certificate_says():
+    made = release()
+    data = made.to_pandas()
+    assert ic.verify(data, certificate=made.certificate).holds
+    one_less = data.iloc[1:]
+    assert not ic.verify(one_less, certificate=made.certificate).holds
+    data.loc[0, "age"] = "99-103"
+    verdict = ic.verify(data, certificate=made.certificate)
+    assert not verdict.holds and not verdict
+    assert any(not claim.holds for claim in verdict.claims) and verdict.criteria["k"].n_records_failing >= 1
+
+
+def test_a_certificate_that_promises_more_is_refused():
+    made = release(k=5, max_suppressed=0.1)
+    words = json.loads(json.dumps(made.certificate.to_dict()))
+    words["criteria"]["k"]["promised"] = 400
+    assert not ic.verify(made, certificate=words).holds
+
+
+def test_sensitive_values_of_one_kind_are_found():
+    data = {"q": ["a"] * 5, "s": ["flu"] * 5}
+    assert ic.verify(data, ["q"], k=5).holds
+    assert not ic.verify(data, ["q"], sensitive="s", l=2).holds
+
+
+def test_nothing_of_suppressed_records_is_left_in_categories():
+    n = 40
+    values = ["flu", "cold"] * (n // 2)
+    frame = pd.DataFrame({"age": [30] * n + [99], "ill": pd.Categorical([*values, "the king's evil"])})
+    made = ic.Table(frame, ["age"], sensitive="ill").publish(k=5, max_suppressed=1)
+    assert list(made.to_pandas()["ill"].cat.categories) == ["cold", "flu"]
+    assert "king" not in str(made.to_arrow()["ill"].combine_chunks().dictionary)
+    enum = pl.DataFrame({"age": frame["age"].to_list(), "ill": [*values, "the king's evil"]},
+                        schema_overrides={"ill": pl.Enum(["flu", "cold", "the king's evil"])})
+    out = ic.Table(enum, ["age"], sensitive="ill").publish(k=5, max_suppressed=1).to_polars()
+    assert list(out["ill"].dtype.categories) == ["flu", "cold"]
+
+
+def test_the_order_of_the_table_does_not_show():
+    frame = pd.DataFrame(patients())
+    asked = {"k": 5, "max_suppressed": 0.1}
+    one = ic.Table(frame, **roles()).publish(**asked).to_pandas()
+    other = ic.Table(frame.sample(frac=1, random_state=3), **roles()).publish(**asked).to_pandas()
+    pd.testing.assert_frame_equal(one, other)
+
+
+def test_identifiers_and_unnamed_columns_are_not_published():
+    frame = pa.table(patients())
+    made = ic.Table(frame, ["town"], identifiers="name").publish(k=5)
+    assert made.columns == ["town"]
+    kept = ic.Table(frame, ["town"], identifiers="name", other="keep").publish(k=5)
+    assert "name" not in kept.columns and "pay" in kept.columns
+
+
+def test_errors_say_what_to_do_and_show_no_value():
+    frame = pd.DataFrame({"age": ["xyzzy", "12"], "mixed": ["xyzzy", 3], "s": ["plugh", "plugh"]})
+    cases = [
+        (lambda: ic.Table(frame[["age"]], {"age": ic.intervals(5)}).count(), "hierarchy"),
+        (lambda: ic.Table(frame[["age"]], {"age": {"12": "x"}}).count(), "hierarchy"),
+        (lambda: ic.Table(frame, ["age"]).count(), "data"),
+        (lambda: ic.Table(frame[["age"]], ["agee"]), "data"),
+        (lambda: ic.Table(frame[["age", "s"]], ["age"], sensitive="age"), "project"),
+        (lambda: ic.Table(frame[["age"]], []), "project"),
+        (lambda: ic.Table(frame[["age"]], ["age"]).negotiate(k=3), "request"),
+        (lambda: ic.Table(frame[["age"]], ["age"]).negotiate(l=2), "request"),
+        (lambda: ic.Table(frame[["age"]], ["age"]).negotiate(), "request"),
+        (lambda: ic.Table(frame[["age"]], ["age"]).negotiate(k=1, max_level={"age": 7}), "request"),
+        (lambda: ic.Table(frame[["age"]], ["age"]).negotiate(k=1, max_suppressed=1.5), "request"),
+        (lambda: ic.Table(frame[["age"]], ["age"]).publish(k=2, max_level={"age": 0}), "request"),
+        (lambda: ic.Table("absent.csv", ["age"]).count(), "io"),
+        (lambda: ic.Table(42, ["age"]), "data"),
+        (lambda: ic.verify(frame[["age"]], ["age"]), "request"),
+        (lambda: ic.Table(frame[["age"]], {"age": {"a": {"b": 1}}}), "hierarchy"),
+        (lambda: ic.Table(frame[["age"]], ["age"], weights={"x": 1}), "project"),
+        (lambda: ic.Table(pd.DataFrame([[1]]), ["0"]), "data"),
+        (lambda: ic.Table(pd.DataFrame([[1, 2]], columns=["a", "a"]), ["a"]), "data"),
+        (lambda: ic.Table(pa.table([[1], [2]], names=["a", "a"]), ["a"]), "data"),
+        (lambda: ic.Table({"a": [1, 1]}, {"a": ic.intervals(5)}).annotate(memory="much"), "request"),
+        (lambda: ic.Table({f"q{i}": [1, 2] for i in range(9)}, {f"q{i}": ic.intervals(*(2**j for j in range(12))) for i
+                           in range(9)}).annotate(), "too-large"),
+    ]
+    for i, (act, kind) in enumerate(cases):
+        with pytest.raises(ic.Error) as raised:
+            act()
+        error = raised.value
+        assert error.kind == kind, (i, str(error))
+        assert error.hint, (i, str(error))
+        assert "xyzzy" not in str(error) and "plugh" not in str(error), i
+        assert "--" not in str(error) and "incrowd.toml" not in str(error), (i, str(error))
+        assert error.__cause__ is None and pickle.loads(pickle.dumps(error)).hint == error.hint
+
+
+def test_absent_values_are_shown_when_asked_for():
+    shown = ic.Table(pa.table({"age": ["a", "b"]}), {"age": {"a": "x"}}).hierarchy("age")
+    assert shown.absent == ["b"]
+
+
+def test_error_has_a_position():
+    with pytest.raises(ic.Error) as raised:
+        ic.Table({"age": [1]}, {"age": {1: ["a", "b"], 2: ["c"]}})
+    assert raised.value.position == "hierarchy of 'age':2"
+
+
+def test_an_offer_is_published_with_its_own_table_only():
+    one, other = (ic.Table(pa.table(patients(seed=seed)), **roles()) for seed in (1, 2))
+    offer = one.negotiate(k=5, max_suppressed=0.5).exact
+    with pytest.raises(ic.Error, match="another table"):
+        other.publish(offer)
+
+
+def test_wishes_that_cannot_be_met_are_an_answer_and_nothing_is_published():
+    table = ic.Table(pa.table(patients()), **roles())
+    asked = {"k": 300, "max_level": {"age": 0}}
+    assert table.negotiate(**asked).exact is None
+    with pytest.raises(ic.Error, match="not all wishes"):
+        table.publish(**asked)
+    with pytest.raises(ic.Error, match="more than may be"):
+        table.publish(levels={}, k=5, max_suppressed=0)
+
+
+def test_nothing_is_replaced_without_force(tmp_path):
+    made = release()
+    path = made.write(tmp_path / "out.csv")
+    before = path.read_bytes()
+    with pytest.raises(ic.Error, match="already"):
+        made.write(path)
+    assert made.write(path, force=True).read_bytes() == before
+    with pytest.raises(ic.Error, match="csv or .parquet"):
+        made.write(tmp_path / "out.xlsx")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.csv", "out.csv.certificate.json", "out.csv.report.html"]
+
+
+def test_unknown_keywords_are_refused():
+    table = ic.Table({"age": [1, 1]}, ["age"])
+    with pytest.raises(TypeError, match="max_supressed"):
+        table.negotiate(k=2, max_supressed=1)
+    with pytest.raises(ic.Error, match="unknown method"):
+        table.publish(k=2, method="magic")
+    with pytest.raises(TypeError, match="not both"):
+        table.publish(table.negotiate(k=2), k=2)
+    with pytest.raises(TypeError):
+        table.negotiate(k=True)
+
+
+def test_what_was_found_cannot_be_changed():
+    answer = ic.Table({"age": [1, 1]}, ["age"]).negotiate(k=2)
+    with pytest.raises(AttributeError):
+        answer.exact.n_suppressed = 0
+    with pytest.raises(AttributeError, match="it has"):
+        answer.exact.nothing
+    answer.exact.levels["age"] = 1
+    answer.to_dict()["exact"]["levels"]["age"] = 1
+    assert answer.exact.levels == {"age": 0}
+
+
+def test_answers_can_be_kept():
+    table = ic.Table({"age": [1, 1, 2]}, {"age": ic.intervals(5)})
+    for thing in (table.negotiate(k=2), table.negotiate(k=3, max_level={"age": 0}), table.negotiate(k=2).exact,
+                  table.frontier(), table.publish(k=2, max_suppressed=1).verify()):
+        again = pickle.loads(pickle.dumps(thing))
+        assert again == thing and repr(again) == repr(thing)
+    with pytest.raises(ic.Error, match="another table"):
+        table.publish(pickle.loads(pickle.dumps(table.negotiate(k=2).exact)))
+
+
+def test_a_frame_that_changes_under_way_is_noticed():
+    import numpy as np
+
+    ages = np.array([30] * 10 + [40] * 10)
+    table = ic.Table(pa.table({"age": pa.array(ages)}), ["age"])
+    answer = table.negotiate(k=5)
+    ages[0] = 77
+    buffer_is_shared = table._native.values("age")[1] != ["30", "40"]
+    if buffer_is_shared:
+        with pytest.raises(ic.Error):
+            table.publish(answer)
+    else:
+        assert table.publish(answer).verify().holds

@@ -1,0 +1,146 @@
+"""Long work leaves Python free, shows how far it is, answers Ctrl-C, and leaves no memory behind."""
+
+import inspect
+import os
+import pathlib
+import signal
+import threading
+import time
+
+import pyarrow as pa
+import pytest
+from conftest import patients, roles
+
+import incrowd as ic
+from incrowd import _native, _progress, _wishes
+
+
+def large(n=150_000):
+    """So many schemes and groups that annotating takes some seconds."""
+    columns = {f"q{i}": [(j * (i + 7919)) % 97 for j in range(n)] for i in range(5)}
+    return ic.Table(pa.table(columns), {name: ic.intervals(2, 4, 8, 16, 32) for name in columns})
+
+
+def resident():
+    """Bytes of memory that the process holds."""
+    return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="memory is read from /proc")
+def test_memory_does_not_grow_over_1000_negotiations():
+    lattice = ic.Table(pa.table(patients()), **roles()).annotate()
+    ask = lambda i: lattice.negotiate(k=2 + i % 30, l=1 + i % 3, max_suppressed=i % 50)  # noqa: E731
+    for i in range(200):
+        ask(i)
+    before = resident()
+    for i in range(1000):
+        ask(i)
+    assert resident() - before < 8 << 20
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="memory is read from /proc")
+def test_memory_does_not_grow_over_releases():
+    table = ic.Table(pa.table(patients()), **roles())
+    for _ in range(10):
+        table.publish(k=5, max_suppressed=0.1).to_arrow()
+    before = resident()
+    for _ in range(60):
+        table.publish(k=5, max_suppressed=0.1).to_arrow()
+    assert resident() - before < 16 << 20
+
+
+def test_the_lock_is_released():
+    table, n_ticks, is_over = large(), 0, False
+
+    def tick():
+        nonlocal n_ticks
+        while not is_over:
+            n_ticks += 1
+            time.sleep(0.005)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begin = time.monotonic()
+    table.annotate()
+    took = time.monotonic() - begin
+    is_over = True
+    thread.join()
+    assert n_ticks > took / 0.05, f"{n_ticks} ticks in {took:.2f} s"
+
+
+def test_ctrl_c_ends_the_work():
+    table = large()
+    table.count()
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        for _ in range(100):
+            large().annotate()
+    assert time.monotonic() - begin < 30
+    assert table.count().n_records == 150_000, "everything works as before"
+
+
+def test_progress_is_told_and_may_stop_the_work():
+    told = []
+    table = large()
+    wish = _wishes.wish({}, known=())
+    table._native.annotate(wish, False, lambda *now: told.append(now))
+    assert {what for what, _, _ in told} & {"counting", "annotating"}
+    assert all(0 <= n_done <= n_all for _, n_done, n_all in told)
+
+    def refuse(*_):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        large()._native.annotate(wish, False, refuse)
+
+
+def test_progress_bars_can_be_shown(capsys, monkeypatch):
+    monkeypatch.setattr(_progress, "DELAY_S", 0.0)
+    ic.show_progress(True)
+    try:
+        large().annotate()
+    finally:
+        ic.show_progress(None)
+    assert "annotating" in capsys.readouterr().err
+    large(1000).annotate()
+    assert capsys.readouterr().err == ""
+
+
+def test_help_shows_the_keywords():
+    for verb in (ic.Table.publish, ic.Table.negotiate, ic.Lattice.negotiate, ic.Lattice.frontier):
+        assert {"k", "l", "t", "max_suppressed", "max_level", "best_by"} <= set(inspect.signature(verb).parameters)
+    assert "k" in inspect.signature(ic.verify).parameters
+    for name in ic.__all__:
+        assert name == "__version__" or getattr(ic, name).__doc__, f"{name} has no docstring"
+
+
+def test_a_second_negotiation_takes_no_time():
+    lattice = large(20_000).annotate()
+    lattice.negotiate(k=5)
+    begin = time.monotonic()
+    for k in range(2, 52):
+        lattice.negotiate(k=k, max_suppressed=0.01)
+    assert (time.monotonic() - begin) / 50 < 0.1
+
+
+def test_other_criteria_are_measured_when_first_asked_for():
+    table = ic.Table(pa.table(patients()), **roles())
+    lattice = table.annotate()
+    first = lattice.negotiate(k=5, max_suppressed=0.1)
+    assert "t" not in first.exact.reached
+    assert "t" in lattice.negotiate(k=5, t=0.5, max_suppressed=0.1).exact.reached
+    assert lattice.negotiate(k=5, max_suppressed=0.1) == first, "an answer does not depend on what was asked before"
+
+
+def test_frames_are_released():
+    import gc
+    import weakref
+
+    table = pa.table(patients())
+    watched = weakref.ref(table)
+    held = _native.Frame(table, "t")
+    assert held.n_records == 400
+    del table, held
+    gc.collect()
+    assert watched() is None
