@@ -65,6 +65,7 @@ pub fn frontier(lattice: &Lattice, request: &Request, measure: Measure, ranking:
         staircase.splice(start..start + n_beaten, [(bargain.n_suppressed, bargain.loss)]);
         true
     });
+    lattice.intact()?;
     Ok(all)
 }
 

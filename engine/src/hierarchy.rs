@@ -42,6 +42,32 @@ impl Hierarchy {
         self.kind
     }
 
+    /// The code of records without a value, where there are any.
+    pub(crate) fn missing(&self) -> Option<Code> {
+        self.missing
+    }
+
+    /// A hierarchy from what one consists of; none where that does not fit together.
+    pub(crate) fn of_parts(
+        attribute: String,
+        kind: Kind,
+        missing: Option<Code>,
+        levels: Vec<Values>,
+    ) -> Option<Hierarchy> {
+        let n_values = levels.first()?.len();
+        let fits = |codes: &[Code], n: usize, below: usize| codes.len() == n && codes.iter().all(|c| c.index() < below);
+        let is_level = |(i, level): (usize, &Values)| {
+            levels.get(i + 1).map_or(level.parents.is_empty(), |above| {
+                fits(&level.parents, level.len(), above.len())
+                    && (0..n_values).all(|v| level.parents[level.of_base[v].index()] == above.of_base[v])
+            })
+        };
+        let fits_together = levels.iter().all(|level| fits(&level.of_base, n_values, level.len()))
+            && levels.iter().enumerate().all(is_level)
+            && missing.is_none_or(|code| code.index() < n_values);
+        fits_together.then_some(Hierarchy { attribute, kind, missing, levels })
+    }
+
     pub fn n_levels(&self) -> usize {
         self.levels.len()
     }
@@ -97,6 +123,17 @@ impl Hierarchy {
 }
 
 impl Values {
+    /// The values of a level from what they consist of, to be checked by [`Hierarchy::of_parts`].
+    pub(crate) fn of_parts(
+        name: String,
+        phrase: String,
+        labels: Vec<String>,
+        of_base: Vec<Code>,
+        parents: Vec<Code>,
+    ) -> Values {
+        Values { name, phrase, labels, of_base, parents }
+    }
+
     /// What flags and files call this level: `exact`, `width 5`, `month`, `level 1`, `*`.
     pub fn name(&self) -> &str {
         &self.name

@@ -266,6 +266,17 @@ impl<'a> HistogramWork<'a> {
         self.looks.n_bytes() + size_of_val(&self.seen[..])
     }
 
+    /// What one look measures.
+    pub(crate) fn measured_of(&self, look: u32) -> &[u64] {
+        let n = self.looks.yardstick.measures().len();
+        let Looks { shared, own, .. } = &self.looks;
+        let (measured, look) = match (look as usize).checked_sub(shared.len()) {
+            None => (&shared.measured, look as usize),
+            Some(look) => (&own.measured, look),
+        };
+        &measured[look * n..][..n]
+    }
+
     /// What the looks measure: those that all threads know, then the thread's own.
     pub(crate) fn measured(self) -> (Arc<SharedLooks>, Vec<u64>) {
         (Arc::new(SharedLooks(self.looks.shared)), self.looks.own.measured)

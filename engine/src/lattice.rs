@@ -10,6 +10,7 @@ use crate::counts::{GroupCounts, hash_codes};
 use crate::criterion::{Criteria, Criterion, Measure, Measured, NEVER, Test, Yardstick};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
+use crate::kept::Profiles;
 use crate::loss::{Entropies, Penalties};
 use crate::profile::{Entry, Outcome, Profile};
 use crate::scheme::{Scheme, Schemes};
@@ -20,20 +21,20 @@ use crate::walk::{Wanted, all_profiles, check_size};
 /// All schemes over a table's quasi-identifiers, each annotated with its profile.
 #[derive(Clone, Debug)]
 pub struct Lattice {
-    hierarchies: Vec<Hierarchy>,
-    schemes: Schemes,
+    pub(crate) hierarchies: Vec<Hierarchy>,
+    pub(crate) schemes: Schemes,
     /// Everything that criteria see of the groups of any scheme.
-    looks: Measured,
+    pub(crate) looks: Measured,
     /// By place of the scheme.
-    profiles: Vec<Profile>,
+    pub(crate) profiles: Profiles,
     /// By measure of the looks.
-    grids: Vec<Grid>,
-    entropies: Option<Entropies>,
-    n_records: u64,
-    n_dropped: u64,
+    pub(crate) grids: Vec<Grid>,
+    pub(crate) entropies: Option<Entropies>,
+    pub(crate) n_records: u64,
+    pub(crate) n_dropped: u64,
     /// By sensitive attribute, its name and how many different values the table has.
-    sensitive: Vec<(String, usize)>,
-    n_source_groups: u64,
+    pub(crate) sensitive: Vec<(String, usize)>,
+    pub(crate) n_source_groups: u64,
 }
 
 /// What annotation is to measure of every scheme's groups.
@@ -64,7 +65,7 @@ pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], plan: &Plan, ef
         hierarchies: hierarchies.to_vec(),
         schemes,
         looks,
-        profiles: rolled_up.profiles,
+        profiles: Profiles::Made(rolled_up.profiles),
         entropies,
         n_records: counts.n_records(),
         n_dropped: counts.n_dropped(),
@@ -186,7 +187,15 @@ impl Lattice {
     }
 
     pub fn profile(&self, place: usize) -> &Profile {
-        &self.profiles[place]
+        self.profiles.get(place)
+    }
+
+    /// Refuses a lattice of which something could not be read: what was answered from it until now means nothing.
+    ///
+    /// Only lattices that were saved and opened can fail, and only [`negotiate`](crate::negotiate()) and
+    /// [`frontier`](crate::frontier::frontier()) look by themselves.
+    pub fn intact(&self) -> Result<()> {
+        self.profiles.intact()
     }
 
     pub fn n_records(&self) -> u64 {
@@ -213,8 +222,7 @@ impl Lattice {
 
     /// The bytes that the annotations take.
     pub fn n_bytes(&self) -> usize {
-        let profiles: usize = self.profiles.iter().map(|p| p.n_bytes() + size_of::<Profile>()).sum();
-        profiles + self.looks.n_bytes() + self.grids.iter().map(Grid::n_bytes).sum::<usize>()
+        self.profiles.n_bytes() + self.looks.n_bytes() + self.grids.iter().map(Grid::n_bytes).sum::<usize>()
     }
 
     /// Refuses criteria that were not measured when the lattice was annotated.
@@ -231,23 +239,29 @@ impl Lattice {
 
     /// How many records a scheme suppresses.
     pub fn n_suppressed(&self, place: usize, criteria: &Criteria) -> u64 {
-        self.profiles[place].n_suppressed(&self.looks, &self.looks.test(criteria))
+        self.profile(place).n_suppressed(&self.looks, &self.looks.test(criteria))
     }
 
     /// What publishing a scheme would give.
     pub fn outcome(&self, place: usize, criteria: &Criteria) -> Outcome {
-        self.profiles[place].outcome(&self.looks, &self.looks.test(criteria))
+        self.profile(place).outcome(&self.looks, &self.looks.test(criteria))
     }
 
     /// The size of a scheme's smallest group.
     pub fn smallest_group(&self, place: usize) -> Option<u64> {
-        self.profiles[place].entries().first().map(|entry| self.looks.size(entry.look as usize))
+        self.profile(place).entries().first().map(|entry| self.looks.size(entry.look as usize))
     }
 
     /// The greatest value of a measure that any group has, without those that never hold.
     pub fn greatest(&self, measure: Measure) -> u64 {
         let Some(column) = self.looks.column(measure) else { return 0 };
         self.grids[column].greatest
+    }
+
+    /// The values of a measure at which the records lost are known for all schemes, with those numbers by place.
+    pub fn known_suppression(&self, measure: Measure) -> impl Iterator<Item = (u64, &[u64])> {
+        let grids = self.looks.column(measure).map(|column| &self.grids[column]);
+        grids.into_iter().flat_map(|grid| grid.values.iter().copied().zip(grid.columns.iter().map(Vec::as_slice)))
     }
 
     /// Prepares to ask many schemes about the same criteria.
@@ -284,20 +298,20 @@ impl Suppression<'_> {
     }
 
     pub fn exact(&self, place: usize) -> u64 {
-        self.lattice.profiles[place].n_suppressed(&self.lattice.looks, &self.test)
+        self.lattice.profile(place).n_suppressed(&self.lattice.looks, &self.test)
     }
 }
 
 /// Records suppressed at some values of one criterion, for all schemes, one column per value.
 #[derive(Clone, Debug)]
-struct Grid {
+pub(crate) struct Grid {
     /// From what every group satisfies to what none does.
-    values: Vec<u64>,
-    columns: Vec<Vec<u64>>,
+    pub(crate) values: Vec<u64>,
+    pub(crate) columns: Vec<Vec<u64>>,
     /// By value, the least of the column over the schemes of each height.
-    floors: Vec<Vec<u64>>,
+    pub(crate) floors: Vec<Vec<u64>>,
     /// The greatest value of any group, without those that never hold.
-    greatest: u64,
+    pub(crate) greatest: u64,
 }
 
 /// The columns just below and just above a value; the same one where the grid has the value.

@@ -68,7 +68,7 @@ const BIT: f64 = (1u64 << 20) as f64;
 #[derive(Clone, Debug)]
 pub struct Entropies {
     /// By attribute, level and code, the logarithm of the number of records, in steps.
-    steps: Vec<Vec<Vec<u32>>>,
+    pub(crate) steps: Vec<Vec<Vec<u32>>>,
     /// The steps of a record that is suppressed.
     pub suppressed: Steps,
     /// The steps of all records of the table as it is, added up.

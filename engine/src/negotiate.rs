@@ -5,6 +5,7 @@
 
 use crate::criterion::{Criteria, Criterion, Measure, Measured, ONE};
 use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::Hierarchy;
 use crate::lattice::{Lattice, Suppression};
 use crate::profile::Outcome;
 use crate::quality::{Losses, Ranking};
@@ -66,23 +67,28 @@ impl Request {
         if self.best_by.needs_entropy() && lattice.entropies().is_none() {
             return Err(wrong("the lattice was annotated without entropy").hint("annotate it again with entropy"));
         }
-        if self.n_suppressed_max > lattice.n_records() {
-            return Err(wrong(format!("at most {} records can be suppressed, there are no more", lattice.n_records()))
-                .hint("give --max-suppressed as a number of records or as a percentage, such as 1%"));
-        }
-        for (hierarchy, level) in lattice.hierarchies().iter().zip(self.level_max.levels()) {
-            if usize::from(level.0) > hierarchy.top() {
-                return Err(wrong(format!(
-                    "attribute '{}' has levels 0 to {}, not {}",
-                    hierarchy.attribute(),
-                    hierarchy.top(),
-                    level.0
-                ))
-                .hint(format!("see them with: incrowd hierarchy show {}", hierarchy.attribute())));
-            }
-        }
-        Ok(())
+        check_levels(self, lattice.hierarchies(), lattice.n_records())
     }
+}
+
+/// Refuses levels that the hierarchies do not have, and more records to lose than there are.
+pub(crate) fn check_levels(request: &Request, hierarchies: &[Hierarchy], n_records: u64) -> Result<()> {
+    if request.n_suppressed_max > n_records {
+        return Err(wrong(format!("at most {n_records} records can be suppressed, there are no more"))
+            .hint("give --max-suppressed as a number of records or as a percentage, such as 1%"));
+    }
+    for (hierarchy, level) in hierarchies.iter().zip(request.level_max.levels()) {
+        if usize::from(level.0) > hierarchy.top() {
+            return Err(wrong(format!(
+                "attribute '{}' has levels 0 to {}, not {}",
+                hierarchy.attribute(),
+                hierarchy.top(),
+                level.0
+            ))
+            .hint(format!("see them with: incrowd hierarchy show {}", hierarchy.attribute())));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses values of criteria that no table of this size can be asked for; `n_values` are by sensitive attribute.
@@ -180,15 +186,19 @@ fn wrong(message: impl Into<String>) -> Error {
 pub fn negotiate(lattice: &Lattice, request: &Request) -> Result<Answer> {
     request.check(lattice)?;
     if let Some(offer) = best_within(lattice, request) {
+        lattice.intact()?;
         return Ok(Answer::Exact(offer));
     }
-    let privacy_alternatives = relax_privacy(lattice, request);
-    Ok(Answer::Offers(Offers {
-        suppression: relax_suppression(lattice, request),
+    let privacy_alternatives = relax_privacy(lattice, request)?;
+    let offers = Answer::Offers(Offers {
+        suppression: relax_suppression(lattice, request)?,
         height: relax_height(lattice, request),
         privacy: privacy_alternatives.first().cloned(),
         privacy_alternatives,
-    }))
+    });
+    // A lattice that was opened from a file may have turned out to be damaged.
+    lattice.intact()?;
+    Ok(offers)
 }
 
 /// The best scheme within the levels of a request that satisfies all of it.
@@ -297,7 +307,7 @@ fn best_of_height(
     best.map(|(_, place)| place)
 }
 
-fn relax_suppression(lattice: &Lattice, request: &Request) -> Offer {
+fn relax_suppression(lattice: &Lattice, request: &Request) -> Result<Offer> {
     let suppression = lattice.suppression(&request.criteria);
     let top_place = lattice.schemes().place(&request.level_max);
     let mut n_least = suppression.exact(top_place);
@@ -309,7 +319,8 @@ fn relax_suppression(lattice: &Lattice, request: &Request) -> Offer {
         }
     }
     let place = best(lattice, &suppression, request, n_least, Some(&request.level_max));
-    offer(lattice, place.expect("one scheme suppresses the least"), &request.criteria)
+    lattice.intact()?;
+    Ok(offer(lattice, place.expect("one scheme suppresses the least"), &request.criteria))
 }
 
 fn relax_height(lattice: &Lattice, request: &Request) -> Option<Offer> {
@@ -319,22 +330,22 @@ fn relax_height(lattice: &Lattice, request: &Request) -> Option<Offer> {
 }
 
 /// What each criterion alone could be relaxed to, the smallest concession first.
-fn relax_privacy(lattice: &Lattice, request: &Request) -> Vec<Offer> {
+fn relax_privacy(lattice: &Lattice, request: &Request) -> Result<Vec<Offer>> {
     let mut alternatives: Vec<(f64, Offer)> = request
         .criteria
         .iter()
         .filter_map(|criterion| {
-            let (value, offer) = relax(lattice, request, criterion)?;
-            Some((criterion.share_left(value), offer))
+            let relaxed = relax(lattice, request, criterion).transpose()?;
+            Some(relaxed.map(|(value, offer)| (criterion.share_left(value), offer)))
         })
-        .collect();
+        .collect::<Result<_>>()?;
     // Relative to what was asked; the earlier criterion where they tie.
     alternatives.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    alternatives.into_iter().map(|(_, offer)| offer).collect()
+    Ok(alternatives.into_iter().map(|(_, offer)| offer).collect())
 }
 
 /// The strictest value of one criterion, weaker than asked, that has an exact answer.
-fn relax(lattice: &Lattice, request: &Request, criterion: Criterion) -> Option<(u64, Offer)> {
+fn relax(lattice: &Lattice, request: &Request, criterion: Criterion) -> Result<Option<(u64, Offer)>> {
     let relaxed =
         |value: u64| Request { criteria: request.criteria.with(criterion.with_value(value)), ..request.clone() };
     let measure = criterion.measure;
@@ -354,7 +365,7 @@ fn relax(lattice: &Lattice, request: &Request, criterion: Criterion) -> Option<(
         false => is_possible(lattice, &relaxed(value)),
     };
     if criterion.holds(weakest) || !is_possible(weakest) {
-        return None;
+        return Ok(None);
     }
     // Records suppressed at a scheme never grow as the value gets weaker, so all values from some one on work.
     let (mut working, mut failing) = (weakest, criterion.value);
@@ -362,7 +373,9 @@ fn relax(lattice: &Lattice, request: &Request, criterion: Criterion) -> Option<(
         let middle = working.min(failing) + working.abs_diff(failing) / 2;
         if is_possible(middle) { working = middle } else { failing = middle }
     }
-    Some((working, best_within(lattice, &relaxed(working)).expect("it works")))
+    let offer = best_within(lattice, &relaxed(working));
+    lattice.intact()?;
+    Ok(Some((working, offer.expect("it works"))))
 }
 
 /// Whether any scheme within the levels of a request satisfies all of it.

@@ -155,31 +155,62 @@ impl Ranking {
     /// Height is a share of the greatest height; discernibility runs from every record alone to all alike, and group
     /// size from 1 to all records.
     pub fn loss(&self, lattice: &Lattice, place: usize, outcome: &Outcome) -> f64 {
-        let n = lattice.n_records() as f64;
-        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
-        let of = |quality: Quality| match quality {
-            Quality::Height => {
-                let height: u32 = lattice.schemes().vector(place).iter().map(|&level| u32::from(level)).sum();
-                share(f64::from(height), (lattice.schemes().n_heights() - 1) as f64)
-            }
+        self.loss_at(&lattice.at(place), outcome)
+    }
+
+    /// The same of any scheme, in a lattice or not.
+    pub(crate) fn loss_at(&self, at: &At, outcome: &Outcome) -> f64 {
+        let n = at.n_records as f64;
+        self.mixed(|quality| match quality {
+            Quality::Height => share(height(at.levels), height(at.tops)),
             Quality::Ncp => outcome.ncp,
-            Quality::Discernibility => share(lattice.losses(place, outcome).discernibility as f64 - n, n * n - n),
-            Quality::GroupSize => share(lattice.losses(place, outcome).group_size - 1.0, n - 1.0),
-            Quality::Precision => 1.0 - lattice.losses(place, outcome).precision,
+            Quality::Discernibility => share(at.losses(outcome).discernibility as f64 - n, n * n - n),
+            Quality::GroupSize => share(at.losses(outcome).group_size - 1.0, n - 1.0),
+            Quality::Precision => 1.0 - at.losses(outcome).precision,
             Quality::Entropy => {
-                let entropies = lattice.entropies().expect("the lattice was annotated with entropy");
+                let entropies = at.entropies.expect("the lattice was annotated with entropy");
                 entropies.loss(outcome.entropy, outcome.n_suppressed)
             }
-        };
+        })
+    }
+
+    /// The weighted mean of something that every quality function has.
+    pub(crate) fn mixed(&self, of: impl Fn(Quality) -> f64) -> f64 {
         let total: f64 = self.0.iter().map(|(_, weight)| weight).sum();
         self.0.iter().map(|&(quality, weight)| weight / total * of(quality)).sum()
+    }
+}
+
+fn share(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+fn height(levels: &[u8]) -> f64 {
+    f64::from(levels.iter().map(|&level| u32::from(level)).sum::<u32>())
+}
+
+/// One scheme of a table.
+pub(crate) struct At<'a> {
+    pub(crate) levels: &'a [u8],
+    pub(crate) tops: &'a [u8],
+    pub(crate) n_records: u64,
+    pub(crate) entropies: Option<&'a Entropies>,
+}
+
+impl At<'_> {
+    pub(crate) fn losses(&self, outcome: &Outcome) -> Losses {
+        Losses::new(outcome, self.levels, self.tops, self.n_records, self.entropies)
     }
 }
 
 impl Lattice {
     /// What publishing a scheme loses, by every quality function.
     pub fn losses(&self, place: usize, outcome: &Outcome) -> Losses {
-        let schemes = self.schemes();
-        Losses::new(outcome, schemes.vector(place), schemes.tops(), self.n_records(), self.entropies())
+        self.at(place).losses(outcome)
+    }
+
+    fn at(&self, place: usize) -> At<'_> {
+        let (levels, tops) = (self.schemes().vector(place), self.schemes().tops());
+        At { levels, tops, n_records: self.n_records(), entropies: self.entropies() }
     }
 }

@@ -90,9 +90,9 @@ impl Schemes {
         // Counting sort by height of the numbers 0..n, which are in the order of the level vectors.
         let mut starts = vec![0u32; n_heights + 1];
         let mut vector = vec![0u8; tops.len()];
-        for number in 0..n_schemes {
-            vector_of(number, &tops, &mut vector);
+        for _ in 0..n_schemes {
             starts[height_of(&vector) + 1] += 1;
+            advance(&mut vector, &tops);
         }
         for height in 0..n_heights {
             starts[height + 1] += starts[height];
@@ -100,13 +100,14 @@ impl Schemes {
         let mut next = starts.clone();
         let mut places = vec![0u32; n_schemes];
         let mut levels = vec![0u8; n_schemes * tops.len()];
-        for (number, place) in places.iter_mut().enumerate() {
-            vector_of(number, &tops, &mut vector);
+        // Past the last one, the vector is all zeros again.
+        for place in &mut places {
             let slot = &mut next[height_of(&vector)];
             *place = *slot;
             *slot += 1;
             let start = *place as usize * tops.len();
             levels[start..start + tops.len()].copy_from_slice(&vector);
+            advance(&mut vector, &tops);
         }
         Schemes { tops, levels, starts, places }
     }
@@ -168,11 +169,14 @@ impl Schemes {
     }
 }
 
-fn vector_of(mut number: usize, tops: &[u8], vector: &mut [u8]) {
+/// The next level vector in order.
+fn advance(vector: &mut [u8], tops: &[u8]) {
     for (level, &top) in vector.iter_mut().zip(tops).rev() {
-        let n_levels = top as usize + 1;
-        *level = (number % n_levels) as u8;
-        number /= n_levels;
+        if *level < top {
+            *level += 1;
+            return;
+        }
+        *level = 0;
     }
 }
 

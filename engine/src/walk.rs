@@ -63,6 +63,22 @@ pub(crate) fn all_profiles(
     schemes: &Schemes,
     effort: &Effort,
 ) -> Result<RolledUp> {
+    with_roller(counts, hierarchies, wanted, AllProfiles { schemes, effort })
+}
+
+/// Work that is the same for every way to roll up.
+pub(crate) trait WithRoller {
+    type Done;
+    fn work<K: Key, R: Roller>(self, roller: &R, order: &[usize]) -> Result<Self::Done>;
+}
+
+/// Does some work with the way to roll up that fits the table and what is wanted.
+pub(crate) fn with_roller<W: WithRoller>(
+    counts: &GroupCounts,
+    hierarchies: &[Hierarchy],
+    wanted: &Wanted,
+    work: W,
+) -> Result<W::Done> {
     if counts.n_records() > SIZE_MASK {
         return Err(Error::new(ErrorKind::TooLarge, format!("more than {SIZE_MASK} records")));
     }
@@ -73,11 +89,16 @@ pub(crate) fn all_profiles(
         return Err(Error::new(ErrorKind::TooLarge, format!("more than {N_VALUES_MAX} sensitive values")));
     }
     let sensitive = wanted.only_distinct().flatten();
-    let roll_up = RollUp::new(counts, hierarchies, wanted.penalties, wanted.entropies, sensitive);
-    match roll_up.n_bits() {
+    let roll_up = &RollUp::new(counts, hierarchies, wanted.penalties, wanted.entropies, sensitive);
+    let order = &roll_up.order[..];
+    let sets = Sets { roll_up, measures: wanted.yardstick.measures() };
+    let histograms = Histograms { roll_up, wanted };
+    match (roll_up.n_bits(), wanted.only_distinct().is_some()) {
         // One bit less than there is, so that every shift is smaller than the width.
-        0..=63 => all_with_keys::<u64>(&roll_up, wanted, schemes, effort),
-        64..=127 => all_with_keys::<u128>(&roll_up, wanted, schemes, effort),
+        (0..=63, true) => work.work::<u64, _>(&sets, order),
+        (0..=63, false) => work.work::<u64, _>(&histograms, order),
+        (64..=127, true) => work.work::<u128, _>(&sets, order),
+        (64..=127, false) => work.work::<u128, _>(&histograms, order),
         _ => Err(Error::new(
             ErrorKind::TooLarge,
             format!("{} quasi-identifiers with this many distinct values do not fit into one key", hierarchies.len()),
@@ -86,23 +107,22 @@ pub(crate) fn all_profiles(
     }
 }
 
-fn all_with_keys<K: Key>(roll_up: &RollUp, wanted: &Wanted, schemes: &Schemes, effort: &Effort) -> Result<RolledUp> {
-    let order = &roll_up.order[..];
-    let n_bytes = AtomicU64::new(0);
-    match wanted.only_distinct() {
-        Some(_) => {
-            let roller = &Sets { roll_up, measures: wanted.yardstick.measures() };
-            Walk { roller, schemes, order, effort, n_bytes }.all::<K>()
-        }
-        None => {
-            let roller = &Histograms { roll_up, wanted };
-            Walk { roller, schemes, order, effort, n_bytes }.all::<K>()
-        }
+struct AllProfiles<'a> {
+    schemes: &'a Schemes,
+    effort: &'a Effort<'a>,
+}
+
+impl WithRoller for AllProfiles<'_> {
+    type Done = RolledUp;
+
+    fn work<K: Key, R: Roller>(self, roller: &R, order: &[usize]) -> Result<RolledUp> {
+        let AllProfiles { schemes, effort } = self;
+        Walk { roller, schemes, order, effort, n_bytes: AtomicU64::new(0) }.all::<K>()
     }
 }
 
 /// A way to get from the groups of one scheme to those of a coarser one.
-trait Roller: Sync {
+pub(crate) trait Roller: Sync {
     /// What a thread works with.
     type Work: Send;
     /// The groups of one scheme.
@@ -132,6 +152,8 @@ trait Roller: Sync {
         attribute: usize,
         n_levels: usize,
     ) -> Vec<Self::Groups>;
+    /// What criteria see of one scheme's groups, and the profile by that alone.
+    fn seen(&self, work: &Self::Work, groups: Self::Groups) -> (Measured, Profile);
     /// The bytes that a scheme's groups take, and those that the work has come to take.
     fn n_bytes(&self, groups: &Self::Groups) -> usize;
     fn n_bytes_of_work(&self, work: &Self::Work) -> usize;
@@ -214,6 +236,15 @@ impl Roller for Sets<'_> {
         let values = looks.iter().flat_map(|look| of_look(look).take(self.measures.len())).collect();
         (Measured::new(self.measures, values), profiles)
     }
+
+    fn seen(&self, _: &Self::Work, tallies: Self::Groups) -> (Measured, Profile) {
+        let of_tally = |tally: &Tally| [tally.size, u64::from(tally.n_distinct)].into_iter();
+        let values = tallies.iter().flat_map(|tally| of_tally(tally).take(self.measures.len())).collect();
+        // Without a sensitive attribute a look is a size, and there is one tally of each.
+        let entries =
+            (0..).zip(&tallies).map(|(look, tally)| Entry { look, n_groups: tally.n_groups, loss: tally.loss });
+        (Measured::new(self.measures, values), Profile::provisional(entries.collect(), Vec::new()))
+    }
 }
 
 /// Whole histograms of sensitive values.
@@ -285,6 +316,16 @@ impl<'a> Roller for Histograms<'a> {
             })
         };
         (looks, made.into_par_iter().map(renumbered).collect())
+    }
+
+    fn seen(&self, work: &Self::Work, profile: Self::Groups) -> (Measured, Profile) {
+        let measures = self.wanted.yardstick.measures();
+        // By size, as everywhere, since what is asked about sizes alone relies on it.
+        let mut looks: Vec<u32> = profile.entries().iter().map(|entry| entry.look).collect();
+        looks.sort_unstable_by_key(|&look| (work.measured_of(look)[0], look));
+        let values = looks.iter().flat_map(|&look| work.measured_of(look).iter().copied()).collect();
+        let numbers: FxHashMap<u32, u32> = looks.iter().copied().zip(0..).collect();
+        (Measured::new(measures, values), profile.renumbered(|look| numbers[&look]))
     }
 }
 

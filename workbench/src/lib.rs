@@ -19,6 +19,7 @@ pub mod survey;
 pub mod staged;
 pub mod sorted;
 pub mod sink;
+pub mod saved;
 pub mod page;
 pub mod chart;
 pub mod report;

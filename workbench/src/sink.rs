@@ -160,7 +160,7 @@ fn csv_error(path: &Path, error: csv::Error) -> Error {
     }
 }
 
-fn parquet_error(path: &Path, error: parquet::errors::ParquetError) -> Error {
+pub(crate) fn parquet_error(path: &Path, error: parquet::errors::ParquetError) -> Error {
     Error::new(ErrorKind::Io, format!("could not be written: {error}")).at(path.display().to_string())
 }
 

@@ -349,7 +349,7 @@ thread_local! {
 }
 
 /// Reads with a library that panics on some damaged files, and makes an error of that.
-fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(crate) fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
     IS_GUARDED.set(true);
     let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
     IS_GUARDED.set(false);

@@ -1,10 +1,13 @@
 //! `incrowd annotate`: the whole lattice, what each scheme looks like and what it would lose.
 
+use std::path::PathBuf;
+
 use incrowd::negotiate::check_criteria;
 use incrowd::wire::{self, grouped};
-use incrowd::{Criteria, Lattice, Ranking, Result};
+use incrowd::{Criteria, Lattice, Quality, Ranking, Result};
 use serde_json::{Map, Value, json};
 
+use crate::saved::{Origin, check_place, save};
 use crate::talk::{Exit, Talk, columns};
 use crate::wishes::{CriteriaArgs, ProjectArgs};
 
@@ -15,7 +18,8 @@ Examples:
   incrowd annotate --k 10                          least, mean and most records lost, by height
   incrowd annotate --k 3 --per-scheme --json       every scheme, for programs
   incrowd annotate --l 3 --per-scheme --csv        every scheme, for spreadsheets
-  incrowd annotate --quasi-identifiers age,sex     a smaller lattice")]
+  incrowd annotate --quasi-identifiers age,sex     a smaller lattice
+  incrowd annotate --k 10 --t 0.2 -o adult.crowd   keep it: negotiate --lattice adult.crowd answers from it")]
 pub struct Args {
     #[command(flatten)]
     pub project: ProjectArgs,
@@ -27,17 +31,36 @@ pub struct Args {
     /// Print CSV instead of a table
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
+    /// Measure non-uniform entropy too, for --best-by entropy
+    #[arg(long)]
+    pub entropy: bool,
+    /// Keep the lattice in a file, for negotiate --lattice and frontier --lattice
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub force: bool,
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
     let privacy = args.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
+    if let Some(path) = &args.output {
+        check_place(path, args.force)?;
+    }
+    let choice = args.project.choice(&privacy);
+    let origin = args.output.as_ref().map(|_| Origin::before(&project, &choice)).transpose()?;
     let counted = args.project.count(&project, &privacy, talk)?;
     let criteria = &privacy.criteria;
     if !criteria.is_empty() {
         check_criteria(criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
     }
-    let lattice = args.project.annotate(&counted, criteria, &Ranking::default(), talk)?;
+    let ranking = if args.entropy { Quality::Entropy.into() } else { Ranking::default() };
+    let lattice = args.project.annotate(&counted, criteria, &ranking, talk)?;
+    if let (Some(path), Some(origin)) = (&args.output, origin) {
+        let n_bytes = save(path, &lattice, &origin.finish(&project)?, args.force)?;
+        talk.note(format!("{} written, {}", path.display(), size_in_words(n_bytes as usize)));
+    }
     if talk.is_json {
         talk.json(&document(&lattice, criteria, args.per_scheme));
         return Ok(Exit::Done);

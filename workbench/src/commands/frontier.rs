@@ -6,11 +6,12 @@ use incrowd::criterion::ONE;
 use incrowd::frontier::{Bargain, frontier};
 use incrowd::negotiate::check_criteria;
 use incrowd::wire::{self, counted_words, grouped, percent};
-use incrowd::{Criterion, Error, ErrorKind, Lattice, Measure, Ranking, Result};
+use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Ranking, Result};
 use serde_json::{Value, json};
 
 use crate::chart::{Chart, Line, Point, svg};
 use crate::page::{self, escape};
+use crate::saved;
 use crate::staged::{check_picture, write_whole};
 use crate::talk::{Exit, Talk, columns, csv};
 use crate::wishes::{CriteriaArgs, Privacy, ProjectArgs, RequestArgs};
@@ -43,6 +44,9 @@ pub struct Args {
     /// Coarsest level of each attribute, by number or name
     #[arg(long, value_name = "A=LEVEL,…", value_delimiter = ',')]
     pub max_level: Option<Vec<String>>,
+    /// Answer from a lattice that annotate -o has written, without counting
+    #[arg(long, value_name = "FILE")]
+    pub lattice: Option<PathBuf>,
     /// List every bargain
     #[arg(long)]
     pub list: bool,
@@ -65,20 +69,39 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let ranking = Ranking::parse(&args.best_by)?;
     let privacy = args.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
     let (measure, privacy) = varied(&args.over, &args.criteria, privacy)?;
-    let counted = args.project.count(&project, &privacy, talk)?;
-    let n_records = counted.counts.n_records();
     let wish = RequestArgs {
         max_suppressed: Some(args.max_suppressed.clone()),
         max_level: Some(args.max_level.clone().unwrap_or_default()),
         ..RequestArgs::default()
     };
-    let request = wish.resolve(&project, &privacy, &counted.hierarchies, n_records)?;
-    if !privacy.criteria.is_empty() {
-        check_criteria(&privacy.criteria, n_records, &counted.n_sensitive_values())?;
-    }
     let measured = privacy.criteria.with(Criterion { measure, value: measure.weakest() });
-    let lattice = args.project.annotate(&counted, &measured, &ranking, talk)?;
-    let bargains = frontier(&lattice, &request, measure, &ranking)?;
+    let (lattice, privacy, measure) = match &args.lattice {
+        Some(path) => {
+            // The varied measure travels along, to be numbered as in the file.
+            let asked = Privacy { criteria: measured, ..privacy.clone() };
+            let saved::Opened { lattice, privacy: asked } =
+                saved::open(path, &project, &args.project, &asked, &ranking, talk)?;
+            let varied = Privacy {
+                criteria: Criteria::new([Criterion { measure, value: measure.weakest() }]),
+                ..privacy.clone()
+            };
+            let varied = varied.about(&asked.sensitive).criteria.iter().next().expect("one criterion").measure;
+            (lattice, privacy.about(&asked.sensitive), varied)
+        }
+        None => {
+            let counted = args.project.count(&project, &privacy, talk)?;
+            if !privacy.criteria.is_empty() {
+                check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
+            }
+            (args.project.annotate(&counted, &measured, &ranking, talk)?, privacy, measure)
+        }
+    };
+    let request = wish.resolve(&project, &privacy, lattice.hierarchies(), lattice.n_records())?;
+    let bargains =
+        frontier(&lattice, &request, measure, &ranking).map_err(|error| match (&args.lattice, error.kind()) {
+            (Some(path), ErrorKind::Data) => error.or_at(path.display().to_string()),
+            _ => error,
+        })?;
     let view = View { lattice: &lattice, measure, ranking: &ranking, bargains: &bargains };
     if let Some(path) = &args.output {
         view.write(path, args.force)?;

@@ -1,10 +1,15 @@
 //! `incrowd negotiate`: whether all wishes can be met, or the three nearest bargains.
 
+use std::path::PathBuf;
+
 use incrowd::negotiate::{Explanation, Offers, check_criteria, negotiate_as_published};
 use incrowd::wire::{self, grouped, percent};
-use incrowd::{Answer, Criteria, Lattice, Measure, Offer, Quality, Ranking, Request, Result, explain, negotiate};
+use incrowd::{
+    Answer, Criteria, Error, ErrorKind, Lattice, Measure, Offer, Quality, Ranking, Request, Result, explain, negotiate,
+};
 use serde_json::Value;
 
+use crate::saved;
 use crate::talk::{Exit, Talk, columns};
 use crate::wishes::{ProjectArgs, RequestArgs};
 
@@ -19,6 +24,7 @@ Examples:
   incrowd negotiate --k 10 --t 0.2 --max-suppressed 2% --best-by ncp
   incrowd negotiate --l disease:3 --t income:0.2 --max-suppressed 1%
   incrowd negotiate --k 10 --max-suppressed 0 --explain
+  incrowd negotiate --k 10 --max-suppressed 1% --lattice hospital.crowd
   incrowd negotiate hospital --json | jq .offers.height.levels")]
 pub struct Args {
     #[command(flatten)]
@@ -31,20 +37,38 @@ pub struct Args {
     /// Answer as the published algorithm would, whose height offer is not always the lowest
     #[arg(long)]
     pub as_published: bool,
+    /// Answer from a lattice that annotate -o has written, without counting
+    #[arg(long, value_name = "FILE")]
+    pub lattice: Option<PathBuf>,
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
     let privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
     let best_by = args.request.best_by(&project)?;
-    let counted = args.project.count(&project, &privacy, talk)?;
-    let n_records = counted.counts.n_records();
-    let request = args.request.resolve(&project, &privacy, &counted.hierarchies, n_records)?;
-    check_criteria(&request.criteria, n_records, &counted.n_sensitive_values())?;
-    let lattice = args.project.annotate(&counted, &request.criteria, &best_by, talk)?;
+    let (lattice, request) = match &args.lattice {
+        Some(path) => {
+            let saved::Opened { lattice, privacy } =
+                saved::open(path, &project, &args.project, &privacy, &best_by, talk)?;
+            let request = args.request.resolve(&project, &privacy, lattice.hierarchies(), lattice.n_records())?;
+            (lattice, request)
+        }
+        None => {
+            let counted = args.project.count(&project, &privacy, talk)?;
+            let n_records = counted.counts.n_records();
+            let request = args.request.resolve(&project, &privacy, &counted.hierarchies, n_records)?;
+            check_criteria(&request.criteria, n_records, &counted.n_sensitive_values())?;
+            (args.project.annotate(&counted, &request.criteria, &best_by, talk)?, request)
+        }
+    };
+    // What a file turns out to hold is found out on the way.
+    let at = |error: Error| match (&args.lattice, error.kind()) {
+        (Some(path), ErrorKind::Data) => error.or_at(path.display().to_string()),
+        _ => error,
+    };
     let answer = match args.as_published {
-        true => negotiate_as_published(&lattice, &request)?,
-        false => negotiate(&lattice, &request)?,
+        true => negotiate_as_published(&lattice, &request).map_err(at)?,
+        false => negotiate(&lattice, &request).map_err(at)?,
     };
     // Of an exact answer one wants to know its own cost, of offers what the wishes themselves would cost.
     let scheme = match &answer {
@@ -52,6 +76,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         Answer::Offers(_) => &request.level_max,
     };
     let explanation = args.explain.then(|| explain(&lattice, scheme, &request.criteria));
+    lattice.intact().map_err(at)?;
     if talk.is_json {
         let mut document = wire::answer(&lattice, &request, &answer);
         if let (Some(explanation), Value::Object(object)) = (&explanation, &mut document) {

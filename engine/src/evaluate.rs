@@ -1,0 +1,143 @@
+//! One scheme at a time: its groups are made when they are asked for, from the nearest finer scheme at hand.
+
+use std::marker::PhantomData;
+
+use crate::criterion::Measured;
+use crate::error::Result;
+use crate::profile::Profile;
+use crate::roll_up::Key;
+use crate::walk::{Roller, WithRoller};
+
+/// What a scheme's groups look like: what criteria see of them, and how many look how.
+pub(crate) struct Seen {
+    pub(crate) looks: Measured,
+    pub(crate) profile: Profile,
+}
+
+/// Makes the groups of any scheme.
+pub(crate) trait Evaluate {
+    fn seen(&mut self, levels: &[u8]) -> Seen;
+}
+
+/// Something to do with an evaluator; the rows that it keeps take at most so many bytes, beside those of the finest
+/// scheme.
+pub(crate) struct Evaluating<F> {
+    pub(crate) n_bytes_max: u64,
+    pub(crate) work: F,
+}
+
+impl<T, F: FnOnce(&mut dyn Evaluate) -> Result<T>> WithRoller for Evaluating<F> {
+    type Done = T;
+
+    fn work<K: Key, R: Roller>(self, roller: &R, order: &[usize]) -> Result<T> {
+        let (work, base, _) = roller.begin::<K>();
+        let base = Rows { levels: vec![0; order.len()].into(), words: base, last_used: 0 };
+        let mut evaluator = Evaluator::<R, K> {
+            roller,
+            order,
+            work,
+            at_hand: vec![base],
+            n_bytes: 0,
+            n_bytes_max: self.n_bytes_max,
+            n_asked: 0,
+            key: PhantomData,
+        };
+        (self.work)(&mut evaluator)
+    }
+}
+
+/// The rows of a scheme.
+struct Rows {
+    levels: Box<[u8]>,
+    words: Vec<u64>,
+    last_used: u64,
+}
+
+impl Rows {
+    fn n_bytes(&self) -> u64 {
+        size_of_val(&self.words[..]) as u64
+    }
+}
+
+/// More schemes at hand take longer to look through than they save.
+const N_AT_HAND: usize = 400;
+
+struct Evaluator<'a, R: Roller, K> {
+    roller: &'a R,
+    /// The attributes, those that merge most first.
+    order: &'a [usize],
+    work: R::Work,
+    /// The finest scheme first.
+    at_hand: Vec<Rows>,
+    /// What the rows at hand take, without those of the finest scheme.
+    n_bytes: u64,
+    n_bytes_max: u64,
+    n_asked: u64,
+    key: PhantomData<K>,
+}
+
+impl<R: Roller, K: Key> Evaluate for Evaluator<'_, R, K> {
+    fn seen(&mut self, levels: &[u8]) -> Seen {
+        self.n_asked += 1;
+        if self.roller.n_bytes_of_work(&self.work) as u64 > self.n_bytes_max {
+            self.begin();
+        }
+        if levels.iter().all(|&level| level == 0) {
+            let groups = self.begin();
+            let (looks, profile) = self.roller.seen(&self.work, groups);
+            return Seen { looks, profile };
+        }
+        let is_finer = |rows: &Rows| rows.levels.iter().zip(levels).all(|(a, b)| a <= b) && *rows.levels != *levels;
+        let (source, _) = self
+            .at_hand
+            .iter()
+            .enumerate()
+            .filter(|(_, rows)| is_finer(rows))
+            .min_by_key(|(_, rows)| rows.words.len())
+            .expect("the finest scheme is at hand");
+        self.at_hand[source].last_used = self.n_asked;
+        let mut now = self.at_hand[source].levels.to_vec();
+        let mut words: Option<Vec<u64>> = None;
+        let mut groups = None;
+        for &attribute in self.order {
+            while now[attribute] < levels[attribute] {
+                now[attribute] += 1;
+                let from = words.as_deref().unwrap_or(&self.at_hand[source].words);
+                let mut next = Vec::new();
+                groups = Some(self.roller.step::<K>(&mut self.work, from, &now, attribute, &mut next));
+                words = Some(next);
+            }
+        }
+        let (groups, words) = (groups.expect("at least one step"), words.expect("at least one step"));
+        let (looks, profile) = self.roller.seen(&self.work, groups);
+        self.keep(Rows { levels: levels.into(), words, last_used: self.n_asked });
+        Seen { looks, profile }
+    }
+}
+
+impl<R: Roller, K: Key> Evaluator<'_, R, K> {
+    /// Begins anew, with the finest scheme alone: rows name looks by the number that the work gave them.
+    fn begin(&mut self) -> R::Groups {
+        let (work, base, groups) = self.roller.begin::<K>();
+        self.work = work;
+        self.at_hand.truncate(1);
+        self.at_hand[0].words = base;
+        self.n_bytes = 0;
+        groups
+    }
+
+    /// Keeps rows at hand, in place of those that were of no use for the longest time.
+    fn keep(&mut self, mut rows: Rows) {
+        if rows.n_bytes() > self.n_bytes_max || self.at_hand.iter().any(|known| known.levels == rows.levels) {
+            return;
+        }
+        rows.words.shrink_to_fit();
+        self.n_bytes += rows.n_bytes();
+        self.at_hand.push(rows);
+        while self.n_bytes > self.n_bytes_max || self.at_hand.len() > N_AT_HAND {
+            let others = self.at_hand.iter().enumerate().skip(1);
+            let (oldest, _) = others.min_by_key(|(_, rows)| rows.last_used).expect("something is too much");
+            self.n_bytes -= self.at_hand.swap_remove(oldest).n_bytes();
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! A lattice as bytes, and back: what a file of annotations holds.
+//!
+//! The bytes are a few sections, one after the other: numbers are little-endian, a text is its length and its UTF-8.
+//! Whoever writes them keeps the list of [`Section`]s; `docs/lattices.md` describes each.
+
+use std::sync::Arc;
+
+use crate::criterion::{Measure, Measured};
+use crate::error::Result;
+use crate::hierarchy::{Hierarchy, Values};
+pub use crate::kept::Shelf;
+use crate::kept::{Kept, Profiles, Slot, damaged, encode};
+use crate::lattice::{Grid, Lattice};
+use crate::loss::Entropies;
+use crate::scheme::{Schemes, n_schemes};
+use crate::table::{Code, Kind};
+
+/// One part of a saved lattice: where it is, and the checksum (CRC-32) of its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    pub name: String,
+    pub start: u64,
+    pub n_bytes: u64,
+    /// Profiles have none as a whole: the index has one for each.
+    pub checksum: Option<u32>,
+}
+
+/// Writes a lattice as bytes that begin at `start`, and says where its sections are.
+pub fn save(lattice: &Lattice, start: u64, write: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<Vec<Section>> {
+    let mut sections: Vec<Section> = Vec::new();
+    let has_entropies = lattice.entropies.is_some();
+    let mut next = start;
+    let mut profiles = Section { name: "profiles".into(), start, n_bytes: 0, checksum: None };
+    let mut index = Bytes::default();
+    let mut bytes = Vec::new();
+    for place in 0..lattice.profiles.len() {
+        let profile = lattice.profile(place);
+        lattice.intact()?;
+        bytes.clear();
+        encode(profile, has_entropies, &mut bytes);
+        index.wide(profiles.n_bytes);
+        index.narrow(profile.entries().len() as u32);
+        index.narrow(crc32fast::hash(&bytes));
+        profiles.n_bytes += bytes.len() as u64;
+        write(&bytes)?;
+    }
+    next += profiles.n_bytes;
+    sections.push(profiles);
+    let looks = Bytes::of(|bytes| (0..lattice.looks.len()).for_each(|look| bytes.all_wide(lattice.looks.of(look))));
+    let parts = [
+        ("index", index),
+        ("about", about(lattice)),
+        ("hierarchies", hierarchies(&lattice.hierarchies)),
+        ("entropies", lattice.entropies.as_ref().map(entropies).unwrap_or_default()),
+        ("looks", looks),
+        ("grids", grids(&lattice.grids)),
+    ];
+    for (name, Bytes(bytes)) in parts {
+        write(&bytes)?;
+        let n_bytes = bytes.len() as u64;
+        sections.push(Section { name: name.into(), start: next, n_bytes, checksum: Some(crc32fast::hash(&bytes)) });
+        next += n_bytes;
+    }
+    Ok(sections)
+}
+
+/// Opens a saved lattice: all but its profiles is read and checked, and they are when they are first asked for.
+///
+/// # Guarantee
+/// Every answer is that of the lattice that was saved, bit for bit. A byte that is not what was written gives an error
+/// as soon as an answer depends on it, never another answer.
+pub fn open(sections: &[Section], shelf: Arc<dyn Shelf>) -> Result<Lattice> {
+    let section = |name: &str| sections.iter().find(|section| section.name == name).ok_or_else(|| damaged("content"));
+    let read = |name: &'static str| -> Result<Vec<u8>> {
+        let section = section(name)?;
+        let n_bytes = usize::try_from(section.n_bytes).map_err(|_| damaged(name))?;
+        let bytes = shelf.read(section.start, n_bytes)?;
+        if Some(crc32fast::hash(&bytes)) == section.checksum { Ok(bytes) } else { Err(damaged(name)) }
+    };
+    // Each is taken apart to its last byte, and nothing is believed of which the rest depends.
+    let bytes = read("about")?;
+    let about = whole(&bytes, About::read).ok_or_else(|| damaged("about"))?;
+    let bytes = read("hierarchies")?;
+    let hierarchies = whole(&bytes, |bytes| {
+        let n = bytes.count()?;
+        (0..n).map(|_| read_hierarchy(bytes)).collect::<Option<Vec<Hierarchy>>>()
+    });
+    let hierarchies = hierarchies.filter(|all| !all.is_empty()).ok_or_else(|| damaged("hierarchies"))?;
+    let bytes = read("entropies")?;
+    let entropies = match bytes.is_empty() {
+        true => None,
+        false => Some(whole(&bytes, |bytes| read_entropies(bytes, &hierarchies)).ok_or_else(|| damaged("entropies"))?),
+    };
+    let index = read("index")?;
+    const N_BYTES_OF_SLOT: usize = 16;
+    let is_whole = n_schemes(&hierarchies)
+        .is_some_and(|n| n <= u64::from(u32::MAX) && n.checked_mul(N_BYTES_OF_SLOT as u64) == Some(index.len() as u64));
+    if !is_whole {
+        return Err(damaged("index"));
+    }
+    let slot = |row: &[u8]| Slot { start: wide(row), n_entries: narrow(&row[8..]), checksum: narrow(&row[12..]) };
+    let index: Vec<Slot> = index.chunks_exact(N_BYTES_OF_SLOT).map(slot).collect();
+    let schemes = Schemes::new(&hierarchies)?;
+    let looks = read("looks")?;
+    if looks.len() % (8 * about.measures.len()) != 0 {
+        return Err(damaged("looks"));
+    }
+    let looks = Measured::new(&about.measures, looks.chunks_exact(8).map(wide).collect());
+    let bytes = read("grids")?;
+    let grids =
+        whole(&bytes, |bytes| about.measures.iter().map(|_| read_grid(bytes, &schemes)).collect::<Option<Vec<Grid>>>());
+    let grids = grids.ok_or_else(|| damaged("grids"))?;
+    let kept = Kept::new(shelf.clone(), section("profiles")?.start, index, looks.len(), entropies.is_some());
+    Ok(Lattice {
+        hierarchies,
+        schemes,
+        looks,
+        profiles: Profiles::Kept(Arc::new(kept)),
+        grids,
+        entropies,
+        n_records: about.n_records,
+        n_dropped: about.n_dropped,
+        sensitive: about.sensitive,
+        n_source_groups: about.n_source_groups,
+    })
+}
+
+/// What is known of the table and of what was measured.
+struct About {
+    n_records: u64,
+    n_dropped: u64,
+    n_source_groups: u64,
+    sensitive: Vec<(String, usize)>,
+    measures: Vec<Measure>,
+}
+
+fn about(lattice: &Lattice) -> Bytes {
+    Bytes::of(|bytes| {
+        bytes.all_wide(&[lattice.n_records, lattice.n_dropped, lattice.n_source_groups]);
+        bytes.wide(lattice.sensitive.len() as u64);
+        for (name, n_values) in &lattice.sensitive {
+            bytes.text(name);
+            bytes.wide(*n_values as u64);
+        }
+        bytes.wide(lattice.looks.measures().len() as u64);
+        for measure in lattice.looks.measures() {
+            bytes.text(measure.name());
+            bytes.wide(measure.sensitive().unwrap_or(0) as u64);
+            bytes.wide(if let Measure::Recursive { l, .. } = measure { u64::from(*l) } else { 0 });
+        }
+    })
+}
+
+impl About {
+    fn read(bytes: &mut Unread) -> Option<About> {
+        let (n_records, n_dropped, n_source_groups) = (bytes.wide()?, bytes.wide()?, bytes.wide()?);
+        let n_sensitive = bytes.count()?;
+        let sensitive = (0..n_sensitive).map(|_| Some((bytes.text()?, usize::try_from(bytes.wide()?).ok()?)));
+        let sensitive: Vec<(String, usize)> = sensitive.collect::<Option<_>>()?;
+        let n_measures = bytes.count()?;
+        let measures: Option<Vec<Measure>> = (0..n_measures).map(|_| read_measure(bytes, sensitive.len())).collect();
+        let measures = measures.filter(|all| all.first() == Some(&Measure::Size) && all.is_sorted_by(|a, b| a < b))?;
+        Some(About { n_records, n_dropped, n_source_groups, sensitive, measures })
+    }
+}
+
+fn read_measure(bytes: &mut Unread, n_sensitive: usize) -> Option<Measure> {
+    let (name, s, l) = (bytes.text()?, usize::try_from(bytes.wide()?).ok()?, u32::try_from(bytes.wide()?).ok()?);
+    let all = [
+        Measure::Size,
+        Measure::Population,
+        Measure::Distinct(s),
+        Measure::Share(s),
+        Measure::Entropy(s),
+        Measure::Recursive { sensitive: s, l },
+        Measure::Closeness(s),
+        Measure::Disclosure(s),
+        Measure::Likeness(s),
+        Measure::EnhancedLikeness(s),
+    ];
+    let measure = all.into_iter().find(|measure| measure.name() == name)?;
+    measure.sensitive().is_none_or(|s| s < n_sensitive).then_some(measure)
+}
+
+fn hierarchies(hierarchies: &[Hierarchy]) -> Bytes {
+    Bytes::of(|bytes| {
+        bytes.wide(hierarchies.len() as u64);
+        for hierarchy in hierarchies {
+            bytes.text(hierarchy.attribute());
+            bytes.text(hierarchy.kind().name());
+            bytes.wide(hierarchy.missing().map_or(u64::MAX, |code| u64::from(code.0)));
+            bytes.wide(hierarchy.n_levels() as u64);
+            for level in hierarchy.levels() {
+                bytes.text(level.name());
+                bytes.text(level.phrase());
+                bytes.wide(level.len() as u64);
+                level.labels().iter().for_each(|label| bytes.text(label));
+                bytes.codes(level.of_base());
+                bytes.codes(level.parents());
+            }
+        }
+    })
+}
+
+fn read_hierarchy(bytes: &mut Unread) -> Option<Hierarchy> {
+    let (attribute, kind) = (bytes.text()?, bytes.text()?);
+    let kind = [Kind::Integer, Kind::Number, Kind::Date, Kind::Boolean, Kind::Text]
+        .into_iter()
+        .find(|known| known.name() == kind)?;
+    let missing = match bytes.wide()? {
+        u64::MAX => None,
+        code => Some(Code(u32::try_from(code).ok()?)),
+    };
+    let n_levels = bytes.count()?;
+    let levels = (0..n_levels).map(|_| {
+        let (name, phrase) = (bytes.text()?, bytes.text()?);
+        let n_labels = bytes.count()?;
+        let labels = (0..n_labels).map(|_| bytes.text()).collect::<Option<_>>()?;
+        Some(Values::of_parts(name, phrase, labels, bytes.codes()?, bytes.codes()?))
+    });
+    Hierarchy::of_parts(attribute, kind, missing, levels.collect::<Option<_>>()?)
+}
+
+fn entropies(entropies: &Entropies) -> Bytes {
+    Bytes::of(|bytes| {
+        bytes.all_wide(&[entropies.suppressed, entropies.of_table as u64, (entropies.of_table >> 64) as u64]);
+        bytes.wide(entropies.n_records);
+        entropies.steps.iter().flatten().for_each(|steps| steps.iter().for_each(|n| bytes.narrow(*n)));
+    })
+}
+
+fn read_entropies(bytes: &mut Unread, hierarchies: &[Hierarchy]) -> Option<Entropies> {
+    let suppressed = bytes.wide()?;
+    let of_table = u128::from(bytes.wide()?) | u128::from(bytes.wide()?) << 64;
+    let n_records = bytes.wide()?;
+    let mut of_level = |values: &Values| (0..values.len()).map(|_| bytes.narrow()).collect::<Option<Vec<u32>>>();
+    let mut of_attribute = |hierarchy: &Hierarchy| hierarchy.levels().iter().map(&mut of_level).collect();
+    let steps = hierarchies.iter().map(&mut of_attribute).collect::<Option<_>>()?;
+    Some(Entropies { steps, suppressed, of_table, n_records })
+}
+
+fn grids(grids: &[Grid]) -> Bytes {
+    Bytes::of(|bytes| {
+        for grid in grids {
+            bytes.wide(grid.greatest);
+            bytes.wide(grid.values.len() as u64);
+            bytes.all_wide(&grid.values);
+            grid.columns.iter().chain(&grid.floors).for_each(|column| bytes.all_wide(column));
+        }
+    })
+}
+
+fn read_grid(bytes: &mut Unread, schemes: &Schemes) -> Option<Grid> {
+    let greatest = bytes.wide()?;
+    let n_values = bytes.count()?;
+    let values = bytes.all_wide(n_values).filter(|values| !values.is_empty() && values.is_sorted())?;
+    let mut columns = |n: usize| (0..n_values).map(|_| bytes.all_wide(n)).collect::<Option<Vec<Vec<u64>>>>();
+    let (columns, floors) = (columns(schemes.len())?, columns(schemes.n_heights())?);
+    Some(Grid { values, columns, floors, greatest })
+}
+
+fn narrow(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes(bytes[..4].try_into().expect("four bytes"))
+}
+
+fn wide(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"))
+}
+
+/// Bytes being written.
+#[derive(Default)]
+struct Bytes(Vec<u8>);
+
+impl Bytes {
+    fn of(fill: impl FnOnce(&mut Bytes)) -> Bytes {
+        let mut bytes = Bytes::default();
+        fill(&mut bytes);
+        bytes
+    }
+
+    fn narrow(&mut self, n: u32) {
+        self.0.extend_from_slice(&n.to_le_bytes());
+    }
+
+    fn wide(&mut self, n: u64) {
+        self.0.extend_from_slice(&n.to_le_bytes());
+    }
+
+    fn all_wide(&mut self, all: &[u64]) {
+        all.iter().for_each(|n| self.wide(*n));
+    }
+
+    fn text(&mut self, text: &str) {
+        self.wide(text.len() as u64);
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    fn codes(&mut self, codes: &[Code]) {
+        self.wide(codes.len() as u64);
+        codes.iter().for_each(|code| self.narrow(code.0));
+    }
+}
+
+/// What is left of some bytes; every part is there, or nothing.
+struct Unread<'a>(&'a [u8]);
+
+/// Reads something that takes all of the bytes.
+fn whole<T>(bytes: &[u8], read: impl FnOnce(&mut Unread) -> Option<T>) -> Option<T> {
+    let mut unread = Unread(bytes);
+    read(&mut unread).filter(|_| unread.0.is_empty())
+}
+
+impl<'a> Unread<'a> {
+    fn take(&mut self, n: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(n)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn narrow(&mut self) -> Option<u32> {
+        self.take(4).map(narrow)
+    }
+
+    fn wide(&mut self) -> Option<u64> {
+        self.take(8).map(wide)
+    }
+
+    /// How many things follow, which take at least a byte each.
+    fn count(&mut self) -> Option<usize> {
+        usize::try_from(self.wide()?).ok().filter(|n| *n <= self.0.len())
+    }
+
+    fn all_wide(&mut self, n: usize) -> Option<Vec<u64>> {
+        Some(self.take(n.checked_mul(8)?)?.chunks_exact(8).map(wide).collect())
+    }
+
+    fn text(&mut self) -> Option<String> {
+        let n = self.count()?;
+        String::from_utf8(self.take(n)?.to_vec()).ok()
+    }
+
+    fn codes(&mut self) -> Option<Vec<Code>> {
+        let n = self.count()?;
+        Some(self.take(n.checked_mul(4)?)?.chunks_exact(4).map(|code| Code(narrow(code))).collect())
+    }
+}

@@ -1,0 +1,175 @@
+//! Saved lattices: the same answers bit for bit, and of damaged bytes an error, never another answer.
+
+mod common;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use common::random::{Dice, all_measures, any_mixed_tables, chance, larger_tables, mixes};
+use common::*;
+use incrowd::frontier::frontier;
+use incrowd::negotiate::negotiate_as_published;
+use incrowd::saved::{Section, Shelf, open, save};
+use incrowd::{Answer, Error, ErrorKind, Lattice, Measure, Quality, Ranking, Request, Result, explain, negotiate};
+use proptest::prelude::*;
+
+struct Memory(Vec<u8>);
+
+impl Shelf for Memory {
+    fn read(&self, start: u64, n_bytes: usize) -> Result<Vec<u8>> {
+        let bytes = self.0.get(start as usize..).and_then(|rest| rest.get(..n_bytes));
+        bytes.map(<[u8]>::to_vec).ok_or_else(|| Error::new(ErrorKind::Data, "ends too early"))
+    }
+}
+
+/// Some bytes of something else, then those of the lattice.
+fn saved(lattice: &Lattice) -> (Vec<u8>, Vec<Section>) {
+    let mut bytes = b"something else".to_vec();
+    let start = bytes.len() as u64;
+    let mut write = |more: &[u8]| {
+        bytes.extend_from_slice(more);
+        Ok(())
+    };
+    let sections = save(lattice, start, &mut write).expect("memory takes it");
+    assert_eq!(sections.iter().map(|section| section.n_bytes).sum::<u64>() + start, bytes.len() as u64);
+    (bytes, sections)
+}
+
+fn opened(bytes: Vec<u8>, sections: &[Section]) -> Result<Lattice> {
+    open(sections, Arc::new(Memory(bytes)))
+}
+
+#[track_caller]
+fn check_same(lattice: &Lattice, copy: &Lattice, requests: &[Request]) {
+    for request in requests {
+        let answer = negotiate(copy, request);
+        assert_eq!(answer, negotiate(lattice, request), "{request:?}");
+        let same_bits = |answer: &Result<Answer>| format!("{answer:?}");
+        assert_eq!(same_bits(&answer), same_bits(&negotiate(lattice, request)));
+        assert_eq!(negotiate_as_published(copy, request), negotiate_as_published(lattice, request));
+        let why = |lattice| explain(lattice, &request.level_max, &request.criteria);
+        assert_eq!(why(copy), why(lattice));
+        let bargains = |lattice| frontier(lattice, request, Measure::Size, &Quality::Ncp.into());
+        assert_eq!(bargains(copy), bargains(lattice));
+    }
+}
+
+#[track_caller]
+fn check_whole(lattice: &Lattice, copy: &Lattice) {
+    assert_eq!(copy.hierarchies(), lattice.hierarchies());
+    assert_eq!(copy.looks(), lattice.looks());
+    assert_eq!(copy.sensitive(), lattice.sensitive());
+    assert_eq!(format!("{:?}", copy.entropies()), format!("{:?}", lattice.entropies()));
+    let numbers = |lattice: &Lattice| (lattice.n_records(), lattice.n_dropped(), lattice.n_source_groups());
+    assert_eq!(numbers(copy), numbers(lattice));
+    for place in 0..lattice.schemes().len() {
+        assert_eq!(copy.profile(place), lattice.profile(place));
+    }
+    copy.intact().expect("nothing is damaged");
+    assert_eq!(copy.n_bytes(), lattice.n_bytes());
+}
+
+fn requests(table: &Table, dice: &mut Dice) -> Vec<Request> {
+    let naive = Naive::new(table);
+    let measures = match table.wanted.measures.is_empty() {
+        true => all_measures(table.sensitive.len(), false).into_iter().filter(|m| m.is_monotone()).collect(),
+        false => table.wanted.measures.clone(),
+    };
+    let measured = table.make().yardstick.measures().to_vec();
+    let asked = mixes(&measures, 4).into_iter().filter(|mix| mix.iter().all(|measure| measured.contains(measure)));
+    let rankings =
+        [Ranking::default(), Quality::Ncp.into(), Ranking::parse("precision=1,group-size=2").expect("a mix")];
+    let request =
+        |mix: Vec<Measure>| Some(Request { best_by: rankings[dice.roll(3)].clone(), ..dice.request(&naive, &mix)? });
+    asked.filter_map(request).collect()
+}
+
+proptest! {
+    #![proptest_config(chance(60))]
+    #[test]
+    fn a_saved_lattice_answers_as_the_one_that_was_saved(table in any_mixed_tables(), seed in any::<u64>()) {
+        let lattice = table.make().lattice;
+        let (bytes, sections) = saved(&lattice);
+        let copy = opened(bytes.clone(), &sections).expect("nothing is damaged");
+        check_same(&lattice, &copy, &requests(&table, &mut Dice(seed)));
+        check_whole(&lattice, &copy);
+        let (again, _) = saved(&copy);
+        prop_assert_eq!(again, bytes, "saved again");
+    }
+}
+
+proptest! {
+    #![proptest_config(chance(20))]
+    #[test]
+    fn a_larger_saved_lattice_answers_as_the_one_that_was_saved(table in larger_tables(), seed in any::<u64>()) {
+        let lattice = table.make().lattice;
+        let (bytes, sections) = saved(&lattice);
+        check_whole(&lattice, &opened(bytes.clone(), &sections).expect("nothing is damaged"));
+        check_same(&lattice, &opened(bytes, &sections).expect("as before"), &requests(&table, &mut Dice(seed)));
+    }
+}
+
+proptest! {
+    #![proptest_config(chance(12))]
+    #[test]
+    fn of_damaged_bytes_there_is_an_error_or_the_same_answer(table in any_mixed_tables(), seed in any::<u64>()) {
+        let lattice = table.make().lattice;
+        let requests = requests(&table, &mut Dice(seed));
+        let (bytes, sections) = saved(&lattice);
+        let mut dice = Dice(seed);
+        for _ in 0..60 {
+            let mut damaged = bytes.clone();
+            match dice.roll(4) {
+                0 => damaged.truncate(dice.roll(bytes.len())),
+                _ => {
+                    let at = dice.roll(bytes.len());
+                    damaged[at] ^= 1 << dice.roll(8);
+                }
+            }
+            let Ok(copy) = opened(damaged, &sections) else { continue };
+            for request in &requests {
+                let answer = catch_unwind(AssertUnwindSafe(|| negotiate(&copy, request))).expect("no panic");
+                let expected = negotiate(&lattice, request);
+                prop_assert!(answer.is_err() || answer == expected, "{:?}: {:?}", request, answer);
+                let bargains = |lattice| frontier(lattice, request, Measure::Size, &Quality::Ncp.into());
+                let answer = bargains(&copy);
+                prop_assert!(answer.is_err() || answer == bargains(&lattice));
+            }
+        }
+    }
+}
+
+/// Someone who can compute checksums still gets no further than an error.
+#[test]
+fn sections_that_do_not_fit_together_are_refused() {
+    let attribute = Attribute::flat("a", &["x", "y"]);
+    let table = Table {
+        quasi_identifiers: vec![attribute],
+        records: records(&[&[Some("x"), Some("1")], &[Some("y"), Some("2")]]),
+        sensitive: one_sensitive(),
+        has_note: false,
+        missing: incrowd::Missing { tokens: vec![String::new()], drop_records: false },
+        wanted: Wanted::default(),
+    };
+    let lattice = table.make().lattice;
+    let (bytes, sections) = saved(&lattice);
+    for section in sections.iter().filter(|section| section.checksum.is_some()) {
+        for at in section.start as usize..(section.start + section.n_bytes) as usize {
+            for bit in 0..8 {
+                let mut changed = bytes.clone();
+                changed[at] ^= 1 << bit;
+                let content = &changed[section.start as usize..][..section.n_bytes as usize];
+                let checksum = Some(crc32fast::hash(content));
+                let fitting = |known: &Section| match known.name == section.name {
+                    true => Section { checksum, ..known.clone() },
+                    false => known.clone(),
+                };
+                let sections: Vec<Section> = sections.iter().map(fitting).collect();
+                // Whatever comes of it, it is no panic.
+                if let Ok(copy) = opened(changed, &sections) {
+                    let _ = (0..copy.schemes().len()).map(|place| copy.profile(place).n_groups()).sum::<u64>();
+                }
+            }
+        }
+    }
+}

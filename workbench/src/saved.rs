@@ -1,0 +1,377 @@
+//! Lattices in files: what was annotated once answers later runs in milliseconds, as long as it is still true.
+//!
+//! The file is a Parquet table with a row per scheme, which other tools can query, and between its rows and its footer
+//! the sections of [`incrowd::saved`], which are what incrowd itself reads. See `docs/lattices.md`.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt32Array, UInt64Array};
+use incrowd::saved::{Section, Shelf};
+use incrowd::wire;
+use incrowd::{Distance, Error, ErrorKind, Lattice, Ranking, Result, Role};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use serde_json::{Map, Value, json};
+
+use crate::count::{Choice, chosen};
+use crate::project::{Attribute, Project};
+use crate::sink::parquet_error;
+use crate::source::{Source, guarded};
+use crate::staged::{Staged, exists, sha256, sha256_of};
+use crate::talk::Talk;
+use crate::wishes::{Privacy, ProjectArgs};
+
+/// The version of the format that this program writes, and the only one that it reads.
+pub const VERSION: u64 = 1;
+
+/// The keys of the Parquet footer that hold the header, and the SHA-256 of its text.
+const HEADER: &str = "incrowd.lattice";
+const HEADER_HASH: &str = "incrowd.lattice.sha256";
+
+/// Refuses a place for a lattice before any work is done.
+pub fn check_place(path: &Path, replace: bool) -> Result<()> {
+    if !replace && path.symlink_metadata().is_ok() {
+        return Err(exists(path));
+    }
+    Staged::create(path).map(|_| ())
+}
+
+/// What a lattice was made from, so that it can be told whether that is still the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Origin {
+    data: Vec<Mark>,
+    population: Vec<Mark>,
+    /// By what it is about, the hash of what the project says.
+    settings: Map<String, Value>,
+}
+
+/// A file as it was.
+#[derive(Clone, Debug, PartialEq)]
+struct Mark {
+    n_bytes: u64,
+    /// In nanoseconds since 1970; nothing where the system does not say.
+    modified: Option<u64>,
+    sha256: String,
+}
+
+impl Origin {
+    /// Looks at the data before they are read; what the files contain is hashed by [`Origin::finish`].
+    pub fn before(project: &Project, choice: &Choice) -> Result<Origin> {
+        let (quasi_identifiers, sensitive) = chosen(project, choice)?;
+        let marks = |source: &Source| source.files().into_iter().map(Mark::without_hash).collect::<Result<Vec<Mark>>>();
+        let population = project.population_source()?;
+        Ok(Origin {
+            data: marks(&project.source()?)?,
+            population: population.as_ref().map(marks).transpose()?.unwrap_or_default(),
+            settings: settings(project, &quasi_identifiers, &sensitive),
+        })
+    }
+
+    /// Hashes the files, and refuses data that were changed meanwhile.
+    pub fn finish(mut self, project: &Project) -> Result<Origin> {
+        let hash = |marks: &mut Vec<Mark>, source: &Source| -> Result<()> {
+            for (mark, path) in marks.iter_mut().zip(source.files()) {
+                let known = mark.clone();
+                mark.sha256 = sha256(path)?;
+                if Mark::without_hash(path)? != known {
+                    return Err(Error::new(ErrorKind::Data, "was changed while it was read")
+                        .at(path.display().to_string())
+                        .hint("run the command again when nobody writes to it"));
+                }
+            }
+            Ok(())
+        };
+        hash(&mut self.data, &project.source()?)?;
+        if let Some(source) = project.population_source()? {
+            hash(&mut self.population, &source)?;
+        }
+        Ok(self)
+    }
+
+    fn document(&self) -> Value {
+        let marks = |marks: &[Mark]| marks.iter().map(Mark::document).collect::<Value>();
+        json!({ "data": marks(&self.data), "population": marks(&self.population), "settings": self.settings })
+    }
+
+    fn parse(value: &Value) -> Option<Origin> {
+        let marks = |name: &str| value[name].as_array()?.iter().map(Mark::parse).collect::<Option<Vec<Mark>>>();
+        let settings = value["settings"].as_object()?.clone();
+        Some(Origin { data: marks("data")?, population: marks("population")?, settings })
+    }
+
+    /// Refuses a project that is no longer what the lattice was made from.
+    fn check(&self, project: &Project, needs_population: bool, talk: &Talk) -> Result<()> {
+        let changed = |what: String| {
+            Error::new(ErrorKind::Data, format!("does not fit any more: {what} changed since it was annotated"))
+                .hint("annotate again with: incrowd annotate -o FILE --force")
+        };
+        let of_role = |role| project.with_role(role).cloned().collect::<Vec<Attribute>>();
+        let now = settings(project, &of_role(Role::QuasiIdentifier), &of_role(Role::Sensitive));
+        if let Some((what, _)) = self.settings.iter().find(|(what, hash)| now.get(*what) != Some(hash)) {
+            return Err(changed(what.clone()));
+        }
+        if !project.folder.join(&project.data).exists() {
+            talk.note("the data are not here: that they are still the same is taken for granted");
+            return Ok(());
+        }
+        if !are_same(&self.data, &project.source()?)? {
+            return Err(changed("the data".into()));
+        }
+        match project.population_source()? {
+            Some(source) if needs_population && !are_same(&self.population, &source)? => {
+                Err(changed("the population".into()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Mark {
+    fn without_hash(path: &Path) -> Result<Mark> {
+        let metadata = path.metadata().map_err(|error| crate::io_error(path, error))?;
+        let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let modified = since.and_then(|since| u64::try_from(since.as_nanos()).ok());
+        Ok(Mark { n_bytes: metadata.len(), modified, sha256: String::new() })
+    }
+
+    fn document(&self) -> Value {
+        json!({ "n_bytes": self.n_bytes, "modified": self.modified, "sha256": self.sha256 })
+    }
+
+    fn parse(value: &Value) -> Option<Mark> {
+        let sha256 = value["sha256"].as_str()?.to_string();
+        Some(Mark { n_bytes: value["n_bytes"].as_u64()?, modified: value["modified"].as_u64(), sha256 })
+    }
+}
+
+/// Whether files are what they were: of the same size and time, as version control looks at them; where only the time
+/// differs, of the same content.
+fn are_same(marks: &[Mark], source: &Source) -> Result<bool> {
+    let files = source.files();
+    if files.len() != marks.len() {
+        return Ok(false);
+    }
+    for (mark, path) in marks.iter().zip(files) {
+        let now = Mark::without_hash(path)?;
+        let is_untouched = now.modified.is_some() && now.modified == mark.modified;
+        if now.n_bytes != mark.n_bytes || !is_untouched && sha256(path)? != mark.sha256 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// What the project says that annotations depend on, by what it is about; as hashes, since hierarchies hold values.
+fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Attribute]) -> Map<String, Value> {
+    let mut settings = Map::new();
+    let missing = (&project.missing.tokens, project.missing.drop_records);
+    let data = format!("{missing:?} {:?}", project.csv.delimiter);
+    settings.insert("[data]".into(), json!(sha256_of(data.as_bytes())));
+    let hierarchy = |attribute: &Attribute| {
+        let content = attribute.hierarchy_file.as_ref().map(|(_, content)| content);
+        // A file may have another name, as long as it says the same.
+        content.map_or_else(|| attribute.hierarchy_text.clone(), |content| format!("file {content}"))
+    };
+    for attribute in quasi_identifiers {
+        let text = format!("{} {}", attribute.weight, hierarchy(attribute));
+        settings.insert(format!("the hierarchy or weight of '{}'", attribute.name), json!(sha256_of(text.as_bytes())));
+    }
+    for attribute in sensitive {
+        let hierarchy = match attribute.distance {
+            Some(Distance::Hierarchical) => hierarchy(attribute),
+            _ => String::new(),
+        };
+        let text = format!("{:?} {hierarchy}", attribute.distance);
+        settings.insert(format!("the distance of '{}'", attribute.name), json!(sha256_of(text.as_bytes())));
+    }
+    settings
+}
+
+/// Writes a lattice, whole or not at all; returns how many bytes the file has.
+pub fn save(path: &Path, lattice: &Lattice, origin: &Origin, replace: bool) -> Result<u64> {
+    let staged = Staged::create(path)?;
+    let wrong = |error| parquet_error(path, error);
+    let batch = table(lattice);
+    let zstd = ZstdLevel::try_new(1).expect("1 is a level");
+    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(zstd)).build();
+    let buffered = BufWriter::with_capacity(1 << 20, staged.file());
+    let mut writer = ArrowWriter::try_new(buffered, batch.schema(), Some(properties)).map_err(wrong)?;
+    writer.write(&batch).map_err(wrong)?;
+    writer.flush().map_err(wrong)?;
+    let start = writer.bytes_written() as u64;
+    let mut write = |bytes: &[u8]| writer.write_all(bytes).map_err(|error| crate::io_error(path, error));
+    let sections = incrowd::saved::save(lattice, start, &mut write)?;
+    let section = |section: &Section| {
+        let Section { name, start, n_bytes, checksum } = section;
+        json!({ "name": name, "start": start, "n_bytes": n_bytes, "crc32": checksum })
+    };
+    let header = json!({
+        "version": VERSION,
+        "made_by": format!("incrowd {}", env!("CARGO_PKG_VERSION")),
+        "origin": origin.document(),
+        "sections": sections.iter().map(section).collect::<Value>(),
+    });
+    let header = header.to_string();
+    writer.append_key_value_metadata(KeyValue::new(HEADER_HASH.into(), sha256_of(header.as_bytes())));
+    writer.append_key_value_metadata(KeyValue::new(HEADER.into(), header));
+    writer.close().map_err(wrong)?;
+    let n_bytes = staged.file().metadata().map_err(|error| crate::io_error(path, error))?.len();
+    staged.commit(replace)?;
+    Ok(n_bytes)
+}
+
+/// A row per scheme: its levels, its groups, and the records lost at some values of every measure.
+fn table(lattice: &Lattice) -> RecordBatch {
+    let schemes = lattice.schemes();
+    let places = || 0..schemes.len();
+    let mut columns: Vec<(String, ArrayRef)> = Vec::new();
+    for (a, hierarchy) in lattice.hierarchies().iter().enumerate() {
+        let levels = UInt8Array::from_iter_values(places().map(|place| schemes.vector(place)[a]));
+        columns.push((format!("level of {}", hierarchy.attribute()), Arc::new(levels)));
+    }
+    let heights = UInt32Array::from_iter_values(places().map(|place| schemes.scheme(place).height()));
+    columns.push(("height".into(), Arc::new(heights)));
+    let n_groups = UInt64Array::from_iter_values(places().map(|place| lattice.profile(place).n_groups()));
+    columns.push(("groups".into(), Arc::new(n_groups)));
+    let smallest = UInt64Array::from_iter_values(places().map(|place| lattice.smallest_group(place).unwrap_or(0)));
+    columns.push(("smallest group".into(), Arc::new(smallest)));
+    let names = wire::sensitive_names(lattice);
+    for &measure in lattice.looks().measures() {
+        for (value, lost) in lattice.known_suppression(measure).filter(|(value, _)| *value != u64::MAX) {
+            let l = if let incrowd::Measure::Recursive { l, .. } = measure { format!(",{l}") } else { String::new() };
+            let name = format!("lost at {}={}{l}", wire::key(measure, &names), wire::number_in_words(measure, value));
+            // Values that read alike say nearly the same; the first will do.
+            if columns.iter().all(|(known, _)| *known != name) {
+                columns.push((name, Arc::new(UInt64Array::from_iter_values(lost.iter().copied()))));
+            }
+        }
+    }
+    RecordBatch::try_from_iter(columns).expect("columns of one length")
+}
+
+/// A file that sections are read from.
+struct Open {
+    file: File,
+    path: String,
+    n_bytes: u64,
+}
+
+impl Shelf for Open {
+    fn read(&self, start: u64, n_bytes: usize) -> Result<Vec<u8>> {
+        if start.checked_add(n_bytes as u64).is_none_or(|end| end > self.n_bytes) {
+            return Err(cut_off().at(self.path.clone()));
+        }
+        let mut bytes = vec![0; n_bytes];
+        self.file.read_exact_at(&mut bytes, start).map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => cut_off().at(self.path.clone()),
+            _ => crate::io_error(Path::new(&self.path), error),
+        })?;
+        Ok(bytes)
+    }
+}
+
+fn cut_off() -> Error {
+    Error::new(ErrorKind::Data, "is damaged: it ends too early")
+        .hint("write it again with: incrowd annotate -o FILE --force")
+}
+
+/// A lattice from a file, and the wishes with sensitive attributes numbered as in it.
+pub struct Opened {
+    pub lattice: Lattice,
+    pub privacy: Privacy,
+}
+
+/// Opens a lattice that was annotated for this project, and refuses one that cannot answer.
+pub fn open(
+    path: &Path,
+    project: &Project,
+    args: &ProjectArgs,
+    privacy: &Privacy,
+    best_by: &Ranking,
+    talk: &Talk,
+) -> Result<Opened> {
+    let (lattice, origin) = read(path)?;
+    let at = |error: Error| error.or_at(path.display().to_string());
+    let needs_population = privacy.criteria.value(incrowd::Measure::Population).is_some();
+    origin.check(project, needs_population, talk).map_err(at)?;
+    let wrong = |message: String| Error::new(ErrorKind::Request, message).at(path.display().to_string());
+    let names: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
+    let wanted: Vec<String> = match &args.quasi_identifiers {
+        Some(names) => names.clone(),
+        None => project.with_role(Role::QuasiIdentifier).map(|attribute| attribute.name.clone()).collect(),
+    };
+    let is_same = wanted.iter().all(|name| names.contains(&name.as_str()))
+        && names.iter().all(|name| wanted.iter().any(|wanted| wanted == name));
+    if !is_same {
+        return Err(wrong(format!("is about the quasi-identifiers {}, and no others", names.join(", ")))
+            .hint(format!("ask with --quasi-identifiers {}, or annotate again with all", names.join(","))));
+    }
+    let known = wire::sensitive_names(&lattice);
+    if let Some(name) = privacy.sensitive.iter().find(|name| !known.contains(name)) {
+        return Err(wrong(format!("was annotated without the sensitive attribute '{name}'"))
+            .hint("annotate again with a criterion about it"));
+    }
+    let privacy = privacy.about(&known);
+    lattice.check_measured(&privacy.criteria).map_err(at)?;
+    if best_by.needs_entropy() && lattice.entropies().is_none() {
+        return Err(wrong("was annotated without entropy".into()).hint("annotate again with --entropy"));
+    }
+    Ok(Opened { lattice, privacy })
+}
+
+/// Reads a file and checks that it is a lattice as this program writes them.
+fn read(path: &Path) -> Result<(Lattice, Origin)> {
+    let position = path.display().to_string();
+    let wrong = |message: &str| Error::new(ErrorKind::Data, message).at(position.clone());
+    let no_lattice = || wrong("is not a saved lattice").hint("make one with: incrowd annotate -o FILE");
+    let file = File::open(path).map_err(|error| crate::io_error(path, error))?;
+    let n_bytes = file.metadata().map_err(|error| crate::io_error(path, error))?.len();
+    let mut magic = [0; 4];
+    if file.read_exact_at(&mut magic, 0).is_err() || magic != *b"PAR1" {
+        return Err(no_lattice());
+    }
+    let unreadable = || wrong("is damaged or cut off").hint("write it again with: incrowd annotate -o FILE --force");
+    let metadata =
+        guarded(path, || ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(|_| unreadable()))
+            .map_err(|_| unreadable())?;
+    let pairs = metadata.metadata().file_metadata().key_value_metadata();
+    let value = |key: &str| {
+        let pair = pairs.into_iter().flatten().find(|pair| pair.key == key);
+        pair.and_then(|pair| pair.value.clone())
+    };
+    let text = value(HEADER).ok_or_else(no_lattice)?;
+    if value(HEADER_HASH) != Some(sha256_of(text.as_bytes())) {
+        return Err(unreadable());
+    }
+    let header: Value = serde_json::from_str(&text).map_err(|_| unreadable())?;
+    match header["version"].as_u64() {
+        Some(VERSION) => {}
+        Some(version) if version > VERSION => {
+            let by = header["made_by"].as_str().unwrap_or("a later incrowd");
+            return Err(wrong(&format!(
+                "is in format {version}, written by {by}; this program reads format {VERSION}"
+            ))
+            .hint("use a later incrowd, or annotate again"));
+        }
+        _ => return Err(unreadable()),
+    }
+    let section = |section: &Value| {
+        let (start, n_bytes) = (section["start"].as_u64()?, section["n_bytes"].as_u64()?);
+        let checksum = section["crc32"].as_u64().and_then(|sum| u32::try_from(sum).ok());
+        Some(Section { name: section["name"].as_str()?.to_string(), start, n_bytes, checksum })
+    };
+    let sections = header["sections"].as_array().into_iter().flatten().map(section).collect::<Option<Vec<Section>>>();
+    let sections = sections.ok_or_else(unreadable)?;
+    let origin = Origin::parse(&header["origin"]).ok_or_else(unreadable)?;
+    let shelf = Arc::new(Open { file, path: position.clone(), n_bytes });
+    let lattice = incrowd::saved::open(&sections, shelf).map_err(|error| error.or_at(position.clone()))?;
+    Ok((lattice, origin))
+}
