@@ -11,15 +11,17 @@ use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use incrowd::frontier::frontier;
 use incrowd::judge::judge;
 use incrowd::lattice::Effort;
+use incrowd::on_demand::{Budget, Progress, negotiate_on_demand};
 use incrowd::recode::method::{Method, Task};
 use incrowd::recode::partition::{CellStyle, Least, Watch};
 use incrowd::table::Encoder;
 use incrowd::{
-    Counter, Criteria, Criterion, GroupCounts, Lattice, Level, Measure, Missing, Quality, Ranking, Request, Result,
-    Scheme, negotiate,
+    Answer, Counter, Criteria, Criterion, GroupCounts, Lattice, Level, Measure, Missing, Plan, Quality, Ranking,
+    Request, Result, Scheme, negotiate,
 };
 use incrowd_workbench::count::{Choice, Counted, count};
 use incrowd_workbench::project::Project;
+use incrowd_workbench::saved::{self, Origin};
 use incrowd_workbench::talk::Talk;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
@@ -45,7 +47,9 @@ fn main() {
             let method = Method::parse(option("--method").expect("--method NAME")).expect("one of the methods");
             measure_local(project, n_threads, method, number("--k", 10) as u64)
         }
-        _ => panic!("one of: annotate, negotiate, http, frontier, count, local"),
+        Some("saved") => measure_saved(project, n_threads, number("--requests", 2_000)),
+        Some("on-demand") => measure_on_demand(project, n_threads, number("--seconds", 60)),
+        _ => panic!("one of: annotate, negotiate, http, frontier, count, local, saved, on-demand"),
     };
     println!("{}", measured.expect("the project works"));
 }
@@ -269,6 +273,87 @@ fn measure_frontier(project: &str, n_threads: usize, n_times: usize) -> Result<V
         "peak_mb": peak_mb(),
         "wall_ms": times[times.len() / 2] * 1e3,
         "first_wall_ms": times[times.len() - 1] * 1e3,
+    }))
+}
+
+/// A whole lattice: annotated, written, opened, asked.
+fn measure_saved(project: &str, n_threads: usize, n_requests: usize) -> Result<Value> {
+    let opened = Project::open(Path::new(project))?;
+    let choice = Choice { n_threads, ..Choice::default() };
+    let origin = Origin::before(&opened, &choice)?;
+    let counted = counted(project, n_threads)?;
+    let clock = Clock::start();
+    let lattice = lattice_of(&counted, &[])?;
+    let (cpu_s, wall_s) = clock.stop();
+    let path = Path::new(project).join("bench.crowd");
+    let n_bytes = saved::save(&path, &lattice, &origin.finish(&opened)?, true)?;
+    let (n_schemes, n_groups) = (lattice.schemes().len(), counted.counts.n_groups());
+    drop(lattice);
+    let mut open_ms: Vec<f64> = Vec::new();
+    for _ in 0..5 {
+        let clock = Clock::start();
+        saved::read(&path)?;
+        open_ms.push(clock.stop().1 * 1e3);
+    }
+    open_ms.sort_by(f64::total_cmp);
+    let (lattice, _) = saved::read(&path)?;
+    let mut random = Random(7);
+    let mut times: Vec<Duration> = Vec::with_capacity(n_requests);
+    for _ in 0..n_requests {
+        let request = random_request(&lattice, &mut random);
+        let start = Instant::now();
+        negotiate(&lattice, &request)?;
+        times.push(start.elapsed());
+    }
+    times.sort();
+    let percentile = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
+    Ok(json!({
+        "n_schemes": n_schemes,
+        "n_base_groups": n_groups,
+        "cpu_s": cpu_s,
+        "wall_s": wall_s,
+        "peak_mb": peak_mb(),
+        "file_mb": n_bytes as f64 / 1e6,
+        "open_ms": open_ms[open_ms.len() / 2],
+        "p50_ms": percentile(0.5),
+        "p99_ms": percentile(0.99),
+    }))
+}
+
+/// One request without a lattice: k = 5, 5 % lost at most, any levels.
+fn measure_on_demand(project: &str, n_threads: usize, n_seconds: usize) -> Result<Value> {
+    let counted = counted(project, n_threads)?;
+    let weights = counted.weights();
+    let yardstick = counted.yardstick([])?;
+    let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: false };
+    let tops = counted.hierarchies.iter().map(|hierarchy| Level(hierarchy.top() as u8)).collect();
+    let request = Request {
+        criteria: Criteria::of(Some(5), None),
+        level_max: Scheme::new(tops),
+        n_suppressed_max: counted.counts.n_records() / 20,
+        best_by: Ranking::default(),
+    };
+    let start = Instant::now();
+    let go_on = |_: &Progress| start.elapsed() < Duration::from_secs(n_seconds as u64);
+    let budget = Budget { n_bytes_max: 1 << 30, go_on: &go_on };
+    let clock = Clock::start();
+    let found = negotiate_on_demand(&counted.counts, &counted.hierarchies, &plan, &request, &budget)?;
+    let (cpu_s, wall_s) = clock.stop();
+    let height = match &found.answer {
+        Answer::Exact(offer) => Some(offer.scheme.height()),
+        Answer::Offers(_) => None,
+    };
+    let height_max: usize = counted.hierarchies.iter().map(|hierarchy| hierarchy.top()).sum();
+    Ok(json!({
+        "n_schemes": incrowd::scheme::n_schemes(&counted.hierarchies),
+        "n_base_groups": counted.counts.n_groups(),
+        "cpu_s": cpu_s,
+        "wall_s": wall_s,
+        "peak_mb": peak_mb(),
+        "n_evaluated": found.n_evaluated,
+        "is_proved": found.is_proved(),
+        "height": height,
+        "height_at_least": (found.proofs[0].loss_at_least * height_max as f64 - 0.25).ceil().max(0.0),
     }))
 }
 

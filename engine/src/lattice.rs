@@ -13,7 +13,7 @@ use crate::hierarchy::Hierarchy;
 use crate::kept::Profiles;
 use crate::loss::{Entropies, Penalties};
 use crate::profile::{Entry, Outcome, Profile};
-use crate::scheme::{Scheme, Schemes};
+use crate::scheme::{Scheme, Schemes, n_schemes};
 use crate::table::Code;
 pub use crate::walk::Effort;
 use crate::walk::{Wanted, all_profiles, check_size};
@@ -21,7 +21,7 @@ use crate::walk::{Wanted, all_profiles, check_size};
 /// All schemes over a table's quasi-identifiers, each annotated with its profile.
 #[derive(Clone, Debug)]
 pub struct Lattice {
-    pub(crate) hierarchies: Vec<Hierarchy>,
+    pub(crate) scope: Scope,
     pub(crate) schemes: Schemes,
     /// Everything that criteria see of the groups of any scheme.
     pub(crate) looks: Measured,
@@ -30,11 +30,67 @@ pub struct Lattice {
     /// By measure of the looks.
     pub(crate) grids: Vec<Grid>,
     pub(crate) entropies: Option<Entropies>,
+    pub(crate) n_source_groups: u64,
+}
+
+/// What answers are about: the table, its quasi-identifiers and what is measured of its groups.
+///
+/// A lattice is about one, and can be given wherever one is asked for; answers on demand have it without a lattice.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    pub(crate) hierarchies: Vec<Hierarchy>,
+    pub(crate) measures: Vec<Measure>,
     pub(crate) n_records: u64,
     pub(crate) n_dropped: u64,
     /// By sensitive attribute, its name and how many different values the table has.
     pub(crate) sensitive: Vec<(String, usize)>,
-    pub(crate) n_source_groups: u64,
+}
+
+impl Scope {
+    pub fn new(counts: &GroupCounts, hierarchies: &[Hierarchy], yardstick: &Yardstick) -> Scope {
+        Scope {
+            hierarchies: hierarchies.to_vec(),
+            measures: yardstick.measures().to_vec(),
+            n_records: counts.n_records(),
+            n_dropped: counts.n_dropped(),
+            sensitive: counts.sensitive().iter().map(|domain| (domain.name().to_string(), domain.len())).collect(),
+        }
+    }
+
+    pub fn hierarchies(&self) -> &[Hierarchy] {
+        &self.hierarchies
+    }
+
+    /// What is measured of groups; the first is the size.
+    pub fn measures(&self) -> &[Measure] {
+        &self.measures
+    }
+
+    pub fn n_records(&self) -> u64 {
+        self.n_records
+    }
+
+    pub fn n_dropped(&self) -> u64 {
+        self.n_dropped
+    }
+
+    /// The sensitive attributes, and how many different values each has.
+    pub fn sensitive(&self) -> &[(String, usize)] {
+        &self.sensitive
+    }
+
+    /// How many schemes there are; none where the number is beyond counting.
+    pub fn n_schemes(&self) -> Option<u64> {
+        n_schemes(&self.hierarchies)
+    }
+}
+
+impl std::ops::Deref for Lattice {
+    type Target = Scope;
+
+    fn deref(&self) -> &Scope {
+        &self.scope
+    }
 }
 
 /// What annotation is to measure of every scheme's groups.
@@ -62,14 +118,11 @@ pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], plan: &Plan, ef
     let looks = rolled_up.looks;
     Ok(Lattice {
         grids: Grid::all(&looks, &schemes, &rolled_up.profiles),
-        hierarchies: hierarchies.to_vec(),
+        scope: Scope::new(counts, hierarchies, plan.yardstick),
         schemes,
         looks,
         profiles: Profiles::Made(rolled_up.profiles),
         entropies,
-        n_records: counts.n_records(),
-        n_dropped: counts.n_dropped(),
-        sensitive: counts.sensitive().iter().map(|domain| (domain.name().to_string(), domain.len())).collect(),
         n_source_groups: rolled_up.n_source_groups,
     })
 }
@@ -173,10 +226,6 @@ pub fn outcome_of(
 }
 
 impl Lattice {
-    pub fn hierarchies(&self) -> &[Hierarchy] {
-        &self.hierarchies
-    }
-
     pub fn schemes(&self) -> &Schemes {
         &self.schemes
     }
@@ -196,19 +245,6 @@ impl Lattice {
     /// [`frontier`](crate::frontier::frontier()) look by themselves.
     pub fn intact(&self) -> Result<()> {
         self.profiles.intact()
-    }
-
-    pub fn n_records(&self) -> u64 {
-        self.n_records
-    }
-
-    pub fn n_dropped(&self) -> u64 {
-        self.n_dropped
-    }
-
-    /// The sensitive attributes, and how many different values each has.
-    pub fn sensitive(&self) -> &[(String, usize)] {
-        &self.sensitive
     }
 
     pub fn entropies(&self) -> Option<&Entropies> {

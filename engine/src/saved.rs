@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::hierarchy::{Hierarchy, Values};
 pub use crate::kept::Shelf;
 use crate::kept::{Kept, Profiles, Slot, damaged, encode};
-use crate::lattice::{Grid, Lattice};
+use crate::lattice::{Grid, Lattice, Scope};
 use crate::loss::Entropies;
 use crate::scheme::{Schemes, n_schemes};
 use crate::table::{Code, Kind};
@@ -112,15 +112,18 @@ pub fn open(sections: &[Section], shelf: Arc<dyn Shelf>) -> Result<Lattice> {
     let grids = grids.ok_or_else(|| damaged("grids"))?;
     let kept = Kept::new(shelf.clone(), section("profiles")?.start, index, looks.len(), entropies.is_some());
     Ok(Lattice {
-        hierarchies,
+        scope: Scope {
+            hierarchies,
+            measures: about.measures,
+            n_records: about.n_records,
+            n_dropped: about.n_dropped,
+            sensitive: about.sensitive,
+        },
         schemes,
         looks,
         profiles: Profiles::Kept(Arc::new(kept)),
         grids,
         entropies,
-        n_records: about.n_records,
-        n_dropped: about.n_dropped,
-        sensitive: about.sensitive,
         n_source_groups: about.n_source_groups,
     })
 }

@@ -5,8 +5,9 @@ use serde_json::{Map, Value, json};
 
 use crate::criterion::{Criteria, Criterion, Measure, NEVER, ONE};
 use crate::judge::Judgement;
-use crate::lattice::Lattice;
+use crate::lattice::Scope;
 use crate::negotiate::{Answer, Explanation, Offer, Offers, Request, decimal};
+use crate::on_demand::{Found, Proof};
 use crate::quality::Losses;
 use crate::scheme::Scheme;
 use crate::verify::{Finding, Verdict, Verifier};
@@ -102,24 +103,24 @@ pub fn promise_in_words(criterion: Criterion, sensitive: &[String]) -> String {
     }
 }
 
-fn attributes(lattice: &Lattice) -> Vec<&str> {
-    lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect()
+fn attributes(scope: &Scope) -> Vec<&str> {
+    scope.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect()
 }
 
 /// A request as it was understood.
-pub fn request(lattice: &Lattice, request: &Request) -> Value {
-    let mut object = criteria(&request.criteria, &sensitive_names(lattice));
+pub fn request(scope: &Scope, request: &Request) -> Value {
+    let mut object = criteria(&request.criteria, &sensitive_names(scope));
     object.insert("max_suppressed".into(), json!(request.n_suppressed_max));
-    object.insert("max_level".into(), levels(&attributes(lattice), &request.level_max));
+    object.insert("max_level".into(), levels(&attributes(scope), &request.level_max));
     if !request.best_by.is_height() {
         object.insert("best_by".into(), json!(request.best_by.name()));
     }
     Value::Object(object)
 }
 
-/// The sensitive attributes of a lattice.
-pub fn sensitive_names(lattice: &Lattice) -> Vec<String> {
-    lattice.sensitive().iter().map(|(name, _)| name.clone()).collect()
+/// The sensitive attributes of a scope.
+pub fn sensitive_names(scope: &Scope) -> Vec<String> {
+    scope.sensitive().iter().map(|(name, _)| name.clone()).collect()
 }
 
 /// What a release has lost, by every quality function that was computed.
@@ -150,35 +151,35 @@ fn large(n: u128) -> Value {
 }
 
 /// What published groups reach, of everything that was measured.
-fn reached(lattice: &Lattice, offer: &Offer) -> Value {
-    let names = sensitive_names(lattice);
+fn reached(scope: &Scope, offer: &Offer) -> Value {
+    let names = sensitive_names(scope);
     let entry = |&(measure, value): &(Measure, u64)| (key(measure, &names), number(measure, value));
     Value::Object(offer.reached.iter().map(entry).collect())
 }
 
 /// An offer, with its one sentence in words.
-pub fn offer(lattice: &Lattice, offer: &Offer) -> Value {
-    let names = attributes(lattice);
+pub fn offer(scope: &Scope, offer: &Offer) -> Value {
+    let names = attributes(scope);
     let mut object = Map::new();
     object.insert("levels".into(), levels(&names, &offer.scheme));
-    object.insert("level_names".into(), level_names(lattice, &offer.scheme));
+    object.insert("level_names".into(), level_names(scope, &offer.scheme));
     object.insert("height".into(), json!(offer.scheme.height()));
     object.insert("n_suppressed".into(), json!(offer.n_suppressed));
-    object.insert("share_suppressed".into(), json!(share(offer.n_suppressed, lattice.n_records())));
-    object.extend(criteria(&offer.criteria, &sensitive_names(lattice)));
+    object.insert("share_suppressed".into(), json!(share(offer.n_suppressed, scope.n_records())));
+    object.extend(criteria(&offer.criteria, &sensitive_names(scope)));
     object.insert("n_groups".into(), json!(offer.n_groups));
     object.insert("smallest_group".into(), json!(offer.smallest_group()));
-    if !lattice.sensitive().is_empty() {
+    if !scope.sensitive().is_empty() {
         object.insert("fewest_distinct".into(), json!(offer.fewest_distinct()));
     }
-    object.insert("reached".into(), reached(lattice, offer));
+    object.insert("reached".into(), reached(scope, offer));
     object.insert("loss".into(), losses(&offer.losses));
-    object.insert("in_words".into(), json!(in_words(lattice, offer)));
+    object.insert("in_words".into(), json!(in_words(scope, offer)));
     Value::Object(object)
 }
 
-fn level_names(lattice: &Lattice, scheme: &Scheme) -> Value {
-    let entries = lattice.hierarchies().iter().enumerate();
+fn level_names(scope: &Scope, scheme: &Scheme) -> Value {
+    let entries = scope.hierarchies().iter().enumerate();
     let name = |(a, hierarchy): (usize, &crate::hierarchy::Hierarchy)| {
         let name = hierarchy.level(scheme.level(a)).name();
         (hierarchy.attribute().to_string(), json!(name))
@@ -187,32 +188,53 @@ fn level_names(lattice: &Lattice, scheme: &Scheme) -> Value {
 }
 
 /// The answer to a request.
-pub fn answer(lattice: &Lattice, asked: &Request, answer: &Answer) -> Value {
+pub fn answer(scope: &Scope, asked: &Request, answer: &Answer) -> Value {
     let mut object = Map::new();
     let outcome = match answer {
         Answer::Exact(_) => "exact",
         Answer::Offers(_) => "offers",
     };
     object.insert("outcome".into(), json!(outcome));
-    object.insert("request".into(), request(lattice, asked));
-    object.insert("n_records".into(), json!(lattice.n_records()));
-    object.insert("n_dropped".into(), json!(lattice.n_dropped()));
-    object.insert("n_schemes".into(), json!(lattice.schemes().len()));
+    object.insert("request".into(), request(scope, asked));
+    object.insert("n_records".into(), json!(scope.n_records()));
+    object.insert("n_dropped".into(), json!(scope.n_dropped()));
+    object.insert("n_schemes".into(), json!(scope.n_schemes()));
     match answer {
         Answer::Exact(exact) => {
-            object.insert("exact".into(), offer(lattice, exact));
+            object.insert("exact".into(), offer(scope, exact));
         }
         Answer::Offers(offers) => {
-            object.insert("offers".into(), offers_object(lattice, asked, offers));
+            object.insert("offers".into(), offers_object(scope, asked, offers));
         }
     }
     Value::Object(object)
 }
 
-fn offers_object(lattice: &Lattice, asked: &Request, offers: &Offers) -> Value {
+/// How an answer on demand was found, and what is proved about it.
+pub fn on_demand(found: &Found) -> Value {
+    // Nothing does better than a loss that is beyond all losses.
+    let bound = |proof: &Proof| match proof.loss_at_least.is_finite() {
+        true => json!({ "is_optimal": proof.is_optimal, "loss_at_least": proof.loss_at_least }),
+        false => json!({ "is_optimal": proof.is_optimal, "loss_at_least": null }),
+    };
+    let names: &[&str] = match &found.answer {
+        Answer::Exact(_) => &["exact"],
+        Answer::Offers(_) => &["suppression", "height", "privacy"],
+    };
+    let proofs: Map<String, Value> =
+        names.iter().zip(&found.proofs).map(|(name, proof)| (name.to_string(), bound(proof))).collect();
+    json!({
+        "n_evaluated": found.n_evaluated,
+        "is_proved": found.is_proved(),
+        "is_decided": found.is_decided,
+        "proofs": proofs,
+    })
+}
+
+fn offers_object(scope: &Scope, asked: &Request, offers: &Offers) -> Value {
     let made = |made: &Offer| {
-        let mut object = offer(lattice, made);
-        object["concession"] = json!(concession(lattice, asked, made));
+        let mut object = offer(scope, made);
+        object["concession"] = json!(concession(scope, asked, made));
         object
     };
     let mut object = Map::new();
@@ -226,10 +248,10 @@ fn offers_object(lattice: &Lattice, asked: &Request, offers: &Offers) -> Value {
 }
 
 /// Why a scheme suppresses what it does.
-pub fn explanation(lattice: &Lattice, explanation: &Explanation) -> Value {
-    let names = attributes(lattice);
+pub fn explanation(scope: &Scope, explanation: &Explanation) -> Value {
+    let names = attributes(scope);
     let by_attribute = explanation.by_attribute.iter().map(|contribution| {
-        let hierarchy = &lattice.hierarchies()[contribution.attribute];
+        let hierarchy = &scope.hierarchies()[contribution.attribute];
         json!({
             "attribute": names[contribution.attribute],
             "level": contribution.level.0,
@@ -251,8 +273,8 @@ pub fn explanation(lattice: &Lattice, explanation: &Explanation) -> Value {
 }
 
 /// One sentence that says what an offer means.
-pub fn in_words(lattice: &Lattice, offer: &Offer) -> String {
-    let changed: Vec<String> = lattice
+pub fn in_words(scope: &Scope, offer: &Offer) -> String {
+    let changed: Vec<String> = scope
         .hierarchies()
         .iter()
         .enumerate()
@@ -265,14 +287,11 @@ pub fn in_words(lattice: &Lattice, offer: &Offer) -> String {
     };
     let lost = match offer.n_suppressed {
         0 => "lose no record".to_string(),
-        n => format!(
-            "lose {} of {} records ({})",
-            grouped(n),
-            grouped(lattice.n_records()),
-            percent(n, lattice.n_records())
-        ),
+        n => {
+            format!("lose {} of {} records ({})", grouped(n), grouped(scope.n_records()), percent(n, scope.n_records()))
+        }
     };
-    let names = sensitive_names(lattice);
+    let names = sensitive_names(scope);
     let promise: Vec<String> = offer.criteria.iter().map(|criterion| promise_in_words(criterion, &names)).collect();
     match offer.n_groups {
         0 => format!("{what}: no group keeps the promise, so nothing would be left to publish"),
@@ -282,20 +301,20 @@ pub fn in_words(lattice: &Lattice, offer: &Offer) -> String {
 }
 
 /// One sentence that says what an offer gives up of a request.
-pub fn concession(lattice: &Lattice, asked: &Request, offer: &Offer) -> String {
+pub fn concession(scope: &Scope, asked: &Request, offer: &Offer) -> String {
     let mut given_up = Vec::new();
     if offer.n_suppressed > asked.n_suppressed_max {
         let (lost, most) = (grouped(offer.n_suppressed), grouped(asked.n_suppressed_max));
         given_up.push(format!("lose {lost} records instead of at most {most}"));
     }
-    for (a, hierarchy) in lattice.hierarchies().iter().enumerate() {
+    for (a, hierarchy) in scope.hierarchies().iter().enumerate() {
         let (level, most) = (offer.scheme.level(a), asked.level_max.level(a));
         if level > most {
             let phrase = |level: usize| hierarchy.level(level).phrase();
             given_up.push(format!("{} {} instead of {}", hierarchy.attribute(), phrase(level), phrase(most)));
         }
     }
-    let names = sensitive_names(lattice);
+    let names = sensitive_names(scope);
     for (wanted, given) in asked.criteria.iter().zip(offer.criteria.iter()) {
         if given != wanted {
             let (given, instead) = (criterion_in_words(given, &names), number_in_words(wanted.measure, wanted.value));

@@ -11,9 +11,10 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt32Array, UInt64Array};
+use incrowd::negotiate::decimal;
 use incrowd::saved::{Section, Shelf};
 use incrowd::wire;
-use incrowd::{Distance, Error, ErrorKind, Lattice, Ranking, Result, Role};
+use incrowd::{Distance, Error, ErrorKind, Lattice, Measure, Ranking, Result, Role};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::{Compression, ZstdLevel};
@@ -246,12 +247,10 @@ fn table(lattice: &Lattice) -> RecordBatch {
     let names = wire::sensitive_names(lattice);
     for &measure in lattice.looks().measures() {
         for (value, lost) in lattice.known_suppression(measure).filter(|(value, _)| *value != u64::MAX) {
-            let l = if let incrowd::Measure::Recursive { l, .. } = measure { format!(",{l}") } else { String::new() };
-            let name = format!("lost at {}={}{l}", wire::key(measure, &names), wire::number_in_words(measure, value));
-            // Values that read alike say nearly the same; the first will do.
-            if columns.iter().all(|(known, _)| *known != name) {
-                columns.push((name, Arc::new(UInt64Array::from_iter_values(lost.iter().copied()))));
-            }
+            let l = if let Measure::Recursive { l, .. } = measure { format!(",{l}") } else { String::new() };
+            let value = if measure.is_count() { value.to_string() } else { decimal(value) };
+            let name = format!("lost at {}={value}{l}", wire::key(measure, &names));
+            columns.push((name, Arc::new(UInt64Array::from_iter_values(lost.iter().copied()))));
         }
     }
     RecordBatch::try_from_iter(columns).expect("columns of one length")
@@ -300,7 +299,7 @@ pub fn open(
 ) -> Result<Opened> {
     let (lattice, origin) = read(path)?;
     let at = |error: Error| error.or_at(path.display().to_string());
-    let needs_population = privacy.criteria.value(incrowd::Measure::Population).is_some();
+    let needs_population = privacy.criteria.value(Measure::Population).is_some();
     origin.check(project, needs_population, talk).map_err(at)?;
     let wrong = |message: String| Error::new(ErrorKind::Request, message).at(path.display().to_string());
     let names: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
@@ -327,8 +326,8 @@ pub fn open(
     Ok(Opened { lattice, privacy })
 }
 
-/// Reads a file and checks that it is a lattice as this program writes them.
-fn read(path: &Path) -> Result<(Lattice, Origin)> {
+/// Reads a file and checks that it is a lattice as this program writes them, whatever it was made from.
+pub fn read(path: &Path) -> Result<(Lattice, Origin)> {
     let position = path.display().to_string();
     let wrong = |message: &str| Error::new(ErrorKind::Data, message).at(position.clone());
     let no_lattice = || wrong("is not a saved lattice").hint("make one with: incrowd annotate -o FILE");

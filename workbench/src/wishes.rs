@@ -127,10 +127,7 @@ impl ProjectArgs {
 
     /// Annotates the lattice of a counted project with what the criteria and the ranking look at.
     pub fn annotate(&self, counted: &Counted, criteria: &Criteria, best_by: &Ranking, talk: &Talk) -> Result<Lattice> {
-        let n_bytes_max = match &self.memory {
-            Some(text) => parse_memory(text)?,
-            None => free_memory() / 4 * 3,
-        };
+        let n_bytes_max = self.n_bytes_max()?;
         let n_schemes = n_schemes(&counted.hierarchies).unwrap_or(u64::MAX);
         let bar = talk.things("annotating", n_schemes, "schemes");
         let effort = Effort { n_bytes_max, progress: &|n| advance(&bar, n) };
@@ -138,6 +135,14 @@ impl ProjectArgs {
         let lattice = self.on_threads(|| counted.annotate(measures, best_by.needs_entropy(), &effort))?;
         bar.finish_and_clear();
         lattice
+    }
+
+    /// The memory that the lattice, or what is known of it, may take.
+    pub fn n_bytes_max(&self) -> Result<u64> {
+        match &self.memory {
+            Some(text) => parse_memory(text),
+            None => Ok(free_memory() / 4 * 3),
+        }
     }
 
     /// Works with as many threads as the flags say.

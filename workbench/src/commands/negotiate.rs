@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use incrowd::lattice::Scope;
 use incrowd::negotiate::{Explanation, Offers, check_criteria, negotiate_as_published};
 use incrowd::wire::{self, grouped, percent};
 use incrowd::{
@@ -9,6 +10,8 @@ use incrowd::{
 };
 use serde_json::Value;
 
+use crate::count::Counted;
+use crate::on_demand;
 use crate::saved;
 use crate::talk::{Exit, Talk, columns};
 use crate::wishes::{ProjectArgs, RequestArgs};
@@ -25,6 +28,7 @@ Examples:
   incrowd negotiate --l disease:3 --t income:0.2 --max-suppressed 1%
   incrowd negotiate --k 10 --max-suppressed 0 --explain
   incrowd negotiate --k 10 --max-suppressed 1% --lattice hospital.crowd
+  incrowd negotiate --k 10 --max-suppressed 1% --on-demand --time 5m
   incrowd negotiate hospital --json | jq .offers.height.levels")]
 pub struct Args {
     #[command(flatten)]
@@ -38,8 +42,10 @@ pub struct Args {
     #[arg(long)]
     pub as_published: bool,
     /// Answer from a lattice that annotate -o has written, without counting
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "on_demand"])]
     pub lattice: Option<PathBuf>,
+    #[command(flatten)]
+    pub extent: on_demand::ExtentArgs,
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
@@ -58,7 +64,30 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
             let n_records = counted.counts.n_records();
             let request = args.request.resolve(&project, &privacy, &counted.hierarchies, n_records)?;
             check_criteria(&request.criteria, n_records, &counted.n_sensitive_values())?;
-            (args.project.annotate(&counted, &request.criteria, &best_by, talk)?, request)
+            let needs_lattice = match (args.explain, args.as_published) {
+                (true, _) => Some("--explain"),
+                (_, true) => Some("--as-published"),
+                _ => None,
+            };
+            let lattice = match args.extent.is_on_demand(&args.project, &counted, talk)? {
+                true => None,
+                // What turns out to be too large after all is answered on demand, unless someone wants it whole.
+                false => match args.project.annotate(&counted, &request.criteria, &best_by, talk) {
+                    Err(error) if error.kind() == ErrorKind::TooLarge && !args.extent.full => {
+                        talk.note(format!("on demand, since {}", error.message()));
+                        None
+                    }
+                    lattice => Some(lattice?),
+                },
+            };
+            let Some(lattice) = lattice else {
+                if let Some(flag) = needs_lattice {
+                    return Err(Error::new(ErrorKind::TooLarge, format!("{flag} needs the whole lattice"))
+                        .hint("leave it out, choose fewer with --quasi-identifiers, or insist with --full"));
+                }
+                return run_on_demand(args, &counted, &request, talk);
+            };
+            (lattice, request)
         }
     };
     // What a file turns out to hold is found out on the way.
@@ -95,46 +124,65 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     })
 }
 
+/// Answers without a lattice.
+fn run_on_demand(args: &Args, counted: &Counted, request: &Request, talk: &Talk) -> Result<Exit> {
+    let (scope, found) = args.extent.negotiate(&args.project, counted, request, talk)?;
+    if talk.is_json {
+        let mut document = wire::answer(&scope, request, &found.answer);
+        if let Value::Object(object) = &mut document {
+            object.insert("on_demand".into(), wire::on_demand(&found));
+        }
+        talk.json(&document);
+    } else {
+        say_answer(&scope, request, &found.answer, talk);
+        talk.say(format!("\n  {}.", on_demand::proof_in_words(&scope, request, &found)));
+    }
+    Ok(match found.answer {
+        Answer::Exact(_) => Exit::Done,
+        Answer::Offers(_) => Exit::No,
+    })
+}
+
 /// Prints an answer for people.
-pub fn say_answer(lattice: &Lattice, request: &Request, answer: &Answer, talk: &Talk) {
-    talk.say(format!("Wished:  {}", request_in_words(lattice, request)));
+pub fn say_answer(scope: &Scope, request: &Request, answer: &Answer, talk: &Talk) {
+    talk.say(format!("Wished:  {}", request_in_words(scope, request)));
     match answer {
         Answer::Exact(offer) => {
             talk.say("Answer:  yes, all of it\n");
-            talk.say(offers_table(lattice, &request.best_by, &[("", offer)]));
-            talk.say(format!("\n  In words: {}.", wire::in_words(lattice, offer)));
+            talk.say(offers_table(scope, &request.best_by, &[("", offer)]));
+            talk.say(format!("\n  In words: {}.", wire::in_words(scope, offer)));
         }
         Answer::Offers(offers) => {
             talk.say("Answer:  not all of it; each of these gives up one wish\n");
-            say_offers(lattice, request, offers, talk);
+            say_offers(scope, request, offers, talk);
         }
     }
 }
 
-fn say_offers(lattice: &Lattice, request: &Request, offers: &Offers, talk: &Talk) {
+fn say_offers(scope: &Scope, request: &Request, offers: &Offers, talk: &Talk) {
     let mut made = vec![("lose more records", &offers.suppression)];
     made.extend(offers.height.as_ref().map(|offer| ("generalize otherwise", offer)));
     made.extend(offers.privacy.as_ref().map(|offer| ("settle for less", offer)));
-    talk.say(offers_table(lattice, &request.best_by, &made));
+    talk.say(offers_table(scope, &request.best_by, &made));
     talk.say("");
     for (title, offer) in &made {
-        talk.say(format!("  {title}: {}.", wire::concession(lattice, request, offer)));
+        talk.say(format!("  {title}: {}.", wire::concession(scope, request, offer)));
     }
     if offers.height.is_none() {
         talk.say("  generalize otherwise: nothing in the lattice meets the other wishes.");
     }
     if offers.privacy.is_none() {
-        talk.say(format!("  settle for less: {} would not do.", weakest_in_words(lattice, &request.criteria)));
+        talk.say(format!("  settle for less: {} would not do.", weakest_in_words(scope, &request.criteria)));
     }
     for offer in offers.privacy_alternatives.iter().skip(1) {
-        let criteria = criteria_in_words(lattice, &offer.criteria);
+        let criteria = criteria_in_words(scope, &offer.criteria);
         talk.say(format!("  or, instead: {criteria}, losing {} records.", grouped(offer.n_suppressed)));
     }
 }
 
 /// What was tried in vain: every criterion at its weakest.
-fn weakest_in_words(lattice: &Lattice, criteria: &Criteria) -> String {
-    let names = wire::sensitive_names(lattice);
+fn weakest_in_words(scope: &Scope, criteria: &Criteria) -> String {
+    let names = wire::sensitive_names(scope);
     let weakest = |criterion: incrowd::Criterion| {
         let weakest = criterion.with_value(criterion.measure.weakest());
         wire::criterion_in_words(weakest, &names)
@@ -146,19 +194,19 @@ fn weakest_in_words(lattice: &Lattice, criteria: &Criteria) -> String {
     }
 }
 
-fn criteria_in_words(lattice: &Lattice, criteria: &Criteria) -> String {
-    let names = wire::sensitive_names(lattice);
+fn criteria_in_words(scope: &Scope, criteria: &Criteria) -> String {
+    let names = wire::sensitive_names(scope);
     criteria.iter().map(|criterion| wire::criterion_in_words(criterion, &names)).collect::<Vec<_>>().join(", ")
 }
 
 /// A request in one line.
-pub fn request_in_words(lattice: &Lattice, request: &Request) -> String {
-    let n_records = lattice.n_records();
+pub fn request_in_words(scope: &Scope, request: &Request) -> String {
+    let n_records = scope.n_records();
     let lost = match request.n_suppressed_max {
         0 => "no record lost".to_string(),
         n => format!("at most {} of {} records lost ({})", grouped(n), grouped(n_records), percent(n, n_records)),
     };
-    let limits: Vec<String> = lattice
+    let limits: Vec<String> = scope
         .hierarchies()
         .iter()
         .zip(request.level_max.levels())
@@ -170,18 +218,18 @@ pub fn request_in_words(lattice: &Lattice, request: &Request) -> String {
         true => String::new(),
         false => format!("; best by {}", request.best_by.name()),
     };
-    format!("{}; {lost}; {limits}{best}", criteria_in_words(lattice, &request.criteria))
+    format!("{}; {lost}; {limits}{best}", criteria_in_words(scope, &request.criteria))
 }
 
 /// Offers side by side: what each does to every attribute, and what it costs.
-fn offers_table(lattice: &Lattice, best_by: &Ranking, offers: &[(&str, &Offer)]) -> String {
+fn offers_table(scope: &Scope, best_by: &Ranking, offers: &[(&str, &Offer)]) -> String {
     let mut header = vec![""];
     header.extend(offers.iter().map(|(title, _)| if title.is_empty() { "published" } else { title }));
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut row = |name: String, cell: &dyn Fn(&Offer) -> String| {
         rows.push(std::iter::once(name).chain(offers.iter().map(|(_, offer)| cell(offer))).collect());
     };
-    for (a, hierarchy) in lattice.hierarchies().iter().enumerate() {
+    for (a, hierarchy) in scope.hierarchies().iter().enumerate() {
         row(format!("  {}", hierarchy.attribute()), &|offer| {
             let level = offer.scheme.level(a);
             let phrase = hierarchy.level(level).phrase();
@@ -191,13 +239,13 @@ fn offers_table(lattice: &Lattice, best_by: &Ranking, offers: &[(&str, &Offer)])
             format!("{phrase} ({level}/{})", hierarchy.top())
         });
     }
-    row("  promised".into(), &|offer| criteria_in_words(lattice, &offer.criteria));
+    row("  promised".into(), &|offer| criteria_in_words(scope, &offer.criteria));
     row("  records lost".into(), &|offer| {
-        format!("{} ({})", grouped(offer.n_suppressed), percent(offer.n_suppressed, lattice.n_records()))
+        format!("{} ({})", grouped(offer.n_suppressed), percent(offer.n_suppressed, scope.n_records()))
     });
     row("  groups".into(), &|offer| grouped(offer.n_groups));
-    let names = wire::sensitive_names(lattice);
-    for &measure in lattice.looks().measures() {
+    let names = wire::sensitive_names(scope);
+    for &measure in scope.measures() {
         let name = match measure {
             Measure::Size => "smallest group".to_string(),
             Measure::Distinct(_) if names.len() == 1 => "fewest values".to_string(),
