@@ -27,8 +27,8 @@ Without flags, quasi-identifiers and sensitive attributes are those of FILE.cert
   skewness     groups in which a value is much more frequent than in the table
   linkage      people of an outside table whose quasi-identifiers fit one group only, or one record
 
-Linkage needs whom to look for: --outside names a table, --project takes the project's own records, the worst case. Labels
-and the branches of sensitive values are read from the project's hierarchies, or from --hierarchy NAME=FILE.
+Linkage needs whom to look for: --outside names a table, --project takes the project's own records, the worst case. Labels \
+and the branches of sensitive values are read from the project's hierarchies, or from --hierarchy NAME=FILE. \
 No value of the data is printed unless --show-values asks for it.
 
 Exit status: 0 when somebody's value cannot be told for certain, 1 when it can, 2 on error.
@@ -37,7 +37,7 @@ Examples:
   incrowd attack release.csv
   incrowd attack release.csv --project .
   incrowd attack last_year.csv this_year.csv --outside voters.csv
-  incrowd attack other.csv --quasi-identifiers zip,age --sensitive disease --hierarchy disease=disease.csv")]
+  incrowd attack other.csv --quasi-identifiers zip,age --sensitive ill --hierarchy ill=ill.csv")]
 pub struct Args {
     /// A published file, CSV or Parquet; a second release of the same people to combine it with
     #[arg(required = true, num_args = 1..=2, value_name = "FILE")]

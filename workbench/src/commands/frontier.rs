@@ -18,7 +18,7 @@ use crate::wishes::{CriteriaArgs, Privacy, ProjectArgs, RequestArgs};
 /// See every bargain that no other beats on privacy, records lost and loss together
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-One criterion is varied, k unless --over names another; the others hold throughout. A value given for the varied one is
+One criterion is varied, k unless --over names another; the others hold throughout. A value given for the varied one is \
 the least that is looked at. The table says the least loss that can be had for a value and a share of records lost.
 
 Examples:

@@ -38,13 +38,13 @@ use crate::wishes::{Privacy, ProjectArgs, RequestArgs, with_levels};
 /// Publish the exact answer, one of the offers, levels of your choice, or what a local method makes
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-The release appears under its name only after `verify` has passed, with a certificate and a report beside it.
+The release appears under its name only after `verify` has passed, with a certificate and a report beside it. \
 Records are sorted by what is published, so that their order says nothing about the order of the input.
 
---method global generalizes an attribute to one level for all records. The other methods are local: every group gets
-ranges of its own, which loses less, and no record is suppressed. They promise k and l by construction; other criteria
-are checked on what comes out, and nothing is published where they do not hold. --method deal makes groups of k or k + 1
-records (more, where groups look alike) in which every sensitive value is as frequent as in the table, to one record; l is
+--method global generalizes an attribute to one level for all records. The other methods are local: every group gets \
+ranges of its own, which loses less, and no record is suppressed. They promise k and l by construction; other criteria \
+are checked on what comes out, and nothing is published where they do not hold. --method deal makes groups of k or k + 1 \
+records (more, where groups look alike) in which every sensitive value is as frequent as in the table, to one record; l is \
 checked on what comes out too. How much the analyst cares about each
 attribute is its weight in the project file. `incrowd compare` shows what each method would lose.
 

@@ -23,15 +23,15 @@ pub enum Args {
 /// How diverse dealt classes are, and how near to the table, beside classes made by chance
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-Four ways to make classes of k records: dealt (Stack & Deal), by chance, and dealt classes that then exchange records by
-chance as long as their counts of any value differ by at most 2, or 3. For each: the fewest different values in a class,
-and the distance of the classes to the table (EMD, greatest and mean), with all values equally far apart and in the order
+Four ways to make classes of k records: dealt (Stack & Deal), by chance, and dealt classes that then exchange records by \
+chance as long as their counts of any value differ by at most 2, or 3. For each: the fewest different values in a class, \
+and the distance of the classes to the table (EMD, greatest and mean), with all values equally far apart and in the order \
 of their frequency as in the paper.
 
 Only how often each sensitive value occurs matters here.
 
 Examples:
-  incrowd study deal                                      the sensitive attribute of the project here
+  incrowd study deal                                      the project in this folder
   incrowd study deal --frequencies 167,153,127,103,91,89  the paper's example
   incrowd study deal --k 2..21 -o study.html --csv")]
 pub struct DealArgs {

@@ -23,7 +23,7 @@ use crate::wishes::{CriteriaArgs, resolve};
 #[command(after_help = "\
 Works on any CSV or Parquet file, whoever made it. Without flags it looks for FILE.certificate.json.
 
-t, delta and beta compare with the original table. Its distribution is in the certificate where telling it is safe for
+t, delta and beta compare with the original table. Its distribution is in the certificate where telling it is safe for \
 the suppressed records; where it is not, give --project. A file without a certificate is compared with itself.
 
 Exit status: 0 when the promise is kept, 1 when it is broken, 2 on error.
