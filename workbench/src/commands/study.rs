@@ -306,6 +306,11 @@ impl Row {
     }
 }
 
+/// The next multiple of five, so that the five marks of an axis are whole.
+fn to_fives(n: u64) -> f64 {
+    n.next_multiple_of(5).max(5) as f64
+}
+
 fn page_of(rows: &[Row], name: &str, frequencies: &[u64]) -> String {
     let chart = |title: &str, y_name: &str, y_max: f64, y_label: fn(f64) -> String, of: &dyn Fn(&Row) -> f64| {
         let line = |made: Made| Line {
@@ -320,7 +325,7 @@ fn page_of(rows: &[Row], name: &str, frequencies: &[u64]) -> String {
             title: title.to_string(),
             x_name: "k".to_string(),
             y_name: y_name.to_string(),
-            x_max: rows.iter().map(|row| row.k).max().unwrap_or(1) as f64,
+            x_max: to_fives(rows.iter().map(|row| row.k).max().unwrap_or(1)),
             y_max,
             x_label: |x| format!("{x:.0}"),
             y_label,
@@ -333,7 +338,13 @@ fn page_of(rows: &[Row], name: &str, frequencies: &[u64]) -> String {
     let charts = [
         (
             "Fewest different values in a class",
-            chart("Diversity", "values", frequencies.len() as f64, |y| format!("{y:.1}"), &|row| row.diversity as f64),
+            chart(
+                "Diversity",
+                "values",
+                to_fives(rows.iter().map(|row| row.diversity as u64).max().unwrap_or(1)),
+                |y| format!("{y:.0}"),
+                &|row| row.diversity as f64,
+            ),
         ),
         (
             "Mean distance to the table, in the order of frequency",
