@@ -134,7 +134,7 @@ proptest! {
         for group in 0..made.counts.n_groups() {
             let mut record = problem.record(made.counts.codes(group));
             let (ours, theirs) = (optimum(&mut record, goal), best_first(&mut record, goal));
-            prop_assert!(ours.n_visited <= theirs.n_visited, "{} > {}", ours.n_visited, theirs.n_visited);
+            prop_assert!(ours.n_visited <= theirs.n_visited, "{} > {} for {:?}", ours.n_visited, theirs.n_visited, goal);
         }
     }
 

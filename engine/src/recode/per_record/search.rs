@@ -200,11 +200,15 @@ pub fn optimum(record: &mut Record, goal: Goal) -> Found {
     let mut search = Boxes { goal, best: None, n_visited: 0, corners: Vec::new(), queue: BinaryHeap::new() };
     let mut corner: Vec<u8> = (0..n).map(|attribute| record.top(attribute)).collect();
     search.look(record, &mut corner, 0);
-    while let Some(Reverse((Ordered(bound), place, first))) = search.queue.pop() {
+    while let Some(Reverse((Ordered(bound), _, place, first))) = search.queue.pop() {
         if search.is_hopeless(bound) {
             break;
         }
         for attribute in usize::from(first)..n {
+            // No other box can be better than this one's bound.
+            if search.is_hopeless(bound) {
+                break;
+            }
             corner.copy_from_slice(&search.corners[place as usize * n..][..n]);
             if corner[attribute] > 0 {
                 corner[attribute] -= 1;
@@ -221,8 +225,9 @@ struct Boxes {
     n_visited: usize,
     /// Level by level, one corner after the other.
     corners: Vec<u8>,
-    /// What a box can cost at least, where its corner is, and its first attribute that is not fixed.
-    queue: BinaryHeap<Reverse<(Ordered, u32, u16)>>,
+    /// What a box can cost at least, how much utility its corner lacks, where that is, and its first attribute that is
+    /// not fixed.
+    queue: BinaryHeap<Reverse<(Ordered, i64, u32, u16)>>,
 }
 
 /// Sums of rounded products may be off by this share; a bound stays below what it bounds.
@@ -289,7 +294,7 @@ impl Boxes {
         if !self.is_hopeless(bound) {
             let place = (self.corners.len() / corner.len()) as u32;
             self.corners.extend_from_slice(corner);
-            self.queue.push(Reverse((Ordered(bound), place, first as u16)));
+            self.queue.push(Reverse((Ordered(bound), missing, place, first as u16)));
         }
     }
 }
