@@ -10,6 +10,7 @@ pub mod frontier;
 pub mod compare;
 pub mod verify;
 pub mod attack;
+pub mod risk;
 pub mod publish;
 pub mod demo;
 pub mod study;

@@ -128,7 +128,8 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let is_own = certificate.is_none() && args.project.is_none();
     let claims = certificate.map_or(Vec::new(), |certificate| {
         let claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
-        claims.into_iter().chain(wire::check_dealt(&certificate, &judged.file)).collect()
+        let of_method = wire::check_dealt(&certificate, &judged.file).into_iter();
+        claims.into_iter().chain(of_method).chain(wire::check_per_record(&certificate)).collect()
     });
     let holds = judged.verdict.holds() && claims.iter().all(|claim| claim.holds);
     talk.json(&wire::verdict(&judged.verdict, &sensitive, &claims));
@@ -255,7 +256,8 @@ fn criteria_of(args: &Args, certificate: Option<&Certificate>, sensitive: &[Stri
             resolve(&texts, &known, None).map_err(needs)?.about(sensitive).criteria
         }
     };
-    if criteria.is_empty() {
+    let is_per_record = certificate.is_some_and(|certificate| certificate.per_record.is_some());
+    if criteria.is_empty() && !is_per_record {
         return Err(Error::new(ErrorKind::Request, "nothing says what is promised")
             .hint("give --k, --l, --t or another criterion, or --certificate FILE"));
     }
@@ -315,6 +317,7 @@ pub fn judge(
 
 fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[Claim], holds: bool, talk: &Talk) {
     let answer = match (holds, verdict.holds()) {
+        (true, _) if verdict.findings.is_empty() => "it is what its certificate says, which promises NO k",
         (true, _) => "yes, the promise is kept",
         (false, true) => "NO, the file is not what its certificate says",
         (false, false) => "NO, the promise is broken",
@@ -343,7 +346,9 @@ fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[C
         vec![format!("  {name}"), wire::number_in_words(measure, finding.criterion.value), reached, failing]
     };
     let rows: Vec<Vec<String>> = verdict.findings.iter().map(row).collect();
-    talk.say(columns(&["  criterion", "asked", "reached", "failing"], &rows, &[0, 3]));
+    if !rows.is_empty() {
+        talk.say(columns(&["  criterion", "asked", "reached", "failing"], &rows, &[0, 3]));
+    }
     talk.say(format!(
         "\n  {} in {}",
         counted_words(verdict.n_records, "record"),

@@ -434,16 +434,27 @@ impl Record<'_> {
         fixed + self.chains[first..].iter().map(|chain| chain[0].sensitivity).sum::<u64>()
     }
 
-    /// The sensitivity that more utility costs at least, below a corner of which the attributes before `first` are fixed.
+    /// The sensitivity that more utility costs at least, below a corner of which the attributes before `first` are fixed:
+    /// the cheapest attributes give all that they have.
     fn sensitivity_for(&self, corner: &[u8], first: usize, missing: i64) -> u64 {
-        if missing == 0 {
-            return 0;
+        let (mut missing, mut cost) = (missing, 0.0);
+        let mut is_used = 0u64;
+        while missing > 0 {
+            let free = self.chains.iter().zip(corner).enumerate().skip(first);
+            let unused = free.filter(|(a, _)| *a >= 64 || is_used >> a & 1 == 0);
+            let prices = unused.map(|(a, (chain, level))| {
+                let rung = &chain[usize::from(*level)];
+                (rung.price, a, chain[0].utility - rung.utility)
+            });
+            let cheapest = prices.filter(|(price, ..)| price.is_finite()).min_by(|x, y| x.0.total_cmp(&y.0));
+            let Some((price, a, has)) = cheapest else { break };
+            // Beyond the attributes that are kept track of, the cheapest has no end.
+            let given = if a < 64 { has.min(missing) } else { missing };
+            is_used |= 1u64.checked_shl(a as u32).unwrap_or(0);
+            cost += price * given as f64;
+            missing -= given;
         }
-        let price = self.rungs(corner).skip(first).map(|rung| rung.price).fold(f64::INFINITY, f64::min);
-        match price.is_finite() {
-            true => (price * missing as f64 * (1.0 - 1e-12)).floor() as u64,
-            false => 0,
-        }
+        (cost * (1.0 - 1e-12)).floor() as u64
     }
 
     /// Moves a corner down to the closest one below which everything with enough utility is; false where nothing has.
