@@ -50,7 +50,9 @@ fn main() {
         }
         Some("per-record") => counted(project, n_threads)
             .and_then(|counted| per_record::measure(&counted.counts, &counted.hierarchies, risk(), SHARES, usize::MAX)),
-        Some("per-record-generated") => per_record::measure_generated(number("--attributes", 8), number("--records", 20_000), risk()),
+        Some("per-record-generated") => {
+            per_record::measure_generated(number("--attributes", 8), number("--records", 20_000), risk())
+        }
         _ => panic!("one of: annotate, negotiate, http, frontier, count, local, per-record, per-record-generated"),
     };
     println!("{}", measured.expect("the project works"));

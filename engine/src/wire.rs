@@ -551,13 +551,13 @@ impl Distribution {
 /// Sets what a certificate says about records that were generalized one by one beside what it promises.
 pub fn check_per_record(certificate: &Certificate) -> Vec<Claim> {
     let Some(per_record) = &certificate.per_record else { return Vec::new() };
-    let words = |k: Option<u64>| k.map_or("no k".to_string(), |k| format!("k = {k}"));
+    let words = |k: Option<u64>| k.map_or(NO_K.to_string(), |k| format!("k = {k}"));
     let promised = certificate.promised().and_then(|criteria| criteria.value(Measure::Size));
     let (claimed, found) = (words(per_record.also_k), words(promised));
     let statement = per_record_statement(per_record.also_k);
     let same = |is_same: bool| if is_same { "as it is" } else { "otherwise" }.to_string();
     vec![
-        Claim { claim: "k of single records".into(), holds: claimed == found, claimed, found },
+        Claim { claim: K_OF_SINGLE_RECORDS.into(), holds: claimed == found, claimed, found },
         Claim {
             claim: "statement about k".into(),
             holds: statement == per_record.statement,
@@ -567,12 +567,26 @@ pub fn check_per_record(certificate: &Certificate) -> Vec<Claim> {
     ]
 }
 
+const K_OF_SINGLE_RECORDS: &str = "k of single records";
+const NO_K: &str = "no k";
+
+/// Whether a file keeps all that its certificate says.
+///
+/// Where nothing is promised nothing is kept, but for a certificate that says in so many words that it promises no k.
+pub fn is_kept(verdict: &Verdict, claims: &[Claim]) -> bool {
+    let is_open = |claim: &Claim| claim.claim == K_OF_SINGLE_RECORDS && claim.claimed == NO_K;
+    let promises_no_k = verdict.findings.is_empty() && claims.iter().any(is_open);
+    (verdict.holds() || promises_no_k) && claims.iter().all(|claim| claim.holds)
+}
+
 /// Whether a release of single records is k-anonymous, in plain words.
 pub fn per_record_statement(also_k: Option<u64>) -> String {
     match also_k {
-        None => "This release is not k-anonymous: every record was generalized on its own, and may be the only one with \
+        None => {
+            "This release is not k-anonymous: every record was generalized on its own, and may be the only one with \
                  its cells."
-            .to_string(),
+                .to_string()
+        }
         Some(k) => format!(
             "Every record was generalized on its own, which promises no k; then records were grouped so that every group has \
              at least {k}."
@@ -645,7 +659,7 @@ pub fn verdict(verdict: &Verdict, sensitive: &[String], claims: &[Claim]) -> Val
         (key(finding.criterion.measure, sensitive), finding_object)
     });
     let mut object = Map::new();
-    object.insert("holds".into(), json!(verdict.holds() && claims.iter().all(|claim| claim.holds)));
+    object.insert("holds".into(), json!(is_kept(verdict, claims)));
     object.insert("criteria".into(), Value::Object(findings.collect()));
     object.insert("n_records".into(), json!(verdict.n_records));
     object.insert("n_suppressed_marked".into(), json!(verdict.n_absent));

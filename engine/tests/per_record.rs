@@ -209,7 +209,9 @@ fn plain(
     seed: u64,
 ) -> (f64, f64) {
     let label = |a: usize, code: usize| hierarchies[a].level(usize::from(levels[a])).of_base()[code];
-    let fits = |group: &usize| (0..codes.len()).all(|a| label(a, counts.codes(*group)[a].index()) == label(a, codes[a].index()));
+    let fits = |group: &usize| {
+        (0..codes.len()).all(|a| label(a, counts.codes(*group)[a].index()) == label(a, codes[a].index()))
+    };
     let n_fitting: u64 = (0..counts.n_groups()).filter(fits).map(|group| counts.size(group)).sum();
     let (mut u, mut phi) = (0.0, 0.0);
     for a in 0..codes.len() {
@@ -226,7 +228,13 @@ fn plain(
             Utility::LmKept => 1.0 - (n - 1.0) / (m - 1.0),
         };
         if usize::from(levels[a]) < hierarchy.top() {
-            phi += rolled_up(hierarchy, &Sensitivities::random(hierarchies, seed), a, usize::from(levels[a]), here.index());
+            phi += rolled_up(
+                hierarchy,
+                &Sensitivities::random(hierarchies, seed),
+                a,
+                usize::from(levels[a]),
+                here.index(),
+            );
         }
     }
     let n_fitting = n_fitting as f64;
@@ -267,7 +275,8 @@ fn the_published_walk_stops_short_where_there_is_no_frontier() {
     let (counts, hierarchies) = four_records();
     let weights = Sensitivities::equal(&hierarchies);
     let mut problem =
-        Problem::new(&counts, &hierarchies, Utility::InverseLeaves, Risk::Sensitivity, weights, Match::Exact).expect("good");
+        Problem::new(&counts, &hierarchies, Utility::InverseLeaves, Risk::Sensitivity, weights, Match::Exact)
+            .expect("good");
     let mut record = problem.record(counts.codes(0));
     // Even all-`*` has 1/4 + 1/4: everything will do, no node has an infeasible generalization.
     let goal = Goal::LeastRisk { utility_at_least: UTILITY_ONE / 2 };

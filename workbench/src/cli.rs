@@ -52,6 +52,7 @@ pub enum Command {
     Verify(commands::verify::Args),
     Attack(commands::attack::Args),
     Risk(commands::risk::Args),
+    Map(commands::map::Args),
     #[command(subcommand)]
     Study(commands::study::Args),
     Serve(commands::serve::Args),
@@ -82,6 +83,7 @@ pub fn dispatch(command: &Command, talk: &Talk) -> Result<Exit> {
         Command::Verify(args) => commands::verify::run(args, talk),
         Command::Attack(args) => commands::attack::run(args, talk),
         Command::Risk(args) => commands::risk::run(args, talk),
+        Command::Map(args) => commands::map::run(args, talk),
         Command::Study(args) => commands::study::run(args, talk),
         Command::Serve(args) => commands::serve::run(args, talk),
         Command::Demo(args) => commands::demo::run(args, talk),

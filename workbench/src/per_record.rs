@@ -100,7 +100,7 @@ impl PerRecordArgs {
         Problem::new(&counted.counts, hierarchies, utility, risk, sensitivities, fit)
     }
 
-    fn goal(&self, problem: &Problem) -> Result<Goal> {
+    pub fn goal(&self, problem: &Problem) -> Result<Goal> {
         let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
         match (&self.utility_at_least, self.risk_at_most, self.lambda) {
             (Some(text), None, None) => {
@@ -127,7 +127,10 @@ impl PerRecordArgs {
                 "--risk-at-most and --lambda are numbers; --lambda is at least 0".into(),
                 "for example --risk-at-most 0.05",
             ),
-            _ => wrong("several things are wanted at once".into(), "give one of --utility-at-least, --risk-at-most, --lambda"),
+            _ => wrong(
+                "several things are wanted at once".into(),
+                "give one of --utility-at-least, --risk-at-most, --lambda",
+            ),
         }
     }
 
@@ -203,9 +206,13 @@ pub struct Made {
 pub enum Outcome {
     Made(Box<Made>),
     /// More utility is wanted than records have as they are: this much.
-    OutOfReach { greatest_utility: f64 },
+    OutOfReach {
+        greatest_utility: f64,
+    },
     /// So many records cannot have as little risk.
-    TooRisky { n_records: u64 },
+    TooRisky {
+        n_records: u64,
+    },
 }
 
 /// Solves every record, and groups them where that is asked for.

@@ -4,9 +4,12 @@
 //! Charts are drawn with widths in percent and heights in pixels, so that they fit a phone and their words stay readable.
 
 use incrowd::criterion::{Criteria, Criterion, Measure};
-use incrowd::verify::{Finding, Verdict};
 use incrowd::risk::risks;
-use incrowd::wire::{self, Certificate, Claim, Dealt, DealtAttribute, FileHash, criterion_in_words, criterion_of, grouped, number_in_words, percent, promise_in_words, Distribution, PerRecord};
+use incrowd::verify::{Finding, Verdict};
+use incrowd::wire::{
+    self, Certificate, Claim, Dealt, DealtAttribute, Distribution, FileHash, PerRecord, criterion_in_words,
+    criterion_of, grouped, number_in_words, percent, promise_in_words,
+};
 use serde_json::Value;
 
 use crate::page::{self, escape};
@@ -805,7 +808,9 @@ fn request(facts: &Facts) -> String {
              <th scope=\"col\"><span class=\"unseen\">Met</span></th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
         ),
     };
-    format!("<section>\n<h2>What was asked, and which offer was taken</h2>\n<p>{taken}</p>\n{dealt}{per_record}{table}</section>\n")
+    format!(
+        "<section>\n<h2>What was asked, and which offer was taken</h2>\n<p>{taken}</p>\n{dealt}{per_record}{table}</section>\n"
+    )
 }
 
 /// What dealing guarantees, for each sensitive attribute.

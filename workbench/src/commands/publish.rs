@@ -26,8 +26,8 @@ use crate::commands::negotiate::say_answer;
 use crate::commands::verify::{Judged, Question, judge};
 use crate::count::{Counted, needed_columns};
 use crate::local::{Dealing, Local, Made, guaranteed, note_flat};
-use crate::per_record::{self, Outcome, PER_RECORD, PerRecordArgs};
 use crate::outside::{original_for_certificate, outside};
+use crate::per_record::{self, Outcome, PER_RECORD, PerRecordArgs};
 use crate::project::Project;
 use crate::report::{self, AttributeFacts, HeightFacts, PublishedAs};
 use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
@@ -514,7 +514,7 @@ fn publish_draft(
     claims.extend(wire::check_dealt(&certificate, &judged.file));
     claims.extend(wire::check_per_record(&certificate));
     let verdict = wire::verdict(&judged.verdict, &certificate.sensitive, &claims);
-    if !judged.verdict.holds() || claims.iter().any(|claim| !claim.holds) {
+    if !wire::is_kept(&judged.verdict, &claims) {
         // Never seen, and never to be published: whoever meets this has found a bug of ours.
         return Ok(Published { certificate, verdict, holds: false });
     }
@@ -1076,7 +1076,10 @@ fn say_published(files: &Files, certificate: &Certificate, talk: &Talk) {
     if let Some(per_record) = &certificate.per_record {
         talk.say(&per_record.statement);
         let Distribution { median, mean, greatest, .. } = per_record.risk;
-        talk.say(format!("  risk         mean {mean}, median {median}, greatest {greatest} ({})", per_record.risk_model));
+        talk.say(format!(
+            "  risk         mean {mean}, median {median}, greatest {greatest} ({})",
+            per_record.risk_model
+        ));
         let Distribution { least, median, mean, .. } = per_record.utility;
         talk.say(format!(
             "  utility      mean {mean}, median {median}, least {least} of {} ({})",

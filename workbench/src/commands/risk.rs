@@ -82,11 +82,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     }));
 
     let probability = |p: f64| format!("{:.4}", p);
-    talk.say(format!(
-        "{} in {}\n",
-        counted_words(found.n_records, "record"),
-        counted_words(found.n_groups, "group")
-    ));
+    talk.say(format!("{} in {}\n", counted_words(found.n_records, "record"), counted_words(found.n_groups, "group")));
     let row = |name: &str, view: &View| {
         let at_risk = format!("{} ({})", grouped(view.n_at_risk), percent(view.n_at_risk, found.n_records));
         vec![format!("  {name}"), probability(view.highest), probability(view.average), at_risk]

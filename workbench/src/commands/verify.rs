@@ -131,7 +131,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         let of_method = wire::check_dealt(&certificate, &judged.file).into_iter();
         claims.into_iter().chain(of_method).chain(wire::check_per_record(&certificate)).collect()
     });
-    let holds = judged.verdict.holds() && claims.iter().all(|claim| claim.holds);
+    let holds = wire::is_kept(&judged.verdict, &claims);
     talk.json(&wire::verdict(&judged.verdict, &sensitive, &claims));
     say_verdict(&args.file, &judged.verdict, &sensitive, &claims, holds, talk);
     if is_own && criteria.iter().any(|criterion| criterion.measure.is_relative()) {
@@ -320,6 +320,7 @@ fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[C
         (true, _) if verdict.findings.is_empty() => "it is what its certificate says, which promises NO k",
         (true, _) => "yes, the promise is kept",
         (false, true) => "NO, the file is not what its certificate says",
+        (false, false) if verdict.findings.is_empty() => "NO, the file is not what its certificate says",
         (false, false) => "NO, the promise is broken",
     };
     talk.say(format!("{}: {answer}\n", file.display()));

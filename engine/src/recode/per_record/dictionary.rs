@@ -141,9 +141,10 @@ impl Dictionary {
     }
 
     fn count(&self, labels: &[(u8, u32)]) -> u64 {
-        let rows = labels.iter().zip(&self.fitting).map(|(&(level, label), of_attribute)| {
-            &of_attribute[usize::from(level)][label as usize]
-        });
+        let rows = labels
+            .iter()
+            .zip(&self.fitting)
+            .map(|(&(level, label), of_attribute)| &of_attribute[usize::from(level)][label as usize]);
         self.size_of(&rows.collect::<Vec<_>>())
     }
 

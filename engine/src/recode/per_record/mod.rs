@@ -320,22 +320,25 @@ impl<'a> Problem<'a> {
     ///
     /// Cells that are no labels count as all of their values; their depth is that of the closest label above.
     pub fn points(&self, recoding: &Recoding) -> Vec<Point> {
-        let of_cells: Vec<Vec<(i64, u64)>> =
-            (0..self.hierarchies.len()).map(|a| recoding.cells(a).iter().map(|cell| self.of_cell(a, &cell.span)).collect()).collect();
+        let of_cells: Vec<Vec<(i64, u64)>> = (0..self.hierarchies.len())
+            .map(|a| recoding.cells(a).iter().map(|cell| self.of_cell(a, &cell.span)).collect())
+            .collect();
         let mut points = Vec::with_capacity(recoding.n_groups() + 1);
         for (group, n_records) in recoding.sizes().into_iter().enumerate() {
             let spans: Vec<&Span> = (0..self.hierarchies.len()).map(|a| &recoding.cell(group, a).span).collect();
             let of_cell = |a: usize| of_cells[a][recoding.row(group)[a] as usize];
             let (utility, sensitivity) = (0..spans.len()).map(of_cell).fold((0, 0), |(u, s), (v, t)| (u + v, s + t));
             let n_fitting = self.dictionary.n_fitting_spans(&spans);
-            points.push(Point { risk: self.risk_model.of(sensitivity, n_fitting), utility, n_records, n_fitting });
+            let risk = self.risk_model.of(sensitivity, n_fitting);
+            points.push(Point { risk, utility, n_records, sensitivity, n_fitting });
         }
         if recoding.n_suppressed() > 0 {
             let tops: Vec<Span> = self.hierarchies.iter().map(|h| Span::Label(h.top() as u8, Code(0))).collect();
             let n_fitting = self.dictionary.n_fitting_spans(&tops.iter().collect::<Vec<_>>());
             let utility = self.utility.iter().map(|of_attribute| of_attribute[of_attribute.len() - 1][0]).sum();
             let n_records = recoding.n_suppressed();
-            points.push(Point { risk: self.risk_model.of(0, n_fitting), utility, n_records, n_fitting });
+            let risk = self.risk_model.of(0, n_fitting);
+            points.push(Point { risk, utility, n_records, sensitivity: 0, n_fitting });
         }
         points
     }
@@ -343,9 +346,8 @@ impl<'a> Problem<'a> {
     /// The utility and the sensitivity of a cell.
     fn of_cell(&self, a: usize, span: &Span) -> (i64, u64) {
         let hierarchy = &self.hierarchies[a];
-        let of_label = |level: usize, code: Code| {
-            (self.utility[a][level][code.index()], self.sensitivity[a][level][code.index()])
-        };
+        let of_label =
+            |level: usize, code: Code| (self.utility[a][level][code.index()], self.sensitivity[a][level][code.index()]);
         let codes: Vec<Code> = match span {
             Span::Value(code) => return of_label(0, *code),
             Span::Label(level, code) => return of_label(usize::from(*level), *code),
@@ -369,6 +371,8 @@ pub struct Point {
     /// In steps.
     pub utility: i64,
     pub n_records: u64,
+    /// In steps.
+    pub sensitivity: u64,
     /// The people of the dictionary whom the cells fit.
     pub n_fitting: u64,
 }

@@ -164,8 +164,8 @@ pub fn walk(landscape: &mut impl Landscape, goal: Goal) -> Found {
         }
         for near in cube {
             let beyond = |attribute| step(&near, attribute, is_up, &tops);
-            let is_frontier = seen[&near]
-                && (0..tops.len()).filter_map(beyond).any(|beyond| !will_do(landscape, &beyond, &mut seen));
+            let is_frontier =
+                seen[&near] && (0..tops.len()).filter_map(beyond).any(|beyond| !will_do(landscape, &beyond, &mut seen));
             if is_frontier && found.insert(near.clone()) {
                 open.push(near);
             }
@@ -286,7 +286,8 @@ impl Boxes {
         };
         let bound = match self.goal {
             Goal::Scalar { .. } => {
-                let bound = self.goal.cost(least_risk, record.utility_below(corner, first)).expect("everything will do");
+                let bound =
+                    self.goal.cost(least_risk, record.utility_below(corner, first)).expect("everything will do");
                 bound - bound.abs() * ROUNDING
             }
             _ => least_risk,
