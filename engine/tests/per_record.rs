@@ -7,7 +7,7 @@ use common::{Made, all_level_vectors, counts_of};
 use incrowd::recode::Span;
 use incrowd::recode::partition::Watch;
 use incrowd::recode::per_record::dictionary::Match;
-use incrowd::recode::per_record::search::{Landscape, best_first, optimum, walk};
+use incrowd::recode::per_record::search::{Landscape, best_first, optimum, optimum_by, walk};
 use incrowd::recode::per_record::{
     Goal, Problem, Record, Risk, SENSITIVITY_ONE, Search, Sensitivities, UTILITY_ONE, Utility, grouped, recode,
 };
@@ -109,6 +109,9 @@ proptest! {
                 let mut record = problem.record(made.counts.codes(group));
                 for goal in goals(&mut record, share) {
                     let least = least_cost(&mut record, goal);
+                    let by_rows = optimum_by(&mut record, goal, true).levels;
+                    let by_rows = by_rows.and_then(|levels| cost(&mut record, &levels, goal));
+                    prop_assert_eq!(by_rows, least, "by rows {:?} {:?} {:?}", utility, risk, goal);
                     for search in Search::ALL.into_iter().filter(|search| search.is_exact(risk, goal)) {
                         let found = search.solve(&mut record, goal);
                         let found = found.levels.and_then(|levels| cost(&mut record, &levels, goal));
@@ -133,7 +136,9 @@ proptest! {
         let goal = Goal::LeastRisk { utility_at_least: (problem.greatest_utility() as f64 * share) as i64 };
         for group in 0..made.counts.n_groups() {
             let mut record = problem.record(made.counts.codes(group));
+            let by_rows = optimum_by(&mut record, goal, true);
             let (ours, theirs) = (optimum(&mut record, goal), best_first(&mut record, goal));
+            prop_assert!(by_rows.n_visited <= ours.n_visited.max(theirs.n_visited));
             prop_assert!(ours.n_visited <= theirs.n_visited, "{} > {} for {:?}", ours.n_visited, theirs.n_visited, goal);
         }
     }

@@ -54,6 +54,11 @@ impl Rows {
         Rows { first, words: words.split_off(first.min(end)) }
     }
 
+    fn has(&self, row: usize) -> bool {
+        let word = (row / 64).checked_sub(self.first).and_then(|place| self.words.get(place));
+        word.is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+
     fn end(&self) -> usize {
         self.first + self.words.len()
     }
@@ -138,6 +143,19 @@ impl Dictionary {
         };
         let rows: Vec<Cow<Rows>> = spans.iter().enumerate().map(of_span).collect();
         self.size_of(&rows.iter().map(|rows| rows.as_ref()).collect::<Vec<_>>())
+    }
+
+    /// Of every row, the lowest level of each attribute at which it fits a record with these labels by attribute and level,
+    /// and how many people it is.
+    pub fn lowest_levels(&self, labels: &[Vec<u32>]) -> impl Iterator<Item = (Vec<u8>, u64)> {
+        let lowest = |row: usize| {
+            let of_attribute = |(labels, fitting): (&Vec<u32>, &Vec<Vec<Rows>>)| {
+                let fits = |level: &usize| fitting[*level][labels[*level] as usize].has(row);
+                (0..labels.len()).find(fits).expect("everything fits *") as u8
+            };
+            labels.iter().zip(&self.fitting).map(of_attribute).collect()
+        };
+        self.sizes.iter().enumerate().map(move |(row, &size)| (lowest(row), size))
     }
 
     fn count(&self, labels: &[(u8, u32)]) -> u64 {

@@ -299,7 +299,7 @@ impl<'a> Problem<'a> {
         });
         let chains: Vec<Vec<Rung>> = chains.collect();
         let labels = Vec::with_capacity(chains.len());
-        Record { chains, risk_model: self.risk_model, dictionary: &mut self.dictionary, labels }
+        Record { chains, risk_model: self.risk_model, dictionary: &mut self.dictionary, labels, near: None }
     }
 
     /// Solves every group of equal records; none where nothing will do.
@@ -395,6 +395,8 @@ pub struct Record<'a> {
     dictionary: &'a mut Dictionary,
     /// Room for the labels of one generalization.
     labels: Vec<(u8, u32)>,
+    /// Of the rows of the dictionary that matter, the lowest levels at which each fits, and how many people it is.
+    near: Option<Vec<(Vec<u8>, u64)>>,
 }
 
 impl Record<'_> {
@@ -424,6 +426,41 @@ impl Record<'_> {
         let of = self.chains.iter().zip(levels).map(|(chain, &level)| (level, chain[usize::from(level)].label));
         self.labels.extend(of);
         self.dictionary.n_fitting(&self.labels)
+    }
+
+    /// How many generalizations there are.
+    fn n_generalizations(&self) -> f64 {
+        self.chains.iter().map(|chain| chain.len() as f64).product()
+    }
+
+    /// Keeps the rows of the dictionary that fit some generalization with enough utility: the most specific one that a
+    /// row fits has the lowest level of each attribute at which it does.
+    fn keep_near(&mut self, needed: i64) {
+        let labels: Vec<Vec<u32>> =
+            self.chains.iter().map(|chain| chain.iter().map(|rung| rung.label).collect()).collect();
+        let utility = |levels: &[u8]| self.rungs(levels).map(|rung| rung.utility).sum::<i64>();
+        let near = self.dictionary.lowest_levels(&labels).filter(|(levels, _)| utility(levels) >= needed).collect();
+        self.near = Some(near);
+    }
+
+    fn has_near(&self) -> bool {
+        self.near.is_some()
+    }
+
+    fn forget_near(&mut self) {
+        self.near = None;
+    }
+
+    /// Of the rows that were kept, the people who fit something with enough utility below a corner of which the
+    /// attributes before `first` are fixed. Where the corner has enough itself, these are all whom it fits.
+    fn n_near(&self, corner: &[u8], first: usize, needed: i64) -> u64 {
+        let fixed: i64 = self.rungs(corner).take(first).map(|rung| rung.utility).sum();
+        let fits = |levels: &[u8]| {
+            levels.iter().zip(corner).all(|(level, corner)| level <= corner)
+                && fixed + self.rungs(levels).skip(first).map(|rung| rung.utility).sum::<i64>() >= needed
+        };
+        let near = self.near.as_ref().expect("rows were kept");
+        near.iter().filter(|(levels, _)| fits(levels)).map(|(_, size)| size).sum::<u64>().max(1)
     }
 
     /// The most utility below a corner of which the attributes before `first` are fixed.

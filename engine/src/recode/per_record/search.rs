@@ -196,7 +196,20 @@ fn cube(levels: &[u8], tops: &[u8]) -> Vec<Vec<u8>> {
 /// least risk under a model that sinks with every generalization, a corner is looked at only below one whose risk is
 /// lower than the least: `best_first` looks at no fewer, but for ties.
 pub fn optimum(record: &mut Record, goal: Goal) -> Found {
+    let by_rows = record.n_generalizations() > N_GENERALIZATIONS_BY_LABEL;
+    optimum_by(record, goal, by_rows)
+}
+
+/// In larger lattices than this, looking at all rows of the dictionary once per record pays.
+const N_GENERALIZATIONS_BY_LABEL: f64 = 20_000.0;
+
+/// The same, counting by label or by row: for the least risk, only rows count that are near enough to the record to fit
+/// something with enough utility. Those are few, and whatever is too specific for them to fit has no crowd to hope for.
+pub fn optimum_by(record: &mut Record, goal: Goal, by_rows: bool) -> Found {
     let n = record.n_attributes();
+    if let (Goal::LeastRisk { utility_at_least }, true) = (goal, by_rows) {
+        record.keep_near(utility_at_least);
+    }
     let mut search = Boxes { goal, best: None, n_visited: 0, corners: Vec::new(), queue: BinaryHeap::new() };
     let mut corner: Vec<u8> = (0..n).map(|attribute| record.top(attribute)).collect();
     search.look(record, &mut corner, 0);
@@ -216,6 +229,7 @@ pub fn optimum(record: &mut Record, goal: Goal) -> Found {
             }
         }
     }
+    record.forget_near();
     Found { levels: search.best.map(|(_, levels)| levels), n_visited: search.n_visited }
 }
 
@@ -261,7 +275,10 @@ impl Boxes {
         }
         self.n_visited += 1;
         let (sensitivity, utility) = (record.sensitivity(corner), record.utility(corner));
-        let n_fitting = record.n_fitting(corner);
+        let n_fitting = match record.has_near() {
+            true => record.n_near(corner, first, needed),
+            false => record.n_fitting(corner),
+        };
         let risk = record.risk_model().of(sensitivity, n_fitting);
         if let Some(cost) = self.goal.cost(risk, utility)
             && self.best.as_ref().is_none_or(|(least, _)| cost < *least)
