@@ -1043,7 +1043,7 @@ fn commit(staged: Staged, files: &Files, certificate: &str, report: &str, replac
 }
 
 fn say_published(files: &Files, certificate: &Certificate, talk: &Talk) {
-    talk.json(&json!({
+    let mut said = json!({
         "published": true,
         "release": files.release.display().to_string(),
         "certificate": files.certificate.display().to_string(),
@@ -1059,8 +1059,11 @@ fn say_published(files: &Files, certificate: &Certificate, talk: &Talk) {
         "smallest_group": certificate.smallest_group,
         "loss": certificate.loss,
         "order": certificate.order,
-        "per_record": certificate.per_record,
-    }));
+    });
+    if let Some(per_record) = &certificate.per_record {
+        said["per_record"] = json!(per_record);
+    }
+    talk.json(&said);
     let reached: Vec<String> = certificate
         .criteria
         .iter()

@@ -256,8 +256,11 @@ fn criteria_of(args: &Args, certificate: Option<&Certificate>, sensitive: &[Stri
             resolve(&texts, &known, None).map_err(needs)?.about(sensitive).criteria
         }
     };
-    let is_per_record = certificate.is_some_and(|certificate| certificate.per_record.is_some());
-    if criteria.is_empty() && !is_per_record {
+    let promises_no_k = texts.is_empty() && certificate.is_some_and(|certificate| certificate.per_record.is_some());
+    if criteria.is_empty() && promises_no_k {
+        return Ok(criteria);
+    }
+    if criteria.is_empty() {
         return Err(Error::new(ErrorKind::Request, "nothing says what is promised")
             .hint("give --k, --l, --t or another criterion, or --certificate FILE"));
     }
