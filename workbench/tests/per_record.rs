@@ -71,7 +71,7 @@ fn a_broken_claim_about_single_records_is_found() {
         ("\"n_records_published\": 200", "\"n_records_published\": 199"),
     ] {
         assert!(text.contains(what), "{what}");
-        folder.write("r.csv.certificate.json", &text.replace(what, instead));
+        folder.write("r.csv.certificate.json", text.replace(what, instead));
         assert_eq!(run(&folder, "verify r.csv --json").ends(1).json()["holds"], false, "{what}");
     }
 }
@@ -110,7 +110,7 @@ fn dictionaries_and_weights_from_files() {
     let ages: String = (0..60).map(|i| format!("age,{},1\n", 20 + (i * 13) % 60)).collect();
     let cities = "city,Oslo,5\ncity,Umea,1\ncity,Rome,1\ncity,Pisa,1\n";
     let line = "publish --method per-record --utility-at-least 2 --weights w.csv -o r.csv --force";
-    folder.write("w.csv", &format!("attribute,value,weight\n{ages}{cities}"));
+    folder.write("w.csv", format!("attribute,value,weight\n{ages}{cities}"));
     run(&folder, line).ends(0);
     for wrong in [
         format!("attribute,value,weight\n{cities}"),
