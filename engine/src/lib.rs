@@ -27,6 +27,7 @@ pub mod frontier;
 pub mod random;
 pub mod recode;
 pub mod judge;
+pub mod risk;
 pub mod query;
 pub mod release;
 pub mod verify;

@@ -475,6 +475,7 @@ impl View<'_> {
             x_label: |x| format!("{x:.0}"),
             y_label,
             is_stepped: false,
+            dots: Vec::new(),
             lines: contenders.iter().map(line).collect(),
         })
     }
@@ -510,6 +511,7 @@ impl View<'_> {
             x_label: |x| format!("{:.0}", x.exp2()),
             y_label: two_decimals,
             is_stepped: false,
+            dots: Vec::new(),
             lines,
         })
     }

@@ -297,6 +297,7 @@ impl View<'_> {
             x_label: percent_of,
             y_label: |y| format!("{y:.2}"),
             is_stepped: true,
+            dots: Vec::new(),
             lines,
         }
     }

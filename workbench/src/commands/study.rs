@@ -330,6 +330,7 @@ fn page_of(rows: &[Row], name: &str, frequencies: &[u64]) -> String {
             x_label: |x| format!("{x:.0}"),
             y_label,
             is_stepped: false,
+            dots: Vec::new(),
             lines: Made::ALL.map(line).into_iter().collect(),
         })
     };

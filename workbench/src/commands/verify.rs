@@ -103,7 +103,7 @@ pub struct Checked {
 
 impl Checked {
     pub fn holds(&self) -> bool {
-        self.judged.verdict.holds() && self.claims.iter().all(|claim| claim.holds)
+        wire::is_kept(&self.judged.verdict, &self.claims)
     }
 
     /// As `--json` says it.
@@ -165,7 +165,8 @@ pub fn check(args: &Args, certificate: Option<Certificate>, frame: Option<&Frame
         && criteria.iter().any(|criterion| criterion.measure.is_relative());
     let claims = certificate.map_or(Vec::new(), |certificate| {
         let claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
-        claims.into_iter().chain(wire::check_dealt(&certificate, &judged.file)).collect()
+        let of_method = wire::check_dealt(&certificate, &judged.file).into_iter();
+        claims.into_iter().chain(of_method).chain(wire::check_per_record(&certificate)).collect()
     });
     let claims = claims.into_iter().filter(|claim| frame.is_none() || claim.claim != "file").collect();
     Ok(Checked { judged, sensitive, claims, is_own })
@@ -292,6 +293,10 @@ fn criteria_of(args: &Args, certificate: Option<&Certificate>, sensitive: &[Stri
             resolve(&texts, &known, None).map_err(needs)?.about(sensitive).criteria
         }
     };
+    let promises_no_k = texts.is_empty() && certificate.is_some_and(|certificate| certificate.per_record.is_some());
+    if criteria.is_empty() && promises_no_k {
+        return Ok(criteria);
+    }
     if criteria.is_empty() {
         return Err(Error::new(ErrorKind::Request, "nothing says what is promised")
             .hint("give --k, --l, --t or another criterion, or --certificate FILE"));
@@ -364,8 +369,10 @@ pub fn judge_source(
 
 fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[Claim], holds: bool, talk: &Talk) {
     let answer = match (holds, verdict.holds()) {
+        (true, _) if verdict.findings.is_empty() => "it is what its certificate says, which promises NO k",
         (true, _) => "yes, the promise is kept",
         (false, true) => "NO, the file is not what its certificate says",
+        (false, false) if verdict.findings.is_empty() => "NO, the file is not what its certificate says",
         (false, false) => "NO, the promise is broken",
     };
     talk.say(format!("{}: {answer}\n", file.display()));
@@ -392,7 +399,9 @@ fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[C
         vec![format!("  {name}"), wire::number_in_words(measure, finding.criterion.value), reached, failing]
     };
     let rows: Vec<Vec<String>> = verdict.findings.iter().map(row).collect();
-    talk.say(columns(&["  criterion", "asked", "reached", "failing"], &rows, &[0, 3]));
+    if !rows.is_empty() {
+        talk.say(columns(&["  criterion", "asked", "reached", "failing"], &rows, &[0, 3]));
+    }
     talk.say(format!(
         "\n  {} in {}",
         counted_words(verdict.n_records, "record"),
