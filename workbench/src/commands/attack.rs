@@ -7,7 +7,7 @@ use incrowd::attack::{self, Gain, Group, Hit, Linkable, Linkage, Meaning, Skewne
 use incrowd::hierarchy::LabelTable;
 use incrowd::table::Code;
 use incrowd::verify::{SuppressedAs, Text};
-use incrowd::wire::{counted_words, grouped, percent};
+use incrowd::wire::{counted_words, grouped, percent, rounded};
 use incrowd::{Domain, Error, ErrorKind, Hierarchy, Result, Role, Rule};
 use serde_json::{Value, json};
 
@@ -498,10 +498,6 @@ impl Report<'_> {
             ));
         }
     }
-}
-
-fn rounded(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
 }
 
 fn share_in_words(share: f64) -> String {

@@ -243,7 +243,7 @@ impl View<'_> {
             json!({
                 self.name(): wire::number(self.measure, bargain.value),
                 "n_suppressed": bargain.n_suppressed,
-                "loss": (bargain.loss * 1e6).round() / 1e6,
+                "loss": wire::rounded(bargain.loss),
                 "n_groups": bargain.n_groups,
                 "height": scheme.height(),
                 "levels": wire::levels(&names, &scheme),

@@ -942,7 +942,8 @@ fn completed(
     missing: &Option<String>,
 ) -> Certificate {
     let criteria = certificate.promised().expect("the certificate was just made");
-    let original = original_for_certificate(counted, &criteria, yardstick, &judged.distributions, missing);
+    let distributions: Vec<_> = (0..certificate.sensitive.len()).map(|s| judged.file.distribution(s)).collect();
+    let original = original_for_certificate(counted, &criteria, yardstick, &distributions, missing);
     certificate.original = original;
     let entry = |finding: &Finding| {
         let mut entry = Map::new();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use incrowd::random::Random;
-use incrowd::wire::grouped;
+use incrowd::wire::{self, grouped};
 use incrowd::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
@@ -84,7 +84,7 @@ fn deal(args: &DealArgs, talk: &Talk) -> Result<Exit> {
     }
     talk.say(format!(
         "{} of {name}, {} values: the most frequent in {} records, the rarest in {}\n",
-        incrowd::wire::counted_words(n_records, "record"),
+        wire::counted_words(n_records, "record"),
         grouped(frequencies.len() as u64),
         grouped(frequencies[0]),
         grouped(frequencies[frequencies.len() - 1]),
@@ -295,7 +295,8 @@ impl Row {
     }
 
     fn to_json(&self) -> Value {
-        let rounded = |(greatest, mean): (f64, f64)| json!({ "greatest": (greatest * 1e6).round() / 1e6, "mean": (mean * 1e6).round() / 1e6 });
+        let rounded =
+            |(greatest, mean): (f64, f64)| json!({ "greatest": wire::rounded(greatest), "mean": wire::rounded(mean) });
         json!({
             "k": self.k,
             "n_classes": self.n_classes,

@@ -72,8 +72,6 @@ pub struct Judged {
     pub verdict: Verdict,
     pub columns: Vec<String>,
     pub sha256: String,
-    /// By sensitive attribute, how many records of the file have each value.
-    pub distributions: Vec<HashMap<Option<String>, u64>>,
     /// The groups of the file.
     pub file: Verifier,
 }
@@ -363,8 +361,7 @@ pub fn judge_source(
             .at(source.files()[0].display().to_string())
             .hint("there is nothing to judge"));
     }
-    let distributions = (0..question.sensitive.len()).map(|s| verifier.distribution(s)).collect();
-    Ok(Judged { verdict, columns: source.column_names(), sha256, distributions, file: verifier })
+    Ok(Judged { verdict, columns: source.column_names(), sha256, file: verifier })
 }
 
 fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[Claim], holds: bool, talk: &Talk) {
