@@ -65,7 +65,7 @@ function show(body, { rows, frontier, n_records: n }) {
       number(row, (one) => one.risk?.average ?? 1, (value) => percent(value)),
       h("td", {}, twin !== undefined ? h("span", { class: "soft" }, `same as ${twin + 1}`)
         : row.best_by ? h("button", { onclick: () => { setWish({ ...state.wish, best_by: row.best_by }); go("negotiate"); } }, "Use")
-          : h("code", { title: "Publish it on the command line" }, `--method ${row.method}`)));
+          : row.holds ? h("button", { onclick: () => { state.chosen = { choice: "method", method: row.method }; go("publish"); } }, "Publish") : null));
   };
   const isOffers = rows.some((row) => row.choice !== "exact");
   const heads = [

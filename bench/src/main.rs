@@ -1,6 +1,7 @@
 //! Measures incrowd in one process per measurement, for `bench/run.py` to put beside its peers.
 
 mod http;
+mod per_record;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ use incrowd::lattice::Effort;
 use incrowd::on_demand::{Budget, Progress, negotiate_on_demand};
 use incrowd::recode::method::{Method, Task};
 use incrowd::recode::partition::{CellStyle, Least, Watch};
+use incrowd::recode::per_record::Risk;
 use incrowd::table::Encoder;
 use incrowd::{
     Answer, Counter, Criteria, Criterion, GroupCounts, Lattice, Level, Measure, Missing, Plan, Quality, Ranking,
@@ -33,10 +35,11 @@ fn main() {
         arguments.get(at + 1).map(String::as_str)
     };
     let number = |name: &str, otherwise: usize| option(name).map_or(otherwise, |text| text.parse().expect("a number"));
-    let project = option("--project").expect("--project DIR");
+    let project = option("--project").unwrap_or(".");
     let n_threads = number("--threads", 1);
     let criteria = option("--criteria").unwrap_or("k+l");
     rayon::ThreadPoolBuilder::new().num_threads(n_threads).build_global().expect("the first pool");
+    let risk = || Risk::parse(option("--risk").unwrap_or("sensitivity")).expect("one of the risk models");
     let measured = match arguments.first().map(String::as_str) {
         Some("annotate") => measure_annotate(project, n_threads, number("--repeat", 5), &measures(criteria)),
         Some("negotiate") => measure_negotiate(project, number("--requests", 20_000), criteria),
@@ -47,12 +50,22 @@ fn main() {
             let method = Method::parse(option("--method").expect("--method NAME")).expect("one of the methods");
             measure_local(project, n_threads, method, number("--k", 10) as u64)
         }
+        Some("per-record") => counted(project, n_threads)
+            .and_then(|counted| per_record::measure(&counted.counts, &counted.hierarchies, risk(), SHARES, usize::MAX)),
+        Some("per-record-generated") => {
+            per_record::measure_generated(number("--attributes", 8), number("--records", 20_000), risk())
+        }
         Some("saved") => measure_saved(project, n_threads, number("--requests", 2_000)),
         Some("on-demand") => measure_on_demand(project, n_threads, number("--seconds", 60)),
-        _ => panic!("one of: annotate, negotiate, http, frontier, count, local, saved, on-demand"),
+        _ => panic!(
+            "one of: annotate, negotiate, http, frontier, count, local, per-record, per-record-generated, saved, on-demand"
+        ),
     };
     println!("{}", measured.expect("the project works"));
 }
+
+/// Of the greatest utility, what every record is to keep.
+const SHARES: &[f64] = &[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
 const TALK: Talk = Talk { is_json: true, is_quiet: true };
 

@@ -210,16 +210,26 @@ pub struct Linkage {
     pub n_certain_together: u64,
 }
 
-/// Links outside records with the groups of releases that may hold them, by the values of one sensitive attribute.
-pub fn link(releases: &[Linkable], outside: &[(Vec<Text>, u64)], sensitive: usize) -> Linkage {
+/// Links outside records with the groups of releases that may hold them, by the values of each sensitive attribute.
+pub fn link(releases: &[Linkable], outside: &[(Vec<Text>, u64)], n_sensitive: usize) -> Vec<Linkage> {
     let indexes: Vec<Index> = releases.iter().map(|release| Index::new(release, outside)).collect();
-    let mut linkage = Linkage::default();
+    let mut linkages = vec![Linkage::default(); n_sensitive];
     for (record, n) in outside {
-        linkage.n_outside += n;
         let found: Vec<Vec<usize>> = indexes.iter().map(|index| index.groups_of(record)).collect();
+        for (sensitive, linkage) in linkages.iter_mut().enumerate() {
+            linkage.add(releases, &found, sensitive, *n);
+        }
+    }
+    linkages
+}
+
+impl Linkage {
+    /// Adds `n` equal people, whom these groups of each release allow.
+    fn add(&mut self, releases: &[Linkable], found: &[Vec<usize>], sensitive: usize, n: u64) {
+        self.n_outside += n;
         if found.iter().any(Vec::is_empty) {
-            linkage.n_without += n;
-            continue;
+            self.n_without += n;
+            return;
         }
         let of = |release: usize| found[release].iter().map(move |&place| &releases[release].groups[place]);
         let all = 0..releases.len();
@@ -227,15 +237,14 @@ pub fn link(releases: &[Linkable], outside: &[(Vec<Text>, u64)], sensitive: usiz
             of(release).flat_map(|group| group.values[sensitive].keys()).collect()
         };
         let n_records = |release: usize| of(release).map(|group| group.size).sum::<u64>();
-        linkage.n_one_group += n * u64::from(found.iter().all(|places| places.len() == 1));
-        linkage.n_one_record += n * u64::from(all.clone().any(|release| n_records(release) == 1));
+        self.n_one_group += n * u64::from(found.iter().all(|places| places.len() == 1));
+        self.n_one_record += n * u64::from(all.clone().any(|release| n_records(release) == 1));
         let possible: Vec<BTreeSet<&Text>> = all.map(values).collect();
         let together = possible.iter().skip(1).fold(possible[0].clone(), |left, next| &left & next);
         let is_certain = together.len() == 1;
-        linkage.n_certain += n * u64::from(is_certain);
-        linkage.n_certain_together += n * u64::from(is_certain && possible.iter().all(|values| values.len() > 1));
+        self.n_certain += n * u64::from(is_certain);
+        self.n_certain_together += n * u64::from(is_certain && possible.iter().all(|values| values.len() > 1));
     }
-    linkage
 }
 
 /// For every value of the outside table, which groups of a release allow it: one bit per group.

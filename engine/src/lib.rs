@@ -31,6 +31,7 @@ pub mod on_demand;
 pub mod random;
 pub mod recode;
 pub mod judge;
+pub mod risk;
 pub mod query;
 pub mod release;
 pub mod verify;

@@ -393,6 +393,9 @@ pub struct Certificate {
     /// What dealing guarantees, where the release was dealt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dealt: Option<Dealt>,
+    /// What was wanted of each record and what it came to, where every record was generalized on its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_record: Option<PerRecord>,
     /// The columns of the release, in order.
     pub columns: Vec<String>,
     /// Null where every group was generalized on its own.
@@ -502,6 +505,114 @@ pub fn check_dealt(certificate: &Certificate, file: &Verifier) -> Vec<Claim> {
     claims
 }
 
+/// A release whose records were generalized one by one. What it says about risk and utility is of the source: the file
+/// alone cannot show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PerRecord {
+    /// Whether the release is k-anonymous: in plain words.
+    pub statement: String,
+    /// The k that records were grouped for afterwards; null where none is promised.
+    pub also_k: Option<u64>,
+    pub utility_model: String,
+    pub risk_model: String,
+    /// `utility_at_least`, `risk_at_most` or `lambda`.
+    pub goal: Value,
+    /// Where the sensitivities of values come from.
+    pub sensitivities: String,
+    /// Whom the attacker knows; null where that is the table itself.
+    pub dictionary: Option<FileHash>,
+    pub similarity: Option<f64>,
+    /// The utility of a record as it is.
+    pub greatest_utility: f64,
+    pub risk: Distribution,
+    pub utility: Distribution,
+    /// Records that fell below the utility wanted when they were grouped.
+    pub n_records_below: u64,
+}
+
+/// How a number is distributed over the records.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    pub least: f64,
+    pub quarter: f64,
+    pub median: f64,
+    pub three_quarters: f64,
+    pub greatest: f64,
+    pub mean: f64,
+}
+
+impl Distribution {
+    /// Of values, each with how many records have it.
+    pub fn of(mut values: Vec<(f64, u64)>) -> Distribution {
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let n: u64 = values.iter().map(|(_, n)| n).sum();
+        let at = |share: f64| {
+            let wanted = (share * n as f64).ceil().max(1.0) as u64;
+            let mut below = 0;
+            let found = values.iter().find(|(_, n)| {
+                below += n;
+                below >= wanted
+            });
+            rounded(found.map_or(0.0, |(value, _)| *value))
+        };
+        let sum: f64 = values.iter().map(|(value, n)| value * *n as f64).sum();
+        Distribution {
+            least: at(0.0),
+            quarter: at(0.25),
+            median: at(0.5),
+            three_quarters: at(0.75),
+            greatest: at(1.0),
+            mean: rounded(sum / n.max(1) as f64),
+        }
+    }
+}
+
+/// Sets what a certificate says about records that were generalized one by one beside what it promises.
+pub fn check_per_record(certificate: &Certificate) -> Vec<Claim> {
+    let Some(per_record) = &certificate.per_record else { return Vec::new() };
+    let words = |k: Option<u64>| k.map_or(NO_K.to_string(), |k| format!("k = {k}"));
+    let promised = certificate.promised().and_then(|criteria| criteria.value(Measure::Size));
+    let (claimed, found) = (words(per_record.also_k), words(promised));
+    let statement = per_record_statement(per_record.also_k);
+    let same = |is_same: bool| if is_same { "as it is" } else { "otherwise" }.to_string();
+    vec![
+        Claim { claim: K_OF_SINGLE_RECORDS.into(), holds: claimed == found, claimed, found },
+        Claim {
+            claim: "statement about k".into(),
+            holds: statement == per_record.statement,
+            claimed: same(statement == per_record.statement),
+            found: same(true),
+        },
+    ]
+}
+
+const K_OF_SINGLE_RECORDS: &str = "k of single records";
+const NO_K: &str = "no k";
+
+/// Whether a file keeps all that its certificate says.
+///
+/// Where nothing is promised nothing is kept, but for a certificate that says in so many words that it promises no k.
+pub fn is_kept(verdict: &Verdict, claims: &[Claim]) -> bool {
+    let is_open = |claim: &Claim| claim.claim == K_OF_SINGLE_RECORDS && claim.claimed == NO_K;
+    let promises_no_k = verdict.findings.is_empty() && claims.iter().any(is_open);
+    (verdict.holds() || promises_no_k) && claims.iter().all(|claim| claim.holds)
+}
+
+/// Whether a release of single records is k-anonymous, in plain words.
+pub fn per_record_statement(also_k: Option<u64>) -> String {
+    match also_k {
+        None => {
+            "This release is not k-anonymous: every record was generalized on its own, and may be the only one with \
+                 its cells."
+                .to_string()
+        }
+        Some(k) => format!(
+            "Every record was generalized on its own, which promises no k; then records were grouped so that every group has \
+             at least {k}."
+        ),
+    }
+}
+
 impl Certificate {
     pub const FORMAT: &'static str = "incrowd certificate";
     pub const FORMAT_VERSION: u32 = 1;
@@ -567,7 +678,7 @@ pub fn verdict(verdict: &Verdict, sensitive: &[String], claims: &[Claim]) -> Val
         (key(finding.criterion.measure, sensitive), finding_object)
     });
     let mut object = Map::new();
-    object.insert("holds".into(), json!(verdict.holds() && claims.iter().all(|claim| claim.holds)));
+    object.insert("holds".into(), json!(is_kept(verdict, claims)));
     object.insert("criteria".into(), Value::Object(findings.collect()));
     object.insert("n_records".into(), json!(verdict.n_records));
     object.insert("n_suppressed_marked".into(), json!(verdict.n_absent));

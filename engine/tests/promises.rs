@@ -418,6 +418,7 @@ fn certificate() -> Certificate {
         quasi_identifiers: names(&COLUMNS[..2]),
         sensitive: names(&[SENSITIVE]),
         dealt: None,
+        per_record: None,
         original: Map::new(),
         columns: names(&COLUMNS),
         levels: json!({ "age": 1, "city": 1 }),

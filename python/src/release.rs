@@ -65,20 +65,7 @@ fn write(known: &Known, bargain: &Bargain, files: &Files, replace: bool) -> Resu
             let bar = QUIET.things("generalizing", counted.counts.n_records(), "records");
             let made = local.make(counted, criteria, &bar)?;
             bar.finish_and_clear();
-            if let Some((criterion, reached, n_failing)) = made.missed().into_iter().next() {
-                let names = counted.sensitive_names();
-                return Err(Error::new(
-                    ErrorKind::Request,
-                    format!(
-                        "{} of {} groups miss {}: {} is reached; nothing was published",
-                        n_failing,
-                        made.judgement.n_groups,
-                        wire::criterion_in_words(criterion, &names),
-                        wire::number_in_words(criterion.measure, reached)
-                    ),
-                )
-                .hint("a local method keeps k and one l by construction: ask for a greater k, or for less"));
-            }
+            made.check(&counted.sensitive_names())?;
             publish::publish_made(project, counted, made, files, replace, &QUIET)?
         }
         (Way::Global { .. }, None) => unreachable!("a scheme was agreed on"),

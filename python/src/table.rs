@@ -301,6 +301,7 @@ impl Table {
                 seed: options.seed,
                 plain: false,
                 exchanges: options.exchanges,
+                per_record: Default::default(),
                 output: None,
                 force: false,
             };

@@ -3,9 +3,13 @@
 import inspect
 import os
 import pathlib
+import re
 import signal
+import subprocess
+import sys
 import threading
 import time
+import urllib.request
 
 import pyarrow as pa
 import pytest
@@ -144,3 +148,17 @@ def test_frames_are_released():
     del table, held
     gc.collect()
     assert watched() is None
+
+
+def test_the_page_is_served_until_ctrl_c(tmp_path):
+    (tmp_path / "people.csv").write_text("age,disease\n31,flu\n31,cold\n40,flu\n")
+    code = f"import incrowd as ic; ic.serve({str(tmp_path / 'people.csv')!r})"
+    server = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        address = re.search(r"http://[\d.:]+/", server.stdout.readline()).group()
+        with urllib.request.urlopen(address) as page:
+            assert b"incrowd" in page.read()
+        server.send_signal(signal.SIGINT)
+        assert server.wait(timeout=30) == 0
+    finally:
+        server.kill()

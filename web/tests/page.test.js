@@ -277,6 +277,11 @@ for (const theme of ["light", "dark"]) {
     await page.locator("nav").getByText("Compare").click();
     await page.locator(".methods").waitFor({ timeout: 60_000 });
     await shot(page, `compare-${theme}`);
+    await page.locator("tr", { hasText: "top-down" }).getByRole("button", { name: "Publish" }).click();
+    await page.locator("#output").fill("local.csv");
+    await page.getByRole("button", { name: "Publish", exact: true }).click();
+    await page.getByText("Published, and verified").waitFor();
+    await shot(page, `publish-method-${theme}`);
     await page.locator("nav").getByText("Negotiate").click();
     await page.locator("[data-offer=height] .take").click();
     await page.getByRole("button", { name: "Review and publish" }).click();

@@ -30,6 +30,8 @@ pub struct Chart {
     pub y_label: fn(f64) -> String,
     /// Whether lines stay at a height until the next point, as trade-offs do, or go straight to it.
     pub is_stepped: bool,
+    /// Points that belong to no line, behind the lines.
+    pub dots: Vec<Point>,
     pub lines: Vec<Line>,
 }
 
@@ -85,6 +87,15 @@ pub fn svg(chart: &Chart) -> String {
         (TOP + HEIGHT - BOTTOM) / 2.0,
         escape(&chart.y_name),
     );
+    for dot in &chart.dots {
+        let _ = writeln!(
+            svg,
+            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"1.5\" fill=\"currentColor\" opacity=\".3\"><title>{}</title></circle>",
+            across(dot.x),
+            up(dot.y),
+            escape(&dot.title)
+        );
+    }
     let mut label_above = f64::NEG_INFINITY;
     // Names stand at the right ends of the lines, from the top; where two would meet, the lower one moves down.
     let mut order: Vec<usize> = (0..chart.lines.len()).filter(|&i| !chart.lines[i].points.is_empty()).collect();

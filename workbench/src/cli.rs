@@ -51,6 +51,8 @@ pub enum Command {
     Publish(commands::publish::Args),
     Verify(commands::verify::Args),
     Attack(commands::attack::Args),
+    Risk(commands::risk::Args),
+    Map(commands::map::Args),
     #[command(subcommand)]
     Study(commands::study::Args),
     Serve(commands::serve::Args),
@@ -80,6 +82,8 @@ pub fn dispatch(command: &Command, talk: &Talk) -> Result<Exit> {
         Command::Publish(args) => commands::publish::run(args, talk),
         Command::Verify(args) => commands::verify::run(args, talk),
         Command::Attack(args) => commands::attack::run(args, talk),
+        Command::Risk(args) => commands::risk::run(args, talk),
+        Command::Map(args) => commands::map::run(args, talk),
         Command::Study(args) => commands::study::run(args, talk),
         Command::Serve(args) => commands::serve::run(args, talk),
         Command::Demo(args) => commands::demo::run(args, talk),

@@ -18,6 +18,7 @@ pub mod compare;
 pub mod outside;
 pub mod survey;
 pub mod staged;
+pub mod per_record;
 pub mod sorted;
 pub mod sink;
 pub mod saved;

@@ -5,6 +5,7 @@ use incrowd::recode::Recoding;
 use incrowd::recode::deal;
 use incrowd::recode::method::{Method, Task};
 use incrowd::recode::partition::{CellStyle, Least, Watch};
+use incrowd::wire;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Result, Rule};
 use indicatif::ProgressBar;
 
@@ -149,6 +150,20 @@ impl Local {
 }
 
 impl Made {
+    /// Refuses what misses a criterion that is not kept by construction; `sensitive` names the sensitive attributes.
+    pub fn check(&self, sensitive: &[String]) -> Result<()> {
+        let Some((criterion, reached, n_failing)) = self.missed().into_iter().next() else { return Ok(()) };
+        let message = format!(
+            "{} of {} groups miss {}: {} is reached; nothing was published",
+            n_failing,
+            self.judgement.n_groups,
+            wire::criterion_in_words(criterion, sensitive),
+            wire::number_in_words(criterion.measure, reached)
+        );
+        Err(Error::new(ErrorKind::Request, message)
+            .hint("a local method keeps k and one l by construction: ask for a greater k, or for less"))
+    }
+
     /// The criteria that not all groups keep, with what is reached and how many groups fail.
     pub fn missed(&self) -> Vec<(Criterion, u64, usize)> {
         let missed = |criterion: Criterion| {

@@ -4,10 +4,11 @@
 //! Charts are drawn with widths in percent and heights in pixels, so that they fit a phone and their words stay readable.
 
 use incrowd::criterion::{Criteria, Criterion, Measure};
+use incrowd::risk::risks;
 use incrowd::verify::{Finding, Verdict};
 use incrowd::wire::{
-    self, Certificate, Claim, Dealt, DealtAttribute, FileHash, criterion_in_words, criterion_of, grouped,
-    number_in_words, percent, promise_in_words,
+    self, Certificate, Claim, Dealt, DealtAttribute, Distribution, FileHash, PerRecord, criterion_in_words,
+    criterion_of, grouped, number_in_words, percent, promise_in_words,
 };
 use serde_json::Value;
 
@@ -73,6 +74,7 @@ pub fn html(facts: &Facts) -> String {
         numbers(facts),
         attributes(facts),
         group_sizes(facts),
+        risk(facts),
         by_height(facts),
         request(facts),
         claims(facts),
@@ -157,6 +159,12 @@ fn verdict_in_words(facts: &Facts) -> (&'static str, String) {
             let sentence = format!("The groups pass the check, but {wrong}: it does not describe this file.");
             ("The certificate does not hold.", sentence)
         }
+        Judgement::Unjudged if promised(facts).is_empty() && facts.certificate.per_record.is_some() => (
+            "No k is promised.",
+            "Every record was generalized on its own and may be the only one with its cells, so this file must not be \
+             taken for a k-anonymous one."
+                .to_string(),
+        ),
         Judgement::Unjudged if promised(facts).is_empty() => (
             "Nothing is promised.",
             "The certificate names no criterion, so this file must not be taken for an anonymous one.".to_string(),
@@ -780,6 +788,9 @@ fn request(facts: &Facts) -> String {
         "height" => not_all_met("generalizes further than wished"),
         "privacy" => not_all_met("promises less privacy than wished"),
         "levels" => "The levels were chosen by hand.".to_string(),
+        "method" if facts.certificate.per_record.is_some() => {
+            "Every record was generalized on its own, and no record was suppressed.".to_string()
+        }
         "method" => format!(
             "Every group was generalized on its own, with the method “{}”, and no record was suppressed.",
             escape(&facts.certificate.method)
@@ -787,6 +798,7 @@ fn request(facts: &Facts) -> String {
         other => format!("The answer taken was “{}”.", escape(other)),
     };
     let dealt = facts.certificate.dealt.as_ref().map_or(String::new(), dealt_in_words);
+    let per_record = facts.certificate.per_record.as_ref().map_or(String::new(), per_record_in_words);
     let rows: String = wishes(facts).iter().map(wish_row).collect();
     let table = match rows.is_empty() {
         true => "<p>No request was recorded.</p>\n".to_string(),
@@ -796,7 +808,9 @@ fn request(facts: &Facts) -> String {
              <th scope=\"col\"><span class=\"unseen\">Met</span></th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
         ),
     };
-    format!("<section>\n<h2>What was asked, and which offer was taken</h2>\n<p>{taken}</p>\n{dealt}{table}</section>\n")
+    format!(
+        "<section>\n<h2>What was asked, and which offer was taken</h2>\n<p>{taken}</p>\n{dealt}{per_record}{table}</section>\n"
+    )
 }
 
 /// What dealing guarantees, for each sensitive attribute.
@@ -823,6 +837,54 @@ fn dealt_in_words(dealt: &Dealt) -> String {
         .map_or(String::new(), |n| format!("<li>Counts of a combination of all of them differ by at most {n}.</li>\n"));
     let items: String = dealt.attributes.iter().map(of_attribute).collect();
     format!("<p>Sensitive values were dealt evenly:</p>\n<ul>\n{items}{together}</ul>\n")
+}
+
+/// What was wanted of each record, and what it came to.
+fn per_record_in_words(per_record: &PerRecord) -> String {
+    let row = |name: &str, of: &Distribution| {
+        let numbers = [of.least, of.quarter, of.median, of.three_quarters, of.greatest, of.mean];
+        let cells: String = numbers.iter().map(|number| format!("<td>{number}</td>")).collect();
+        format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(name))
+    };
+    let below = match per_record.n_records_below {
+        0 => String::new(),
+        n => format!("<p>Grouping left {} below the utility asked for.</p>\n", counted(n, "record", "records")),
+    };
+    format!(
+        "<p><strong>{}</strong></p>\n<table>\n<caption>Risk ({}) and utility ({}, {} at most) of the records, from the \
+         source</caption>\n<thead><tr><th></th><th scope=\"col\">least</th><th scope=\"col\">quarter</th>\
+         <th scope=\"col\">median</th><th scope=\"col\">three quarters</th><th scope=\"col\">greatest</th>\
+         <th scope=\"col\">mean</th></tr></thead>\n<tbody>\n{}{}</tbody>\n</table>\n{below}",
+        escape(&per_record.statement),
+        escape(&per_record.risk_model),
+        escape(&per_record.utility_model),
+        per_record.greatest_utility,
+        row("risk", &per_record.risk),
+        row("utility", &per_record.utility),
+    )
+}
+
+/// How likely people are to be found in the file, as `incrowd risk` says it.
+fn risk(facts: &Facts) -> String {
+    if facts.group_sizes.is_empty() {
+        return String::new();
+    }
+    const THRESHOLD: f64 = 0.2;
+    let each = facts.group_sizes.iter().flat_map(|&(size, n)| std::iter::repeat_n((size, None), n as usize));
+    let found = risks(each, THRESHOLD);
+    format!(
+        "<section>\n<h2>How likely someone is to be found</h2>\n<p>Who knows that a person is in the file, and all of \
+         their quasi-identifiers, finds the right record with a probability of at most {:.4}, and of {:.4} on average. \
+         For {} it is above {THRESHOLD}; {} in the file.</p>\n<p class=\"note\">Who knows only that the person is in \
+         the population has less. Records that fit several groups are counted in their own only.</p>\n</section>\n",
+        found.prosecutor.highest,
+        found.prosecutor.average,
+        counted(found.prosecutor.n_at_risk, "record", "records"),
+        match found.n_unique {
+            0 => "no record stands alone".to_string(),
+            n => format!("{} alone", counted(n, "record stands", "records stand")),
+        },
+    )
 }
 
 fn not_all_met(concession: &str) -> String {
@@ -1132,6 +1194,7 @@ mod tests {
             sensitive: names(&["hours-per-week"]),
             original: Default::default(),
             dealt: None,
+            per_record: None,
             columns: names(&["age", "workclass", "race", "occupation", "education", "hours-per-week", "income"]),
             levels: json!({"age": 1, "workclass": 2, "race": 2, "occupation": 2, "education": 0}),
             level_names: json!({}),

@@ -2,17 +2,12 @@
 
 mod support;
 
-use std::path::Path;
-
 use incrowd::judge::judge;
 use incrowd::recode::deal::{self, Arrange, N_TRIES};
 use incrowd::recode::partition::{CellStyle, Watch};
 use incrowd::{Measure, Yardstick};
-use incrowd_workbench::count::{Choice, count};
-use incrowd_workbench::project::Project;
-use incrowd_workbench::talk::Talk;
 use serde_json::Value;
-use support::{Folder, Ran};
+use support::{Folder, Ran, adult};
 
 const PROJECT: &str = r#"
 [data]
@@ -200,24 +195,7 @@ fn the_project_says_whom_to_look_for_and_what_labels_mean() {
 
 #[test]
 fn near_records_lose_at_least_40_percent_less_than_any_on_adult() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/adult");
-    if !data.join("adult.csv").exists() {
-        eprintln!("skipped: the Adult data are not at {}", data.display());
-        return;
-    }
-    let names = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
-    let text = |path: &Path| toml::Value::from(path.display().to_string());
-    let mut project = format!("[data]\npath = {}\nmissing = [\"?\"]\n", text(&data.join("adult.csv")));
-    for name in names {
-        let folders = ["hierarchies", "arx-hierarchies"].map(|folder| data.join(folder).join(format!("{name}.csv")));
-        let hierarchy = text(folders.iter().find(|path| path.exists()).expect("a hierarchy for every attribute"));
-        project.push_str(&format!("[attributes.{name}]\nrole = \"quasi-identifier\"\nhierarchy = {hierarchy}\n"));
-    }
-    project.push_str("[attributes.hours-per-week]\nrole = \"sensitive\"\n");
-    let folder = Folder::with(&[("incrowd.toml", &project)]);
-    let talk = Talk { is_json: false, is_quiet: true };
-    let project = Project::open(folder.path()).expect("a project");
-    let adult = count(&project, &Choice::default(), &talk).expect("the records can be counted");
+    let Some(adult) = adult() else { return };
     let weights = adult.weights();
     let yardstick: Yardstick = adult.yardstick([Measure::Closeness(0)]).expect("a distance");
     let [plain, near] = [Arrange::Plain, Arrange::Near { n_tries: N_TRIES }].map(|arrange| {

@@ -1,7 +1,6 @@
 //! Local recoding as a user meets it: on Adult, what the utility paper says must come out; on made-up records, every
 //! method and flag, whatever goes wrong, and an interruption.
 
-use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -9,42 +8,18 @@ use incrowd::recode::method::Method;
 use incrowd::recode::partition::CellStyle;
 use incrowd::{Criteria, Criterion, Measure, Quality, Scheme};
 use incrowd_workbench::compare::{self, Ask, Contender, Cost, Questions, Row, weigh};
-use incrowd_workbench::count::{Choice, Counted, count};
+use incrowd_workbench::count::{Choice, count};
 use incrowd_workbench::local::Local;
 use incrowd_workbench::project::Project;
 use incrowd_workbench::talk::Talk;
 use serde_json::Value;
 
 mod support;
-use support::{Folder, Ran, Random};
+use support::{Folder, QUASI_IDENTIFIERS, Ran, Random, adult};
 
 const TALK: Talk = Talk { is_json: false, is_quiet: true };
 
 // ---- Adult ----
-
-const QUASI_IDENTIFIERS: [&str; 8] =
-    ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
-
-/// Adult, counted over eight quasi-identifiers; none where the data are not there.
-fn adult() -> Option<Counted> {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/adult");
-    if !data.join("adult.csv").exists() {
-        eprintln!("skipped: the Adult data are not at {}", data.display());
-        return None;
-    }
-    let text = |path: &Path| toml::Value::from(path.display().to_string());
-    let mut project = format!("[data]\npath = {}\nmissing = [\"?\"]\n", text(&data.join("adult.csv")));
-    for name in QUASI_IDENTIFIERS {
-        let folders = ["hierarchies", "arx-hierarchies"].map(|folder| data.join(folder).join(format!("{name}.csv")));
-        let hierarchy = folders.iter().find(|path| path.exists()).expect("a hierarchy for every attribute");
-        let hierarchy = text(hierarchy);
-        project.push_str(&format!("[attributes.{name}]\nrole = \"quasi-identifier\"\nhierarchy = {hierarchy}\n"));
-    }
-    project.push_str("[attributes.hours-per-week]\nrole = \"sensitive\"\n");
-    let folder = Folder::with(&[("incrowd.toml", &project)]);
-    let project = Project::open(folder.path()).expect("a project");
-    Some(count(&project, &Choice::default(), &TALK).expect("the records can be counted"))
-}
 
 #[test]
 fn local_recoding_loses_less_than_mondrian_and_the_best_scheme() {

@@ -274,6 +274,23 @@ fn from_a_table_to_a_release_that_verify_accepts() {
     order["replace"] = json!(true);
     assert_eq!(server.work("/publish", &order)["state"], "done");
 
+    // A local method goes the same way, and says what it cannot promise.
+    for method in ["top-down", "deal"] {
+        let mut local = wish.clone();
+        (local["choice"], local["method"], local["output"]) = (json!("method"), json!(method), json!("local.csv"));
+        local["replace"] = json!(true);
+        let review = server.answer("/review", &local).is(200).json();
+        assert_eq!((&review["method"]["name"], &review["n_suppressed"]), (&json!(method), &json!(0)), "{review}");
+        let job = server.work("/publish", &local);
+        assert_eq!((&job["state"], &job["result"]["certificate"]["method"]), (&json!("done"), &json!(method)), "{job}");
+        folder.run(&["verify", "local.csv"]).ends(0);
+    }
+    for (choice, method) in [("method", json!("magic")), ("method", json!(null)), ("exact", json!("top-down"))] {
+        let mut wrong = wish.clone();
+        (wrong["choice"], wrong["method"]) = (json!(choice), method);
+        server.answer("/review", &wrong).is(422);
+    }
+
     server.post("/save", &json!({ "project": edited["id"] })).is(200);
     folder.run(&["negotiate", "--k", "5", "--max-suppressed", "2%"]).ends(0);
     server.post("/save", &json!({ "project": opened["id"] })).is(409);

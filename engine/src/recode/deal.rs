@@ -64,14 +64,16 @@ pub fn partition(
     }
     let mut random = Random::new(seed);
     let classes = match arrange {
-        Arrange::Plain => hands.fill_by_chance(stack, &mut random),
+        Arrange::Plain => {
+            (watch.progress)(counts.n_records());
+            hands.fill_by_chance(stack, &mut random)
+        }
         Arrange::Near { n_tries } => {
             let mut classes = Table { space: &space, hands: &hands, watch }.fill_by_halving(stack)?;
             exchange(&space, &mut classes, n_tries, &mut random, watch)?;
             classes
         }
     };
-    (watch.progress)(counts.n_records());
     let parts = |cards: &Vec<Card>| cards.iter().map(Card::part).collect();
     Ok(Partition::by_cell(classes.iter().map(parts).collect(), k))
 }
@@ -375,12 +377,18 @@ fn n_classes_of_half(n_classes: usize) -> usize {
 /// Neighbours in the order of the classes are tried most often.
 fn exchange(space: &Space, classes: &mut [Vec<Card>], n_tries: u32, random: &mut Random, watch: &Watch) -> Result<()> {
     let n = classes.len();
-    if n < 2 {
-        return Ok(());
-    }
+    // The first step is that of the halving.
+    let n_records: u64 = classes.iter().map(|class| class.len() as u64).sum();
+    let n_steps = u64::from(n_tries) + 1;
+    let done = |step: u64| (watch.progress)(n_records * (step + 1) / n_steps - n_records * step / n_steps);
+    done(0);
     let mut pair = [Open::default(), Open::default()];
-    for _ in 0..n_tries {
+    for step in 1..n_steps {
         watch.check()?;
+        done(step);
+        if n < 2 {
+            continue;
+        }
         for first in 0..n {
             let reach = 1u64 << random.below(u64::from(n.ilog2()) + 1);
             let second = (first + 1 + random.below(reach) as usize) % n;

@@ -12,6 +12,7 @@ pub mod bottom_up;
 pub mod top_down;
 pub mod mondrian;
 pub mod deal;
+pub mod per_record;
 pub mod method;
 
 use std::hash::Hash;

@@ -7,7 +7,7 @@ use incrowd::attack::{self, Gain, Group, Hit, Linkable, Linkage, Meaning, Skewne
 use incrowd::hierarchy::LabelTable;
 use incrowd::table::Code;
 use incrowd::verify::{SuppressedAs, Text};
-use incrowd::wire::{counted_words, grouped, percent};
+use incrowd::wire::{counted_words, grouped, percent, rounded};
 use incrowd::{Domain, Error, ErrorKind, Hierarchy, Result, Role, Rule};
 use serde_json::{Value, json};
 
@@ -27,8 +27,8 @@ Without flags, quasi-identifiers and sensitive attributes are those of FILE.cert
   skewness     groups in which a value is much more frequent than in the table
   linkage      people of an outside table whose quasi-identifiers fit one group only, or one record
 
-Linkage needs whom to look for: --outside names a table, --project takes the project's own records, the worst case. Labels
-and the branches of sensitive values are read from the project's hierarchies, or from --hierarchy NAME=FILE.
+Linkage needs whom to look for: --outside names a table, --project takes the project's own records, the worst case. Labels \
+and the branches of sensitive values are read from the project's hierarchies, or from --hierarchy NAME=FILE. \
 No value of the data is printed unless --show-values asks for it.
 
 Exit status: 0 when somebody's value cannot be told for certain, 1 when it can, 2 on error.
@@ -37,7 +37,7 @@ Examples:
   incrowd attack release.csv
   incrowd attack release.csv --project .
   incrowd attack last_year.csv this_year.csv --outside voters.csv
-  incrowd attack other.csv --quasi-identifiers zip,age --sensitive disease --hierarchy disease=disease.csv")]
+  incrowd attack other.csv --quasi-identifiers zip,age --sensitive ill --hierarchy ill=ill.csv")]
 pub struct Args {
     /// A published file, CSV or Parquet; a second release of the same people to combine it with
     #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
@@ -274,7 +274,7 @@ fn linkage(
         .zip(meanings.iter().zip(&places))
         .map(|(release, (meanings, known))| Linkable { groups: &release.groups, meanings, known })
         .collect();
-    Ok((0..sensitive.len()).map(|s| attack::link(&linkables, &outside, s)).collect())
+    Ok(attack::link(&linkables, &outside, sensitive.len()))
 }
 
 struct Report<'a> {
@@ -498,10 +498,6 @@ impl Report<'_> {
             ));
         }
     }
-}
-
-fn rounded(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
 }
 
 fn share_in_words(share: f64) -> String {

@@ -22,9 +22,9 @@ use crate::wishes::{CriteriaArgs, Privacy, ProjectArgs, RequestArgs, attribute_i
 /// See what every method would lose, reveal and cost
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-Loss is NCP, from 0 (exact) to 1 (all hidden), weighted by the attributes' weights. The query error is the relative
-error of counting records in the release instead of the table, as if the records of a group were spread evenly over its
-ranges: the median and the 90th percentile of 1,000 random queries for each selectivity (1 %, 5 %, 10 %) and number of
+Loss is NCP, from 0 (exact) to 1 (all hidden), weighted by the attributes' weights. The query error is the relative \
+error of counting records in the release instead of the table, as if the records of a group were spread evenly over its \
+ranges: the median and the 90th percentile of 1,000 random queries for each selectivity (1 %, 5 %, 10 %) and number of \
 attributes (1, 2, 3). CPU seconds and memory are those of the whole process while the method runs, counting left out.
 
 --queries FILE asks the analyst's own queries too, one per line:
@@ -475,6 +475,7 @@ impl View<'_> {
             x_label: |x| format!("{x:.0}"),
             y_label,
             is_stepped: false,
+            dots: Vec::new(),
             lines: contenders.iter().map(line).collect(),
         })
     }
@@ -510,6 +511,7 @@ impl View<'_> {
             x_label: |x| format!("{:.0}", x.exp2()),
             y_label: two_decimals,
             is_stepped: false,
+            dots: Vec::new(),
             lines,
         })
     }

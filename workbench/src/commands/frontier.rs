@@ -19,7 +19,7 @@ use crate::wishes::{CriteriaArgs, Privacy, ProjectArgs, RequestArgs};
 /// See every bargain that no other beats on privacy, records lost and loss together
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-One criterion is varied, k unless --over names another; the others hold throughout. A value given for the varied one is
+One criterion is varied, k unless --over names another; the others hold throughout. A value given for the varied one is \
 the least that is looked at. The table says the least loss that can be had for a value and a share of records lost.
 
 Examples:
@@ -266,7 +266,7 @@ impl View<'_> {
             json!({
                 self.name(): wire::number(self.measure, bargain.value),
                 "n_suppressed": bargain.n_suppressed,
-                "loss": (bargain.loss * 1e6).round() / 1e6,
+                "loss": wire::rounded(bargain.loss),
                 "n_groups": bargain.n_groups,
                 "height": scheme.height(),
                 "levels": wire::levels(&names, &scheme),
@@ -320,6 +320,7 @@ impl View<'_> {
             x_label: percent_of,
             y_label: |y| format!("{y:.2}"),
             is_stepped: true,
+            dots: Vec::new(),
             lines,
         }
     }

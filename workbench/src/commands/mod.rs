@@ -10,6 +10,8 @@ pub mod frontier;
 pub mod compare;
 pub mod verify;
 pub mod attack;
+pub mod risk;
+pub mod map;
 pub mod publish;
 pub mod demo;
 pub mod study;

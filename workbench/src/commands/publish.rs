@@ -14,7 +14,7 @@ use incrowd::recode::{Recoding, global};
 use incrowd::release::{Column, Publisher};
 use incrowd::table::Kind;
 use incrowd::verify::{Finding, Outside, SuppressedAs};
-use incrowd::wire::{self, Certificate, FileHash, counted_words, grouped};
+use incrowd::wire::{self, Certificate, Distribution, FileHash, PerRecord, counted_words, grouped};
 use incrowd::{
     Answer, Criteria, Criterion, Error, ErrorKind, Hierarchy, Lattice, Measure, Offer, Plan, Request, Result, Role,
     Scheme, Yardstick, negotiate,
@@ -27,6 +27,7 @@ use crate::commands::verify::{Judged, Question, judge};
 use crate::count::{Counted, needed_columns};
 use crate::local::{Dealing, Local, Made, guaranteed, note_flat};
 use crate::outside::{original_for_certificate, outside};
+use crate::per_record::{self, Outcome, PER_RECORD, PerRecordArgs};
 use crate::project::Project;
 use crate::report::{self, AttributeFacts, HeightFacts, PublishedAs};
 use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
@@ -38,15 +39,18 @@ use crate::wishes::{Privacy, ProjectArgs, RequestArgs, with_levels};
 /// Publish the exact answer, one of the offers, levels of your choice, or what a local method makes
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-The release appears under its name only after `verify` has passed, with a certificate and a report beside it.
+The release appears under its name only after `verify` has passed, with a certificate and a report beside it. \
 Records are sorted by what is published, so that their order says nothing about the order of the input.
 
---method global generalizes an attribute to one level for all records. The other methods are local: every group gets
-ranges of its own, which loses less, and no record is suppressed. They promise k and l by construction; other criteria
-are checked on what comes out, and nothing is published where they do not hold. --method deal makes groups of k or k + 1
-records (more, where groups look alike) in which every sensitive value is as frequent as in the table, to one record; l is
+--method global generalizes an attribute to one level for all records. The other methods are local: every group gets \
+ranges of its own, which loses less, and no record is suppressed. They promise k and l by construction; other criteria \
+are checked on what comes out, and nothing is published where they do not hold. --method deal makes groups of k or k + 1 \
+records (more, where groups look alike) in which every sensitive value is as frequent as in the table, to one record; l is \
 checked on what comes out too. How much the analyst cares about each
 attribute is its weight in the project file. `incrowd compare` shows what each method would lose.
+
+--method per-record generalizes every record on its own, to the least risk that leaves enough utility. Such a release is
+NOT k-anonymous: a record may be the only one with its cells. --also-k groups afterwards so that k holds.
 
 Exit status: 0 when published, 1 when there is no such answer or the promise would be broken, 2 on error.
 
@@ -57,7 +61,9 @@ Examples:
   incrowd publish --method top-down --k 10 -o release.csv
   incrowd publish --method bottom-up --k 10 --l 3 --cells sets -o release.csv
   incrowd publish --method top-down --k 10 --two-columns --seed 7 -o release.parquet
-  incrowd publish --method deal --k 9 -o release.csv")]
+  incrowd publish --method deal --k 9 -o release.csv
+  incrowd publish --method per-record --utility-at-least 60% -o release.csv
+  incrowd publish --method per-record --risk identity --risk-at-most 0.1 --also-k 5 -o release.csv")]
 pub struct Args {
     #[command(flatten)]
     pub project: ProjectArgs,
@@ -88,6 +94,8 @@ pub struct Args {
     /// With --method deal: attempts per group at an exchange of records that loses less [default: 300]
     #[arg(long, value_name = "N")]
     pub exchanges: Option<u32>,
+    #[command(flatten)]
+    pub per_record: PerRecordArgs,
     /// File to write, .csv or .parquet [default: release.csv in the project's folder]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -102,7 +110,8 @@ const GLOBAL: &str = "global";
 fn methods() -> clap::builder::PossibleValuesParser {
     let global = PossibleValue::new(GLOBAL).help("one level per attribute, the same for all records");
     let local = Method::ALL.map(|method| PossibleValue::new(method.name()).help(method.words()));
-    std::iter::once(global).chain(local).collect::<Vec<_>>().into()
+    let single = PossibleValue::new(PER_RECORD).help("every record on its own, risk against utility; not k-anonymous");
+    std::iter::once(global).chain(local).chain([single]).collect::<Vec<_>>().into()
 }
 
 /// The answers that can be published.
@@ -142,6 +151,13 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
     let output = args.output.clone().unwrap_or_else(|| project.folder.join("release.csv"));
     let files = prepare(&project, &output, args.force)?;
+    if args.method == PER_RECORD {
+        return run_per_record(args, &project, &files, talk);
+    }
+    if let Some(flag) = args.per_record.first_given() {
+        return Err(Error::new(ErrorKind::Request, format!("{flag} is about records that are generalized one by one"))
+            .hint(format!("leave it out, or take --method {PER_RECORD}")));
+    }
     let mut privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
     args.request.best_by(&project)?;
     let local = local(args, &project, talk)?;
@@ -169,6 +185,73 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         return Ok(Exit::No);
     }
     say_published(&files, &published.certificate, talk);
+    Ok(Exit::Done)
+}
+
+/// Publishes records that are generalized one by one.
+fn run_per_record(args: &Args, project: &Project, files: &Files, talk: &Talk) -> Result<Exit> {
+    let given = [
+        ("--k and other criteria", !args.request.criteria.texts().is_empty()),
+        ("--max-suppressed", args.request.max_suppressed.is_some()),
+        ("--max-level", args.request.max_level.is_some()),
+        ("--best-by", args.request.best_by.is_some()),
+        ("--offer", args.offer != Choice::Exact),
+        ("--levels", args.levels.is_some()),
+        ("--cells", args.cells.is_some()),
+        ("--two-columns", args.two_columns),
+        ("--seed", args.seed.is_some()),
+        ("--plain", args.plain),
+        ("--exchanges", args.exchanges.is_some()),
+    ];
+    if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Error::new(ErrorKind::Request, format!("{flag} cannot be had with --method {PER_RECORD}"))
+            .hint("it looks at one record at a time; --also-k groups them afterwards, --weights-seed draws weights"));
+    }
+    let privacy = args.project.no_privacy(project, talk)?;
+    if !project.request.criteria.is_empty() {
+        talk.note(format!("the criteria in [request] of the project are not promised by {PER_RECORD}"));
+    }
+    let counted = args.per_record.count(project, args.project.choice(&privacy), talk)?;
+    let bar = talk.things(PER_RECORD, counted.counts.n_records(), "records");
+    let outcome = per_record::make(&args.per_record, &counted, &bar)?;
+    bar.finish_and_clear();
+    let made = match outcome {
+        Outcome::Made(made) => made,
+        Outcome::OutOfReach { greatest_utility } => {
+            talk.json(&json!({ "published": false, "method": PER_RECORD, "greatest_utility": greatest_utility }));
+            talk.say(format!("No record has as much utility: as it is, a record has {greatest_utility}."));
+            talk.note("\nNothing was published. Ask for less, or for a share such as --utility-at-least 60%.");
+            return Ok(Exit::No);
+        }
+        Outcome::TooRisky { n_records } => {
+            talk.json(&json!({ "published": false, "method": PER_RECORD, "n_records_too_risky": n_records }));
+            talk.say(format!("{} cannot have as little risk.", counted_words(n_records, "record")));
+            talk.note("\nNothing was published. Allow more with --risk-at-most.");
+            return Ok(Exit::No);
+        }
+    };
+    let draft = Draft {
+        recoding: made.recoding,
+        criteria: &made.criteria,
+        way: Way::PerRecord(made.seed),
+        choice: "method",
+        request: made.facts.goal.clone(),
+        n_groups: made.judgement.n_groups as u64,
+        n_suppressed: made.judgement.n_suppressed,
+        smallest_group: made.judgement.reached(Measure::Size),
+        fewest_distinct: made.judgement.reached(Measure::Distinct(0)),
+        loss: wire::losses_of_judgement(&made.judgement),
+        by_height: Vec::new(),
+        dealt: None,
+        per_record: Some(made.facts),
+    };
+    let published = publish_draft(project, &counted, &draft, files, args.force, talk)?;
+    if !published.holds {
+        talk.json(&published.verdict);
+        talk.say("The release does not keep its promise; nothing was written.");
+        return Ok(Exit::No);
+    }
+    say_published(files, &published.certificate, talk);
     Ok(Exit::Done)
 }
 
@@ -319,19 +402,22 @@ struct Draft<'a> {
     loss: Value,
     by_height: Vec<HeightFacts>,
     dealt: Option<Dealing>,
+    per_record: Option<PerRecord>,
 }
 
 #[derive(Clone, Copy)]
 enum Way<'a> {
     Global(&'a Scheme),
     Local(&'a Local),
+    /// Every record on its own, with the seed of random weights where they are.
+    PerRecord(Option<u64>),
 }
 
 impl<'a> Way<'a> {
     fn scheme(self) -> Option<&'a Scheme> {
         match self {
             Way::Global(scheme) => Some(scheme),
-            Way::Local(_) => None,
+            Way::Local(_) | Way::PerRecord(_) => None,
         }
     }
 
@@ -368,6 +454,7 @@ pub fn publish(
         loss: wire::losses(&agreed.offer.losses),
         by_height: height_facts(agreed),
         dealt: None,
+        per_record: None,
     };
     publish_draft(project, counted, &draft, files, replace, talk)
 }
@@ -395,6 +482,7 @@ pub fn publish_made(
         loss: wire::losses_of_judgement(&judgement),
         by_height: Vec::new(),
         dealt,
+        per_record: None,
     };
     publish_draft(project, counted, &draft, files, replace, talk)
 }
@@ -425,8 +513,9 @@ fn publish_draft(
     });
     let mut claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
     claims.extend(wire::check_dealt(&certificate, &judged.file));
+    claims.extend(wire::check_per_record(&certificate));
     let verdict = wire::verdict(&judged.verdict, &certificate.sensitive, &claims);
-    if !judged.verdict.holds() || claims.iter().any(|claim| !claim.holds) {
+    if !wire::is_kept(&judged.verdict, &claims) {
         // Never seen, and never to be published: whoever meets this has found a bug of ours.
         return Ok(Published { certificate, verdict, holds: false });
     }
@@ -770,6 +859,7 @@ fn certificate(
     let (method, cells, seed) = match draft.way {
         Way::Global(_) => (GLOBAL, None, None),
         Way::Local(local) => (local.method.name(), Some(local.style.name().to_string()), local.seed_used()),
+        Way::PerRecord(seed) => (PER_RECORD, Some(CellStyle::Labels.name().to_string()), seed),
     };
     let choices = match seed {
         Some(_) => "random choices come from the seed",
@@ -803,6 +893,7 @@ fn certificate(
         sensitive,
         original: Map::new(),
         dealt: None,
+        per_record: draft.per_record.clone(),
         columns: written.columns.iter().map(|column| column.name().to_string()).collect(),
         levels: scheme.map_or(Value::Null, |scheme| wire::levels(&names, scheme)),
         level_names: scheme.map_or(Value::Null, level_names),
@@ -851,7 +942,8 @@ fn completed(
     missing: &Option<String>,
 ) -> Certificate {
     let criteria = certificate.promised().expect("the certificate was just made");
-    let original = original_for_certificate(counted, &criteria, yardstick, &judged.distributions, missing);
+    let distributions: Vec<_> = (0..certificate.sensitive.len()).map(|s| judged.file.distribution(s)).collect();
+    let original = original_for_certificate(counted, &criteria, yardstick, &distributions, missing);
     certificate.original = original;
     let entry = |finding: &Finding| {
         let mut entry = Map::new();
@@ -885,6 +977,7 @@ fn attribute_facts(counted: &Counted, draft: &Draft) -> Vec<AttributeFacts> {
                 name: hierarchy.level(scheme.level(a)).phrase().to_string(),
             },
             Way::Local(local) => PublishedAs::Own(cells_in_words(local, counted.is_numeric(a))),
+            Way::PerRecord(_) => PublishedAs::Own("labels of the hierarchy"),
         };
         AttributeFacts {
             name: hierarchy.attribute().to_string(),
@@ -952,7 +1045,7 @@ fn commit(staged: Staged, files: &Files, certificate: &str, report: &str, replac
 }
 
 fn say_published(files: &Files, certificate: &Certificate, talk: &Talk) {
-    talk.json(&json!({
+    let mut said = json!({
         "published": true,
         "release": files.release.display().to_string(),
         "certificate": files.certificate.display().to_string(),
@@ -968,7 +1061,11 @@ fn say_published(files: &Files, certificate: &Certificate, talk: &Talk) {
         "smallest_group": certificate.smallest_group,
         "loss": certificate.loss,
         "order": certificate.order,
-    }));
+    });
+    if let Some(per_record) = &certificate.per_record {
+        said["per_record"] = json!(per_record);
+    }
+    talk.json(&said);
     let reached: Vec<String> = certificate
         .criteria
         .iter()
@@ -979,8 +1076,21 @@ fn say_published(files: &Files, certificate: &Certificate, talk: &Talk) {
         counted_words(certificate.n_records_published, "record"),
         counted_words(certificate.n_groups, "group"),
         grouped(certificate.n_records_suppressed),
-        reached.join(", ")
+        if reached.is_empty() { "the file is what its certificate says".to_string() } else { reached.join(", ") }
     ));
+    if let Some(per_record) = &certificate.per_record {
+        talk.say(&per_record.statement);
+        let Distribution { median, mean, greatest, .. } = per_record.risk;
+        talk.say(format!(
+            "  risk         mean {mean}, median {median}, greatest {greatest} ({})",
+            per_record.risk_model
+        ));
+        let Distribution { least, median, mean, .. } = per_record.utility;
+        talk.say(format!(
+            "  utility      mean {mean}, median {median}, least {least} of {} ({})",
+            per_record.greatest_utility, per_record.utility_model
+        ));
+    }
     talk.say(format!("  release      {}", files.release.display()));
     talk.say(format!("  certificate  {}", files.certificate.display()));
     talk.say(format!("  report       {}", files.report.display()));

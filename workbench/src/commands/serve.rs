@@ -16,7 +16,7 @@ use crate::wishes::{free_memory, parse_memory};
 /// Open the page: see the data, build hierarchies, negotiate, compare, publish
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-Only this machine can reach it, and only with the key in the address that is printed. To let others in, give --host and
+Only this machine can reach it, and only with the key in the address that is printed. To let others in, give --host and \
 --token, and put a server with TLS in front; values of the data are then shown only with --allow-preview.
 
 Files are read and written under the project's folder. What is changed on the page stays on the page until it is saved.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use incrowd::random::Random;
-use incrowd::wire::grouped;
+use incrowd::wire::{self, grouped};
 use incrowd::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
@@ -23,15 +23,15 @@ pub enum Args {
 /// How diverse dealt classes are, and how near to the table, beside classes made by chance
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-Four ways to make classes of k records: dealt (Stack & Deal), by chance, and dealt classes that then exchange records by
-chance as long as their counts of any value differ by at most 2, or 3. For each: the fewest different values in a class,
-and the distance of the classes to the table (EMD, greatest and mean), with all values equally far apart and in the order
+Four ways to make classes of k records: dealt (Stack & Deal), by chance, and dealt classes that then exchange records by \
+chance as long as their counts of any value differ by at most 2, or 3. For each: the fewest different values in a class, \
+and the distance of the classes to the table (EMD, greatest and mean), with all values equally far apart and in the order \
 of their frequency as in the paper.
 
 Only how often each sensitive value occurs matters here.
 
 Examples:
-  incrowd study deal                                      the sensitive attribute of the project here
+  incrowd study deal                                      the project in this folder
   incrowd study deal --frequencies 167,153,127,103,91,89  the paper's example
   incrowd study deal --k 2..21 -o study.html --csv")]
 pub struct DealArgs {
@@ -84,7 +84,7 @@ fn deal(args: &DealArgs, talk: &Talk) -> Result<Exit> {
     }
     talk.say(format!(
         "{} of {name}, {} values: the most frequent in {} records, the rarest in {}\n",
-        incrowd::wire::counted_words(n_records, "record"),
+        wire::counted_words(n_records, "record"),
         grouped(frequencies.len() as u64),
         grouped(frequencies[0]),
         grouped(frequencies[frequencies.len() - 1]),
@@ -295,7 +295,8 @@ impl Row {
     }
 
     fn to_json(&self) -> Value {
-        let rounded = |(greatest, mean): (f64, f64)| json!({ "greatest": (greatest * 1e6).round() / 1e6, "mean": (mean * 1e6).round() / 1e6 });
+        let rounded =
+            |(greatest, mean): (f64, f64)| json!({ "greatest": wire::rounded(greatest), "mean": wire::rounded(mean) });
         json!({
             "k": self.k,
             "n_classes": self.n_classes,
@@ -304,6 +305,11 @@ impl Row {
             "emd": { "equal": rounded(self.equal), "ordered": rounded(self.ordered) },
         })
     }
+}
+
+/// The next multiple of five, so that the five marks of an axis are whole.
+fn to_fives(n: u64) -> f64 {
+    n.next_multiple_of(5).max(5) as f64
 }
 
 fn page_of(rows: &[Row], name: &str, frequencies: &[u64]) -> String {
@@ -320,11 +326,12 @@ fn page_of(rows: &[Row], name: &str, frequencies: &[u64]) -> String {
             title: title.to_string(),
             x_name: "k".to_string(),
             y_name: y_name.to_string(),
-            x_max: rows.iter().map(|row| row.k).max().unwrap_or(1) as f64,
+            x_max: to_fives(rows.iter().map(|row| row.k).max().unwrap_or(1)),
             y_max,
             x_label: |x| format!("{x:.0}"),
             y_label,
             is_stepped: false,
+            dots: Vec::new(),
             lines: Made::ALL.map(line).into_iter().collect(),
         })
     };
@@ -333,7 +340,13 @@ fn page_of(rows: &[Row], name: &str, frequencies: &[u64]) -> String {
     let charts = [
         (
             "Fewest different values in a class",
-            chart("Diversity", "values", frequencies.len() as f64, |y| format!("{y:.1}"), &|row| row.diversity as f64),
+            chart(
+                "Diversity",
+                "values",
+                to_fives(rows.iter().map(|row| row.diversity as u64).max().unwrap_or(1)),
+                |y| format!("{y:.0}"),
+                &|row| row.diversity as f64,
+            ),
         ),
         (
             "Mean distance to the table, in the order of frequency",

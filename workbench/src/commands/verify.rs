@@ -23,7 +23,7 @@ use crate::wishes::{CriteriaArgs, resolve};
 #[command(after_help = "\
 Works on any CSV or Parquet file, whoever made it. Without flags it looks for FILE.certificate.json.
 
-t, delta and beta compare with the original table. Its distribution is in the certificate where telling it is safe for
+t, delta and beta compare with the original table. Its distribution is in the certificate where telling it is safe for \
 the suppressed records; where it is not, give --project. A file without a certificate is compared with itself.
 
 Exit status: 0 when the promise is kept, 1 when it is broken, 2 on error.
@@ -72,8 +72,6 @@ pub struct Judged {
     pub verdict: Verdict,
     pub columns: Vec<String>,
     pub sha256: String,
-    /// By sensitive attribute, how many records of the file have each value.
-    pub distributions: Vec<HashMap<Option<String>, u64>>,
     /// The groups of the file.
     pub file: Verifier,
 }
@@ -103,7 +101,7 @@ pub struct Checked {
 
 impl Checked {
     pub fn holds(&self) -> bool {
-        self.judged.verdict.holds() && self.claims.iter().all(|claim| claim.holds)
+        wire::is_kept(&self.judged.verdict, &self.claims)
     }
 
     /// As `--json` says it.
@@ -165,7 +163,8 @@ pub fn check(args: &Args, certificate: Option<Certificate>, frame: Option<&Frame
         && criteria.iter().any(|criterion| criterion.measure.is_relative());
     let claims = certificate.map_or(Vec::new(), |certificate| {
         let claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
-        claims.into_iter().chain(wire::check_dealt(&certificate, &judged.file)).collect()
+        let of_method = wire::check_dealt(&certificate, &judged.file).into_iter();
+        claims.into_iter().chain(of_method).chain(wire::check_per_record(&certificate)).collect()
     });
     let claims = claims.into_iter().filter(|claim| frame.is_none() || claim.claim != "file").collect();
     Ok(Checked { judged, sensitive, claims, is_own })
@@ -292,6 +291,10 @@ fn criteria_of(args: &Args, certificate: Option<&Certificate>, sensitive: &[Stri
             resolve(&texts, &known, None).map_err(needs)?.about(sensitive).criteria
         }
     };
+    let promises_no_k = texts.is_empty() && certificate.is_some_and(|certificate| certificate.per_record.is_some());
+    if criteria.is_empty() && promises_no_k {
+        return Ok(criteria);
+    }
     if criteria.is_empty() {
         return Err(Error::new(ErrorKind::Request, "nothing says what is promised")
             .hint("give --k, --l, --t or another criterion, or --certificate FILE"));
@@ -358,14 +361,15 @@ pub fn judge_source(
             .at(source.files()[0].display().to_string())
             .hint("there is nothing to judge"));
     }
-    let distributions = (0..question.sensitive.len()).map(|s| verifier.distribution(s)).collect();
-    Ok(Judged { verdict, columns: source.column_names(), sha256, distributions, file: verifier })
+    Ok(Judged { verdict, columns: source.column_names(), sha256, file: verifier })
 }
 
 fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[Claim], holds: bool, talk: &Talk) {
     let answer = match (holds, verdict.holds()) {
+        (true, _) if verdict.findings.is_empty() => "it is what its certificate says, which promises NO k",
         (true, _) => "yes, the promise is kept",
         (false, true) => "NO, the file is not what its certificate says",
+        (false, false) if verdict.findings.is_empty() => "NO, the file is not what its certificate says",
         (false, false) => "NO, the promise is broken",
     };
     talk.say(format!("{}: {answer}\n", file.display()));
@@ -392,7 +396,9 @@ fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[C
         vec![format!("  {name}"), wire::number_in_words(measure, finding.criterion.value), reached, failing]
     };
     let rows: Vec<Vec<String>> = verdict.findings.iter().map(row).collect();
-    talk.say(columns(&["  criterion", "asked", "reached", "failing"], &rows, &[0, 3]));
+    if !rows.is_empty() {
+        talk.say(columns(&["  criterion", "asked", "reached", "failing"], &rows, &[0, 3]));
+    }
     talk.say(format!(
         "\n  {} in {}",
         counted_words(verdict.n_records, "record"),

@@ -15,7 +15,7 @@ use futures_util::StreamExt;
 use futures_util::stream::unfold;
 use incrowd::negotiate::{check_criteria, offer_of};
 use incrowd::wire;
-use incrowd::{Answer, Quality, Ranking, Request, Role, Rule, explain, negotiate};
+use incrowd::{Answer, Method, Quality, Ranking, Request, Role, Rule, explain, negotiate};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
@@ -28,7 +28,7 @@ use super::{document, explore, trees};
 use crate::commands::profile::{column_json, uniqueness_json};
 use crate::commands::publish::{self, Agreed, Choice};
 use crate::compare::{self, Ask, Contender, Cost, Questions};
-use crate::local::guaranteed;
+use crate::local::{Local, guaranteed};
 use crate::project::{CRITERIA, FILE_NAME};
 use crate::staged::{Staged, write_whole};
 use crate::survey::{Column, Suggestion, rule_toml};
@@ -673,10 +673,12 @@ fn compared(ready: &Ready, request: &Request, contenders: Vec<Contender>) -> inc
 struct Publish {
     project: String,
     request: Map<String, Value>,
-    /// `exact`, `suppression`, `height`, `privacy`, or `levels` for those that are named.
+    /// `exact`, `suppression`, `height`, `privacy`, `levels` for those that are named, or `method` for a local method.
     choice: String,
     #[serde(default)]
     levels: Option<Levels>,
+    #[serde(default)]
+    method: Option<String>,
     /// Where to write the release, within the served folder.
     #[serde(default)]
     output: Option<String>,
@@ -688,6 +690,25 @@ impl Publish {
     fn question(&self) -> Question {
         let levels = self.levels.clone();
         Question { project: self.project.clone(), request: self.request.clone(), levels, place: None, explain: false }
+    }
+
+    /// The local method, where one was chosen that can promise what is asked for.
+    fn local(&self, asked: &Asked) -> incrowd::Result<Option<Local>> {
+        let wrong = |message: &str| incrowd::Error::new(incrowd::ErrorKind::Request, message);
+        match (self.choice.as_str(), &self.method) {
+            ("method", Some(name)) => {
+                let local = Local::new(Method::parse(name)?);
+                guaranteed(&asked.privacy.criteria)?;
+                if local.method.is_dealing() && asked.ready.counted.sensitive.is_empty() {
+                    return Err(wrong("there is no sensitive attribute to deal by")
+                        .hint("give an attribute the role sensitive, or take another method"));
+                }
+                Ok(Some(local))
+            }
+            ("method", None) => Err(wrong("no method is named").hint("for example \"top-down\"")),
+            (_, Some(_)) => Err(wrong("a method is named, and another choice made").hint("choose \"method\"")),
+            (_, None) => Ok(None),
+        }
     }
 
     /// What was agreed on, if there is such an answer.
@@ -706,7 +727,7 @@ impl Publish {
             "height" => Choice::Height,
             "privacy" => Choice::Privacy,
             other => {
-                let known = ["exact", "suppression", "height", "privacy", "levels"];
+                let known = ["exact", "suppression", "height", "privacy", "levels", "method"];
                 return Err(incrowd::error::unknown(incrowd::ErrorKind::Request, "choice", other, &known));
             }
         };
@@ -721,6 +742,9 @@ impl Publish {
 /// What would be promised, in words.
 async fn review(State(server): Shared, Body(asked): Body<Publish>) -> Answered {
     with_lattice(&server, asked.question(), move |_, _, found| {
+        if let Some(local) = asked.local(found)? {
+            return Ok(explore::review_method(&found.opened, &found.ready, &local, &found.privacy.criteria));
+        }
         let agreed = asked.agree(found)?;
         let mut document = explore::review(&found.opened, &found.ready, &agreed.offer);
         document["choice"] = json!(agreed.choice);
@@ -741,20 +765,33 @@ async fn publish_release(State(server): Shared, Body(asked): Body<Publish>) -> A
         let is_there = error.message() == "is there already";
         wrong(if is_there { error.hint("choose another name, or replace it") } else { error })
     })?;
-    asked.agree(&found).map_err(wrong)?;
+    if asked.local(&found).map_err(wrong)?.is_none() {
+        asked.agree(&found).map_err(wrong)?;
+    }
     let worker = server.clone();
-    let order = json!([found.opened.id, asked.request, asked.choice, asked.levels, asked.replace]);
+    let order = json!([found.opened.id, asked.request, asked.choice, asked.levels, asked.method, asked.replace]);
     let job = server.jobs.start("publish", format!("{name} {order}"), move |job| {
         let wrong = |error| worker.problem(error);
-        let agreed = asked.agree(&found).map_err(wrong)?;
-        let project = &found.opened.project;
+        let (project, counted) = (&found.opened.project, &found.ready.counted);
         let files = publish::prepare(project, &output, asked.replace).map_err(wrong)?;
-        let published =
-            publish::publish(project, &found.ready.counted, &agreed, &files, asked.replace, &QUIET).map_err(wrong)?;
+        let published = match asked.local(&found).map_err(wrong)? {
+            Some(local) => {
+                let bar = QUIET.things(local.method.name(), counted.counts.n_records(), "records");
+                let made = local.make(counted, &found.privacy.criteria, &bar).map_err(wrong)?;
+                bar.finish_and_clear();
+                made.check(&counted.sensitive_names()).map_err(wrong)?;
+                publish::publish_made(project, counted, made, &files, asked.replace, &QUIET)
+            }
+            None => {
+                let agreed = asked.agree(&found).map_err(wrong)?;
+                publish::publish(project, counted, &agreed, &files, asked.replace, &QUIET)
+            }
+        }
+        .map_err(wrong)?;
         let short = |path: &Path| worker.tables.folder.relative(&path.display().to_string());
         let document = json!({
             "published": published.holds,
-            "choice": agreed.choice,
+            "choice": published.certificate.choice,
             "files": {
                 "release": short(&files.release),
                 "certificate": short(&files.certificate),

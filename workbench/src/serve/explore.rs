@@ -7,14 +7,15 @@ use incrowd::negotiate::{Offers, offer_of};
 use incrowd::table::Code;
 use incrowd::wire::{self, percent};
 use incrowd::{
-    Answer, Criterion, Lattice, Level, Measure, Offer, Quality, Ranking, Request, Result, Role, Scheme, explain,
-    negotiate,
+    Answer, Criteria, Criterion, Lattice, Level, Measure, Offer, Quality, Ranking, Request, Result, Role, Scheme,
+    explain, negotiate,
 };
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::columns::Columns;
 use super::tables::{Opened, Ready};
+use crate::local::Local;
 use crate::wishes::Privacy;
 
 /// Cells of one half of a row: more schemes than this share cells.
@@ -243,26 +244,49 @@ fn find(counts: &incrowd::GroupCounts, codes: &[Code]) -> Option<usize> {
 /// A promise in words, for the review before publishing.
 pub fn review(opened: &Opened, ready: &Ready, offer: &Offer) -> Value {
     let lattice = &ready.lattice;
-    let names = wire::sensitive_names(lattice);
-    let promises: Vec<String> =
-        offer.criteria.iter().map(|criterion| wire::promise_in_words(criterion, &names)).collect();
-    let with_role = |role: Role| opened.project.with_role(role).map(|a| a.name.clone()).collect::<Vec<_>>();
     let attributes = lattice.hierarchies().iter().enumerate().map(|(a, hierarchy)| {
         let level = hierarchy.level(offer.scheme.level(a));
         json!({ "attribute": hierarchy.attribute(), "level": offer.scheme.level(a), "phrase": level.phrase(),
             "n_values": level.len() })
     });
+    let mut document = reviewed(opened, ready, &offer.criteria, offer.n_suppressed);
+    document["offer"] = offer_json(lattice, offer);
+    document["attributes"] = attributes.collect();
+    document
+}
+
+/// The same for a local method: what its groups will be is known when they are made.
+pub fn review_method(opened: &Opened, ready: &Ready, local: &Local, criteria: &Criteria) -> Value {
+    let attributes = ready.lattice.hierarchies().iter().enumerate().map(|(a, hierarchy)| {
+        let phrase = if ready.counted.is_numeric(a) { "a range for every group" } else { "a label for every group" };
+        json!({ "attribute": hierarchy.attribute(), "phrase": phrase })
+    });
+    let mut document = reviewed(opened, ready, criteria, 0);
+    document["choice"] = json!("method");
+    document["method"] = json!({ "name": local.method.name(), "in_words": local.method.words() });
+    document["attributes"] = attributes.collect();
+    if local.method.is_dealing() {
+        let even = "every sensitive value as frequent as in the table, to one record";
+        document["promises"].as_array_mut().expect("promises are a list").push(json!(even));
+    }
+    document
+}
+
+/// What every release says about itself beforehand.
+fn reviewed(opened: &Opened, ready: &Ready, criteria: &Criteria, n_suppressed: u64) -> Value {
+    let lattice = &ready.lattice;
+    let names = wire::sensitive_names(lattice);
+    let promises: Vec<String> = criteria.iter().map(|criterion| wire::promise_in_words(criterion, &names)).collect();
+    let with_role = |role: Role| opened.project.with_role(role).map(|a| a.name.clone()).collect::<Vec<_>>();
     json!({
-        "offer": offer_json(lattice, offer),
         "promises": promises,
-        "attributes": attributes.collect::<Vec<_>>(),
         "removed": with_role(Role::Identifier),
         "sensitive": with_role(Role::Sensitive),
         "unchanged": with_role(Role::Other),
         "keeps_unnamed": opened.project.keep_other,
-        "n_published": lattice.n_records() - offer.n_suppressed,
-        "n_suppressed": offer.n_suppressed,
-        "share_suppressed": percent(offer.n_suppressed, lattice.n_records()),
+        "n_published": lattice.n_records() - n_suppressed,
+        "n_suppressed": n_suppressed,
+        "share_suppressed": percent(n_suppressed, lattice.n_records()),
         "n_dropped": lattice.n_dropped(),
     })
 }

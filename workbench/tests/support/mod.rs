@@ -5,6 +5,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use incrowd_workbench::count::{Choice, Counted, count};
+use incrowd_workbench::project::Project;
+use incrowd_workbench::talk::Talk;
+
 /// A folder that is gone when the test is over.
 pub struct Folder(tempfile::TempDir);
 
@@ -171,4 +175,31 @@ impl Random {
             things.swap(i, self.below(i + 1));
         }
     }
+}
+
+pub const QUASI_IDENTIFIERS: [&str; 8] =
+    ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
+
+/// Adult, counted over eight quasi-identifiers; none where the data are not there.
+pub fn adult() -> Option<Counted> {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/adult");
+    if !data.join("adult.csv").exists() {
+        eprintln!("skipped: the Adult data are not at {}", data.display());
+        return None;
+    }
+    let text = |path: &Path| toml::Value::from(path.display().to_string());
+    let mut project = format!("[data]\npath = {}\nmissing = [\"?\"]\n", text(&data.join("adult.csv")));
+    for name in QUASI_IDENTIFIERS {
+        let folders = ["hierarchies", "arx-hierarchies"].map(|folder| data.join(folder).join(format!("{name}.csv")));
+        let hierarchy = folders.iter().find(|path| path.exists()).expect("a hierarchy for every attribute");
+        let hierarchy = text(hierarchy);
+        project.push_str(&format!("[attributes.{name}]\nrole = \"quasi-identifier\"\nhierarchy = {hierarchy}\n"));
+    }
+    project.push_str("[attributes.hours-per-week]\nrole = \"sensitive\"\n");
+    let folder = Folder::with(&[("incrowd.toml", &project)]);
+    let project = Project::open(folder.path()).expect("a project");
+    Some(
+        count(&project, &Choice::default(), &Talk { is_json: false, is_quiet: true })
+            .expect("the records can be counted"),
+    )
 }

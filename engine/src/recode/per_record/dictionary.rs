@@ -1,0 +1,250 @@
+//! How many people an attacker would find behind what is published of a record.
+//!
+//! The attacker's dictionary is a table with the same quasi-identifiers: by default the published one itself, which is
+//! the worst case. For every label of every hierarchy we keep which rows of the dictionary fit it, so that the rows that
+//! fit a whole record are an intersection, whatever the levels; the lattice is never enumerated.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+
+use crate::counts::GroupCounts;
+use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::{Hierarchy, Values};
+use crate::recode::Span;
+use crate::recode::per_record::jaro::jaro;
+use crate::table::{Code, Kind};
+
+/// Which values of a dictionary fit a value of the table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Match {
+    /// The same.
+    Exact,
+    /// Texts whose Jaro similarity is at least this; numbers and dates must be the same.
+    Similar(f64),
+}
+
+/// The rows of an attacker's table, ready to be asked.
+#[derive(Debug)]
+pub struct Dictionary {
+    sizes: Vec<u64>,
+    /// By 64 rows, how many people they are.
+    size_of_word: Vec<u64>,
+    /// By attribute, level and label.
+    fitting: Vec<Vec<Vec<Rows>>>,
+    /// By attribute, how many bits name a label of any level, and the number of each level's first; none where a
+    /// record's labels do not fit one key.
+    places: Option<Vec<(u32, Vec<u128>)>>,
+    /// What was asked before.
+    known: FxHashMap<u128, u64>,
+}
+
+/// Some rows, as bits; words without a row at either end are left out.
+#[derive(Clone, Debug, Default)]
+struct Rows {
+    first: usize,
+    words: Vec<u64>,
+}
+
+impl Rows {
+    fn of(mut words: Vec<u64>) -> Rows {
+        let end = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
+        let first = words.iter().position(|word| *word != 0).unwrap_or(0);
+        words.truncate(end);
+        Rows { first, words: words.split_off(first.min(end)) }
+    }
+
+    fn has(&self, row: usize) -> bool {
+        let word = (row / 64).checked_sub(self.first).and_then(|place| self.words.get(place));
+        word.is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+
+    fn end(&self) -> usize {
+        self.first + self.words.len()
+    }
+}
+
+/// The most that the rows of all labels may take.
+const N_BYTES_MAX: usize = 2 << 30;
+
+/// The most different texts of an attribute that are compared with each other.
+const N_TEXTS_MAX: usize = 20_000;
+
+impl Dictionary {
+    /// The population that the counts carry, or else the table itself.
+    pub fn new(counts: &GroupCounts, hierarchies: &[Hierarchy], fit: Match) -> Result<Dictionary> {
+        if let Match::Similar(least) = fit
+            && !(least > 0.0 && least <= 1.0)
+        {
+            return Err(Error::new(ErrorKind::Request, format!("a similarity of {least} is not between 0 and 1"))
+                .hint("the paper takes 0.8; 1 means the same text"));
+        }
+        let (mut rows, mut sizes): (Vec<Vec<usize>>, Vec<u64>) = (Vec::new(), Vec::new());
+        let mut push = |codes: &[Code], size| {
+            rows.push(codes.iter().map(|code| code.index()).collect());
+            sizes.push(size);
+        };
+        match counts.population() {
+            Some(population) => population.groups().for_each(|(codes, size)| push(codes, size)),
+            None => (0..counts.n_groups()).for_each(|group| push(counts.codes(group), counts.size(group))),
+        }
+        let n_words = rows.len().div_ceil(64);
+        let n_labels: usize = hierarchies.iter().flat_map(Hierarchy::levels).map(|level| level.len()).sum();
+        let n_bytes = n_labels.saturating_mul(n_words * 8);
+        if n_bytes > N_BYTES_MAX {
+            let message = format!("{n_labels} labels over {} different records are too many to look up", rows.len());
+            return Err(Error::new(ErrorKind::TooLarge, message)
+                .hint("leave out the quasi-identifier with the most values, or give its values as wider intervals"));
+        }
+        let fitting = hierarchies
+            .iter()
+            .enumerate()
+            .map(|(a, hierarchy)| Ok(fitting(&rows, a, hierarchy, similar(hierarchy, fit)?.as_deref())))
+            .collect::<Result<Vec<_>>>()?;
+        let place = |hierarchy: &Hierarchy| {
+            let mut n = 0u128;
+            let firsts = hierarchy.levels().iter().map(|level| {
+                n += level.len() as u128;
+                n - level.len() as u128
+            });
+            let firsts = firsts.collect();
+            (u128::BITS - n.leading_zeros(), firsts)
+        };
+        let places: Vec<(u32, Vec<u128>)> = hierarchies.iter().map(place).collect();
+        let fits_key = places.iter().map(|(width, _)| width).sum::<u32>() <= u128::BITS;
+        let places = fits_key.then_some(places);
+        let size_of_word = sizes.chunks(64).map(|sizes| sizes.iter().sum()).collect();
+        Ok(Dictionary { sizes, size_of_word, fitting, places, known: FxHashMap::default() })
+    }
+
+    /// How many people fit a record that is published with these labels, one per attribute as level and label; at least 1:
+    /// the person is there, even where the dictionary lacks them.
+    pub fn n_fitting(&mut self, labels: &[(u8, u32)]) -> u64 {
+        let Some(key) = self.key(labels) else { return self.count(labels) };
+        if let Some(&n) = self.known.get(&key) {
+            return n;
+        }
+        let n = self.count(labels);
+        self.known.insert(key, n);
+        n
+    }
+
+    /// The same for cells that need not be labels, one span per attribute.
+    pub fn n_fitting_spans(&self, spans: &[&Span]) -> u64 {
+        let n_words = self.size_of_word.len();
+        let of_values = |a: usize, codes: &mut dyn Iterator<Item = usize>| {
+            Cow::Owned(united(codes.map(|code| &self.fitting[a][0][code]), n_words))
+        };
+        let of_span = |(a, span): (usize, &&Span)| match span {
+            Span::Value(code) => Cow::Borrowed(&self.fitting[a][0][code.index()]),
+            Span::Label(level, code) => Cow::Borrowed(&self.fitting[a][usize::from(*level)][code.index()]),
+            Span::Range(low, high) | Span::Middle(low, high) => of_values(a, &mut (low.index()..=high.index())),
+            Span::Set(codes) => of_values(a, &mut codes.iter().map(|code| code.index())),
+        };
+        let rows: Vec<Cow<Rows>> = spans.iter().enumerate().map(of_span).collect();
+        self.size_of(&rows.iter().map(|rows| rows.as_ref()).collect::<Vec<_>>())
+    }
+
+    /// Of every row, the lowest level of each attribute at which it fits a record with these labels by attribute and level,
+    /// and how many people it is.
+    pub fn lowest_levels(&self, labels: &[Vec<u32>]) -> impl Iterator<Item = (Vec<u8>, u64)> {
+        let lowest = |row: usize| {
+            let of_attribute = |(labels, fitting): (&Vec<u32>, &Vec<Vec<Rows>>)| {
+                let fits = |level: &usize| fitting[*level][labels[*level] as usize].has(row);
+                (0..labels.len()).find(fits).expect("everything fits *") as u8
+            };
+            labels.iter().zip(&self.fitting).map(of_attribute).collect()
+        };
+        self.sizes.iter().enumerate().map(move |(row, &size)| (lowest(row), size))
+    }
+
+    fn count(&self, labels: &[(u8, u32)]) -> u64 {
+        let rows = labels
+            .iter()
+            .zip(&self.fitting)
+            .map(|(&(level, label), of_attribute)| &of_attribute[usize::from(level)][label as usize]);
+        self.size_of(&rows.collect::<Vec<_>>())
+    }
+
+    fn size_of(&self, rows: &[&Rows]) -> u64 {
+        let first = rows.iter().map(|rows| rows.first).max().unwrap_or(0);
+        let end = rows.iter().map(|rows| rows.end()).min().unwrap_or(self.size_of_word.len());
+        let mut size = 0;
+        for word in first..end {
+            let mut bits = rows.iter().fold(u64::MAX, |bits, rows| bits & rows.words[word - rows.first]);
+            if bits == u64::MAX {
+                size += self.size_of_word[word];
+                continue;
+            }
+            while bits != 0 {
+                size += self.sizes.get(word * 64 + bits.trailing_zeros() as usize).unwrap_or(&0);
+                bits &= bits - 1;
+            }
+        }
+        size.max(1)
+    }
+
+    /// The labels side by side, each as its number among those of all levels.
+    fn key(&self, labels: &[(u8, u32)]) -> Option<u128> {
+        let places = self.places.as_ref()?.iter().zip(labels);
+        let place = |key, ((width, firsts), &(level, label)): (&(u32, Vec<u128>), &(u8, u32))| {
+            key << width | (firsts[usize::from(level)] + u128::from(label))
+        };
+        Some(places.fold(0, place))
+    }
+}
+
+fn united<'a>(of: impl Iterator<Item = &'a Rows>, n_words: usize) -> Rows {
+    let mut words = vec![0; n_words];
+    for rows in of {
+        words[rows.first..rows.end()].iter_mut().zip(&rows.words).for_each(|(all, word)| *all |= word);
+    }
+    Rows::of(words)
+}
+
+/// By value of an attribute, which values of a dictionary fit it; none where only the same one does.
+fn similar(hierarchy: &Hierarchy, fit: Match) -> Result<Option<Vec<Vec<usize>>>> {
+    let Match::Similar(least) = fit else { return Ok(None) };
+    if hierarchy.kind() != Kind::Text {
+        return Ok(None);
+    }
+    let texts = hierarchy.level(0).labels();
+    if texts.len() > N_TEXTS_MAX {
+        let name = hierarchy.attribute();
+        return Err(Error::new(
+            ErrorKind::Request,
+            format!("attribute '{name}' has {} different texts, too many to compare them all", texts.len()),
+        )
+        .hint("leave out --similarity, or the attribute"));
+    }
+    let of = |a: usize| (0..texts.len()).filter(|&b| a == b || jaro(&texts[a], &texts[b]) >= least).collect();
+    Ok(Some((0..texts.len()).map(of).collect()))
+}
+
+/// By level and label of an attribute, the rows that fit.
+///
+/// A value fits a label where it fits one of the values below it, so that more fit a label than any below it.
+fn fitting(rows: &[Vec<usize>], a: usize, hierarchy: &Hierarchy, similar: Option<&[Vec<usize>]>) -> Vec<Vec<Rows>> {
+    let n_words = rows.len().div_ceil(64);
+    let mut of_value = vec![Vec::new(); hierarchy.level(0).len()];
+    for (row, codes) in rows.iter().enumerate() {
+        of_value[codes[a]].push(row);
+    }
+    let of_level = |level: &Values| {
+        let mut below = vec![Vec::new(); level.len()];
+        level.of_base().iter().enumerate().for_each(|(value, label)| below[label.index()].push(value));
+        let of_label = |values: &Vec<usize>| {
+            let mut words = vec![0u64; n_words];
+            let mut add = |value: usize| of_value[value].iter().for_each(|row| words[row / 64] |= 1 << (row % 64));
+            for &value in values {
+                match similar {
+                    Some(similar) => similar[value].iter().for_each(|&value| add(value)),
+                    None => add(value),
+                }
+            }
+            Rows::of(words)
+        };
+        below.iter().map(of_label).collect()
+    };
+    hierarchy.levels().iter().map(of_level).collect()
+}

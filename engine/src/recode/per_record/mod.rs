@@ -1,0 +1,666 @@
+//! Every record generalized on its own: the least risk that still leaves enough utility.
+//!
+//! Fouad, Lebanon, Bertino, "ARUBA: a risk-utility-based algorithm for data disclosure" (CERIAS 2008-27): of all
+//! generalizations of a record, the one of least risk whose utility is at least c; or the one of most utility whose risk
+//! is at most c; or the one of least risk − λ · utility. Equal records are solved once.
+//!
+//! A release that is made so is *not* k-anonymous: a record may be the only one with its cells. [`grouped`] generalizes
+//! further until every group has k records.
+
+pub mod jaro;
+pub mod dictionary;
+pub mod search;
+
+use rustc_hash::FxHashMap;
+
+use crate::counts::GroupCounts;
+use crate::error::{Error, ErrorKind, Result, unknown};
+use crate::hierarchy::Hierarchy;
+use crate::random::Random;
+use crate::recode::partition::{Watch, closest_common_ancestor};
+use crate::recode::per_record::dictionary::{Dictionary, Match};
+use crate::recode::per_record::search::{Found, Landscape};
+use crate::recode::{Cell, Recoding, Share, Span, numbered};
+use crate::table::Code;
+
+/// How much a generalization is worth: a sum over the attributes, where a published value has n of the attribute's m
+/// values below it.
+///
+/// The two losses count as what they leave: the loss of `*` everywhere less the loss of the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Utility {
+    /// 1 / n.
+    InverseLeaves,
+    /// ln (m / n).
+    LogLeaves,
+    /// Steps from the value up to `*`.
+    Depth,
+    /// Of the loss (n − 1) / m of Xiao and Tao.
+    ShareKept,
+    /// Of Iyengar's loss metric LM, (n − 1) / (m − 1).
+    LmKept,
+}
+
+impl Utility {
+    pub const ALL: [Utility; 5] =
+        [Utility::InverseLeaves, Utility::LogLeaves, Utility::Depth, Utility::ShareKept, Utility::LmKept];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Utility::InverseLeaves => "inverse-leaves",
+            Utility::LogLeaves => "log-leaves",
+            Utility::Depth => "depth",
+            Utility::ShareKept => "share-kept",
+            Utility::LmKept => "lm-kept",
+        }
+    }
+
+    pub fn words(self) -> &'static str {
+        match self {
+            Utility::InverseLeaves => "Σ 1/n: one over the values that a cell may stand for",
+            Utility::LogLeaves => "Σ ln(m/n): the information that cells give",
+            Utility::Depth => "Σ depth: the generalization steps that are left",
+            Utility::ShareKept => "what is left of the loss Σ (n−1)/m",
+            Utility::LmKept => "what is left of the loss metric Σ (n−1)/(m−1)",
+        }
+    }
+
+    pub fn parse(name: &str) -> Result<Utility> {
+        let named = Utility::ALL.into_iter().find(|utility| utility.name() == name);
+        named.ok_or_else(|| unknown(ErrorKind::Request, "utility model", name, &Utility::ALL.map(Utility::name)))
+    }
+
+    /// Of one attribute: `n` values of `m` below, `depth` steps from `*`.
+    fn of(self, n: u32, m: u32, depth: usize) -> i64 {
+        let (n, m) = (f64::from(n), f64::from(m));
+        let utility = match self {
+            Utility::InverseLeaves => 1.0 / n,
+            Utility::LogLeaves => (m / n).ln(),
+            Utility::Depth => depth as f64,
+            Utility::ShareKept => (m - n) / m,
+            Utility::LmKept => (m - n) / (m - 1.0).max(1.0),
+        };
+        (utility * UTILITY_ONE as f64).round() as i64
+    }
+}
+
+/// How much a published record tells an attacker: of its sensitivity Φ, and of the number |ρ| of people whom it fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Risk {
+    /// Φ / |ρ|, model I.
+    Sensitivity,
+    /// 1 / |ρ|, model II: whose record it is, whatever it says.
+    Identity,
+    /// Φ · ln (1 / |ρ|), model III. It is negative, and a generalization can have a greater risk than what it
+    /// generalizes: it lowers Φ.
+    Entropic,
+}
+
+impl Risk {
+    pub const ALL: [Risk; 3] = [Risk::Sensitivity, Risk::Identity, Risk::Entropic];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Risk::Sensitivity => "sensitivity",
+            Risk::Identity => "identity",
+            Risk::Entropic => "entropic",
+        }
+    }
+
+    pub fn words(self) -> &'static str {
+        match self {
+            Risk::Sensitivity => "Φ/|ρ|: how sensitive the cells are, over the people whom they fit",
+            Risk::Identity => "1/|ρ|: the chance to pick the right one of the people whom the cells fit",
+            Risk::Entropic => "Φ·ln(1/|ρ|): negative; not monotone",
+        }
+    }
+
+    pub fn parse(name: &str) -> Result<Risk> {
+        let named = Risk::ALL.into_iter().find(|risk| risk.name() == name);
+        named.ok_or_else(|| unknown(ErrorKind::Request, "risk model", name, &Risk::ALL.map(Risk::name)))
+    }
+
+    /// Sensitivity in steps of 1 / [`SENSITIVITY_ONE`]; it is exact as a float.
+    pub fn of(self, sensitivity: u64, n_fitting: u64) -> f64 {
+        let (sensitivity, n_fitting) = (sensitivity as f64 / SENSITIVITY_ONE as f64, n_fitting as f64);
+        match self {
+            Risk::Sensitivity => sensitivity / n_fitting,
+            Risk::Identity => 1.0 / n_fitting,
+            // One person is ln 1 = 0, and not −0.
+            Risk::Entropic => 0.0 - sensitivity * n_fitting.ln(),
+        }
+    }
+}
+
+/// Utilities are whole numbers of steps, so that sums do not depend on their order and ties are ties.
+pub const UTILITY_ONE: i64 = 1 << 32;
+
+/// Sensitivities are whole numbers of steps too.
+pub const SENSITIVITY_ONE: u64 = 1 << 24;
+
+/// The greatest sensitivity of a value: sums of those of all attributes are exact as floats.
+const SENSITIVITY_MAX: f64 = 1e6;
+
+/// What is wanted of each record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    /// The least risk. Utility in steps.
+    LeastRisk { utility_at_least: i64 },
+    /// The most utility.
+    MostUtility { risk_at_most: f64 },
+    /// The least risk − λ · utility.
+    Scalar { lambda: f64 },
+}
+
+/// How sensitive the values of each attribute are: by attribute and value of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sensitivities(Vec<Vec<f64>>);
+
+impl Sensitivities {
+    /// Every value of every attribute weighs 1.
+    pub fn equal(hierarchies: &[Hierarchy]) -> Sensitivities {
+        Sensitivities(hierarchies.iter().map(|hierarchy| vec![1.0; hierarchy.level(0).len()]).collect())
+    }
+
+    /// As in the paper: drawn evenly from 0 to 1, the same for the same seed.
+    pub fn random(hierarchies: &[Hierarchy], seed: u64) -> Sensitivities {
+        let source = Random::new(seed);
+        let of_attribute = |(a, hierarchy): (usize, &Hierarchy)| {
+            let mut random = source.part(a as u64);
+            // Never 0, so that what is above does not become 0 by accident.
+            (0..hierarchy.level(0).len()).map(|_| (random.below(1 << 20) + 1) as f64 / (1u64 << 20) as f64).collect()
+        };
+        Sensitivities(hierarchies.iter().enumerate().map(of_attribute).collect())
+    }
+
+    /// Given: for every attribute one weight per value of the table.
+    pub fn given(hierarchies: &[Hierarchy], weights: Vec<Vec<f64>>) -> Result<Sensitivities> {
+        let wrong = |name: &str, what: &str| {
+            Err(Error::new(ErrorKind::Project, format!("the sensitivities of attribute '{name}' {what}"))
+                .hint(format!("every value of the table needs a number from 0 to {SENSITIVITY_MAX}")))
+        };
+        assert_eq!(hierarchies.len(), weights.len(), "weights for every attribute");
+        for (hierarchy, weights) in hierarchies.iter().zip(&weights) {
+            if weights.len() != hierarchy.level(0).len() {
+                return wrong(hierarchy.attribute(), "are missing for some of its values");
+            }
+            if weights.iter().any(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+                return wrong(hierarchy.attribute(), "are not all numbers of at least 0");
+            }
+            if weights.iter().any(|weight| *weight > SENSITIVITY_MAX) {
+                return wrong(hierarchy.attribute(), "are too large");
+            }
+        }
+        Ok(Sensitivities(weights))
+    }
+
+    /// Of one value of the table.
+    pub fn of_value(&self, attribute: usize, value: usize) -> f64 {
+        self.0[attribute][value]
+    }
+
+    /// By level and label of an attribute, in steps: one over the sum of one over the weights below, and 0 for `*`.
+    fn rolled_up(&self, attribute: usize, hierarchy: &Hierarchy) -> Vec<Vec<u64>> {
+        let of_level = |level: usize| {
+            let mut inverse = vec![0.0; hierarchy.level(level).len()];
+            for (value, label) in hierarchy.level(level).of_base().iter().enumerate() {
+                inverse[label.index()] += 1.0 / self.0[attribute][value];
+            }
+            let is_top = level == hierarchy.top();
+            let weight = |inverse: &f64| if is_top { 0 } else { in_steps(1.0 / inverse) };
+            inverse.iter().map(weight).collect()
+        };
+        (0..hierarchy.n_levels()).map(of_level).collect()
+    }
+
+    /// Of any of some values of an attribute.
+    fn of_any(&self, attribute: usize, values: &mut dyn Iterator<Item = usize>) -> u64 {
+        in_steps(1.0 / values.map(|value| 1.0 / self.0[attribute][value]).sum::<f64>())
+    }
+}
+
+fn in_steps(sensitivity: f64) -> u64 {
+    (sensitivity * SENSITIVITY_ONE as f64).round() as u64
+}
+
+/// A table, what its values are worth and how sensitive they are, and whom an attacker knows.
+pub struct Problem<'a> {
+    hierarchies: &'a [Hierarchy],
+    pub utility_model: Utility,
+    pub risk_model: Risk,
+    sensitivities: Sensitivities,
+    /// By attribute, level and label.
+    utility: Vec<Vec<Vec<i64>>>,
+    sensitivity: Vec<Vec<Vec<u64>>>,
+    dictionary: Dictionary,
+}
+
+impl<'a> Problem<'a> {
+    /// Whom the attacker knows is the population that the counts carry, or else the table.
+    pub fn new(
+        counts: &GroupCounts,
+        hierarchies: &'a [Hierarchy],
+        utility_model: Utility,
+        risk_model: Risk,
+        sensitivities: Sensitivities,
+        fit: Match,
+    ) -> Result<Problem<'a>> {
+        if hierarchies.is_empty() {
+            return Err(Error::new(ErrorKind::Request, "there is no quasi-identifier to generalize")
+                .hint("name at least one in the project"));
+        }
+        let utility = hierarchies
+            .iter()
+            .map(|hierarchy| {
+                let m = hierarchy.level(0).len() as u32;
+                let of_level = |level: usize| {
+                    let of_label = |n: u32| utility_model.of(n, m, hierarchy.top() - level);
+                    hierarchy.n_leaves(level).into_iter().map(of_label).collect()
+                };
+                (0..hierarchy.n_levels()).map(of_level).collect()
+            })
+            .collect();
+        let rolled_up = |(a, hierarchy)| sensitivities.rolled_up(a, hierarchy);
+        let sensitivity = hierarchies.iter().enumerate().map(rolled_up).collect();
+        let dictionary = Dictionary::new(counts, hierarchies, fit)?;
+        Ok(Problem { hierarchies, utility_model, risk_model, sensitivities, utility, sensitivity, dictionary })
+    }
+
+    /// The utility of a record as it is, which is the same for all of them.
+    pub fn greatest_utility(&self) -> i64 {
+        self.utility.iter().map(|of_attribute| of_attribute[0].iter().max().copied().unwrap_or(0)).sum()
+    }
+
+    /// A utility as whole steps: a hair less than asked for, so that what can be reached can be asked for.
+    pub fn steps(&self, utility: f64) -> i64 {
+        (utility * UTILITY_ONE as f64).floor() as i64 - self.hierarchies.len() as i64
+    }
+
+    /// The generalizations of a record.
+    pub fn record(&mut self, codes: &[Code]) -> Record<'_> {
+        let chains = codes.iter().enumerate().map(|(a, code)| {
+            let label = |level: usize| self.hierarchies[a].level(level).of_base()[code.index()].0;
+            let rung = |level: usize| Rung {
+                label: label(level),
+                utility: self.utility[a][level][label(level) as usize],
+                sensitivity: self.sensitivity[a][level][label(level) as usize],
+                price: f64::INFINITY,
+            };
+            let mut chain: Vec<Rung> = (0..self.hierarchies[a].n_levels()).map(rung).collect();
+            for level in 1..chain.len() {
+                let here = chain[level];
+                let price = |below: &Rung| match below.utility - here.utility {
+                    0 => f64::INFINITY,
+                    gained => (below.sensitivity - here.sensitivity) as f64 / gained as f64,
+                };
+                chain[level].price = chain[..level].iter().map(price).fold(f64::INFINITY, f64::min);
+            }
+            chain
+        });
+        let chains: Vec<Vec<Rung>> = chains.collect();
+        let labels = Vec::with_capacity(chains.len());
+        Record { chains, risk_model: self.risk_model, dictionary: &mut self.dictionary, labels, near: None }
+    }
+
+    /// Solves every group of equal records; none where nothing will do.
+    pub fn solve_all(&mut self, counts: &GroupCounts, goal: Goal, watch: &Watch) -> Result<Vec<Option<Vec<u8>>>> {
+        let mut solved = Vec::with_capacity(counts.n_groups());
+        for group in 0..counts.n_groups() {
+            if group % 256 == 0 {
+                watch.check()?;
+            }
+            solved.push(search::optimum(&mut self.record(counts.codes(group)), goal).levels);
+            (watch.progress)(counts.size(group));
+        }
+        Ok(solved)
+    }
+
+    /// The risk and utility of every published group of a recoding, with its number of records. Suppressed records
+    /// are as if they were published as `*` everywhere.
+    ///
+    /// Cells that are no labels count as all of their values; their depth is that of the closest label above.
+    pub fn points(&self, recoding: &Recoding) -> Vec<Point> {
+        let of_cells: Vec<Vec<(i64, u64)>> = (0..self.hierarchies.len())
+            .map(|a| recoding.cells(a).iter().map(|cell| self.of_cell(a, &cell.span)).collect())
+            .collect();
+        let mut points = Vec::with_capacity(recoding.n_groups() + 1);
+        for (group, n_records) in recoding.sizes().into_iter().enumerate() {
+            let spans: Vec<&Span> = (0..self.hierarchies.len()).map(|a| &recoding.cell(group, a).span).collect();
+            let of_cell = |a: usize| of_cells[a][recoding.row(group)[a] as usize];
+            let (utility, sensitivity) = (0..spans.len()).map(of_cell).fold((0, 0), |(u, s), (v, t)| (u + v, s + t));
+            let n_fitting = self.dictionary.n_fitting_spans(&spans);
+            let risk = self.risk_model.of(sensitivity, n_fitting);
+            points.push(Point { risk, utility, n_records, sensitivity, n_fitting });
+        }
+        if recoding.n_suppressed() > 0 {
+            let tops: Vec<Span> = self.hierarchies.iter().map(|h| Span::Label(h.top() as u8, Code(0))).collect();
+            let n_fitting = self.dictionary.n_fitting_spans(&tops.iter().collect::<Vec<_>>());
+            let utility = self.utility.iter().map(|of_attribute| of_attribute[of_attribute.len() - 1][0]).sum();
+            let n_records = recoding.n_suppressed();
+            let risk = self.risk_model.of(0, n_fitting);
+            points.push(Point { risk, utility, n_records, sensitivity: 0, n_fitting });
+        }
+        points
+    }
+
+    /// The utility and the sensitivity of a cell.
+    fn of_cell(&self, a: usize, span: &Span) -> (i64, u64) {
+        let hierarchy = &self.hierarchies[a];
+        let of_label =
+            |level: usize, code: Code| (self.utility[a][level][code.index()], self.sensitivity[a][level][code.index()]);
+        let codes: Vec<Code> = match span {
+            Span::Value(code) => return of_label(0, *code),
+            Span::Label(level, code) => return of_label(usize::from(*level), *code),
+            Span::Range(low, high) | Span::Middle(low, high) => (low.0..=high.0).map(Code).collect(),
+            Span::Set(codes) => codes.clone(),
+        };
+        let m = hierarchy.level(0).len() as u32;
+        let depth = hierarchy.top() - closest_common_ancestor(hierarchy, &codes).0;
+        let sensitivity = match codes.len() as u32 == m {
+            true => 0,
+            false => self.sensitivities.of_any(a, &mut codes.iter().map(|code| code.index())),
+        };
+        (self.utility_model.of(codes.len() as u32, m, depth), sensitivity)
+    }
+}
+
+/// What is published of some records, as a point of the risk–utility map.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    pub risk: f64,
+    /// In steps.
+    pub utility: i64,
+    pub n_records: u64,
+    /// In steps.
+    pub sensitivity: u64,
+    /// The people of the dictionary whom the cells fit.
+    pub n_fitting: u64,
+}
+
+/// One generalization of one value.
+#[derive(Clone, Copy, Debug)]
+struct Rung {
+    label: u32,
+    utility: i64,
+    sensitivity: u64,
+    /// The least sensitivity per utility with which more can be said.
+    price: f64,
+}
+
+/// The generalizations of one record.
+pub struct Record<'a> {
+    /// By attribute and level.
+    chains: Vec<Vec<Rung>>,
+    risk_model: Risk,
+    dictionary: &'a mut Dictionary,
+    /// Room for the labels of one generalization.
+    labels: Vec<(u8, u32)>,
+    /// Of the rows of the dictionary that matter, the lowest levels at which each fits, and how many people it is.
+    near: Option<Vec<(Vec<u8>, u64)>>,
+}
+
+impl Record<'_> {
+    fn n_attributes(&self) -> usize {
+        self.chains.len()
+    }
+
+    fn top(&self, attribute: usize) -> u8 {
+        (self.chains[attribute].len() - 1) as u8
+    }
+
+    fn risk_model(&self) -> Risk {
+        self.risk_model
+    }
+
+    fn rungs<'b>(&'b self, levels: &'b [u8]) -> impl Iterator<Item = &'b Rung> {
+        self.chains.iter().zip(levels).map(|(chain, level)| &chain[usize::from(*level)])
+    }
+
+    fn sensitivity(&self, levels: &[u8]) -> u64 {
+        self.rungs(levels).map(|rung| rung.sensitivity).sum()
+    }
+
+    /// How many people a generalization fits.
+    pub fn n_fitting(&mut self, levels: &[u8]) -> u64 {
+        self.labels.clear();
+        let of = self.chains.iter().zip(levels).map(|(chain, &level)| (level, chain[usize::from(level)].label));
+        self.labels.extend(of);
+        self.dictionary.n_fitting(&self.labels)
+    }
+
+    /// How many generalizations there are.
+    fn n_generalizations(&self) -> f64 {
+        self.chains.iter().map(|chain| chain.len() as f64).product()
+    }
+
+    /// Keeps the rows of the dictionary that fit some generalization with enough utility: the most specific one that a
+    /// row fits has the lowest level of each attribute at which it does.
+    fn keep_near(&mut self, needed: i64) {
+        let labels: Vec<Vec<u32>> =
+            self.chains.iter().map(|chain| chain.iter().map(|rung| rung.label).collect()).collect();
+        let utility = |levels: &[u8]| self.rungs(levels).map(|rung| rung.utility).sum::<i64>();
+        let near = self.dictionary.lowest_levels(&labels).filter(|(levels, _)| utility(levels) >= needed).collect();
+        self.near = Some(near);
+    }
+
+    fn has_near(&self) -> bool {
+        self.near.is_some()
+    }
+
+    fn forget_near(&mut self) {
+        self.near = None;
+    }
+
+    /// Of the rows that were kept, the people who fit something with enough utility below a corner of which the
+    /// attributes before `first` are fixed. Where the corner has enough itself, these are all whom it fits.
+    fn n_near(&self, corner: &[u8], first: usize, needed: i64) -> u64 {
+        let fixed: i64 = self.rungs(corner).take(first).map(|rung| rung.utility).sum();
+        let fits = |levels: &[u8]| {
+            levels.iter().zip(corner).all(|(level, corner)| level <= corner)
+                && fixed + self.rungs(levels).skip(first).map(|rung| rung.utility).sum::<i64>() >= needed
+        };
+        let near = self.near.as_ref().expect("rows were kept");
+        near.iter().filter(|(levels, _)| fits(levels)).map(|(_, size)| size).sum::<u64>().max(1)
+    }
+
+    /// The most utility below a corner of which the attributes before `first` are fixed.
+    fn utility_below(&self, corner: &[u8], first: usize) -> i64 {
+        let fixed: i64 = self.rungs(corner).take(first).map(|rung| rung.utility).sum();
+        fixed + self.chains[first..].iter().map(|chain| chain[0].utility).sum::<i64>()
+    }
+
+    /// The most sensitivity below a corner of which the attributes before `first` are fixed.
+    fn sensitivity_below(&self, corner: &[u8], first: usize) -> u64 {
+        let fixed: u64 = self.rungs(corner).take(first).map(|rung| rung.sensitivity).sum();
+        fixed + self.chains[first..].iter().map(|chain| chain[0].sensitivity).sum::<u64>()
+    }
+
+    /// The sensitivity that more utility costs at least, below a corner of which the attributes before `first` are fixed:
+    /// the cheapest attributes give all that they have.
+    fn sensitivity_for(&self, corner: &[u8], first: usize, missing: i64) -> u64 {
+        let (mut missing, mut cost) = (missing, 0.0);
+        let mut is_used = 0u64;
+        while missing > 0 {
+            let free = self.chains.iter().zip(corner).enumerate().skip(first);
+            let unused = free.filter(|(a, _)| *a >= 64 || is_used >> a & 1 == 0);
+            let prices = unused.map(|(a, (chain, level))| {
+                let rung = &chain[usize::from(*level)];
+                (rung.price, a, chain[0].utility - rung.utility)
+            });
+            let cheapest = prices.filter(|(price, ..)| price.is_finite()).min_by(|x, y| x.0.total_cmp(&y.0));
+            let Some((price, a, has)) = cheapest else { break };
+            // Beyond the attributes that are kept track of, the cheapest has no end.
+            let given = if a < 64 { has.min(missing) } else { missing };
+            is_used |= 1u64.checked_shl(a as u32).unwrap_or(0);
+            cost += price * given as f64;
+            missing -= given;
+        }
+        (cost * (1.0 - 1e-12)).floor() as u64
+    }
+
+    /// Moves a corner down to the closest one below which everything with enough utility is; false where nothing has.
+    fn lower_to(&self, corner: &mut [u8], first: usize, needed: i64) -> bool {
+        if needed == i64::MIN {
+            return true;
+        }
+        // What all others may lose together when one attribute is looked at.
+        let spare = self.utility_below(corner, first) - needed;
+        if spare < 0 {
+            return false;
+        }
+        for (chain, level) in self.chains[first..].iter().zip(&mut corner[first..]) {
+            while chain[0].utility - chain[usize::from(*level)].utility > spare {
+                *level -= 1;
+            }
+        }
+        true
+    }
+}
+
+impl Landscape for Record<'_> {
+    fn tops(&self) -> Vec<u8> {
+        (0..self.n_attributes()).map(|attribute| self.top(attribute)).collect()
+    }
+
+    fn utility(&self, levels: &[u8]) -> i64 {
+        self.rungs(levels).map(|rung| rung.utility).sum()
+    }
+
+    fn risk(&mut self, levels: &[u8]) -> f64 {
+        self.risk_model.of(self.sensitivity(levels), self.n_fitting(levels))
+    }
+}
+
+/// Says what is published of each record, where every group of equal records has its own levels.
+///
+/// # Guarantee
+/// Every record is published, with the labels of its own values at its own levels. How many share them is not looked at:
+/// the release is not k-anonymous.
+pub fn recode(counts: &GroupCounts, hierarchies: &[Hierarchy], levels: &[Vec<u8>]) -> Recoding {
+    let labels = |a: usize, base: usize| {
+        let level = levels[base][a];
+        (level, hierarchies[a].level(usize::from(level)).of_base()[counts.codes(base)[a].index()])
+    };
+    let bases = 0..counts.n_groups();
+    let mut columns = Vec::with_capacity(hierarchies.len());
+    let mut cells = Vec::with_capacity(hierarchies.len());
+    for (a, hierarchy) in hierarchies.iter().enumerate() {
+        let positions = hierarchy.positions();
+        let missing = counts.domains()[a].missing();
+        let (column, n_cells) = numbered(bases.clone().map(|base| labels(a, base)));
+        let mut of_attribute = vec![None; n_cells];
+        for (base, &number) in column.iter().enumerate() {
+            of_attribute[number as usize].get_or_insert_with(|| {
+                let (level, code) = labels(a, base);
+                let text = hierarchy.level(usize::from(level)).labels()[code.index()].clone();
+                let is_missing = level == 0 && missing == Some(code);
+                Cell::new(text, is_missing, Span::Label(level, code), hierarchy, positions.as_deref())
+            });
+        }
+        columns.push(column);
+        cells.push(of_attribute.into_iter().map(|cell| cell.expect("every number has a cell")).collect());
+    }
+    let row = |base: usize| columns.iter().map(|column| column[base]).collect::<Vec<u32>>();
+    let (groups, n_groups) = numbered(bases.clone().map(row));
+    let mut rows = vec![Vec::new(); n_groups];
+    for base in bases.clone().rev() {
+        rows[groups[base] as usize] = row(base);
+    }
+    let share = |base: usize| vec![Share { cell: None, group: Some(groups[base]), n_records: counts.size(base) }];
+    let is_exact = (0..hierarchies.len()).map(|a| levels.iter().all(|levels| levels[a] == 0)).collect();
+    Recoding::new(bases.map(share), cells, rows, is_exact)
+}
+
+/// Generalizes records further until every group of a release has at least k of them.
+///
+/// Groups that are too small climb: each raises the attribute whose next label loses the least utility, and those that
+/// have become alike are one group, until all are large enough or `*` everywhere. If those are too few, the smallest of
+/// the others join them.
+///
+/// # Guarantee
+/// Every group of the release has k records, where the table has. No level is lower than before.
+pub fn grouped(problem: &Problem, counts: &GroupCounts, mut levels: Vec<Vec<u8>>, k: u64) -> Result<Vec<Vec<u8>>> {
+    if k == 0 || k > counts.n_records() {
+        let message = format!("groups of {k} records cannot be made of {}", counts.n_records());
+        return Err(Error::new(ErrorKind::Request, message).hint("ask for a k from 1 to the number of records"));
+    }
+    let label = |a: usize, base: usize, level: u8| {
+        problem.hierarchies[a].level(usize::from(level)).of_base()[counts.codes(base)[a].index()]
+    };
+    let tops: Vec<u8> = problem.hierarchies.iter().map(|hierarchy| hierarchy.top() as u8).collect();
+    loop {
+        let cells = |base: usize| -> Vec<(u8, Code)> {
+            levels[base].iter().enumerate().map(|(a, &level)| (level, label(a, base, level))).collect()
+        };
+        let mut groups: FxHashMap<Vec<(u8, Code)>, (u64, Vec<usize>)> = FxHashMap::default();
+        for base in 0..counts.n_groups() {
+            let (size, bases) = groups.entry(cells(base)).or_default();
+            *size += counts.size(base);
+            bases.push(base);
+        }
+        let mut small: Vec<(u64, Vec<usize>)> = groups.values().filter(|(size, _)| *size < k).cloned().collect();
+        if small.is_empty() {
+            return Ok(levels);
+        }
+        let is_top = |bases: &Vec<usize>| levels[bases[0]] == tops;
+        if small.iter().all(|(_, bases)| is_top(bases)) {
+            // Too few are `*` everywhere, and nobody else is too few: the smallest of the others comes along.
+            let others = groups.values().filter(|(_, bases)| !is_top(bases));
+            let (_, bases) = others.min_by_key(|(size, bases)| (*size, bases[0])).expect("the table has k records");
+            small = vec![(0, bases.clone())];
+            small[0].1.iter().for_each(|&base| levels[base].clone_from(&tops));
+            continue;
+        }
+        for (_, bases) in small {
+            // All of a group have the same labels, and so does the next label above.
+            let base = bases[0];
+            let lost = |a: &usize| {
+                let level = levels[base][*a];
+                let utility = |level: u8| problem.utility[*a][usize::from(level)][label(*a, base, level).index()];
+                utility(level) - utility(level + 1)
+            };
+            let can_climb = (0..tops.len()).filter(|&a| levels[base][a] < tops[a]);
+            if let Some(a) = can_climb.min_by_key(|a| (lost(a), *a)) {
+                bases.iter().for_each(|&base| levels[base][a] += 1);
+            }
+        }
+    }
+}
+
+/// How a search is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    BestFirst,
+    Walk,
+    Optimum,
+}
+
+impl Search {
+    pub const ALL: [Search; 3] = [Search::BestFirst, Search::Walk, Search::Optimum];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Search::BestFirst => "best-first",
+            Search::Walk => "walk",
+            Search::Optimum => "optimum",
+        }
+    }
+
+    pub fn solve(self, record: &mut Record, goal: Goal) -> Found {
+        match self {
+            Search::BestFirst => search::best_first(record, goal),
+            Search::Walk => search::walk(record, goal),
+            Search::Optimum => search::optimum(record, goal),
+        }
+    }
+
+    /// Whether it finds the best, provided that, for the walk, not everything will do.
+    pub fn is_exact(self, risk: Risk, goal: Goal) -> bool {
+        let is_monotone = risk != Risk::Entropic;
+        match (self, goal) {
+            (Search::Optimum, _) | (Search::BestFirst, Goal::MostUtility { .. }) => true,
+            (Search::Walk, Goal::Scalar { .. }) => false,
+            _ => is_monotone,
+        }
+    }
+}

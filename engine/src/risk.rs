@@ -1,0 +1,157 @@
+//! How likely someone is to be found in a table: the prosecutor's, the journalist's and the marketer's view, and how many
+//! records stand alone.
+//!
+//! A *prosecutor* knows that the person is in the table: 1 over the records of the group. A *journalist* knows only that
+//! the person is in the population: 1 over the people of the population who look the same. A *marketer* links all
+//! records and counts the ones that are right. (El Emam, "Guide to the de-identification of personal health
+//! information", 2013.) Where no population is known, the table counts as one: the worst case.
+
+use rustc_hash::FxHashMap;
+
+use crate::counts::GroupCounts;
+use crate::table::Code;
+
+/// The risk of the records of a table as one kind of attacker sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct View {
+    pub highest: f64,
+    pub average: f64,
+    /// Records whose risk is above the threshold.
+    pub n_at_risk: u64,
+}
+
+/// How likely the people of a table are to be found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Risks {
+    pub n_records: u64,
+    pub n_groups: u64,
+    pub prosecutor: View,
+    pub journalist: View,
+    /// The share of all records that an attacker who links every one gets right.
+    pub marketer: f64,
+    /// Records that stand alone in the table.
+    pub n_unique: u64,
+    /// Of these, the ones that stand alone in the population, where that is known.
+    pub n_unique_in_population: Option<u64>,
+}
+
+/// Judges groups by the number of their records and of the people of the population who look the same; none where no
+/// population is known. A risk above `threshold` is too much.
+pub fn risks(groups: impl Iterator<Item = (u64, Option<u64>)>, threshold: f64) -> Risks {
+    let nobody = View { highest: 0.0, average: 0.0, n_at_risk: 0 };
+    let (mut prosecutor, mut journalist) = (nobody, nobody);
+    let (mut n_records, mut n_groups, mut n_unique) = (0, 0, 0);
+    let mut n_unique_in_population = None;
+    for (size, people) in groups.filter(|(size, _)| *size > 0) {
+        let alike = people.unwrap_or(size).max(size);
+        for (view, crowd) in [(&mut prosecutor, size), (&mut journalist, alike)] {
+            let risk = 1.0 / crowd as f64;
+            view.highest = view.highest.max(risk);
+            view.average += size as f64 * risk;
+            view.n_at_risk += if risk > threshold { size } else { 0 };
+        }
+        n_records += size;
+        n_groups += 1;
+        n_unique += u64::from(size == 1);
+        if people.is_some() {
+            *n_unique_in_population.get_or_insert(0) += u64::from(alike == 1);
+        }
+    }
+    let share = 1.0 / n_records.max(1) as f64;
+    prosecutor.average *= share;
+    journalist.average *= share;
+    let marketer = journalist.average;
+    Risks { n_records, n_groups, prosecutor, journalist, marketer, n_unique, n_unique_in_population }
+}
+
+/// How many of the records that stand alone in a sample also stand alone in the population, as Zayatz (1991) estimates it.
+///
+/// Groups of the population are taken to be as large as those of the sample are, and each person to be in the sample with
+/// the probability `sampled`. Then a group of F people leaves one record with probability F · p · (1 − p)^(F − 1), and by
+/// Bayes' rule some of the records that stand alone come from groups of one. An estimate: it is coarse for small samples.
+pub fn estimated_unique_in_population(sizes: &[u64], sampled: f64) -> f64 {
+    let mut n_of_size: FxHashMap<u64, u64> = FxHashMap::default();
+    sizes.iter().for_each(|size| *n_of_size.entry(*size).or_insert(0) += 1);
+    let mut by_size: Vec<(u64, u64)> = n_of_size.into_iter().collect();
+    by_size.sort_unstable();
+    let alone = |(size, n): &(u64, u64)| {
+        let size = *size as f64;
+        *n as f64 * size * sampled * (1.0 - sampled).powf(size - 1.0)
+    };
+    let all: f64 = by_size.iter().map(alone).sum();
+    let n_unique = by_size.iter().find(|(size, _)| *size == 1).map_or(0, |(_, n)| *n) as f64;
+    if all == 0.0 { 0.0 } else { n_unique * (n_unique * sampled) / all }
+}
+
+/// What one quasi-identifier does to the risk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contribution {
+    pub attribute: String,
+    /// By this attribute alone, the records that stand alone and the average risk.
+    pub n_unique_alone: u64,
+    pub average_alone: f64,
+    /// By all others: how many stand alone, and how low the average risk gets, when it is left out.
+    pub n_unique_without: u64,
+    pub average_without: f64,
+}
+
+/// What each quasi-identifier does to the risk of being found in the table.
+pub fn contributions(counts: &GroupCounts) -> Vec<Contribution> {
+    let n_attributes = counts.domains().len();
+    let by = |is_meant: &dyn Fn(usize) -> bool| {
+        let mut sizes: FxHashMap<Vec<Code>, u64> = FxHashMap::default();
+        for group in 0..counts.n_groups() {
+            let codes = counts.codes(group).iter().enumerate().filter(|(a, _)| is_meant(*a)).map(|(_, code)| *code);
+            *sizes.entry(codes.collect()).or_insert(0) += counts.size(group);
+        }
+        risks(sizes.into_values().map(|size| (size, None)), 1.0)
+    };
+    let contribution = |attribute: usize| {
+        let (alone, without) = (by(&|a| a == attribute), by(&|a| a != attribute));
+        Contribution {
+            attribute: counts.domains()[attribute].name().to_string(),
+            n_unique_alone: alone.n_unique,
+            average_alone: alone.prosecutor.average,
+            n_unique_without: without.n_unique,
+            average_without: without.prosecutor.average,
+        }
+    };
+    (0..n_attributes).map(contribution).collect()
+}
+
+/// By group of the counts, its records and the people of the population who look the same.
+pub fn crowds(counts: &GroupCounts) -> Vec<(u64, Option<u64>)> {
+    let people: Option<FxHashMap<&[Code], u64>> = counts.population().map(|population| population.groups().collect());
+    let of_group = |group: usize| {
+        let alike = people.as_ref().map(|people| people.get(counts.codes(group)).copied().unwrap_or(0));
+        (counts.size(group), alike)
+    };
+    (0..counts.n_groups()).map(of_group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_groups_by_hand() {
+        let found = risks([(1, None), (2, None), (5, None)].into_iter(), 0.4);
+        assert_eq!((found.n_records, found.n_groups, found.n_unique), (8, 3, 1));
+        assert_eq!(found.prosecutor, View { highest: 1.0, average: 3.0 / 8.0, n_at_risk: 3 });
+        assert_eq!((found.journalist, found.marketer), (found.prosecutor, 3.0 / 8.0));
+        assert_eq!(found.n_unique_in_population, None);
+        let found = risks([(1, Some(1)), (1, Some(4)), (2, Some(8)), (1, Some(0))].into_iter(), 0.3);
+        assert_eq!(found.journalist, View { highest: 1.0, average: (1.0 + 0.25 + 0.25 + 1.0) / 5.0, n_at_risk: 2 });
+        assert_eq!((found.n_unique, found.n_unique_in_population), (3, Some(2)));
+        assert_eq!(risks(std::iter::empty(), 0.1).prosecutor.highest, 0.0);
+    }
+
+    #[test]
+    fn the_estimate_is_right_where_it_can_be_known() {
+        // Everybody is in the sample: who stands alone, stands alone.
+        assert_eq!(estimated_unique_in_population(&[1, 1, 1, 2, 7], 1.0), 3.0);
+        assert_eq!(estimated_unique_in_population(&[2, 7], 0.5), 0.0);
+        // Half are: of one group of one (½) and one of two (2 · ½ · ½ = ½), a record alone is as likely from either.
+        assert_eq!(estimated_unique_in_population(&[1, 2], 0.5), 0.5);
+    }
+}

@@ -1,0 +1,354 @@
+//! Records generalized one by one: the paper's example, every search against brute force, models against their formulas.
+
+mod common;
+
+use common::random::small_tables;
+use common::{Made, all_level_vectors, counts_of};
+use incrowd::recode::Span;
+use incrowd::recode::partition::Watch;
+use incrowd::recode::per_record::dictionary::Match;
+use incrowd::recode::per_record::search::{Landscape, best_first, optimum, optimum_by, walk};
+use incrowd::recode::per_record::{
+    Goal, Problem, Record, Risk, SENSITIVITY_ONE, Search, Sensitivities, UTILITY_ONE, Utility, grouped, recode,
+};
+use incrowd::{ErrorKind, GroupCounts, Hierarchy, Missing, Rule};
+use proptest::prelude::*;
+
+fn problem<'a>(made: &'a Made, utility: Utility, risk: Risk, seed: u64) -> Problem<'a> {
+    let weights = Sensitivities::random(&made.hierarchies, seed);
+    Problem::new(&made.counts, &made.hierarchies, utility, risk, weights, Match::Exact).expect("a good problem")
+}
+
+/// The least cost of any generalization, each of them looked at.
+fn least_cost(landscape: &mut impl Landscape, goal: Goal) -> Option<f64> {
+    let all = all_level_vectors(&landscape.tops());
+    all.iter().filter_map(|levels| cost(landscape, levels, goal)).min_by(f64::total_cmp)
+}
+
+fn cost(landscape: &mut impl Landscape, levels: &[u8], goal: Goal) -> Option<f64> {
+    let (risk, utility) = (landscape.risk(levels), landscape.utility(levels));
+    goal.cost(risk, utility)
+}
+
+/// Goals of every kind, from what is easy to what is out of reach.
+fn goals(record: &mut Record, share: f64) -> Vec<Goal> {
+    let greatest = record.utility(&vec![0; record.tops().len()]);
+    let risks: Vec<f64> = all_level_vectors(&record.tops()).iter().map(|levels| record.risk(levels)).collect();
+    let (low, high) = (risks.iter().copied().fold(f64::MAX, f64::min), risks.iter().copied().fold(f64::MIN, f64::max));
+    vec![
+        Goal::LeastRisk { utility_at_least: (greatest as f64 * share) as i64 },
+        Goal::LeastRisk { utility_at_least: greatest },
+        Goal::LeastRisk { utility_at_least: greatest + 1 },
+        Goal::LeastRisk { utility_at_least: i64::MIN / 2 },
+        Goal::MostUtility { risk_at_most: low + (high - low) * share },
+        Goal::MostUtility { risk_at_most: low - 1.0 },
+        Goal::Scalar { lambda: share },
+        Goal::Scalar { lambda: share / 10.0 },
+    ]
+}
+
+// ---- The paper's example ----
+
+/// Figure 5: two attributes with four and five levels, named from `t` at the top to `a` at the bottom. The paper gives
+/// the risk and utility of twelve; the others are ours, in the order that its Figure 6 implies.
+struct Figure5;
+
+impl Figure5 {
+    /// By steps down from the top.
+    const NODES: [[(char, f64, i64); 5]; 4] = [
+        [('t', 0.0, 0), ('s', 10.0, 4), ('q', 21.0, 9), ('n', 25.0, 13), ('j', 55.0, 17)],
+        [('r', 12.0, 2), ('p', 15.0, 7), ('m', 24.0, 12), ('i', 40.0, 16), ('f', 62.0, 18)],
+        [('o', 14.0, 5), ('l', 22.0, 11), ('h', 30.0, 14), ('e', 60.0, 21), ('c', 70.0, 25)],
+        [('k', 16.0, 8), ('g', 23.0, 12), ('d', 45.0, 17), ('b', 63.0, 23), ('a', 80.0, 30)],
+    ];
+
+    fn node(levels: &[u8]) -> (char, f64, i64) {
+        Figure5::NODES[3 - usize::from(levels[0])][4 - usize::from(levels[1])]
+    }
+}
+
+impl Landscape for Figure5 {
+    fn tops(&self) -> Vec<u8> {
+        vec![3, 4]
+    }
+
+    fn utility(&self, levels: &[u8]) -> i64 {
+        Figure5::node(levels).2
+    }
+
+    fn risk(&mut self, levels: &[u8]) -> f64 {
+        Figure5::node(levels).1
+    }
+}
+
+#[test]
+fn figures_5_and_6() {
+    let goal = Goal::LeastRisk { utility_at_least: 18 };
+    let name = |levels: Option<Vec<u8>>| Figure5::node(&levels.expect("found")).0;
+    let best = best_first(&mut Figure5, goal);
+    assert_eq!(best.n_visited, 18);
+    // The text names f; its own numbers, and Figure 5, say e.
+    assert_eq!(name(best.levels), 'e');
+    let walked = walk(&mut Figure5, goal);
+    assert_eq!(walked.n_visited, 11);
+    assert_eq!(name(walked.levels), 'e');
+    assert_eq!(least_cost(&mut Figure5, goal), Some(60.0));
+}
+
+// ---- Every search against brute force ----
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn searches_find_the_least_cost(table in small_tables(), share in 0.0..1.0f64, seed in 0..9u64) {
+        let made = table.make();
+        for (utility, risk) in Utility::ALL.into_iter().flat_map(|u| Risk::ALL.map(|r| (u, r))) {
+            let mut problem = problem(&made, utility, risk, seed);
+            for group in 0..made.counts.n_groups().min(6) {
+                let mut record = problem.record(made.counts.codes(group));
+                for goal in goals(&mut record, share) {
+                    let least = least_cost(&mut record, goal);
+                    let by_rows = optimum_by(&mut record, goal, true).levels;
+                    let by_rows = by_rows.and_then(|levels| cost(&mut record, &levels, goal));
+                    prop_assert_eq!(by_rows, least, "by rows {:?} {:?} {:?}", utility, risk, goal);
+                    for search in Search::ALL.into_iter().filter(|search| search.is_exact(risk, goal)) {
+                        let found = search.solve(&mut record, goal);
+                        let found = found.levels.and_then(|levels| cost(&mut record, &levels, goal));
+                        // Where everything will do, the walk has no frontier to walk along.
+                        let ends = [vec![0; record.tops().len()], record.tops()];
+                        let all_will_do = ends.iter().all(|levels| cost(&mut record, levels, goal).is_some());
+                        if search == Search::Walk && all_will_do {
+                            prop_assert_eq!(found, None);
+                        } else {
+                            prop_assert_eq!(found, least, "{} {:?} {:?} {:?}", search.name(), utility, risk, goal);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ours_looks_at_no_more_than_best_first(table in small_tables(), share in 0.0..1.0f64, seed in 0..9u64) {
+        let made = table.make();
+        let mut problem = problem(&made, Utility::Depth, Risk::Sensitivity, seed);
+        let goal = Goal::LeastRisk { utility_at_least: (problem.greatest_utility() as f64 * share) as i64 };
+        for group in 0..made.counts.n_groups() {
+            let mut record = problem.record(made.counts.codes(group));
+            let by_rows = optimum_by(&mut record, goal, true);
+            let (ours, theirs) = (optimum(&mut record, goal), best_first(&mut record, goal));
+            prop_assert!(by_rows.n_visited <= ours.n_visited.max(theirs.n_visited));
+            prop_assert!(ours.n_visited <= theirs.n_visited, "{} > {} for {:?}", ours.n_visited, theirs.n_visited, goal);
+        }
+    }
+
+    #[test]
+    fn models_are_their_formulas(table in small_tables(), seed in 0..9u64) {
+        let made = table.make();
+        let (counts, hierarchies) = (&made.counts, &made.hierarchies);
+        for (utility, risk) in Utility::ALL.into_iter().flat_map(|u| Risk::ALL.map(|r| (u, r))) {
+            let mut problem = problem(&made, utility, risk, seed);
+            let greatest = problem.greatest_utility();
+            for group in 0..counts.n_groups().min(4) {
+                let codes = counts.codes(group);
+                let mut record = problem.record(codes);
+                prop_assert_eq!(record.utility(&vec![0; codes.len()]), greatest);
+                for levels in all_level_vectors(&record.tops()) {
+                    let (u, r) = plain(counts, hierarchies, codes, &levels, utility, risk, seed);
+                    prop_assert!((record.utility(&levels) as f64 / UTILITY_ONE as f64 - u).abs() < 1e-6);
+                    prop_assert!((record.risk(&levels) - r).abs() < 1e-5 * counts.n_records() as f64);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn grouped_records_have_k_and_only_rise(table in small_tables(), k in 1..9u64, share in 0.0..1.0f64) {
+        let made = table.make();
+        prop_assume!(k <= made.counts.n_records());
+        let mut problem = problem(&made, Utility::LogLeaves, Risk::Sensitivity, 1);
+        let goal = Goal::LeastRisk { utility_at_least: (problem.greatest_utility() as f64 * share) as i64 };
+        let solved = problem.solve_all(&made.counts, goal, &Watch::default()).expect("nobody stops it");
+        let before: Vec<Vec<u8>> = solved.into_iter().map(|levels| levels.expect("within reach")).collect();
+        let after = grouped(&problem, &made.counts, before.clone(), k).expect("enough records");
+        let recoding = recode(&made.counts, &made.hierarchies, &after);
+        prop_assert!(recoding.sizes_as_seen().iter().all(|size| *size >= k));
+        prop_assert_eq!(recoding.sizes().iter().sum::<u64>(), made.counts.n_records());
+        for (before, after) in before.iter().zip(&after) {
+            prop_assert!(before.iter().zip(after).all(|(before, after)| before <= after));
+        }
+    }
+
+    #[test]
+    fn a_recoding_says_what_the_search_found(table in small_tables(), share in 0.0..1.0f64) {
+        let made = table.make();
+        let mut problem = problem(&made, Utility::ShareKept, Risk::Sensitivity, 3);
+        let goal = Goal::LeastRisk { utility_at_least: (problem.greatest_utility() as f64 * share) as i64 };
+        let solved = problem.solve_all(&made.counts, goal, &Watch::default()).expect("nobody stops it");
+        let levels: Vec<Vec<u8>> = solved.into_iter().map(|levels| levels.expect("within reach")).collect();
+        let recoding = recode(&made.counts, &made.hierarchies, &levels);
+        let points = problem.points(&recoding);
+        for group in 0..made.counts.n_groups() {
+            let published = recoding.shares(group)[0].group.expect("everything is published") as usize;
+            for a in 0..made.hierarchies.len() {
+                let of_base = made.hierarchies[a].level(usize::from(levels[group][a])).of_base();
+                let expected = Span::Label(levels[group][a], of_base[made.counts.codes(group)[a].index()]);
+                prop_assert_eq!(&recoding.cell(published, a).span, &expected);
+            }
+            let mut record = problem.record(made.counts.codes(group));
+            prop_assert_eq!(points[published].risk, record.risk(&levels[group]));
+            prop_assert_eq!(points[published].utility, record.utility(&levels[group]));
+        }
+    }
+}
+
+/// Utility and risk straight from the paper's formulas.
+fn plain(
+    counts: &GroupCounts,
+    hierarchies: &[Hierarchy],
+    codes: &[incrowd::table::Code],
+    levels: &[u8],
+    utility: Utility,
+    risk: Risk,
+    seed: u64,
+) -> (f64, f64) {
+    let label = |a: usize, code: usize| hierarchies[a].level(usize::from(levels[a])).of_base()[code];
+    let fits = |group: &usize| {
+        (0..codes.len()).all(|a| label(a, counts.codes(*group)[a].index()) == label(a, codes[a].index()))
+    };
+    let n_fitting: u64 = (0..counts.n_groups()).filter(fits).map(|group| counts.size(group)).sum();
+    let (mut u, mut phi) = (0.0, 0.0);
+    for a in 0..codes.len() {
+        let hierarchy = &hierarchies[a];
+        let m = hierarchy.level(0).len() as f64;
+        let here = label(a, codes[a].index());
+        let n = (0..hierarchy.level(0).len()).filter(|&value| label(a, value) == here).count() as f64;
+        u += match utility {
+            Utility::InverseLeaves => 1.0 / n,
+            Utility::LogLeaves => (m / n).ln(),
+            Utility::Depth => hierarchy.top() as f64 - f64::from(levels[a]),
+            Utility::ShareKept => (m - 1.0) / m - (n - 1.0) / m,
+            Utility::LmKept if m == 1.0 => 0.0,
+            Utility::LmKept => 1.0 - (n - 1.0) / (m - 1.0),
+        };
+        if usize::from(levels[a]) < hierarchy.top() {
+            phi += rolled_up(
+                hierarchy,
+                &Sensitivities::random(hierarchies, seed),
+                a,
+                usize::from(levels[a]),
+                here.index(),
+            );
+        }
+    }
+    let n_fitting = n_fitting as f64;
+    let risk = match risk {
+        Risk::Sensitivity => phi / n_fitting,
+        Risk::Identity => 1.0 / n_fitting,
+        Risk::Entropic => phi * (1.0 / n_fitting).ln(),
+    };
+    (u, risk)
+}
+
+/// The paper's rule, child by child.
+fn rolled_up(hierarchy: &Hierarchy, weights: &Sensitivities, a: usize, level: usize, label: usize) -> f64 {
+    if level == 0 {
+        return weights.of_value(a, label);
+    }
+    let below = hierarchy.level(level - 1).parents();
+    let children = (0..below.len()).filter(|&child| below[child].index() == label);
+    1.0 / children.map(|child| 1.0 / rolled_up(hierarchy, weights, a, level - 1, child)).sum::<f64>()
+}
+
+// ---- Where the published searches stop short ----
+
+/// Two numbers in intervals: 1 and 2 are twice there, 3 and 4 once.
+fn four_records() -> (GroupCounts, Vec<Hierarchy>) {
+    let rows: Vec<Vec<Option<String>>> = [[1, 1], [1, 2], [2, 1], [2, 2], [3, 4], [4, 3]]
+        .iter()
+        .map(|row| row.iter().map(|n| Some(n.to_string())).collect())
+        .collect();
+    let counts = counts_of(&["x", "y"], &[], &Missing::default(), &rows);
+    let rule = Rule::intervals(vec![2.0], 1.0).expect("a good rule");
+    let hierarchies = counts.domains().iter().map(|domain| rule.resolve(domain).expect("numbers")).collect();
+    (counts, hierarchies)
+}
+
+#[test]
+fn the_published_walk_stops_short_where_there_is_no_frontier() {
+    let (counts, hierarchies) = four_records();
+    let weights = Sensitivities::equal(&hierarchies);
+    let mut problem =
+        Problem::new(&counts, &hierarchies, Utility::InverseLeaves, Risk::Sensitivity, weights, Match::Exact)
+            .expect("good");
+    let mut record = problem.record(counts.codes(0));
+    // Even all-`*` has 1/4 + 1/4: everything will do, no node has an infeasible generalization.
+    let goal = Goal::LeastRisk { utility_at_least: UTILITY_ONE / 2 };
+    assert_eq!(walk(&mut record, goal).levels, None);
+    assert_eq!(best_first(&mut record, goal).levels, Some(vec![2, 2]));
+    assert_eq!(optimum(&mut record, goal).levels, Some(vec![2, 2]));
+}
+
+#[test]
+fn the_published_searches_stop_short_where_risk_is_not_monotone() {
+    let (counts, hierarchies) = four_records();
+    let weights = Sensitivities::equal(&hierarchies);
+    let mut problem =
+        Problem::new(&counts, &hierarchies, Utility::Depth, Risk::Entropic, weights, Match::Exact).expect("good");
+    let mut record = problem.record(counts.codes(0));
+    // One step kept is enough, but two of them say more to a crowd that is as large: less risk by model III.
+    let goal = Goal::LeastRisk { utility_at_least: UTILITY_ONE };
+    let least = least_cost(&mut record, goal).expect("something will do");
+    let cost_of = |levels: Option<Vec<u8>>, record: &mut Record| cost(record, &levels.expect("found"), goal);
+    let found = optimum(&mut record, goal).levels;
+    assert_eq!(cost_of(found, &mut record), Some(least));
+    let found = best_first(&mut record, goal).levels;
+    assert!(cost_of(found, &mut record) > Some(least));
+    let found = walk(&mut record, goal).levels;
+    assert!(cost_of(found, &mut record) > Some(least));
+}
+
+// ---- Dictionaries, weights and bad input ----
+
+#[test]
+fn a_dictionary_of_others_and_alike_names() {
+    let row = |texts: &[&str]| texts.iter().map(|text| Some(text.to_string())).collect::<Vec<_>>();
+    let table = counts_of(&["name"], &[], &Missing::default(), &[row(&["martha"]), row(&["dixon"])]);
+    let others = [row(&["marhta"]), row(&["martha"]), row(&["martha"]), row(&["dwayne"])];
+    let others = counts_of(&["name"], &[], &Missing::default(), &others);
+    let counts = table.with_population(&others);
+    let hierarchies: Vec<Hierarchy> =
+        counts.domains().iter().map(|domain| Rule::Flat.resolve(domain).expect("any")).collect();
+    let n_fitting = |fit: Match| {
+        let weights = Sensitivities::equal(&hierarchies);
+        let mut problem =
+            Problem::new(&counts, &hierarchies, Utility::Depth, Risk::Identity, weights, fit).expect("good");
+        let mut of = |group: usize, level: u8| problem.record(counts.codes(group)).n_fitting(&[level]);
+        // In the order of the alphabet; whom the dictionary lacks is there all the same.
+        [of(0, 0), of(1, 0), of(0, 1)]
+    };
+    assert_eq!(n_fitting(Match::Exact), [1, 2, 4]);
+    assert_eq!(n_fitting(Match::Similar(0.8)), [1, 3, 4]);
+}
+
+#[test]
+fn bad_weights_and_similarities_are_refused() {
+    let (counts, hierarchies) = four_records();
+    for weights in [vec![vec![1.0; 4], vec![1.0, -1.0, 1.0, 1.0]], vec![vec![1.0; 4], vec![1.0; 3]]] {
+        let error = Sensitivities::given(&hierarchies, weights).expect_err("refused");
+        assert_eq!(error.kind(), ErrorKind::Project);
+        assert!(error.message().contains("'y'"), "{error}");
+    }
+    let given = Sensitivities::given(&hierarchies, vec![vec![0.0; 4], vec![2.0; 4]]).expect("good");
+    let mut problem =
+        Problem::new(&counts, &hierarchies, Utility::Depth, Risk::Sensitivity, given, Match::Exact).expect("good");
+    // Two values of weight 2 weigh 1 together; one of six records is 1, 2.
+    assert_eq!(problem.record(counts.codes(0)).risk(&[2, 1]), 1.0 / 4.0);
+    assert_eq!(problem.record(counts.codes(0)).risk(&[0, 0]), 2.0);
+    assert_eq!(Risk::Sensitivity.of(SENSITIVITY_ONE, 4), 0.25);
+    for fit in [Match::Similar(0.0), Match::Similar(1.5), Match::Similar(f64::NAN)] {
+        let weights = Sensitivities::equal(&hierarchies);
+        assert!(Problem::new(&counts, &hierarchies, Utility::Depth, Risk::Identity, weights, fit).is_err());
+    }
+}

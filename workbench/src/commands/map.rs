@@ -1,0 +1,278 @@
+//! `incrowd map`: every scheme and every method's release as a point of risk and utility.
+
+use std::path::PathBuf;
+
+use incrowd::recode::method::Method;
+use incrowd::recode::partition::Watch;
+use incrowd::recode::per_record::{Goal, Point, Problem, Risk, recode};
+use incrowd::recode::{Recoding, global};
+use incrowd::scheme::{Schemes, n_schemes};
+use incrowd::wire::{counted_words, grouped, rounded};
+use incrowd::{Answer, Criteria, Error, ErrorKind, Level, Quality, Ranking, Request, Result, Scheme, negotiate};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use crate::chart::{self, Chart, Line, svg};
+use crate::count::Counted;
+use crate::local::Local;
+use crate::page::{self, escape};
+use crate::per_record::{PerRecordArgs, as_number};
+use crate::staged::write_whole;
+use crate::talk::{Exit, Talk, columns, go_on};
+use crate::wishes::ProjectArgs;
+
+/// Draw every scheme and every method's release as a point of risk and utility
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+One chart per risk model: small dots are the schemes of the lattice, nothing suppressed; lines are the records
+generalized one by one for 10 to 90 % of the greatest utility, and the releases of each method for several k. Risk and
+utility are means over the records. --utility-at-least and --risk-at-most draw a line each. Model III is shown as its
+distance from the least risk on the map, because it is negative.
+
+Examples:
+  incrowd map -o map.html
+  incrowd map --ks 1,5,10,50,100 --methods mondrian,top-down --utility-at-least 50% -o map.html --json")]
+pub struct Args {
+    #[command(flatten)]
+    pub project: ProjectArgs,
+    #[command(flatten)]
+    pub per_record: PerRecordArgs,
+    /// The k of releases to compare with
+    #[arg(long, value_name = "K,…", value_delimiter = ',', default_values_t = [1, 2, 5, 10, 20, 50, 100])]
+    pub ks: Vec<u64>,
+    /// The local methods to compare with
+    #[arg(long, value_name = "METHOD,…", value_delimiter = ',', default_values_t = ["mondrian".to_string(), "top-down".into()])]
+    pub methods: Vec<String>,
+    /// Page or picture to write, .html or .svg (the first chart)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// The most schemes that are drawn.
+const N_SCHEMES_MAX: u64 = 20_000;
+
+/// A release on the map, by its means over the records under every risk model.
+struct Place {
+    series: String,
+    name: String,
+    utility: f64,
+    risks: [f64; 3],
+}
+
+pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
+    let project = args.project.open()?;
+    let methods = args.methods.iter().map(|name| Method::parse(name)).collect::<Result<Vec<_>>>()?;
+    if let Some(path) = args.output.as_ref().filter(|path| path.exists() && !args.force) {
+        return Err(crate::staged::exists(path));
+    }
+    let privacy = args.project.no_privacy(&project, talk)?;
+    let counted = args.per_record.count(&project, args.project.choice(&privacy), talk)?;
+    let places = args.project.on_threads(|| places(args, &methods, &counted, talk))??;
+    let lines = constraint_lines(args, &counted)?;
+    let of_place = |place: &Place| -> Value {
+        let risks = Risk::ALL.iter().zip(place.risks).map(|(risk, of)| (risk.name().to_string(), json!(rounded(of))));
+        json!({ "series": place.series, "name": place.name, "utility": rounded(place.utility),
+                "risk": Value::Object(risks.collect()) })
+    };
+    let (utility, _) = args.per_record.models()?;
+    talk.json(&json!({
+        "utility_model": utility.name(),
+        "utility_at_least": lines.0.map(rounded),
+        "risk_at_most": lines.1,
+        "points": places.iter().map(of_place).collect::<Vec<_>>(),
+        "frontier": Risk::ALL.iter().enumerate().map(|(r, risk)| {
+            let frontier: Vec<Value> = frontier(&places, r).into_iter().map(of_place).collect();
+            (risk.name().to_string(), json!(frontier))
+        }).collect::<serde_json::Map<_, _>>(),
+    }));
+    let shown: Vec<&Place> = places.iter().filter(|place| place.series != SCHEMES).collect();
+    let row = |place: &&Place| {
+        let risks = place.risks.iter().map(|risk| format!("{risk:.4}"));
+        [place.series.clone(), place.name.clone(), format!("{:.3}", place.utility)].into_iter().chain(risks).collect()
+    };
+    let rows: Vec<Vec<String>> = shown.iter().map(row).collect();
+    let header = ["series", "release", "utility", "sensitivity", "identity", "entropic"];
+    talk.say(columns(&header, &rows, &[0, 1]));
+    if let Some(path) = &args.output {
+        let charts: Vec<String> =
+            (0..Risk::ALL.len()).map(|r| svg(&chart(&places, r, utility.name(), lines))).collect();
+        let text = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("svg") => charts[0].clone(),
+            _ => html(&charts, &header.map(String::from), &rows),
+        };
+        write_whole(path, text.as_bytes(), args.force)?;
+        talk.say(format!("\n  map  {}", path.display()));
+    }
+    Ok(Exit::Done)
+}
+
+const SCHEMES: &str = "scheme";
+
+/// Everything that is on the map.
+fn places(args: &Args, methods: &[Method], counted: &Counted, talk: &Talk) -> Result<Vec<Place>> {
+    let (utility, risk) = args.per_record.models()?;
+    let mut problem = args.per_record.problem(counted, utility, risk)?;
+    let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
+    let mut places = Vec::new();
+    let yardstick = counted.yardstick([])?;
+    match n_schemes(hierarchies) {
+        Some(n) if n <= N_SCHEMES_MAX => {
+            let schemes = Schemes::new(hierarchies)?;
+            let bar = talk.things("schemes", n, "schemes");
+            let place = |place: usize| {
+                go_on(&bar)?;
+                let scheme = schemes.scheme(place);
+                let recoding = global::recode(counts, hierarchies, &scheme, &yardstick, &Criteria::default());
+                bar.inc(1);
+                Ok(mean(SCHEMES, scheme.to_string(), &problem, &recoding))
+            };
+            places = (0..schemes.len()).into_par_iter().map(place).collect::<Result<Vec<_>>>()?;
+            bar.finish_and_clear();
+        }
+        _ => talk.note(format!("more than {} schemes are not drawn", grouped(N_SCHEMES_MAX))),
+    }
+    for tenth in 1..=9 {
+        let utility_at_least = problem.greatest_utility() / 10 * tenth;
+        let solved = problem.solve_all(counts, Goal::LeastRisk { utility_at_least }, &Watch::default())?;
+        let levels: Vec<Vec<u8>> = solved.into_iter().map(|levels| levels.expect("within reach")).collect();
+        let recoding = recode(counts, hierarchies, &levels);
+        places.push(mean(crate::per_record::PER_RECORD, format!("{tenth}0 %"), &problem, &recoding));
+    }
+    let weights = counted.weights();
+    let lattice = counted.annotate([], false, &Default::default())?;
+    for &k in args.ks.iter().filter(|k| (1..=counts.n_records()).contains(*k)) {
+        let criteria = Criteria::of(Some(k), None);
+        let level_max = Scheme::new(hierarchies.iter().map(|hierarchy| Level(hierarchy.top() as u8)).collect());
+        let best_by = Ranking::from(Quality::Ncp);
+        let request = Request { criteria: criteria.clone(), level_max, n_suppressed_max: 0, best_by };
+        if let Answer::Exact(offer) = negotiate(&lattice, &request)? {
+            let recoding = global::recode(counts, hierarchies, &offer.scheme, &yardstick, &criteria);
+            places.push(mean("global", format!("k = {k}"), &problem, &recoding));
+        }
+        for &method in methods {
+            let bar = talk.things(method.name(), counts.n_records(), "records");
+            let recoding = Local::new(method).recode(counted, &weights, &criteria, &bar)?;
+            bar.finish_and_clear();
+            places.push(mean(method.name(), format!("k = {k}"), &problem, &recoding));
+        }
+    }
+    Ok(places)
+}
+
+/// A recoding as one point per risk model.
+fn mean(series: &str, name: String, problem: &Problem, recoding: &Recoding) -> Place {
+    let points = problem.points(recoding);
+    let n: u64 = points.iter().map(|point| point.n_records).sum();
+    let mean = |of: &dyn Fn(&Point) -> f64| {
+        points.iter().map(|point| of(point) * point.n_records as f64).sum::<f64>() / n.max(1) as f64
+    };
+    Place {
+        series: series.to_string(),
+        name,
+        utility: mean(&|point| as_number(point.utility)),
+        risks: Risk::ALL.map(|risk| mean(&|point| risk.of(point.sensitivity, point.n_fitting))),
+    }
+}
+
+/// What no other point beats on risk and utility together, by increasing risk.
+fn frontier(places: &[Place], r: usize) -> Vec<&Place> {
+    let mut order: Vec<&Place> = places.iter().collect();
+    order.sort_by(|a, b| a.risks[r].total_cmp(&b.risks[r]).then(b.utility.total_cmp(&a.utility)));
+    let mut most = f64::NEG_INFINITY;
+    order.retain(|place| {
+        let is_better = place.utility > most;
+        most = most.max(place.utility);
+        is_better
+    });
+    order
+}
+
+/// The utility that is wanted at least, and the risk at most.
+fn constraint_lines(args: &Args, counted: &Counted) -> Result<(Option<f64>, Option<f64>)> {
+    let (utility, risk) = args.per_record.models()?;
+    let problem = args.per_record.problem(counted, utility, risk)?;
+    let only = PerRecordArgs { risk_at_most: None, lambda: None, ..args.per_record.clone() };
+    let at_least = match args.per_record.utility_at_least {
+        Some(_) => match only.goal(&problem)? {
+            Goal::LeastRisk { utility_at_least } => Some(as_number(utility_at_least)),
+            _ => None,
+        },
+        None => None,
+    };
+    if args.per_record.risk_at_most.is_some_and(|risk| !risk.is_finite()) {
+        return Err(Error::new(ErrorKind::Request, "--risk-at-most is a number").hint("for example 0.05"));
+    }
+    Ok((at_least, args.per_record.risk_at_most))
+}
+
+fn chart(places: &[Place], r: usize, utility: &str, (at_least, at_most): (Option<f64>, Option<f64>)) -> Chart {
+    let least = match Risk::ALL[r] {
+        Risk::Entropic => places.iter().map(|place| place.risks[r]).fold(f64::INFINITY, f64::min),
+        _ => 0.0,
+    };
+    let point = |place: &Place| chart::Point {
+        x: place.risks[r] - least,
+        y: place.utility,
+        title: format!("{} {}: risk {:.4}, utility {:.3}", place.series, place.name, place.risks[r], place.utility),
+    };
+    let mut series: Vec<&str> = Vec::new();
+    for place in places.iter().filter(|place| place.series != SCHEMES) {
+        if !series.contains(&place.series.as_str()) {
+            series.push(&place.series);
+        }
+    }
+    let x_max = places.iter().map(|place| place.risks[r] - least).fold(1e-9, f64::max);
+    let y_max = places.iter().map(|place| place.utility).fold(1e-9, f64::max);
+    let straight = |name: &str, ends: [(f64, f64); 2]| Line {
+        name: name.to_string(),
+        points: ends.map(|(x, y)| chart::Point { x, y, title: name.to_string() }).into(),
+    };
+    let of_series = |series: &&str| {
+        let mut points: Vec<chart::Point> = places.iter().filter(|place| place.series == *series).map(point).collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        Line { name: series.to_string(), points }
+    };
+    let mut lines: Vec<Line> = series.iter().map(of_series).collect();
+    lines.push(Line { name: "frontier".to_string(), points: frontier(places, r).into_iter().map(point).collect() });
+    lines.extend(at_least.map(|y| straight("utility wanted", [(0.0, y), (x_max, y)])));
+    lines.extend(at_most.map(|x| straight("risk allowed", [(x - least, 0.0), (x - least, y_max)])));
+    Chart {
+        title: format!("Risk ({}) and utility ({utility})", Risk::ALL[r].name()),
+        x_name: format!("risk: {}", Risk::ALL[r].words()),
+        y_name: format!("utility ({utility})"),
+        x_max,
+        y_max,
+        x_label: |x| format!("{x:.3}"),
+        y_label: |y| format!("{y:.1}"),
+        is_stepped: false,
+        dots: places.iter().filter(|place| place.series == SCHEMES).map(point).collect(),
+        lines,
+    }
+}
+
+fn html(charts: &[String], header: &[String], rows: &[Vec<String>]) -> String {
+    let title = "Risk and utility";
+    let sections: String = charts
+        .iter()
+        .zip(Risk::ALL)
+        .map(|(chart, risk)| {
+            format!(
+                "<section>\n<h2>{}</h2>\n<figure style=\"margin: 0\">\n{chart}</figure>\n</section>\n",
+                escape(risk.words())
+            )
+        })
+        .collect();
+    page::document(
+        title,
+        &format!(
+            "<header>\n<p class=\"eyebrow\">Every release is a bargain</p>\n<h1>{title}</h1>\n<p>Small dots are the schemes \
+             of the lattice; up and to the left is better. Records that are generalized one by one are not k-anonymous.</p>\n\
+             </header>\n{sections}<section>\n<h2>The releases</h2>\n<p class=\"note\">Means over the {}.</p>\n{}</section>\n",
+            counted_words(rows.len() as u64, "release"),
+            page::table(header, rows),
+        ),
+    )
+}

@@ -1,0 +1,271 @@
+//! Every record of a counted project generalized on its own: what the flags ask for, and what came of it.
+
+use std::path::{Path, PathBuf};
+
+use incrowd::judge::{Judgement, judge};
+use incrowd::recode::Recoding;
+use incrowd::recode::partition::Watch;
+use incrowd::recode::per_record::dictionary::Match;
+use incrowd::recode::per_record::{Goal, Problem, Risk, Sensitivities, UTILITY_ONE, Utility, grouped, recode};
+use incrowd::wire::{Distribution, FileHash, PerRecord, per_record_statement, rounded};
+use incrowd::{Criteria, Error, ErrorKind, Hierarchy, Result};
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+
+use crate::count::{Choice, Counted, count};
+use crate::project::Project;
+use crate::staged::sha256;
+use crate::talk::Talk;
+
+/// What `publish` calls it.
+pub const PER_RECORD: &str = "per-record";
+
+/// Flags of releases whose records are generalized one by one.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "With --method per-record: every record on its own; the release is NOT k-anonymous")]
+pub struct PerRecordArgs {
+    /// The least risk that leaves every record this utility: a number, or a share such as 60% of a record's as it is
+    #[arg(long, value_name = "U|P%", allow_hyphen_values = true)]
+    pub utility_at_least: Option<String>,
+    /// The most utility that leaves every record at most this risk
+    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    pub risk_at_most: Option<f64>,
+    /// The least risk − LAMBDA · utility
+    #[arg(long, value_name = "LAMBDA", allow_hyphen_values = true)]
+    pub lambda: Option<f64>,
+    /// How utility is measured [default: depth]
+    #[arg(long, value_name = "MODEL", value_parser = Utility::ALL.map(Utility::name))]
+    pub utility: Option<String>,
+    /// How risk is measured [default: sensitivity]
+    #[arg(long, value_name = "MODEL", value_parser = Risk::ALL.map(Risk::name))]
+    pub risk: Option<String>,
+    /// Whom an attacker knows: a table with the same quasi-identifiers [default: the table itself]
+    #[arg(long, value_name = "FILE")]
+    pub dictionary: Option<PathBuf>,
+    /// Texts of the dictionary fit that are alike by at least this (Jaro, from 0 to 1) [default: the same text]
+    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    pub similarity: Option<f64>,
+    /// How sensitive values are: a CSV file with the columns attribute, value, weight [default: all 1]
+    #[arg(long, value_name = "FILE", conflicts_with = "weights_seed")]
+    pub weights: Option<PathBuf>,
+    /// Random sensitivities from 0 to 1, as in the paper
+    #[arg(long, value_name = "N")]
+    pub weights_seed: Option<u64>,
+    /// Afterwards, generalize further until every group has K records
+    #[arg(long, value_name = "K")]
+    pub also_k: Option<u64>,
+}
+
+impl PerRecordArgs {
+    /// The first flag that is given, if any.
+    pub fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            ("--utility-at-least", self.utility_at_least.is_some()),
+            ("--risk-at-most", self.risk_at_most.is_some()),
+            ("--lambda", self.lambda.is_some()),
+            ("--utility", self.utility.is_some()),
+            ("--risk", self.risk.is_some()),
+            ("--dictionary", self.dictionary.is_some()),
+            ("--similarity", self.similarity.is_some()),
+            ("--weights", self.weights.is_some()),
+            ("--weights-seed", self.weights_seed.is_some()),
+            ("--also-k", self.also_k.is_some()),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+    }
+
+    /// Counts the project, and the dictionary with it.
+    pub fn count(&self, project: &Project, choice: Choice, talk: &Talk) -> Result<Counted> {
+        let Some(path) = &self.dictionary else { return count(project, &choice, talk) };
+        let absolute = std::path::absolute(path).map_err(|error| crate::io_error(path, error))?;
+        let with = Project { population: Some(absolute.display().to_string()), ..project.clone() };
+        count(&with, &Choice { with_population: true, ..choice }, talk)
+    }
+
+    pub fn models(&self) -> Result<(Utility, Risk)> {
+        let utility = self.utility.as_deref().map_or(Ok(Utility::Depth), Utility::parse)?;
+        let risk = self.risk.as_deref().map_or(Ok(Risk::Sensitivity), Risk::parse)?;
+        Ok((utility, risk))
+    }
+
+    /// The problem that the flags pose, with other models where they are given.
+    pub fn problem<'a>(&self, counted: &'a Counted, utility: Utility, risk: Risk) -> Result<Problem<'a>> {
+        let hierarchies = &counted.hierarchies[..];
+        let sensitivities = match (&self.weights, self.weights_seed) {
+            (Some(path), _) => given_sensitivities(path, hierarchies)?,
+            (None, Some(seed)) => Sensitivities::random(hierarchies, seed),
+            (None, None) => Sensitivities::equal(hierarchies),
+        };
+        let fit = self.similarity.map_or(Match::Exact, Match::Similar);
+        Problem::new(&counted.counts, hierarchies, utility, risk, sensitivities, fit)
+    }
+
+    pub fn goal(&self, problem: &Problem) -> Result<Goal> {
+        let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
+        match (&self.utility_at_least, self.risk_at_most, self.lambda) {
+            (Some(text), None, None) => {
+                let share = text.strip_suffix('%').map(|share| share.trim().parse::<f64>().map(|p| p / 100.0));
+                let steps = match share {
+                    Some(Ok(share)) if (0.0..=1.0).contains(&share) => {
+                        (problem.greatest_utility() as f64 * share).floor() as i64
+                    }
+                    None => match text.trim().parse::<f64>() {
+                        Ok(utility) if utility.is_finite() && utility.abs() < 1e6 => problem.steps(utility),
+                        _ => return wrong(format!("'{text}' is not a utility"), "for example --utility-at-least 60%"),
+                    },
+                    _ => return wrong(format!("'{text}' is not a share"), "for example --utility-at-least 60%"),
+                };
+                Ok(Goal::LeastRisk { utility_at_least: steps })
+            }
+            (None, Some(risk_at_most), None) if risk_at_most.is_finite() => Ok(Goal::MostUtility { risk_at_most }),
+            (None, None, Some(lambda)) if lambda.is_finite() && lambda >= 0.0 => Ok(Goal::Scalar { lambda }),
+            (None, None, None) => wrong(
+                "nothing says what is wanted of each record".into(),
+                "give --utility-at-least, --risk-at-most or --lambda",
+            ),
+            (None, Some(_), None) | (None, None, Some(_)) => wrong(
+                "--risk-at-most and --lambda are numbers; --lambda is at least 0".into(),
+                "for example --risk-at-most 0.05",
+            ),
+            _ => wrong(
+                "several things are wanted at once".into(),
+                "give one of --utility-at-least, --risk-at-most, --lambda",
+            ),
+        }
+    }
+
+    fn goal_as_json(&self, problem: &Problem, goal: Goal) -> Value {
+        match goal {
+            Goal::LeastRisk { utility_at_least } => {
+                let asked = self.utility_at_least.as_deref().unwrap_or_default();
+                json!({ "utility_at_least": rounded(as_number(utility_at_least)), "asked": asked,
+                        "greatest": rounded(as_number(problem.greatest_utility())) })
+            }
+            Goal::MostUtility { risk_at_most } => json!({ "risk_at_most": risk_at_most }),
+            Goal::Scalar { lambda } => json!({ "lambda": lambda }),
+        }
+    }
+}
+
+pub fn as_number(utility: i64) -> f64 {
+    utility as f64 / UTILITY_ONE as f64
+}
+
+/// Reads a weight for every value of every quasi-identifier. No value is named in an error.
+fn given_sensitivities(path: &Path, hierarchies: &[Hierarchy]) -> Result<Sensitivities> {
+    let wrong = |message: String| Error::new(ErrorKind::Project, message).at(path.display().to_string());
+    let hint = "the first line is attribute,value,weight; every value of the table needs a number of at least 0";
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(path).map_err(|error| {
+        let message = error.to_string();
+        match error.into_kind() {
+            csv::ErrorKind::Io(error) => crate::io_error(path, error),
+            _ => wrong(format!("cannot be read: {message}")),
+        }
+    })?;
+    let header = reader.headers().map_err(|_| wrong("has a first line that is no text".into()).hint(hint))?;
+    if header.iter().map(str::trim).ne(["attribute", "value", "weight"]) {
+        return Err(wrong("does not have the columns attribute, value, weight".into()).hint(hint));
+    }
+    let mut weights: Vec<Vec<f64>> =
+        hierarchies.iter().map(|hierarchy| vec![f64::NAN; hierarchy.level(0).len()]).collect();
+    for (line, row) in (2..).zip(reader.records()) {
+        let row = row.map_err(|_| wrong(format!("line {line} is no text")).hint(hint))?;
+        let (Some(name), Some(value), Some(weight), 3) = (row.get(0), row.get(1), row.get(2), row.len()) else {
+            return Err(wrong(format!("line {line} does not have three cells")).hint(hint));
+        };
+        let weight: f64 = weight.trim().parse().unwrap_or(f64::NAN);
+        if !(weight.is_finite() && weight >= 0.0) {
+            return Err(wrong(format!("the weight in line {line} is not a number of at least 0")).hint(hint));
+        }
+        // Other attributes and values that this table does not have are nobody's concern.
+        let Some(a) = hierarchies.iter().position(|hierarchy| hierarchy.attribute() == name) else { continue };
+        if let Some(code) = hierarchies[a].level(0).labels().iter().position(|label| label == value) {
+            weights[a][code] = weight;
+        }
+    }
+    for (hierarchy, weights) in hierarchies.iter().zip(&weights) {
+        let n_missing = weights.iter().filter(|weight| weight.is_nan()).count();
+        if n_missing > 0 {
+            let (name, n) = (hierarchy.attribute(), weights.len());
+            return Err(wrong(format!("{n_missing} of {n} values of attribute '{name}' have no weight")).hint(hint));
+        }
+    }
+    Sensitivities::given(hierarchies, weights).map_err(|error| error.at(path.display().to_string()))
+}
+
+/// What came of it.
+pub struct Made {
+    pub criteria: Criteria,
+    pub recoding: Recoding,
+    pub judgement: Judgement,
+    pub facts: PerRecord,
+    pub seed: Option<u64>,
+}
+
+/// Why nothing came of it.
+pub enum Outcome {
+    Made(Box<Made>),
+    /// More utility is wanted than records have as they are: this much.
+    OutOfReach {
+        greatest_utility: f64,
+    },
+    /// So many records cannot have as little risk.
+    TooRisky {
+        n_records: u64,
+    },
+}
+
+/// Solves every record, and groups them where that is asked for.
+pub fn make(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Result<Outcome> {
+    let (utility_model, risk_model) = args.models()?;
+    let mut problem = args.problem(counted, utility_model, risk_model)?;
+    let goal = args.goal(&problem)?;
+    let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
+    let greatest = problem.greatest_utility();
+    if matches!(goal, Goal::LeastRisk { utility_at_least } if utility_at_least > greatest) {
+        return Ok(Outcome::OutOfReach { greatest_utility: rounded(as_number(greatest)) });
+    }
+    let watch = Watch { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
+    let solved = problem.solve_all(counts, goal, &watch)?;
+    let unsolved = solved.iter().enumerate().filter(|(_, levels)| levels.is_none());
+    let n_records: u64 = unsolved.map(|(group, _)| counts.size(group)).sum();
+    if n_records > 0 {
+        return Ok(Outcome::TooRisky { n_records });
+    }
+    let mut levels: Vec<Vec<u8>> = solved.into_iter().flatten().collect();
+    if let Some(k) = args.also_k {
+        levels = grouped(&problem, counts, levels, k)?;
+    }
+    let recoding = recode(counts, hierarchies, &levels);
+    let criteria = Criteria::of(args.also_k, None);
+    let judgement = judge(counts, hierarchies, &counted.weights(), &counted.yardstick([])?, &recoding)?;
+    let points = problem.points(&recoding);
+    let is_below = |utility: i64| matches!(goal, Goal::LeastRisk { utility_at_least } if utility < utility_at_least);
+    let dictionary = match &args.dictionary {
+        Some(path) => Some(FileHash {
+            name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            sha256: sha256(path)?,
+        }),
+        None => None,
+    };
+    let sensitivities = match (&args.weights, args.weights_seed) {
+        (Some(_), _) => "given",
+        (None, Some(_)) => "random from the seed",
+        (None, None) => "1 for every value",
+    };
+    let facts = PerRecord {
+        statement: per_record_statement(args.also_k),
+        also_k: args.also_k,
+        utility_model: utility_model.name().to_string(),
+        risk_model: risk_model.name().to_string(),
+        goal: args.goal_as_json(&problem, goal),
+        sensitivities: sensitivities.to_string(),
+        dictionary,
+        similarity: args.similarity,
+        greatest_utility: rounded(as_number(greatest)),
+        risk: Distribution::of(points.iter().map(|point| (point.risk, point.n_records)).collect()),
+        utility: Distribution::of(points.iter().map(|point| (as_number(point.utility), point.n_records)).collect()),
+        n_records_below: points.iter().filter(|point| is_below(point.utility)).map(|point| point.n_records).sum(),
+    };
+    Ok(Outcome::Made(Box::new(Made { criteria, recoding, judgement, facts, seed: args.weights_seed })))
+}

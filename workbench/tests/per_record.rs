@@ -1,0 +1,191 @@
+//! Records generalized one by one, and risk, as a user asks for them.
+
+mod support;
+
+use serde_json::Value;
+use support::{Folder, Ran};
+
+const PROJECT: &str = r#"
+[data]
+path = "people.csv"
+
+[attributes.age]
+role = "quasi-identifier"
+hierarchy = { intervals = [10, 20], origin = 0 }
+
+[attributes.city]
+role = "quasi-identifier"
+hierarchy = { tree = { North = ["Oslo", "Umea"], South = ["Rome", "Pisa"] } }
+
+[attributes.disease]
+role = "sensitive"
+"#;
+
+fn people(n_records: usize) -> Folder {
+    let record = |i: usize| {
+        let city = ["Oslo", "Umea", "Rome", "Pisa"][(i * 7 / 3) % 4];
+        format!("{},{city},{}\n", 20 + (i * 13) % 60, ["flu", "ulcer", "gastritis"][(i * 5) % 3])
+    };
+    let csv = format!("age,city,disease\n{}", (0..n_records).map(record).collect::<String>());
+    Folder::with(&[("people.csv", &csv), ("incrowd.toml", PROJECT)])
+}
+
+fn run(folder: &Folder, line: &str) -> Ran {
+    folder.run(&line.split_whitespace().collect::<Vec<_>>())
+}
+
+fn certificate(folder: &Folder) -> Value {
+    serde_json::from_str(&folder.read("r.csv.certificate.json")).expect("a certificate is JSON")
+}
+
+#[test]
+fn a_release_of_single_records_promises_no_k_and_says_so() {
+    let folder = people(200);
+    let line = "publish --method per-record --utility-at-least 50% --weights-seed 3 -o r.csv --json";
+    let said = run(&folder, line).ends(0).json();
+    assert_eq!((said["n_records_published"].as_u64(), said["n_records_suppressed"].as_u64()), (Some(200), Some(0)));
+    let certificate = certificate(&folder);
+    assert_eq!(certificate["criteria"], serde_json::json!({}));
+    assert_eq!(certificate["seed"], 3);
+    let per_record = &certificate["per_record"];
+    assert!(per_record["statement"].as_str().expect("a text").contains("not k-anonymous"));
+    // Three steps for each attribute but one for the tree: five in all; half of them is more than two.
+    assert_eq!(per_record["greatest_utility"], 5.0);
+    assert!(per_record["utility"]["least"].as_f64() >= Some(3.0), "{per_record}");
+    assert!(folder.read("r.csv.report.html").contains("No k is promised."));
+    assert!(folder.read("r.csv.report.html").contains("not k-anonymous"));
+    let verdict = run(&folder, "verify r.csv --json").ends(0).json();
+    assert_eq!(verdict["holds"], true);
+    // Whoever asks the file for k gets an honest no.
+    run(&folder, "verify r.csv --quasi-identifiers age,city --k 50 --json").ends(1);
+}
+
+#[test]
+fn a_broken_claim_about_single_records_is_found() {
+    let folder = people(200);
+    run(&folder, "publish --method per-record --utility-at-least 3 -o r.csv").ends(0);
+    let text = folder.read("r.csv.certificate.json");
+    for (what, instead) in [
+        ("\"also_k\": null", "\"also_k\": 5"),
+        ("is not k-anonymous", "is k-anonymous"),
+        ("\"n_records_published\": 200", "\"n_records_published\": 199"),
+    ] {
+        assert!(text.contains(what), "{what}");
+        folder.write("r.csv.certificate.json", text.replace(what, instead));
+        assert_eq!(run(&folder, "verify r.csv --json").ends(1).json()["holds"], false, "{what}");
+    }
+}
+
+#[test]
+fn also_k_keeps_k() {
+    let folder = people(200);
+    run(&folder, "publish --method per-record --utility-at-least 60% --also-k 7 -o r.csv").ends(0);
+    let verdict = run(&folder, "verify r.csv --json").ends(0).json();
+    assert!(verdict["smallest_group"].as_u64() >= Some(7), "{verdict}");
+    assert_eq!(certificate(&folder)["criteria"]["k"]["promised"], 7);
+}
+
+#[test]
+fn the_dual_and_the_scalar_form() {
+    let folder = people(200);
+    run(&folder, "publish --method per-record --risk identity --risk-at-most 0.2 -o r.csv").ends(0);
+    let greatest = &certificate(&folder)["per_record"]["risk"]["greatest"];
+    assert!(greatest.as_f64() <= Some(0.2), "{greatest}");
+    run(&folder, "publish --method per-record --utility log-leaves --risk entropic --lambda 0.1 -o r.csv --force")
+        .ends(0);
+    run(&folder, "publish --method per-record --risk identity --risk-at-most 0.0001 -o s.csv --json").ends(1);
+    assert!(!folder.has("s.csv"));
+}
+
+#[test]
+fn dictionaries_and_weights_from_files() {
+    let folder = people(60);
+    folder.write("known.csv", "city,age,x\nOslo,20,1\nOsla,33,2\nRome,40,3\n");
+    let line = "publish --method per-record --utility-at-least 2 --dictionary known.csv --similarity 0.8 -o r.csv";
+    // A value that only the dictionary has needs a place in the hierarchy as every other.
+    run(&folder, line).ends(2);
+    folder.write("known.csv", "city,age,x\nOslo,20,1\nOslo,33,2\nRome,40,3\n");
+    run(&folder, line).ends(0);
+    assert_eq!(certificate(&folder)["per_record"]["dictionary"]["name"], "known.csv");
+    let ages: String = (0..60).map(|i| format!("age,{},1\n", 20 + (i * 13) % 60)).collect();
+    let cities = "city,Oslo,5\ncity,Umea,1\ncity,Rome,1\ncity,Pisa,1\n";
+    let line = "publish --method per-record --utility-at-least 2 --weights w.csv -o r.csv --force";
+    folder.write("w.csv", format!("attribute,value,weight\n{ages}{cities}"));
+    run(&folder, line).ends(0);
+    for wrong in [
+        format!("attribute,value,weight\n{cities}"),
+        format!("attribute,value,weight\n{ages}{}", cities.replace(",5", ",-5")),
+        format!("attribute,value\n{ages}"),
+    ] {
+        folder.write("w.csv", &wrong);
+        let ran = run(&folder, line).ends(2);
+        assert!(!ran.stderr.contains("Oslo"), "no value is named: {}", ran.stderr);
+    }
+    folder.write("known.csv", "town,age\nOslo,20\n");
+    run(&folder, "publish --method per-record --utility-at-least 2 --dictionary known.csv -o t.csv").ends(2);
+}
+
+#[test]
+fn what_cannot_be_had_is_said_before_anything_is_written() {
+    let folder = people(60);
+    let said = run(&folder, "publish --method per-record --utility-at-least 5.5 -o r.csv --json").ends(1).json();
+    assert_eq!((said["published"].as_bool(), said["greatest_utility"].as_f64()), (Some(false), Some(5.0)));
+    for line in [
+        "--method per-record",
+        "--method per-record --utility-at-least 2 --lambda 1",
+        "--method per-record --utility-at-least much",
+        "--method per-record --utility-at-least 150%",
+        "--method per-record --utility-at-least 2 --k 5",
+        "--method per-record --utility-at-least 2 --also-k 61",
+        "--method per-record --utility-at-least 2 --similarity 1.5",
+        "--method per-record --lambda -1",
+        "--method top-down --k 2 --utility-at-least 2",
+        "--k 2 --also-k 2",
+    ] {
+        run(&folder, &format!("publish {line} -o r.csv")).ends(2);
+    }
+    assert!(!folder.has("r.csv"));
+}
+
+#[test]
+fn risk_of_projects_files_and_releases() {
+    let folder = people(200);
+    let whole = run(&folder, "risk . --json --threshold 0.3").ends(0).json();
+    assert_eq!(whole["n_records"], 200);
+    assert_eq!(whole["attributes"].as_array().map(Vec::len), Some(2));
+    let same = run(&folder, "risk people.csv --quasi-identifiers age,city --json --threshold 0.3 --sampled 0.1");
+    let same = same.ends(0).json();
+    assert_eq!(whole["prosecutor"], same["prosecutor"]);
+    assert!(same["n_unique_in_population_estimated"].is_number());
+    run(&folder, "publish --method mondrian --k 5 -o r.csv").ends(0);
+    let release = run(&folder, "risk r.csv --json").ends(0).json();
+    assert!(release["prosecutor"]["highest"].as_f64() <= Some(0.2));
+    assert!(folder.read("r.csv.report.html").contains("How likely someone is to be found"));
+    for line in ["risk people.csv", "risk none.csv", "risk . --threshold 2", "risk . --sampled 0"] {
+        run(&folder, line).ends(2);
+    }
+    assert!(run(&folder, "risk .").ends(0).stdout.contains("prosecutor"));
+}
+
+#[test]
+fn the_map_has_schemes_methods_and_single_records() {
+    let folder = people(120);
+    let map =
+        run(&folder, "map --ks 2,5 --methods mondrian --utility-at-least 50% --risk-at-most 0.2 -o map.html --json");
+    let map = map.ends(0).json();
+    let points = map["points"].as_array().expect("points");
+    let n_of = |series: &str| points.iter().filter(|point| point["series"] == series).count();
+    // Four levels of age, three of the tree.
+    assert_eq!((n_of("scheme"), n_of("per-record"), n_of("mondrian"), n_of("global")), (12, 9, 2, 2));
+    let number = |point: &Value, key: &str| point[key].as_f64().expect("a number");
+    for (place, share) in points.iter().filter(|point| point["series"] == "per-record").zip(1..) {
+        assert!(number(place, "utility") >= f64::from(share) / 2.0, "{place}");
+    }
+    // On the frontier, more utility costs more risk.
+    let frontier = map["frontier"]["sensitivity"].as_array().expect("points");
+    assert!(frontier.windows(2).all(|pair| number(&pair[0], "utility") < number(&pair[1], "utility")));
+    let page = folder.read("map.html");
+    assert!(page.matches("<svg").count() == 3 && page.contains("not k-anonymous"));
+    run(&folder, "map -o map.html").ends(2);
+    run(&folder, "map --methods nothing").ends(2);
+}
