@@ -299,7 +299,7 @@ fn measure_saved(project: &str, n_threads: usize, n_requests: usize) -> Result<V
     let lattice = lattice_of(&counted, &[])?;
     let (cpu_s, wall_s) = clock.stop();
     let path = Path::new(project).join("bench.crowd");
-    let n_bytes = saved::save(&path, &lattice, &origin.finish(&opened)?, true)?;
+    let n_bytes = saved::save(&path, &lattice, &counted.counts, &origin.finish(&opened)?, true)?;
     let (n_schemes, n_groups) = (lattice.schemes().len(), counted.counts.n_groups());
     drop(lattice);
     let mut open_ms: Vec<f64> = Vec::new();
@@ -309,7 +309,7 @@ fn measure_saved(project: &str, n_threads: usize, n_requests: usize) -> Result<V
         open_ms.push(clock.stop().1 * 1e3);
     }
     open_ms.sort_by(f64::total_cmp);
-    let (lattice, _) = saved::read(&path)?;
+    let (lattice, _, _) = saved::read(&path)?;
     let mut random = Random(7);
     let mut times: Vec<Duration> = Vec::with_capacity(n_requests);
     for _ in 0..n_requests {

@@ -6,6 +6,7 @@
 use arrow_array::RecordBatch;
 use hashbrown::HashTable;
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::table::{Code, Domain, Encoder, Missing};
@@ -13,27 +14,27 @@ use crate::table::{Code, Domain, Encoder, Missing};
 /// A table reduced to its distinct combinations: the groups of the finest scheme.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupCounts {
-    domains: Vec<Domain>,
-    sensitive: Vec<Domain>,
-    n_records: u64,
-    n_dropped: u64,
+    pub(crate) domains: Vec<Domain>,
+    pub(crate) sensitive: Vec<Domain>,
+    pub(crate) n_records: u64,
+    pub(crate) n_dropped: u64,
     /// One row of codes per group, in increasing order.
-    codes: Vec<Code>,
-    sizes: Vec<u64>,
+    pub(crate) codes: Vec<Code>,
+    pub(crate) sizes: Vec<u64>,
     /// Where each group's cells begin; one more entry than there are groups.
-    starts: Vec<usize>,
+    pub(crate) starts: Vec<usize>,
     /// By cell, one code per sensitive attribute; increasing within a group.
-    cell_codes: Vec<Code>,
-    cell_sizes: Vec<u64>,
-    population: Option<Population>,
+    pub(crate) cell_codes: Vec<Code>,
+    pub(crate) cell_sizes: Vec<u64>,
+    pub(crate) population: Option<Population>,
 }
 
 /// The people among whom those of a table hide: the combinations of quasi-identifier values that occur in a population.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Population {
-    n_attributes: usize,
-    codes: Vec<Code>,
-    sizes: Vec<u64>,
+    pub(crate) n_attributes: usize,
+    pub(crate) codes: Vec<Code>,
+    pub(crate) sizes: Vec<u64>,
 }
 
 impl Population {
@@ -170,6 +171,208 @@ impl GroupCounts {
         }
         sorted.sensitive = std::mem::take(&mut self.sensitive);
         *self = sorted;
+    }
+}
+
+/// Updates: records that come, and records that go.
+impl GroupCounts {
+    /// The counts of this table and another one of the same attributes together.
+    ///
+    /// # Guarantee
+    /// They are those of one table that has the records of both.
+    pub fn with_records(&self, more: &GroupCounts) -> Result<GroupCounts> {
+        self.changed(more, |here, there| Some(here + there))
+    }
+
+    /// The counts of this table without the records of another one, each of which must be here as often as there.
+    ///
+    /// # Guarantee
+    /// They are those of a table that never had these records: values that nobody has any more are gone too.
+    pub fn without_records(&self, less: &GroupCounts) -> Result<GroupCounts> {
+        self.changed(less, u64::checked_sub)
+    }
+
+    fn changed(&self, other: &GroupCounts, change: impl Fn(u64, u64) -> Option<u64>) -> Result<GroupCounts> {
+        let names = |counts: &GroupCounts| -> Vec<String> {
+            counts.domains.iter().chain(&counts.sensitive).map(|domain| domain.name().to_string()).collect()
+        };
+        if names(self) != names(other) {
+            return Err(Error::new(ErrorKind::Data, "the records have other attributes"));
+        }
+        let united = |ours: &[Domain], theirs: &[Domain]| -> Vec<Domain> {
+            ours.iter().zip(theirs).map(|(ours, theirs)| ours.united(theirs)).collect()
+        };
+        let domains = united(&self.domains, &other.domains);
+        let sensitive = united(&self.sensitive, &other.sensitive);
+        let n_quasi_identifiers = domains.len();
+        // By combination of all attributes, how many records there are here, and there.
+        let mut cells: FxHashMap<Box<[u32]>, (u64, u64)> = FxHashMap::default();
+        let all: Vec<&Domain> = domains.iter().chain(&sensitive).collect();
+        self.each_cell(&all, |codes, n| cells.entry(codes.into()).or_default().0 += n);
+        other.each_cell(&all, |codes, n| cells.entry(codes.into()).or_default().1 += n);
+        let mut changed: Vec<(Box<[u32]>, u64)> = Vec::with_capacity(cells.len());
+        let mut n_absent = 0;
+        for (codes, (here, there)) in cells {
+            match change(here, there) {
+                Some(0) => {}
+                Some(n) => changed.push((codes, n)),
+                None => n_absent += there - here,
+            }
+        }
+        let n_records = change(self.n_records, other.n_records);
+        let (0, Some(n_records)) = (n_absent, n_records) else {
+            return Err(Error::new(
+                ErrorKind::Data,
+                format!("{n_absent} of the {} records are not among those that were counted", other.n_records),
+            )
+            .hint(
+                "only records that are there can be removed, with the same values in all attributes that are counted",
+            ));
+        };
+        if n_records == 0 {
+            return Err(Error::new(ErrorKind::Data, "no record would be left"));
+        }
+        changed.sort_unstable();
+        let n_dropped = change(self.n_dropped, other.n_dropped).unwrap_or(0);
+        let mut collected = Collected::new(domains, sensitive, n_records, n_dropped);
+        for (codes, n) in &changed {
+            let (group, cell) = codes.split_at(n_quasi_identifiers);
+            collected.add(group, cell, *n);
+        }
+        let mut counts = collected.finish().compact();
+        if let Some(population) = self.population_counts() {
+            counts = counts.with_population(&population);
+        }
+        Ok(counts)
+    }
+
+    /// Calls `add` with each combination of codes in these domains, and how many records have it.
+    fn each_cell(&self, domains: &[&Domain], mut add: impl FnMut(&[u32], u64)) {
+        let own = self.domains.iter().chain(&self.sensitive);
+        let translations: Vec<Vec<Code>> = domains.iter().zip(own).map(|(to, from)| to.translation(from)).collect();
+        let n = self.domains.len();
+        let mut codes = vec![0; domains.len()];
+        let translate = |codes: &mut [u32], first: usize, own: &[Code]| {
+            for (a, (code, own)) in codes[first..].iter_mut().zip(own).enumerate() {
+                *code = translations[first + a][own.index()].0;
+            }
+        };
+        for group in 0..self.n_groups() {
+            translate(&mut codes, 0, self.codes(group));
+            if self.sensitive.is_empty() {
+                add(&codes, self.sizes[group]);
+            }
+            for (cell, n_records) in self.cells(group) {
+                translate(&mut codes, n, cell);
+                add(&codes, n_records);
+            }
+        }
+    }
+
+    /// The same groups over the values that occur. The order of what is left stays, unless its kind changes.
+    fn compact(mut self) -> GroupCounts {
+        let kept = |domain: &Domain, used: &[bool]| {
+            let present: Vec<String> =
+                domain.present().filter(|(code, _)| used[code.index()]).map(|(_, value)| value.to_string()).collect();
+            let missing = domain.missing().filter(|code| used[code.index()]);
+            Domain::new(domain.name(), present, missing.map(|code| domain.values()[code.index()].as_str()))
+        };
+        let used = |n: usize, domains: &[Domain], codes: &[Code]| -> Vec<Vec<bool>> {
+            let mut used: Vec<Vec<bool>> = domains.iter().map(|domain| vec![false; domain.len()]).collect();
+            codes.iter().enumerate().for_each(|(i, code)| used[i % n][code.index()] = true);
+            used
+        };
+        let used_here = used(self.domains.len(), &self.domains, &self.codes);
+        let used_in_cells = used(self.sensitive.len().max(1), &self.sensitive, &self.cell_codes);
+        if used_here.iter().chain(&used_in_cells).flatten().all(|used| *used) {
+            return self;
+        }
+        let domains: Vec<Domain> = self.domains.iter().zip(&used_here).map(|(d, used)| kept(d, used)).collect();
+        let sensitive: Vec<Domain> = self.sensitive.iter().zip(&used_in_cells).map(|(d, used)| kept(d, used)).collect();
+        let code_of = |to: &Domain, from: &Domain, code: Code| match from.missing() == Some(code) {
+            true => to.missing().expect("it is used"),
+            false => to.code(&from.values()[code.index()]).expect("it is used"),
+        };
+        let mut cells: Vec<(Vec<u32>, u64)> = Vec::with_capacity(self.n_cells().max(self.n_groups()));
+        let from: Vec<&Domain> = self.domains.iter().chain(&self.sensitive).collect();
+        let to: Vec<&Domain> = domains.iter().chain(&sensitive).collect();
+        self.each_cell(&from, |codes, n| {
+            let codes = codes.iter().enumerate().map(|(a, code)| code_of(to[a], from[a], Code(*code)).0).collect();
+            cells.push((codes, n));
+        });
+        cells.sort_unstable();
+        let n_quasi_identifiers = domains.len();
+        let mut collected = Collected::new(domains, sensitive, self.n_records, self.n_dropped);
+        for (codes, n) in &cells {
+            let (group, cell) = codes.split_at(n_quasi_identifiers);
+            collected.add(group, cell, *n);
+        }
+        let population = self.population.take();
+        GroupCounts { population, ..collected.finish() }
+    }
+
+    /// The population as counts of its own.
+    fn population_counts(&self) -> Option<GroupCounts> {
+        let population = self.population.as_ref()?;
+        let mut groups: Vec<(Vec<u32>, u64)> =
+            population.groups().map(|(codes, n)| (codes.iter().map(|code| code.0).collect(), n)).collect();
+        groups.sort_unstable();
+        let mut collected = Collected::new(self.domains.clone(), Vec::new(), population.sizes.iter().sum(), 0);
+        groups.iter().for_each(|(codes, n)| collected.add(codes, &[], *n));
+        Some(collected.finish().compact())
+    }
+}
+
+/// Cells in order, being cut into groups.
+struct Collected {
+    counts: GroupCounts,
+    last: Vec<u32>,
+}
+
+impl Collected {
+    fn new(domains: Vec<Domain>, sensitive: Vec<Domain>, n_records: u64, n_dropped: u64) -> Collected {
+        let counts = GroupCounts {
+            domains,
+            sensitive,
+            n_records,
+            n_dropped,
+            codes: Vec::new(),
+            sizes: Vec::new(),
+            starts: Vec::new(),
+            cell_codes: Vec::new(),
+            cell_sizes: Vec::new(),
+            population: None,
+        };
+        Collected { counts, last: Vec::new() }
+    }
+
+    /// Adds a cell: the codes of its group, its sensitive values, and how many records have them.
+    fn add(&mut self, group: &[u32], cell: &[u32], n_records: u64) {
+        let Collected { counts, last } = self;
+        let is_new = counts.sizes.is_empty() || last[..group.len()] != *group;
+        if is_new {
+            counts.starts.push(counts.cell_sizes.len());
+            counts.codes.extend(group.iter().map(|&code| Code(code)));
+            counts.sizes.push(0);
+        }
+        *counts.sizes.last_mut().expect("a group was begun") += n_records;
+        if !cell.is_empty() {
+            match counts.cell_sizes.last_mut() {
+                Some(n) if !is_new && last[group.len()..] == *cell => *n += n_records,
+                _ => {
+                    counts.cell_codes.extend(cell.iter().map(|&code| Code(code)));
+                    counts.cell_sizes.push(n_records);
+                }
+            }
+        }
+        last.clear();
+        last.extend_from_slice(group);
+        last.extend_from_slice(cell);
+    }
+
+    fn finish(mut self) -> GroupCounts {
+        self.counts.starts.push(self.counts.cell_sizes.len());
+        self.counts
     }
 }
 
@@ -343,42 +546,12 @@ impl Counter {
     fn collect(self, mut domains: Vec<Domain>) -> GroupCounts {
         let sensitive = domains.split_off(domains.len() - self.n_sensitive);
         let n_quasi_identifiers = domains.len();
-        let mut counts = GroupCounts {
-            domains,
-            sensitive,
-            n_records: self.n_records,
-            n_dropped: self.n_dropped,
-            codes: Vec::new(),
-            sizes: Vec::new(),
-            starts: Vec::new(),
-            cell_codes: Vec::new(),
-            cell_sizes: Vec::new(),
-            population: None,
-        };
-        let mut last: Vec<u32> = Vec::new();
+        let mut collected = Collected::new(domains, sensitive, self.n_records, self.n_dropped);
         self.cells.for_each(&self.layout, |codes, count| {
             let (group, cell) = codes.split_at(n_quasi_identifiers);
-            let is_new = counts.sizes.is_empty() || last[..n_quasi_identifiers] != *group;
-            if is_new {
-                counts.starts.push(counts.cell_sizes.len());
-                counts.codes.extend(group.iter().map(|&code| Code(code)));
-                counts.sizes.push(0);
-            }
-            *counts.sizes.last_mut().expect("a group was begun") += count;
-            if self.n_sensitive > 0 {
-                match counts.cell_sizes.last_mut() {
-                    Some(n) if !is_new && last[n_quasi_identifiers..] == *cell => *n += count,
-                    _ => {
-                        counts.cell_codes.extend(cell.iter().map(|&code| Code(code)));
-                        counts.cell_sizes.push(count);
-                    }
-                }
-            }
-            last.clear();
-            last.extend_from_slice(codes);
+            collected.add(group, cell, count);
         });
-        counts.starts.push(counts.cell_sizes.len());
-        counts
+        collected.finish()
     }
 }
 

@@ -717,6 +717,12 @@ impl Measured {
         Test { measured: self, criteria: criteria.iter().map(column).collect() }
     }
 
+    /// Adds groups that the same was measured of.
+    pub(crate) fn extend(&mut self, more: &Measured) {
+        debug_assert_eq!(self.measures, more.measures);
+        self.values.extend_from_slice(&more.values);
+    }
+
     pub(crate) fn n_bytes(&self) -> usize {
         size_of_val(&self.values[..])
     }

@@ -29,6 +29,7 @@ pub(crate) enum Profiles {
 }
 
 /// Profiles that are read from a shelf.
+#[derive(Clone)]
 pub(crate) struct Kept {
     shelf: Arc<dyn Shelf>,
     start: u64,
@@ -95,6 +96,19 @@ impl Profiles {
                     Profile::default()
                 })
             }),
+        }
+    }
+
+    /// Makes room for the profile of one scheme more.
+    pub(crate) fn insert(&mut self, place: usize, profile: Profile) {
+        match self {
+            Profiles::Made(profiles) => profiles.insert(place, profile),
+            Profiles::Kept(kept) => {
+                let kept = Arc::make_mut(kept);
+                // It is there, so that nobody will look for it on the shelf.
+                kept.index.insert(place, Slot { start: 0, n_entries: 0, checksum: 0 });
+                kept.read.insert(place, OnceLock::from(profile));
+            }
         }
     }
 

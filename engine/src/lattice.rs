@@ -8,21 +8,24 @@ use rayon::prelude::*;
 
 use crate::counts::{GroupCounts, hash_codes};
 use crate::criterion::{Criteria, Criterion, Measure, Measured, NEVER, Test, Yardstick};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, unknown};
+use crate::evaluate::{Evaluate, Evaluating, Seen};
 use crate::hierarchy::Hierarchy;
 use crate::kept::Profiles;
 use crate::loss::{Entropies, Penalties};
 use crate::profile::{Entry, Outcome, Profile};
-use crate::scheme::{Scheme, Schemes, n_schemes};
+use crate::scheme::{Scheme, Schemes, height_of, n_schemes};
 use crate::table::Code;
 pub use crate::walk::Effort;
-use crate::walk::{Wanted, all_profiles, check_size};
+use crate::walk::{Wanted, all_profiles, check_size, with_roller};
 
-/// All schemes over a table's quasi-identifiers, each annotated with its profile.
+/// The schemes over a table's quasi-identifiers, all or the most promising, each annotated with its profile.
 #[derive(Clone, Debug)]
 pub struct Lattice {
     pub(crate) scope: Scope,
     pub(crate) schemes: Schemes,
+    /// How the schemes were selected, where these are not all.
+    pub(crate) selection: Option<Selection>,
     /// Everything that criteria see of the groups of any scheme.
     pub(crate) looks: Measured,
     /// By place of the scheme.
@@ -31,6 +34,50 @@ pub struct Lattice {
     pub(crate) grids: Vec<Grid>,
     pub(crate) entropies: Option<Entropies>,
     pub(crate) n_source_groups: u64,
+}
+
+/// How the schemes of a partial lattice are selected (thesis, chapter 5).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Selection {
+    /// Of the schemes of every height, this share is annotated, and two at least. None but the finest and the coarsest
+    /// where it is 0: then all else is evaluated on demand.
+    pub share: f64,
+    pub estimator: Estimator,
+}
+
+/// What tells promising schemes from others: a sum over the levels of a scheme, of how well each groups records.
+///
+/// γ is the average size of the groups when one attribute alone is generalized, to this level; μ is how many times that
+/// of the level below it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Estimator {
+    /// Γ = Σ γ.
+    Gamma,
+    /// M = Σ μ.
+    Mu,
+    /// ΓM = Σ γ·μ.
+    GammaMu,
+    /// Λ = Σ log₂(γ)·μ: the thesis finds it the best.
+    Lambda,
+}
+
+impl Estimator {
+    pub const ALL: [Estimator; 4] = [Estimator::Gamma, Estimator::Mu, Estimator::GammaMu, Estimator::Lambda];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Estimator::Gamma => "gamma",
+            Estimator::Mu => "mu",
+            Estimator::GammaMu => "gamma-mu",
+            Estimator::Lambda => "lambda",
+        }
+    }
+
+    pub fn parse(name: &str) -> Result<Estimator> {
+        let known = Estimator::ALL.map(Estimator::name);
+        let named = Estimator::ALL.into_iter().find(|estimator| estimator.name() == name);
+        named.ok_or_else(|| unknown(ErrorKind::Request, "estimator", name, &known))
+    }
 }
 
 /// What answers are about: the table, its quasi-identifiers and what is measured of its groups.
@@ -109,8 +156,19 @@ pub struct Plan<'a> {
 /// Every profile is that of the groups one would get by generalizing and counting all records again,
 /// whatever the number of threads.
 pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], plan: &Plan, effort: &Effort) -> Result<Lattice> {
-    check_size(hierarchies, effort)?;
-    let schemes = Schemes::new(hierarchies)?;
+    check_size(hierarchies.len(), n_schemes(hierarchies).unwrap_or(u64::MAX), effort)?;
+    annotate_schemes(counts, hierarchies, plan, Schemes::new(hierarchies)?, None, effort)
+}
+
+/// Annotates these schemes and no others.
+pub(crate) fn annotate_schemes(
+    counts: &GroupCounts,
+    hierarchies: &[Hierarchy],
+    plan: &Plan,
+    schemes: Schemes,
+    selection: Option<Selection>,
+    effort: &Effort,
+) -> Result<Lattice> {
     let penalties = Penalties::new(hierarchies, plan.weights)?;
     let entropies = plan.with_entropy.then(|| Entropies::new(counts, hierarchies));
     let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: entropies.as_ref() };
@@ -120,6 +178,7 @@ pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], plan: &Plan, ef
         grids: Grid::all(&looks, &schemes, &rolled_up.profiles),
         scope: Scope::new(counts, hierarchies, plan.yardstick),
         schemes,
+        selection,
         looks,
         profiles: Profiles::Made(rolled_up.profiles),
         entropies,
@@ -226,8 +285,38 @@ pub fn outcome_of(
 }
 
 impl Lattice {
+    /// The schemes that are annotated.
     pub fn schemes(&self) -> &Schemes {
         &self.schemes
+    }
+
+    /// How the annotated schemes were selected; none where they are all that there are.
+    pub fn selection(&self) -> Option<Selection> {
+        self.selection
+    }
+
+    /// Annotates one scheme more, at the time of a request; does nothing where it is annotated already.
+    ///
+    /// The counts, hierarchies and plan are those of the lattice.
+    pub fn extend(&mut self, counts: &GroupCounts, plan: &Plan, scheme: &Scheme) -> Result<()> {
+        let levels: Vec<u8> = scheme.levels().iter().map(|level| level.0).collect();
+        if self.schemes.find_levels(&levels).is_some() {
+            return Ok(());
+        }
+        let penalties = Penalties::new(&self.scope.hierarchies, plan.weights)?;
+        let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: self.entropies.as_ref() };
+        let evaluating =
+            Evaluating { n_bytes_max: 0, work: |evaluator: &mut dyn Evaluate| Ok(evaluator.seen(&levels)) };
+        let Seen { looks, profile } = with_roller(counts, &self.scope.hierarchies, &wanted, evaluating)?;
+        let place = self.schemes.insert(&levels);
+        for (column, grid) in self.grids.iter_mut().enumerate() {
+            grid.insert(place, height_of(&levels), self.scope.n_records, &looks, column, &profile);
+        }
+        // Looks of its own, which are in the order of size among themselves, as every profile needs them.
+        let first = self.looks.len() as u32;
+        self.looks.extend(&looks);
+        self.profiles.insert(place, profile.renumbered(|look| first + look));
+        Ok(())
     }
 
     /// Everything that criteria see of the groups of any scheme, by look.
@@ -442,6 +531,36 @@ impl Grid {
             Grid { floors: columns.iter().map(floors_of).collect(), values, columns, greatest }
         };
         values.clone().into_iter().zip(starts.clone()).zip(greatest).map(grid).collect()
+    }
+
+    /// Takes in one scheme more.
+    fn insert(
+        &mut self,
+        place: usize,
+        height: usize,
+        n_records: u64,
+        looks: &Measured,
+        column: usize,
+        profile: &Profile,
+    ) {
+        let measure = looks.measures()[column];
+        let finite = (0..looks.len()).map(|look| looks.of(look)[column]).filter(|&value| value < NEVER);
+        let greatest = finite.max().unwrap_or(0);
+        if greatest > self.greatest {
+            self.greatest = greatest;
+            if measure.is_at_least() {
+                // Closed anew, where every group of every scheme fails.
+                self.values.push(greatest.saturating_add(1));
+                self.columns.push(vec![n_records; self.columns[0].len()]);
+                self.floors.push(vec![n_records; self.floors[0].len()]);
+            }
+        }
+        for ((value, known), floors) in self.values.iter().zip(&mut self.columns).zip(&mut self.floors) {
+            let criteria = Criteria::new([Criterion { measure, value: *value }]);
+            let n_suppressed = profile.n_suppressed(looks, &looks.test(&criteria));
+            known.insert(place, n_suppressed);
+            floors[height] = floors[height].min(n_suppressed);
+        }
     }
 
     /// The column where no more fail than at the criterion, and the one where no fewer do.

@@ -28,6 +28,7 @@ pub mod quality;
 pub mod negotiate;
 pub mod frontier;
 pub mod on_demand;
+pub mod partial;
 pub mod random;
 pub mod recode;
 pub mod judge;

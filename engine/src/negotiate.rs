@@ -183,6 +183,9 @@ fn wrong(message: impl Into<String>) -> Error {
 /// not fewer records within the levels, not a better scheme anywhere in the lattice, not a stricter value of
 /// the criterion that is relaxed. This holds for criteria that are not monotone too: nothing is skipped that was not
 /// proved to fail.
+///
+/// On a partial lattice all this holds among the schemes that are annotated; [`crate::partial::prove`] tells what
+/// holds among all.
 pub fn negotiate(lattice: &Lattice, request: &Request) -> Result<Answer> {
     request.check(lattice)?;
     if let Some(offer) = best_within(lattice, request) {
@@ -213,9 +216,14 @@ fn best_within(lattice: &Lattice, request: &Request) -> Option<Offer> {
 
 /// False where one look proves that nothing within the levels satisfies the request.
 fn may_be_possible(lattice: &Lattice, request: &Request) -> bool {
-    // Under monotone criteria nothing below the coarsest acceptable scheme suppresses less than it does.
-    let top_place = lattice.schemes().place(&request.level_max);
-    !request.criteria.is_monotone() || lattice.n_suppressed(top_place, &request.criteria) <= request.n_suppressed_max
+    decisive(lattice, request)
+        .is_none_or(|place| lattice.n_suppressed(place, &request.criteria) <= request.n_suppressed_max)
+}
+
+/// The place of the coarsest acceptable scheme, where it decides: under monotone criteria nothing below it suppresses
+/// less than it does. A partial lattice may not have it.
+fn decisive(lattice: &Lattice, request: &Request) -> Option<usize> {
+    lattice.schemes().find(&request.level_max).filter(|_| request.criteria.is_monotone())
 }
 
 /// The place of the best scheme that suppresses at most `n_max` records.
@@ -309,15 +317,12 @@ fn best_of_height(
 
 fn relax_suppression(lattice: &Lattice, request: &Request) -> Result<Offer> {
     let suppression = lattice.suppression(&request.criteria);
-    let top_place = lattice.schemes().place(&request.level_max);
-    let mut n_least = suppression.exact(top_place);
-    if !request.criteria.is_monotone() {
-        for place in places_within(lattice, Some(&request.level_max)) {
-            if suppression.bounds(place).0 < n_least {
-                n_least = n_least.min(suppression.exact(place));
-            }
-        }
-    }
+    let n_least = match decisive(lattice, request) {
+        Some(place) => suppression.exact(place),
+        None => places_within(lattice, Some(&request.level_max)).fold(u64::MAX, |n_least, place| {
+            if suppression.bounds(place).0 < n_least { n_least.min(suppression.exact(place)) } else { n_least }
+        }),
+    };
     let place = best(lattice, &suppression, request, n_least, Some(&request.level_max));
     lattice.intact()?;
     Ok(offer(lattice, place.expect("one scheme suppresses the least"), &request.criteria))
@@ -354,15 +359,15 @@ fn relax(lattice: &Lattice, request: &Request, criterion: Criterion) -> Result<O
         true => measure.weakest(),
         false => measure.weakest().min(lattice.greatest(measure)),
     };
-    // Under monotone criteria the coarsest acceptable scheme decides, and it is asked many times.
-    let top = lattice.profile(lattice.schemes().place(&request.level_max));
+    // Where the coarsest acceptable scheme decides, it is asked many times.
+    let top = decisive(lattice, request).map(|place| lattice.profile(place));
     let mut test = lattice.looks().test(&request.criteria);
-    let mut is_possible = |value: u64| match request.criteria.is_monotone() {
-        true => {
+    let mut is_possible = |value: u64| match top {
+        Some(top) => {
             test.set(measure, value);
             top.n_suppressed(lattice.looks(), &test) <= request.n_suppressed_max
         }
-        false => is_possible(lattice, &relaxed(value)),
+        None => is_possible(lattice, &relaxed(value)),
     };
     if criterion.holds(weakest) || !is_possible(weakest) {
         return Ok(None);

@@ -112,16 +112,16 @@ pub fn negotiate_on_demand(
 }
 
 /// By attribute and level, what the ranking counts at least: losses of schemes are no less than the sum.
-struct Floors {
-    of_level: Vec<Vec<f64>>,
+pub(crate) struct Floors {
+    pub(crate) of_level: Vec<Vec<f64>>,
     /// What rounding could take away from the sum.
-    slack: f64,
+    pub(crate) slack: f64,
 }
 
 impl Floors {
     /// NCP, precision, entropy and height are sums over attributes, and a suppressed record counts as the coarsest.
     /// The other quality functions are not: they count as nothing here.
-    fn new(
+    pub(crate) fn new(
         counts: &GroupCounts,
         hierarchies: &[Hierarchy],
         penalties: &Penalties,
@@ -162,7 +162,7 @@ impl Floors {
     }
 
     /// No scheme with these levels loses less.
-    fn of(&self, levels: &[u8]) -> f64 {
+    pub(crate) fn of(&self, levels: &[u8]) -> f64 {
         let sum: f64 = self.of_level.iter().zip(levels).map(|(of_level, &level)| of_level[level as usize]).sum();
         sum - self.slack
     }
@@ -202,18 +202,18 @@ struct Known {
 const N_BYTES_OF_KNOWN: u64 = 128;
 
 /// Schemes that are known to suppress too much, and so does everything finer.
-struct Failing {
+pub(crate) struct Failing {
     /// By attribute and level, a set of those that are at this level or coarser.
     at_least: Vec<Vec<Vec<u64>>>,
     n: usize,
 }
 
 impl Failing {
-    fn new(tops: &[u8]) -> Failing {
+    pub(crate) fn new(tops: &[u8]) -> Failing {
         Failing { at_least: tops.iter().map(|&top| vec![Vec::new(); top as usize + 1]).collect(), n: 0 }
     }
 
-    fn add(&mut self, levels: &[u8]) {
+    pub(crate) fn add(&mut self, levels: &[u8]) {
         let (word, bit) = (self.n / 64, self.n % 64);
         for (of_level, &level) in self.at_least.iter_mut().zip(levels) {
             for (i, set) in of_level.iter_mut().enumerate() {
@@ -225,7 +225,7 @@ impl Failing {
     }
 
     /// Whether a scheme is as fine as one of these, or finer.
-    fn has(&self, levels: &[u8]) -> bool {
+    pub(crate) fn has(&self, levels: &[u8]) -> bool {
         let sets: Vec<&[u64]> =
             self.at_least.iter().zip(levels).map(|(of_level, &level)| &of_level[level as usize][..]).collect();
         (0..self.n.div_ceil(64)).any(|word| sets.iter().fold(u64::MAX, |all, set| all & set[word]) != 0)
@@ -532,7 +532,7 @@ impl Scan<'_> {
 /// What holds for every group where the criteria do, and is monotone.
 ///
 /// As uncertain as l values, or the most frequent one in at most a share 1/l of the records: there are at least l.
-fn necessary(criteria: &Criteria, measures: &[Measure]) -> Criteria {
+pub(crate) fn necessary(criteria: &Criteria, measures: &[Measure]) -> Criteria {
     let implied = |criterion: Criterion| {
         let Criterion { measure, value } = criterion;
         let distinct = match measure {

@@ -5,15 +5,16 @@
 
 use std::sync::Arc;
 
+use crate::counts::{GroupCounts, Population};
 use crate::criterion::{Measure, Measured};
 use crate::error::Result;
 use crate::hierarchy::{Hierarchy, Values};
 pub use crate::kept::Shelf;
 use crate::kept::{Kept, Profiles, Slot, damaged, encode};
-use crate::lattice::{Grid, Lattice, Scope};
+use crate::lattice::{Estimator, Grid, Lattice, Scope, Selection};
 use crate::loss::Entropies;
-use crate::scheme::{Schemes, n_schemes};
-use crate::table::{Code, Kind};
+use crate::scheme::{Schemes, n_schemes, tops_of};
+use crate::table::{Code, Domain, Kind};
 
 /// One part of a saved lattice: where it is, and the checksum (CRC-32) of its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +26,13 @@ pub struct Section {
     pub checksum: Option<u32>,
 }
 
-/// Writes a lattice as bytes that begin at `start`, and says where its sections are.
-pub fn save(lattice: &Lattice, start: u64, write: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<Vec<Section>> {
+/// Writes a lattice and the counts that it was made from as bytes that begin at `start`, and says where its sections are.
+pub fn save(
+    lattice: &Lattice,
+    counts: &GroupCounts,
+    start: u64,
+    write: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<Vec<Section>> {
     let mut sections: Vec<Section> = Vec::new();
     let has_entropies = lattice.entropies.is_some();
     let mut next = start;
@@ -54,6 +60,8 @@ pub fn save(lattice: &Lattice, start: u64, write: &mut dyn FnMut(&[u8]) -> Resul
         ("entropies", lattice.entropies.as_ref().map(entropies).unwrap_or_default()),
         ("looks", looks),
         ("grids", grids(&lattice.grids)),
+        ("schemes", Bytes(if lattice.schemes.is_complete() { Vec::new() } else { vectors(&lattice.schemes) })),
+        ("counts", counts_of(counts)),
     ];
     for (name, Bytes(bytes)) in parts {
         write(&bytes)?;
@@ -70,13 +78,7 @@ pub fn save(lattice: &Lattice, start: u64, write: &mut dyn FnMut(&[u8]) -> Resul
 /// Every answer is that of the lattice that was saved, bit for bit. A byte that is not what was written gives an error
 /// as soon as an answer depends on it, never another answer.
 pub fn open(sections: &[Section], shelf: Arc<dyn Shelf>) -> Result<Lattice> {
-    let section = |name: &str| sections.iter().find(|section| section.name == name).ok_or_else(|| damaged("content"));
-    let read = |name: &'static str| -> Result<Vec<u8>> {
-        let section = section(name)?;
-        let n_bytes = usize::try_from(section.n_bytes).map_err(|_| damaged(name))?;
-        let bytes = shelf.read(section.start, n_bytes)?;
-        if Some(crc32fast::hash(&bytes)) == section.checksum { Ok(bytes) } else { Err(damaged(name)) }
-    };
+    let read = |name: &'static str| read_section(sections, &*shelf, name);
     // Each is taken apart to its last byte, and nothing is believed of which the rest depends.
     let bytes = read("about")?;
     let about = whole(&bytes, About::read).ok_or_else(|| damaged("about"))?;
@@ -93,14 +95,22 @@ pub fn open(sections: &[Section], shelf: Arc<dyn Shelf>) -> Result<Lattice> {
     };
     let index = read("index")?;
     const N_BYTES_OF_SLOT: usize = 16;
-    let is_whole = n_schemes(&hierarchies)
-        .is_some_and(|n| n <= u64::from(u32::MAX) && n.checked_mul(N_BYTES_OF_SLOT as u64) == Some(index.len() as u64));
-    if !is_whole {
+    let vectors = read("schemes")?;
+    let schemes = match about.selection {
+        Some(_) => read_vectors(&hierarchies, &vectors).ok_or_else(|| damaged("schemes"))?,
+        None => {
+            let n = n_schemes(&hierarchies).filter(|n| *n <= u64::from(u32::MAX) && *n <= index.len() as u64);
+            if n.is_none() || !vectors.is_empty() {
+                return Err(damaged("schemes"));
+            }
+            Schemes::new(&hierarchies)?
+        }
+    };
+    if schemes.len().checked_mul(N_BYTES_OF_SLOT) != Some(index.len()) {
         return Err(damaged("index"));
     }
     let slot = |row: &[u8]| Slot { start: wide(row), n_entries: narrow(&row[8..]), checksum: narrow(&row[12..]) };
     let index: Vec<Slot> = index.chunks_exact(N_BYTES_OF_SLOT).map(slot).collect();
-    let schemes = Schemes::new(&hierarchies)?;
     let looks = read("looks")?;
     if looks.len() % (8 * about.measures.len()) != 0 {
         return Err(damaged("looks"));
@@ -110,7 +120,7 @@ pub fn open(sections: &[Section], shelf: Arc<dyn Shelf>) -> Result<Lattice> {
     let grids =
         whole(&bytes, |bytes| about.measures.iter().map(|_| read_grid(bytes, &schemes)).collect::<Option<Vec<Grid>>>());
     let grids = grids.ok_or_else(|| damaged("grids"))?;
-    let kept = Kept::new(shelf.clone(), section("profiles")?.start, index, looks.len(), entropies.is_some());
+    let kept = Kept::new(shelf.clone(), section(sections, "profiles")?.start, index, looks.len(), entropies.is_some());
     Ok(Lattice {
         scope: Scope {
             hierarchies,
@@ -120,12 +130,30 @@ pub fn open(sections: &[Section], shelf: Arc<dyn Shelf>) -> Result<Lattice> {
             sensitive: about.sensitive,
         },
         schemes,
+        selection: about.selection,
         looks,
         profiles: Profiles::Kept(Arc::new(kept)),
         grids,
         entropies,
         n_source_groups: about.n_source_groups,
     })
+}
+
+/// The counts that a saved lattice was made from; they are read when they are asked for.
+pub fn open_counts(sections: &[Section], shelf: &dyn Shelf) -> Result<GroupCounts> {
+    let bytes = read_section(sections, shelf, "counts")?;
+    whole(&bytes, read_counts).ok_or_else(|| damaged("counts"))
+}
+
+fn section<'a>(sections: &'a [Section], name: &str) -> Result<&'a Section> {
+    sections.iter().find(|section| section.name == name).ok_or_else(|| damaged("content"))
+}
+
+fn read_section(sections: &[Section], shelf: &dyn Shelf, name: &'static str) -> Result<Vec<u8>> {
+    let section = section(sections, name)?;
+    let n_bytes = usize::try_from(section.n_bytes).map_err(|_| damaged(name))?;
+    let bytes = shelf.read(section.start, n_bytes)?;
+    if Some(crc32fast::hash(&bytes)) == section.checksum { Ok(bytes) } else { Err(damaged(name)) }
 }
 
 /// What is known of the table and of what was measured.
@@ -135,6 +163,7 @@ struct About {
     n_source_groups: u64,
     sensitive: Vec<(String, usize)>,
     measures: Vec<Measure>,
+    selection: Option<Selection>,
 }
 
 fn about(lattice: &Lattice) -> Bytes {
@@ -151,6 +180,8 @@ fn about(lattice: &Lattice) -> Bytes {
             bytes.wide(measure.sensitive().unwrap_or(0) as u64);
             bytes.wide(if let Measure::Recursive { l, .. } = measure { u64::from(*l) } else { 0 });
         }
+        bytes.text(lattice.selection.map_or("all", |selection| selection.estimator.name()));
+        bytes.wide(lattice.selection.map_or(1.0, |selection| selection.share).to_bits());
     })
 }
 
@@ -163,7 +194,12 @@ impl About {
         let n_measures = bytes.count()?;
         let measures: Option<Vec<Measure>> = (0..n_measures).map(|_| read_measure(bytes, sensitive.len())).collect();
         let measures = measures.filter(|all| all.first() == Some(&Measure::Size) && all.is_sorted_by(|a, b| a < b))?;
-        Some(About { n_records, n_dropped, n_source_groups, sensitive, measures })
+        let (estimator, share) = (bytes.text()?, f64::from_bits(bytes.wide()?));
+        let selection = match estimator.as_str() {
+            "all" => None,
+            name => Some(Selection { share, estimator: Estimator::parse(name).ok()? }),
+        };
+        Some(About { n_records, n_dropped, n_source_groups, sensitive, measures, selection })
     }
 }
 
@@ -222,6 +258,104 @@ fn read_hierarchy(bytes: &mut Unread) -> Option<Hierarchy> {
         Some(Values::of_parts(name, phrase, labels, bytes.codes()?, bytes.codes()?))
     });
     Hierarchy::of_parts(attribute, kind, missing, levels.collect::<Option<_>>()?)
+}
+
+/// The level vectors, one after the other.
+fn vectors(schemes: &Schemes) -> Vec<u8> {
+    (0..schemes.len()).flat_map(|place| schemes.vector(place)).copied().collect()
+}
+
+fn read_vectors(hierarchies: &[Hierarchy], bytes: &[u8]) -> Option<Schemes> {
+    let tops = tops_of(hierarchies).ok()?;
+    let rows = || bytes.chunks_exact(tops.len());
+    let is_known = |row: &[u8]| row.iter().zip(&tops).all(|(level, top)| level <= top);
+    let is_sound = bytes.len() % tops.len() == 0 && rows().all(is_known);
+    let schemes = is_sound.then(|| Schemes::some(tops.clone(), rows().map(Box::from).collect()))?;
+    // In order, each of them once, with the finest and the coarsest, which answers rely on.
+    let is_whole = vectors(&schemes) == bytes && bytes.starts_with(&vec![0; tops.len()]) && bytes.ends_with(&tops);
+    is_whole.then_some(schemes)
+}
+
+fn counts_of(counts: &GroupCounts) -> Bytes {
+    let domains = |bytes: &mut Bytes, domains: &[Domain]| {
+        bytes.wide(domains.len() as u64);
+        for domain in domains {
+            bytes.text(domain.name());
+            bytes.wide(domain.missing().is_some().into());
+            bytes.wide(domain.len() as u64);
+            domain.values().iter().for_each(|value| bytes.text(value));
+        }
+    };
+    Bytes::of(|bytes| {
+        domains(bytes, &counts.domains);
+        domains(bytes, &counts.sensitive);
+        bytes.all_wide(&[counts.n_records, counts.n_dropped]);
+        bytes.wide(counts.sizes.len() as u64);
+        bytes.all_wide(&counts.sizes);
+        bytes.codes(&counts.codes);
+        bytes.wide(counts.cell_sizes.len() as u64);
+        bytes.all_wide(&counts.cell_sizes);
+        bytes.codes(&counts.cell_codes);
+        counts.starts.iter().for_each(|start| bytes.wide(*start as u64));
+        bytes.wide(counts.population.is_some().into());
+        if let Some(population) = &counts.population {
+            bytes.wide(population.sizes.len() as u64);
+            bytes.all_wide(&population.sizes);
+            bytes.codes(&population.codes);
+        }
+    })
+}
+
+fn read_counts(bytes: &mut Unread) -> Option<GroupCounts> {
+    let (domains, sensitive) = (read_domains(bytes)?, read_domains(bytes)?);
+    let (n_records, n_dropped) = (bytes.wide()?, bytes.wide()?);
+    let n_groups = bytes.count()?;
+    let sizes = bytes.all_wide(n_groups)?;
+    let codes = read_codes(bytes, n_groups, &domains)?;
+    let n_cells = bytes.count()?;
+    let cell_sizes = bytes.all_wide(n_cells)?;
+    let cell_codes = read_codes(bytes, n_cells, &sensitive)?;
+    let starts: Vec<usize> = bytes.all_wide(n_groups + 1)?.into_iter().map(|start| start as usize).collect();
+    let is_sound = starts.is_sorted() && starts.last() == Some(&n_cells) && !domains.is_empty();
+    let population = match bytes.wide()? {
+        0 => None,
+        _ => {
+            let n = bytes.count()?;
+            let sizes = bytes.all_wide(n)?;
+            Some(Population { n_attributes: domains.len(), codes: read_codes(bytes, n, &domains)?, sizes })
+        }
+    };
+    is_sound.then_some(GroupCounts {
+        domains,
+        sensitive,
+        n_records,
+        n_dropped,
+        codes,
+        sizes,
+        starts,
+        cell_codes,
+        cell_sizes,
+        population,
+    })
+}
+
+fn read_domains(bytes: &mut Unread) -> Option<Vec<Domain>> {
+    let n = bytes.count()?;
+    let domain = |_| {
+        let (name, has_missing) = (bytes.text()?, bytes.wide()? != 0);
+        let n_values = bytes.count()?;
+        let mut values = (0..n_values).map(|_| bytes.text()).collect::<Option<Vec<String>>>()?;
+        let missing = if has_missing { Some(values.pop()?) } else { None };
+        Some(Domain::new(&name, values, missing.as_deref())).filter(|domain| domain.len() == n_values)
+    };
+    (0..n).map(domain).collect()
+}
+
+/// Codes of so many rows, each of which is one of its domain's.
+fn read_codes(bytes: &mut Unread, n_rows: usize, domains: &[Domain]) -> Option<Vec<Code>> {
+    let codes = bytes.codes().filter(|codes| codes.len() == n_rows * domains.len())?;
+    let is_known = |(i, code): (usize, &Code)| code.index() < domains[i % domains.len()].len();
+    codes.iter().enumerate().all(is_known).then_some(codes)
 }
 
 fn entropies(entropies: &Entropies) -> Bytes {

@@ -52,7 +52,7 @@ impl fmt::Display for Scheme {
     }
 }
 
-/// All schemes over some hierarchies, numbered by height and, within a height, by their level vectors.
+/// Schemes over some hierarchies, all or some, numbered by height and, within a height, by their level vectors.
 #[derive(Clone, Debug)]
 pub struct Schemes {
     tops: Vec<u8>,
@@ -60,7 +60,8 @@ pub struct Schemes {
     levels: Vec<u8>,
     /// Where each height begins; one more entry than there are heights.
     starts: Vec<u32>,
-    /// From the number that the level vector spells in mixed radix to the place in the order.
+    /// From the number that the level vector spells in mixed radix to the place in the order; empty where only some
+    /// schemes are there.
     places: Vec<u32>,
 }
 
@@ -72,15 +73,7 @@ pub fn n_schemes(hierarchies: &[Hierarchy]) -> Option<u64> {
 impl Schemes {
     /// Enumerates all schemes, of which there are few enough for memory.
     pub fn new(hierarchies: &[Hierarchy]) -> Result<Schemes> {
-        let top_of = |hierarchy: &Hierarchy| {
-            u8::try_from(hierarchy.top()).map_err(|_| {
-                Error::new(
-                    ErrorKind::Hierarchy,
-                    format!("attribute '{}' has more than 255 levels", hierarchy.attribute()),
-                )
-            })
-        };
-        let tops: Vec<u8> = hierarchies.iter().map(top_of).collect::<Result<_>>()?;
+        let tops = tops_of(hierarchies)?;
         let n_schemes = n_schemes(hierarchies).and_then(|n| usize::try_from(n).ok());
         Ok(Schemes::of_tops(tops, n_schemes.expect("the caller has seen to the size")))
     }
@@ -112,12 +105,35 @@ impl Schemes {
         Schemes { tops, levels, starts, places }
     }
 
+    /// Some of the schemes that these level vectors are among, in any order.
+    pub(crate) fn some(tops: Vec<u8>, mut vectors: Vec<Box<[u8]>>) -> Schemes {
+        vectors.sort_unstable_by(|a, b| (height_of(a), a).cmp(&(height_of(b), b)));
+        vectors.dedup();
+        let n_heights = tops.iter().map(|&top| top as usize).sum::<usize>() + 1;
+        let starts = (0..=n_heights).map(|height| vectors.partition_point(|vector| height_of(vector) < height) as u32);
+        Schemes { starts: starts.collect(), levels: vectors.concat(), tops, places: Vec::new() }
+    }
+
+    /// Adds a scheme that is not there, and says where.
+    pub(crate) fn insert(&mut self, levels: &[u8]) -> usize {
+        let place = self.search(levels).expect_err("it is not there");
+        let start = place * self.tops.len();
+        self.levels.splice(start..start, levels.iter().copied());
+        self.starts[height_of(levels) + 1..].iter_mut().for_each(|start| *start += 1);
+        place
+    }
+
+    /// Whether these are all schemes that there are.
+    pub fn is_complete(&self) -> bool {
+        !self.places.is_empty()
+    }
+
     pub fn len(&self) -> usize {
-        self.places.len()
+        self.levels.len() / self.tops.len().max(1)
     }
 
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.len() == 0
     }
 
     pub fn n_attributes(&self) -> usize {
@@ -148,29 +164,64 @@ impl Schemes {
         Scheme(self.vector(place).iter().map(|&level| Level(level)).collect())
     }
 
-    /// Where a scheme stands in the order.
+    /// Where a scheme stands in the order; it is one of these.
     pub fn place(&self, scheme: &Scheme) -> usize {
-        self.place_of(scheme.0.iter().map(|level| level.0))
+        self.find(scheme).expect("one of the schemes")
     }
 
-    pub fn place_of(&self, levels: impl Iterator<Item = u8>) -> usize {
-        let number =
-            levels.zip(&self.tops).fold(0usize, |number, (level, &top)| number * (top as usize + 1) + level as usize);
-        self.places[number] as usize
+    /// Where a scheme stands in the order, if it is one of these.
+    pub fn find(&self, scheme: &Scheme) -> Option<usize> {
+        let levels: Vec<u8> = scheme.0.iter().map(|level| level.0).collect();
+        self.find_levels(&levels)
     }
 
-    /// The schemes just below a place: one attribute one level finer.
+    #[inline]
+    pub(crate) fn find_levels(&self, levels: &[u8]) -> Option<usize> {
+        if !self.is_complete() {
+            return self.search(levels).ok();
+        }
+        let digits = levels.iter().zip(&self.tops);
+        let number = digits.fold(0, |number, (&level, &top)| number * (top as usize + 1) + level as usize);
+        Some(self.places[number] as usize)
+    }
+
+    /// Where a level vector is, or where it would be.
+    fn search(&self, levels: &[u8]) -> std::result::Result<usize, usize> {
+        let std::ops::Range { start: mut low, end: mut high } = self.at_height(height_of(levels));
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.vector(middle).cmp(levels) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return Ok(middle),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        Err(low)
+    }
+
+    /// The schemes just below a place that are there: one attribute one level finer.
     pub fn finer(&self, place: usize) -> impl Iterator<Item = (usize, usize)> {
         let vector = self.vector(place);
-        (0..vector.len()).filter(|&a| vector[a] > 0).map(move |attribute| {
-            let levels = vector.iter().enumerate().map(move |(a, &level)| level - u8::from(a == attribute));
-            (attribute, self.place_of(levels))
+        (0..vector.len()).filter(|&a| vector[a] > 0).filter_map(move |attribute| {
+            let mut levels = vector.to_vec();
+            levels[attribute] -= 1;
+            Some((attribute, self.find_levels(&levels)?))
         })
     }
 }
 
-/// The next level vector in order.
-fn advance(vector: &mut [u8], tops: &[u8]) {
+/// The greatest level of each attribute.
+pub(crate) fn tops_of(hierarchies: &[Hierarchy]) -> Result<Vec<u8>> {
+    let top_of = |hierarchy: &Hierarchy| {
+        u8::try_from(hierarchy.top()).map_err(|_| {
+            Error::new(ErrorKind::Hierarchy, format!("attribute '{}' has more than 255 levels", hierarchy.attribute()))
+        })
+    };
+    hierarchies.iter().map(top_of).collect()
+}
+
+/// The next level vector in order; all zeros after the last.
+pub(crate) fn advance(vector: &mut [u8], tops: &[u8]) {
     for (level, &top) in vector.iter_mut().zip(tops).rev() {
         if *level < top {
             *level += 1;
@@ -180,7 +231,7 @@ fn advance(vector: &mut [u8], tops: &[u8]) {
     }
 }
 
-fn height_of(vector: &[u8]) -> usize {
+pub(crate) fn height_of(vector: &[u8]) -> usize {
     vector.iter().map(|&level| level as usize).sum()
 }
 
@@ -203,5 +254,21 @@ mod tests {
                 assert_eq!(finer.level(attribute) + 1, coarser.level(attribute));
             }
         }
+    }
+
+    #[test]
+    fn some_schemes_are_in_the_same_order() {
+        let vectors = [[2, 0, 1], [0, 0, 0], [1, 0, 1], [2, 0, 0]].map(Box::<[u8]>::from).to_vec();
+        let mut some = Schemes::some(vec![2, 0, 1], vectors);
+        let place = some.insert(&[1, 0, 0]);
+        let all: Vec<String> = (0..some.len()).map(|place| some.scheme(place).to_string()).collect();
+        assert_eq!((all, place), (["000", "100", "101", "200", "201"].map(String::from).to_vec(), 1));
+        assert!(!some.is_complete());
+        for place in 0..some.len() {
+            assert_eq!(some.find(&some.scheme(place)), Some(place));
+            assert!(some.at_height(some.scheme(place).height() as usize).contains(&place));
+        }
+        assert_eq!(some.find_levels(&[0, 0, 1]), None);
+        assert_eq!(some.finer(4).collect::<Vec<_>>(), [(0, 2), (2, 3)]);
     }
 }

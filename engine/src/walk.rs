@@ -14,7 +14,7 @@ use crate::histograms::{HistogramWork, N_VALUES_MAX, hash_words};
 use crate::loss::{Entropies, Penalties};
 use crate::profile::{Entry, Profile, Scratch, Tally};
 use crate::roll_up::{Key, RollUp, SIZE_MASK, Work};
-use crate::scheme::{Schemes, n_schemes};
+use crate::scheme::Schemes;
 
 /// What [`annotate`] is allowed and whom it tells how far it is.
 pub struct Effort<'a> {
@@ -117,7 +117,42 @@ impl WithRoller for AllProfiles<'_> {
 
     fn work<K: Key, R: Roller>(self, roller: &R, order: &[usize]) -> Result<RolledUp> {
         let AllProfiles { schemes, effort } = self;
-        Walk { roller, schemes, order, effort, n_bytes: AtomicU64::new(0) }.all::<K>()
+        let chosen = (!schemes.is_complete()).then(|| Chosen::new(schemes, order));
+        Walk { roller, schemes, chosen, order, effort, n_bytes: AtomicU64::new(0) }.all::<K>()
+    }
+}
+
+/// The schemes that a walk is for, where that is not all of them; it leaves out the ways that lead to none.
+struct Chosen {
+    n_attributes: usize,
+    /// The level vectors with the attributes in the order of the walk, in order, one after the other.
+    vectors: Vec<u8>,
+}
+
+impl Chosen {
+    fn new(schemes: &Schemes, order: &[usize]) -> Chosen {
+        let vector = |place: usize| order.iter().map(|&a| schemes.vector(place)[a]).collect::<Vec<u8>>();
+        let mut vectors: Vec<Vec<u8>> = (0..schemes.len()).map(vector).collect();
+        vectors.sort_unstable();
+        Chosen { n_attributes: order.len(), vectors: vectors.concat() }
+    }
+
+    /// The greatest level of the walk's attribute `depth` among chosen schemes that have these levels in those before;
+    /// none where there is no such scheme.
+    fn greatest(&self, order: &[usize], depth: usize, levels: &[u8]) -> Option<u8> {
+        let is_beyond = |vector: &[u8]| {
+            let before = order[..depth].iter().map(|&a| levels[a]);
+            vector[..depth].iter().copied().cmp(before).is_gt()
+        };
+        let vector = |i: usize| &self.vectors[i * self.n_attributes..][..self.n_attributes];
+        let (mut low, mut high) = (0, self.vectors.len() / self.n_attributes);
+        while low < high {
+            let middle = low.midpoint(high);
+            if is_beyond(vector(middle)) { high = middle } else { low = middle + 1 }
+        }
+        let last = vector(low.checked_sub(1)?);
+        let is_same = order[..depth].iter().zip(last).all(|(&a, level)| levels[a] == *level);
+        is_same.then_some(last[depth])
     }
 }
 
@@ -320,12 +355,12 @@ impl<'a> Roller for Histograms<'a> {
 
     fn seen(&self, work: &Self::Work, profile: Self::Groups) -> (Measured, Profile) {
         let measures = self.wanted.yardstick.measures();
-        // By size, as everywhere, since what is asked about sizes alone relies on it.
-        let mut looks: Vec<u32> = profile.entries().iter().map(|entry| entry.look).collect();
-        looks.sort_unstable_by_key(|&look| (work.measured_of(look)[0], look));
-        let values = looks.iter().flat_map(|&look| work.measured_of(look).iter().copied()).collect();
-        let numbers: FxHashMap<u32, u32> = looks.iter().copied().zip(0..).collect();
-        (Measured::new(measures, values), profile.renumbered(|look| numbers[&look]))
+        let numbers: FxHashMap<u32, usize> =
+            profile.entries().iter().enumerate().map(|(at, entry)| (entry.look, at)).collect();
+        let values: Vec<u64> =
+            profile.entries().iter().flat_map(|entry| work.measured_of(entry.look).iter().copied()).collect();
+        let (looks, canonical) = canonical(measures, &[&values]);
+        (looks, profile.renumbered(|look| canonical[0][numbers[&look]]))
     }
 }
 
@@ -385,6 +420,8 @@ struct Made<R: Roller> {
 struct Walk<'a, R> {
     roller: &'a R,
     schemes: &'a Schemes,
+    /// None where all schemes are wanted.
+    chosen: Option<Chosen>,
     /// The attributes from the outermost loop to the innermost.
     order: &'a [usize],
     effort: &'a Effort<'a>,
@@ -401,7 +438,7 @@ impl<R: Roller> Walk<'_, R> {
     /// That is nearly always among the smallest finer schemes, because the attributes that merge least come last;
     /// and only the groups of one path are in memory, most of them in the processor's cache.
     fn all<K: Key>(&self) -> Result<RolledUp> {
-        let Walk { roller, schemes, order, effort, .. } = *self;
+        let &Walk { roller, schemes, order, .. } = self;
         // The first attributes are walked alone, until there is enough to do for every thread.
         let n_threads = rayon::current_num_threads();
         let n_tasks_of =
@@ -411,9 +448,10 @@ impl<R: Roller> Walk<'_, R> {
         let (work, base, groups) = roller.begin::<K>();
         let mut first = Workspace::<R>::new(work, 0, order.len());
         self.reserve(N_ROW_BUFFERS * size_of_val(&base[..]) as u64)?;
-        let mut made = vec![Made { place: 0, thread: 0, groups, n_source_groups: 0 }];
-        (effort.progress)(1);
-        let mut tasks: Vec<(Vec<u8>, Vec<u64>)> = vec![(vec![0; order.len()], base)];
+        let finest = vec![0; order.len()];
+        let mut made = Vec::new();
+        self.record(&finest, groups, 0, &mut first, &mut made)?;
+        let mut tasks: Vec<(Vec<u8>, Vec<u64>)> = vec![(finest, base)];
         for done in 0..depth {
             for (mut levels, rows) in std::mem::take(&mut tasks) {
                 self.along::<K>(done, &mut levels, &rows, &mut first, &mut made, &mut |levels, rows, _, _| {
@@ -460,6 +498,9 @@ impl<R: Roller> Walk<'_, R> {
         made: &mut Vec<Made<R>>,
     ) -> Result<()> {
         let last = self.order.len() - 1;
+        if self.greatest(depth, levels).is_none() {
+            return Ok(());
+        }
         for deeper in depth..last {
             let mut outcome = Ok(());
             self.along::<K>(deeper, levels, rows, workspace, made, &mut |levels, rows, workspace, made| {
@@ -481,6 +522,9 @@ impl<R: Roller> Walk<'_, R> {
         made: &mut Vec<Made<R>>,
     ) -> Result<()> {
         let attribute = *self.order.last().expect("there is at least one attribute");
+        if self.greatest(self.order.len() - 1, levels).unwrap_or(0) == 0 {
+            return Ok(());
+        }
         let n_rows = (rows.len() / self.roller.stride::<K>()) as u64;
         let n_levels = self.schemes.tops()[attribute] as usize + 1;
         let of_levels = self.roller.all_levels::<K>(&mut workspace.work, rows, attribute, n_levels);
@@ -505,7 +549,7 @@ impl<R: Roller> Walk<'_, R> {
     ) -> Result<()> {
         let attribute = self.order[depth];
         let (mut now, mut next) = std::mem::take(&mut workspace.buffers[depth]);
-        for level in 1..=self.schemes.tops()[attribute] {
+        for level in 1..=self.greatest(depth, levels).unwrap_or(0) {
             levels[attribute] = level;
             let source = if level == 1 { rows } else { &now };
             let n_source_groups = (source.len() / self.roller.stride::<K>()) as u64;
@@ -519,6 +563,14 @@ impl<R: Roller> Walk<'_, R> {
         Ok(())
     }
 
+    /// The greatest level of an attribute that is wanted with the levels of those before.
+    fn greatest(&self, depth: usize, levels: &[u8]) -> Option<u8> {
+        match &self.chosen {
+            Some(chosen) => chosen.greatest(self.order, depth, levels),
+            None => Some(self.schemes.tops()[self.order[depth]]),
+        }
+    }
+
     /// Takes note of a scheme that is made.
     fn record(
         &self,
@@ -528,11 +580,11 @@ impl<R: Roller> Walk<'_, R> {
         workspace: &mut Workspace<R>,
         made: &mut Vec<Made<R>>,
     ) -> Result<()> {
+        let Some(place) = self.schemes.find_levels(levels) else { return Ok(()) };
         let n_bytes_of_work = self.roller.n_bytes_of_work(&workspace.work);
         let n_new = self.roller.n_bytes(&groups) + n_bytes_of_work.saturating_sub(workspace.n_bytes);
         workspace.n_bytes = workspace.n_bytes.max(n_bytes_of_work);
         self.reserve(n_new as u64)?;
-        let place = self.schemes.place_of(levels.iter().copied());
         made.push(Made { place, thread: workspace.thread, groups, n_source_groups });
         (self.effort.progress)(1);
         Ok(())
@@ -551,13 +603,12 @@ impl<R: Roller> Walk<'_, R> {
 /// How many times the finest rows are in memory at once, in one form or another, beside what has shrunk already.
 const N_ROW_BUFFERS: u64 = 4;
 
-/// Refuses a lattice that cannot fit, before anything is made.
-pub(crate) fn check_size(hierarchies: &[Hierarchy], effort: &Effort) -> Result<()> {
+/// Refuses a lattice of so many schemes that it cannot fit, before anything is made.
+pub(crate) fn check_size(n_attributes: usize, n_schemes: u64, effort: &Effort) -> Result<()> {
     // A profile has at least one entry, the grids have a few dozen columns, and places are 32-bit numbers.
-    let n_schemes = n_schemes(hierarchies).unwrap_or(u64::MAX);
     let n_bytes_least = n_schemes.saturating_mul(256);
     match n_bytes_least > effort.n_bytes_max || n_schemes > u64::from(u32::MAX) {
-        true => Err(too_large(hierarchies.len(), n_schemes, n_bytes_least, effort)),
+        true => Err(too_large(n_attributes, n_schemes, n_bytes_least, effort)),
         false => Ok(()),
     }
 }

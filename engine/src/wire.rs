@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::criterion::{Criteria, Criterion, Measure, NEVER, ONE};
 use crate::judge::Judgement;
-use crate::lattice::Scope;
+use crate::lattice::{Lattice, Scope};
 use crate::negotiate::{Answer, Explanation, Offer, Offers, Request, decimal};
 use crate::on_demand::{Found, Proof};
 use crate::quality::Losses;
@@ -208,6 +208,30 @@ pub fn answer(scope: &Scope, asked: &Request, answer: &Answer) -> Value {
         }
     }
     Value::Object(object)
+}
+
+/// How many schemes a lattice has, and where it is partial, of how many and which.
+pub fn schemes_in_words(lattice: &Lattice) -> String {
+    let n = grouped(lattice.schemes().len() as u64);
+    match lattice.selection() {
+        None => format!("{n} schemes"),
+        Some(selection) => {
+            let n_all = lattice.n_schemes().map_or("over 10^19".to_string(), grouped);
+            format!("{n} of {n_all} schemes (a partial lattice, the most promising by {})", selection.estimator.name())
+        }
+    }
+}
+
+/// Which part of the lattice an answer comes from, and what is proved about it among all schemes.
+pub fn partial(lattice: &Lattice, found: &Found) -> Value {
+    let mut object = on_demand(found);
+    if let (Value::Object(object), Some(selection)) = (&mut object, lattice.selection()) {
+        object.remove("n_evaluated");
+        object.insert("n_annotated".into(), json!(lattice.schemes().len()));
+        object.insert("share".into(), json!(selection.share));
+        object.insert("estimator".into(), json!(selection.estimator.name()));
+    }
+    object
 }
 
 /// How an answer on demand was found, and what is proved about it.

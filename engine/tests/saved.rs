@@ -9,8 +9,10 @@ use common::random::{Dice, all_measures, any_mixed_tables, chance, larger_tables
 use common::*;
 use incrowd::frontier::frontier;
 use incrowd::negotiate::negotiate_as_published;
-use incrowd::saved::{Section, Shelf, open, save};
-use incrowd::{Answer, Error, ErrorKind, Lattice, Measure, Quality, Ranking, Request, Result, explain, negotiate};
+use incrowd::saved::{Section, Shelf, open, open_counts, save};
+use incrowd::{
+    Answer, Error, ErrorKind, GroupCounts, Lattice, Measure, Quality, Ranking, Request, Result, explain, negotiate,
+};
 use proptest::prelude::*;
 
 struct Memory(Vec<u8>);
@@ -23,14 +25,14 @@ impl Shelf for Memory {
 }
 
 /// Some bytes of something else, then those of the lattice.
-fn saved(lattice: &Lattice) -> (Vec<u8>, Vec<Section>) {
+fn saved(lattice: &Lattice, counts: &GroupCounts) -> (Vec<u8>, Vec<Section>) {
     let mut bytes = b"something else".to_vec();
     let start = bytes.len() as u64;
     let mut write = |more: &[u8]| {
         bytes.extend_from_slice(more);
         Ok(())
     };
-    let sections = save(lattice, start, &mut write).expect("memory takes it");
+    let sections = save(lattice, counts, start, &mut write).expect("memory takes it");
     assert_eq!(sections.iter().map(|section| section.n_bytes).sum::<u64>() + start, bytes.len() as u64);
     (bytes, sections)
 }
@@ -88,12 +90,14 @@ proptest! {
     #![proptest_config(chance(60))]
     #[test]
     fn a_saved_lattice_answers_as_the_one_that_was_saved(table in any_mixed_tables(), seed in any::<u64>()) {
-        let lattice = table.make().lattice;
-        let (bytes, sections) = saved(&lattice);
+        let Made { lattice, counts, .. } = table.make();
+        let (bytes, sections) = saved(&lattice, &counts);
         let copy = opened(bytes.clone(), &sections).expect("nothing is damaged");
         check_same(&lattice, &copy, &requests(&table, &mut Dice(seed)));
         check_whole(&lattice, &copy);
-        let (again, _) = saved(&copy);
+        let kept = open_counts(&sections, &Memory(bytes.clone())).expect("nothing is damaged");
+        prop_assert_eq!(&kept, &counts);
+        let (again, _) = saved(&copy, &kept);
         prop_assert_eq!(again, bytes, "saved again");
     }
 }
@@ -102,8 +106,8 @@ proptest! {
     #![proptest_config(chance(20))]
     #[test]
     fn a_larger_saved_lattice_answers_as_the_one_that_was_saved(table in larger_tables(), seed in any::<u64>()) {
-        let lattice = table.make().lattice;
-        let (bytes, sections) = saved(&lattice);
+        let Made { lattice, counts, .. } = table.make();
+        let (bytes, sections) = saved(&lattice, &counts);
         check_whole(&lattice, &opened(bytes.clone(), &sections).expect("nothing is damaged"));
         check_same(&lattice, &opened(bytes, &sections).expect("as before"), &requests(&table, &mut Dice(seed)));
     }
@@ -113,9 +117,9 @@ proptest! {
     #![proptest_config(chance(12))]
     #[test]
     fn of_damaged_bytes_there_is_an_error_or_the_same_answer(table in any_mixed_tables(), seed in any::<u64>()) {
-        let lattice = table.make().lattice;
+        let Made { lattice, counts, .. } = table.make();
         let requests = requests(&table, &mut Dice(seed));
-        let (bytes, sections) = saved(&lattice);
+        let (bytes, sections) = saved(&lattice, &counts);
         let mut dice = Dice(seed);
         for _ in 0..60 {
             let mut damaged = bytes.clone();
@@ -151,8 +155,8 @@ fn sections_that_do_not_fit_together_are_refused() {
         missing: incrowd::Missing { tokens: vec![String::new()], drop_records: false },
         wanted: Wanted::default(),
     };
-    let lattice = table.make().lattice;
-    let (bytes, sections) = saved(&lattice);
+    let Made { lattice, counts, .. } = table.make();
+    let (bytes, sections) = saved(&lattice, &counts);
     for section in sections.iter().filter(|section| section.checksum.is_some()) {
         for at in section.start as usize..(section.start + section.n_bytes) as usize {
             for bit in 0..8 {
@@ -166,6 +170,7 @@ fn sections_that_do_not_fit_together_are_refused() {
                 };
                 let sections: Vec<Section> = sections.iter().map(fitting).collect();
                 // Whatever comes of it, it is no panic.
+                let _ = open_counts(&sections, &Memory(changed.clone())).map(|counts| counts.n_records());
                 if let Ok(copy) = opened(changed, &sections) {
                     let _ = (0..copy.schemes().len()).map(|place| copy.profile(place).n_groups()).sum::<u64>();
                 }

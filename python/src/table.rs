@@ -302,6 +302,8 @@ impl Table {
                 plain: false,
                 exchanges: options.exchanges,
                 per_record: Default::default(),
+                extent: Default::default(),
+                time: incrowd_workbench::extent::TIME.into(),
                 output: None,
                 force: false,
             };

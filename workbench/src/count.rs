@@ -2,6 +2,7 @@
 
 use incrowd::error::unknown;
 use incrowd::lattice::Effort;
+use incrowd::partial::{Selection, annotate_partially};
 use incrowd::table::Kind;
 use incrowd::wire::grouped;
 use incrowd::{
@@ -38,6 +39,19 @@ impl Choice {
 /// A project whose records have been counted and whose hierarchies fit them.
 pub struct Counted {
     pub source: Source,
+    pub material: Material,
+}
+
+impl std::ops::Deref for Counted {
+    type Target = Material;
+
+    fn deref(&self) -> &Material {
+        &self.material
+    }
+}
+
+/// What lattices are made of: counts, wherever they come from, and what the project says about them.
+pub struct Material {
     pub counts: GroupCounts,
     /// In the project's order of attributes.
     pub quasi_identifiers: Vec<Attribute>,
@@ -47,7 +61,28 @@ pub struct Counted {
     pub distances: Vec<(Distance, Option<Hierarchy>)>,
 }
 
-impl Counted {
+impl Material {
+    /// Applies the hierarchies of a project to counted values.
+    pub fn new(quasi_identifiers: Vec<Attribute>, sensitive: Vec<Attribute>, counts: GroupCounts) -> Result<Material> {
+        let hierarchies = quasi_identifiers
+            .iter()
+            .zip(counts.domains())
+            .map(|(attribute, domain)| attribute.rule.resolve(domain))
+            .collect::<Result<_>>()?;
+        let distances = sensitive
+            .iter()
+            .zip(counts.sensitive())
+            .map(|(attribute, domain)| match attribute.distance {
+                Some(Distance::Hierarchical) => Ok((Distance::Hierarchical, Some(attribute.rule.resolve(domain)?))),
+                Some(distance) => Ok((distance, None)),
+                // Numbers and dates have an order that means something; for words it would be that of the alphabet.
+                None if domain.kind() == Kind::Text => Ok((Distance::Equal, None)),
+                None => Ok((Distance::Ordered, None)),
+            })
+            .collect::<Result<_>>()?;
+        Ok(Material { counts, quasi_identifiers, sensitive, hierarchies, distances })
+    }
+
     pub fn weights(&self) -> Vec<f64> {
         self.quasi_identifiers.iter().map(|attribute| attribute.weight).collect()
     }
@@ -78,9 +113,23 @@ impl Counted {
         with_entropy: bool,
         effort: &Effort,
     ) -> Result<Lattice> {
+        self.annotate_some(measures, with_entropy, None, effort)
+    }
+
+    /// The same; where there is a selection, only the most promising schemes.
+    pub fn annotate_some(
+        &self,
+        measures: impl IntoIterator<Item = Measure>,
+        with_entropy: bool,
+        selection: Option<Selection>,
+        effort: &Effort,
+    ) -> Result<Lattice> {
         let (weights, yardstick) = (self.weights(), self.yardstick(measures)?);
         let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy };
-        incrowd::annotate(&self.counts, &self.hierarchies, &plan, effort)
+        match selection {
+            Some(selection) => annotate_partially(&self.counts, &self.hierarchies, &plan, selection, effort),
+            None => incrowd::annotate(&self.counts, &self.hierarchies, &plan, effort),
+        }
     }
 }
 
@@ -103,23 +152,7 @@ pub fn count(project: &Project, choice: &Choice, talk: &Talk) -> Result<Counted>
     if choice.with_population {
         counts = counts.with_population(&count_population(project, &names, n_threads, talk)?);
     }
-    let hierarchies = quasi_identifiers
-        .iter()
-        .zip(counts.domains())
-        .map(|(attribute, domain)| attribute.rule.resolve(domain))
-        .collect::<Result<_>>()?;
-    let distances = sensitive
-        .iter()
-        .zip(counts.sensitive())
-        .map(|(attribute, domain)| match attribute.distance {
-            Some(Distance::Hierarchical) => Ok((Distance::Hierarchical, Some(attribute.rule.resolve(domain)?))),
-            Some(distance) => Ok((distance, None)),
-            // Numbers and dates have an order that means something; for words it would be that of the alphabet.
-            None if domain.kind() == Kind::Text => Ok((Distance::Equal, None)),
-            None => Ok((Distance::Ordered, None)),
-        })
-        .collect::<Result<_>>()?;
-    Ok(Counted { source, counts, quasi_identifiers, sensitive, hierarchies, distances })
+    Ok(Counted { source, material: Material::new(quasi_identifiers, sensitive, counts)? })
 }
 
 /// Counts the people whom those of the table hide among.

@@ -12,7 +12,7 @@ pub mod source;
 pub mod project;
 pub mod count;
 pub mod wishes;
-pub mod on_demand;
+pub mod extent;
 pub mod local;
 pub mod compare;
 pub mod outside;

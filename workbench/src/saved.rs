@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::BufWriter;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
@@ -14,7 +14,7 @@ use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt32Array, UInt64Array};
 use incrowd::negotiate::decimal;
 use incrowd::saved::{Section, Shelf};
 use incrowd::wire;
-use incrowd::{Distance, Error, ErrorKind, Lattice, Measure, Ranking, Result, Role};
+use incrowd::{Distance, Error, ErrorKind, GroupCounts, Lattice, Measure, Ranking, Result, Role};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::{Compression, ZstdLevel};
@@ -22,7 +22,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use serde_json::{Map, Value, json};
 
-use crate::count::{Choice, chosen};
+use crate::count::{Choice, Material, chosen};
 use crate::project::{Attribute, Project};
 use crate::sink::parquet_error;
 use crate::source::{Source, guarded};
@@ -37,6 +37,9 @@ pub const VERSION: u64 = 1;
 const HEADER: &str = "incrowd.lattice";
 const HEADER_HASH: &str = "incrowd.lattice.sha256";
 
+/// What the project says about how the data are read.
+const DATA_SETTINGS: &str = "[data]";
+
 /// Refuses a place for a lattice before any work is done.
 pub fn check_place(path: &Path, replace: bool) -> Result<()> {
     if !replace && path.symlink_metadata().is_ok() {
@@ -49,6 +52,9 @@ pub fn check_place(path: &Path, replace: bool) -> Result<()> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Origin {
     data: Vec<Mark>,
+    /// Files whose records came later, and files whose records went.
+    appended: Vec<Mark>,
+    removed: Vec<Mark>,
     population: Vec<Mark>,
     /// By what it is about, the hash of what the project says.
     settings: Map<String, Value>,
@@ -71,6 +77,8 @@ impl Origin {
         let population = project.population_source()?;
         Ok(Origin {
             data: marks(&project.source()?)?,
+            appended: Vec::new(),
+            removed: Vec::new(),
             population: population.as_ref().map(marks).transpose()?.unwrap_or_default(),
             settings: settings(project, &quasi_identifiers, &sensitive),
         })
@@ -99,13 +107,59 @@ impl Origin {
 
     fn document(&self) -> Value {
         let marks = |marks: &[Mark]| marks.iter().map(Mark::document).collect::<Value>();
-        json!({ "data": marks(&self.data), "population": marks(&self.population), "settings": self.settings })
+        json!({
+            "data": marks(&self.data),
+            "appended": marks(&self.appended),
+            "removed": marks(&self.removed),
+            "population": marks(&self.population),
+            "settings": self.settings,
+        })
     }
 
     fn parse(value: &Value) -> Option<Origin> {
         let marks = |name: &str| value[name].as_array()?.iter().map(Mark::parse).collect::<Option<Vec<Mark>>>();
         let settings = value["settings"].as_object()?.clone();
-        Some(Origin { data: marks("data")?, population: marks("population")?, settings })
+        Some(Origin {
+            data: marks("data")?,
+            appended: marks("appended")?,
+            removed: marks("removed")?,
+            population: marks("population")?,
+            settings,
+        })
+    }
+
+    /// Whether the data are those that were counted at first, or those with everything that was appended since.
+    fn is_about(&self, source: &Source) -> Result<bool> {
+        let with_appended: Vec<Mark> = self.data.iter().chain(&self.appended).cloned().collect();
+        Ok(are_same(&self.data, source)? || self.removed.is_empty() && are_same(&with_appended, source)?)
+    }
+
+    /// The origin of the same lattice after records came and went, under the project as it is now.
+    ///
+    /// Refused where the data that it was made from are not what they were: then their counts are not known.
+    pub fn updated(
+        mut self,
+        project: &Project,
+        choice: &Choice,
+        appended: Option<&Source>,
+        removed: Option<&Source>,
+    ) -> Result<Origin> {
+        let (quasi_identifiers, sensitive) = chosen(project, choice)?;
+        let now = settings(project, &quasi_identifiers, &sensitive);
+        let is_same = self.settings.get(DATA_SETTINGS) == now.get(DATA_SETTINGS);
+        let is_there = project.folder.join(&project.data).exists();
+        if !is_same || is_there && !self.is_about(&project.source()?)? {
+            return Err(Error::new(ErrorKind::Data, "does not fit any more: the data changed since it was annotated")
+                .hint("annotate again with: incrowd annotate -o FILE --force"));
+        }
+        let marks = |source: Option<&Source>| -> Result<Vec<Mark>> {
+            let hashed = |path: &Path| Ok(Mark { sha256: sha256(path)?, ..Mark::without_hash(path)? });
+            source.into_iter().flat_map(Source::files).map(hashed).collect()
+        };
+        self.appended.extend(marks(appended)?);
+        self.removed.extend(marks(removed)?);
+        self.settings = now;
+        Ok(self)
     }
 
     /// Refuses a project that is no longer what the lattice was made from.
@@ -123,8 +177,13 @@ impl Origin {
             talk.note("the data are not here: that they are still the same is taken for granted");
             return Ok(());
         }
-        if !are_same(&self.data, &project.source()?)? {
+        if !self.is_about(&project.source()?)? {
             return Err(changed("the data".into()));
+        }
+        if let (n_appended, n_removed) = (self.appended.len(), self.removed.len())
+            && n_appended + n_removed > 0
+        {
+            talk.note(format!("about the data with {n_appended} files appended and {n_removed} removed since"));
         }
         match project.population_source()? {
             Some(source) if needs_population && !are_same(&self.population, &source)? => {
@@ -175,7 +234,7 @@ fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Att
     let mut settings = Map::new();
     let missing = (&project.missing.tokens, project.missing.drop_records);
     let data = format!("{missing:?} {:?}", project.csv.delimiter);
-    settings.insert("[data]".into(), json!(sha256_of(data.as_bytes())));
+    settings.insert(DATA_SETTINGS.into(), json!(sha256_of(data.as_bytes())));
     let hierarchy = |attribute: &Attribute| {
         let content = attribute.hierarchy_file.as_ref().map(|(_, content)| content);
         // A file may have another name, as long as it says the same.
@@ -197,7 +256,7 @@ fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Att
 }
 
 /// Writes a lattice, whole or not at all; returns how many bytes the file has.
-pub fn save(path: &Path, lattice: &Lattice, origin: &Origin, replace: bool) -> Result<u64> {
+pub fn save(path: &Path, lattice: &Lattice, counts: &GroupCounts, origin: &Origin, replace: bool) -> Result<u64> {
     let staged = Staged::create(path)?;
     let wrong = |error| parquet_error(path, error);
     let batch = table(lattice);
@@ -209,7 +268,7 @@ pub fn save(path: &Path, lattice: &Lattice, origin: &Origin, replace: bool) -> R
     writer.flush().map_err(wrong)?;
     let start = writer.bytes_written() as u64;
     let mut write = |bytes: &[u8]| writer.write_all(bytes).map_err(|error| crate::io_error(path, error));
-    let sections = incrowd::saved::save(lattice, start, &mut write)?;
+    let sections = incrowd::saved::save(lattice, counts, start, &mut write)?;
     let section = |section: &Section| {
         let Section { name, start, n_bytes, checksum } = section;
         json!({ "name": name, "start": start, "n_bytes": n_bytes, "crc32": checksum })
@@ -286,6 +345,34 @@ fn cut_off() -> Error {
 pub struct Opened {
     pub lattice: Lattice,
     pub privacy: Privacy,
+    pub content: Content,
+}
+
+/// What else a file holds, read when it is needed.
+pub struct Content {
+    path: PathBuf,
+    sections: Vec<Section>,
+    shelf: Arc<Open>,
+}
+
+impl Content {
+    /// The counts that the lattice was made from.
+    pub fn counts(&self) -> Result<GroupCounts> {
+        let counts = incrowd::saved::open_counts(&self.sections, &*self.shelf);
+        counts.map_err(|error| error.or_at(self.path.display().to_string()))
+    }
+
+    /// What the lattice was made of, for a project that it was annotated for.
+    pub fn material(&self, project: &Project, lattice: &Lattice) -> Result<Material> {
+        let names = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute().to_string()).collect();
+        let choice = Choice {
+            quasi_identifiers: Some(names),
+            sensitive: Some(wire::sensitive_names(lattice)),
+            ..Choice::default()
+        };
+        let (quasi_identifiers, sensitive) = chosen(project, &choice)?;
+        Material::new(quasi_identifiers, sensitive, self.counts()?)
+    }
 }
 
 /// Opens a lattice that was annotated for this project, and refuses one that cannot answer.
@@ -297,7 +384,7 @@ pub fn open(
     best_by: &Ranking,
     talk: &Talk,
 ) -> Result<Opened> {
-    let (lattice, origin) = read(path)?;
+    let (lattice, origin, content) = read(path)?;
     let at = |error: Error| error.or_at(path.display().to_string());
     let needs_population = privacy.criteria.value(Measure::Population).is_some();
     origin.check(project, needs_population, talk).map_err(at)?;
@@ -323,11 +410,11 @@ pub fn open(
     if best_by.needs_entropy() && lattice.entropies().is_none() {
         return Err(wrong("was annotated without entropy".into()).hint("annotate again with --entropy"));
     }
-    Ok(Opened { lattice, privacy })
+    Ok(Opened { lattice, privacy, content })
 }
 
 /// Reads a file and checks that it is a lattice as this program writes them, whatever it was made from.
-pub fn read(path: &Path) -> Result<(Lattice, Origin)> {
+pub fn read(path: &Path) -> Result<(Lattice, Origin, Content)> {
     let position = path.display().to_string();
     let wrong = |message: &str| Error::new(ErrorKind::Data, message).at(position.clone());
     let no_lattice = || wrong("is not a saved lattice").hint("make one with: incrowd annotate -o FILE");
@@ -371,6 +458,6 @@ pub fn read(path: &Path) -> Result<(Lattice, Origin)> {
     let sections = sections.ok_or_else(unreadable)?;
     let origin = Origin::parse(&header["origin"]).ok_or_else(unreadable)?;
     let shelf = Arc::new(Open { file, path: position.clone(), n_bytes });
-    let lattice = incrowd::saved::open(&sections, shelf).map_err(|error| error.or_at(position.clone()))?;
-    Ok((lattice, origin))
+    let lattice = incrowd::saved::open(&sections, shelf.clone()).map_err(|error| error.or_at(position.clone()))?;
+    Ok((lattice, origin, Content { path: path.to_path_buf(), sections, shelf }))
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use incrowd::criterion::ONE;
 use incrowd::error::unknown;
 use incrowd::lattice::Effort;
+use incrowd::partial::{Selection, n_selected};
 use incrowd::scheme::n_schemes;
 use incrowd::wire;
 use incrowd::{
@@ -12,7 +13,7 @@ use incrowd::{
     Scheme,
 };
 
-use crate::count::{Choice, Counted, check_sensitive, count};
+use crate::count::{Choice, Counted, Material, check_sensitive, count};
 use crate::project::{CRITERIA, CriterionText, Project};
 use crate::talk::{Talk, advance};
 
@@ -126,13 +127,27 @@ impl ProjectArgs {
     }
 
     /// Annotates the lattice of a counted project with what the criteria and the ranking look at.
-    pub fn annotate(&self, counted: &Counted, criteria: &Criteria, best_by: &Ranking, talk: &Talk) -> Result<Lattice> {
-        let n_bytes_max = self.n_bytes_max()?;
-        let n_schemes = n_schemes(&counted.hierarchies).unwrap_or(u64::MAX);
+    pub fn annotate(&self, counted: &Material, criteria: &Criteria, best_by: &Ranking, talk: &Talk) -> Result<Lattice> {
+        let measures = criteria.iter().map(|criterion| criterion.measure).collect();
+        self.annotate_some(counted, measures, best_by.needs_entropy(), None, talk)
+    }
+
+    /// Annotates all schemes, or those that a selection finds promising, with some measures.
+    pub fn annotate_some(
+        &self,
+        counted: &Material,
+        measures: Vec<Measure>,
+        with_entropy: bool,
+        selection: Option<Selection>,
+        talk: &Talk,
+    ) -> Result<Lattice> {
+        let n_schemes = match selection {
+            Some(selection) => n_selected(&counted.hierarchies, selection)?,
+            None => n_schemes(&counted.hierarchies).unwrap_or(u64::MAX),
+        };
         let bar = talk.things("annotating", n_schemes, "schemes");
-        let effort = Effort { n_bytes_max, progress: &|n| advance(&bar, n) };
-        let measures: Vec<Measure> = criteria.iter().map(|criterion| criterion.measure).collect();
-        let lattice = self.on_threads(|| counted.annotate(measures, best_by.needs_entropy(), &effort))?;
+        let effort = Effort { n_bytes_max: self.n_bytes_max()?, progress: &|n| advance(&bar, n) };
+        let lattice = self.on_threads(|| counted.annotate_some(measures, with_entropy, selection, &effort))?;
         bar.finish_and_clear();
         lattice
     }

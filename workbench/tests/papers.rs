@@ -1,7 +1,6 @@
 //! The tables of the papers, recomputed to the last printed digit.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use incrowd::lattice::Effort;
@@ -12,7 +11,7 @@ use incrowd_workbench::project::Project;
 use incrowd_workbench::talk::Talk;
 
 mod support;
-use support::Folder;
+use support::{Folder, adult_project};
 
 const QUIET: Talk = Talk { is_json: false, is_quiet: true };
 
@@ -28,26 +27,13 @@ struct Adult(BTreeMap<usize, Lattice>);
 /// Counts and annotates Adult once; none where the data are not there.
 fn adult() -> Option<&'static Adult> {
     static ADULT: OnceLock<Option<Adult>> = OnceLock::new();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/adult");
-    let adult = ADULT.get_or_init(|| folder.join("adult.csv").exists().then(|| Adult::of(&folder)));
-    if adult.is_none() {
-        eprintln!("skipped: the Adult data are not at {}", folder.display());
-    }
-    adult.as_ref()
+    let project = || adult_project(&QUASI_IDENTIFIERS.map(|(name, _)| name));
+    ADULT.get_or_init(|| project().map(|project| Adult::of(&project))).as_ref()
 }
 
 impl Adult {
-    fn of(data: &Path) -> Adult {
-        let text = |path: PathBuf| toml::Value::from(path.display().to_string());
-        let mut project = format!("[data]\npath = {}\nmissing = [\"?\"]\n", text(data.join("adult.csv")));
-        for (name, _) in QUASI_IDENTIFIERS {
-            let hierarchy = text(data.join(format!("hierarchies/{name}.csv")));
-            project.push_str(&format!("[attributes.{name}]\nrole = \"quasi-identifier\"\nhierarchy = {hierarchy}\n"));
-        }
-        project.push_str("[attributes.hours-per-week]\nrole = \"sensitive\"\n");
-        let folder = Folder::with(&[("incrowd.toml", &project)]);
-        let project = Project::open(folder.path()).expect("a project");
-        Adult((3..=6).map(|n| (n, lattice(&project, Some(quasi_identifiers(n))))).collect())
+    fn of(project: &Project) -> Adult {
+        Adult((3..=6).map(|n| (n, lattice(project, Some(quasi_identifiers(n))))).collect())
     }
 
     fn lattice(&self, n_quasi_identifiers: usize) -> &Lattice {
@@ -213,7 +199,7 @@ fn a_smaller_set_of_quasi_identifiers_is_the_larger_one_with_the_others_hidden()
                     false => top,
                 }
             });
-            let same = whole.schemes().place_of(with_others_hidden);
+            let same = whole.schemes().place(&Scheme::new(with_others_hidden.map(Level).collect()));
             for criteria in [criteria("k", 10), criteria("l", 6), Criteria::of(Some(25), Some(3))] {
                 assert_eq!(part.n_suppressed(place, &criteria), whole.n_suppressed(same, &criteria));
             }

@@ -1,17 +1,22 @@
-//! `incrowd annotate`: the whole lattice, what each scheme looks like and what it would lose.
+//! `incrowd annotate`: the lattice, what each scheme looks like and what it would lose; kept in a file, and kept true.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use incrowd::negotiate::check_criteria;
+use incrowd::partial::Selection;
 use incrowd::wire::{self, grouped};
-use incrowd::{Criteria, Lattice, Quality, Ranking, Result};
+use incrowd::{Criteria, Error, ErrorKind, Lattice, Result};
 use serde_json::{Map, Value, json};
 
-use crate::saved::{Origin, check_place, save};
+use crate::count::{Choice, Counted, Material, chosen, count_source};
+use crate::extent::{Extent, ExtentArgs, Otherwise};
+use crate::project::Project;
+use crate::saved::{self, Origin, check_place, save};
+use crate::source::Source;
 use crate::talk::{Exit, Talk, columns};
 use crate::wishes::{CriteriaArgs, ProjectArgs};
 
-/// Annotate every scheme of the lattice and show what each would lose
+/// Annotate the schemes of the lattice and show what each would lose
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -19,7 +24,10 @@ Examples:
   incrowd annotate --k 3 --per-scheme --json       every scheme, for programs
   incrowd annotate --l 3 --per-scheme --csv        every scheme, for spreadsheets
   incrowd annotate --quasi-identifiers age,sex     a smaller lattice
-  incrowd annotate --k 10 --t 0.2 -o adult.crowd   keep it: negotiate --lattice adult.crowd answers from it")]
+  incrowd annotate --partial 5% --k 10             the most promising schemes only
+  incrowd annotate --k 10 --t 0.2 -o adult.crowd   keep it: negotiate --lattice adult.crowd answers from it
+  incrowd annotate --append new.csv adult.crowd    new records have come: count them, and annotate what changed
+  incrowd annotate --remove gone.csv adult.crowd   people have withdrawn")]
 pub struct Args {
     #[command(flatten)]
     pub project: ProjectArgs,
@@ -34,15 +42,29 @@ pub struct Args {
     /// Measure non-uniform entropy too, for --best-by entropy
     #[arg(long)]
     pub entropy: bool,
+    #[command(flatten)]
+    pub extent: ExtentArgs,
     /// Keep the lattice in a file, for negotiate --lattice and frontier --lattice
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Replace a file that is there already
     #[arg(long)]
     pub force: bool,
+    /// Add the records of a file to a lattice that was kept, which is named instead of the project
+    #[arg(long, value_name = "DATA", conflicts_with_all = UPDATES_KEEP)]
+    pub append: Option<PathBuf>,
+    /// Take the records of a file out of a lattice that was kept
+    #[arg(long, value_name = "DATA", conflicts_with_all = UPDATES_KEEP)]
+    pub remove: Option<PathBuf>,
 }
 
+/// What a lattice is about does not change with its records.
+const UPDATES_KEEP: [&str; 6] = ["full", "partial", "on_demand", "entropy", "quasi_identifiers", "sensitive"];
+
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
+    if args.append.is_some() || args.remove.is_some() {
+        return update(args, talk);
+    }
     let project = args.project.open()?;
     let privacy = args.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
     if let Some(path) = &args.output {
@@ -55,28 +77,73 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     if !criteria.is_empty() {
         check_criteria(criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
     }
-    let ranking = if args.entropy { Quality::Entropy.into() } else { Ranking::default() };
-    let lattice = args.project.annotate(&counted, criteria, &ranking, talk)?;
+    let Some(lattice) = lattice(args, &counted, criteria, talk)? else {
+        say_on_demand(&counted, talk);
+        return Ok(Exit::Done);
+    };
     if let (Some(path), Some(origin)) = (&args.output, origin) {
-        let n_bytes = save(path, &lattice, &origin.finish(&project)?, args.force)?;
+        let n_bytes = save(path, &lattice, &counted.counts, &origin.finish(&project)?, args.force)?;
         talk.note(format!("{} written, {}", path.display(), size_in_words(n_bytes as usize)));
     }
+    say(args, &lattice, criteria, talk)
+}
+
+/// As much of the lattice as the flags or its size say; none where that is nothing, and no file is to be kept.
+fn lattice(args: &Args, counted: &Counted, criteria: &Criteria, talk: &Talk) -> Result<Option<Lattice>> {
+    let annotated = |selection: Option<Selection>| {
+        let measures = criteria.iter().map(|criterion| criterion.measure).collect();
+        args.project.annotate_some(counted, measures, args.entropy, selection, talk)
+    };
+    let mut extent = args.extent.choose(&args.project, counted, Otherwise::Partial, talk)?;
+    if extent == Extent::Full {
+        match annotated(None) {
+            // It turned out to be too large after all.
+            Err(error) if error.kind() == ErrorKind::TooLarge && !args.extent.full => {
+                let reason = "does not fit into the memory that is allowed";
+                extent = args.extent.instead(reason, &args.project, counted, Otherwise::Partial, talk)?;
+            }
+            lattice => return lattice.map(Some),
+        }
+    }
+    match extent {
+        Extent::Partial(selection) => annotated(Some(selection)).map(Some),
+        // The file holds the counts, and what is asked later is evaluated from them.
+        _ if args.output.is_some() => annotated(Some(Selection { share: 0.0, ..Selection::default() })).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// What there is to say where nothing is annotated.
+fn say_on_demand(counted: &Counted, talk: &Talk) {
+    let n_schemes = incrowd::scheme::n_schemes(&counted.hierarchies);
+    let n_groups = counted.counts.n_groups();
+    talk.json(&json!({ "extent": "on-demand", "n_schemes": n_schemes, "n_groups": n_groups }));
+    talk.say(format!(
+        "{} records in {} groups; {} schemes, none of them annotated.\n\
+         incrowd negotiate and incrowd publish evaluate schemes as they need them.",
+        grouped(counted.counts.n_records()),
+        grouped(n_groups as u64),
+        n_schemes.map_or("over 10^19".to_string(), grouped)
+    ));
+}
+
+/// Prints a lattice in the form that the flags ask for.
+fn say(args: &Args, lattice: &Lattice, criteria: &Criteria, talk: &Talk) -> Result<Exit> {
     if talk.is_json {
-        talk.json(&document(&lattice, criteria, args.per_scheme));
+        talk.json(&document(lattice, criteria, args.per_scheme));
         return Ok(Exit::Done);
     }
-    let (header, rows) =
-        if args.per_scheme { scheme_rows(&lattice, criteria) } else { height_rows(&lattice, criteria) };
+    let (header, rows) = if args.per_scheme { scheme_rows(lattice, criteria) } else { height_rows(lattice, criteria) };
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     if args.csv {
         talk.say(csv(&header, &rows).trim_end());
         return Ok(Exit::Done);
     }
     talk.say(format!(
-        "{} records, {} quasi-identifiers, {} schemes, {} of annotations ({} bytes per scheme)\n",
+        "{} records, {} quasi-identifiers, {}, {} of annotations ({} bytes per scheme)\n",
         grouped(lattice.n_records()),
         lattice.hierarchies().len(),
-        grouped(lattice.schemes().len() as u64),
+        wire::schemes_in_words(lattice),
         size_in_words(lattice.n_bytes()),
         grouped((lattice.n_bytes() / lattice.schemes().len().max(1)) as u64),
     ));
@@ -85,6 +152,79 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         talk.note("give --k, --l, --t or another criterion to see how many records each scheme would lose");
     }
     Ok(Exit::Done)
+}
+
+/// Records have come or gone: the counts change by theirs, and the lattice is that of the table that results.
+fn update(args: &Args, talk: &Talk) -> Result<Exit> {
+    let path = &args.project.project;
+    if !path.is_file() {
+        return Err(Error::new(ErrorKind::Request, "is not a lattice that was kept")
+            .at(path.display().to_string())
+            .hint("name the file: incrowd annotate --append new.csv adult.crowd"));
+    }
+    let output = args.output.as_deref().unwrap_or(path);
+    let replaces = args.force || output == path;
+    check_place(output, replaces)?;
+    let project = Project::open(&folder_of_project(path))?;
+    let at = |error: Error| error.or_at(path.display().to_string());
+    let (lattice, origin, content) = saved::read(path)?;
+    let names = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute().to_string()).collect();
+    let choice = Choice {
+        quasi_identifiers: Some(names),
+        sensitive: Some(wire::sensitive_names(&lattice)),
+        with_population: false,
+        n_threads: usize::from(args.project.threads),
+    };
+    let open = |path: &Option<PathBuf>| path.as_ref().map(|path| Source::open(path, &project.csv)).transpose();
+    let (appended, removed) = (open(&args.append)?, open(&args.remove)?);
+    let origin = origin.updated(&project, &choice, appended.as_ref(), removed.as_ref()).map_err(at)?;
+    let mut counts = content.counts()?;
+    let n_before = counts.n_records();
+    if let Some(source) = &appended {
+        counts = counts.with_records(&counted(source, &project, &choice, talk)?)?;
+    }
+    if let Some(source) = &removed {
+        let position = source.files()[0].display().to_string();
+        let gone = counted(source, &project, &choice, talk)?;
+        counts = counts.without_records(&gone).map_err(|error| error.at(position))?;
+    }
+    let (quasi_identifiers, sensitive) = chosen(&project, &choice)?;
+    let material = Material::new(quasi_identifiers, sensitive, counts)?;
+    let measures = lattice.measures().to_vec();
+    let with_entropy = lattice.entropies().is_some();
+    let updated = args.project.annotate_some(&material, measures, with_entropy, lattice.selection(), talk)?;
+    // The old file is read no more.
+    drop((lattice, content));
+    let n_bytes = save(output, &updated, &material.counts, &origin, replaces)?;
+    talk.note(format!(
+        "{} written, {}: {} records where there were {}",
+        output.display(),
+        size_in_words(n_bytes as usize),
+        grouped(material.counts.n_records()),
+        grouped(n_before)
+    ));
+    let criteria = args.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
+    let criteria = criteria.about(&wire::sensitive_names(&updated)).criteria;
+    updated.check_measured(&criteria).map_err(at)?;
+    say(args, &updated, &criteria, talk)
+}
+
+/// The project that a kept lattice belongs to: that of this folder, or else that of the file's.
+fn folder_of_project(lattice: &Path) -> PathBuf {
+    let beside = lattice.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match Path::new("incrowd.toml").exists() {
+        true => PathBuf::from("."),
+        false => beside.to_path_buf(),
+    }
+}
+
+/// Counts records that come or go; they have the columns that were counted before.
+fn counted(source: &Source, project: &Project, choice: &Choice, talk: &Talk) -> Result<incrowd::GroupCounts> {
+    let (quasi_identifiers, sensitive) = chosen(project, choice)?;
+    let quasi_identifiers: Vec<&str> = quasi_identifiers.iter().map(|attribute| attribute.name.as_str()).collect();
+    let sensitive: Vec<&str> = sensitive.iter().map(|attribute| attribute.name.as_str()).collect();
+    quasi_identifiers.iter().chain(&sensitive).try_for_each(|name| source.check_column(name))?;
+    count_source(source, &quasi_identifiers, &sensitive, &project.missing, choice.n_threads(), talk)
 }
 
 fn size_in_words(n_bytes: usize) -> String {
@@ -211,7 +351,13 @@ pub fn document(lattice: &Lattice, criteria: &Criteria, per_scheme: bool) -> Val
     let mut object = Map::new();
     object.insert("n_records".into(), json!(lattice.n_records()));
     object.insert("n_dropped".into(), json!(lattice.n_dropped()));
-    object.insert("n_schemes".into(), json!(lattice.schemes().len()));
+    object.insert("n_schemes".into(), json!(lattice.n_schemes()));
+    object.insert("extent".into(), json!(if lattice.selection().is_some() { "partial" } else { "full" }));
+    if let Some(selection) = lattice.selection() {
+        object.insert("n_annotated".into(), json!(lattice.schemes().len()));
+        object.insert("share".into(), json!(selection.share));
+        object.insert("estimator".into(), json!(selection.estimator.name()));
+    }
     object.insert("n_bytes".into(), json!(lattice.n_bytes()));
     object.insert("n_looks".into(), json!(lattice.looks().len()));
     object.insert("criteria".into(), Value::Object(wire::criteria(criteria, &wire::sensitive_names(lattice))));

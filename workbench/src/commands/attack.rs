@@ -239,7 +239,7 @@ fn linkage(
             let known: Vec<String> = known.collect();
             let choice =
                 Choice { quasi_identifiers: Some(known.clone()), sensitive: Some(Vec::new()), ..Choice::default() };
-            let counts = count(project, &choice, talk)?.counts;
+            let counts = count(project, &choice, talk)?.material.counts;
             let text = |(code, domain): (&Code, &Domain)| match domain.missing() == Some(*code) {
                 true => Some(project.missing.label().to_string()),
                 false => Some(domain.values()[code.index()].clone()),

@@ -10,6 +10,7 @@ use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Ranking, 
 use serde_json::{Value, json};
 
 use crate::chart::{Chart, Line, Point, svg};
+use crate::extent::{Extent, ExtentArgs, Otherwise};
 use crate::page::{self, escape};
 use crate::saved;
 use crate::staged::{check_picture, write_whole};
@@ -45,8 +46,10 @@ pub struct Args {
     #[arg(long, value_name = "A=LEVEL,…", value_delimiter = ',')]
     pub max_level: Option<Vec<String>>,
     /// Answer from a lattice that annotate -o has written, without counting
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "partial", "on_demand"])]
     pub lattice: Option<PathBuf>,
+    #[command(flatten)]
+    pub extent: ExtentArgs,
     /// List every bargain
     #[arg(long)]
     pub list: bool,
@@ -79,7 +82,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         Some(path) => {
             // The varied measure travels along, to be numbered as in the file.
             let asked = Privacy { criteria: measured, ..privacy.clone() };
-            let saved::Opened { lattice, privacy: asked } =
+            let saved::Opened { lattice, privacy: asked, .. } =
                 saved::open(path, &project, &args.project, &asked, &ranking, talk)?;
             let varied = Privacy {
                 criteria: Criteria::new([Criterion { measure, value: measure.weakest() }]),
@@ -93,7 +96,20 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
             if !privacy.criteria.is_empty() {
                 check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
             }
-            (args.project.annotate(&counted, &measured, &ranking, talk)?, privacy, measure)
+            let selection = match args.extent.choose(&args.project, &counted, Otherwise::Partial, talk)? {
+                Extent::Full => None,
+                Extent::Partial(selection) => Some(selection),
+                Extent::OnDemand => {
+                    return Err(Error::new(
+                        ErrorKind::TooLarge,
+                        "a frontier needs a lattice, and not even a part fits",
+                    )
+                    .hint("choose fewer with --quasi-identifiers, a smaller --partial, or allow more with --memory"));
+                }
+            };
+            let measures = measured.iter().map(|criterion| criterion.measure).collect();
+            let lattice = args.project.annotate_some(&counted, measures, ranking.needs_entropy(), selection, talk)?;
+            (lattice, privacy, measure)
         }
     };
     let request = wish.resolve(&project, &privacy, lattice.hierarchies(), lattice.n_records())?;
@@ -196,9 +212,9 @@ impl View<'_> {
         let (lattice, name, quality) = (self.lattice, self.name(), self.ranking.name());
         talk.say(format!(
             "{} that no other beats on {name}, records lost (at most {max_suppressed}) and {quality}, \
-             of {} schemes\n",
+             of {}\n",
             counted_words(self.bargains.len() as u64, "bargain"),
-            grouped(lattice.schemes().len() as u64)
+            wire::schemes_in_words(lattice)
         ));
         if self.bargains.is_empty() {
             return talk.say("  Nothing can be published within these wishes.");
@@ -278,7 +294,8 @@ impl View<'_> {
             "criteria": wire::criteria(&privacy.criteria, &privacy.sensitive),
             "max_suppressed": n_suppressed_max,
             "n_records": self.lattice.n_records(),
-            "n_schemes": self.lattice.schemes().len(),
+            "n_schemes": self.lattice.n_schemes(),
+            "n_annotated": self.lattice.schemes().len(),
             "bargains": self.bargains.iter().map(bargain).collect::<Vec<_>>(),
         })
     }

@@ -14,5 +14,6 @@ pub mod risk;
 pub mod map;
 pub mod publish;
 pub mod demo;
+pub mod study_lattice;
 pub mod study;
 pub mod serve;

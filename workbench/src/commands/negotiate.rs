@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use incrowd::lattice::Scope;
 use incrowd::negotiate::{Explanation, Offers, check_criteria, negotiate_as_published};
+use incrowd::partial::prove;
 use incrowd::wire::{self, grouped, percent};
 use incrowd::{
-    Answer, Criteria, Error, ErrorKind, Lattice, Measure, Offer, Quality, Ranking, Request, Result, explain, negotiate,
+    Answer, Criteria, Error, ErrorKind, Lattice, Level, Measure, Offer, Plan, Quality, Ranking, Request, Result,
+    Scheme, explain, negotiate,
 };
 use serde_json::Value;
 
-use crate::count::Counted;
-use crate::on_demand;
+use crate::count::Material;
+use crate::extent::{Extent, ExtentArgs, Otherwise, TIME, partial_in_words, proof_in_words};
 use crate::saved;
 use crate::talk::{Exit, Talk, columns};
 use crate::wishes::{ProjectArgs, RequestArgs};
@@ -29,6 +31,7 @@ Examples:
   incrowd negotiate --k 10 --max-suppressed 0 --explain
   incrowd negotiate --k 10 --max-suppressed 1% --lattice hospital.crowd
   incrowd negotiate --k 10 --max-suppressed 1% --on-demand --time 5m
+  incrowd negotiate --k 10 --max-suppressed 1% --partial 5%
   incrowd negotiate hospital --json | jq .offers.height.levels")]
 pub struct Args {
     #[command(flatten)]
@@ -42,78 +45,132 @@ pub struct Args {
     #[arg(long)]
     pub as_published: bool,
     /// Answer from a lattice that annotate -o has written, without counting
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "on_demand"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "partial"])]
     pub lattice: Option<PathBuf>,
     #[command(flatten)]
-    pub extent: on_demand::ExtentArgs,
+    pub extent: ExtentArgs,
+    /// How long to search on demand, such as 30s, 5m or 2h
+    #[arg(long, value_name = "TIME", default_value = TIME)]
+    pub time: String,
+    /// Answer from the schemes of a partial lattice alone, without evaluating the coarsest acceptable one
+    #[arg(long)]
+    pub not_extended: bool,
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
     let privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
     let best_by = args.request.best_by(&project)?;
-    let (lattice, request) = match &args.lattice {
-        Some(path) => {
-            let saved::Opened { lattice, privacy } =
-                saved::open(path, &project, &args.project, &privacy, &best_by, talk)?;
-            let request = args.request.resolve(&project, &privacy, lattice.hierarchies(), lattice.n_records())?;
-            (lattice, request)
+    if let Some(path) = &args.lattice {
+        // What a file turns out to hold is found out on the way.
+        let at = |error: Error| match error.kind() {
+            ErrorKind::Data => error.or_at(path.display().to_string()),
+            _ => error,
+        };
+        let saved::Opened { lattice, privacy, content } =
+            saved::open(path, &project, &args.project, &privacy, &best_by, talk)?;
+        let request = args.request.resolve(&project, &privacy, lattice.hierarchies(), lattice.n_records())?;
+        let is_on_demand = args.extent.on_demand || lattice.selection().is_some_and(|selection| selection.share == 0.0);
+        let needs_material = is_on_demand || lattice.selection().is_some();
+        let material = needs_material.then(|| content.material(&project, &lattice)).transpose()?;
+        return match &material {
+            Some(material) if is_on_demand => run_on_demand(args, material, &request, talk),
+            _ => run_on_lattice(args, lattice, material.as_ref(), &request, talk).map_err(at),
+        };
+    }
+    let counted = args.project.count(&project, &privacy, talk)?;
+    let n_records = counted.counts.n_records();
+    let request = args.request.resolve(&project, &privacy, &counted.hierarchies, n_records)?;
+    check_criteria(&request.criteria, n_records, &counted.n_sensitive_values())?;
+    match annotate(&args.extent, &args.project, &counted, &request.criteria, &best_by, talk)? {
+        Some(lattice) => run_on_lattice(args, lattice, Some(&counted), &request, talk),
+        None => run_on_demand(args, &counted, &request, talk),
+    }
+}
+
+/// The lattice for one request, as much of it as the flags or its size say; none where schemes are evaluated on demand.
+pub fn annotate(
+    extent: &ExtentArgs,
+    args: &ProjectArgs,
+    counted: &Material,
+    criteria: &Criteria,
+    best_by: &Ranking,
+    talk: &Talk,
+) -> Result<Option<Lattice>> {
+    match extent.choose(args, counted, Otherwise::OnDemand, talk)? {
+        Extent::OnDemand => Ok(None),
+        Extent::Partial(selection) => {
+            let measures = criteria.iter().map(|criterion| criterion.measure).collect();
+            args.annotate_some(counted, measures, best_by.needs_entropy(), Some(selection), talk).map(Some)
         }
-        None => {
-            let counted = args.project.count(&project, &privacy, talk)?;
-            let n_records = counted.counts.n_records();
-            let request = args.request.resolve(&project, &privacy, &counted.hierarchies, n_records)?;
-            check_criteria(&request.criteria, n_records, &counted.n_sensitive_values())?;
-            let needs_lattice = match (args.explain, args.as_published) {
-                (true, _) => Some("--explain"),
-                (_, true) => Some("--as-published"),
-                _ => None,
-            };
-            let lattice = match args.extent.is_on_demand(&args.project, &counted, talk)? {
-                true => None,
-                // What turns out to be too large after all is answered on demand, unless someone wants it whole.
-                false => match args.project.annotate(&counted, &request.criteria, &best_by, talk) {
-                    Err(error) if error.kind() == ErrorKind::TooLarge && !args.extent.full => {
-                        talk.note(format!("on demand, since {}", error.message()));
-                        None
-                    }
-                    lattice => Some(lattice?),
-                },
-            };
-            let Some(lattice) = lattice else {
-                if let Some(flag) = needs_lattice {
-                    return Err(Error::new(ErrorKind::TooLarge, format!("{flag} needs the whole lattice"))
-                        .hint("leave it out, choose fewer with --quasi-identifiers, or insist with --full"));
-                }
-                return run_on_demand(args, &counted, &request, talk);
-            };
-            (lattice, request)
-        }
+        // What turns out to be too large after all is answered on demand, unless someone wants it whole.
+        Extent::Full => match args.annotate(counted, criteria, best_by, talk) {
+            Err(error) if error.kind() == ErrorKind::TooLarge && !extent.full => {
+                talk.note(format!("on demand, since {}", error.message()));
+                Ok(None)
+            }
+            lattice => lattice.map(Some),
+        },
+    }
+}
+
+/// Answers from a lattice; a partial one needs the material that it was made of.
+fn run_on_lattice(
+    args: &Args,
+    mut lattice: Lattice,
+    material: Option<&Material>,
+    request: &Request,
+    talk: &Talk,
+) -> Result<Exit> {
+    let weights = material.map(Material::weights).unwrap_or_default();
+    let yardstick = match (lattice.selection(), material) {
+        (Some(_), Some(material)) => Some(material.yardstick(lattice.measures().iter().copied())?),
+        _ => None,
     };
-    // What a file turns out to hold is found out on the way.
-    let at = |error: Error| match (&args.lattice, error.kind()) {
-        (Some(path), ErrorKind::Data) => error.or_at(path.display().to_string()),
-        _ => error,
-    };
+    let plan = yardstick.as_ref().map(|yardstick| {
+        let with_entropy = lattice.entropies().is_some();
+        Plan { weights: &weights, yardstick, with_entropy }
+    });
+    let partial = plan.as_ref().zip(material);
+    if let (Some((plan, material)), false) = (partial, args.not_extended) {
+        lattice.extend(&material.counts, plan, &request.level_max)?;
+    }
     let answer = match args.as_published {
-        true => negotiate_as_published(&lattice, &request).map_err(at)?,
-        false => negotiate(&lattice, &request).map_err(at)?,
+        true => negotiate_as_published(&lattice, request)?,
+        false => negotiate(&lattice, request)?,
+    };
+    let found = match partial {
+        Some((plan, material)) => Some(prove(&lattice, &material.counts, plan, request, answer.clone())?),
+        None => None,
     };
     // Of an exact answer one wants to know its own cost, of offers what the wishes themselves would cost.
     let scheme = match &answer {
         Answer::Exact(offer) => &offer.scheme,
         Answer::Offers(_) => &request.level_max,
     };
+    if let (Some((plan, material)), true) = (partial, args.explain) {
+        for neighbour in neighbours(scheme, lattice.schemes().tops()) {
+            lattice.extend(&material.counts, plan, &neighbour)?;
+        }
+    }
     let explanation = args.explain.then(|| explain(&lattice, scheme, &request.criteria));
-    lattice.intact().map_err(at)?;
+    lattice.intact()?;
     if talk.is_json {
-        let mut document = wire::answer(&lattice, &request, &answer);
-        if let (Some(explanation), Value::Object(object)) = (&explanation, &mut document) {
-            object.insert("explanation".into(), wire::explanation(&lattice, explanation));
+        let mut document = wire::answer(&lattice, request, &answer);
+        if let Value::Object(object) = &mut document {
+            if let Some(found) = &found {
+                object.insert("partial".into(), wire::partial(&lattice, found));
+            }
+            if let Some(explanation) = &explanation {
+                object.insert("explanation".into(), wire::explanation(&lattice, explanation));
+            }
         }
         talk.json(&document);
     } else {
-        say_answer(&lattice, &request, &answer, talk);
+        say_answer(&lattice, request, &answer, talk);
+        if let Some(found) = &found {
+            talk.say(format!("\n  {}.", partial_in_words(&lattice, request, found)));
+        }
         if let Some(explanation) = &explanation {
             say_explanation(&lattice, explanation, talk);
         }
@@ -124,9 +181,22 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     })
 }
 
+/// The schemes that an explanation of one compares it with: itself, and each attribute one level coarser or hidden.
+fn neighbours(scheme: &Scheme, tops: &[u8]) -> Vec<Scheme> {
+    let levels = scheme.levels().iter().zip(tops).enumerate();
+    let of_attribute = levels
+        .flat_map(|(a, (level, &top))| [scheme.with(a, Level(top)), scheme.with(a, Level((level.0 + 1).min(top)))]);
+    std::iter::once(scheme.clone()).chain(of_attribute).collect()
+}
+
 /// Answers without a lattice.
-fn run_on_demand(args: &Args, counted: &Counted, request: &Request, talk: &Talk) -> Result<Exit> {
-    let (scope, found) = args.extent.negotiate(&args.project, counted, request, talk)?;
+fn run_on_demand(args: &Args, counted: &Material, request: &Request, talk: &Talk) -> Result<Exit> {
+    if args.explain || args.as_published {
+        let flag = if args.explain { "--explain" } else { "--as-published" };
+        return Err(Error::new(ErrorKind::TooLarge, format!("{flag} needs a lattice"))
+            .hint("leave it out, choose fewer with --quasi-identifiers, or make one with --partial or --full"));
+    }
+    let (scope, found) = args.project.negotiate_on_demand(counted, request, &args.time, talk)?;
     if talk.is_json {
         let mut document = wire::answer(&scope, request, &found.answer);
         if let Value::Object(object) = &mut document {
@@ -135,7 +205,7 @@ fn run_on_demand(args: &Args, counted: &Counted, request: &Request, talk: &Talk)
         talk.json(&document);
     } else {
         say_answer(&scope, request, &found.answer, talk);
-        talk.say(format!("\n  {}.", on_demand::proof_in_words(&scope, request, &found)));
+        talk.say(format!("\n  {}.", proof_in_words(&scope, request, &found)));
     }
     Ok(match found.answer {
         Answer::Exact(_) => Exit::Done,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValue;
 use incrowd::judge::ncp_of_cells;
-use incrowd::lattice::outcome_of;
+use incrowd::lattice::{Scope, outcome_of};
 use incrowd::negotiate::check_criteria;
 use incrowd::quality::Losses;
 use incrowd::recode::method::Method;
@@ -22,9 +22,10 @@ use incrowd::{
 use serde_json::{Map, Value, json};
 
 use crate::commands::annotate::by_height;
-use crate::commands::negotiate::say_answer;
+use crate::commands::negotiate::{annotate, say_answer};
 use crate::commands::verify::{Judged, Question, judge};
 use crate::count::{Counted, needed_columns};
+use crate::extent::{ExtentArgs, TIME, proof_in_words};
 use crate::local::{Dealing, Local, Made, guaranteed, note_flat};
 use crate::outside::{original_for_certificate, outside};
 use crate::per_record::{self, Outcome, PER_RECORD, PerRecordArgs};
@@ -96,6 +97,11 @@ pub struct Args {
     pub exchanges: Option<u32>,
     #[command(flatten)]
     pub per_record: PerRecordArgs,
+    #[command(flatten)]
+    pub extent: ExtentArgs,
+    /// How long to search on demand, such as 30s, 5m or 2h
+    #[arg(long, value_name = "TIME", default_value = TIME)]
+    pub time: String,
     /// File to write, .csv or .parquet [default: release.csv in the project's folder]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -619,15 +625,32 @@ fn agree(
         return Ok(Some(Agreed { offer, choice: "levels", request: Value::Null, lattice: None }));
     }
     let request = args.request.resolve(project, privacy, &counted.hierarchies, n_records)?;
-    let lattice = args.project.annotate(counted, criteria, &request.best_by, talk)?;
-    let answer = negotiate(&lattice, &request)?;
-    match chosen(&answer, args.offer) {
-        Some((offer, choice)) => {
-            let request = wire::request(&lattice, &request);
-            Ok(Some(Agreed { offer, choice: choice.name(), request, lattice: Some(Cow::Owned(lattice)) }))
+    let lattice = annotate(&args.extent, &args.project, counted, criteria, &request.best_by, talk)?;
+    let (scope, answer, lattice) = match lattice {
+        Some(mut lattice) => {
+            if lattice.selection().is_some() {
+                let (weights, yardstick) = (counted.weights(), counted.yardstick(lattice.measures().iter().copied())?);
+                let with_entropy = lattice.entropies().is_some();
+                let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy };
+                lattice.extend(&counted.counts, &plan, &request.level_max)?;
+            }
+            let answer = negotiate(&lattice, &request)?;
+            ((*lattice).clone(), answer, Some(lattice))
         }
         None => {
-            say_no(&lattice, &request, &answer, args.offer, talk);
+            let (scope, found) = args.project.negotiate_on_demand(counted, &request, &args.time, talk)?;
+            talk.note(format!("{}.", proof_in_words(&scope, &request, &found)));
+            (scope, found.answer, None)
+        }
+    };
+    match chosen(&answer, args.offer) {
+        Some((offer, choice)) => {
+            let request = wire::request(&scope, &request);
+            let lattice = lattice.filter(|lattice| lattice.schemes().is_complete()).map(Cow::Owned);
+            Ok(Some(Agreed { offer, choice: choice.name(), request, lattice }))
+        }
+        None => {
+            say_no(&scope, &request, &answer, args.offer, talk);
             Ok(None)
         }
     }
@@ -657,9 +680,9 @@ pub fn chosen(answer: &Answer, choice: Choice) -> Option<(Offer, Choice)> {
     offer.map(|offer| (offer, choice))
 }
 
-fn say_no(lattice: &Lattice, request: &Request, answer: &Answer, choice: Choice, talk: &Talk) {
-    talk.json(&wire::answer(lattice, request, answer));
-    say_answer(lattice, request, answer, talk);
+fn say_no(scope: &Scope, request: &Request, answer: &Answer, choice: Choice, talk: &Talk) {
+    talk.json(&wire::answer(scope, request, answer));
+    say_answer(scope, request, answer, talk);
     talk.note(match choice {
         Choice::Exact => {
             "\nNothing was published. Take an offer with --offer suppression, height or privacy.".to_string()

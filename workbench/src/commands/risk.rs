@@ -123,7 +123,7 @@ fn counts(args: &Args, talk: &Talk) -> Result<GroupCounts> {
         let project = Project::open(&args.target)?;
         let with_population = project.population.is_some();
         let choice = Choice { quasi_identifiers: args.quasi_identifiers.clone(), with_population, ..Choice::default() };
-        return Ok(count(&project, &choice, talk)?.counts);
+        return Ok(count(&project, &choice, talk)?.material.counts);
     }
     std::fs::metadata(&args.target).map_err(|error| crate::io_error(&args.target, error))?;
     let certificate = beside(&args.target).map(|path| read_certificate(&path)).transpose()?;

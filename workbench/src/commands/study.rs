@@ -8,6 +8,7 @@ use incrowd::wire::{self, grouped};
 use incrowd::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
+use super::study_lattice;
 use crate::chart::{Chart, Line, Point, svg};
 use crate::page;
 use crate::staged::write_whole;
@@ -18,6 +19,7 @@ use crate::wishes::{Privacy, ProjectArgs};
 #[derive(Clone, Debug, Subcommand)]
 pub enum Args {
     Deal(DealArgs),
+    Lattice(study_lattice::Args),
 }
 
 /// How diverse dealt classes are, and how near to the table, beside classes made by chance
@@ -60,6 +62,7 @@ pub struct DealArgs {
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     match args {
         Args::Deal(args) => deal(args, talk),
+        Args::Lattice(args) => study_lattice::run(args, talk),
     }
 }
 

@@ -182,6 +182,15 @@ pub const QUASI_IDENTIFIERS: [&str; 8] =
 
 /// Adult, counted over eight quasi-identifiers; none where the data are not there.
 pub fn adult() -> Option<Counted> {
+    let project = adult_project(&QUASI_IDENTIFIERS)?;
+    Some(
+        count(&project, &Choice::default(), &Talk { is_json: false, is_quiet: true })
+            .expect("the records can be counted"),
+    )
+}
+
+/// Adult with these quasi-identifiers, in this order; none where the data are not there.
+pub fn adult_project(quasi_identifiers: &[&str]) -> Option<Project> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/adult");
     if !data.join("adult.csv").exists() {
         eprintln!("skipped: the Adult data are not at {}", data.display());
@@ -189,7 +198,7 @@ pub fn adult() -> Option<Counted> {
     }
     let text = |path: &Path| toml::Value::from(path.display().to_string());
     let mut project = format!("[data]\npath = {}\nmissing = [\"?\"]\n", text(&data.join("adult.csv")));
-    for name in QUASI_IDENTIFIERS {
+    for name in quasi_identifiers {
         let folders = ["hierarchies", "arx-hierarchies"].map(|folder| data.join(folder).join(format!("{name}.csv")));
         let hierarchy = folders.iter().find(|path| path.exists()).expect("a hierarchy for every attribute");
         let hierarchy = text(hierarchy);
@@ -197,9 +206,5 @@ pub fn adult() -> Option<Counted> {
     }
     project.push_str("[attributes.hours-per-week]\nrole = \"sensitive\"\n");
     let folder = Folder::with(&[("incrowd.toml", &project)]);
-    let project = Project::open(folder.path()).expect("a project");
-    Some(
-        count(&project, &Choice::default(), &Talk { is_json: false, is_quiet: true })
-            .expect("the records can be counted"),
-    )
+    Some(Project::open(folder.path()).expect("a project"))
 }

@@ -1,0 +1,333 @@
+//! Lattices of which only the most promising schemes are annotated (thesis, chapter 5), and what their answers prove.
+//!
+//! Which schemes are promising is estimated from their levels: how large groups get when one attribute alone is
+//! generalized. That takes one look at the groups per attribute, not one per scheme.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use crate::counts::GroupCounts;
+use crate::criterion::Criteria;
+use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::Hierarchy;
+pub use crate::lattice::{Estimator, Selection};
+use crate::lattice::{Lattice, Plan, annotate_schemes};
+use crate::loss::Penalties;
+use crate::negotiate::{Answer, Offer, Request};
+use crate::on_demand::{Failing, Floors, Found, Proof, necessary};
+use crate::scheme::{Schemes, advance, height_of, n_schemes, tops_of};
+use crate::table::Code;
+use crate::walk::{Effort, check_size};
+
+impl Estimator {
+    /// What a level adds to the score of a scheme.
+    fn of(self, power: &Power) -> f64 {
+        match self {
+            Estimator::Gamma => power.gamma,
+            Estimator::Mu => power.mu,
+            Estimator::GammaMu => power.gamma * power.mu,
+            Estimator::Lambda => power.gamma.log2() * power.mu,
+        }
+    }
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Selection { share: 0.05, estimator: Estimator::Lambda }
+    }
+}
+
+impl Selection {
+    /// How many of `n` schemes of one height are annotated.
+    pub fn n_of(&self, n: u64) -> u64 {
+        // To the nearest whole number: so the tables of the thesis come out, which does not say it.
+        ((self.share * n as f64).round() as u64).max(2).min(n)
+    }
+}
+
+/// How well one level of one attribute groups records.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Power {
+    /// Groups when this attribute alone is generalized, to this level.
+    pub n_groups: u64,
+    /// The average size of these groups.
+    pub gamma: f64,
+    /// How many times the average size of the level below that is; at level 0 the inverse of level 1's.
+    pub mu: f64,
+}
+
+/// By attribute and level, how well it groups records.
+pub fn powers(counts: &GroupCounts, hierarchies: &[Hierarchy]) -> Vec<Vec<Power>> {
+    let of_attribute = |(a, hierarchy): (usize, &Hierarchy)| {
+        let n_groups = n_groups_alone(counts, hierarchy, a);
+        let gamma = |level: usize| counts.n_records() as f64 / n_groups[level].max(1) as f64;
+        let mu = |level: usize| match level {
+            0 if hierarchy.top() == 0 => 1.0,
+            0 => gamma(0) / gamma(1),
+            _ => gamma(level) / gamma(level - 1),
+        };
+        let power = |level: usize| Power { n_groups: n_groups[level], gamma: gamma(level), mu: mu(level) };
+        (0..hierarchy.n_levels()).map(power).collect()
+    };
+    hierarchies.iter().enumerate().map(of_attribute).collect()
+}
+
+/// By level, how many groups there are when this attribute alone is generalized.
+fn n_groups_alone(counts: &GroupCounts, hierarchy: &Hierarchy, attribute: usize) -> Vec<u64> {
+    let others = |group: usize| {
+        let codes = counts.codes(group);
+        (&codes[..attribute], &codes[attribute + 1..])
+    };
+    // Groups that differ in this attribute alone side by side.
+    let mut order: Vec<usize> = (0..counts.n_groups()).collect();
+    order.sort_unstable_by(|&a, &b| others(a).cmp(&others(b)));
+    let mut n_groups = vec![0; hierarchy.n_levels()];
+    let mut labels: Vec<Code> = Vec::new();
+    for alike in order.chunk_by(|&a, &b| others(a) == others(b)) {
+        for (level, n_groups) in n_groups.iter_mut().enumerate() {
+            let of_base = hierarchy.level(level).of_base();
+            labels.clear();
+            labels.extend(alike.iter().map(|&group| of_base[counts.codes(group)[attribute].index()]));
+            labels.sort_unstable();
+            labels.dedup();
+            *n_groups += labels.len() as u64;
+        }
+    }
+    n_groups
+}
+
+/// A scheme and how promising it is; the least promising is the greatest, so that a heap gives it away first.
+struct Candidate {
+    score: f64,
+    levels: Box<[u8]>,
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Candidate) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Candidate {}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Candidate) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Candidate) -> Ordering {
+        other.score.total_cmp(&self.score).then_with(|| self.levels.cmp(&other.levels))
+    }
+}
+
+/// By height, how many schemes there are.
+fn n_by_height(tops: &[u8]) -> Vec<u64> {
+    tops.iter().fold(vec![1], |n_before, &top| {
+        let mut n = vec![0u64; n_before.len() + top as usize];
+        for (height, before) in n_before.iter().enumerate() {
+            (0..=top as usize).for_each(|level| n[height + level] = n[height + level].saturating_add(*before));
+        }
+        n
+    })
+}
+
+/// The most promising schemes of every height.
+pub fn select(powers: &[Vec<Power>], selection: Selection) -> Schemes {
+    let tops: Vec<u8> = powers.iter().map(|of_attribute| (of_attribute.len() - 1) as u8).collect();
+    let scores: Vec<Vec<f64>> = powers
+        .iter()
+        .map(|of_attribute| of_attribute.iter().map(|power| selection.estimator.of(power)).collect())
+        .collect();
+    let n_wanted: Vec<usize> = n_by_height(&tops).iter().map(|&n| selection.n_of(n) as usize).collect();
+    let mut best: Vec<BinaryHeap<Candidate>> = n_wanted.iter().map(|_| BinaryHeap::new()).collect();
+    let mut vector = vec![0; tops.len()];
+    loop {
+        let score: f64 = scores.iter().zip(&vector).map(|(of_level, &level)| of_level[level as usize]).sum();
+        let height = height_of(&vector);
+        let heap = &mut best[height];
+        let is_full = heap.len() == n_wanted[height];
+        // Vectors come in order, so that of equal scores the first stays.
+        if !is_full || heap.peek().is_some_and(|worst| score > worst.score) {
+            heap.push(Candidate { score, levels: vector.clone().into() });
+            if is_full {
+                heap.pop();
+            }
+        }
+        advance(&mut vector, &tops);
+        if height_of(&vector) == 0 {
+            break;
+        }
+    }
+    Schemes::some(tops, best.into_iter().flatten().map(|candidate| candidate.levels).collect())
+}
+
+/// Annotates the most promising schemes of every height; of a share of 0 the finest and the coarsest only.
+///
+/// # Guarantee
+/// Every profile is that of [`annotate`](crate::annotate()); which schemes have one depends on the table, the
+/// hierarchies and the selection alone. The finest and the coarsest scheme are always among them.
+pub fn annotate_partially(
+    counts: &GroupCounts,
+    hierarchies: &[Hierarchy],
+    plan: &Plan,
+    selection: Selection,
+    effort: &Effort,
+) -> Result<Lattice> {
+    if !(0.0..=1.0).contains(&selection.share) {
+        return Err(
+            Error::new(ErrorKind::Request, "the share of schemes must be from 0 to 1").hint("for example --partial 5%")
+        );
+    }
+    check_size(hierarchies.len(), n_selected(hierarchies, selection)?, effort)?;
+    let tops = tops_of(hierarchies)?;
+    let schemes = match selection.share == 0.0 {
+        true => Schemes::some(tops.clone(), vec![vec![0; tops.len()].into(), tops.into()]),
+        false => select(&powers(counts, hierarchies), selection),
+    };
+    annotate_schemes(counts, hierarchies, plan, schemes, Some(selection), effort)
+}
+
+/// How many schemes a selection annotates.
+pub fn n_selected(hierarchies: &[Hierarchy], selection: Selection) -> Result<u64> {
+    match n_schemes(hierarchies) {
+        _ if selection.share == 0.0 => Ok(2),
+        // What cannot be counted cannot be looked through either.
+        Some(_) => Ok(n_by_height(&tops_of(hierarchies)?).iter().map(|&n| selection.n_of(n)).sum()),
+        None => Ok(u64::MAX),
+    }
+}
+
+/// How good the answer of a lattice is among all schemes, annotated or not.
+///
+/// A scheme that was not annotated is ruled out by a coarser one that was and suppresses too much (by the monotone
+/// part of the criteria), or because it cannot lose less. The answer is proved where nothing is left.
+///
+/// The counts and the plan are those of the lattice.
+pub fn prove(lattice: &Lattice, counts: &GroupCounts, plan: &Plan, request: &Request, answer: Answer) -> Result<Found> {
+    let penalties = Penalties::new(lattice.hierarchies(), plan.weights)?;
+    let floors = Floors::new(counts, lattice.hierarchies(), &penalties, lattice.entropies(), &request.best_by);
+    let prover = Prover { lattice, floors: &floors, request };
+    let bound: Vec<u8> = request.level_max.levels().iter().map(|level| level.0).collect();
+    let tops = lattice.schemes().tops();
+    let n_max = request.n_suppressed_max;
+    let (is_decided, proofs) = match &answer {
+        Answer::Exact(offer) => (true, vec![prover.proof(offer, n_max, &bound)]),
+        Answer::Offers(offers) => {
+            let none_within =
+                |criteria: &Criteria, n_max: u64| prover.rest(criteria, n_max, &bound, f64::INFINITY).is_infinite();
+            let is_decided = none_within(&request.criteria, n_max);
+            let n_least = offers.suppression.n_suppressed;
+            let is_least = n_least == 0 || none_within(&request.criteria, n_least - 1);
+            let mut suppression = prover.proof(&offers.suppression, n_least, &bound);
+            suppression.is_optimal &= is_least;
+            let height = match &offers.height {
+                Some(offer) => prover.proof(offer, n_max, tops),
+                None => Proof { is_optimal: true, loss_at_least: f64::INFINITY },
+            };
+            let privacy = offers.privacy_alternatives.iter().map(|offer| {
+                let mut proof = prover.proof(offer, n_max, &bound);
+                // Nothing stricter: one step less relaxed, and nothing within the levels.
+                let relaxed =
+                    offer.criteria.iter().find(|criterion| !request.criteria.iter().any(|own| own == *criterion));
+                proof.is_optimal &= relaxed.is_none_or(|criterion| {
+                    let value = match criterion.measure.is_at_least() {
+                        true => criterion.value + 1,
+                        false => criterion.value.saturating_sub(1),
+                    };
+                    none_within(&offer.criteria.with(criterion.with_value(value)), n_max)
+                });
+                proof
+            });
+            let privacy: Vec<Proof> = privacy.collect();
+            (is_decided, [suppression, height].into_iter().chain(privacy).collect())
+        }
+    };
+    lattice.intact()?;
+    Ok(Found { answer, is_decided, proofs, n_evaluated: lattice.schemes().len() as u64 })
+}
+
+/// So many schemes are looked at for a proof, which takes a fraction of a second.
+const N_LOOKED_AT_MAX: u64 = 2_000_000;
+
+struct Prover<'a> {
+    lattice: &'a Lattice,
+    floors: &'a Floors,
+    request: &'a Request,
+}
+
+impl Prover<'_> {
+    /// What is proved of the best annotated scheme within `bound` that suppresses at most `n_max` records.
+    fn proof(&self, offer: &Offer, n_max: u64, bound: &[u8]) -> Proof {
+        let place = self.lattice.schemes().place(&offer.scheme);
+        let outcome = self.lattice.outcome(place, &offer.criteria);
+        let loss = self.request.best_by.loss(self.lattice, place, &outcome);
+        let rest = self.rest(&offer.criteria, n_max, bound, loss);
+        // What could lose as little could still be preferred.
+        Proof { is_optimal: rest > loss, loss_at_least: rest.min(loss).max(0.0) }
+    }
+
+    /// The least that a scheme within `bound` might lose which is neither annotated nor ruled out; infinite where there
+    /// is none that might lose `loss_max` or less.
+    fn rest(&self, criteria: &Criteria, n_max: u64, bound: &[u8], loss_max: f64) -> f64 {
+        let failing = self.failing(criteria, n_max);
+        let mut rest = Rest { least: f64::INFINITY, loss_max, n_looked_at: 0 };
+        self.visit(&mut bound.to_vec(), 0, 0.0, bound, &failing, &mut rest);
+        if rest.n_looked_at > N_LOOKED_AT_MAX {
+            // Too many to tell: nothing better than the finest scheme's floor is known.
+            return self.floors.of(&vec![0; bound.len()]).min(rest.least);
+        }
+        rest.least
+    }
+
+    /// Annotated schemes that suppress more than `n_max` records, the coarsest first.
+    fn failing(&self, criteria: &Criteria, n_max: u64) -> Failing {
+        let schemes = self.lattice.schemes();
+        let mut failing = Failing::new(schemes.tops());
+        let necessary = necessary(criteria, self.lattice.measures());
+        let suppression = self.lattice.suppression(&necessary);
+        for place in (0..schemes.len()).rev() {
+            let (least, most) = suppression.bounds(place);
+            let fails = least > n_max || most > n_max && suppression.exact(place) > n_max;
+            if fails && !failing.has(schemes.vector(place)) {
+                failing.add(schemes.vector(place));
+            }
+        }
+        failing
+    }
+
+    /// Looks at all schemes that agree with `levels` in the attributes before `attribute`; the others are at their
+    /// coarsest there.
+    fn visit(&self, levels: &mut [u8], attribute: usize, floor: f64, bound: &[u8], failing: &Failing, rest: &mut Rest) {
+        rest.n_looked_at += 1;
+        if rest.n_looked_at > N_LOOKED_AT_MAX || failing.has(levels) {
+            return;
+        }
+        let Some(of_level) = self.floors.of_level.get(attribute) else {
+            let floor = floor - self.floors.slack;
+            if floor <= rest.loss_max && floor < rest.least && self.lattice.schemes().find_levels(levels).is_none() {
+                rest.least = floor;
+            }
+            return;
+        };
+        let least: f64 = self.floors.of_level[attribute + 1..].iter().map(|of_level| of_level[0]).sum();
+        for level in 0..=bound[attribute] {
+            let floor = floor + of_level[level as usize];
+            let floor_least = floor + least - self.floors.slack;
+            if floor_least > rest.loss_max || floor_least >= rest.least {
+                break;
+            }
+            levels[attribute] = level;
+            self.visit(levels, attribute + 1, floor, bound, failing, rest);
+        }
+        levels[attribute] = bound[attribute];
+    }
+}
+
+/// What is left to be ruled out.
+struct Rest {
+    least: f64,
+    loss_max: f64,
+    n_looked_at: u64,
+}
