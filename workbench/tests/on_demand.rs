@@ -66,10 +66,21 @@ fn what_would_not_fit_is_answered_on_demand_and_says_why() {
     assert_eq!(whole.stderr, "");
     let refused = folder.run(&words("negotiate --k 5 --memory 100kB --full")).ends(2);
     assert!(refused.stderr.contains("the lattice of 6 quasi-identifiers has 729 schemes"), "{refused}");
-    for flag in ["--explain", "--as-published"] {
-        let refused = folder.run(&["negotiate", "--k", "5", "--on-demand", flag]).ends(2);
-        assert!(refused.stderr.contains(&format!("{flag} needs the whole lattice")), "{refused}");
+    let refused = folder.run(&words("negotiate --k 5 --on-demand --as-published")).ends(2);
+    assert!(refused.stderr.contains("--as-published needs a lattice"), "{refused}");
+    for wish in ["--k 5 --max-suppressed 10%", "--k 50 --max-level q0=1,q3=1"] {
+        let why = |extent: &str| {
+            let document = folder.run(&words(&format!("negotiate --explain --json {wish} {extent}"))).json();
+            (document["outcome"].clone(), document["explanation"].clone())
+        };
+        assert_ne!(why("--full").1, serde_json::Value::Null);
+        assert_eq!(why("--on-demand"), why("--full"));
+        assert_eq!(why("--partial 100%"), why("--full"));
     }
+    let published = folder.run(&words("publish --k 5 --max-suppressed 10% --memory 400kB -o a.csv")).ends(0);
+    assert!(published.stderr.contains("Proved optimal"), "{published}");
+    folder.run(&words("publish --k 5 --max-suppressed 10% -o b.csv")).ends(0);
+    assert_eq!(folder.read("a.csv"), folder.read("b.csv"));
     let refused = folder.run(&words("negotiate --k 5 --on-demand --time soon")).ends(2);
     assert!(refused.stderr.contains("'soon' is not a time"), "{refused}");
 }

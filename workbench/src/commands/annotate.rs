@@ -94,22 +94,25 @@ fn lattice(args: &Args, counted: &Counted, criteria: &Criteria, talk: &Talk) -> 
         let measures = criteria.iter().map(|criterion| criterion.measure).collect();
         args.project.annotate_some(counted, measures, args.entropy, selection, talk)
     };
+    let is_forced = args.extent.forced()?.is_some();
     let mut extent = args.extent.choose(&args.project, counted, Otherwise::Partial, talk)?;
-    if extent == Extent::Full {
-        match annotated(None) {
+    loop {
+        let selection = match extent {
+            Extent::Full => None,
+            Extent::Partial(selection) => Some(selection),
+            // The file holds the counts, and what is asked later is evaluated from them.
+            Extent::OnDemand if args.output.is_some() => Some(Selection { share: 0.0, ..Selection::default() }),
+            Extent::OnDemand => return Ok(None),
+        };
+        match annotated(selection) {
             // It turned out to be too large after all.
-            Err(error) if error.kind() == ErrorKind::TooLarge && !args.extent.full => {
+            Err(error) if error.kind() == ErrorKind::TooLarge && !is_forced && extent != Extent::OnDemand => {
+                let otherwise = if extent == Extent::Full { Otherwise::Partial } else { Otherwise::OnDemand };
                 let reason = "does not fit into the memory that is allowed";
-                extent = args.extent.instead(reason, &args.project, counted, Otherwise::Partial, talk)?;
+                extent = args.extent.instead(reason, &args.project, counted, otherwise, talk)?;
             }
             lattice => return lattice.map(Some),
         }
-    }
-    match extent {
-        Extent::Partial(selection) => annotated(Some(selection)).map(Some),
-        // The file holds the counts, and what is asked later is evaluated from them.
-        _ if args.output.is_some() => annotated(Some(Selection { share: 0.0, ..Selection::default() })).map(Some),
-        _ => Ok(None),
     }
 }
 

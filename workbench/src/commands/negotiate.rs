@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use incrowd::lattice::Scope;
 use incrowd::negotiate::{Explanation, Offers, check_criteria, negotiate_as_published};
-use incrowd::partial::prove;
+use incrowd::partial::{Selection, prove};
 use incrowd::wire::{self, grouped, percent};
 use incrowd::{
     Answer, Criteria, Error, ErrorKind, Lattice, Level, Measure, Offer, Plan, Quality, Ranking, Request, Result,
@@ -143,11 +143,7 @@ fn run_on_lattice(
         Some((plan, material)) => Some(prove(&lattice, &material.counts, plan, request, answer.clone())?),
         None => None,
     };
-    // Of an exact answer one wants to know its own cost, of offers what the wishes themselves would cost.
-    let scheme = match &answer {
-        Answer::Exact(offer) => &offer.scheme,
-        Answer::Offers(_) => &request.level_max,
-    };
+    let scheme = to_explain(&answer, request);
     if let (Some((plan, material)), true) = (partial, args.explain) {
         for neighbour in neighbours(scheme, lattice.schemes().tops()) {
             lattice.extend(&material.counts, plan, &neighbour)?;
@@ -181,6 +177,35 @@ fn run_on_lattice(
     })
 }
 
+/// Of an exact answer one wants to know its own cost, of offers what the wishes themselves would cost.
+fn to_explain<'a>(answer: &'a Answer, request: &'a Request) -> &'a Scheme {
+    match answer {
+        Answer::Exact(offer) => &offer.scheme,
+        Answer::Offers(_) => &request.level_max,
+    }
+}
+
+/// Annotates what an explanation needs and nothing else.
+fn explain_on_demand(
+    args: &Args,
+    counted: &Material,
+    request: &Request,
+    answer: &Answer,
+    talk: &Talk,
+) -> Result<(Lattice, Explanation)> {
+    let none = Selection { share: 0.0, ..Selection::default() };
+    let measures = request.criteria.iter().map(|criterion| criterion.measure).collect();
+    let mut lattice = args.project.annotate_some(counted, measures, false, Some(none), talk)?;
+    let (weights, yardstick) = (counted.weights(), counted.yardstick(lattice.measures().iter().copied())?);
+    let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: false };
+    let scheme = to_explain(answer, request);
+    for neighbour in neighbours(scheme, lattice.schemes().tops()) {
+        lattice.extend(&counted.counts, &plan, &neighbour)?;
+    }
+    let explanation = explain(&lattice, scheme, &request.criteria);
+    Ok((lattice, explanation))
+}
+
 /// The schemes that an explanation of one compares it with: itself, and each attribute one level coarser or hidden.
 fn neighbours(scheme: &Scheme, tops: &[u8]) -> Vec<Scheme> {
     let levels = scheme.levels().iter().zip(tops).enumerate();
@@ -191,21 +216,30 @@ fn neighbours(scheme: &Scheme, tops: &[u8]) -> Vec<Scheme> {
 
 /// Answers without a lattice.
 fn run_on_demand(args: &Args, counted: &Material, request: &Request, talk: &Talk) -> Result<Exit> {
-    if args.explain || args.as_published {
-        let flag = if args.explain { "--explain" } else { "--as-published" };
-        return Err(Error::new(ErrorKind::TooLarge, format!("{flag} needs a lattice"))
+    if args.as_published {
+        return Err(Error::new(ErrorKind::TooLarge, "--as-published needs a lattice")
             .hint("leave it out, choose fewer with --quasi-identifiers, or make one with --partial or --full"));
     }
     let (scope, found) = args.project.negotiate_on_demand(counted, request, &args.time, talk)?;
+    let explained = match args.explain {
+        true => Some(explain_on_demand(args, counted, request, &found.answer, talk)?),
+        false => None,
+    };
     if talk.is_json {
         let mut document = wire::answer(&scope, request, &found.answer);
         if let Value::Object(object) = &mut document {
             object.insert("on_demand".into(), wire::on_demand(&found));
+            if let Some((lattice, explanation)) = &explained {
+                object.insert("explanation".into(), wire::explanation(lattice, explanation));
+            }
         }
         talk.json(&document);
     } else {
         say_answer(&scope, request, &found.answer, talk);
         talk.say(format!("\n  {}.", proof_in_words(&scope, request, &found)));
+        if let Some((lattice, explanation)) = &explained {
+            say_explanation(lattice, explanation, talk);
+        }
     }
     Ok(match found.answer {
         Answer::Exact(_) => Exit::Done,
