@@ -723,6 +723,11 @@ impl Measured {
         self.values.extend_from_slice(&more.values);
     }
 
+    /// What is known of all groups, one after the other.
+    pub(crate) fn values(&self) -> &[u64] {
+        &self.values
+    }
+
     pub(crate) fn n_bytes(&self) -> usize {
         size_of_val(&self.values[..])
     }

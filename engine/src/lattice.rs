@@ -307,7 +307,7 @@ impl Lattice {
         let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: self.entropies.as_ref() };
         let evaluating =
             Evaluating { n_bytes_max: 0, work: |evaluator: &mut dyn Evaluate| Ok(evaluator.seen(&levels)) };
-        let Seen { looks, profile } = with_roller(counts, &self.scope.hierarchies, &wanted, evaluating)?;
+        let Seen { looks, profile } = with_roller(counts, &self.scope.hierarchies, &wanted, None, evaluating)?;
         let place = self.schemes.insert(&levels);
         for (column, grid) in self.grids.iter_mut().enumerate() {
             grid.insert(place, height_of(&levels), self.scope.n_records, &looks, column, &profile);
@@ -340,7 +340,7 @@ impl Lattice {
         self.entropies.as_ref()
     }
 
-    /// How many groups were read to make all schemes: the work that annotation did.
+    /// How many groups were read to make all schemes: the work that annotation did. None where it comes from a file.
     pub fn n_source_groups(&self) -> u64 {
         self.n_source_groups
     }
@@ -473,7 +473,7 @@ impl Grid {
     }
 
     /// One grid per measure.
-    fn all(looks: &Measured, schemes: &Schemes, profiles: &[Profile]) -> Vec<Grid> {
+    pub(crate) fn all(looks: &Measured, schemes: &Schemes, profiles: &[Profile]) -> Vec<Grid> {
         let n_measures = looks.measures().len();
         let greatest = |column: usize| {
             let finite = (0..looks.len()).map(|look| looks.of(look)[column]).filter(|&value| value < NEVER);

@@ -24,6 +24,7 @@ pub(crate) mod evaluate;
 pub(crate) mod kept;
 pub mod lattice;
 pub mod saved;
+pub mod update;
 pub mod quality;
 pub mod negotiate;
 pub mod frontier;

@@ -108,7 +108,7 @@ pub fn negotiate_on_demand(
             Ok(table.negotiate(&mut desk))
         },
     };
-    with_roller(counts, hierarchies, &wanted, evaluating)
+    with_roller(counts, hierarchies, &wanted, None, evaluating)
 }
 
 /// By attribute and level, what the ranking counts at least: losses of schemes are no less than the sum.

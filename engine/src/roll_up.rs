@@ -107,7 +107,7 @@ impl TreeCodes {
 ///
 /// Only an order that is good for speed is wanted, so large tables are sampled: of all groups that are left,
 /// those whose hash ends in enough zeros.
-fn most_merging_first(counts: &GroupCounts) -> Vec<usize> {
+pub(crate) fn most_merging_first(counts: &GroupCounts) -> Vec<usize> {
     let n_zeros = (counts.n_groups() / N_SAMPLED).checked_ilog2().map_or(0, |n| n + 1);
     let n_groups_without = |&attribute: &usize| {
         let rest = |group: usize| {

@@ -135,7 +135,8 @@ pub fn open(sections: &[Section], shelf: Arc<dyn Shelf>) -> Result<Lattice> {
         profiles: Profiles::Kept(Arc::new(kept)),
         grids,
         entropies,
-        n_source_groups: about.n_source_groups,
+        // Nothing was read to make it now.
+        n_source_groups: 0,
     })
 }
 
@@ -160,7 +161,6 @@ fn read_section(sections: &[Section], shelf: &dyn Shelf, name: &'static str) -> 
 struct About {
     n_records: u64,
     n_dropped: u64,
-    n_source_groups: u64,
     sensitive: Vec<(String, usize)>,
     measures: Vec<Measure>,
     selection: Option<Selection>,
@@ -168,7 +168,7 @@ struct About {
 
 fn about(lattice: &Lattice) -> Bytes {
     Bytes::of(|bytes| {
-        bytes.all_wide(&[lattice.n_records, lattice.n_dropped, lattice.n_source_groups]);
+        bytes.all_wide(&[lattice.n_records, lattice.n_dropped]);
         bytes.wide(lattice.sensitive.len() as u64);
         for (name, n_values) in &lattice.sensitive {
             bytes.text(name);
@@ -187,7 +187,7 @@ fn about(lattice: &Lattice) -> Bytes {
 
 impl About {
     fn read(bytes: &mut Unread) -> Option<About> {
-        let (n_records, n_dropped, n_source_groups) = (bytes.wide()?, bytes.wide()?, bytes.wide()?);
+        let (n_records, n_dropped) = (bytes.wide()?, bytes.wide()?);
         let n_sensitive = bytes.count()?;
         let sensitive = (0..n_sensitive).map(|_| Some((bytes.text()?, usize::try_from(bytes.wide()?).ok()?)));
         let sensitive: Vec<(String, usize)> = sensitive.collect::<Option<_>>()?;
@@ -199,7 +199,7 @@ impl About {
             "all" => None,
             name => Some(Selection { share, estimator: Estimator::parse(name).ok()? }),
         };
-        Some(About { n_records, n_dropped, n_source_groups, sensitive, measures, selection })
+        Some(About { n_records, n_dropped, sensitive, measures, selection })
     }
 }
 

@@ -1,5 +1,6 @@
 //! All schemes, one after the other: a walk through the lattice that changes one level of one attribute at a time.
 
+use std::borrow::Cow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,6 +16,7 @@ use crate::loss::{Entropies, Penalties};
 use crate::profile::{Entry, Profile, Scratch, Tally};
 use crate::roll_up::{Key, RollUp, SIZE_MASK, Work};
 use crate::scheme::Schemes;
+use crate::table::Code;
 
 /// What [`annotate`] is allowed and whom it tells how far it is.
 pub struct Effort<'a> {
@@ -63,7 +65,24 @@ pub(crate) fn all_profiles(
     schemes: &Schemes,
     effort: &Effort,
 ) -> Result<RolledUp> {
-    with_roller(counts, hierarchies, wanted, AllProfiles { schemes, effort })
+    with_roller(counts, hierarchies, wanted, None, AllProfiles { schemes, effort, changed: None })
+}
+
+/// Makes the profiles of all schemes, leaving out groups that no changed combination is near.
+///
+/// `changed` are combinations of the finest scheme, by the codes of the counts. A group is left out of a scheme only
+/// where it holds none of them, and whether it is depends on them, on the scheme and on `order` alone: so that the
+/// profiles of two tables that differ in nothing else have the same groups too many.
+pub(crate) fn changed_profiles(
+    counts: &GroupCounts,
+    hierarchies: &[Hierarchy],
+    wanted: &Wanted,
+    schemes: &Schemes,
+    changed: &[&[Code]],
+    order: &[usize],
+    effort: &Effort,
+) -> Result<RolledUp> {
+    with_roller(counts, hierarchies, wanted, Some(order), AllProfiles { schemes, effort, changed: Some(changed) })
 }
 
 /// Work that is the same for every way to roll up.
@@ -72,11 +91,13 @@ pub(crate) trait WithRoller {
     fn work<K: Key, R: Roller>(self, roller: &R, order: &[usize]) -> Result<Self::Done>;
 }
 
-/// Does some work with the way to roll up that fits the table and what is wanted.
+/// Does some work with the way to roll up that fits the table and what is wanted; in an order of attributes, if one is
+/// given.
 pub(crate) fn with_roller<W: WithRoller>(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],
     wanted: &Wanted,
+    order: Option<&[usize]>,
     work: W,
 ) -> Result<W::Done> {
     if counts.n_records() > SIZE_MASK {
@@ -89,7 +110,9 @@ pub(crate) fn with_roller<W: WithRoller>(
         return Err(Error::new(ErrorKind::TooLarge, format!("more than {N_VALUES_MAX} sensitive values")));
     }
     let sensitive = wanted.only_distinct().flatten();
-    let roll_up = &RollUp::new(counts, hierarchies, wanted.penalties, wanted.entropies, sensitive);
+    let mut roll_up = RollUp::new(counts, hierarchies, wanted.penalties, wanted.entropies, sensitive);
+    roll_up.order = order.map_or(roll_up.order, <[usize]>::to_vec);
+    let roll_up = &roll_up;
     let order = &roll_up.order[..];
     let sets = Sets { roll_up, measures: wanted.yardstick.measures() };
     let histograms = Histograms { roll_up, wanted };
@@ -110,15 +133,16 @@ pub(crate) fn with_roller<W: WithRoller>(
 struct AllProfiles<'a> {
     schemes: &'a Schemes,
     effort: &'a Effort<'a>,
+    changed: Option<&'a [&'a [Code]]>,
 }
 
 impl WithRoller for AllProfiles<'_> {
     type Done = RolledUp;
 
     fn work<K: Key, R: Roller>(self, roller: &R, order: &[usize]) -> Result<RolledUp> {
-        let AllProfiles { schemes, effort } = self;
+        let AllProfiles { schemes, effort, changed } = self;
         let chosen = (!schemes.is_complete()).then(|| Chosen::new(schemes, order));
-        Walk { roller, schemes, chosen, order, effort, n_bytes: AtomicU64::new(0) }.all::<K>()
+        Walk { roller, schemes, chosen, changed, order, effort, n_bytes: AtomicU64::new(0) }.all::<K>()
     }
 }
 
@@ -163,6 +187,7 @@ pub(crate) trait Roller: Sync {
     /// The groups of one scheme.
     type Groups: Send;
 
+    fn roll_up(&self) -> &RollUp<'_>;
     fn stride<K: Key>(&self) -> usize;
     /// The work that begins, with the rows of the finest scheme and its groups.
     fn begin<K: Key>(&self) -> (Self::Work, Vec<u64>, Self::Groups);
@@ -205,6 +230,10 @@ struct Sets<'a> {
 impl Roller for Sets<'_> {
     type Work = (Scratch, Vec<Scratch>);
     type Groups = Box<[Tally]>;
+
+    fn roll_up(&self) -> &RollUp<'_> {
+        self.roll_up
+    }
 
     fn stride<K: Key>(&self) -> usize {
         self.roll_up.stride::<K>()
@@ -292,6 +321,10 @@ impl<'a> Roller for Histograms<'a> {
     type Work = HistogramWork<'a>;
     type Groups = Profile;
 
+    fn roll_up(&self) -> &RollUp<'_> {
+        self.roll_up
+    }
+
     fn stride<K: Key>(&self) -> usize {
         K::N_WORDS + 2
     }
@@ -367,13 +400,15 @@ impl<'a> Roller for Histograms<'a> {
 /// Numbers looks in an order that depends on nothing but what they measure, by size first; equal ones get one number.
 ///
 /// Returns the looks by number, and for each part the number of each of its looks.
-fn canonical(measures: &[Measure], parts: &[&[u64]]) -> (Measured, Vec<Vec<u32>>) {
+pub(crate) fn canonical(measures: &[Measure], parts: &[&[u64]]) -> (Measured, Vec<Vec<u32>>) {
     let n = measures.len();
     let values = |&(_, _, part, look): &(u64, u64, u32, u32)| &parts[part as usize][look as usize * n..][..n];
     let mut order: Vec<(u64, u64, u32, u32)> = Vec::with_capacity(parts.iter().map(|part| part.len() / n).sum());
     for (part, all) in parts.iter().enumerate() {
         for (look, values) in all.chunks_exact(n).enumerate() {
-            order.push((values[0], hash_words(values), part as u32, look as u32));
+            // In plain order where there are two measures at most, as sizes and sets have it; else in one that is quick.
+            let second = if n <= 2 { values[n - 1] } else { hash_words(values) };
+            order.push((values[0], second, part as u32, look as u32));
         }
     }
     order.par_sort_unstable_by(|a, b| {
@@ -422,6 +457,8 @@ struct Walk<'a, R> {
     schemes: &'a Schemes,
     /// None where all schemes are wanted.
     chosen: Option<Chosen>,
+    /// None where all groups are wanted; otherwise those that may meet one of these combinations.
+    changed: Option<&'a [&'a [Code]]>,
     /// The attributes from the outermost loop to the innermost.
     order: &'a [usize],
     effort: &'a Effort<'a>,
@@ -454,6 +491,7 @@ impl<R: Roller> Walk<'_, R> {
         let mut tasks: Vec<(Vec<u8>, Vec<u64>)> = vec![(finest, base)];
         for done in 0..depth {
             for (mut levels, rows) in std::mem::take(&mut tasks) {
+                let rows = self.near_changes::<K>(done, &levels, &rows).into_owned();
                 self.along::<K>(done, &mut levels, &rows, &mut first, &mut made, &mut |levels, rows, _, _| {
                     tasks.push((levels.to_vec(), rows.to_vec()));
                 })?;
@@ -501,6 +539,7 @@ impl<R: Roller> Walk<'_, R> {
         if self.greatest(depth, levels).is_none() {
             return Ok(());
         }
+        let rows = &self.near_changes::<K>(depth, levels, rows)[..];
         for deeper in depth..last {
             let mut outcome = Ok(());
             self.along::<K>(deeper, levels, rows, workspace, made, &mut |levels, rows, workspace, made| {
@@ -561,6 +600,41 @@ impl<R: Roller> Walk<'_, R> {
         levels[attribute] = 0;
         workspace.buffers[depth] = (now, next);
         Ok(())
+    }
+
+    /// The rows that may still meet a changed combination when the walk's attributes from `depth` on are generalized: those
+    /// that agree with one in all attributes before, whose levels are settled.
+    fn near_changes<'r, K: Key>(&self, depth: usize, levels: &[u8], rows: &'r [u64]) -> Cow<'r, [u64]> {
+        let Some(changed) = self.changed.filter(|_| depth > 0) else { return Cow::Borrowed(rows) };
+        let trees = &self.roller.roll_up().trees;
+        let (settled, open) = self.order.split_at(depth);
+        let label = |a: usize, code: Code| {
+            let tree = &trees[a];
+            u64::from(tree.above[levels[a] as usize][tree.of_base[code.index()] as usize])
+        };
+        let prefix = |codes: &&[Code]| {
+            settled.iter().fold(K::of_code(0), |key, &a| {
+                key.shifted_left(trees[a].widths[levels[a] as usize]).or(K::of_code(label(a, codes[a])))
+            })
+        };
+        let mut prefixes: Vec<K> = changed.iter().map(prefix).collect();
+        prefixes.sort_unstable();
+        prefixes.dedup();
+        let n_open_bits: u32 = open.iter().map(|&a| trees[a].widths[levels[a] as usize]).sum();
+        let mut kept = Vec::new();
+        let mut next = 0;
+        for row in rows.chunks_exact(self.roller.stride::<K>()) {
+            let prefix = K::read(row).shifted_right(n_open_bits);
+            while next < prefixes.len() && prefixes[next] < prefix {
+                next += 1;
+            }
+            match prefixes.get(next) {
+                Some(found) if *found == prefix => kept.extend_from_slice(row),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        Cow::Owned(kept)
     }
 
     /// The greatest level of an attribute that is wanted with the levels of those before.

@@ -62,7 +62,7 @@ fn check_whole(lattice: &Lattice, copy: &Lattice) {
     assert_eq!(copy.looks(), lattice.looks());
     assert_eq!(copy.sensitive(), lattice.sensitive());
     assert_eq!(format!("{:?}", copy.entropies()), format!("{:?}", lattice.entropies()));
-    let numbers = |lattice: &Lattice| (lattice.n_records(), lattice.n_dropped(), lattice.n_source_groups());
+    let numbers = |lattice: &Lattice| (lattice.n_records(), lattice.n_dropped());
     assert_eq!(numbers(copy), numbers(lattice));
     for place in 0..lattice.schemes().len() {
         assert_eq!(copy.profile(place), lattice.profile(place));

@@ -2,9 +2,11 @@
 
 mod common;
 
-use common::random::{Dice, any_mixed_tables, chance};
+use common::random::{Dice, any_mixed_tables, chance, larger_tables, small_tables};
 use common::*;
-use incrowd::GroupCounts;
+use incrowd::lattice::Effort;
+use incrowd::update::updated;
+use incrowd::{GroupCounts, Lattice, annotate};
 use proptest::prelude::*;
 
 /// A part of a table, none where it has no record.
@@ -30,4 +32,74 @@ proptest! {
         }
         prop_assert!(whole.without_records(&whole).is_err(), "nobody would be left");
     }
+}
+
+/// Everything that a lattice says, whatever the way it was made.
+fn said(lattice: &Lattice) -> impl PartialEq + std::fmt::Debug {
+    let profiles: Vec<_> = (0..lattice.schemes().len()).map(|place| lattice.profile(place).clone()).collect();
+    let known = |&measure| lattice.known_suppression(measure).map(|(v, n)| (v, n.to_vec())).collect::<Vec<_>>();
+    let grids: Vec<Vec<(u64, Vec<u64>)>> = lattice.measures().iter().map(known).collect();
+    (lattice.looks().clone(), profiles, grids, (lattice.n_records(), lattice.n_dropped()))
+}
+
+/// Changes some records of a table; says whether the lattice could follow.
+fn check_following(table: &Table, dice: &mut Dice) -> bool {
+    let made = table.make();
+    let mut changed = table.clone();
+    for _ in 0..1 + dice.roll(3) {
+        let record = changed.records[dice.roll(changed.records.len())].clone();
+        match dice.roll(3) {
+            0 if changed.records.len() > 1 => {
+                let at = dice.roll(changed.records.len());
+                changed.records.remove(at);
+            }
+            1 => {
+                // A combination that was not there, of values that were.
+                let mut record = record;
+                let other = &changed.records[dice.roll(changed.records.len())];
+                let a = dice.roll(record.len());
+                record[a] = other[a].clone();
+                changed.records.push(record);
+            }
+            _ => changed.records.push(record),
+        }
+    }
+    let counts = changed.counts();
+    if counts.n_records() == 0 || counts.domains() != made.counts.domains() {
+        return false;
+    }
+    let yardstick = changed.yardstick(&counts);
+    let plan = incrowd::Plan { yardstick: &yardstick, ..made.plan() };
+    let fresh = annotate(&counts, &made.hierarchies, &plan, &Effort::default()).expect("it is small");
+    let followed = updated(&made.lattice, &made.counts, &counts, &plan, &Effort::default()).expect("it is small");
+    if let Some(followed) = &followed {
+        assert_eq!(said(followed), said(&fresh));
+    }
+    followed.is_some()
+}
+
+proptest! {
+    #![proptest_config(chance(200))]
+    #[test]
+    fn a_small_lattice_follows_its_records(table in small_tables(), seed in any::<u64>()) {
+        check_following(&table, &mut Dice(seed));
+    }
+
+    #[test]
+    fn a_small_lattice_with_any_measures_follows_its_records(table in any_mixed_tables(), seed in any::<u64>()) {
+        check_following(&table, &mut Dice(seed));
+    }
+}
+
+/// Small tables change too much to be followed as a rule; larger ones are followed.
+#[test]
+fn larger_lattices_follow_their_records() {
+    use proptest::strategy::{Strategy, ValueTree};
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut n_followed = 0;
+    for seed in 0..40 {
+        let table = larger_tables().new_tree(&mut runner).expect("a table").current();
+        n_followed += usize::from(check_following(&table, &mut Dice(seed)));
+    }
+    assert!(n_followed >= 10, "only {n_followed} of 40 were followed");
 }

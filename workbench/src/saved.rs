@@ -136,14 +136,15 @@ impl Origin {
 
     /// The origin of the same lattice after records came and went, under the project as it is now.
     ///
-    /// Refused where the data that it was made from are not what they were: then their counts are not known.
+    /// Refused where the data that it was made from are not what they were: then their counts are not known. Says too
+    /// whether the project's hierarchies, weights and distances are still the same.
     pub fn updated(
         mut self,
         project: &Project,
         choice: &Choice,
         appended: Option<&Source>,
         removed: Option<&Source>,
-    ) -> Result<Origin> {
+    ) -> Result<(Origin, bool)> {
         let (quasi_identifiers, sensitive) = chosen(project, choice)?;
         let now = settings(project, &quasi_identifiers, &sensitive);
         let is_same = self.settings.get(DATA_SETTINGS) == now.get(DATA_SETTINGS);
@@ -158,8 +159,9 @@ impl Origin {
         };
         self.appended.extend(marks(appended)?);
         self.removed.extend(marks(removed)?);
+        let is_same_project = self.settings == now;
         self.settings = now;
-        Ok(self)
+        Ok((self, is_same_project))
     }
 
     /// Refuses a project that is no longer what the lattice was made from.

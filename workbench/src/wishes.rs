@@ -7,10 +7,11 @@ use incrowd::error::unknown;
 use incrowd::lattice::Effort;
 use incrowd::partial::{Selection, n_selected};
 use incrowd::scheme::n_schemes;
+use incrowd::update::updated;
 use incrowd::wire;
 use incrowd::{
-    Criteria, Criterion, Error, ErrorKind, Hierarchy, Lattice, Level, Measure, Offer, Ranking, Request, Result, Role,
-    Scheme,
+    Criteria, Criterion, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Level, Measure, Offer, Plan, Ranking,
+    Request, Result, Role, Scheme,
 };
 
 use crate::count::{Choice, Counted, Material, check_sensitive, count};
@@ -150,6 +151,24 @@ impl ProjectArgs {
         let lattice = self.on_threads(|| counted.annotate_some(measures, with_entropy, selection, &effort))?;
         bar.finish_and_clear();
         lattice
+    }
+
+    /// The lattice after records came or went, where it need not be annotated anew.
+    pub fn follow(
+        &self,
+        lattice: &Lattice,
+        before: &GroupCounts,
+        after: &Material,
+        talk: &Talk,
+    ) -> Result<Option<Lattice>> {
+        let (weights, yardstick) = (after.weights(), after.yardstick(lattice.measures().iter().copied())?);
+        let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: lattice.entropies().is_some() };
+        // Once as it was, once as it is.
+        let bar = talk.things("annotating what changed", 2 * lattice.schemes().len() as u64, "schemes");
+        let effort = Effort { n_bytes_max: self.n_bytes_max()?, progress: &|n| advance(&bar, n) };
+        let updated = self.on_threads(|| updated(lattice, before, &after.counts, &plan, &effort))?;
+        bar.finish_and_clear();
+        updated
     }
 
     /// The memory that the lattice, or what is known of it, may take.

@@ -489,7 +489,9 @@ fn wide(n_attributes: usize) -> Folder {
 
 #[test]
 fn a_lattice_does_not_fit_into_memory() {
-    for line in ["negotiate --k 2 --memory 1MB --full", "publish --k 2 --memory 1MB --full", "annotate --memory 1MB --full"] {
+    for line in
+        ["negotiate --k 2 --memory 1MB --full", "publish --k 2 --memory 1MB --full", "annotate --memory 1MB --full"]
+    {
         let parts =
             ["8 quasi-identifiers", "390625 schemes", "1 MB", "--quasi-identifiers", "fewer levels", "--memory"];
         check(&wide(8), line, &parts);

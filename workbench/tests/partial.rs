@@ -187,7 +187,12 @@ fn lattices_follow_their_records_bit_by_bit() {
             let all = format!("{old}{new}");
             check_update(annotate, &old, &[("--append", new)], &all);
             check_update(annotate, &all, &[("--remove", new)], &old);
-            check_update(annotate, &old, &[("--append", new), ("--append", &few), ("--remove", new)], &format!("{old}{few}"));
+            check_update(
+                annotate,
+                &old,
+                &[("--append", new), ("--append", &few), ("--remove", new)],
+                &format!("{old}{few}"),
+            );
         }
     }
 }

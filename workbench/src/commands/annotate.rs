@@ -42,8 +42,6 @@ pub struct Args {
     /// Measure non-uniform entropy too, for --best-by entropy
     #[arg(long)]
     pub entropy: bool,
-    #[command(flatten)]
-    pub extent: ExtentArgs,
     /// Keep the lattice in a file, for negotiate --lattice and frontier --lattice
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -56,6 +54,8 @@ pub struct Args {
     /// Take the records of a file out of a lattice that was kept
     #[arg(long, value_name = "DATA", conflicts_with_all = UPDATES_KEEP)]
     pub remove: Option<PathBuf>,
+    #[command(flatten)]
+    pub extent: ExtentArgs,
 }
 
 /// What a lattice is about does not change with its records.
@@ -180,9 +180,10 @@ fn update(args: &Args, talk: &Talk) -> Result<Exit> {
     };
     let open = |path: &Option<PathBuf>| path.as_ref().map(|path| Source::open(path, &project.csv)).transpose();
     let (appended, removed) = (open(&args.append)?, open(&args.remove)?);
-    let origin = origin.updated(&project, &choice, appended.as_ref(), removed.as_ref()).map_err(at)?;
-    let mut counts = content.counts()?;
-    let n_before = counts.n_records();
+    let (origin, is_same_project) =
+        origin.updated(&project, &choice, appended.as_ref(), removed.as_ref()).map_err(at)?;
+    let before = content.counts()?;
+    let mut counts = before.clone();
     if let Some(source) = &appended {
         counts = counts.with_records(&counted(source, &project, &choice, talk)?)?;
     }
@@ -193,9 +194,18 @@ fn update(args: &Args, talk: &Talk) -> Result<Exit> {
     }
     let (quasi_identifiers, sensitive) = chosen(&project, &choice)?;
     let material = Material::new(quasi_identifiers, sensitive, counts)?;
-    let measures = lattice.measures().to_vec();
-    let with_entropy = lattice.entropies().is_some();
-    let updated = args.project.annotate_some(&material, measures, with_entropy, lattice.selection(), talk)?;
+    let followed = match is_same_project {
+        true => args.project.follow(&lattice, &before, &material, talk)?,
+        false => None,
+    };
+    let updated = match followed {
+        Some(updated) => updated,
+        None => {
+            let with_entropy = lattice.entropies().is_some();
+            let measures = lattice.measures().to_vec();
+            args.project.annotate_some(&material, measures, with_entropy, lattice.selection(), talk)?
+        }
+    };
     // The old file is read no more.
     drop((lattice, content));
     let n_bytes = save(output, &updated, &material.counts, &origin, replaces)?;
@@ -204,7 +214,7 @@ fn update(args: &Args, talk: &Talk) -> Result<Exit> {
         output.display(),
         size_in_words(n_bytes as usize),
         grouped(material.counts.n_records()),
-        grouped(n_before)
+        grouped(before.n_records())
     ));
     let criteria = args.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
     let criteria = criteria.about(&wire::sensitive_names(&updated)).criteria;

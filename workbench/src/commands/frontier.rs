@@ -48,8 +48,6 @@ pub struct Args {
     /// Answer from a lattice that annotate -o has written, without counting
     #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "partial", "on_demand"])]
     pub lattice: Option<PathBuf>,
-    #[command(flatten)]
-    pub extent: ExtentArgs,
     /// List every bargain
     #[arg(long)]
     pub list: bool,
@@ -62,6 +60,8 @@ pub struct Args {
     /// Replace a file that is there already
     #[arg(long)]
     pub force: bool,
+    #[command(flatten)]
+    pub extent: ExtentArgs,
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {

@@ -97,17 +97,17 @@ pub struct Args {
     pub exchanges: Option<u32>,
     #[command(flatten)]
     pub per_record: PerRecordArgs,
-    #[command(flatten)]
-    pub extent: ExtentArgs,
-    /// How long to search on demand, such as 30s, 5m or 2h
-    #[arg(long, value_name = "TIME", default_value = TIME)]
-    pub time: String,
     /// File to write, .csv or .parquet [default: release.csv in the project's folder]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Replace files that are there already
     #[arg(long)]
     pub force: bool,
+    #[command(flatten)]
+    pub extent: ExtentArgs,
+    /// How long to search on demand, such as 30s, 5m or 2h
+    #[arg(long, value_name = "TIME", default_value = TIME)]
+    pub time: String,
 }
 
 /// The method that looks for one level per attribute.
