@@ -17,13 +17,15 @@ use incrowd::recode::method::{Method, Task};
 use incrowd::recode::partition::{CellStyle, Least, Watch};
 use incrowd::recode::per_record::Risk;
 use incrowd::table::Encoder;
+use incrowd::update::updated;
 use incrowd::{
     Answer, Counter, Criteria, Criterion, GroupCounts, Lattice, Level, Measure, Missing, Plan, Quality, Ranking,
     Request, Result, Scheme, negotiate,
 };
-use incrowd_workbench::count::{Choice, Counted, count};
+use incrowd_workbench::count::{Choice, Counted, count, count_source};
 use incrowd_workbench::project::Project;
 use incrowd_workbench::saved::{self, Origin};
+use incrowd_workbench::source::Source;
 use incrowd_workbench::talk::Talk;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
@@ -302,6 +304,10 @@ fn measure_saved(project: &str, n_threads: usize, n_requests: usize) -> Result<V
     let n_bytes = saved::save(&path, &lattice, &counted.counts, &origin.finish(&opened)?, true)?;
     let (n_schemes, n_groups) = (lattice.schemes().len(), counted.counts.n_groups());
     drop(lattice);
+    let update = match n_schemes <= N_SCHEMES_UPDATED {
+        true => measure_update(&path, &opened, &counted)?,
+        false => Value::Null,
+    };
     let mut open_ms: Vec<f64> = Vec::new();
     for _ in 0..5 {
         let clock = Clock::start();
@@ -330,7 +336,31 @@ fn measure_saved(project: &str, n_threads: usize, n_requests: usize) -> Result<V
         "open_ms": open_ms[open_ms.len() / 2],
         "p50_ms": percentile(0.5),
         "p99_ms": percentile(0.99),
+        "update": update,
     }))
+}
+
+/// Larger lattices would be in memory twice.
+const N_SCHEMES_UPDATED: usize = 300_000;
+
+/// Records are appended to a lattice that was kept: `more.csv` of the project's folder.
+fn measure_update(path: &Path, project: &Project, counted: &Counted) -> Result<Value> {
+    let (lattice, _, content) = saved::read(path)?;
+    let source = Source::open(&project.folder.join("more.csv"), &project.csv)?;
+    let names: Vec<&str> = counted.counts.domains().iter().map(|domain| domain.name()).collect();
+    let sensitive: Vec<&str> = counted.counts.sensitive().iter().map(|domain| domain.name()).collect();
+    let quiet = Talk { is_json: false, is_quiet: true };
+    let more = count_source(&source, &names, &sensitive, &project.missing, 2, &quiet)?;
+    let weights = counted.weights();
+    let clock = Clock::start();
+    let before = content.counts()?;
+    let after = before.with_records(&more)?;
+    let yardstick = counted.yardstick([])?;
+    let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: false };
+    let followed = updated(&lattice, &before, &after, &plan, &Effort::default())?;
+    let (cpu_s, wall_s) = clock.stop();
+    assert!(followed.is_some(), "the appended records have values that the table has");
+    Ok(json!({ "n_records": more.n_records(), "cpu_s": cpu_s, "wall_s": wall_s }))
 }
 
 /// One request without a lattice: k = 5, 5 % lost at most, any levels.

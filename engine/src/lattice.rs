@@ -452,8 +452,8 @@ impl Grid {
     fn values(looks: &Measured, column: usize, greatest: u64, n_schemes: usize) -> Vec<u64> {
         let measure = looks.measures()[column];
         let mut values = if measure.is_count() {
-            // Every small value, then steps of a quarter; large lattices get powers of two only.
-            let (n_dense, step) = if n_schemes <= 20_000 { (32, 4) } else { (2, 1) };
+            // Every small value, then steps of a quarter; of a half in large lattices.
+            let (n_dense, step) = if n_schemes <= 20_000 { (32, 4) } else { (8, 2) };
             let next = |&value: &u64| Some(value + if value < n_dense { 1 } else { (value / step).max(1) });
             std::iter::successors(Some(1), next).take_while(|&value| value <= greatest).collect::<Vec<u64>>()
         } else {

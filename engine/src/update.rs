@@ -15,13 +15,13 @@ use crate::loss::Penalties;
 use crate::profile::{Entry, Profile};
 use crate::roll_up::most_merging_first;
 use crate::table::Code;
-use crate::walk::{Effort, Wanted, canonical, changed_profiles};
+use crate::walk::{Changed, Effort, Wanted, canonical, changed_profiles};
 
 /// The lattice of a table after records came or went; none where everything would have to be annotated again.
 ///
-/// That is so where values came or went with the records, where something is measured against the whole table, where
-/// only part of the lattice is annotated, and where too much changed. `before` are the counts that the lattice was made
-/// from; the hierarchies and weights are still the same.
+/// That is so where values came or went with the records, where something is measured against the whole table, and where
+/// only part of the lattice is annotated. `before` are the counts that the lattice was made from; the hierarchies and
+/// weights are still the same.
 ///
 /// # Guarantee
 /// It is the lattice that [`annotate`](crate::annotate()) gives for the new counts.
@@ -38,10 +38,10 @@ pub fn updated(
     if is_relative || plan.with_entropy || !has_same_values || !has_same_measures || !lattice.schemes().is_complete() {
         return Ok(None);
     }
-    let changed = changed_combinations(before, after);
-    if changed.len() * N_GROUPS_PER_CHANGE > after.n_groups() {
-        return Ok(None);
-    }
+    let combinations = changed_combinations(before, after);
+    let n_groups = |place: usize| lattice.profile(place).n_groups() as u32;
+    let n_groups = (0..lattice.schemes().len()).into_par_iter().map(n_groups).collect();
+    let changed = Changed { combinations, n_groups };
     let penalties = Penalties::new(lattice.hierarchies(), plan.weights)?;
     let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: None };
     let order = most_merging_first(after);
@@ -54,11 +54,11 @@ pub fn updated(
     // One number per look, whichever of the three it comes from.
     let (looks, numbers) =
         canonical(lattice.measures(), &[lattice.looks().values(), were.looks.values(), are.looks.values()]);
-    let changed = |place: usize| {
+    let profile = |place: usize| {
         let parts = [lattice.profile(place), &were.profiles[place], &are.profiles[place]];
         changed_profile(parts, &numbers)
     };
-    let profiles: Vec<Vec<Entry>> = (0..schemes.len()).into_par_iter().map(changed).collect();
+    let profiles: Vec<Vec<Entry>> = (0..schemes.len()).into_par_iter().map(profile).collect();
     lattice.intact()?;
     let (looks, profiles) = without_unused(&looks, profiles);
     Ok(Some(Lattice {
@@ -73,8 +73,10 @@ pub fn updated(
     }))
 }
 
-/// Where more than one in so many combinations changed, annotating everything takes no longer.
-const N_GROUPS_PER_CHANGE: usize = 8;
+/// Whether so few combinations changed that following them is quicker than annotating everything.
+pub fn is_worthwhile(before: &GroupCounts, after: &GroupCounts) -> bool {
+    before.domains() == after.domains() && changed_combinations(before, after).len() * 100 <= after.n_groups()
+}
 
 /// The combinations whose records are not the same before and after.
 fn changed_combinations<'a>(before: &'a GroupCounts, after: &'a GroupCounts) -> Vec<&'a [Code]> {
@@ -107,21 +109,29 @@ fn changed_combinations<'a>(before: &'a GroupCounts, after: &'a GroupCounts) -> 
 
 /// The first profile without the second and with the third, by the common numbers of looks.
 fn changed_profile(parts: [&Profile; 3], numbers: &[Vec<u32>]) -> Vec<Entry> {
-    let mut signed: Vec<(u32, i64, i128)> = Vec::new();
-    for ((profile, numbers), sign) in parts.into_iter().zip(numbers).zip([1, -1, 1]) {
-        let entry = |entry: &Entry| {
-            let (n_groups, loss) = (i64::from(entry.n_groups), i128::from(entry.loss));
-            (numbers[entry.look as usize], sign * n_groups, i128::from(sign) * loss)
-        };
-        signed.extend(profile.entries().iter().map(entry));
+    // All three are in the order of their looks, and so are the common numbers.
+    let mut rest = parts.map(|profile| profile.entries());
+    let mut changed = Vec::with_capacity(parts[0].entries().len());
+    let number = |part: usize, rest: &[&[Entry]; 3]| rest[part].first().map(|entry| numbers[part][entry.look as usize]);
+    while let Some(look) = (0..3).filter_map(|part| number(part, &rest)).min() {
+        let (mut n_groups, mut loss) = (0u32, 0u64);
+        for part in 0..3 {
+            if number(part, &rest) != Some(look) {
+                continue;
+            }
+            let entry = rest[part][0];
+            rest[part] = &rest[part][1..];
+            // Below zero for a moment, perhaps.
+            (n_groups, loss) = match part {
+                1 => (n_groups.wrapping_sub(entry.n_groups), loss.wrapping_sub(entry.loss)),
+                _ => (n_groups.wrapping_add(entry.n_groups), loss.wrapping_add(entry.loss)),
+            };
+        }
+        if n_groups > 0 {
+            changed.push(Entry { look, n_groups, loss });
+        }
     }
-    signed.sort_unstable_by_key(|(look, ..)| *look);
-    let sum = |same: &[(u32, i64, i128)]| {
-        let (n_groups, loss) = same.iter().fold((0, 0), |(n, loss), entry| (n + entry.1, loss + entry.2));
-        Entry { look: same[0].0, n_groups: n_groups as u32, loss: loss as u64 }
-    };
-    let entries = signed.chunk_by(|a, b| a.0 == b.0).map(sum);
-    entries.filter(|entry| entry.n_groups > 0).collect()
+    changed
 }
 
 /// Looks that some group has, and the profiles by their new numbers.

@@ -70,15 +70,14 @@ pub(crate) fn all_profiles(
 
 /// Makes the profiles of all schemes, leaving out groups that no changed combination is near.
 ///
-/// `changed` are combinations of the finest scheme, by the codes of the counts. A group is left out of a scheme only
-/// where it holds none of them, and whether it is depends on them, on the scheme and on `order` alone: so that the
-/// profiles of two tables that differ in nothing else have the same groups too many.
+/// A group is left out of a scheme only where it holds none of them, and whether it is depends on `changed`, on the scheme
+/// and on `order` alone: so that the profiles of two tables that differ in nothing else have the same groups too many.
 pub(crate) fn changed_profiles(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],
     wanted: &Wanted,
     schemes: &Schemes,
-    changed: &[&[Code]],
+    changed: &Changed,
     order: &[usize],
     effort: &Effort,
 ) -> Result<RolledUp> {
@@ -133,8 +132,20 @@ pub(crate) fn with_roller<W: WithRoller>(
 struct AllProfiles<'a> {
     schemes: &'a Schemes,
     effort: &'a Effort<'a>,
-    changed: Option<&'a [&'a [Code]]>,
+    changed: Option<&'a Changed<'a>>,
 }
+
+/// What changed in a table.
+pub(crate) struct Changed<'a> {
+    /// Combinations of the finest scheme, by the codes of the counts.
+    pub(crate) combinations: Vec<&'a [Code]>,
+    /// By place, about how many groups a scheme has: where they are few, nothing is left out.
+    pub(crate) n_groups: Vec<u32>,
+}
+
+/// A scheme with fewer groups than this for each change is rolled up as it is: looking for groups that may be left out
+/// would take longer.
+const N_GROUPS_PER_CHANGE: usize = 4;
 
 impl WithRoller for AllProfiles<'_> {
     type Done = RolledUp;
@@ -458,7 +469,7 @@ struct Walk<'a, R> {
     /// None where all schemes are wanted.
     chosen: Option<Chosen>,
     /// None where all groups are wanted; otherwise those that may meet one of these combinations.
-    changed: Option<&'a [&'a [Code]]>,
+    changed: Option<&'a Changed<'a>>,
     /// The attributes from the outermost loop to the innermost.
     order: &'a [usize],
     effort: &'a Effort<'a>,
@@ -605,7 +616,11 @@ impl<R: Roller> Walk<'_, R> {
     /// The rows that may still meet a changed combination when the walk's attributes from `depth` on are generalized: those
     /// that agree with one in all attributes before, whose levels are settled.
     fn near_changes<'r, K: Key>(&self, depth: usize, levels: &[u8], rows: &'r [u64]) -> Cow<'r, [u64]> {
-        let Some(changed) = self.changed.filter(|_| depth > 0) else { return Cow::Borrowed(rows) };
+        let has_many = |changed: &&Changed| {
+            let n_groups = self.schemes.find_levels(levels).map_or(0, |place| changed.n_groups[place] as usize);
+            n_groups > changed.combinations.len() * N_GROUPS_PER_CHANGE
+        };
+        let Some(changed) = self.changed.filter(|_| depth > 0).filter(has_many) else { return Cow::Borrowed(rows) };
         let trees = &self.roller.roll_up().trees;
         let (settled, open) = self.order.split_at(depth);
         let label = |a: usize, code: Code| {
@@ -617,11 +632,11 @@ impl<R: Roller> Walk<'_, R> {
                 key.shifted_left(trees[a].widths[levels[a] as usize]).or(K::of_code(label(a, codes[a])))
             })
         };
-        let mut prefixes: Vec<K> = changed.iter().map(prefix).collect();
+        let mut prefixes: Vec<K> = changed.combinations.iter().map(prefix).collect();
         prefixes.sort_unstable();
         prefixes.dedup();
         let n_open_bits: u32 = open.iter().map(|&a| trees[a].widths[levels[a] as usize]).sum();
-        let mut kept = Vec::new();
+        let mut kept = Vec::with_capacity(rows.len());
         let mut next = 0;
         for row in rows.chunks_exact(self.roller.stride::<K>()) {
             let prefix = K::read(row).shifted_right(n_open_bits);

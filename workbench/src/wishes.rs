@@ -7,7 +7,7 @@ use incrowd::error::unknown;
 use incrowd::lattice::Effort;
 use incrowd::partial::{Selection, n_selected};
 use incrowd::scheme::n_schemes;
-use incrowd::update::updated;
+use incrowd::update::{is_worthwhile, updated};
 use incrowd::wire;
 use incrowd::{
     Criteria, Criterion, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Level, Measure, Offer, Plan, Ranking,
@@ -161,6 +161,9 @@ impl ProjectArgs {
         after: &Material,
         talk: &Talk,
     ) -> Result<Option<Lattice>> {
+        if !is_worthwhile(before, &after.counts) {
+            return Ok(None);
+        }
         let (weights, yardstick) = (after.weights(), after.yardstick(lattice.measures().iter().copied())?);
         let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: lattice.entropies().is_some() };
         // Once as it was, once as it is.

@@ -179,6 +179,7 @@ fn check_update(annotate: &str, before: &str, update: &[(&str, &str)], after: &s
 
 #[test]
 fn lattices_follow_their_records_bit_by_bit() {
+    // Of so few that changed, only what they are in is rolled up again; of more, everything.
     let (old, new) = (records(300, 3), records(40, 4));
     let with_new_values = format!("{new}19,2000,S,x,plague\n103,1000,S,f,flu\n");
     let (few, many) = ("55,1100,S,f,flu\n".to_string(), records(300, 5));
