@@ -417,6 +417,18 @@ impl Suppression<'_> {
         })
     }
 
+    /// Of some places those at which at most `n_max` records may be suppressed, by lookup, in order.
+    pub fn promising(&self, places: std::ops::Range<usize>, n_max: u64) -> impl Iterator<Item = usize> {
+        let blocks = places.start / N_IN_BLOCK..places.end.div_ceil(N_IN_BLOCK);
+        blocks.filter(move |&block| self.columns.iter().all(|columns| columns.blocks[block] <= n_max)).flat_map(
+            move |block| {
+                let start = (block * N_IN_BLOCK).max(places.start);
+                let end = ((block + 1) * N_IN_BLOCK).min(places.end);
+                (start..end).filter(move |&place| self.columns.iter().all(|columns| columns.below[place] <= n_max))
+            },
+        )
+    }
+
     /// No scheme of this height suppresses less.
     pub fn floor(&self, height: usize) -> u64 {
         self.columns.iter().map(|columns| columns.floors[height]).max().unwrap_or(0)
@@ -437,6 +449,15 @@ pub(crate) struct Grid {
     pub(crate) floors: Vec<Vec<u64>>,
     /// The greatest value of any group, without those that never hold.
     pub(crate) greatest: u64,
+    /// By value, the least of the column over every [`N_IN_BLOCK`] places: most of a large lattice is passed over so.
+    blocks: Vec<Vec<u64>>,
+}
+
+/// How many places have their least value looked up together.
+const N_IN_BLOCK: usize = 64;
+
+fn blocks_of(column: &[u64]) -> Vec<u64> {
+    column.chunks(N_IN_BLOCK).map(|block| block.iter().copied().min().unwrap_or(0)).collect()
 }
 
 /// The columns just below and just above a value; the same one where the grid has the value.
@@ -445,9 +466,14 @@ struct Columns<'a> {
     below: &'a [u64],
     above: &'a [u64],
     floors: &'a [u64],
+    blocks: &'a [u64],
 }
 
 impl Grid {
+    pub(crate) fn new(values: Vec<u64>, floors: Vec<Vec<u64>>, columns: Vec<Vec<u64>>, greatest: u64) -> Grid {
+        Grid { blocks: columns.iter().map(|column| blocks_of(column)).collect(), values, columns, floors, greatest }
+    }
+
     /// The values at which columns are kept, increasing.
     fn values(looks: &Measured, column: usize, greatest: u64, n_schemes: usize) -> Vec<u64> {
         let measure = looks.measures()[column];
@@ -528,7 +554,7 @@ impl Grid {
             let columns: Vec<Vec<u64>> = (0..values.len()).map(column).collect();
             let floor = |column: &[u64], height| column[schemes.at_height(height)].iter().copied().min().unwrap_or(0);
             let floors_of = |column: &Vec<u64>| (0..schemes.n_heights()).map(|height| floor(column, height)).collect();
-            Grid { floors: columns.iter().map(floors_of).collect(), values, columns, greatest }
+            Grid::new(values, columns.iter().map(floors_of).collect(), columns, greatest)
         };
         values.clone().into_iter().zip(starts.clone()).zip(greatest).map(grid).collect()
     }
@@ -561,6 +587,7 @@ impl Grid {
             known.insert(place, n_suppressed);
             floors[height] = floors[height].min(n_suppressed);
         }
+        self.blocks = self.columns.iter().map(|column| blocks_of(column)).collect();
     }
 
     /// The column where no more fail than at the criterion, and the one where no fewer do.
@@ -569,7 +596,12 @@ impl Grid {
         let next = self.values.partition_point(|&known| known < criterion.value).min(last);
         let previous = if self.values[next] <= criterion.value { next } else { next.saturating_sub(1) };
         let (below, above) = if criterion.measure.is_at_least() { (previous, next) } else { (next, previous) };
-        Columns { below: &self.columns[below], above: &self.columns[above], floors: &self.floors[below] }
+        Columns {
+            below: &self.columns[below],
+            above: &self.columns[above],
+            floors: &self.floors[below],
+            blocks: &self.blocks[below],
+        }
     }
 
     fn n_bytes(&self) -> usize {

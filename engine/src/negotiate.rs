@@ -239,7 +239,8 @@ fn best(
     }
     // Places are in order of height, so that of equal losses the lowest comes first.
     let mut least: Option<(f64, usize, u64)> = None;
-    for place in places_within(lattice, within).filter(|&place| suppression.bounds(place).0 <= n_max) {
+    let is_within = within_levels(lattice, within);
+    for place in suppression.promising(0..lattice.schemes().len(), n_max).filter(is_within) {
         let outcome = lattice.outcome(place, &request.criteria);
         if outcome.n_suppressed > n_max {
             continue;
@@ -259,43 +260,40 @@ fn best(
 
 /// The places of all schemes within some levels, by height.
 fn places_within<'a>(lattice: &'a Lattice, within: Option<&Scheme>) -> impl Iterator<Item = usize> + 'a {
+    (0..lattice.schemes().len()).filter(within_levels(lattice, within))
+}
+
+/// Whether a place is within some levels.
+fn within_levels<'a>(lattice: &'a Lattice, within: Option<&Scheme>) -> impl Fn(&usize) -> bool + 'a {
     let schemes = lattice.schemes();
     let bound: Option<Vec<u8>> = within.map(|scheme| scheme.levels().iter().map(|level| level.0).collect());
-    let is_within = move |place: &usize| {
+    move |place: &usize| {
         bound.as_ref().is_none_or(|bound| schemes.vector(*place).iter().zip(bound).all(|(level, most)| level <= most))
-    };
-    (0..schemes.len()).filter(is_within)
+    }
 }
 
 /// The place of the lowest scheme that suppresses at most `n_max` records.
 fn lowest(lattice: &Lattice, suppression: &Suppression, n_max: u64, within: Option<&Scheme>) -> Option<usize> {
     let height_max = within.map_or(lattice.schemes().n_heights() - 1, |scheme| scheme.height() as usize);
-    let bound: Option<Vec<u8>> = within.map(|scheme| scheme.levels().iter().map(|level| level.0).collect());
+    let is_within = within_levels(lattice, within);
     let mut candidates = Vec::new();
     (0..=height_max)
         .filter(|&height| suppression.floor(height) <= n_max)
-        .find_map(|height| best_of_height(lattice, suppression, n_max, bound.as_deref(), height, &mut candidates))
+        .find_map(|height| best_of_height(lattice, suppression, n_max, &is_within, height, &mut candidates))
 }
 
 fn best_of_height(
     lattice: &Lattice,
     suppression: &Suppression,
     n_max: u64,
-    bound: Option<&[u8]>,
+    is_within: &impl Fn(&usize) -> bool,
     height: usize,
     candidates: &mut Vec<(u64, usize, bool)>,
 ) -> Option<usize> {
-    let schemes = lattice.schemes();
-    let is_within = |place: usize| {
-        let fits = |bound: &[u8]| schemes.vector(place).iter().zip(bound).all(|(level, most)| level <= most);
-        bound.is_none_or(fits)
-    };
     candidates.clear();
-    for place in schemes.at_height(height) {
+    for place in suppression.promising(lattice.schemes().at_height(height), n_max).filter(is_within) {
         let (least, most) = suppression.bounds(place);
-        if least <= n_max && is_within(place) {
-            candidates.push((least, place, least == most));
-        }
+        candidates.push((least, place, least == most));
     }
     // From the most promising on, so that few have to be looked at closely.
     candidates.sort_unstable();

@@ -393,7 +393,7 @@ fn read_grid(bytes: &mut Unread, schemes: &Schemes) -> Option<Grid> {
     let values = bytes.all_wide(n_values).filter(|values| !values.is_empty() && values.is_sorted())?;
     let mut columns = |n: usize| (0..n_values).map(|_| bytes.all_wide(n)).collect::<Option<Vec<Vec<u64>>>>();
     let (columns, floors) = (columns(schemes.len())?, columns(schemes.n_heights())?);
-    Some(Grid { values, columns, floors, greatest })
+    Some(Grid::new(values, floors, columns, greatest))
 }
 
 fn narrow(bytes: &[u8]) -> u32 {
