@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::HashSet;
 
-use common::random::small_tables;
+use common::random::{chance, small_tables};
 use common::{Made, all_level_vectors, counts_of};
 use incrowd::recode::Span;
 use incrowd::recode::partition::Watch;
@@ -100,7 +100,7 @@ fn figures_5_and_6() {
 // ---- Every search against brute force ----
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(chance(48))]
 
     #[test]
     fn searches_find_the_least_cost(table in small_tables(), share in 0.0..1.0f64, seed in 0..9u64) {
