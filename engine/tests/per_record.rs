@@ -13,7 +13,7 @@ use incrowd::recode::per_record::search::{Landscape, best_first, optimum, optimu
 use incrowd::recode::per_record::{
     Goal, Problem, Record, Risk, SENSITIVITY_ONE, Search, Sensitivities, UTILITY_ONE, Utility, grouped, recode,
 };
-use incrowd::{ErrorKind, GroupCounts, Hierarchy, Missing, Rule};
+use incrowd::{ErrorKind, GroupCounts, Hierarchy, Level, Missing, Rule, Scheme};
 use proptest::prelude::*;
 
 fn problem<'a>(made: &'a Made, utility: Utility, risk: Risk, seed: u64) -> Problem<'a> {
@@ -168,6 +168,41 @@ proptest! {
                     prop_assert!((record.utility(&levels) as f64 / UTILITY_ONE as f64 - u).abs() < 1e-6);
                     prop_assert!((record.risk(&levels) - r).abs() < 1e-5 * counts.n_records() as f64);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_scheme_is_as_its_release(table in small_tables(), seed in 0..9u64) {
+        let made = table.make();
+        let (counts, hierarchies) = (&made.counts, &made.hierarchies);
+        let tops: Vec<u8> = hierarchies.iter().map(|hierarchy| hierarchy.top() as u8).collect();
+        let with_population = counts.clone().with_population(counts);
+        for counts in [counts, &with_population] {
+            let weights = Sensitivities::random(hierarchies, seed);
+            let problem = Problem::new(counts, hierarchies, Utility::LogLeaves, Risk::Sensitivity, weights, Match::Exact);
+            let problem = problem.expect("a good problem");
+            for levels in all_level_vectors(&tops) {
+                let scheme = Scheme::new(levels.iter().map(|&level| Level(level)).collect());
+                let recoding = recode(counts, hierarchies, &vec![levels.clone(); counts.n_groups()]);
+                prop_assert_eq!(problem.points_of_scheme(counts, &scheme), problem.points(&recoding));
+            }
+        }
+    }
+
+    #[test]
+    fn solving_again_for_more_is_as_solving_anew(table in small_tables(), share in 0.0..1.0f64, seed in 0..9u64) {
+        let made = table.make();
+        for risk in Risk::ALL {
+            let mut problem = problem(&made, Utility::Depth, risk, seed);
+            let greatest = problem.greatest_utility();
+            let goal = |share: f64| Goal::LeastRisk { utility_at_least: (greatest as f64 * share) as i64 };
+            let before = problem.solve_all(&made.counts, goal(share / 2.0), &Watch::default()).expect("nobody stops it");
+            let again = problem.solve_after(&made.counts, goal(share), &before, &Watch::default()).expect("solved");
+            for (group, levels) in again.iter().enumerate() {
+                let mut record = problem.record(made.counts.codes(group));
+                let least = least_cost(&mut record, goal(share));
+                prop_assert_eq!(cost(&mut record, levels.as_ref().expect("within reach"), goal(share)), least);
             }
         }
     }

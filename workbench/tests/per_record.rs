@@ -2,6 +2,11 @@
 
 mod support;
 
+use incrowd::recode::partition::Watch;
+use incrowd::recode::per_record::dictionary::Match;
+use incrowd::recode::per_record::{Goal, Point, Problem, Risk, Sensitivities, Utility, recode};
+use incrowd::scheme::Schemes;
+use rayon::prelude::*;
 use serde_json::Value;
 use support::{Folder, Ran};
 
@@ -176,10 +181,20 @@ fn the_map_has_schemes_methods_and_single_records() {
     let points = map["points"].as_array().expect("points");
     let n_of = |series: &str| points.iter().filter(|point| point["series"] == series).count();
     // Four levels of age, three of the tree.
-    assert_eq!((n_of("scheme"), n_of("per-record"), n_of("mondrian"), n_of("global")), (12, 9, 2, 2));
+    assert_eq!((n_of("scheme"), n_of("per-record"), n_of("mondrian"), n_of("global")), (12, 27, 2, 2));
     let number = |point: &Value, key: &str| point[key].as_f64().expect("a number");
-    for (place, share) in points.iter().filter(|point| point["series"] == "per-record").zip(1..) {
-        assert!(number(place, "utility") >= f64::from(share) / 2.0, "{place}");
+    for model in ["sensitivity", "identity", "entropic"] {
+        let of_model = points.iter().filter(|point| point["made_for"] == model);
+        for (place, share) in of_model.clone().zip(1..) {
+            assert!(number(place, "utility") >= f64::from(share) / 2.0, "{place}");
+        }
+        // Whoever keeps more has no less risk, and on its own chart nobody who was made for another model has less.
+        let risks: Vec<f64> = of_model.map(|place| number(&place["risk"], model)).collect();
+        assert!(risks.len() == 9 && risks.is_sorted(), "{risks:?}");
+        let others = points.iter().filter(|point| point["series"] == "per-record");
+        for (other, share) in others.zip((0..9).cycle()) {
+            assert!(number(&other["risk"], model) >= risks[share] - 1e-6, "{other}");
+        }
     }
     // On the frontier, more utility costs more risk.
     let frontier = map["frontier"]["sensitivity"].as_array().expect("points");
@@ -188,4 +203,80 @@ fn the_map_has_schemes_methods_and_single_records() {
     assert!(page.matches("<svg").count() == 3 && page.contains("not k-anonymous"));
     run(&folder, "map -o map.html").ends(2);
     run(&folder, "map --methods nothing").ends(2);
+}
+
+/// What Figure 9 of the paper shows of a table: its smallest group, and the mean utility and risks of its records.
+struct Table {
+    smallest: u64,
+    utility: f64,
+    risks: [f64; 3],
+}
+
+impl Table {
+    fn of(points: &[Point]) -> Table {
+        let n_records = points.iter().map(|point| point.n_records).sum::<u64>() as f64;
+        let mean = |of: &dyn Fn(&Point) -> f64| {
+            points.iter().map(|point| of(point) * point.n_records as f64).sum::<f64>() / n_records
+        };
+        Table {
+            smallest: points.iter().map(|point| point.n_records).min().expect("a record"),
+            utility: mean(&|point| point.utility as f64),
+            risks: Risk::ALL.map(|risk| mean(&|point| risk.of(point.sensitivity, point.n_fitting))),
+        }
+    }
+}
+
+/// Figure 9: k-anonymous tables, ten for each k, and records one by one that each keep the average utility of these. By
+/// every model these have less risk.
+#[test]
+fn figure_9_on_adult() {
+    let Some(counted) = support::adult_of(&support::SIX_QUASI_IDENTIFIERS) else { return };
+    let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
+    let problem = |risk: Risk| {
+        let weights = Sensitivities::random(hierarchies, 1);
+        Problem::new(counts, hierarchies, Utility::Depth, risk, weights, Match::Exact).expect("a good problem")
+    };
+    let any = problem(Risk::Identity);
+    let schemes = Schemes::new(hierarchies).expect("a lattice");
+    let table = |place: usize| Table::of(&any.points_of_scheme(counts, &schemes.scheme(place)));
+    let tables: Vec<Table> = (0..schemes.len()).into_par_iter().map(table).collect();
+    let of_k = |k: u64| {
+        let anonymous: Vec<&Table> = tables.iter().filter(|table| table.smallest >= k).collect();
+        let ten: Vec<&Table> = anonymous.iter().step_by(anonymous.len() / 10).take(10).copied().collect();
+        let average = |of: &dyn Fn(&Table) -> f64| ten.iter().map(|table| of(table)).sum::<f64>() / 10.0;
+        assert_eq!(ten.len(), 10, "k = {k}");
+        let risks = [0, 1, 2].map(|r| average(&|table| table.risks[r]));
+        Table { smallest: k, utility: average(&|table| table.utility), risks }
+    };
+    let mut averages = [1, 2, 10, 50, 100].map(of_k);
+    averages.sort_by(|a, b| a.utility.total_cmp(&b.utility));
+    for (r, risk) in Risk::ALL.into_iter().enumerate() {
+        let (mut problem, mut solved) = (problem(risk), Vec::new());
+        for theirs in &averages {
+            let goal = Goal::LeastRisk { utility_at_least: theirs.utility.floor() as i64 };
+            solved = problem.solve_after(counts, goal, &solved, &Watch::default()).expect("nobody stops it");
+            let levels: Vec<Vec<u8>> = solved.iter().map(|levels| levels.clone().expect("within reach")).collect();
+            let ours = Table::of(&problem.points(&recode(counts, hierarchies, &levels)));
+            assert!(ours.utility >= theirs.utility.floor());
+            let (k, ours, theirs) = (theirs.smallest, ours.risks[r], theirs.risks[r]);
+            assert!(ours < theirs, "{}, k = {k}: {ours} and {theirs}", risk.name());
+        }
+    }
+}
+
+#[test]
+fn on_adult_a_release_of_single_records_is_verified() {
+    let Some(folder) = support::adult_folder(&support::SIX_QUASI_IDENTIFIERS) else { return };
+    run(&folder, "publish --method per-record --utility-at-least 60% --weights-seed 1 -o r.csv").ends(0);
+    let verdict = run(&folder, "verify r.csv --json").ends(0).json();
+    assert_eq!(verdict["holds"], true);
+    let per_record = &certificate(&folder)["per_record"];
+    assert_eq!(per_record["greatest_utility"], 18.0);
+    assert!(per_record["utility"]["least"].as_f64() >= Some(10.8), "{per_record}");
+    // One cell changed, and the file is not what the certificate is about.
+    let text = folder.read("r.csv");
+    let line = text.lines().nth(1).expect("a record").to_string();
+    let cut = line.split_once(',').expect("several cells").1;
+    folder.write("r.csv", text.replacen(&line, &format!("Nobody,{cut}"), 1));
+    assert_eq!(run(&folder, "verify r.csv --json").ends(1).json()["holds"], false);
 }

@@ -9,7 +9,7 @@ use incrowd::wire::{self, grouped};
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Quality, Ranking, Result};
 use serde_json::{Value, json};
 
-use crate::chart::{Chart, Line, Point, svg};
+use crate::chart::{Chart, Line, N_TICKS, Point, svg};
 use crate::compare::{Ask, Contender, N_QUERIES, Questions, Row, Weighed, measured, run as run_all, weigh};
 use crate::count::Counted;
 use crate::local::{Local, guaranteed, note_flat};
@@ -472,7 +472,8 @@ impl View<'_> {
             y_name: y_name.to_string(),
             x_max: self.rows.iter().map(Row::k).max().unwrap_or(1) as f64,
             y_max: round_up(y_max),
-            x_label: |x| format!("{x:.0}"),
+            x_label: Box::new(|x| format!("{x:.0}")),
+            n_x_ticks: N_TICKS,
             y_label,
             is_stepped: false,
             dots: Vec::new(),
@@ -508,7 +509,8 @@ impl View<'_> {
             y_name: "NCP, median query error".to_string(),
             x_max: points().map(|point| point.x).fold(1.0, f64::max),
             y_max: round_up(points().map(|point| point.y).fold(0.0, f64::max)),
-            x_label: |x| format!("{:.0}", x.exp2()),
+            x_label: Box::new(|x| format!("{:.0}", x.exp2())),
+            n_x_ticks: N_TICKS,
             y_label: two_decimals,
             is_stepped: false,
             dots: Vec::new(),

@@ -180,8 +180,11 @@ impl Random {
 pub const QUASI_IDENTIFIERS: [&str; 8] =
     ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
 
-/// Adult, counted over eight quasi-identifiers; none where the data are not there.
-pub fn adult() -> Option<Counted> {
+/// The six quasi-identifiers of Adult that records are generalized one by one with.
+pub const SIX_QUASI_IDENTIFIERS: [&str; 6] = ["age", "workclass", "race", "occupation", "education", "marital-status"];
+
+/// A project of Adult; none where the data are not there.
+pub fn adult_folder(quasi_identifiers: &[&str]) -> Option<Folder> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/adult");
     if !data.join("adult.csv").exists() {
         eprintln!("skipped: the Adult data are not at {}", data.display());
@@ -189,17 +192,25 @@ pub fn adult() -> Option<Counted> {
     }
     let text = |path: &Path| toml::Value::from(path.display().to_string());
     let mut project = format!("[data]\npath = {}\nmissing = [\"?\"]\n", text(&data.join("adult.csv")));
-    for name in QUASI_IDENTIFIERS {
+    for name in quasi_identifiers {
         let folders = ["hierarchies", "arx-hierarchies"].map(|folder| data.join(folder).join(format!("{name}.csv")));
         let hierarchy = folders.iter().find(|path| path.exists()).expect("a hierarchy for every attribute");
         let hierarchy = text(hierarchy);
         project.push_str(&format!("[attributes.{name}]\nrole = \"quasi-identifier\"\nhierarchy = {hierarchy}\n"));
     }
     project.push_str("[attributes.hours-per-week]\nrole = \"sensitive\"\n");
-    let folder = Folder::with(&[("incrowd.toml", &project)]);
+    Some(Folder::with(&[("incrowd.toml", &project)]))
+}
+
+/// Adult, counted over these quasi-identifiers; none where the data are not there.
+pub fn adult_of(quasi_identifiers: &[&str]) -> Option<Counted> {
+    let folder = adult_folder(quasi_identifiers)?;
     let project = Project::open(folder.path()).expect("a project");
-    Some(
-        count(&project, &Choice::default(), &Talk { is_json: false, is_quiet: true })
-            .expect("the records can be counted"),
-    )
+    let talk = Talk { is_json: false, is_quiet: true };
+    Some(count(&project, &Choice::default(), &talk).expect("the records can be counted"))
+}
+
+/// Adult, counted over eight quasi-identifiers.
+pub fn adult() -> Option<Counted> {
+    adult_of(&QUASI_IDENTIFIERS)
 }

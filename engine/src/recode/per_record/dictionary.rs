@@ -32,6 +32,8 @@ pub struct Dictionary {
     /// By attribute and value, one of the rows that have it.
     a_row_with: Vec<Vec<Option<usize>>>,
     sizes: Vec<u64>,
+    /// Whether the rows are the table's own, and fit where they are the same.
+    is_table: bool,
     /// By 64 rows, how many people they are.
     size_of_word: Vec<u64>,
     /// By attribute, level and label.
@@ -129,7 +131,8 @@ impl Dictionary {
         let of_attribute = |of_attribute: &Vec<Vec<Rows>>| of_attribute.iter().map(of_level).collect();
         let sizes_alone = of_labels.iter().map(of_attribute).collect();
         let (fitting, known) = (of_labels, FxHashMap::default());
-        Ok(Dictionary { codes, a_row_with, sizes, size_of_word, fitting, sizes_alone, places, known })
+        let is_table = counts.population().is_none() && fit == Match::Exact;
+        Ok(Dictionary { codes, a_row_with, sizes, is_table, size_of_word, fitting, sizes_alone, places, known })
     }
 
     /// How many people fit a record that is published with these labels, one per attribute as level and label; at least 1:
@@ -163,6 +166,11 @@ impl Dictionary {
         };
         let rows: Vec<Cow<Rows>> = spans.iter().enumerate().map(of_span).collect();
         size_of(&rows.iter().map(|rows| rows.as_ref()).collect::<Vec<_>>(), &self.sizes, &self.size_of_word)
+    }
+
+    /// Whether records that are published alike under one scheme are all whom that fits.
+    pub fn is_table(&self) -> bool {
+        self.is_table
     }
 
     pub fn n_rows(&self) -> usize {
@@ -216,10 +224,10 @@ fn size_of(rows: &[&Rows], sizes: &[u64], size_of_word: &[u64]) -> u64 {
     let first = rows.iter().map(|rows| rows.first).max().unwrap_or(0);
     let end = rows.iter().map(|rows| rows.end()).min().unwrap_or(size_of_word.len());
     let mut size = 0;
-    for word in first..end {
+    for (word, size_of_all) in size_of_word.iter().enumerate().take(end).skip(first) {
         let mut bits = rows.iter().fold(u64::MAX, |bits, rows| bits & rows.words[word - rows.first]);
         if bits == u64::MAX {
-            size += size_of_word[word];
+            size += size_of_all;
             continue;
         }
         while bits != 0 {

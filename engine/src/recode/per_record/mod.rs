@@ -17,12 +17,13 @@ use rustc_hash::FxHashMap;
 
 use crate::counts::GroupCounts;
 use crate::error::{Error, ErrorKind, Result, unknown};
-use crate::hierarchy::Hierarchy;
+use crate::hierarchy::{Hierarchy, Values};
 use crate::random::Random;
 use crate::recode::partition::{Watch, closest_common_ancestor};
 use crate::recode::per_record::dictionary::{Dictionary, Match};
 use crate::recode::per_record::search::{Found, Landscape};
 use crate::recode::{Cell, Recoding, Share, Span, numbered};
+use crate::scheme::Scheme;
 use crate::table::Code;
 
 /// How much a generalization is worth: a sum over the attributes, where a published value has n of the attribute's m
@@ -308,12 +309,29 @@ impl<'a> Problem<'a> {
 
     /// Solves every group of equal records; none where nothing will do.
     pub fn solve_all(&mut self, counts: &GroupCounts, goal: Goal, watch: &Watch) -> Result<Vec<Option<Vec<u8>>>> {
+        self.solve_after(counts, goal, &[], watch)
+    }
+
+    /// The same after a goal of the same kind that allowed all that this one does: what was best then and is allowed
+    /// still, is best now.
+    pub fn solve_after(
+        &mut self,
+        counts: &GroupCounts,
+        goal: Goal,
+        before: &[Option<Vec<u8>>],
+        watch: &Watch,
+    ) -> Result<Vec<Option<Vec<u8>>>> {
         let mut solved = Vec::with_capacity(counts.n_groups());
         for group in 0..counts.n_groups() {
             if group % 256 == 0 {
                 watch.check()?;
             }
-            solved.push(search::optimum(&mut self.record(counts.codes(group)), goal).levels);
+            let mut record = self.record(counts.codes(group));
+            let before = before.get(group).cloned().flatten().filter(|levels| {
+                let (risk, utility) = (record.risk(levels), record.utility(levels));
+                goal.cost(risk, utility).is_some()
+            });
+            solved.push(before.or_else(|| search::optimum(&mut record, goal).levels));
             (watch.progress)(counts.size(group));
         }
         Ok(solved)
@@ -345,6 +363,41 @@ impl<'a> Problem<'a> {
             points.push(Point { risk, utility, n_records, sensitivity: 0, n_fitting });
         }
         points
+    }
+
+    /// The same for a scheme of the lattice, nothing suppressed.
+    pub fn points_of_scheme(&self, counts: &GroupCounts, scheme: &Scheme) -> Vec<Point> {
+        let levels: Vec<&Values> = self.hierarchies.iter().enumerate().map(|(a, h)| h.level(scheme.level(a))).collect();
+        let bits = |level: &&Values| usize::BITS - level.len().leading_zeros();
+        assert!(levels.iter().map(bits).sum::<u32>() <= u128::BITS, "the labels of a group fit one key");
+        let label = |base: usize, a: usize| levels[a].of_base()[counts.codes(base)[a].index()];
+        let key = |base: usize| {
+            levels.iter().enumerate().fold(0u128, |key, (a, level)| key << bits(level) | u128::from(label(base, a).0))
+        };
+        let mut groups: FxHashMap<u128, (usize, u64)> = FxHashMap::default();
+        for base in 0..counts.n_groups() {
+            groups.entry(key(base)).or_insert((base, 0)).1 += counts.size(base);
+        }
+        let mut groups: Vec<(usize, u64)> = groups.into_values().collect();
+        // The order of a hash table is nobody's business.
+        groups.sort_unstable();
+        let point = |(base, n_records): (usize, u64)| {
+            let of_label = |a: usize| (scheme.level(a), label(base, a));
+            let labels = (0..levels.len()).map(of_label);
+            let utility =
+                labels.clone().enumerate().map(|(a, (level, code))| self.utility[a][level][code.index()]).sum();
+            let of_sensitivity = |(a, (level, code)): (usize, (usize, Code))| self.sensitivity[a][level][code.index()];
+            let sensitivity = labels.clone().enumerate().map(of_sensitivity).sum();
+            let n_fitting = match self.dictionary.is_table() {
+                true => n_records,
+                false => {
+                    let spans: Vec<Span> = labels.map(|(level, code)| Span::Label(level as u8, code)).collect();
+                    self.dictionary.n_fitting_spans(&spans.iter().collect::<Vec<_>>())
+                }
+            };
+            Point { risk: self.risk_model.of(sensitivity, n_fitting), utility, n_records, sensitivity, n_fitting }
+        };
+        groups.into_iter().map(point).collect()
     }
 
     /// The utility and the sensitivity of a cell.
