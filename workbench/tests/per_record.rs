@@ -165,11 +165,34 @@ fn risk_of_projects_files_and_releases() {
     run(&folder, "publish --method mondrian --k 5 -o r.csv").ends(0);
     let release = run(&folder, "risk r.csv --json").ends(0).json();
     assert!(release["prosecutor"]["highest"].as_f64() <= Some(0.2));
-    assert!(folder.read("r.csv.report.html").contains("How likely someone is to be found"));
+    let report = folder.read("r.csv.report.html");
+    for words in ["How likely someone is to be found", "prosecutor", "journalist", "marketer", "alone without it"] {
+        assert!(report.contains(words), "{words}");
+    }
+    let highest = release["prosecutor"]["highest"].as_f64().expect("a number");
+    assert!(report.contains(&format!("at most {highest:.4}")) && report.contains("No record stands alone"));
     for line in ["risk people.csv", "risk none.csv", "risk . --threshold 2", "risk . --sampled 0"] {
         run(&folder, line).ends(2);
     }
     assert!(run(&folder, "risk .").ends(0).stdout.contains("prosecutor"));
+}
+
+#[test]
+fn a_report_says_who_stands_alone() {
+    let folder = people(75);
+    run(&folder, "publish --method per-record --utility-at-least 5 -o alone.csv").ends(0);
+    let alone = run(&folder, "risk alone.csv --sampled 0.1 --json").ends(0).json();
+    let report = folder.read("alone.csv.report.html");
+    let n_unique = alone["n_unique"].as_u64().expect("a number");
+    assert!(n_unique > 0 && report.contains(&format!("{n_unique} records stand alone in the file")));
+    let estimated = alone["n_unique_in_population_estimated"].as_f64().expect("a number").round();
+    assert!(report.contains(&format!("{estimated} if the file is 10 % of it")), "{estimated}");
+    let everybody = folder.read("people.csv");
+    let (header, rows) = everybody.split_once('\n').expect("a header");
+    folder.write("all.csv", format!("{header}\n{rows}{rows}"));
+    run(&folder, "publish --method per-record --utility-at-least 5 --dictionary all.csv -o known.csv").ends(0);
+    let report = folder.read("known.csv.report.html");
+    assert!(report.contains("0 of them are also alone in the population"), "everybody is there twice");
 }
 
 #[test]
