@@ -196,6 +196,23 @@ fn a_report_says_who_stands_alone() {
 }
 
 #[test]
+fn compared_with_methods_that_keep_k() {
+    let folder = people(75);
+    let said = run(&folder, "compare --k 3 --methods mondrian,per-record:100% --json").ends(0).json();
+    let rows = said["rows"].as_array().expect("rows");
+    let [mondrian, single] = &rows[..] else { panic!("{said}") };
+    assert_eq!((&mondrian["promises_k"], &mondrian["holds"]), (&Value::Bool(true), &Value::Bool(true)));
+    assert_eq!(single["method"], "per-record:100%");
+    assert_eq!((&single["promises_k"], &single["holds"]), (&Value::Bool(false), &Value::Bool(false)));
+    assert_eq!(single["reached"]["k"], 1);
+    let text = run(&folder, "compare --k 3 --methods per-record,global:ncp").ends(0).stdout;
+    assert!(text.contains("per-record:60%") && text.contains("keep no k"), "{text}");
+    for method in ["per-record:160%", "per-record:much", "per-records"] {
+        run(&folder, &format!("compare --k 3 --methods {method}")).ends(2);
+    }
+}
+
+#[test]
 fn the_map_has_schemes_methods_and_single_records() {
     let folder = people(120);
     let map =
