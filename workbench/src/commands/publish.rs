@@ -233,6 +233,25 @@ fn run_per_record(args: &Args, project: &Project, files: &Files, talk: &Talk) ->
             return Ok(Exit::No);
         }
     };
+    let published = publish_one_by_one(project, &counted, *made, files, args.force, talk)?;
+    if !published.holds {
+        talk.json(&published.verdict);
+        talk.say("The release does not keep its promise; nothing was written.");
+        return Ok(Exit::No);
+    }
+    say_published(files, &published.certificate, talk);
+    Ok(Exit::Done)
+}
+
+/// Publishes records that were generalized one by one, with certificate and report.
+pub fn publish_one_by_one(
+    project: &Project,
+    counted: &Counted,
+    made: per_record::Made,
+    files: &Files,
+    replace: bool,
+    talk: &Talk,
+) -> Result<Published> {
     let draft = Draft {
         recoding: made.recoding,
         criteria: &made.criteria,
@@ -248,14 +267,7 @@ fn run_per_record(args: &Args, project: &Project, files: &Files, talk: &Talk) ->
         dealt: None,
         per_record: Some(made.facts),
     };
-    let published = publish_draft(project, &counted, &draft, files, args.force, talk)?;
-    if !published.holds {
-        talk.json(&published.verdict);
-        talk.say("The release does not keep its promise; nothing was written.");
-        return Ok(Exit::No);
-    }
-    say_published(files, &published.certificate, talk);
-    Ok(Exit::Done)
+    publish_draft(project, counted, &draft, files, replace, talk)
 }
 
 /// The local method that the flags ask for, if any; flags that would do nothing are refused.
