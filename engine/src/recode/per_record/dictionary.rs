@@ -75,6 +75,9 @@ impl Rows {
 /// The most that the rows of all labels may take.
 const N_BYTES_MAX: usize = 2 << 30;
 
+/// The most counts that are remembered, about 200 MB.
+const N_KNOWN_MAX: usize = 4_000_000;
+
 /// The most different texts of an attribute that are compared with each other.
 const N_TEXTS_MAX: usize = 20_000;
 
@@ -143,7 +146,9 @@ impl Dictionary {
             return n;
         }
         let n = self.count(labels);
-        self.known.insert(key, n);
+        if self.known.len() < N_KNOWN_MAX {
+            self.known.insert(key, n);
+        }
         n
     }
 

@@ -204,8 +204,10 @@ pub fn optimum(record: &mut Record, goal: Goal) -> Found {
     optimum_by(record, goal, by_rows)
 }
 
-/// In larger lattices than this, looking at all rows of the dictionary once per record pays.
-const N_GENERALIZATIONS_BY_LABEL: f64 = 20_000.0;
+/// In larger lattices than this, looking at all rows of the dictionary once per record pays. In smaller ones, other records
+/// have asked for most counts before: Adult with eight quasi-identifiers (21,600) is ten times faster by label, a generated
+/// table with 390,625 eight times faster by row.
+const N_GENERALIZATIONS_BY_LABEL: f64 = 100_000.0;
 
 /// The same, counting by label or by row: for the least risk, only rows count that are near enough to the record to fit
 /// something with enough utility. Those are few, and whatever is too specific for them to fit has no crowd to hope for.
