@@ -4,7 +4,8 @@ mod support;
 
 use incrowd::recode::partition::Watch;
 use incrowd::recode::per_record::dictionary::Match;
-use incrowd::recode::per_record::{Goal, Point, Problem, Risk, Sensitivities, Utility, recode};
+use incrowd::recode::per_record::search::{Landscape, optimum_by};
+use incrowd::recode::per_record::{Goal, Point, Problem, Risk, Search, Sensitivities, Utility, recode};
 use incrowd::scheme::Schemes;
 use rayon::prelude::*;
 use serde_json::Value;
@@ -300,6 +301,35 @@ fn figure_9_on_adult() {
             assert!(ours.utility >= theirs.utility.floor());
             let (k, ours, theirs) = (theirs.smallest, ours.risks[r], theirs.risks[r]);
             assert!(ours < theirs, "{}, k = {k}: {ours} and {theirs}", risk.name());
+        }
+    }
+}
+
+/// Figure 7: ours looks at no more than best-first, and finds as little risk, counting by label or by row.
+#[test]
+fn figure_7_on_adult() {
+    let Some(counted) = support::adult_of(&support::SIX_QUASI_IDENTIFIERS) else { return };
+    let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
+    for risk in Risk::ALL {
+        let weights = Sensitivities::random(hierarchies, 1);
+        let mut problem =
+            Problem::new(counts, hierarchies, Utility::Depth, risk, weights, Match::Exact).expect("a good problem");
+        let greatest = problem.greatest_utility();
+        for group in (0..counts.n_groups()).step_by(counts.n_groups() / 30) {
+            let mut record = problem.record(counts.codes(group));
+            for tenth in [1, 3, 5, 7, 9] {
+                let goal = Goal::LeastRisk { utility_at_least: greatest / 10 * tenth };
+                let by_label = optimum_by(&mut record, goal, false);
+                let by_row = optimum_by(&mut record, goal, true);
+                let mut risk_of = |levels: &Option<Vec<u8>>| record.risk(levels.as_ref().expect("within reach"));
+                let least = risk_of(&by_label.levels);
+                assert_eq!(risk_of(&by_row.levels), least);
+                if Search::BestFirst.is_exact(risk, goal) {
+                    let theirs = Search::BestFirst.solve(&mut record, goal);
+                    assert_eq!(record.risk(&theirs.levels.expect("within reach")), least);
+                    assert!(by_label.n_visited <= theirs.n_visited && by_row.n_visited <= theirs.n_visited);
+                }
+            }
         }
     }
 }
