@@ -97,26 +97,32 @@ pub struct Contribution {
 
 /// What each quasi-identifier does to the risk of being found in the table.
 pub fn contributions(counts: &GroupCounts) -> Vec<Contribution> {
-    let n_attributes = counts.domains().len();
+    let names: Vec<&str> = counts.domains().iter().map(|domain| domain.name()).collect();
+    let row = |group: usize| (counts.codes(group).iter().map(|code| code.0).collect(), counts.size(group));
+    contributions_of(&names, &(0..counts.n_groups()).map(row).collect::<Vec<_>>())
+}
+
+/// The same of groups of any table: a number per attribute that equal cells share, and how many records.
+pub fn contributions_of(names: &[&str], groups: &[(Vec<u32>, u64)]) -> Vec<Contribution> {
     let by = |is_meant: &dyn Fn(usize) -> bool| {
-        let mut sizes: FxHashMap<Vec<Code>, u64> = FxHashMap::default();
-        for group in 0..counts.n_groups() {
-            let codes = counts.codes(group).iter().enumerate().filter(|(a, _)| is_meant(*a)).map(|(_, code)| *code);
-            *sizes.entry(codes.collect()).or_insert(0) += counts.size(group);
+        let mut sizes: FxHashMap<Vec<u32>, u64> = FxHashMap::default();
+        for (cells, size) in groups {
+            let meant = cells.iter().enumerate().filter(|(a, _)| is_meant(*a)).map(|(_, cell)| *cell);
+            *sizes.entry(meant.collect()).or_insert(0) += size;
         }
         risks(sizes.into_values().map(|size| (size, None)), 1.0)
     };
-    let contribution = |attribute: usize| {
+    let contribution = |(attribute, name): (usize, &&str)| {
         let (alone, without) = (by(&|a| a == attribute), by(&|a| a != attribute));
         Contribution {
-            attribute: counts.domains()[attribute].name().to_string(),
+            attribute: name.to_string(),
             n_unique_alone: alone.n_unique,
             average_alone: alone.prosecutor.average,
             n_unique_without: without.n_unique,
             average_without: without.prosecutor.average,
         }
     };
-    (0..n_attributes).map(contribution).collect()
+    names.iter().enumerate().map(contribution).collect()
 }
 
 /// By group of the counts, its records and the people of the population who look the same.
@@ -144,6 +150,16 @@ mod tests {
         assert_eq!(found.journalist, View { highest: 1.0, average: (1.0 + 0.25 + 0.25 + 1.0) / 5.0, n_at_risk: 2 });
         assert_eq!((found.n_unique, found.n_unique_in_population), (3, Some(2)));
         assert_eq!(risks(std::iter::empty(), 0.1).prosecutor.highest, 0.0);
+    }
+
+    #[test]
+    fn what_each_attribute_does_by_hand() {
+        // Told apart by the first alone, all but two alike by the second.
+        let found = contributions_of(&["x", "y"], &[(vec![0, 0], 1), (vec![1, 0], 2), (vec![2, 1], 1)]);
+        assert_eq!((found[0].n_unique_alone, found[0].n_unique_without), (2, 1));
+        assert_eq!((found[1].n_unique_alone, found[1].n_unique_without), (1, 2));
+        assert_eq!((found[0].average_alone, found[0].average_without), (0.75, 0.5));
+        assert_eq!(found[1].attribute, "y");
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::random::small_tables;
+use std::collections::HashSet;
+
+use common::random::{chance, small_tables};
 use common::{Made, all_level_vectors, counts_of};
 use incrowd::recode::Span;
 use incrowd::recode::partition::Watch;
@@ -11,7 +13,7 @@ use incrowd::recode::per_record::search::{Landscape, best_first, optimum, optimu
 use incrowd::recode::per_record::{
     Goal, Problem, Record, Risk, SENSITIVITY_ONE, Search, Sensitivities, UTILITY_ONE, Utility, grouped, recode,
 };
-use incrowd::{ErrorKind, GroupCounts, Hierarchy, Missing, Rule};
+use incrowd::{ErrorKind, GroupCounts, Hierarchy, Level, Missing, Rule, Scheme};
 use proptest::prelude::*;
 
 fn problem<'a>(made: &'a Made, utility: Utility, risk: Risk, seed: u64) -> Problem<'a> {
@@ -98,7 +100,7 @@ fn figures_5_and_6() {
 // ---- Every search against brute force ----
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(chance(48))]
 
     #[test]
     fn searches_find_the_least_cost(table in small_tables(), share in 0.0..1.0f64, seed in 0..9u64) {
@@ -132,14 +134,21 @@ proptest! {
     #[test]
     fn ours_looks_at_no_more_than_best_first(table in small_tables(), share in 0.0..1.0f64, seed in 0..9u64) {
         let made = table.make();
-        let mut problem = problem(&made, Utility::Depth, Risk::Sensitivity, seed);
-        let goal = Goal::LeastRisk { utility_at_least: (problem.greatest_utility() as f64 * share) as i64 };
-        for group in 0..made.counts.n_groups() {
-            let mut record = problem.record(made.counts.codes(group));
-            let by_rows = optimum_by(&mut record, goal, true);
-            let (ours, theirs) = (optimum(&mut record, goal), best_first(&mut record, goal));
-            prop_assert!(by_rows.n_visited <= ours.n_visited.max(theirs.n_visited));
-            prop_assert!(ours.n_visited <= theirs.n_visited, "{} > {} for {:?}", ours.n_visited, theirs.n_visited, goal);
+        let monotone = [Risk::Sensitivity, Risk::Identity];
+        for (utility, risk) in Utility::ALL.into_iter().flat_map(|u| monotone.map(|r| (u, r))) {
+            let mut problem = problem(&made, utility, risk, seed);
+            let goal = Goal::LeastRisk { utility_at_least: (problem.greatest_utility() as f64 * share) as i64 };
+            for group in 0..made.counts.n_groups() {
+                let mut record = problem.record(made.counts.codes(group));
+                let theirs = best_first(&mut record, goal).n_visited;
+                let (n_least, with_ties) = up_to_least_risk(&mut record, goal);
+                prop_assert!(theirs <= with_ties);
+                let theirs = if n_least > 1 { with_ties } else { theirs };
+                for by_rows in [false, true] {
+                    let ours = optimum_by(&mut record, goal, by_rows).n_visited;
+                    prop_assert!(ours <= theirs, "{} > {} for {:?} {:?} {:?}", ours, theirs, utility, risk, goal);
+                }
+            }
         }
     }
 
@@ -159,6 +168,41 @@ proptest! {
                     prop_assert!((record.utility(&levels) as f64 / UTILITY_ONE as f64 - u).abs() < 1e-6);
                     prop_assert!((record.risk(&levels) - r).abs() < 1e-5 * counts.n_records() as f64);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_scheme_is_as_its_release(table in small_tables(), seed in 0..9u64) {
+        let made = table.make();
+        let (counts, hierarchies) = (&made.counts, &made.hierarchies);
+        let tops: Vec<u8> = hierarchies.iter().map(|hierarchy| hierarchy.top() as u8).collect();
+        let with_population = counts.clone().with_population(counts);
+        for counts in [counts, &with_population] {
+            let weights = Sensitivities::random(hierarchies, seed);
+            let problem = Problem::new(counts, hierarchies, Utility::LogLeaves, Risk::Sensitivity, weights, Match::Exact);
+            let problem = problem.expect("a good problem");
+            for levels in all_level_vectors(&tops) {
+                let scheme = Scheme::new(levels.iter().map(|&level| Level(level)).collect());
+                let recoding = recode(counts, hierarchies, &vec![levels.clone(); counts.n_groups()]);
+                prop_assert_eq!(problem.points_of_scheme(counts, &scheme), problem.points(&recoding));
+            }
+        }
+    }
+
+    #[test]
+    fn solving_again_for_more_is_as_solving_anew(table in small_tables(), share in 0.0..1.0f64, seed in 0..9u64) {
+        let made = table.make();
+        for risk in Risk::ALL {
+            let mut problem = problem(&made, Utility::Depth, risk, seed);
+            let greatest = problem.greatest_utility();
+            let goal = |share: f64| Goal::LeastRisk { utility_at_least: (greatest as f64 * share) as i64 };
+            let before = problem.solve_all(&made.counts, goal(share / 2.0), &Watch::default()).expect("nobody stops it");
+            let again = problem.solve_after(&made.counts, goal(share), &before, &Watch::default()).expect("solved");
+            for (group, levels) in again.iter().enumerate() {
+                let mut record = problem.record(made.counts.codes(group));
+                let least = least_cost(&mut record, goal(share));
+                prop_assert_eq!(cost(&mut record, levels.as_ref().expect("within reach"), goal(share)), least);
             }
         }
     }
@@ -201,6 +245,23 @@ proptest! {
             prop_assert_eq!(points[published].utility, record.utility(&levels[group]));
         }
     }
+}
+
+/// How many generalizations have exactly the least risk that will do, and how many best-first looks at if it is unlucky
+/// with these ties: all up to that risk, and one step below.
+fn up_to_least_risk(record: &mut Record, goal: Goal) -> (usize, usize) {
+    let least = least_cost(record, goal).unwrap_or(f64::MAX);
+    let all = all_level_vectors(&record.tops());
+    let risks: Vec<f64> = all.iter().map(|levels| record.risk(levels)).collect();
+    let mut visited = HashSet::from([record.tops()]);
+    for (levels, _) in all.iter().zip(&risks).filter(|(_, risk)| **risk <= least) {
+        visited.extend((0..levels.len()).filter(|&a| levels[a] > 0).map(|a| {
+            let mut below = levels.clone();
+            below[a] -= 1;
+            below
+        }));
+    }
+    (risks.iter().filter(|risk| **risk == least).count(), visited.len())
 }
 
 /// Utility and risk straight from the paper's formulas.

@@ -50,6 +50,12 @@ class Table:
     def publish_locally(
         self, wish: Mapping[str, Any], options: Mapping[str, Any], progress: Progress = None
     ) -> Release: ...
+    def publish_one_by_one(
+        self, wish: Mapping[str, Any], options: Mapping[str, Any], progress: Progress = None
+    ) -> Release: ...
+    def risk(
+        self, wish: Mapping[str, Any], threshold: float, sampled: float | None, progress: Progress = None
+    ) -> dict[str, Any]: ...
     def compare(
         self,
         wish: Mapping[str, Any],

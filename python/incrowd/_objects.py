@@ -235,6 +235,7 @@ class Certificate(Words):
     n_records_published: int
     n_groups: int
     loss: dict[str, float]
+    per_record: dict[str, Any] | None
 
     def __repr__(self) -> str:
         promised = ", ".join(f"{name} = {entry['promised']}" for name, entry in self.criteria.items())
@@ -396,6 +397,25 @@ class Comparison(Words):
 
     def __len__(self) -> int:
         return len(self.rows)
+
+
+class Risk(Words):
+    """How likely people are to be found: as a prosecutor, a journalist and a marketer see it."""
+
+    n_records: int
+    n_groups: int
+    threshold: float
+    prosecutor: dict[str, float]
+    journalist: dict[str, float]
+    marketer: float
+    n_unique: int
+    n_unique_in_population: int | None
+    n_unique_in_population_estimated: float | None
+    attributes: list[dict[str, Any]]
+
+    def __repr__(self) -> str:
+        highest, average = self.prosecutor["highest"], self.prosecutor["average"]
+        return f"Risk(highest {highest}, average {average}, {self.n_unique} of {self.n_records} records alone)"
 
 
 class Attack(Words):

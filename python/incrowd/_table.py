@@ -27,6 +27,7 @@ from ._objects import (
     Height,
     Offer,
     Profile,
+    Risk,
     Scheme,
     ShownHierarchy,
     Verdict,
@@ -230,9 +231,19 @@ class Table:
         two_columns: bool = False,
         seed: int | None = None,
         exchanges: int | None = None,
+        utility_at_least: Number | None = None,
+        risk_at_most: float | None = None,
+        lambda_: float | None = None,
+        utility: str | None = None,
+        risk: str | None = None,
+        dictionary: PathLike | None = None,
+        similarity: float | None = None,
+        weights: PathLike | None = None,
+        weights_seed: int | None = None,
+        also_k: int | None = None,
         **request: Unpack[Request],
     ) -> Release:
-        """Makes a release: of an offer, of the answer to a request, at levels of your choice, or by a local method.
+        """Makes a release: of an offer, of the answer to a request, at levels of your choice, or by another method.
 
         ``offer`` is an offer or an answer that was negotiated, a bargain of a frontier, or the name of the one to take of
         the answer to ``request``: ``"exact"`` (where none is given), ``"suppression"``, ``"height"`` or ``"privacy"``.
@@ -245,8 +256,16 @@ class Table:
         ``"midpoints"``), ``two_columns`` gives numbers a column each for lowest and highest, ``seed`` decides random
         choices, and ``exchanges`` how often ``"deal"`` looks for nearer records.
 
+        ``"per-record"`` gives every record the least risk that leaves ``utility_at_least`` (a share such as ``0.6`` of its
+        utility as it is, or a number), or the most utility with ``risk_at_most``, or the least risk − ``lambda_`` · utility.
+        Such a release is *not* k-anonymous; ``also_k`` groups the records afterwards. ``utility`` and ``risk`` name the
+        models, ``dictionary`` is a file with the people whom an attacker knows (``similarity``: texts that are alike fit),
+        ``weights`` a file of how sensitive values are, and ``weights_seed`` draws them.
+
         >>> import incrowd as ic
         >>> ages = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
+        >>> ages.publish(method="per-record", utility_at_least=1.0).certificate.per_record["greatest_utility"]
+        1.0
         >>> ages.publish(method="top-down", k=2).to_arrow()["age"].to_pylist()
         ['[31-32]', '[31-32]', '[40-45]', '[40-45]']
         >>> table = ic.Table({"age": [31, 31, 40]}, ["age"])
@@ -259,6 +278,26 @@ class Table:
             raise Error(f"unknown method '{method}'", hint=f"there are: {', '.join(_METHODS)}")
         options = {"cells": cells, "two_columns": two_columns, "seed": seed, "exchanges": exchanges}
         given = [name for name, value in options.items() if value not in (None, False)]
+        single = {
+            "utility_at_least": None if utility_at_least is None else _wishes.utility(utility_at_least),
+            "risk_at_most": risk_at_most,
+            "lambda_": lambda_,
+            "utility": utility,
+            "risk": risk,
+            "dictionary": dictionary,
+            "similarity": similarity,
+            "weights": weights,
+            "weights_seed": weights_seed,
+            "also_k": also_k,
+        }
+        of_single = [name for name, value in single.items() if value is not None]
+        if method == "per-record":
+            wrong = [*request, *given, *(["levels"] if levels is not None else []), *(["offer"] if offer is not None else [])]
+            if wrong:
+                raise TypeError(f"{wrong[0]} cannot be had with method='per-record', which looks at one record at a time")
+            return Release(self._native.publish_one_by_one(wish({}, known=()), single, bar()), self._origin)
+        if of_single:
+            raise TypeError(f"{of_single[0]} is about method='per-record'")
         if method != "global":
             if offer is not None or levels is not None:
                 raise TypeError("an offer and levels are about method='global'; a local method takes criteria")
@@ -267,6 +306,18 @@ class Table:
         if given:
             raise TypeError(f"{given[0]} is about local methods; choose one with method='top-down'")
         return _publish_global(self, offer, levels, request)
+
+    def risk(self, threshold: float = 0.2, *, sampled: float | None = None) -> Risk:
+        """How likely people are to be found in the table, by its quasi-identifiers as they are.
+
+        Records above ``threshold`` are at risk. Where the table has no population, ``sampled`` is the share of it that is
+        in the table, and how many stand alone there is estimated.
+
+        >>> import incrowd as ic
+        >>> ic.Table({"age": [31, 31, 40]}, ["age"]).risk()
+        Risk(highest 1.0, average 0.666667, 1 of 3 records alone)
+        """
+        return Risk(self._native.risk(wish({}, known=()), threshold, sampled, bar()))
 
     def compare(
         self,
@@ -559,7 +610,7 @@ def _publish_global(
 
 
 # The ways to make a release, by name.
-_METHODS = ("global", "top-down", "bottom-up", "mondrian", "mondrian-relaxed", "deal", "deal-plain")
+_METHODS = ("global", "top-down", "bottom-up", "mondrian", "mondrian-relaxed", "deal", "deal-plain", "per-record")
 
 
 def _chosen(answer: Answer, choice: str) -> Offer:

@@ -155,6 +155,13 @@ def _suppressed(value: Any) -> str:
     return f"{share * 100:f}%"
 
 
+def utility(value: Any) -> str:
+    """A float up to 1 is a share of a record's utility as it is; whatever else is a utility."""
+    written = text(value)
+    is_share = isinstance(value, float) and 0 <= value <= 1
+    return f"{Decimal(written) * 100:f}%" if is_share else written
+
+
 def _best_by(value: str | Mapping[str, float]) -> str:
     if isinstance(value, str):
         return value.replace("_", "-")

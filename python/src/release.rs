@@ -16,6 +16,7 @@ use incrowd_workbench::commands::publish::{self, Files};
 use incrowd_workbench::commands::verify::{Checked, Question, judge_source};
 use incrowd_workbench::io_error;
 use incrowd_workbench::outside::outside;
+use incrowd_workbench::per_record;
 use incrowd_workbench::source::{self, CsvOptions, Source};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -67,6 +68,12 @@ fn write(known: &Known, bargain: &Bargain, files: &Files, replace: bool) -> Resu
             bar.finish_and_clear();
             made.check(&counted.sensitive_names())?;
             publish::publish_made(project, counted, made, files, replace, &QUIET)?
+        }
+        (Way::PerRecord(args), None) => {
+            let bar = QUIET.things("generalizing", counted.counts.n_records(), "records");
+            let made = per_record::make(args, counted, &bar)?.made()?;
+            bar.finish_and_clear();
+            publish::publish_one_by_one(project, counted, *made, files, replace, &QUIET)?
         }
         (Way::Global { .. }, None) => unreachable!("a scheme was agreed on"),
     };
@@ -151,13 +158,17 @@ impl Release {
         let mut claims = wire::check_claims(certificate, &judged.verdict, &judged.columns, &judged.sha256);
         claims.retain(|claim| claim.claim != "file");
         claims.extend(wire::check_dealt(certificate, &judged.file));
+        claims.extend(wire::check_per_record(certificate));
         Ok(Checked { judged, sensitive: certificate.sensitive.clone(), claims, is_own: false }.document())
     }
 
     fn recoded(&self, frame: &source::Frame) -> Result<source::Frame> {
         if self.bargain.agreed().is_none() {
-            return Err(Error::new(ErrorKind::Request, "ranges of groups cannot be given to other records")
-                .hint("publish with method=\"global\""));
+            return Err(Error::new(
+                ErrorKind::Request,
+                "what groups or records have of their own cannot be given to others",
+            )
+            .hint("publish with method=\"global\""));
         }
         let source = Source::of_frame(frame)?;
         self.certificate.columns.iter().try_for_each(|name| source.check_column(name))?;

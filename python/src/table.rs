@@ -14,9 +14,10 @@ use incrowd::{
 };
 use incrowd_workbench::commands::frontier::{View, varied};
 use incrowd_workbench::commands::publish::{Agreed, offer_of_levels};
-use incrowd_workbench::commands::{annotate, compare, count, hierarchy, profile, publish};
-use incrowd_workbench::count::Counted;
+use incrowd_workbench::commands::{annotate, compare, count, hierarchy, profile, publish, risk};
+use incrowd_workbench::count::{Choice, Counted, count as count_records};
 use incrowd_workbench::local::Local;
+use incrowd_workbench::per_record::PerRecordArgs;
 use incrowd_workbench::project::{Project, parse};
 use incrowd_workbench::source::Source;
 use incrowd_workbench::wishes::{Privacy, RequestArgs, with_levels};
@@ -318,6 +319,53 @@ impl Table {
         })
     }
 
+    /// Publishes every record generalized on its own; what is asked for, by the names of the flags.
+    #[pyo3(signature = (wish, options, progress = None))]
+    fn publish_one_by_one(
+        &self,
+        py: Python<'_>,
+        wish: Wish,
+        options: PerRecordOptions,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Release> {
+        let project = &self.known.project;
+        work(py, progress.as_ref(), || {
+            let args = options.args();
+            let flags = wish.project_args();
+            let privacy = flags.no_privacy(project, &QUIET)?;
+            let counted = Arc::new(args.count(project, flags.choice(&privacy), &QUIET)?);
+            let ready = Ready {
+                quasi_identifiers: wish.quasi_identifiers.clone(),
+                sensitive: privacy.sensitive,
+                has_population: args.dictionary.is_some(),
+                counted,
+                lattice: None,
+            };
+            release::publish(&self.known, Bargain { ready: Arc::new(ready), way: Way::PerRecord(Box::new(args)) })
+        })
+    }
+
+    /// How likely people are to be found in the table, as `risk --json` says it.
+    #[pyo3(signature = (wish, threshold, sampled, progress = None))]
+    fn risk<'py>(
+        &self,
+        py: Python<'py>,
+        wish: Wish,
+        threshold: f64,
+        sampled: Option<f64>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let project = &self.known.project;
+        let document = work(py, progress.as_ref(), || {
+            let privacy = wish.project_args().no_privacy(project, &QUIET)?;
+            let choice = wish.project_args().choice(&privacy);
+            let with_population = project.population.is_some();
+            let counted = count_records(project, &Choice { with_population, ..choice }, &QUIET)?;
+            risk::document(&counted.counts, threshold, sampled)
+        })?;
+        to_python(py, &document)
+    }
+
     /// What each method makes of the table, as `compare --json` says it.
     #[pyo3(signature = (wish, ks, methods, n_queries, seed, progress = None))]
     fn compare<'py>(
@@ -363,6 +411,39 @@ pub struct LocalOptions {
     exchanges: Option<u32>,
 }
 
+/// What is wanted of every record.
+#[derive(FromPyObject, Clone, Debug)]
+#[pyo3(from_item_all)]
+pub struct PerRecordOptions {
+    utility_at_least: Option<String>,
+    risk_at_most: Option<f64>,
+    lambda_: Option<f64>,
+    utility: Option<String>,
+    risk: Option<String>,
+    dictionary: Option<PathBuf>,
+    similarity: Option<f64>,
+    weights: Option<PathBuf>,
+    weights_seed: Option<u64>,
+    also_k: Option<u64>,
+}
+
+impl PerRecordOptions {
+    fn args(self) -> PerRecordArgs {
+        PerRecordArgs {
+            utility_at_least: self.utility_at_least,
+            risk_at_most: self.risk_at_most,
+            lambda: self.lambda_,
+            utility: self.utility,
+            risk: self.risk,
+            dictionary: self.dictionary,
+            similarity: self.similarity,
+            weights: self.weights,
+            weights_seed: self.weights_seed,
+            also_k: self.also_k,
+        }
+    }
+}
+
 impl Ready {
     pub fn lattice(&self) -> &Arc<Lattice> {
         self.lattice.as_ref().expect("a ranking was given, so the lattice was annotated")
@@ -381,6 +462,8 @@ pub enum Way {
     Global { offer: Box<incrowd::Offer>, choice: &'static str, request: Value },
     /// Ranges of its own for every group.
     Local { local: Local, criteria: Criteria },
+    /// Levels of its own for every record.
+    PerRecord(Box<PerRecordArgs>),
 }
 
 impl Bargain {

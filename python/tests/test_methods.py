@@ -1,6 +1,7 @@
 """Local methods, comparing and attacking: the same as on the command line, and what breaks a promise."""
 
 import csv
+import json
 import subprocess
 
 import pytest
@@ -55,6 +56,44 @@ role = "sensitive"
         command = [program, "publish", tmp_path, "--method", method, "--k", "6", *more, "--force", "-o"]
         subprocess.run([*command, tmp_path / "program.csv"], check=True, capture_output=True)
         assert (tmp_path / "python.csv").read_bytes() == (tmp_path / "program.csv").read_bytes()
+
+
+def test_records_one_by_one_as_on_the_command_line(program, tmp_path):
+    table = ic.Table(patients(), **roles())
+    release = table.publish(method="per-record", utility_at_least=0.5, weights_seed=3)
+    assert len(release) == 400 and release.verify().holds
+    facts = release.certificate.per_record
+    assert "not k-anonymous" in facts["statement"] and release.certificate.criteria == {}
+    assert facts["utility"]["least"] >= facts["greatest_utility"] / 2
+    assert "No k is promised" in release.report
+    release.write(tmp_path / "python.csv")
+    found = subprocess.run([program, "verify", tmp_path / "python.csv"], capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout + found.stderr
+    grouped = table.publish(method="per-record", utility_at_least="50%", also_k=5)
+    assert grouped.certificate.criteria["k"]["promised"] == 5 and grouped.verify().holds
+    least = table.publish(method="per-record", risk="identity", risk_at_most=0.2).certificate.per_record
+    assert least["risk"]["greatest"] <= 0.2
+    with pytest.raises(ic.Error, match="no record has as much utility"):
+        table.publish(method="per-record", utility_at_least=99)
+    with pytest.raises(ic.Error, match="nothing says what is wanted"):
+        table.publish(method="per-record")
+    with pytest.raises(TypeError, match="k cannot be had"):
+        table.publish(method="per-record", utility_at_least=0.5, k=5)
+    with pytest.raises(TypeError, match="utility_at_least is about"):
+        table.publish(method="top-down", k=5, utility_at_least=0.5)
+
+
+def test_risk_as_on_the_command_line(program, tmp_path):
+    table = ic.Table(patients(), **roles())
+    risk = table.risk(0.3, sampled=0.1)
+    assert risk.n_records == 400 and risk.prosecutor["highest"] == 1.0 and len(risk.attributes) == 4
+    table.publish(method="per-record", utility_at_least=1.0).write(tmp_path / "all.csv")
+    command = [program, "risk", tmp_path / "all.csv", "--threshold", "0.3", "--sampled", "0.1", "--json"]
+    said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert said["prosecutor"] == risk.prosecutor and said["n_unique"] == risk.n_unique
+    assert said["n_unique_in_population_estimated"] == risk.n_unique_in_population_estimated
+    with pytest.raises(ic.Error, match="no probability"):
+        table.risk(2.0)
 
 
 def test_a_dealt_release_says_how_even_it_is():

@@ -7,7 +7,7 @@ use crate::page::escape;
 /// One line of a chart: where it goes, and what it is called.
 pub struct Line {
     pub name: String,
-    /// By increasing x.
+    /// In the order in which they are joined.
     pub points: Vec<Point>,
 }
 
@@ -26,14 +26,19 @@ pub struct Chart {
     pub x_max: f64,
     pub y_max: f64,
     /// How a value of each axis is written.
-    pub x_label: fn(f64) -> String,
+    pub x_label: Box<dyn Fn(f64) -> String>,
     pub y_label: fn(f64) -> String,
+    /// Into how many parts the x axis is divided.
+    pub n_x_ticks: usize,
     /// Whether lines stay at a height until the next point, as trade-offs do, or go straight to it.
     pub is_stepped: bool,
     /// Points that belong to no line, behind the lines.
     pub dots: Vec<Point>,
     pub lines: Vec<Line>,
 }
+
+/// Into how many parts an axis is divided.
+pub const N_TICKS: usize = 5;
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 420.0;
@@ -56,9 +61,8 @@ pub fn svg(chart: &Chart) -> String {
          .lines path {{ fill: none; stroke-width: 2; }} .lines circle {{ stroke: none; }}</style>\n",
         escape(&chart.title)
     );
-    const N_TICKS: usize = 5;
     for i in 0..=N_TICKS {
-        let (x, y) = (chart.x_max * i as f64 / N_TICKS as f64, chart.y_max * i as f64 / N_TICKS as f64);
+        let y = chart.y_max * i as f64 / N_TICKS as f64;
         let _ = write!(
             svg,
             "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{3:.1}\" y2=\"{3:.1}\"/>\
@@ -69,6 +73,9 @@ pub fn svg(chart: &Chart) -> String {
             up(y),
             escape(&(chart.y_label)(y)),
         );
+    }
+    for i in 0..=chart.n_x_ticks {
+        let x = chart.x_max * i as f64 / chart.n_x_ticks as f64;
         let _ = writeln!(
             svg,
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",

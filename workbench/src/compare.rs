@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 
 use crate::count::Counted;
 use crate::local::Local;
+use crate::per_record::{self, PER_RECORD, PerRecordArgs};
 use crate::talk::go_on;
 
 /// A way to make a release that can be compared with others.
@@ -26,10 +27,15 @@ pub enum Contender {
     /// The best scheme by an idea of what is good.
     Global(Quality),
     Local(Method),
+    /// Every record on its own, with the least risk that leaves this share of its utility, in percent. It keeps no k.
+    PerRecord(u8),
 }
 
+/// What every record keeps of its utility where nobody says how much, in percent.
+const UTILITY_KEPT: u8 = 60;
+
 impl Contender {
-    /// Whoever adds a quality function or a local method adds a contender.
+    /// All that promise k. Whoever adds a quality function or a local method adds a contender.
     pub fn all() -> Vec<Contender> {
         let global = [
             Quality::Height,
@@ -46,13 +52,23 @@ impl Contender {
         match self {
             Contender::Global(quality) => format!("global:{}", quality.name()),
             Contender::Local(method) => method.name().to_string(),
+            Contender::PerRecord(percent) => format!("{PER_RECORD}:{percent}%"),
         }
     }
 
     pub fn parse(name: &str) -> Result<Contender> {
+        if let Some(share) = name.strip_prefix(PER_RECORD) {
+            let percent = share.strip_prefix(':').and_then(|share| share.strip_suffix('%')?.parse().ok());
+            return match (share, percent) {
+                ("", _) => Ok(Contender::PerRecord(UTILITY_KEPT)),
+                (_, Some(percent @ 0..=100)) => Ok(Contender::PerRecord(percent)),
+                _ => Err(Error::new(ErrorKind::Request, format!("'{name}' does not say what records keep"))
+                    .hint(format!("for example {PER_RECORD}:{UTILITY_KEPT}%"))),
+            };
+        }
         let all = Contender::all();
         let names: Vec<String> = all.iter().map(|contender| contender.name()).collect();
-        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        let known: Vec<&str> = names.iter().map(String::as_str).chain([PER_RECORD]).collect();
         let found = names.iter().position(|known| known == name).map(|i| all[i]);
         found.ok_or_else(|| incrowd::error::unknown(ErrorKind::Request, "method", name, &known))
     }
@@ -72,7 +88,13 @@ impl Contender {
             Contender::Global(Quality::GroupSize) => "smallest groups",
             Contender::Global(Quality::Discernibility) => "fewest records alike",
             Contender::Local(method) => method.words(),
+            Contender::PerRecord(_) => "every record on its own; no k",
         }
+    }
+
+    /// Whether it is meant to keep the criteria.
+    pub fn promises_k(self) -> bool {
+        !matches!(self, Contender::PerRecord(_))
     }
 
     /// Whether the lattice must be annotated with entropies for it.
@@ -207,6 +229,10 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, bar: &ProgressB
             let local = Local { seed: ask.seed, ..Local::new(method) };
             Ok(("exact", None, local.recode(counted, ask.weights, criteria, bar)?))
         }
+        Contender::PerRecord(percent) => {
+            let asked = PerRecordArgs { utility_at_least: Some(format!("{percent}%")), ..PerRecordArgs::default() };
+            Ok(("exact", None, per_record::recoded(&asked, counted, bar)?))
+        }
     });
     let (choice, scheme, recoding): (&'static str, Option<(Scheme, Losses)>, Recoding) = found?;
     if let (Some(_), Some((_, of_lattice))) = (&scheme, ask.lattice) {
@@ -331,9 +357,10 @@ impl Row {
             "k": self.k(),
             "choice": self.choice,
             "holds": self.holds,
+            "promises_k": self.contender.promises_k(),
             "best_by": match self.contender {
                 Contender::Global(quality) => Some(quality.name()),
-                Contender::Local(_) => None,
+                Contender::Local(_) | Contender::PerRecord(_) => None,
             },
             "levels": self.scheme.as_ref().map(|(scheme, _)| wire::levels(&names, scheme)),
             "loss": match &self.scheme {

@@ -7,7 +7,7 @@ use incrowd::recode::Recoding;
 use incrowd::recode::partition::Watch;
 use incrowd::recode::per_record::dictionary::Match;
 use incrowd::recode::per_record::{Goal, Problem, Risk, Sensitivities, UTILITY_ONE, Utility, grouped, recode};
-use incrowd::wire::{Distribution, FileHash, PerRecord, per_record_statement, rounded};
+use incrowd::wire::{Distribution, FileHash, PerRecord, counted_words, per_record_statement, rounded};
 use incrowd::{Criteria, Error, ErrorKind, Hierarchy, Result};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
@@ -213,6 +213,34 @@ pub enum Outcome {
     TooRisky {
         n_records: u64,
     },
+}
+
+impl Outcome {
+    /// What was made; why nothing was, as an error.
+    pub fn made(self) -> Result<Box<Made>> {
+        let no = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
+        match self {
+            Outcome::Made(made) => Ok(made),
+            Outcome::OutOfReach { greatest_utility } => no(
+                format!("no record has as much utility: as it is, a record has {greatest_utility}"),
+                "ask for less, or for a share of it",
+            ),
+            Outcome::TooRisky { n_records } => {
+                no(format!("{} cannot have as little risk", counted_words(n_records, "record")), "allow more risk")
+            }
+        }
+    }
+}
+
+/// Solves every record for a share of its utility, which can always be had.
+pub fn recoded(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Result<Recoding> {
+    let (utility_model, risk_model) = args.models()?;
+    let mut problem = args.problem(counted, utility_model, risk_model)?;
+    let goal = args.goal(&problem)?;
+    let watch = Watch { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
+    let solved = problem.solve_all(&counted.counts, goal, &watch)?;
+    let levels: Vec<Vec<u8>> = solved.into_iter().map(|levels| levels.expect("within reach")).collect();
+    Ok(recode(&counted.counts, &counted.hierarchies, &levels))
 }
 
 /// Solves every record, and groups them where that is asked for.

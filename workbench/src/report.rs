@@ -4,7 +4,7 @@
 //! Charts are drawn with widths in percent and heights in pixels, so that they fit a phone and their words stay readable.
 
 use incrowd::criterion::{Criteria, Criterion, Measure};
-use incrowd::risk::risks;
+use incrowd::risk::{Contribution, Risks, View};
 use incrowd::verify::{Finding, Verdict};
 use incrowd::wire::{
     self, Certificate, Claim, Dealt, DealtAttribute, Distribution, FileHash, PerRecord, criterion_in_words,
@@ -26,9 +26,21 @@ pub struct Facts<'a> {
     pub attributes: Vec<AttributeFacts>,
     /// Published groups by size: (size, number of groups), increasing.
     pub group_sizes: Vec<(u64, u64)>,
+    /// How likely people are to be found; none where nobody is published.
+    pub risk: Option<RiskFacts>,
     /// What the schemes of each height would suppress under the certificate's criteria, by increasing height;
     /// empty when no lattice was made.
     pub by_height: Vec<HeightFacts>,
+}
+
+/// How likely people are to be found in the file.
+pub struct RiskFacts {
+    /// A record is at risk where someone finds it with a greater probability.
+    pub threshold: f64,
+    pub found: Risks,
+    /// Of the records that stand alone, about how many stand alone in the population, if the file is this share of it.
+    pub unique_in_population: Vec<(f64, f64)>,
+    pub contributions: Vec<Contribution>,
 }
 
 /// How one quasi-identifier is published.
@@ -866,23 +878,62 @@ fn per_record_in_words(per_record: &PerRecord) -> String {
 
 /// How likely people are to be found in the file, as `incrowd risk` says it.
 fn risk(facts: &Facts) -> String {
-    if facts.group_sizes.is_empty() {
+    let Some(RiskFacts { threshold, found, unique_in_population, contributions }) = &facts.risk else {
         return String::new();
-    }
-    const THRESHOLD: f64 = 0.2;
-    let each = facts.group_sizes.iter().flat_map(|&(size, n)| std::iter::repeat_n((size, None), n as usize));
-    let found = risks(each, THRESHOLD);
+    };
+    let is_counted = found.n_unique_in_population.is_some();
+    let probability = |p: f64| format!("{p:.4}");
+    let view = |name: &str, view: &View| {
+        let at_risk = format!("{} ({})", grouped(view.n_at_risk), percent(view.n_at_risk, found.n_records));
+        vec![name.to_string(), probability(view.highest), probability(view.average), at_risk]
+    };
+    let views = [
+        view("prosecutor: knows that someone is in the file", &found.prosecutor),
+        view("journalist: knows only that they are in the population", &found.journalist),
+        vec!["marketer: links every record".into(), "–".into(), probability(found.marketer), "–".into()],
+    ];
+    let header = ["Who looks", "highest risk", "average", &format!("records above {threshold}")].map(String::from);
+    let alone = match found.n_unique {
+        0 => {
+            "No record stands alone in the file, and so nobody can be singled out by it in the population.".to_string()
+        }
+        n => {
+            let in_population = match found.n_unique_in_population {
+                Some(n) => format!("{} also alone in the population.", counted(n, "of them is", "of them are")),
+                None => {
+                    let estimate = |(share, n): &(f64, f64)| {
+                        format!("{} if the file is {} % of it", grouped(n.round() as u64), share * 100.0)
+                    };
+                    let estimates: Vec<String> = unique_in_population.iter().map(estimate).collect();
+                    format!(
+                        "About so many of them are alone in the population too: {} (estimated as Zayatz does).",
+                        estimates.join(", ")
+                    )
+                }
+            };
+            format!("{} in the file. {in_population}", counted(n, "record stands alone", "records stand alone"))
+        }
+    };
+    let contribution = |c: &Contribution| {
+        let alone = [grouped(c.n_unique_alone), probability(c.average_alone)];
+        let without = [grouped(c.n_unique_without), probability(c.average_without)];
+        [vec![c.attribute.clone()], alone.into(), without.into()].concat()
+    };
+    let of_attributes: Vec<Vec<String>> = contributions.iter().map(contribution).collect();
+    let attributes_header =
+        ["Attribute", "alone by it", "average risk by it", "alone without it", "average risk without it"];
     format!(
         "<section>\n<h2>How likely someone is to be found</h2>\n<p>Who knows that a person is in the file, and all of \
-         their quasi-identifiers, finds the right record with a probability of at most {:.4}, and of {:.4} on average. \
-         For {} it is above {THRESHOLD}; {} in the file.</p>\n<p class=\"note\">Who knows only that the person is in \
-         the population has less. Records that fit several groups are counted in their own only.</p>\n</section>\n",
+         their quasi-identifiers, finds the right record with a probability of at most {:.4}, and of {:.4} on average.</p>\n\
+         {}<p>{alone}</p>\n{}<p class=\"note\">{} Records that fit several groups are counted in their own only.</p>\n\
+         </section>\n",
         found.prosecutor.highest,
         found.prosecutor.average,
-        counted(found.prosecutor.n_at_risk, "record", "records"),
-        match found.n_unique {
-            0 => "no record stands alone".to_string(),
-            n => format!("{} alone", counted(n, "record stands", "records stand")),
+        page::table(&header, &views),
+        page::table(&attributes_header.map(String::from), &of_attributes),
+        match is_counted {
+            true => "The population is the one that the project names.",
+            false => "No population is known: the file counts as one, which is the worst case.",
         },
     )
 }
@@ -1264,6 +1315,7 @@ mod tests {
                 attribute("education", 0, 5, &["Bachelors", "HS-grad", "Masters"], 0.0),
             ],
             group_sizes: vec![(10, 30), (25, 40), (80, 50), (300, 40), (1052, 12)],
+            risk: None,
             by_height: of_height.map(height).into(),
         }
     }

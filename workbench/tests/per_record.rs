@@ -2,6 +2,12 @@
 
 mod support;
 
+use incrowd::recode::partition::Watch;
+use incrowd::recode::per_record::dictionary::Match;
+use incrowd::recode::per_record::search::{Landscape, optimum_by};
+use incrowd::recode::per_record::{Goal, Point, Problem, Risk, Search, Sensitivities, Utility, recode};
+use incrowd::scheme::Schemes;
+use rayon::prelude::*;
 use serde_json::Value;
 use support::{Folder, Ran};
 
@@ -160,11 +166,51 @@ fn risk_of_projects_files_and_releases() {
     run(&folder, "publish --method mondrian --k 5 -o r.csv").ends(0);
     let release = run(&folder, "risk r.csv --json").ends(0).json();
     assert!(release["prosecutor"]["highest"].as_f64() <= Some(0.2));
-    assert!(folder.read("r.csv.report.html").contains("How likely someone is to be found"));
+    let report = folder.read("r.csv.report.html");
+    for words in ["How likely someone is to be found", "prosecutor", "journalist", "marketer", "alone without it"] {
+        assert!(report.contains(words), "{words}");
+    }
+    let highest = release["prosecutor"]["highest"].as_f64().expect("a number");
+    assert!(report.contains(&format!("at most {highest:.4}")) && report.contains("No record stands alone"));
     for line in ["risk people.csv", "risk none.csv", "risk . --threshold 2", "risk . --sampled 0"] {
         run(&folder, line).ends(2);
     }
     assert!(run(&folder, "risk .").ends(0).stdout.contains("prosecutor"));
+}
+
+#[test]
+fn a_report_says_who_stands_alone() {
+    let folder = people(75);
+    run(&folder, "publish --method per-record --utility-at-least 5 -o alone.csv").ends(0);
+    let alone = run(&folder, "risk alone.csv --sampled 0.1 --json").ends(0).json();
+    let report = folder.read("alone.csv.report.html");
+    let n_unique = alone["n_unique"].as_u64().expect("a number");
+    assert!(n_unique > 0 && report.contains(&format!("{n_unique} records stand alone in the file")));
+    let estimated = alone["n_unique_in_population_estimated"].as_f64().expect("a number").round();
+    assert!(report.contains(&format!("{estimated} if the file is 10 % of it")), "{estimated}");
+    let everybody = folder.read("people.csv");
+    let (header, rows) = everybody.split_once('\n').expect("a header");
+    folder.write("all.csv", format!("{header}\n{rows}{rows}"));
+    run(&folder, "publish --method per-record --utility-at-least 5 --dictionary all.csv -o known.csv").ends(0);
+    let report = folder.read("known.csv.report.html");
+    assert!(report.contains("0 of them are also alone in the population"), "everybody is there twice");
+}
+
+#[test]
+fn compared_with_methods_that_keep_k() {
+    let folder = people(75);
+    let said = run(&folder, "compare --k 3 --methods mondrian,per-record:100% --json").ends(0).json();
+    let rows = said["rows"].as_array().expect("rows");
+    let [mondrian, single] = &rows[..] else { panic!("{said}") };
+    assert_eq!((&mondrian["promises_k"], &mondrian["holds"]), (&Value::Bool(true), &Value::Bool(true)));
+    assert_eq!(single["method"], "per-record:100%");
+    assert_eq!((&single["promises_k"], &single["holds"]), (&Value::Bool(false), &Value::Bool(false)));
+    assert_eq!(single["reached"]["k"], 1);
+    let text = run(&folder, "compare --k 3 --methods per-record,global:ncp").ends(0).stdout;
+    assert!(text.contains("per-record:60%") && text.contains("keep no k"), "{text}");
+    for method in ["per-record:160%", "per-record:much", "per-records"] {
+        run(&folder, &format!("compare --k 3 --methods {method}")).ends(2);
+    }
 }
 
 #[test]
@@ -176,10 +222,20 @@ fn the_map_has_schemes_methods_and_single_records() {
     let points = map["points"].as_array().expect("points");
     let n_of = |series: &str| points.iter().filter(|point| point["series"] == series).count();
     // Four levels of age, three of the tree.
-    assert_eq!((n_of("scheme"), n_of("per-record"), n_of("mondrian"), n_of("global")), (12, 9, 2, 2));
+    assert_eq!((n_of("scheme"), n_of("per-record"), n_of("mondrian"), n_of("global")), (12, 27, 2, 2));
     let number = |point: &Value, key: &str| point[key].as_f64().expect("a number");
-    for (place, share) in points.iter().filter(|point| point["series"] == "per-record").zip(1..) {
-        assert!(number(place, "utility") >= f64::from(share) / 2.0, "{place}");
+    for model in ["sensitivity", "identity", "entropic"] {
+        let of_model = points.iter().filter(|point| point["made_for"] == model);
+        for (place, share) in of_model.clone().zip(1..) {
+            assert!(number(place, "utility") >= f64::from(share) / 2.0, "{place}");
+        }
+        // Whoever keeps more has no less risk, and on its own chart nobody who was made for another model has less.
+        let risks: Vec<f64> = of_model.map(|place| number(&place["risk"], model)).collect();
+        assert!(risks.len() == 9 && risks.is_sorted(), "{risks:?}");
+        let others = points.iter().filter(|point| point["series"] == "per-record");
+        for (other, share) in others.zip((0..9).cycle()) {
+            assert!(number(&other["risk"], model) >= risks[share] - 1e-6, "{other}");
+        }
     }
     // On the frontier, more utility costs more risk.
     let frontier = map["frontier"]["sensitivity"].as_array().expect("points");
@@ -188,4 +244,109 @@ fn the_map_has_schemes_methods_and_single_records() {
     assert!(page.matches("<svg").count() == 3 && page.contains("not k-anonymous"));
     run(&folder, "map -o map.html").ends(2);
     run(&folder, "map --methods nothing").ends(2);
+}
+
+/// What Figure 9 of the paper shows of a table: its smallest group, and the mean utility and risks of its records.
+struct Table {
+    smallest: u64,
+    utility: f64,
+    risks: [f64; 3],
+}
+
+impl Table {
+    fn of(points: &[Point]) -> Table {
+        let n_records = points.iter().map(|point| point.n_records).sum::<u64>() as f64;
+        let mean = |of: &dyn Fn(&Point) -> f64| {
+            points.iter().map(|point| of(point) * point.n_records as f64).sum::<f64>() / n_records
+        };
+        Table {
+            smallest: points.iter().map(|point| point.n_records).min().expect("a record"),
+            utility: mean(&|point| point.utility as f64),
+            risks: Risk::ALL.map(|risk| mean(&|point| risk.of(point.sensitivity, point.n_fitting))),
+        }
+    }
+}
+
+/// Figure 9: k-anonymous tables, ten for each k, and records one by one that each keep the average utility of these. By
+/// every model these have less risk.
+#[test]
+fn figure_9_on_adult() {
+    let Some(counted) = support::adult_of(&support::SIX_QUASI_IDENTIFIERS) else { return };
+    let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
+    let problem = |risk: Risk| {
+        let weights = Sensitivities::random(hierarchies, 1);
+        Problem::new(counts, hierarchies, Utility::Depth, risk, weights, Match::Exact).expect("a good problem")
+    };
+    let any = problem(Risk::Identity);
+    let schemes = Schemes::new(hierarchies).expect("a lattice");
+    let table = |place: usize| Table::of(&any.points_of_scheme(counts, &schemes.scheme(place)));
+    let tables: Vec<Table> = (0..schemes.len()).into_par_iter().map(table).collect();
+    let of_k = |k: u64| {
+        let anonymous: Vec<&Table> = tables.iter().filter(|table| table.smallest >= k).collect();
+        let ten: Vec<&Table> = anonymous.iter().step_by(anonymous.len() / 10).take(10).copied().collect();
+        let average = |of: &dyn Fn(&Table) -> f64| ten.iter().map(|table| of(table)).sum::<f64>() / 10.0;
+        assert_eq!(ten.len(), 10, "k = {k}");
+        let risks = [0, 1, 2].map(|r| average(&|table| table.risks[r]));
+        Table { smallest: k, utility: average(&|table| table.utility), risks }
+    };
+    let mut averages = [1, 2, 10, 50, 100].map(of_k);
+    averages.sort_by(|a, b| a.utility.total_cmp(&b.utility));
+    for (r, risk) in Risk::ALL.into_iter().enumerate() {
+        let (mut problem, mut solved) = (problem(risk), Vec::new());
+        for theirs in &averages {
+            let goal = Goal::LeastRisk { utility_at_least: theirs.utility.floor() as i64 };
+            solved = problem.solve_after(counts, goal, &solved, &Watch::default()).expect("nobody stops it");
+            let levels: Vec<Vec<u8>> = solved.iter().map(|levels| levels.clone().expect("within reach")).collect();
+            let ours = Table::of(&problem.points(&recode(counts, hierarchies, &levels)));
+            assert!(ours.utility >= theirs.utility.floor());
+            let (k, ours, theirs) = (theirs.smallest, ours.risks[r], theirs.risks[r]);
+            assert!(ours < theirs, "{}, k = {k}: {ours} and {theirs}", risk.name());
+        }
+    }
+}
+
+/// Figure 7: ours looks at no more than best-first, and finds as little risk, counting by label or by row.
+#[test]
+fn figure_7_on_adult() {
+    let Some(counted) = support::adult_of(&support::SIX_QUASI_IDENTIFIERS) else { return };
+    let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
+    for risk in Risk::ALL {
+        let weights = Sensitivities::random(hierarchies, 1);
+        let mut problem =
+            Problem::new(counts, hierarchies, Utility::Depth, risk, weights, Match::Exact).expect("a good problem");
+        let greatest = problem.greatest_utility();
+        for group in (0..counts.n_groups()).step_by(counts.n_groups() / 30) {
+            let mut record = problem.record(counts.codes(group));
+            for tenth in [1, 3, 5, 7, 9] {
+                let goal = Goal::LeastRisk { utility_at_least: greatest / 10 * tenth };
+                let by_label = optimum_by(&mut record, goal, false);
+                let by_row = optimum_by(&mut record, goal, true);
+                let mut risk_of = |levels: &Option<Vec<u8>>| record.risk(levels.as_ref().expect("within reach"));
+                let least = risk_of(&by_label.levels);
+                assert_eq!(risk_of(&by_row.levels), least);
+                if Search::BestFirst.is_exact(risk, goal) {
+                    let theirs = Search::BestFirst.solve(&mut record, goal);
+                    assert_eq!(record.risk(&theirs.levels.expect("within reach")), least);
+                    assert!(by_label.n_visited <= theirs.n_visited && by_row.n_visited <= theirs.n_visited);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn on_adult_a_release_of_single_records_is_verified() {
+    let Some(folder) = support::adult_folder(&support::SIX_QUASI_IDENTIFIERS) else { return };
+    run(&folder, "publish --method per-record --utility-at-least 60% --weights-seed 1 -o r.csv").ends(0);
+    let verdict = run(&folder, "verify r.csv --json").ends(0).json();
+    assert_eq!(verdict["holds"], true);
+    let per_record = &certificate(&folder)["per_record"];
+    assert_eq!(per_record["greatest_utility"], 18.0);
+    assert!(per_record["utility"]["least"].as_f64() >= Some(10.8), "{per_record}");
+    // One cell changed, and the file is not what the certificate is about.
+    let text = folder.read("r.csv");
+    let line = text.lines().nth(1).expect("a record").to_string();
+    let cut = line.split_once(',').expect("several cells").1;
+    folder.write("r.csv", text.replacen(&line, &format!("Nobody,{cut}"), 1));
+    assert_eq!(run(&folder, "verify r.csv --json").ends(1).json()["holds"], false);
 }

@@ -223,13 +223,18 @@ impl Recoding {
     ///
     /// Different ranges have different texts, but two ranges can have the same middle.
     pub fn as_seen(&self) -> (Vec<u32>, usize) {
+        numbered(self.rows_as_seen())
+    }
+
+    /// For every group, one number per quasi-identifier that cells with the same text share.
+    pub fn rows_as_seen(&self) -> impl Iterator<Item = Vec<u32>> {
         let texts: Vec<Vec<u32>> = self
             .cells
             .iter()
             .map(|cells| numbered(cells.iter().map(|cell| (cell.is_missing, cell.text.as_str()))).0)
             .collect();
-        let row = |group| self.row(group).iter().zip(&texts).map(|(&cell, texts)| texts[cell as usize]);
-        numbered((0..self.n_groups).map(|group| row(group).collect::<Vec<u32>>()))
+        (0..self.n_groups)
+            .map(move |group| self.row(group).iter().zip(&texts).map(|(&cell, texts)| texts[cell as usize]).collect())
     }
 }
 

@@ -9,7 +9,7 @@ use incrowd::wire::{self, grouped};
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Quality, Ranking, Result};
 use serde_json::{Value, json};
 
-use crate::chart::{Chart, Line, Point, svg};
+use crate::chart::{Chart, Line, N_TICKS, Point, svg};
 use crate::compare::{Ask, Contender, N_QUERIES, Questions, Row, Weighed, measured, run as run_all, weigh};
 use crate::count::Counted;
 use crate::local::{Local, guaranteed, note_flat};
@@ -47,7 +47,8 @@ pub struct Args {
     /// Distinct l-diversity, kept by every method
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
     pub l: Vec<String>,
-    /// Only these methods: global:QUALITY, top-down, bottom-up, mondrian, mondrian-relaxed
+    /// Only these methods: global:QUALITY, top-down, bottom-up, mondrian, mondrian-relaxed, deal; or per-record:60%, which
+    /// gives every record the least risk with 60 % of its utility and keeps no k
     /// [default: global:height, global:ncp and all local ones]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub methods: Option<Vec<String>>,
@@ -210,7 +211,7 @@ fn lattice(
     contenders: &[Contender],
     talk: &Talk,
 ) -> Result<Option<WithCost>> {
-    if contenders.iter().all(|contender| matches!(contender, Contender::Local(_))) {
+    if !contenders.iter().any(|contender| matches!(contender, Contender::Global(_))) {
         return Ok(None);
     }
     let needs_entropy = contenders.iter().any(|contender| contender.needs_entropy());
@@ -238,7 +239,7 @@ fn weighing(
 ) -> Result<Weighing> {
     let local = contenders.iter().find_map(|contender| match contender {
         Contender::Local(method) => Some(*method),
-        Contender::Global(_) => None,
+        Contender::Global(_) | Contender::PerRecord(_) => None,
     });
     let method = local.unwrap_or(Method::TopDown);
     let local = Local { seed: args.seed, ..Local::new(method) };
@@ -301,7 +302,11 @@ impl View<'_> {
         let percent = |error: f64| format!("{:.1} %", error * 100.0);
         let row = |row: &Row| {
             let judgement = &row.judgement;
-            let mark = if row.holds { "" } else { " (broken)" };
+            let mark = match (row.holds, row.contender.promises_k()) {
+                (true, _) => "",
+                (false, true) => " (broken)",
+                (false, false) => " (not k-anonymous)",
+            };
             let mut cells = vec![format!("{}{mark}", row.contender.name()), format!("{:.4}", judgement.ncp)];
             cells.extend([percent(row.error.0), percent(row.error.1)]);
             if let Some((median, percentile_90, _)) = &row.own_error {
@@ -368,7 +373,10 @@ impl View<'_> {
         if self.rows.iter().any(|row| row.choice != "exact") {
             talk.say("  Where no scheme meets all wishes, the one that loses the fewest records is shown.");
         }
-        if self.rows.iter().any(|row| !row.holds) {
+        if self.rows.iter().any(|row| !row.contender.promises_k()) {
+            talk.say("  Records one by one keep no k, whatever is asked for; `incrowd map` compares risk and utility.");
+        }
+        if self.rows.iter().any(|row| !row.holds && row.contender.promises_k()) {
             talk.say("  (broken): a criterion that the method does not keep by construction does not hold; it would not be published.");
         }
         if let Some(path) = &self.args.output {
@@ -472,7 +480,8 @@ impl View<'_> {
             y_name: y_name.to_string(),
             x_max: self.rows.iter().map(Row::k).max().unwrap_or(1) as f64,
             y_max: round_up(y_max),
-            x_label: |x| format!("{x:.0}"),
+            x_label: Box::new(|x| format!("{x:.0}")),
+            n_x_ticks: N_TICKS,
             y_label,
             is_stepped: false,
             dots: Vec::new(),
@@ -508,7 +517,8 @@ impl View<'_> {
             y_name: "NCP, median query error".to_string(),
             x_max: points().map(|point| point.x).fold(1.0, f64::max),
             y_max: round_up(points().map(|point| point.y).fold(0.0, f64::max)),
-            x_label: |x| format!("{:.0}", x.exp2()),
+            x_label: Box::new(|x| format!("{:.0}", x.exp2())),
+            n_x_ticks: N_TICKS,
             y_label: two_decimals,
             is_stepped: false,
             dots: Vec::new(),

@@ -9,7 +9,7 @@ use incrowd::wire::{self, counted_words, grouped, percent};
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Ranking, Result};
 use serde_json::{Value, json};
 
-use crate::chart::{Chart, Line, Point, svg};
+use crate::chart::{Chart, Line, N_TICKS, Point, svg};
 use crate::extent::{Extent, ExtentArgs, Otherwise};
 use crate::page::{self, escape};
 use crate::saved;
@@ -334,7 +334,8 @@ impl View<'_> {
             // The next round share, so that the marks are round too.
             x_max: [0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5].into_iter().find(|x| *x >= x_max).unwrap_or(1.0),
             y_max: ((y_max * 10.0).ceil() / 10.0).clamp(0.1, 1.0),
-            x_label: percent_of,
+            x_label: Box::new(percent_of),
+            n_x_ticks: N_TICKS,
             y_label: |y| format!("{y:.2}"),
             is_stepped: true,
             dots: Vec::new(),

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use incrowd::recode::global;
 use incrowd::recode::method::Method;
 use incrowd::recode::partition::Watch;
-use incrowd::recode::per_record::{Goal, Point, Problem, Risk, recode};
-use incrowd::recode::{Recoding, global};
+use incrowd::recode::per_record::{Goal, Point, Risk, Utility, recode};
 use incrowd::scheme::{Schemes, n_schemes};
 use incrowd::wire::{counted_words, grouped, rounded};
 use incrowd::{Answer, Criteria, Error, ErrorKind, Level, Quality, Ranking, Request, Result, Scheme, negotiate};
@@ -16,7 +16,7 @@ use crate::chart::{self, Chart, Line, svg};
 use crate::count::Counted;
 use crate::local::Local;
 use crate::page::{self, escape};
-use crate::per_record::{PerRecordArgs, as_number};
+use crate::per_record::{PER_RECORD, PerRecordArgs, as_number};
 use crate::staged::write_whole;
 use crate::talk::{Exit, Talk, columns, go_on};
 use crate::wishes::ProjectArgs;
@@ -25,9 +25,9 @@ use crate::wishes::ProjectArgs;
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 One chart per risk model: small dots are the schemes of the lattice, nothing suppressed; lines are the records
-generalized one by one for 10 to 90 % of the greatest utility, and the releases of each method for several k. Risk and
-utility are means over the records. --utility-at-least and --risk-at-most draw a line each. Model III is shown as its
-distance from the least risk on the map, because it is negative.
+generalized one by one for 10 to 90 % of the greatest utility, each chart by its own risk model, and the releases of
+each method for several k. Risk and utility are means over the records. --utility-at-least and --risk-at-most draw a line
+each. Model III is negative, and publishing less can have more risk by it.
 
 Examples:
   incrowd map -o map.html
@@ -58,8 +58,15 @@ const N_SCHEMES_MAX: u64 = 20_000;
 struct Place {
     series: String,
     name: String,
+    /// The risk model that it was made to have little of, where it was; it is on that chart only.
+    made_for: Option<Risk>,
     utility: f64,
     risks: [f64; 3],
+}
+
+/// What is on the chart of a risk model.
+fn shown(places: &[Place], risk: Risk) -> impl Iterator<Item = &Place> {
+    places.iter().filter(move |place| place.made_for.is_none_or(|model| model == risk))
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
@@ -74,8 +81,8 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let lines = constraint_lines(args, &counted)?;
     let of_place = |place: &Place| -> Value {
         let risks = Risk::ALL.iter().zip(place.risks).map(|(risk, of)| (risk.name().to_string(), json!(rounded(of))));
-        json!({ "series": place.series, "name": place.name, "utility": rounded(place.utility),
-                "risk": Value::Object(risks.collect()) })
+        json!({ "series": place.series, "name": place.name, "made_for": place.made_for.map(Risk::name),
+                "utility": rounded(place.utility), "risk": Value::Object(risks.collect()) })
     };
     let (utility, _) = args.per_record.models()?;
     talk.json(&json!({
@@ -84,16 +91,19 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         "risk_at_most": lines.1,
         "points": places.iter().map(of_place).collect::<Vec<_>>(),
         "frontier": Risk::ALL.iter().enumerate().map(|(r, risk)| {
-            let frontier: Vec<Value> = frontier(&places, r).into_iter().map(of_place).collect();
+            let frontier: Vec<Value> = frontier(shown(&places, *risk), r).into_iter().map(of_place).collect();
             (risk.name().to_string(), json!(frontier))
         }).collect::<serde_json::Map<_, _>>(),
     }));
-    let shown: Vec<&Place> = places.iter().filter(|place| place.series != SCHEMES).collect();
-    let row = |place: &&Place| {
-        let risks = place.risks.iter().map(|risk| format!("{risk:.4}"));
+    let releases = places.iter().filter(|place| place.series != SCHEMES);
+    let row = |place: &Place| {
+        // What was made for one model says nothing about the others.
+        let is_meant = |risk: Risk| place.made_for.is_none_or(|model| model == risk);
+        let risk = |(of, risk): (&f64, Risk)| if is_meant(risk) { format!("{of:.6}") } else { "–".to_string() };
+        let risks = place.risks.iter().zip(Risk::ALL).map(risk);
         [place.series.clone(), place.name.clone(), format!("{:.3}", place.utility)].into_iter().chain(risks).collect()
     };
-    let rows: Vec<Vec<String>> = shown.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = releases.map(row).collect();
     let header = ["series", "release", "utility", "sensitivity", "identity", "entropic"];
     talk.say(columns(&header, &rows, &[0, 1]));
     if let Some(path) = &args.output {
@@ -114,7 +124,7 @@ const SCHEMES: &str = "scheme";
 /// Everything that is on the map.
 fn places(args: &Args, methods: &[Method], counted: &Counted, talk: &Talk) -> Result<Vec<Place>> {
     let (utility, risk) = args.per_record.models()?;
-    let mut problem = args.per_record.problem(counted, utility, risk)?;
+    let problem = args.per_record.problem(counted, utility, risk)?;
     let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
     let mut places = Vec::new();
     let yardstick = counted.yardstick([])?;
@@ -125,22 +135,16 @@ fn places(args: &Args, methods: &[Method], counted: &Counted, talk: &Talk) -> Re
             let place = |place: usize| {
                 go_on(&bar)?;
                 let scheme = schemes.scheme(place);
-                let recoding = global::recode(counts, hierarchies, &scheme, &yardstick, &Criteria::default());
                 bar.inc(1);
-                Ok(mean(SCHEMES, scheme.to_string(), &problem, &recoding))
+                Ok(mean(SCHEMES, scheme.to_string(), &problem.points_of_scheme(counts, &scheme)))
             };
             places = (0..schemes.len()).into_par_iter().map(place).collect::<Result<Vec<_>>>()?;
             bar.finish_and_clear();
         }
         _ => talk.note(format!("more than {} schemes are not drawn", grouped(N_SCHEMES_MAX))),
     }
-    for tenth in 1..=9 {
-        let utility_at_least = problem.greatest_utility() / 10 * tenth;
-        let solved = problem.solve_all(counts, Goal::LeastRisk { utility_at_least }, &Watch::default())?;
-        let levels: Vec<Vec<u8>> = solved.into_iter().map(|levels| levels.expect("within reach")).collect();
-        let recoding = recode(counts, hierarchies, &levels);
-        places.push(mean(crate::per_record::PER_RECORD, format!("{tenth}0 %"), &problem, &recoding));
-    }
+    let one_by_one = Risk::ALL.into_par_iter().map(|risk| one_by_one(args, counted, utility, risk));
+    places.extend(one_by_one.collect::<Result<Vec<_>>>()?.into_iter().flatten());
     let weights = counted.weights();
     let lattice = counted.annotate([], false, &Default::default())?;
     for &k in args.ks.iter().filter(|k| (1..=counts.n_records()).contains(*k)) {
@@ -150,21 +154,35 @@ fn places(args: &Args, methods: &[Method], counted: &Counted, talk: &Talk) -> Re
         let request = Request { criteria: criteria.clone(), level_max, n_suppressed_max: 0, best_by };
         if let Answer::Exact(offer) = negotiate(&lattice, &request)? {
             let recoding = global::recode(counts, hierarchies, &offer.scheme, &yardstick, &criteria);
-            places.push(mean("global", format!("k = {k}"), &problem, &recoding));
+            places.push(mean("global", format!("k = {k}"), &problem.points(&recoding)));
         }
         for &method in methods {
             let bar = talk.things(method.name(), counts.n_records(), "records");
             let recoding = Local::new(method).recode(counted, &weights, &criteria, &bar)?;
             bar.finish_and_clear();
-            places.push(mean(method.name(), format!("k = {k}"), &problem, &recoding));
+            places.push(mean(method.name(), format!("k = {k}"), &problem.points(&recoding)));
         }
     }
     Ok(places)
 }
 
-/// A recoding as one point per risk model.
-fn mean(series: &str, name: String, problem: &Problem, recoding: &Recoding) -> Place {
-    let points = problem.points(recoding);
+/// The records generalized one by one to the least risk by a model, for several shares of the utility.
+fn one_by_one(args: &Args, counted: &Counted, utility: Utility, risk: Risk) -> Result<Vec<Place>> {
+    let mut problem = args.per_record.problem(counted, utility, risk)?;
+    let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
+    let mut solved = Vec::new();
+    let place = |tenth: i64| {
+        let goal = Goal::LeastRisk { utility_at_least: problem.greatest_utility() / 10 * tenth };
+        solved = problem.solve_after(counts, goal, &solved, &Watch::default())?;
+        let levels: Vec<Vec<u8>> = solved.iter().map(|levels| levels.clone().expect("within reach")).collect();
+        let points = problem.points(&recode(counts, hierarchies, &levels));
+        Ok(Place { made_for: Some(risk), ..mean(PER_RECORD, format!("{tenth}0 %"), &points) })
+    };
+    (1..=9).map(place).collect()
+}
+
+/// Points of records as one point per risk model.
+fn mean(series: &str, name: String, points: &[Point]) -> Place {
     let n: u64 = points.iter().map(|point| point.n_records).sum();
     let mean = |of: &dyn Fn(&Point) -> f64| {
         points.iter().map(|point| of(point) * point.n_records as f64).sum::<f64>() / n.max(1) as f64
@@ -172,14 +190,15 @@ fn mean(series: &str, name: String, problem: &Problem, recoding: &Recoding) -> P
     Place {
         series: series.to_string(),
         name,
+        made_for: None,
         utility: mean(&|point| as_number(point.utility)),
         risks: Risk::ALL.map(|risk| mean(&|point| risk.of(point.sensitivity, point.n_fitting))),
     }
 }
 
 /// What no other point beats on risk and utility together, by increasing risk.
-fn frontier(places: &[Place], r: usize) -> Vec<&Place> {
-    let mut order: Vec<&Place> = places.iter().collect();
+fn frontier<'a>(places: impl Iterator<Item = &'a Place>, r: usize) -> Vec<&'a Place> {
+    let mut order: Vec<&Place> = places.collect();
     order.sort_by(|a, b| a.risks[r].total_cmp(&b.risks[r]).then(b.utility.total_cmp(&a.utility)));
     let mut most = f64::NEG_INFINITY;
     order.retain(|place| {
@@ -208,15 +227,63 @@ fn constraint_lines(args: &Args, counted: &Counted) -> Result<(Option<f64>, Opti
     Ok((at_least, args.per_record.risk_at_most))
 }
 
-fn chart(places: &[Place], r: usize, utility: &str, (at_least, at_most): (Option<f64>, Option<f64>)) -> Chart {
-    let least = match Risk::ALL[r] {
-        Risk::Entropic => places.iter().map(|place| place.risks[r]).fold(f64::INFINITY, f64::min),
-        _ => 0.0,
-    };
+/// Where a risk is on the chart. Models I and II span many powers of ten; model III is negative.
+#[derive(Clone, Copy)]
+struct Axis {
+    is_log: bool,
+    least: f64,
+    x_max: f64,
+}
+
+impl Axis {
+    fn of(risk: Risk, risks: impl Iterator<Item = f64> + Clone) -> Axis {
+        let greatest = risks.clone().fold(f64::NEG_INFINITY, f64::max);
+        let is_log = risk != Risk::Entropic;
+        // What has no risk at all stands where the axis begins.
+        let shown = risks.filter(|risk| !is_log || *risk > 0.0);
+        let least = shown.fold(greatest, f64::min);
+        match is_log && least > 0.0 {
+            true => {
+                let (first, last) = (least.log10().floor(), greatest.log10().ceil());
+                Axis { is_log, least: 10f64.powf(first), x_max: (last - first).max(1.0) }
+            }
+            false => Axis { is_log: false, least, x_max: (greatest - least).max(1e-9) },
+        }
+    }
+
+    fn x(&self, risk: f64) -> f64 {
+        match self.is_log {
+            true => (risk.max(self.least) / self.least).log10(),
+            false => risk - self.least,
+        }
+    }
+
+    fn n_ticks(&self) -> usize {
+        if self.is_log { self.x_max as usize } else { chart::N_TICKS }
+    }
+
+    fn label(&self, x: f64) -> String {
+        match self.is_log {
+            true => {
+                let power = (self.least.log10() + x).round() as i32;
+                format!("{:.*}", (-power).max(0) as usize, 10f64.powi(power))
+            }
+            false => format!("{:.1}", self.least + x),
+        }
+    }
+
+    fn words(&self) -> &'static str {
+        if self.is_log { " (logarithmic)" } else { "" }
+    }
+}
+
+fn chart(all: &[Place], r: usize, utility: &str, (at_least, at_most): (Option<f64>, Option<f64>)) -> Chart {
+    let places: Vec<&Place> = shown(all, Risk::ALL[r]).collect();
+    let axis = Axis::of(Risk::ALL[r], places.iter().map(|place| place.risks[r]));
     let point = |place: &Place| chart::Point {
-        x: place.risks[r] - least,
+        x: axis.x(place.risks[r]),
         y: place.utility,
-        title: format!("{} {}: risk {:.4}, utility {:.3}", place.series, place.name, place.risks[r], place.utility),
+        title: format!("{} {}: risk {:.6}, utility {:.3}", place.series, place.name, place.risks[r], place.utility),
     };
     let mut series: Vec<&str> = Vec::new();
     for place in places.iter().filter(|place| place.series != SCHEMES) {
@@ -224,34 +291,44 @@ fn chart(places: &[Place], r: usize, utility: &str, (at_least, at_most): (Option
             series.push(&place.series);
         }
     }
-    let x_max = places.iter().map(|place| place.risks[r] - least).fold(1e-9, f64::max);
+    let x_max = axis.x_max;
     let y_max = places.iter().map(|place| place.utility).fold(1e-9, f64::max);
     let straight = |name: &str, ends: [(f64, f64); 2]| Line {
         name: name.to_string(),
         points: ends.map(|(x, y)| chart::Point { x, y, title: name.to_string() }).into(),
     };
     let of_series = |series: &&str| {
-        let mut points: Vec<chart::Point> = places.iter().filter(|place| place.series == *series).map(point).collect();
-        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let of_series = places.iter().filter(|place| place.series == *series);
+        let mut points: Vec<chart::Point> = of_series.map(|place| point(place)).collect();
+        // By utility: under model III risk can fall and rise again on the way.
+        points.sort_by(|a, b| a.y.total_cmp(&b.y));
         Line { name: series.to_string(), points }
     };
     let mut lines: Vec<Line> = series.iter().map(of_series).collect();
-    lines.push(Line { name: "frontier".to_string(), points: frontier(places, r).into_iter().map(point).collect() });
+    lines.push(Line {
+        name: "frontier".to_string(),
+        points: frontier(places.iter().copied(), r).into_iter().map(point).collect(),
+    });
     lines.extend(at_least.map(|y| straight("utility wanted", [(0.0, y), (x_max, y)])));
-    lines.extend(at_most.map(|x| straight("risk allowed", [(x - least, 0.0), (x - least, y_max)])));
+    lines.extend(at_most.map(|x| straight("risk allowed", [(axis.x(x), 0.0), (axis.x(x), y_max)])));
     Chart {
         title: format!("Risk ({}) and utility ({utility})", Risk::ALL[r].name()),
-        x_name: format!("risk: {}", Risk::ALL[r].words()),
+        x_name: format!("risk: {}{}", Risk::ALL[r].words(), axis.words()),
         y_name: format!("utility ({utility})"),
         x_max,
         y_max,
-        x_label: |x| format!("{x:.3}"),
+        n_x_ticks: axis.n_ticks(),
+        x_label: Box::new(move |x| axis.label(x)),
         y_label: |y| format!("{y:.1}"),
         is_stepped: false,
-        dots: places.iter().filter(|place| place.series == SCHEMES).map(point).collect(),
+        dots: places.iter().filter(|place| place.series == SCHEMES).map(|place| point(place)).collect(),
         lines,
     }
 }
+
+const NOT_MONOTONE: &str = "<p class=\"note\">By this model all-<code>*</code> has a risk of 0, the greatest there is: \
+     what says nothing has no sensitivity to spread over the crowd. On the way to less utility risk falls at first, because \
+     the crowd grows, and then rises, because there is less to spread; lines that turn back are no mistake. </p>\n";
 
 fn html(charts: &[String], header: &[String], rows: &[Vec<String>]) -> String {
     let title = "Risk and utility";
@@ -259,8 +336,12 @@ fn html(charts: &[String], header: &[String], rows: &[Vec<String>]) -> String {
         .iter()
         .zip(Risk::ALL)
         .map(|(chart, risk)| {
+            let note = match risk {
+                Risk::Entropic => NOT_MONOTONE,
+                _ => "",
+            };
             format!(
-                "<section>\n<h2>{}</h2>\n<figure style=\"margin: 0\">\n{chart}</figure>\n</section>\n",
+                "<section>\n<h2>{}</h2>\n{note}<figure style=\"margin: 0\">\n{chart}</figure>\n</section>\n",
                 escape(risk.words())
             )
         })
@@ -270,7 +351,7 @@ fn html(charts: &[String], header: &[String], rows: &[Vec<String>]) -> String {
         &format!(
             "<header>\n<p class=\"eyebrow\">Every release is a bargain</p>\n<h1>{title}</h1>\n<p>Small dots are the schemes \
              of the lattice; up and to the left is better. Records that are generalized one by one are not k-anonymous.</p>\n\
-             </header>\n{sections}<section>\n<h2>The releases</h2>\n<p class=\"note\">Means over the {}.</p>\n{}</section>\n",
+             </header>\n{sections}<section>\n<h2>The releases</h2>\n<p class=\"note\">{}, each as its means over the records.</p>\n{}</section>\n",
             counted_words(rows.len() as u64, "release"),
             page::table(header, rows),
         ),

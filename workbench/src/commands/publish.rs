@@ -1,6 +1,7 @@
 //! `incrowd publish`: the second reading; writes a release, its certificate and its report, or nothing.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValue;
@@ -10,8 +11,10 @@ use incrowd::negotiate::check_criteria;
 use incrowd::quality::Losses;
 use incrowd::recode::method::Method;
 use incrowd::recode::partition::CellStyle;
-use incrowd::recode::{Recoding, global};
+use incrowd::recode::per_record::dictionary::{Dictionary, Match};
+use incrowd::recode::{Recoding, Span, global};
 use incrowd::release::{Column, Publisher};
+use incrowd::risk::{contributions_of, estimated_unique_in_population, risks};
 use incrowd::table::Kind;
 use incrowd::verify::{Finding, Outside, SuppressedAs};
 use incrowd::wire::{self, Certificate, Distribution, FileHash, PerRecord, counted_words, grouped};
@@ -30,7 +33,7 @@ use crate::local::{Dealing, Local, Made, guaranteed, note_flat};
 use crate::outside::{original_for_certificate, outside};
 use crate::per_record::{self, Outcome, PER_RECORD, PerRecordArgs};
 use crate::project::Project;
-use crate::report::{self, AttributeFacts, HeightFacts, PublishedAs};
+use crate::report::{self, AttributeFacts, HeightFacts, PublishedAs, RiskFacts};
 use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::sorted::Sorter;
 use crate::staged::{Staged, exists, sha256_of, sha256_of_table};
@@ -236,6 +239,25 @@ fn run_per_record(args: &Args, project: &Project, files: &Files, talk: &Talk) ->
             return Ok(Exit::No);
         }
     };
+    let published = publish_one_by_one(project, &counted, *made, files, args.force, talk)?;
+    if !published.holds {
+        talk.json(&published.verdict);
+        talk.say("The release does not keep its promise; nothing was written.");
+        return Ok(Exit::No);
+    }
+    say_published(files, &published.certificate, talk);
+    Ok(Exit::Done)
+}
+
+/// Publishes records that were generalized one by one, with certificate and report.
+pub fn publish_one_by_one(
+    project: &Project,
+    counted: &Counted,
+    made: per_record::Made,
+    files: &Files,
+    replace: bool,
+    talk: &Talk,
+) -> Result<Published> {
     let draft = Draft {
         recoding: made.recoding,
         criteria: &made.criteria,
@@ -251,14 +273,7 @@ fn run_per_record(args: &Args, project: &Project, files: &Files, talk: &Talk) ->
         dealt: None,
         per_record: Some(made.facts),
     };
-    let published = publish_draft(project, &counted, &draft, files, args.force, talk)?;
-    if !published.holds {
-        talk.json(&published.verdict);
-        talk.say("The release does not keep its promise; nothing was written.");
-        return Ok(Exit::No);
-    }
-    say_published(files, &published.certificate, talk);
-    Ok(Exit::Done)
+    publish_draft(project, counted, &draft, files, replace, talk)
 }
 
 /// The local method that the flags ask for, if any; flags that would do nothing are refused.
@@ -534,6 +549,7 @@ fn publish_draft(
         claims: &claims,
         attributes: attribute_facts(counted, draft),
         group_sizes: group_sizes(&draft.recoding),
+        risk: risk_facts(counted, &draft.recoding),
         by_height: draft.by_height.clone(),
     };
     let report = report::html(&facts);
@@ -1025,9 +1041,45 @@ fn cells_in_words(local: &Local, is_numeric: bool) -> &'static str {
 }
 
 fn group_sizes(recoding: &Recoding) -> Vec<(u64, u64)> {
-    let mut by_size = std::collections::BTreeMap::new();
+    let mut by_size = BTreeMap::new();
     recoding.sizes_as_seen().into_iter().for_each(|size| *by_size.entry(size).or_insert(0) += 1);
     by_size.into_iter().collect()
+}
+
+/// A record is at risk above this: fewer than five are alike.
+const RISK_THRESHOLD: f64 = 0.2;
+
+/// Shares of the population that a file may be, where nobody says it.
+const SHARES_SAMPLED: [f64; 3] = [0.01, 0.1, 0.5];
+
+/// How likely people are to be found in a release, as its readers see it.
+fn risk_facts(counted: &Counted, recoding: &Recoding) -> Option<RiskFacts> {
+    if recoding.n_groups() == 0 {
+        return None;
+    }
+    // A population that is too large to be looked up counts as unknown: the worst case.
+    let population = counted.counts.population();
+    let people = population.and_then(|_| Dictionary::new(&counted.counts, &counted.hierarchies, Match::Exact).ok());
+    // Groups that look alike are one; of the people whom they fit, those of the larger one are counted, which errs on
+    // the safe side.
+    let mut groups: BTreeMap<Vec<u32>, (u64, Option<u64>)> = BTreeMap::new();
+    for ((group, cells), size) in recoding.rows_as_seen().enumerate().zip(recoding.sizes()) {
+        let spans: Vec<&Span> = (0..recoding.n_attributes()).map(|a| &recoding.cell(group, a).span).collect();
+        let alike = people.as_ref().map(|people| people.n_fitting_spans(&spans));
+        let (n_records, most_alike) = groups.entry(cells).or_default();
+        *n_records += size;
+        *most_alike = alike.max(*most_alike);
+    }
+    let found = risks(groups.values().copied(), RISK_THRESHOLD);
+    let sizes: Vec<u64> = groups.values().map(|(size, _)| *size).collect();
+    let names: Vec<&str> = counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
+    let rows: Vec<(Vec<u32>, u64)> = groups.into_iter().map(|(cells, (size, _))| (cells, size)).collect();
+    Some(RiskFacts {
+        threshold: RISK_THRESHOLD,
+        found,
+        unique_in_population: SHARES_SAMPLED.map(|p| (p, estimated_unique_in_population(&sizes, p))).into(),
+        contributions: contributions_of(&names, &rows),
+    })
 }
 
 fn height_facts(agreed: &Agreed) -> Vec<HeightFacts> {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use incrowd::risk::{View, contributions, crowds, estimated_unique_in_population, risks};
+use incrowd::risk::{Contribution, Risks, View, contributions, crowds, estimated_unique_in_population, risks};
 use incrowd::wire::{counted_words, grouped, percent, rounded};
 use incrowd::{Error, ErrorKind, GroupCounts, Missing, Result};
 use serde_json::{Value, json};
@@ -41,45 +41,11 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
-    let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
-    if !(0.0..=1.0).contains(&args.threshold) {
-        return wrong(format!("a threshold of {} is no probability", args.threshold), "for example --threshold 0.05");
-    }
-    if args.sampled.is_some_and(|share| !(share > 0.0 && share <= 1.0)) {
-        return wrong("a share of the population is above 0 and at most 1".into(), "for example --sampled 0.1");
-    }
+    check(args.threshold, args.sampled)?;
     let counts = counts(args, talk)?;
-    let crowds = crowds(&counts);
-    let found = risks(crowds.iter().copied(), args.threshold);
-    let sizes: Vec<u64> = crowds.iter().map(|(size, _)| *size).collect();
-    let estimate = args.sampled.map(|sampled| estimated_unique_in_population(&sizes, sampled));
-    let contributions = contributions(&counts);
-
-    let view = |view: &View| -> Value {
-        json!({ "highest": rounded(view.highest), "average": rounded(view.average), "n_at_risk": view.n_at_risk })
-    };
-    let of_attribute = |c: &incrowd::risk::Contribution| {
-        json!({
-            "attribute": c.attribute,
-            "n_unique_alone": c.n_unique_alone,
-            "average_alone": rounded(c.average_alone),
-            "n_unique_without": c.n_unique_without,
-            "average_without": rounded(c.average_without),
-        })
-    };
-    talk.json(&json!({
-        "n_records": found.n_records,
-        "n_groups": found.n_groups,
-        "threshold": args.threshold,
-        "prosecutor": view(&found.prosecutor),
-        "journalist": view(&found.journalist),
-        "marketer": rounded(found.marketer),
-        "population": if counts.population().is_some() { "counted" } else { "the table itself" },
-        "n_unique": found.n_unique,
-        "n_unique_in_population": found.n_unique_in_population,
-        "n_unique_in_population_estimated": estimate.map(rounded),
-        "attributes": contributions.iter().map(of_attribute).collect::<Vec<_>>(),
-    }));
+    let told = Found::of(&counts, args.threshold, args.sampled);
+    talk.json(&told.to_json(&counts, args.threshold));
+    let Found { found, estimate, contributions } = told;
 
     let probability = |p: f64| format!("{:.4}", p);
     talk.say(format!("{} in {}\n", counted_words(found.n_records, "record"), counted_words(found.n_groups, "group")));
@@ -113,6 +79,71 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let header = ["  attribute", "alone by it", "average", "alone without it", "average"];
     talk.say(format!("\n{}", columns(&header, &rows, &[0])));
     Ok(Exit::Done)
+}
+
+fn check(threshold: f64, sampled: Option<f64>) -> Result<()> {
+    let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
+    if !(0.0..=1.0).contains(&threshold) {
+        return wrong(format!("a threshold of {threshold} is no probability"), "for example --threshold 0.05");
+    }
+    if sampled.is_some_and(|share| !(share > 0.0 && share <= 1.0)) {
+        return wrong("a share of the population is above 0 and at most 1".into(), "for example --sampled 0.1");
+    }
+    Ok(())
+}
+
+/// What is told of a table.
+struct Found {
+    found: Risks,
+    estimate: Option<f64>,
+    contributions: Vec<Contribution>,
+}
+
+impl Found {
+    fn of(counts: &GroupCounts, threshold: f64, sampled: Option<f64>) -> Found {
+        let crowds = crowds(counts);
+        let sizes: Vec<u64> = crowds.iter().map(|(size, _)| *size).collect();
+        Found {
+            found: risks(crowds.iter().copied(), threshold),
+            estimate: sampled.map(|sampled| estimated_unique_in_population(&sizes, sampled)),
+            contributions: contributions(counts),
+        }
+    }
+
+    fn to_json(&self, counts: &GroupCounts, threshold: f64) -> Value {
+        let Found { found, estimate, contributions } = self;
+        let view = |view: &View| -> Value {
+            json!({ "highest": rounded(view.highest), "average": rounded(view.average), "n_at_risk": view.n_at_risk })
+        };
+        let of_attribute = |c: &Contribution| {
+            json!({
+                "attribute": c.attribute,
+                "n_unique_alone": c.n_unique_alone,
+                "average_alone": rounded(c.average_alone),
+                "n_unique_without": c.n_unique_without,
+                "average_without": rounded(c.average_without),
+            })
+        };
+        json!({
+            "n_records": found.n_records,
+            "n_groups": found.n_groups,
+            "threshold": threshold,
+            "prosecutor": view(&found.prosecutor),
+            "journalist": view(&found.journalist),
+            "marketer": rounded(found.marketer),
+            "population": if counts.population().is_some() { "counted" } else { "the table itself" },
+            "n_unique": found.n_unique,
+            "n_unique_in_population": found.n_unique_in_population,
+            "n_unique_in_population_estimated": estimate.map(rounded),
+            "attributes": contributions.iter().map(of_attribute).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// The risk of a table as `--json` says it.
+pub fn document(counts: &GroupCounts, threshold: f64, sampled: Option<f64>) -> Result<Value> {
+    check(threshold, sampled)?;
+    Ok(Found::of(counts, threshold, sampled).to_json(counts, threshold))
 }
 
 /// The records of a file or of a project's data, counted.

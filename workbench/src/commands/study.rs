@@ -9,7 +9,7 @@ use incrowd::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
 use super::study_lattice;
-use crate::chart::{Chart, Line, Point, svg};
+use crate::chart::{Chart, Line, N_TICKS, Point, svg};
 use crate::page;
 use crate::staged::write_whole;
 use crate::talk::{Exit, Talk, columns, csv};
@@ -331,7 +331,8 @@ fn page_of(rows: &[Row], name: &str, frequencies: &[u64]) -> String {
             y_name: y_name.to_string(),
             x_max: to_fives(rows.iter().map(|row| row.k).max().unwrap_or(1)),
             y_max,
-            x_label: |x| format!("{x:.0}"),
+            x_label: Box::new(|x| format!("{x:.0}")),
+            n_x_ticks: N_TICKS,
             y_label,
             is_stepped: false,
             dots: Vec::new(),

@@ -180,17 +180,11 @@ impl Random {
 pub const QUASI_IDENTIFIERS: [&str; 8] =
     ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
 
-/// Adult, counted over eight quasi-identifiers; none where the data are not there.
-pub fn adult() -> Option<Counted> {
-    let project = adult_project(&QUASI_IDENTIFIERS)?;
-    Some(
-        count(&project, &Choice::default(), &Talk { is_json: false, is_quiet: true })
-            .expect("the records can be counted"),
-    )
-}
+/// The six quasi-identifiers of Adult that records are generalized one by one with.
+pub const SIX_QUASI_IDENTIFIERS: [&str; 6] = ["age", "workclass", "race", "occupation", "education", "marital-status"];
 
-/// Adult with these quasi-identifiers, in this order; none where the data are not there.
-pub fn adult_project(quasi_identifiers: &[&str]) -> Option<Project> {
+/// A project of Adult; none where the data are not there.
+pub fn adult_folder(quasi_identifiers: &[&str]) -> Option<Folder> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/adult");
     if !data.join("adult.csv").exists() {
         eprintln!("skipped: the Adult data are not at {}", data.display());
@@ -205,6 +199,22 @@ pub fn adult_project(quasi_identifiers: &[&str]) -> Option<Project> {
         project.push_str(&format!("[attributes.{name}]\nrole = \"quasi-identifier\"\nhierarchy = {hierarchy}\n"));
     }
     project.push_str("[attributes.hours-per-week]\nrole = \"sensitive\"\n");
-    let folder = Folder::with(&[("incrowd.toml", &project)]);
-    Some(Project::open(folder.path()).expect("a project"))
+    Some(Folder::with(&[("incrowd.toml", &project)]))
+}
+
+/// A project of Adult with these quasi-identifiers, in this order; none where the data are not there.
+pub fn adult_project(quasi_identifiers: &[&str]) -> Option<Project> {
+    adult_folder(quasi_identifiers).map(|folder| Project::open(folder.path()).expect("a project"))
+}
+
+/// Adult, counted over these quasi-identifiers; none where the data are not there.
+pub fn adult_of(quasi_identifiers: &[&str]) -> Option<Counted> {
+    let project = adult_project(quasi_identifiers)?;
+    let talk = Talk { is_json: false, is_quiet: true };
+    Some(count(&project, &Choice::default(), &talk).expect("the records can be counted"))
+}
+
+/// Adult, counted over eight quasi-identifiers.
+pub fn adult() -> Option<Counted> {
+    adult_of(&QUASI_IDENTIFIERS)
 }

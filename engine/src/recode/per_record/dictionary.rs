@@ -27,11 +27,19 @@ pub enum Match {
 /// The rows of an attacker's table, ready to be asked.
 #[derive(Debug)]
 pub struct Dictionary {
+    /// Row by row.
+    codes: Vec<Code>,
+    /// By attribute and value, one of the rows that have it.
+    a_row_with: Vec<Vec<Option<usize>>>,
     sizes: Vec<u64>,
+    /// Whether the rows are the table's own, and fit where they are the same.
+    is_table: bool,
     /// By 64 rows, how many people they are.
     size_of_word: Vec<u64>,
     /// By attribute, level and label.
     fitting: Vec<Vec<Vec<Rows>>>,
+    /// How many people these are, at least 1.
+    sizes_alone: Vec<Vec<Vec<u64>>>,
     /// By attribute, how many bits name a label of any level, and the number of each level's first; none where a
     /// record's labels do not fit one key.
     places: Option<Vec<(u32, Vec<u128>)>>,
@@ -67,6 +75,9 @@ impl Rows {
 /// The most that the rows of all labels may take.
 const N_BYTES_MAX: usize = 2 << 30;
 
+/// The most counts that are remembered, about 200 MB.
+const N_KNOWN_MAX: usize = 4_000_000;
+
 /// The most different texts of an attribute that are compared with each other.
 const N_TEXTS_MAX: usize = 20_000;
 
@@ -79,28 +90,32 @@ impl Dictionary {
             return Err(Error::new(ErrorKind::Request, format!("a similarity of {least} is not between 0 and 1"))
                 .hint("the paper takes 0.8; 1 means the same text"));
         }
-        let (mut rows, mut sizes): (Vec<Vec<usize>>, Vec<u64>) = (Vec::new(), Vec::new());
-        let mut push = |codes: &[Code], size| {
-            rows.push(codes.iter().map(|code| code.index()).collect());
+        let (mut codes, mut sizes): (Vec<Code>, Vec<u64>) = (Vec::new(), Vec::new());
+        let mut push = |of_row: &[Code], size| {
+            codes.extend_from_slice(of_row);
             sizes.push(size);
         };
         match counts.population() {
             Some(population) => population.groups().for_each(|(codes, size)| push(codes, size)),
             None => (0..counts.n_groups()).for_each(|group| push(counts.codes(group), counts.size(group))),
         }
-        let n_words = rows.len().div_ceil(64);
+        let n_words = sizes.len().div_ceil(64);
         let n_labels: usize = hierarchies.iter().flat_map(Hierarchy::levels).map(|level| level.len()).sum();
         let n_bytes = n_labels.saturating_mul(n_words * 8);
         if n_bytes > N_BYTES_MAX {
-            let message = format!("{n_labels} labels over {} different records are too many to look up", rows.len());
+            let message = format!("{n_labels} labels over {} different records are too many to look up", sizes.len());
             return Err(Error::new(ErrorKind::TooLarge, message)
                 .hint("leave out the quasi-identifier with the most values, or give its values as wider intervals"));
         }
-        let fitting = hierarchies
-            .iter()
-            .enumerate()
-            .map(|(a, hierarchy)| Ok(fitting(&rows, a, hierarchy, similar(hierarchy, fit)?.as_deref())))
-            .collect::<Result<Vec<_>>>()?;
+        let (mut a_row_with, mut of_labels) = (Vec::new(), Vec::new());
+        for (a, hierarchy) in hierarchies.iter().enumerate() {
+            let mut rows_with = vec![Vec::new(); hierarchy.level(0).len()];
+            for (row, code) in codes.iter().skip(a).step_by(hierarchies.len()).enumerate() {
+                rows_with[code.index()].push(row);
+            }
+            of_labels.push(fitting(&rows_with, n_words, hierarchy, similar(hierarchy, fit)?.as_deref()));
+            a_row_with.push(rows_with.iter().map(|rows| rows.first().copied()).collect());
+        }
         let place = |hierarchy: &Hierarchy| {
             let mut n = 0u128;
             let firsts = hierarchy.levels().iter().map(|level| {
@@ -113,8 +128,14 @@ impl Dictionary {
         let places: Vec<(u32, Vec<u128>)> = hierarchies.iter().map(place).collect();
         let fits_key = places.iter().map(|(width, _)| width).sum::<u32>() <= u128::BITS;
         let places = fits_key.then_some(places);
-        let size_of_word = sizes.chunks(64).map(|sizes| sizes.iter().sum()).collect();
-        Ok(Dictionary { sizes, size_of_word, fitting, places, known: FxHashMap::default() })
+        let size_of_word: Vec<u64> = sizes.chunks(64).map(|sizes| sizes.iter().sum()).collect();
+        let size = |rows: &Rows| size_of(&[rows], &sizes, &size_of_word);
+        let of_level = |of_level: &Vec<Rows>| of_level.iter().map(size).collect();
+        let of_attribute = |of_attribute: &Vec<Vec<Rows>>| of_attribute.iter().map(of_level).collect();
+        let sizes_alone = of_labels.iter().map(of_attribute).collect();
+        let (fitting, known) = (of_labels, FxHashMap::default());
+        let is_table = counts.population().is_none() && fit == Match::Exact;
+        Ok(Dictionary { codes, a_row_with, sizes, is_table, size_of_word, fitting, sizes_alone, places, known })
     }
 
     /// How many people fit a record that is published with these labels, one per attribute as level and label; at least 1:
@@ -125,8 +146,15 @@ impl Dictionary {
             return n;
         }
         let n = self.count(labels);
-        self.known.insert(key, n);
+        if self.known.len() < N_KNOWN_MAX {
+            self.known.insert(key, n);
+        }
         n
+    }
+
+    /// How many people fit one label, at least 1.
+    pub fn n_fitting_alone(&self, attribute: usize, level: usize, label: u32) -> u64 {
+        self.sizes_alone[attribute][level][label as usize]
     }
 
     /// The same for cells that need not be labels, one span per attribute.
@@ -142,20 +170,40 @@ impl Dictionary {
             Span::Set(codes) => of_values(a, &mut codes.iter().map(|code| code.index())),
         };
         let rows: Vec<Cow<Rows>> = spans.iter().enumerate().map(of_span).collect();
-        self.size_of(&rows.iter().map(|rows| rows.as_ref()).collect::<Vec<_>>())
+        size_of(&rows.iter().map(|rows| rows.as_ref()).collect::<Vec<_>>(), &self.sizes, &self.size_of_word)
     }
 
-    /// Of every row, the lowest level of each attribute at which it fits a record with these labels by attribute and level,
-    /// and how many people it is.
-    pub fn lowest_levels(&self, labels: &[Vec<u32>]) -> impl Iterator<Item = (Vec<u8>, u64)> {
-        let lowest = |row: usize| {
-            let of_attribute = |(labels, fitting): (&Vec<u32>, &Vec<Vec<Rows>>)| {
-                let fits = |level: &usize| fitting[*level][labels[*level] as usize].has(row);
-                (0..labels.len()).find(fits).expect("everything fits *") as u8
-            };
-            labels.iter().zip(&self.fitting).map(of_attribute).collect()
+    /// Whether records that are published alike under one scheme are all whom that fits.
+    pub fn is_table(&self) -> bool {
+        self.is_table
+    }
+
+    pub fn n_rows(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// The values of a row.
+    pub fn codes(&self, row: usize) -> &[Code] {
+        let n_attributes = self.fitting.len();
+        &self.codes[row * n_attributes..][..n_attributes]
+    }
+
+    /// How many people a row is.
+    pub fn size(&self, row: usize) -> u64 {
+        self.sizes[row]
+    }
+
+    /// By value of the dictionary, the lowest level at which it fits the labels of an attribute, one per level; of values
+    /// that no row has, the top.
+    pub fn lowest_levels(&self, attribute: usize, labels: impl ExactSizeIterator<Item = u32>) -> Vec<u8> {
+        let top = labels.len() as u8 - 1;
+        let labels: Vec<u32> = labels.collect();
+        let fits = |level: u8, row: usize| {
+            let level = usize::from(level);
+            self.fitting[attribute][level][labels[level] as usize].has(row)
         };
-        self.sizes.iter().enumerate().map(move |(row, &size)| (lowest(row), size))
+        let lowest = |row: &Option<usize>| row.and_then(|row| (0..top).find(|&level| fits(level, row)));
+        self.a_row_with[attribute].iter().map(|row| lowest(row).unwrap_or(top)).collect()
     }
 
     fn count(&self, labels: &[(u8, u32)]) -> u64 {
@@ -163,25 +211,7 @@ impl Dictionary {
             .iter()
             .zip(&self.fitting)
             .map(|(&(level, label), of_attribute)| &of_attribute[usize::from(level)][label as usize]);
-        self.size_of(&rows.collect::<Vec<_>>())
-    }
-
-    fn size_of(&self, rows: &[&Rows]) -> u64 {
-        let first = rows.iter().map(|rows| rows.first).max().unwrap_or(0);
-        let end = rows.iter().map(|rows| rows.end()).min().unwrap_or(self.size_of_word.len());
-        let mut size = 0;
-        for word in first..end {
-            let mut bits = rows.iter().fold(u64::MAX, |bits, rows| bits & rows.words[word - rows.first]);
-            if bits == u64::MAX {
-                size += self.size_of_word[word];
-                continue;
-            }
-            while bits != 0 {
-                size += self.sizes.get(word * 64 + bits.trailing_zeros() as usize).unwrap_or(&0);
-                bits &= bits - 1;
-            }
-        }
-        size.max(1)
+        size_of(&rows.collect::<Vec<_>>(), &self.sizes, &self.size_of_word)
     }
 
     /// The labels side by side, each as its number among those of all levels.
@@ -192,6 +222,25 @@ impl Dictionary {
         };
         Some(places.fold(0, place))
     }
+}
+
+/// How many people are in all of some rows; at least 1.
+fn size_of(rows: &[&Rows], sizes: &[u64], size_of_word: &[u64]) -> u64 {
+    let first = rows.iter().map(|rows| rows.first).max().unwrap_or(0);
+    let end = rows.iter().map(|rows| rows.end()).min().unwrap_or(size_of_word.len());
+    let mut size = 0;
+    for (word, size_of_all) in size_of_word.iter().enumerate().take(end).skip(first) {
+        let mut bits = rows.iter().fold(u64::MAX, |bits, rows| bits & rows.words[word - rows.first]);
+        if bits == u64::MAX {
+            size += size_of_all;
+            continue;
+        }
+        while bits != 0 {
+            size += sizes.get(word * 64 + bits.trailing_zeros() as usize).unwrap_or(&0);
+            bits &= bits - 1;
+        }
+    }
+    size.max(1)
 }
 
 fn united<'a>(of: impl Iterator<Item = &'a Rows>, n_words: usize) -> Rows {
@@ -224,18 +273,18 @@ fn similar(hierarchy: &Hierarchy, fit: Match) -> Result<Option<Vec<Vec<usize>>>>
 /// By level and label of an attribute, the rows that fit.
 ///
 /// A value fits a label where it fits one of the values below it, so that more fit a label than any below it.
-fn fitting(rows: &[Vec<usize>], a: usize, hierarchy: &Hierarchy, similar: Option<&[Vec<usize>]>) -> Vec<Vec<Rows>> {
-    let n_words = rows.len().div_ceil(64);
-    let mut of_value = vec![Vec::new(); hierarchy.level(0).len()];
-    for (row, codes) in rows.iter().enumerate() {
-        of_value[codes[a]].push(row);
-    }
+fn fitting(
+    rows_with: &[Vec<usize>],
+    n_words: usize,
+    hierarchy: &Hierarchy,
+    similar: Option<&[Vec<usize>]>,
+) -> Vec<Vec<Rows>> {
     let of_level = |level: &Values| {
         let mut below = vec![Vec::new(); level.len()];
         level.of_base().iter().enumerate().for_each(|(value, label)| below[label.index()].push(value));
         let of_label = |values: &Vec<usize>| {
             let mut words = vec![0u64; n_words];
-            let mut add = |value: usize| of_value[value].iter().for_each(|row| words[row / 64] |= 1 << (row % 64));
+            let mut add = |value: usize| rows_with[value].iter().for_each(|row| words[row / 64] |= 1 << (row % 64));
             for &value in values {
                 match similar {
                     Some(similar) => similar[value].iter().for_each(|&value| add(value)),

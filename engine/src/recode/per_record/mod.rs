@@ -11,16 +11,19 @@ pub mod jaro;
 pub mod dictionary;
 pub mod search;
 
+use std::cmp::Reverse;
+
 use rustc_hash::FxHashMap;
 
 use crate::counts::GroupCounts;
 use crate::error::{Error, ErrorKind, Result, unknown};
-use crate::hierarchy::Hierarchy;
+use crate::hierarchy::{Hierarchy, Values};
 use crate::random::Random;
 use crate::recode::partition::{Watch, closest_common_ancestor};
 use crate::recode::per_record::dictionary::{Dictionary, Match};
 use crate::recode::per_record::search::{Found, Landscape};
 use crate::recode::{Cell, Recoding, Share, Span, numbered};
+use crate::scheme::Scheme;
 use crate::table::Code;
 
 /// How much a generalization is worth: a sum over the attributes, where a published value has n of the attribute's m
@@ -284,6 +287,7 @@ impl<'a> Problem<'a> {
                 label: label(level),
                 utility: self.utility[a][level][label(level) as usize],
                 sensitivity: self.sensitivity[a][level][label(level) as usize],
+                n_fitting: self.dictionary.n_fitting_alone(a, level, label(level)),
                 price: f64::INFINITY,
             };
             let mut chain: Vec<Rung> = (0..self.hierarchies[a].n_levels()).map(rung).collect();
@@ -298,18 +302,36 @@ impl<'a> Problem<'a> {
             chain
         });
         let chains: Vec<Vec<Rung>> = chains.collect();
-        let labels = Vec::with_capacity(chains.len());
-        Record { chains, risk_model: self.risk_model, dictionary: &mut self.dictionary, labels, near: None }
+        let labels = vec![(0, 0); chains.len()];
+        let order = (0..chains.len()).collect();
+        Record { chains, order, risk_model: self.risk_model, dictionary: &mut self.dictionary, labels }
     }
 
     /// Solves every group of equal records; none where nothing will do.
     pub fn solve_all(&mut self, counts: &GroupCounts, goal: Goal, watch: &Watch) -> Result<Vec<Option<Vec<u8>>>> {
+        self.solve_after(counts, goal, &[], watch)
+    }
+
+    /// The same after a goal of the same kind that allowed all that this one does: what was best then and is allowed
+    /// still, is best now.
+    pub fn solve_after(
+        &mut self,
+        counts: &GroupCounts,
+        goal: Goal,
+        before: &[Option<Vec<u8>>],
+        watch: &Watch,
+    ) -> Result<Vec<Option<Vec<u8>>>> {
         let mut solved = Vec::with_capacity(counts.n_groups());
         for group in 0..counts.n_groups() {
             if group % 256 == 0 {
                 watch.check()?;
             }
-            solved.push(search::optimum(&mut self.record(counts.codes(group)), goal).levels);
+            let mut record = self.record(counts.codes(group));
+            let before = before.get(group).cloned().flatten().filter(|levels| {
+                let (risk, utility) = (record.risk(levels), record.utility(levels));
+                goal.cost(risk, utility).is_some()
+            });
+            solved.push(before.or_else(|| search::optimum(&mut record, goal).levels));
             (watch.progress)(counts.size(group));
         }
         Ok(solved)
@@ -341,6 +363,41 @@ impl<'a> Problem<'a> {
             points.push(Point { risk, utility, n_records, sensitivity: 0, n_fitting });
         }
         points
+    }
+
+    /// The same for a scheme of the lattice, nothing suppressed.
+    pub fn points_of_scheme(&self, counts: &GroupCounts, scheme: &Scheme) -> Vec<Point> {
+        let levels: Vec<&Values> = self.hierarchies.iter().enumerate().map(|(a, h)| h.level(scheme.level(a))).collect();
+        let bits = |level: &&Values| usize::BITS - level.len().leading_zeros();
+        assert!(levels.iter().map(bits).sum::<u32>() <= u128::BITS, "the labels of a group fit one key");
+        let label = |base: usize, a: usize| levels[a].of_base()[counts.codes(base)[a].index()];
+        let key = |base: usize| {
+            levels.iter().enumerate().fold(0u128, |key, (a, level)| key << bits(level) | u128::from(label(base, a).0))
+        };
+        let mut groups: FxHashMap<u128, (usize, u64)> = FxHashMap::default();
+        for base in 0..counts.n_groups() {
+            groups.entry(key(base)).or_insert((base, 0)).1 += counts.size(base);
+        }
+        let mut groups: Vec<(usize, u64)> = groups.into_values().collect();
+        // The order of a hash table is nobody's business.
+        groups.sort_unstable();
+        let point = |(base, n_records): (usize, u64)| {
+            let of_label = |a: usize| (scheme.level(a), label(base, a));
+            let labels = (0..levels.len()).map(of_label);
+            let utility =
+                labels.clone().enumerate().map(|(a, (level, code))| self.utility[a][level][code.index()]).sum();
+            let of_sensitivity = |(a, (level, code)): (usize, (usize, Code))| self.sensitivity[a][level][code.index()];
+            let sensitivity = labels.clone().enumerate().map(of_sensitivity).sum();
+            let n_fitting = match self.dictionary.is_table() {
+                true => n_records,
+                false => {
+                    let spans: Vec<Span> = labels.map(|(level, code)| Span::Label(level as u8, code)).collect();
+                    self.dictionary.n_fitting_spans(&spans.iter().collect::<Vec<_>>())
+                }
+            };
+            Point { risk: self.risk_model.of(sensitivity, n_fitting), utility, n_records, sensitivity, n_fitting }
+        };
+        groups.into_iter().map(point).collect()
     }
 
     /// The utility and the sensitivity of a cell.
@@ -383,6 +440,8 @@ struct Rung {
     label: u32,
     utility: i64,
     sensitivity: u64,
+    /// How many people it fits.
+    n_fitting: u64,
     /// The least sensitivity per utility with which more can be said.
     price: f64,
 }
@@ -391,12 +450,12 @@ struct Rung {
 pub struct Record<'a> {
     /// By attribute and level.
     chains: Vec<Vec<Rung>>,
+    /// Which attribute of the table each chain is of.
+    order: Vec<usize>,
     risk_model: Risk,
     dictionary: &'a mut Dictionary,
     /// Room for the labels of one generalization.
     labels: Vec<(u8, u32)>,
-    /// Of the rows of the dictionary that matter, the lowest levels at which each fits, and how many people it is.
-    near: Option<Vec<(Vec<u8>, u64)>>,
 }
 
 impl Record<'_> {
@@ -422,10 +481,15 @@ impl Record<'_> {
 
     /// How many people a generalization fits.
     pub fn n_fitting(&mut self, levels: &[u8]) -> u64 {
-        self.labels.clear();
-        let of = self.chains.iter().zip(levels).map(|(chain, &level)| (level, chain[usize::from(level)].label));
-        self.labels.extend(of);
+        for ((chain, &level), &attribute) in self.chains.iter().zip(levels).zip(&self.order) {
+            self.labels[attribute] = (level, chain[usize::from(level)].label);
+        }
         self.dictionary.n_fitting(&self.labels)
+    }
+
+    /// How many people fit one value of a generalization, whatever the others.
+    fn n_fitting_alone(&self, attribute: usize, level: u8) -> u64 {
+        self.chains[attribute][usize::from(level)].n_fitting
     }
 
     /// How many generalizations there are.
@@ -433,40 +497,62 @@ impl Record<'_> {
         self.chains.iter().map(|chain| chain.len() as f64).product()
     }
 
-    /// Keeps the rows of the dictionary that fit some generalization with enough utility: the most specific one that a
-    /// row fits has the lowest level of each attribute at which it does.
-    fn keep_near(&mut self, needed: i64) {
-        let labels: Vec<Vec<u32>> =
-            self.chains.iter().map(|chain| chain.iter().map(|rung| rung.label).collect()).collect();
-        let utility = |levels: &[u8]| self.rungs(levels).map(|rung| rung.utility).sum::<i64>();
-        let near = self.dictionary.lowest_levels(&labels).filter(|(levels, _)| utility(levels) >= needed).collect();
-        self.near = Some(near);
+    /// Puts the attributes in an order; `order` has places of what is there now.
+    fn arrange(&mut self, order: &[usize]) {
+        self.chains = order.iter().map(|&place| std::mem::take(&mut self.chains[place])).collect();
+        self.order = order.iter().map(|&place| self.order[place]).collect();
     }
 
-    fn has_near(&self) -> bool {
-        self.near.is_some()
+    /// Levels of the attributes as they are now, in the order of the table.
+    fn in_order_of_table(&self, levels: &[u8]) -> Vec<u8> {
+        let mut of_table = vec![0; levels.len()];
+        self.order.iter().zip(levels).for_each(|(&attribute, &level)| of_table[attribute] = level);
+        of_table
     }
 
-    fn forget_near(&mut self) {
-        self.near = None;
+    /// Puts the attributes back where they were.
+    fn restore(&mut self) {
+        let mut places: Vec<usize> = (0..self.chains.len()).collect();
+        places.sort_by_key(|&place| self.order[place]);
+        self.arrange(&places);
     }
 
-    /// Of the rows that were kept, the people who fit something with enough utility below a corner of which the
-    /// attributes before `first` are fixed. Where the corner has enough itself, these are all whom it fits.
-    fn n_near(&self, corner: &[u8], first: usize, needed: i64) -> u64 {
-        let fixed: i64 = self.rungs(corner).take(first).map(|rung| rung.utility).sum();
-        let fits = |levels: &[u8]| {
-            levels.iter().zip(corner).all(|(level, corner)| level <= corner)
-                && fixed + self.rungs(levels).skip(first).map(|rung| rung.utility).sum::<i64>() >= needed
-        };
-        let near = self.near.as_ref().expect("rows were kept");
-        near.iter().filter(|(levels, _)| fits(levels)).map(|(_, size)| size).sum::<u64>().max(1)
+    /// Puts the attributes first that have the most to say: what is fixed early then decides the most.
+    fn arrange_by_sensitivity(&mut self) {
+        let mut places: Vec<usize> = (0..self.chains.len()).collect();
+        places.sort_by_key(|&place| Reverse(self.chains[place][0].sensitivity));
+        self.arrange(&places);
+    }
+
+    /// The rows of the dictionary that fit some generalization with enough utility: the most specific one that a row fits
+    /// has the lowest level of each attribute at which it does.
+    fn near(&self, needed: i64) -> Near {
+        // By attribute and value of the dictionary.
+        let lowest: Vec<Vec<u8>> = (self.chains.iter().zip(&self.order))
+            .map(|(chain, &a)| self.dictionary.lowest_levels(a, chain.iter().map(|rung| rung.label)))
+            .collect();
+        let mut near = Near { n_attributes: self.chains.len(), ..Near::default() };
+        for row in 0..self.dictionary.n_rows() {
+            let codes = self.dictionary.codes(row);
+            let levels = || self.order.iter().zip(&lowest).map(|(&a, lowest)| lowest[codes[a].index()]);
+            let utilities = || self.chains.iter().zip(levels()).map(|(chain, level)| chain[usize::from(level)].utility);
+            if utilities().sum::<i64>() >= needed {
+                near.levels.extend(levels());
+                near.utilities.extend(utilities());
+                near.sizes.push(self.dictionary.size(row));
+            }
+        }
+        near
+    }
+
+    /// The utility of the attributes before `first`.
+    fn utility_before(&self, corner: &[u8], first: usize) -> i64 {
+        self.rungs(corner).take(first).map(|rung| rung.utility).sum()
     }
 
     /// The most utility below a corner of which the attributes before `first` are fixed.
     fn utility_below(&self, corner: &[u8], first: usize) -> i64 {
-        let fixed: i64 = self.rungs(corner).take(first).map(|rung| rung.utility).sum();
-        fixed + self.chains[first..].iter().map(|chain| chain[0].utility).sum::<i64>()
+        self.utility_before(corner, first) + self.chains[first..].iter().map(|chain| chain[0].utility).sum::<i64>()
     }
 
     /// The most sensitivity below a corner of which the attributes before `first` are fixed.
@@ -514,6 +600,46 @@ impl Record<'_> {
             }
         }
         true
+    }
+}
+
+/// The rows of a dictionary that matter for a record.
+#[derive(Default)]
+struct Near {
+    n_attributes: usize,
+    /// Row by row, the lowest level of each attribute at which it fits, and the utility there.
+    levels: Vec<u8>,
+    utilities: Vec<i64>,
+    /// By row.
+    sizes: Vec<u64>,
+}
+
+impl Near {
+    fn n_rows(&self) -> usize {
+        self.sizes.len()
+    }
+
+    fn size(&self, row: u32) -> u64 {
+        self.sizes[row as usize]
+    }
+
+    fn of<'a, T>(&self, what: &'a [T], row: u32) -> &'a [T] {
+        &what[row as usize * self.n_attributes..][..self.n_attributes]
+    }
+
+    /// Whether a row fits something below a corner that has so much utility in the attributes from `first` on. Where the
+    /// corner has it itself, these are all rows that fit.
+    fn fits(&self, row: u32, corner: &[u8], first: usize, needed: i64) -> bool {
+        self.of(&self.levels, row).iter().zip(corner).all(|(level, corner)| level <= corner)
+            && self.of(&self.utilities, row)[first..].iter().sum::<i64>() >= needed
+    }
+
+    /// Moves a corner down to where it still fits all of these rows, if it did.
+    fn lower_to_all(&self, rows: &[u32], corner: &mut [u8], first: usize) {
+        for (attribute, level) in corner.iter_mut().enumerate().skip(first) {
+            let highest = rows.iter().map(|&row| self.of(&self.levels, row)[attribute]).max();
+            *level = highest.unwrap_or(0).min(*level);
+        }
     }
 }
 
