@@ -830,9 +830,10 @@ async fn events(State(server): Shared, InPath(id): InPath<String>) -> Answered {
             return None;
         }
         loop {
-            let document = job.to_json();
-            let is_over = job.state().is_over();
-            let text = document.to_string();
+            // One look at the state: it may change between two.
+            let state = job.state();
+            let is_over = state.is_over();
+            let text = job.to_json_as(state).to_string();
             if text != last {
                 last.clone_from(&text);
                 let name = if is_over { "end" } else { "progress" };

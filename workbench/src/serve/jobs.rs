@@ -68,7 +68,11 @@ impl Job {
     }
 
     pub fn to_json(&self) -> Value {
-        let state = self.state();
+        self.to_json_as(self.state())
+    }
+
+    /// The job as it was in a state that it may have left meanwhile.
+    pub fn to_json_as(&self, state: State) -> Value {
         let progress = self
             .watch
             .progress()
