@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use incrowd::recode::per_record::dictionary::Match;
-use incrowd::recode::per_record::{Goal, Problem, Risk, Search, Sensitivities, Utility};
+use incrowd::recode::per_record::search::Landscape;
+use incrowd::recode::per_record::{Goal, Problem, Risk, Search, Sensitivities, UTILITY_ONE, Utility};
 use incrowd::{Counter, GroupCounts, Hierarchy, Missing, Result, Rule};
 use serde_json::{Value, json};
 
@@ -38,11 +39,29 @@ pub fn measure(
         let clock = Clock::start();
         let mut solved = problem(risk)?;
         let goal = Goal::LeastRisk { utility_at_least: (solved.greatest_utility() as f64 * share).ceil() as i64 };
-        let mut n_visited = 0;
+        let (mut n_visited, mut risk_of_all) = (0, 0.0);
         for &group in &groups {
-            n_visited += Search::Optimum.solve(&mut solved.record(counts.codes(group)), goal).n_visited;
+            let mut record = solved.record(counts.codes(group));
+            let found = Search::Optimum.solve(&mut record, goal);
+            n_visited += found.n_visited;
+            risk_of_all += found.levels.map_or(0.0, |levels| record.risk(&levels));
         }
         let (cpu_s, _) = clock.stop();
+        // The other two goals, asked for about the same: the mean risk, and a λ by which it weighs as much as utility.
+        let risk_at_most = risk_of_all / groups.len() as f64;
+        let lambda = risk_at_most.abs() / (solved.greatest_utility() as f64 / UTILITY_ONE as f64 * share);
+        let mut others = Vec::new();
+        for other in [Goal::MostUtility { risk_at_most }, Goal::Scalar { lambda }] {
+            let clock = Clock::start();
+            let mut solved = problem(risk)?;
+            let mut n_visited = 0;
+            for &group in &groups {
+                n_visited += Search::Optimum.solve(&mut solved.record(counts.codes(group)), other).n_visited;
+            }
+            let (cpu_s, _) = clock.stop();
+            let n = groups.len() as f64;
+            others.push(json!({ "cpu_s": cpu_s, "us_per_record": cpu_s * 1e6 / n, "nodes": n_visited as f64 / n }));
+        }
         let evenly = |n: usize| groups.iter().copied().step_by(groups.len().div_ceil(n));
         let is_compared = risk != Risk::Entropic && hierarchies.len() <= N_ATTRIBUTES_COMPARED;
         let (mut n_best_first, mut n_more) = (Mean::default(), 0);
@@ -66,6 +85,8 @@ pub fn measure(
             "nodes_optimum": n_visited as f64 / groups.len() as f64,
             "nodes_best_first": n_best_first.value(),
             "nodes_walk": n_walk.value(),
+            "dual": others[0],
+            "scalar": others[1],
             "n_records_best_first": n_best_first.n,
             "n_records_walked": n_walk.n,
             "n_records_with_more_nodes_than_best_first": n_more,

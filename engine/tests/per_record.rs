@@ -111,9 +111,11 @@ proptest! {
                 let mut record = problem.record(made.counts.codes(group));
                 for goal in goals(&mut record, share) {
                     let least = least_cost(&mut record, goal);
-                    let by_rows = optimum_by(&mut record, goal, true).levels;
-                    let by_rows = by_rows.and_then(|levels| cost(&mut record, &levels, goal));
-                    prop_assert_eq!(by_rows, least, "by rows {:?} {:?} {:?}", utility, risk, goal);
+                    for n_small in [0, 3, usize::MAX] {
+                        let by_rows = optimum_by(&mut record, goal, Some(n_small)).levels;
+                        let by_rows = by_rows.and_then(|levels| cost(&mut record, &levels, goal));
+                        prop_assert_eq!(by_rows, least, "by rows {} {:?} {:?} {:?}", n_small, utility, risk, goal);
+                    }
                     for search in Search::ALL.into_iter().filter(|search| search.is_exact(risk, goal)) {
                         let found = search.solve(&mut record, goal);
                         let found = found.levels.and_then(|levels| cost(&mut record, &levels, goal));
@@ -144,7 +146,7 @@ proptest! {
                 let (n_least, with_ties) = up_to_least_risk(&mut record, goal);
                 prop_assert!(theirs <= with_ties);
                 let theirs = if n_least > 1 { with_ties } else { theirs };
-                for by_rows in [false, true] {
+                for by_rows in [None, Some(0), Some(3), Some(usize::MAX)] {
                     let ours = optimum_by(&mut record, goal, by_rows).n_visited;
                     prop_assert!(ours <= theirs, "{} > {} for {:?} {:?} {:?}", ours, theirs, utility, risk, goal);
                 }
@@ -211,7 +213,7 @@ proptest! {
     fn grouped_records_have_k_and_only_rise(table in small_tables(), k in 1..9u64, share in 0.0..1.0f64) {
         let made = table.make();
         prop_assume!(k <= made.counts.n_records());
-        let mut problem = problem(&made, Utility::LogLeaves, Risk::Sensitivity, 1);
+        let problem = problem(&made, Utility::LogLeaves, Risk::Sensitivity, 1);
         let goal = Goal::LeastRisk { utility_at_least: (problem.greatest_utility() as f64 * share) as i64 };
         let solved = problem.solve_all(&made.counts, goal, &Watch::default()).expect("nobody stops it");
         let before: Vec<Vec<u8>> = solved.into_iter().map(|levels| levels.expect("within reach")).collect();

@@ -235,7 +235,7 @@ impl Outcome {
 /// Solves every record for a share of its utility, which can always be had.
 pub fn recoded(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Result<Recoding> {
     let (utility_model, risk_model) = args.models()?;
-    let mut problem = args.problem(counted, utility_model, risk_model)?;
+    let problem = args.problem(counted, utility_model, risk_model)?;
     let goal = args.goal(&problem)?;
     let watch = Watch { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
     let solved = problem.solve_all(&counted.counts, goal, &watch)?;
@@ -246,7 +246,7 @@ pub fn recoded(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Re
 /// Solves every record, and groups them where that is asked for.
 pub fn make(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Result<Outcome> {
     let (utility_model, risk_model) = args.models()?;
-    let mut problem = args.problem(counted, utility_model, risk_model)?;
+    let problem = args.problem(counted, utility_model, risk_model)?;
     let goal = args.goal(&problem)?;
     let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
     let greatest = problem.greatest_utility();

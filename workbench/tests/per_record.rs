@@ -319,11 +319,19 @@ fn figure_7_on_adult() {
             let mut record = problem.record(counts.codes(group));
             for tenth in [1, 3, 5, 7, 9] {
                 let goal = Goal::LeastRisk { utility_at_least: greatest / 10 * tenth };
-                let by_label = optimum_by(&mut record, goal, false);
-                let by_row = optimum_by(&mut record, goal, true);
+                let by_label = optimum_by(&mut record, goal, None);
+                let by_row = optimum_by(&mut record, goal, Some(0));
                 let mut risk_of = |levels: &Option<Vec<u8>>| record.risk(levels.as_ref().expect("within reach"));
                 let least = risk_of(&by_label.levels);
                 assert_eq!(risk_of(&by_row.levels), least);
+                // The other two goals, asked for about the same.
+                for goal in [Goal::MostUtility { risk_at_most: least }, Goal::Scalar { lambda: least.abs() / 10.0 }] {
+                    let [by_label, by_row] = [None, Some(0)].map(|by_rows| {
+                        let levels = optimum_by(&mut record, goal, by_rows).levels.expect("within reach");
+                        goal.cost(record.risk(&levels), record.utility(&levels)).expect("it will do")
+                    });
+                    assert_eq!(by_label, by_row);
+                }
                 if Search::BestFirst.is_exact(risk, goal) {
                     let theirs = Search::BestFirst.solve(&mut record, goal);
                     assert_eq!(record.risk(&theirs.levels.expect("within reach")), least);

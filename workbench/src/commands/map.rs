@@ -168,7 +168,7 @@ fn places(args: &Args, methods: &[Method], counted: &Counted, talk: &Talk) -> Re
 
 /// The records generalized one by one to the least risk by a model, for several shares of the utility.
 fn one_by_one(args: &Args, counted: &Counted, utility: Utility, risk: Risk) -> Result<Vec<Place>> {
-    let mut problem = args.per_record.problem(counted, utility, risk)?;
+    let problem = args.per_record.problem(counted, utility, risk)?;
     let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
     let mut solved = Vec::new();
     let place = |tenth: i64| {

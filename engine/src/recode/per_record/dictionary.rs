@@ -43,9 +43,11 @@ pub struct Dictionary {
     /// By attribute, how many bits name a label of any level, and the number of each level's first; none where a
     /// record's labels do not fit one key.
     places: Option<Vec<(u32, Vec<u128>)>>,
-    /// What was asked before.
-    known: FxHashMap<u128, u64>,
 }
+
+/// What was asked before.
+#[derive(Debug, Default)]
+pub struct Known(FxHashMap<u128, u64>);
 
 /// Some rows, as bits; words without a row at either end are left out.
 #[derive(Clone, Debug, Default)]
@@ -133,21 +135,21 @@ impl Dictionary {
         let of_level = |of_level: &Vec<Rows>| of_level.iter().map(size).collect();
         let of_attribute = |of_attribute: &Vec<Vec<Rows>>| of_attribute.iter().map(of_level).collect();
         let sizes_alone = of_labels.iter().map(of_attribute).collect();
-        let (fitting, known) = (of_labels, FxHashMap::default());
+        let fitting = of_labels;
         let is_table = counts.population().is_none() && fit == Match::Exact;
-        Ok(Dictionary { codes, a_row_with, sizes, is_table, size_of_word, fitting, sizes_alone, places, known })
+        Ok(Dictionary { codes, a_row_with, sizes, is_table, size_of_word, fitting, sizes_alone, places })
     }
 
     /// How many people fit a record that is published with these labels, one per attribute as level and label; at least 1:
     /// the person is there, even where the dictionary lacks them.
-    pub fn n_fitting(&mut self, labels: &[(u8, u32)]) -> u64 {
+    pub fn n_fitting(&self, labels: &[(u8, u32)], known: &mut Known) -> u64 {
         let Some(key) = self.key(labels) else { return self.count(labels) };
-        if let Some(&n) = self.known.get(&key) {
+        if let Some(&n) = known.0.get(&key) {
             return n;
         }
         let n = self.count(labels);
-        if self.known.len() < N_KNOWN_MAX {
-            self.known.insert(key, n);
+        if known.0.len() < N_KNOWN_MAX / rayon::current_num_threads() {
+            known.0.insert(key, n);
         }
         n
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::recode::per_record::{Goal, Near, Record, Risk, UTILITY_ONE};
+use crate::recode::per_record::{Goal, NAtLevels, Near, Record, Risk, UTILITY_ONE};
 
 /// The generalizations of a record and what each is worth, however that is known.
 pub trait Landscape {
@@ -201,7 +201,8 @@ fn cube(levels: &[u8], tops: &[u8]) -> Vec<Vec<u8>> {
 /// several have exactly the least risk, that holds for a `best_first` that comes to the best of them last.
 pub fn optimum(record: &mut Record, goal: Goal) -> Found {
     let by_rows = record.n_generalizations() > N_GENERALIZATIONS_BY_LABEL;
-    optimum_by(record, goal, by_rows)
+    let n_small = if matches!(goal, Goal::Scalar { .. }) { 0 } else { N_ROWS_SMALL };
+    optimum_by(record, goal, by_rows.then_some(n_small))
 }
 
 /// In larger lattices than this, looking at all rows of the dictionary once per record pays. In smaller ones, other records
@@ -209,80 +210,116 @@ pub fn optimum(record: &mut Record, goal: Goal) -> Found {
 /// table with 390,625 eight times faster by row.
 const N_GENERALIZATIONS_BY_LABEL: f64 = 100_000.0;
 
-/// The same, counting by label or by row: for the least risk, only rows count that are near enough to the record to fit
-/// something with enough utility. Those are few, and whatever is too specific for them to fit has no crowd to hope for.
-pub fn optimum_by(record: &mut Record, goal: Goal, by_rows: bool) -> Found {
+/// Beyond this many rows of a box it pays to count how many of them each level of each attribute leaves; for the scalar
+/// form it pays always.
+const N_ROWS_SMALL: usize = 8;
+
+/// The same, counting by label or by row: only rows count that are near enough to the record to fit something with enough
+/// utility. Those are few, and whatever is too specific for them to fit has no crowd to hope for. Boxes with at most so
+/// many rows as given are looked at without counting levels.
+pub fn optimum_by(record: &mut Record, goal: Goal, by_rows: Option<usize>) -> Found {
     record.arrange_by_sensitivity();
-    let near = match goal {
-        Goal::LeastRisk { utility_at_least } if by_rows => Some(record.near(utility_at_least)),
-        _ => None,
-    };
-    let rows: Vec<u32> = near.iter().flat_map(|near| 0..near.n_rows() as u32).collect();
-    let whole = Crowd { rows: 0..rows.len(), n_at_most: u64::MAX };
-    let mut search = Boxes {
-        goal,
-        near,
-        rows,
-        best: None,
-        n_visited: 0,
-        corners: Vec::new(),
-        crowds: Vec::new(),
-        queue: BinaryHeap::new(),
-    };
     let n = record.n_attributes();
     let mut corner: Vec<u8> = (0..n).map(|attribute| record.top(attribute)).collect();
-    search.look(record, &mut corner, 0, &whole);
-    while let Some(Reverse((Ordered(bound), _, place, first))) = search.queue.pop() {
+    let mut search = Boxes::new(record, goal);
+    if let Some(n_small) = by_rows {
+        search.n_small = n_small;
+        search.near = Some(record.near(search.needed));
+        search.dive(record);
+    }
+    let rows = search.all_rows();
+    search.open(record, &mut corner, OneBox { first: 0, rows, n_at_most: u64::MAX, is_counted: false });
+    while let Some(Reverse((Ordered(bound), _, place))) = search.queue.pop() {
         if search.is_hopeless(bound) {
             break;
         }
         let place = place as usize;
-        let crowd = search.crowds[place].clone();
-        for attribute in usize::from(first)..n {
-            // No other box can be better than this one's bound.
-            if search.is_hopeless(bound) {
-                break;
-            }
-            corner.copy_from_slice(&search.corners[place * n..][..n]);
-            if corner[attribute] > 0 {
-                corner[attribute] -= 1;
-                search.look(record, &mut corner, attribute, &crowd);
+        let is_counted = search.boxes[place].is_counted;
+        if !is_counted {
+            let Some(bound) = search.count(record, place) else { continue };
+            if search.queue.peek().is_some_and(|Reverse((next, ..))| *next < Ordered(bound)) {
+                search.push(record, place, bound);
+                continue;
             }
         }
+        search.split(record, place, !is_counted);
     }
     let levels = search.best.map(|(_, levels)| record.in_order_of_table(&levels));
     record.restore();
     Found { levels, n_visited: search.n_visited }
 }
 
-/// Whom something in a box may fit.
+/// A most general corner and everything below it, the attributes before `first` fixed.
 #[derive(Clone)]
-struct Crowd {
-    /// Of the rows that the search keeps.
+struct OneBox {
+    first: usize,
+    /// The rows that may fit something in it, of those that the search keeps: its own once it is counted, and till then
+    /// those of the box that it is part of.
     rows: Range<usize>,
     n_at_most: u64,
+    is_counted: bool,
 }
 
 struct Boxes {
     goal: Goal,
+    /// The least risk that there can be.
+    risk_at_least: f64,
+    /// The utility that a generalization must have to be better than the best so far.
+    needed: i64,
     near: Option<Near>,
+    n_small: usize,
     /// Rows of `near`, those of each box one after the other.
     rows: Vec<u32>,
     best: Option<(f64, Vec<u8>)>,
     n_visited: usize,
+    boxes: Vec<OneBox>,
     /// Level by level, one corner after the other.
     corners: Vec<u8>,
-    /// One per corner.
-    crowds: Vec<Crowd>,
-    /// What a box can cost at least, how much utility its corner lacks, where that is, and its first attribute that is
-    /// not fixed.
-    queue: BinaryHeap<Reverse<(Ordered, i64, u32, u16)>>,
+    /// What a box can cost at least, how much utility its corner lacks, and which it is.
+    queue: BinaryHeap<Reverse<(Ordered, i64, u32)>>,
+    /// How many people of the box at hand fit up to each level of each attribute.
+    n_at_levels: NAtLevels,
 }
 
 /// Sums of rounded products may be off by this share; a bound stays below what it bounds.
 const ROUNDING: f64 = 1e-12;
 
 impl Boxes {
+    fn new(record: &mut Record, goal: Goal) -> Boxes {
+        let (tops, bottom) = (record.tops(), vec![0; record.n_attributes()]);
+        let risk_at_least = match record.risk_model() {
+            Risk::Entropic => Risk::Entropic.of(record.sensitivity(&bottom), record.n_fitting(&tops)),
+            _ => 0.0,
+        };
+        let needed = match goal {
+            Goal::LeastRisk { utility_at_least } => utility_at_least,
+            _ => record.utility(&tops),
+        };
+        Boxes {
+            goal,
+            risk_at_least,
+            needed,
+            near: None,
+            n_small: 0,
+            rows: Vec::new(),
+            best: None,
+            n_visited: 0,
+            boxes: Vec::new(),
+            corners: Vec::new(),
+            queue: BinaryHeap::new(),
+            n_at_levels: NAtLevels::default(),
+        }
+    }
+
+    /// The rows that are near enough for what is needed now.
+    fn all_rows(&mut self) -> Range<usize> {
+        if let Some(near) = &self.near {
+            self.rows = (0..near.n_rows() as u32).filter(|&row| near.utility_from(row, 0) >= self.needed).collect();
+            near.count_levels(&self.rows, near.tops(), 0, &mut self.n_at_levels);
+        }
+        0..self.rows.len()
+    }
+
     /// Whether nothing can come of boxes with this bound.
     fn is_hopeless(&self, bound: f64) -> bool {
         match self.goal {
@@ -292,66 +329,170 @@ impl Boxes {
         }
     }
 
-    /// The utility that a generalization must have to be better than the best so far.
-    fn utility_needed(&self) -> i64 {
-        match (self.goal, &self.best) {
-            (Goal::LeastRisk { utility_at_least }, _) => utility_at_least,
-            (Goal::MostUtility { .. }, Some((cost, _))) => -cost as i64 + 1,
-            _ => i64::MIN,
+    /// Keeps what is better than the best so far, and with it what is needed to be better still.
+    fn consider(&mut self, levels: &[u8], risk: f64, utility: i64) {
+        let Some(cost) = self.goal.cost(risk, utility) else { return };
+        if self.best.as_ref().is_some_and(|(least, _)| cost >= *least) {
+            return;
+        }
+        self.best = Some((cost, levels.to_vec()));
+        match self.goal {
+            Goal::LeastRisk { .. } => {}
+            Goal::MostUtility { .. } => self.needed = utility + 1,
+            Goal::Scalar { lambda } => {
+                // Less utility than this cannot be made up for by less risk. (The cast has its ends where floats have not.)
+                let needed = (self.risk_at_least - cost) / lambda * UTILITY_ONE as f64;
+                let rounding = (self.risk_at_least.abs() + cost.abs()) / lambda * UTILITY_ONE as f64 * 1e-9;
+                if needed.is_finite() && rounding.is_finite() {
+                    self.needed = self.needed.max((needed - rounding).floor() as i64 - 1);
+                }
+            }
         }
     }
 
-    /// Looks at the corner of a box, of which the attributes before `first` are fixed, and keeps the box if there may be
-    /// something better inside. The box is part of one that may fit `whom`.
-    fn look(&mut self, record: &mut Record, corner: &mut [u8], first: usize, whom: &Crowd) {
-        let needed = self.utility_needed();
-        if !record.lower_to(corner, first, needed) {
+    /// A good one to begin with: from `*` everywhere down, each time where the crowd shrinks the least for the utility
+    /// gained. The least risk needs none, as boxes are taken in the order of their risk.
+    fn dive(&mut self, record: &Record) {
+        if matches!(self.goal, Goal::LeastRisk { .. }) {
             return;
         }
-        // What the crowd is at most may be enough to know.
-        let sensitivity = self.sensitivity_at_best(record, corner, first);
-        let n_at_most = whom.n_at_most.min(record.n_fitting_alone(first, corner[first]));
-        if self.is_hopeless(self.bound(record, corner, first, sensitivity, n_at_most)) {
+        let near = self.near.take().expect("rows to count");
+        let mut rows: Vec<u32> = (0..near.n_rows() as u32).collect();
+        let mut levels = record.tops();
+        loop {
+            let n: u64 = rows.iter().map(|&row| near.size(row)).sum::<u64>().max(1);
+            let risk = record.risk_model().of(record.sensitivity(&levels), n);
+            self.n_visited += 1;
+            self.consider(&levels, risk, record.utility(&levels));
+            near.count_levels(&rows, &levels, 0, &mut self.n_at_levels);
+            let price = |attribute: &usize| {
+                let level = levels[*attribute] - 1;
+                let n_left = self.n_at_levels.up_to(*attribute, level);
+                let lost = (n as f64).ln() - (n_left as f64).ln();
+                Ordered(lost / record.gained(*attribute, level + 1) as f64)
+            };
+            let free = (0..levels.len()).filter(|&attribute| levels[attribute] > 0);
+            let Some(attribute) = free.min_by_key(price) else { break };
+            levels[attribute] -= 1;
+            let mask = near.mask(&levels);
+            rows.retain(|&row| near.fits(row, &mask));
+        }
+        self.near = Some(near);
+    }
+
+    fn corner(&self, place: usize) -> &[u8] {
+        let n = self.corners.len() / self.boxes.len();
+        &self.corners[place * n..][..n]
+    }
+
+    /// Whether a box has so many rows that it pays to count how many of them each level of each attribute leaves. Parts of
+    /// such a box are counted when their turn comes; those of others at once.
+    fn is_large(&self, rows: &Range<usize>) -> bool {
+        self.near.is_some() && rows.len() > self.n_small
+    }
+
+    /// Keeps a part of the box at hand if there may be something better inside.
+    fn open(&mut self, record: &mut Record, corner: &mut [u8], mut part: OneBox) {
+        let first = part.first;
+        if !record.lower_to(corner, first, self.needed) {
             return;
+        }
+        let is_large = self.is_large(&part.rows);
+        let mut bound = match is_large {
+            true => {
+                let n_left = |attribute: usize| self.n_at_levels.up_to(attribute, corner[attribute]);
+                part.n_at_most = (first..corner.len()).map(n_left).fold(part.n_at_most, u64::min);
+                self.bound_by_levels(record, corner, first, part.n_at_most)
+            }
+            false => {
+                part.n_at_most = part.n_at_most.min(record.n_fitting_alone(first, corner[first]));
+                self.bound(record, corner, first, part.n_at_most)
+            }
+        };
+        if self.is_hopeless(bound) {
+            return;
+        }
+        let place = self.boxes.len();
+        self.boxes.push(part);
+        self.corners.extend_from_slice(corner);
+        if !is_large {
+            let Some(counted) = self.count(record, place) else {
+                self.boxes.pop();
+                self.corners.truncate(place * corner.len());
+                return;
+            };
+            bound = counted;
+        }
+        self.push(record, place, bound);
+    }
+
+    fn push(&mut self, record: &Record, place: usize, bound: f64) {
+        let missing = self.needed.saturating_sub(record.utility(self.corner(place))).max(0);
+        self.queue.push(Reverse((Ordered(bound), missing, place as u32)));
+    }
+
+    /// Counts whom the corner of a box fits and looks at that. Returns what the rest of the box can cost at least; none
+    /// where there is nothing better in it.
+    fn count(&mut self, record: &mut Record, place: usize) -> Option<f64> {
+        let OneBox { first, rows, .. } = self.boxes[place].clone();
+        let mut corner = self.corner(place).to_vec();
+        let needed = self.needed;
+        if !record.lower_to(&mut corner, first, needed) {
+            return None;
         }
         self.n_visited += 1;
         let begin = self.rows.len();
         let n_fitting = match &self.near {
             Some(near) => {
-                let fixed = record.utility_before(corner, first);
-                let mut n_fitting = 0;
-                for place in whom.rows.clone() {
-                    let row = self.rows[place];
-                    if near.fits(row, corner, first, needed - fixed) {
-                        self.rows.push(row);
-                        n_fitting += near.size(row);
-                    }
-                }
+                let needed = needed - record.utility_before(&corner, first);
+                let n_fitting = near.fitting(&mut self.rows, rows, &corner, first, needed).max(1);
                 if record.risk_model() != Risk::Sensitivity {
-                    near.lower_to_all(&self.rows[begin..], corner, first);
+                    near.lower_to_all(&self.rows[begin..], &mut corner, first);
                 }
-                n_fitting.max(1)
+                n_fitting
             }
-            None => record.n_fitting(corner),
+            None => record.n_fitting(&corner),
         };
-        let utility = record.utility(corner);
-        let risk = record.risk_model().of(record.sensitivity(corner), n_fitting);
-        if let Some(cost) = self.goal.cost(risk, utility)
-            && self.best.as_ref().is_none_or(|(least, _)| cost < *least)
-        {
-            self.best = Some((cost, corner.to_vec()));
-        }
+        let utility = record.utility(&corner);
+        self.consider(&corner, record.risk_model().of(record.sensitivity(&corner), n_fitting), utility);
         let is_monotone = record.risk_model() != Risk::Entropic;
         let is_settled = is_monotone && matches!(self.goal, Goal::LeastRisk { .. }) && utility >= needed;
-        let bound = self.bound(record, corner, first, sensitivity, n_fitting);
-        if is_settled || self.is_hopeless(bound) {
+        if is_settled {
             self.rows.truncate(begin);
-            return;
+            return None;
         }
-        let missing = self.utility_needed().saturating_sub(utility).max(0);
-        self.queue.push(Reverse((Ordered(bound), missing, self.crowds.len() as u32, first as u16)));
-        self.corners.extend_from_slice(corner);
-        self.crowds.push(Crowd { rows: begin..self.rows.len(), n_at_most: n_fitting });
+        let bound = match &self.near {
+            Some(near) if self.is_large(&(begin..self.rows.len())) => {
+                near.count_levels(&self.rows[begin..], &corner, first, &mut self.n_at_levels);
+                self.bound_by_levels(record, &corner, first, n_fitting)
+            }
+            _ => self.bound(record, &corner, first, n_fitting),
+        };
+        if self.is_hopeless(bound) {
+            self.rows.truncate(begin);
+            return None;
+        }
+        let n = corner.len();
+        self.corners[place * n..][..n].copy_from_slice(&corner);
+        self.boxes[place] = OneBox { first, rows: begin..self.rows.len(), n_at_most: n_fitting, is_counted: true };
+        Some(bound)
+    }
+
+    /// Divides a box: one attribute after the other goes down a level, and those before it stay. It may have been counted
+    /// just now.
+    fn split(&mut self, record: &mut Record, place: usize, is_at_hand: bool) {
+        let whole = self.boxes[place].clone();
+        let mut corner = self.corner(place).to_vec();
+        if let Some(near) = self.near.as_ref().filter(|_| !is_at_hand && self.is_large(&whole.rows)) {
+            near.count_levels(&self.rows[whole.rows.clone()], &corner, whole.first, &mut self.n_at_levels);
+        }
+        for first in whole.first..corner.len() {
+            corner.copy_from_slice(self.corner(place));
+            if let Some(level) = corner[first].checked_sub(1) {
+                corner[first] = level;
+                self.open(record, &mut corner, OneBox { first, is_counted: false, ..whole.clone() });
+            }
+        }
     }
 
     /// The sensitivity that is best for the risk of anything in a box that has enough utility.
@@ -359,7 +500,7 @@ impl Boxes {
         match record.risk_model() {
             Risk::Identity => 0,
             Risk::Sensitivity => {
-                let missing = self.utility_needed().saturating_sub(record.utility(corner)).max(0);
+                let missing = self.needed.saturating_sub(record.utility(corner)).max(0);
                 record.sensitivity(corner) + record.sensitivity_for(corner, first, missing)
             }
             // The only way down is more sensitivity in a crowd that does not grow.
@@ -367,8 +508,9 @@ impl Boxes {
         }
     }
 
-    /// What everything in a box costs at least, with a sensitivity at best and people at most.
-    fn bound(&self, record: &Record, corner: &[u8], first: usize, sensitivity: u64, n_at_most: u64) -> f64 {
+    /// What everything in a box costs at least, with people at most.
+    fn bound(&self, record: &Record, corner: &[u8], first: usize, n_at_most: u64) -> f64 {
+        let sensitivity = self.sensitivity_at_best(record, corner, first);
         let risk = record.risk_model().of(sensitivity, n_at_most);
         let rounded_down = |bound: f64| bound - bound.abs() * ROUNDING;
         match (self.goal, record.risk_model()) {
@@ -379,6 +521,56 @@ impl Boxes {
             (_, Risk::Entropic) => rounded_down(risk),
             // One division of whole numbers: no rounding turns their order, and ties stay ties.
             _ => risk,
+        }
+    }
+
+    /// The same from how many of the people in a box each attribute leaves at each level: a crowd of n needs n of them in
+    /// every attribute, which says how low each may go, and so how much utility a crowd of n can have. From the greatest
+    /// crowd to the smallest, this is what they cost at least.
+    fn bound_by_levels(&self, record: &Record, corner: &[u8], first: usize, n_fitting: u64) -> f64 {
+        let model = record.risk_model();
+        let (mut n, mut utility, mut sensitivity) = (n_fitting, record.utility(corner), record.sensitivity(corner));
+        let lambda = match self.goal {
+            Goal::Scalar { lambda } => lambda,
+            _ => 0.0,
+        };
+        let of_corner = match (self.goal, model) {
+            (_, Risk::Identity | Risk::Entropic) => 0,
+            (Goal::Scalar { .. }, _) => sensitivity,
+            _ => sensitivity + record.sensitivity_for(corner, first, self.needed.saturating_sub(utility).max(0)),
+        };
+        // What utility is worth, less the sensitivity that it costs at least in the crowd that has it first.
+        let mut worth = lambda * (utility as f64 / UTILITY_ONE as f64);
+        let mut least = f64::INFINITY;
+        let mut steps = self.n_at_levels.in_order.iter();
+        loop {
+            if utility >= self.needed {
+                let risk = match model {
+                    Risk::Entropic => model.of(sensitivity, n),
+                    _ => model.of(of_corner, n),
+                };
+                match self.goal {
+                    Goal::Scalar { .. } => least = least.min(risk - worth - (risk.abs() + worth.abs()) * ROUNDING),
+                    _ if model == Risk::Entropic => least = least.min(risk - risk.abs() * ROUNDING),
+                    // Later crowds are smaller.
+                    _ => return risk,
+                }
+            }
+            let is_inside = |(_, level, attribute): &&(u64, u8, u16)| {
+                usize::from(*attribute) >= first && *level < corner[usize::from(*attribute)]
+            };
+            let Some(&(n_left, level, attribute)) = steps.by_ref().find(is_inside) else { return least };
+            n = n.min(n_left);
+            let gained = record.gained(usize::from(attribute), level + 1);
+            utility += gained;
+            sensitivity += record.sensitivity_gained(usize::from(attribute), level + 1);
+            if lambda > 0.0 && gained > 0 {
+                let price = match model {
+                    Risk::Sensitivity => record.price(usize::from(attribute), corner[usize::from(attribute)], n),
+                    _ => 0.0,
+                };
+                worth += (lambda - price).max(0.0) * (gained as f64 / UTILITY_ONE as f64);
+            }
         }
     }
 }
