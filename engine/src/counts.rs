@@ -145,6 +145,17 @@ impl GroupCounts {
         self
     }
 
+    /// The values of a quasi-identifier that people of the population have and nobody of the table does.
+    pub fn strangers(&self, attribute: usize) -> Vec<&str> {
+        if self.population.is_none() {
+            return Vec::new();
+        }
+        let domain = &self.domains[attribute];
+        let mut is_stranger = vec![true; domain.len()];
+        (0..self.n_groups()).for_each(|group| is_stranger[self.codes(group)[attribute].index()] = false);
+        domain.present().filter(|(code, _)| is_stranger[code.index()]).map(|(_, value)| value).collect()
+    }
+
     /// Puts the groups in the order of their codes.
     fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.n_groups()).collect();

@@ -234,6 +234,28 @@ pub struct LabelTable {
 }
 
 impl LabelTable {
+    /// The same with a row for each of some values that it does not know, whose labels no other value has.
+    fn with(&self, strangers: &[&str]) -> LabelTable {
+        let is_label = |text: &str| self.rows.iter().any(|(_, row)| row.iter().any(|label| label == text));
+        let last = self.ends_in_one_label().then(|| self.rows[0].1.last().cloned()).flatten();
+        let alone = |value: &&str| {
+            let mut label = format!("{value} (of nobody in the table)");
+            while is_label(&label) {
+                label.push('*');
+            }
+            let mut row = vec![label; self.rows[0].1.len()];
+            if let Some(last) = &last {
+                row.pop();
+                row.push(last.clone());
+            }
+            row[0] = value.to_string();
+            (0, row)
+        };
+        let is_unknown = |value: &&&str| self.rows.iter().all(|(_, row)| row[0] != ***value);
+        let rows = self.rows.iter().cloned().chain(strangers.iter().filter(is_unknown).map(alone)).collect();
+        LabelTable { source: self.source.clone(), rows }
+    }
+
     /// Reads `;`- or `,`-separated text as ARX writes it: a row per value, from the value to the coarsest label.
     pub fn parse(source: &str, text: &str) -> Result<LabelTable> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -395,6 +417,12 @@ impl Rule {
     /// The result is a tree over exactly the table's values: every value has one label at every level,
     /// two values that share a label share all labels above it, and the top level is a single label.
     pub fn resolve(&self, domain: &Domain) -> Result<Hierarchy> {
+        self.resolve_with(domain, &[])
+    }
+
+    /// The same for a domain with values of people who are not in the table. Those that a table of labels does not know
+    /// have nobody beside them below the top.
+    pub fn resolve_with(&self, domain: &Domain, strangers: &[&str]) -> Result<Hierarchy> {
         // How many levels there are depends on the rule, not on which values the data happen to have,
         // so that a level's number means the same from one delivery of the data to the next.
         let (named_labels, last_is_top) = match self {
@@ -403,7 +431,8 @@ impl Rule {
             Rule::Cuts { levels } => (cuts(domain, levels)?, false),
             Rule::Mask { hidden, side } => (mask(domain, hidden, *side), false),
             Rule::Dates { units } => (dates(domain, units)?, false),
-            Rule::Table(table) => (table_labels(domain, table)?, table.ends_in_one_label()),
+            Rule::Table(table) if strangers.is_empty() => (table_labels(domain, table)?, table.ends_in_one_label()),
+            Rule::Table(table) => (table_labels(domain, &table.with(strangers))?, table.ends_in_one_label()),
         };
         build(domain, named_labels, last_is_top)
     }

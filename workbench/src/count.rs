@@ -1,10 +1,11 @@
 //! The first reading: from a project to counts and checked hierarchies.
 
 use incrowd::error::unknown;
+use incrowd::hierarchy::absent_values;
 use incrowd::lattice::Effort;
 use incrowd::partial::{Selection, annotate_partially};
 use incrowd::table::Kind;
-use incrowd::wire::grouped;
+use incrowd::wire::{counted_words, grouped};
 use incrowd::{
     Counter, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result, Role,
     Yardstick,
@@ -67,7 +68,8 @@ impl Material {
         let hierarchies = quasi_identifiers
             .iter()
             .zip(counts.domains())
-            .map(|(attribute, domain)| attribute.rule.resolve(domain))
+            .enumerate()
+            .map(|(a, (attribute, domain))| attribute.rule.resolve_with(domain, &counts.strangers(a)))
             .collect::<Result<_>>()?;
         let distances = sensitive
             .iter()
@@ -151,6 +153,21 @@ pub fn count(project: &Project, choice: &Choice, talk: &Talk) -> Result<Counted>
     }
     if choice.with_population {
         counts = counts.with_population(&count_population(project, &names, n_threads, talk)?);
+        for (a, attribute) in quasi_identifiers.iter().enumerate() {
+            let strangers = counts.strangers(a);
+            let n_unknown = absent_values(&attribute.rule, &counts.domains()[a])
+                .iter()
+                .filter(|value| strangers.contains(value))
+                .count();
+            if n_unknown > 0 {
+                talk.note(format!(
+                    "attribute '{}': the hierarchy does not know {} of the people to hide among: \
+                     they fit nobody's group but that of *",
+                    attribute.name,
+                    counted_words(n_unknown as u64, "value")
+                ));
+            }
+        }
     }
     Ok(Counted { source, material: Material::new(quasi_identifiers, sensitive, counts)? })
 }

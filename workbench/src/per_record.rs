@@ -1,12 +1,15 @@
 //! Every record of a counted project generalized on its own: what the flags ask for, and what came of it.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use incrowd::judge::{Judgement, judge};
 use incrowd::recode::Recoding;
 use incrowd::recode::partition::Watch;
 use incrowd::recode::per_record::dictionary::Match;
-use incrowd::recode::per_record::{Goal, Problem, Risk, Sensitivities, UTILITY_ONE, Utility, grouped, recode};
+use incrowd::recode::per_record::{
+    Goal, Problem, Risk, SENSITIVITY_MAX, Sensitivities, UTILITY_ONE, Utility, grouped, recode,
+};
 use incrowd::wire::{Distribution, FileHash, PerRecord, counted_words, per_record_statement, rounded};
 use incrowd::{Criteria, Error, ErrorKind, Hierarchy, Result};
 use indicatif::ProgressBar;
@@ -92,7 +95,7 @@ impl PerRecordArgs {
     pub fn problem<'a>(&self, counted: &'a Counted, utility: Utility, risk: Risk) -> Result<Problem<'a>> {
         let hierarchies = &counted.hierarchies[..];
         let sensitivities = match (&self.weights, self.weights_seed) {
-            (Some(path), _) => given_sensitivities(path, hierarchies)?,
+            (Some(path), _) => given_sensitivities(path, counted)?,
             (None, Some(seed)) => Sensitivities::random(hierarchies, seed),
             (None, None) => Sensitivities::equal(hierarchies),
         };
@@ -110,7 +113,7 @@ impl PerRecordArgs {
                         (problem.greatest_utility() as f64 * share).floor() as i64
                     }
                     None => match text.trim().parse::<f64>() {
-                        Ok(utility) if utility.is_finite() && utility.abs() < 1e6 => problem.steps(utility),
+                        Ok(utility) if (0.0..1e6).contains(&utility) => problem.steps(utility),
                         _ => return wrong(format!("'{text}' is not a utility"), "for example --utility-at-least 60%"),
                     },
                     _ => return wrong(format!("'{text}' is not a share"), "for example --utility-at-least 60%"),
@@ -152,7 +155,8 @@ pub fn as_number(utility: i64) -> f64 {
 }
 
 /// Reads a weight for every value of every quasi-identifier. No value is named in an error.
-fn given_sensitivities(path: &Path, hierarchies: &[Hierarchy]) -> Result<Sensitivities> {
+fn given_sensitivities(path: &Path, counted: &Counted) -> Result<Sensitivities> {
+    let hierarchies = &counted.hierarchies[..];
     let wrong = |message: String| Error::new(ErrorKind::Project, message).at(path.display().to_string());
     let hint = "the first line is attribute,value,weight; every value of the table needs a number of at least 0";
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(path).map_err(|error| {
@@ -168,6 +172,7 @@ fn given_sensitivities(path: &Path, hierarchies: &[Hierarchy]) -> Result<Sensiti
     }
     let mut weights: Vec<Vec<f64>> =
         hierarchies.iter().map(|hierarchy| vec![f64::NAN; hierarchy.level(0).len()]).collect();
+    let mut lines: HashMap<(usize, usize), u64> = HashMap::new();
     for (line, row) in (2..).zip(reader.records()) {
         let row = row.map_err(|_| wrong(format!("line {line} is no text")).hint(hint))?;
         let (Some(name), Some(value), Some(weight), 3) = (row.get(0), row.get(1), row.get(2), row.len()) else {
@@ -177,13 +182,26 @@ fn given_sensitivities(path: &Path, hierarchies: &[Hierarchy]) -> Result<Sensiti
         if !(weight.is_finite() && weight >= 0.0) {
             return Err(wrong(format!("the weight in line {line} is not a number of at least 0")).hint(hint));
         }
-        // Other attributes and values that this table does not have are nobody's concern.
-        let Some(a) = hierarchies.iter().position(|hierarchy| hierarchy.attribute() == name) else { continue };
-        if let Some(code) = hierarchies[a].level(0).labels().iter().position(|label| label == value) {
-            weights[a][code] = weight;
+        let Some(a) = hierarchies.iter().position(|hierarchy| hierarchy.attribute() == name) else {
+            let names: Vec<&str> = hierarchies.iter().map(Hierarchy::attribute).collect();
+            return Err(wrong(format!("line {line} is about an attribute that is no quasi-identifier"))
+                .hint(format!("the quasi-identifiers are {}", names.join(", "))));
+        };
+        // Values that this table does not have are nobody's concern.
+        let Some(code) = hierarchies[a].level(0).labels().iter().position(|label| label == value) else { continue };
+        if let Some(first) = lines.insert((a, code), line) {
+            return Err(wrong(format!("line {line} repeats the value of line {first}")).hint("keep one line per value"));
         }
+        weights[a][code] = weight;
     }
-    for (hierarchy, weights) in hierarchies.iter().zip(&weights) {
+    for (a, (hierarchy, weights)) in hierarchies.iter().zip(&mut weights).enumerate() {
+        // Values that nobody of the table has need no weight: they do not make a label less sensitive.
+        for value in counted.counts.strangers(a) {
+            let code = hierarchy.level(0).labels().iter().position(|label| label == value);
+            if let Some(weight) = code.map(|code| &mut weights[code]).filter(|weight| weight.is_nan()) {
+                *weight = SENSITIVITY_MAX;
+            }
+        }
         let n_missing = weights.iter().filter(|weight| weight.is_nan()).count();
         if n_missing > 0 {
             let (name, n) = (hierarchy.attribute(), weights.len());

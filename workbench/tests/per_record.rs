@@ -8,7 +8,7 @@ use incrowd::recode::per_record::search::{Landscape, optimum_by};
 use incrowd::recode::per_record::{Goal, Point, Problem, Risk, Search, Sensitivities, Utility, recode};
 use incrowd::scheme::Schemes;
 use rayon::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 use support::{Folder, Ran};
 
 const PROJECT: &str = r#"
@@ -51,7 +51,7 @@ fn a_release_of_single_records_promises_no_k_and_says_so() {
     let said = run(&folder, line).ends(0).json();
     assert_eq!((said["n_records_published"].as_u64(), said["n_records_suppressed"].as_u64()), (Some(200), Some(0)));
     let certificate = certificate(&folder);
-    assert_eq!(certificate["criteria"], serde_json::json!({}));
+    assert_eq!(certificate["criteria"], json!({}));
     assert_eq!(certificate["seed"], 3);
     let per_record = &certificate["per_record"];
     assert!(per_record["statement"].as_str().expect("a text").contains("not k-anonymous"));
@@ -106,12 +106,23 @@ fn the_dual_and_the_scalar_form() {
 #[test]
 fn dictionaries_and_weights_from_files() {
     let folder = people(60);
-    folder.write("known.csv", "city,age,x\nOslo,20,1\nOsla,33,2\nRome,40,3\n");
-    let line = "publish --method per-record --utility-at-least 2 --dictionary known.csv --similarity 0.8 -o r.csv";
-    // A value that only the dictionary has needs a place in the hierarchy as every other.
-    run(&folder, line).ends(2);
-    folder.write("known.csv", "city,age,x\nOslo,20,1\nOslo,33,2\nRome,40,3\n");
-    run(&folder, line).ends(0);
+    let known =
+        |city: &str| folder.write("known.csv", format!("city,age,x\nOslo,20,1\n{city},31,2\nOslo,33,2\nRome,40,3\n"));
+    known("Osla");
+    let line = "publish --method per-record --utility-at-least 4 --dictionary known.csv --similarity 0.7 -o r.csv";
+    // A value that only the dictionary has needs no place in the hierarchy: it fits what it is like, and else only *.
+    let ran = run(&folder, line).ends(0);
+    assert!(ran.stderr.contains("attribute 'city': the hierarchy does not know 1 value"), "{}", ran.stderr);
+    let alike = certificate(&folder)["per_record"]["risk"].clone();
+    known("Oslo");
+    let line = format!("{line} --force");
+    assert!(!run(&folder, &line).ends(0).stderr.contains("does not know"));
+    assert_eq!(certificate(&folder)["per_record"]["risk"], alike);
+    known("Qaanaaq");
+    run(&folder, &line).ends(0);
+    assert_ne!(certificate(&folder)["per_record"]["risk"], alike);
+    known("Oslo");
+    run(&folder, &line).ends(0);
     assert_eq!(certificate(&folder)["per_record"]["dictionary"]["name"], "known.csv");
     let ages: String = (0..60).map(|i| format!("age,{},1\n", 20 + (i * 13) % 60)).collect();
     let cities = "city,Oslo,5\ncity,Umea,1\ncity,Rome,1\ncity,Pisa,1\n";
@@ -122,6 +133,8 @@ fn dictionaries_and_weights_from_files() {
         format!("attribute,value,weight\n{cities}"),
         format!("attribute,value,weight\n{ages}{}", cities.replace(",5", ",-5")),
         format!("attribute,value\n{ages}"),
+        format!("attribute,value,weight\n{ages}{cities}town,Oslo,1\n"),
+        format!("attribute,value,weight\n{ages}{cities}city,Oslo,1\n"),
     ] {
         folder.write("w.csv", &wrong);
         let ran = run(&folder, line).ends(2);
@@ -141,6 +154,7 @@ fn what_cannot_be_had_is_said_before_anything_is_written() {
         "--method per-record --utility-at-least 2 --lambda 1",
         "--method per-record --utility-at-least much",
         "--method per-record --utility-at-least 150%",
+        "--method per-record --utility-at-least -1",
         "--method per-record --utility-at-least 2 --k 5",
         "--method per-record --utility-at-least 2 --also-k 61",
         "--method per-record --utility-at-least 2 --similarity 1.5",
@@ -243,7 +257,13 @@ fn the_map_has_schemes_methods_and_single_records() {
     let page = folder.read("map.html");
     assert!(page.matches("<svg").count() == 3 && page.contains("not k-anonymous"));
     run(&folder, "map -o map.html").ends(2);
-    run(&folder, "map --methods nothing").ends(2);
+    let schemes: Vec<&Value> = points.iter().filter(|point| point["series"] == "scheme").collect();
+    assert_eq!((&schemes[0]["levels"], &schemes[11]["levels"]), (&json!([0, 0]), &json!([3, 2])));
+    for wrong in ["--methods nothing", "--lambda 1", "--also-k 2", "--risk identity", "-o map.pdf", "-o map"] {
+        run(&folder, &format!("map {wrong}")).ends(2);
+    }
+    let ran = run(&folder, "map --ks 2,500 --methods mondrian").ends(0);
+    assert!(ran.stderr.contains("no release with k = 500"), "{}", ran.stderr);
 }
 
 /// What Figure 9 of the paper shows of a table: its smallest group, and the mean utility and risks of its records.
@@ -292,7 +312,7 @@ fn figure_9_on_adult() {
     let mut averages = [1, 2, 10, 50, 100].map(of_k);
     averages.sort_by(|a, b| a.utility.total_cmp(&b.utility));
     for (r, risk) in Risk::ALL.into_iter().enumerate() {
-        let (mut problem, mut solved) = (problem(risk), Vec::new());
+        let (problem, mut solved) = (problem(risk), Vec::new());
         for theirs in &averages {
             let goal = Goal::LeastRisk { utility_at_least: theirs.utility.floor() as i64 };
             solved = problem.solve_after(counts, goal, &solved, &Watch::default()).expect("nobody stops it");

@@ -9,6 +9,7 @@ use incrowd::recode::per_record::{Goal, Point, Risk, Utility, recode};
 use incrowd::scheme::{Schemes, n_schemes};
 use incrowd::wire::{counted_words, grouped, rounded};
 use incrowd::{Answer, Criteria, Error, ErrorKind, Level, Quality, Ranking, Request, Result, Scheme, negotiate};
+use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -54,12 +55,17 @@ pub struct Args {
 /// The most schemes that are drawn.
 const N_SCHEMES_MAX: u64 = 20_000;
 
+/// Of the greatest utility, how many tenths records keep that are generalized one by one.
+const SHARES: [i64; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+
 /// A release on the map, by its means over the records under every risk model.
 struct Place {
     series: String,
     name: String,
     /// The risk model that it was made to have little of, where it was; it is on that chart only.
     made_for: Option<Risk>,
+    /// Of a scheme.
+    levels: Option<Vec<u8>>,
     utility: f64,
     risks: [f64; 3],
 }
@@ -70,6 +76,19 @@ fn shown(places: &[Place], risk: Risk) -> impl Iterator<Item = &Place> {
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
+    let PerRecordArgs { risk, lambda, also_k, .. } = &args.per_record;
+    let without_effect = [("--risk", risk.is_some()), ("--lambda", lambda.is_some()), ("--also-k", also_k.is_some())];
+    if let Some((flag, _)) = without_effect.iter().find(|(_, is_given)| *is_given) {
+        return Err(Error::new(ErrorKind::Request, format!("{flag} has no effect on a map"))
+            .hint("there is one chart for each risk model; --utility-at-least and --risk-at-most draw a line"));
+    }
+    if let Some(path) = &args.output
+        && !path.extension().is_some_and(|ending| ending == "html" || ending == "svg")
+    {
+        return Err(Error::new(ErrorKind::Request, "a map is a page or a picture")
+            .at(path.display().to_string())
+            .hint("name a file that ends in .html or .svg"));
+    }
     let project = args.project.open()?;
     let methods = args.methods.iter().map(|name| Method::parse(name)).collect::<Result<Vec<_>>>()?;
     if let Some(path) = args.output.as_ref().filter(|path| path.exists() && !args.force) {
@@ -81,7 +100,8 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let lines = constraint_lines(args, &counted)?;
     let of_place = |place: &Place| -> Value {
         let risks = Risk::ALL.iter().zip(place.risks).map(|(risk, of)| (risk.name().to_string(), json!(rounded(of))));
-        json!({ "series": place.series, "name": place.name, "made_for": place.made_for.map(Risk::name),
+        json!({ "series": place.series, "name": place.name, "levels": place.levels,
+                "made_for": place.made_for.map(Risk::name),
                 "utility": rounded(place.utility), "risk": Value::Object(risks.collect()) })
     };
     let (utility, _) = args.per_record.models()?;
@@ -136,18 +156,27 @@ fn places(args: &Args, methods: &[Method], counted: &Counted, talk: &Talk) -> Re
                 go_on(&bar)?;
                 let scheme = schemes.scheme(place);
                 bar.inc(1);
-                Ok(mean(SCHEMES, scheme.to_string(), &problem.points_of_scheme(counts, &scheme)))
+                let levels = Some((0..hierarchies.len()).map(|a| scheme.level(a) as u8).collect());
+                Ok(Place { levels, ..mean(SCHEMES, scheme.to_string(), &problem.points_of_scheme(counts, &scheme)) })
             };
             places = (0..schemes.len()).into_par_iter().map(place).collect::<Result<Vec<_>>>()?;
             bar.finish_and_clear();
         }
         _ => talk.note(format!("more than {} schemes are not drawn", grouped(N_SCHEMES_MAX))),
     }
-    let one_by_one = Risk::ALL.into_par_iter().map(|risk| one_by_one(args, counted, utility, risk));
+    let n_steps = (Risk::ALL.len() * SHARES.len()) as u64;
+    let bar = talk.things("one by one", n_steps * counts.n_records(), "records");
+    let one_by_one = Risk::ALL.into_par_iter().map(|risk| one_by_one(args, counted, utility, risk, &bar));
     places.extend(one_by_one.collect::<Result<Vec<_>>>()?.into_iter().flatten());
+    bar.finish_and_clear();
     let weights = counted.weights();
     let lattice = counted.annotate([], false, &Default::default())?;
-    for &k in args.ks.iter().filter(|k| (1..=counts.n_records()).contains(*k)) {
+    let (ks, beyond): (Vec<u64>, Vec<u64>) = args.ks.iter().partition(|k| (1..=counts.n_records()).contains(*k));
+    if !beyond.is_empty() {
+        let beyond: Vec<String> = beyond.iter().map(u64::to_string).collect();
+        talk.note(format!("no release with k = {}: k is from 1 to the number of records", beyond.join(", ")));
+    }
+    for k in ks {
         let criteria = Criteria::of(Some(k), None);
         let level_max = Scheme::new(hierarchies.iter().map(|hierarchy| Level(hierarchy.top() as u8)).collect());
         let best_by = Ranking::from(Quality::Ncp);
@@ -167,18 +196,19 @@ fn places(args: &Args, methods: &[Method], counted: &Counted, talk: &Talk) -> Re
 }
 
 /// The records generalized one by one to the least risk by a model, for several shares of the utility.
-fn one_by_one(args: &Args, counted: &Counted, utility: Utility, risk: Risk) -> Result<Vec<Place>> {
+fn one_by_one(args: &Args, counted: &Counted, utility: Utility, risk: Risk, bar: &ProgressBar) -> Result<Vec<Place>> {
+    let watch = Watch { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
     let problem = args.per_record.problem(counted, utility, risk)?;
     let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
     let mut solved = Vec::new();
     let place = |tenth: i64| {
         let goal = Goal::LeastRisk { utility_at_least: problem.greatest_utility() / 10 * tenth };
-        solved = problem.solve_after(counts, goal, &solved, &Watch::default())?;
+        solved = problem.solve_after(counts, goal, &solved, &watch)?;
         let levels: Vec<Vec<u8>> = solved.iter().map(|levels| levels.clone().expect("within reach")).collect();
         let points = problem.points(&recode(counts, hierarchies, &levels));
         Ok(Place { made_for: Some(risk), ..mean(PER_RECORD, format!("{tenth}0 %"), &points) })
     };
-    (1..=9).map(place).collect()
+    SHARES.into_iter().map(place).collect()
 }
 
 /// Points of records as one point per risk model.
@@ -191,6 +221,7 @@ fn mean(series: &str, name: String, points: &[Point]) -> Place {
         series: series.to_string(),
         name,
         made_for: None,
+        levels: None,
         utility: mean(&|point| as_number(point.utility)),
         risks: Risk::ALL.map(|risk| mean(&|point| risk.of(point.sensitivity, point.n_fitting))),
     }

@@ -35,8 +35,8 @@ pub struct Args {
     /// A record is at risk where someone finds it with a greater probability than this
     #[arg(long, value_name = "P", default_value_t = 0.2)]
     pub threshold: f64,
-    /// The share of the population that is in the table
-    #[arg(long, value_name = "SHARE")]
+    /// The share of the population that is in the table: 0.1, or 10%
+    #[arg(long, value_name = "SHARE", value_parser = share)]
     pub sampled: Option<f64>,
 }
 
@@ -79,6 +79,14 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let header = ["  attribute", "alone by it", "average", "alone without it", "average"];
     talk.say(format!("\n{}", columns(&header, &rows, &[0])));
     Ok(Exit::Done)
+}
+
+/// `0.1` or `10%`.
+fn share(text: &str) -> std::result::Result<f64, std::num::ParseFloatError> {
+    match text.trim().strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.trim().parse(),
+    }
 }
 
 fn check(threshold: f64, sampled: Option<f64>) -> Result<()> {

@@ -145,7 +145,7 @@ pub const UTILITY_ONE: i64 = 1 << 32;
 pub const SENSITIVITY_ONE: u64 = 1 << 24;
 
 /// The greatest sensitivity of a value: sums of those of all attributes are exact as floats.
-const SENSITIVITY_MAX: f64 = 1e6;
+pub const SENSITIVITY_MAX: f64 = 1e6;
 
 /// What is wanted of each record.
 #[derive(Clone, Copy, Debug, PartialEq)]
