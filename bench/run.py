@@ -318,29 +318,32 @@ def per_record(args, adult, report):
     """Every record on its own: the paper's Figure 7 as a table, then many attributes."""
     if adult:
         per_record_adult(args, adult, report)
-    rows = []
+    heading("per-record: generated records, 1 thread")
+    print("Milliseconds and nodes per record, for shares of the greatest utility; the dual and the scalar form are asked for\n"
+          "about the same. Records are evenly taken from 20,000 of sixteen values and five levels per attribute: 50 each, 20 with twelve\n"
+          "attributes, 5 with fifteen.\n")
+    rows, at_15 = [], []
     for n_attributes in 8, 10, 12, 15:
-        of_models = {}
-        for risk in RISK_MODELS:
+        for risk, model in RISK_MODELS.items():
             talk(f"per-record: {n_attributes} attributes, {risk}")
-            result = run([args.bin, "per-record-generated", "--attributes", n_attributes, "--risk", risk])
+            result = run([args.bin, "per-record-generated", "--attributes", n_attributes, "--risk", risk,
+                          "--solved", {8: 50, 10: 50, 12: 20, 15: 5}[n_attributes]])
             if "error" in result:
                 report.problem(f"per-record, {n_attributes} attributes failed: {result['error']}")
                 return
-            of_models[risk] = result["rows"][0]
-        rows.append((n_attributes, result, of_models))
-    _, result, of_models = rows[-1]
-    heading(f"per-record: {result['n_solved']:,}, evenly taken, of {result['n_distinct_records']:,} distinct generated "
-            "records, half of the utility, 1 thread")
-    print("Milliseconds and nodes, per record.\n")
-    print_table(
-        ["attributes", "lattice", *RISK_MODELS.values()],
-        [[str(n), f"{result['n_schemes']:.1e}",
-          *(f"{row['us_per_record'] / 1e3:.1f} ms, {row['nodes_optimum']:,.0f}" for row in of_models.values())]
-         for n, result, of_models in rows],
-    )
-    slowest = max(row["us_per_record"] for row in of_models.values()) / 1e3
-    report.goal("per-record: ms per record with 15 attributes, slowest model", f"{slowest:.1f}", "< 100", slowest < 100)
+            for row in result["rows"]:
+                dual, scalar = row["dual"], row["scalar"]
+                rows.append([str(n_attributes), f"{result['n_schemes']:.1e}", model, f"{row['share']:.0%}",
+                             *(f"{ms / 1e3:.1f} ms, {nodes:,.0f}" for ms, nodes in (
+                                 (row["us_per_record"], row["nodes_optimum"]),
+                                 (dual["us_per_record"], dual["nodes"]), (scalar["us_per_record"], scalar["nodes"])))])
+                if n_attributes == 15:
+                    at_15.append((row["us_per_record"] / 1e3, row["share"]))
+    print_table(["attributes", "lattice", "", "utility", "least risk", "most utility", "scalar"], rows)
+    half = max(ms for ms, share in at_15 if share == 0.5)
+    worst, _ = max(at_15)
+    report.goal("per-record: ms per record, 15 attributes, half of the utility", f"{half:.1f}", "< 100", half < 100)
+    report.goal("per-record: ms per record, 15 attributes, worst share", f"{worst:.1f}", "< 1000", worst < 1000)
 
 
 def per_record_adult(args, adult, report):
@@ -360,9 +363,11 @@ def per_record_adult(args, adult, report):
             print(f"Nodes per record: ours for all of them, best-first for {rows[0]['n_records_best_first']}, "
                   f"the walk for {rows[0]['n_records_walked']}, evenly taken.\n")
         print_table(
-            ["share of utility", "CPU s", "us / record", "ours", "best-first (BTDA)", "walk (ARUBA)"],
+            ["share of utility", "CPU s", "us / record", "ours", "best-first (BTDA)", "walk (ARUBA)",
+             "dual CPU s", "scalar CPU s"],
             [[f"{row['share']:.0%}", number(row, "cpu_s", 3), number(row, "us_per_record", 1),
-              number(row, "nodes_optimum", 1), number(row, "nodes_best_first", 1), number(row, "nodes_walk", 1)]
+              number(row, "nodes_optimum", 1), number(row, "nodes_best_first", 1), number(row, "nodes_walk", 1),
+              number(row["dual"], "cpu_s", 3), number(row["scalar"], "cpu_s", 3)]
              for row in rows],
         )
         most = max(most, *(row["cpu_s"] for row in rows))

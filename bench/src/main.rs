@@ -55,7 +55,8 @@ fn main() {
         Some("per-record") => counted(project, n_threads)
             .and_then(|counted| per_record::measure(&counted.counts, &counted.hierarchies, risk(), SHARES, usize::MAX)),
         Some("per-record-generated") => {
-            per_record::measure_generated(number("--attributes", 8), number("--records", 20_000), risk())
+            let (n_attributes, n_records) = (number("--attributes", 8), number("--records", 20_000));
+            per_record::measure_generated(n_attributes, n_records, risk(), number("--solved", 50))
         }
         Some("saved") => measure_saved(project, n_threads, number("--requests", 2_000)),
         Some("kept") => measure_kept(&Path::new(project).join("bench.crowd"), number("--requests", 2_000)),

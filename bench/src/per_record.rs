@@ -122,7 +122,7 @@ impl Mean {
 }
 
 /// A table of sixteen values per attribute, five levels each, neighbours alike.
-pub fn measure_generated(n_attributes: usize, n_records: usize, risk: Risk) -> Result<Value> {
+pub fn measure_generated(n_attributes: usize, n_records: usize, risk: Risk, n_solved: usize) -> Result<Value> {
     let mut random = Random(7);
     let mut columns = vec![Vec::with_capacity(n_records); n_attributes];
     for _ in 0..n_records {
@@ -142,5 +142,5 @@ pub fn measure_generated(n_attributes: usize, n_records: usize, risk: Risk) -> R
     let counts = counter.finish();
     let rule = Rule::intervals(vec![2.0, 4.0, 8.0], 0.0)?;
     let hierarchies = counts.domains().iter().map(|domain| rule.resolve(domain)).collect::<Result<Vec<_>>>()?;
-    measure(&counts, &hierarchies, risk, &[0.5], 1_000)
+    measure(&counts, &hierarchies, risk, &[0.1, 0.3, 0.5, 0.7, 0.9], n_solved)
 }

@@ -585,10 +585,15 @@ impl<'a> Record<'a> {
         chain[level - 1].sensitivity - chain[level].sensitivity
     }
 
-    /// What a unit of utility below a level costs at least, as risk in a crowd of n.
-    fn price(&self, attribute: usize, level: u8, n: u64) -> f64 {
-        let price = self.chains[attribute][usize::from(level)].price;
-        price * (UTILITY_ONE as f64 / SENSITIVITY_ONE as f64) / n as f64
+    /// By attribute from `first` on, what a step of utility below a corner costs at least in steps of sensitivity, and how
+    /// many there are.
+    fn prices(&self, corner: &[u8], first: usize) -> Vec<(f64, i64)> {
+        let free = self.chains.iter().zip(corner).skip(first);
+        let prices = free.map(|(chain, level)| {
+            let rung = &chain[usize::from(*level)];
+            (rung.price, chain[0].utility - rung.utility)
+        });
+        prices.filter(|(_, has)| *has > 0).collect()
     }
 
     /// The utility of the attributes before `first`.
@@ -697,10 +702,6 @@ impl Near {
 
     fn n_rows(&self) -> usize {
         self.sizes.len()
-    }
-
-    fn tops(&self) -> &[u8] {
-        &self.tops
     }
 
     fn size(&self, row: u32) -> u64 {

@@ -226,8 +226,11 @@ pub fn optimum_by(record: &mut Record, goal: Goal, by_rows: Option<usize>) -> Fo
         search.n_small = n_small;
         search.near = Some(record.near(search.needed));
         search.dive(record);
+        if matches!(goal, Goal::Scalar { .. }) && record.risk_model() != Risk::Entropic {
+            search.steps = Some(Steps::new(record));
+        }
     }
-    let rows = search.all_rows();
+    let rows = search.all_rows(record);
     search.open(record, &mut corner, OneBox { first: 0, rows, n_at_most: u64::MAX, is_counted: false });
     while let Some(Reverse((Ordered(bound), _, place))) = search.queue.pop() {
         if search.is_hopeless(bound) {
@@ -279,6 +282,47 @@ struct Boxes {
     queue: BinaryHeap<Reverse<(Ordered, i64, u32)>>,
     /// How many people of the box at hand fit up to each level of each attribute.
     n_at_levels: NAtLevels,
+    /// For the scalar form, how many of them fit something in the box with at least the utility of each step.
+    steps: Option<Steps>,
+    n_by_utility: Vec<u64>,
+}
+
+/// Utility from that of `*` everywhere to that of the record, in at most [`Steps::N_MAX`] parts of one width.
+#[derive(Clone, Copy)]
+struct Steps {
+    least: i64,
+    width: i64,
+    /// All utilities differ by multiples of this.
+    unit: i64,
+    n: usize,
+}
+
+impl Steps {
+    const N_MAX: i64 = 128;
+
+    fn new(record: &Record) -> Steps {
+        let (tops, bottom) = (record.tops(), vec![0; record.n_attributes()]);
+        let (least, most) = (record.utility(&tops), record.utility(&bottom));
+        let gained = (0..tops.len()).flat_map(|a| (1..=tops[a]).map(move |level| record.gained(a, level)));
+        let unit = gained.fold(0, greatest_common_divisor).max(1);
+        let width = ((most - least) / Steps::N_MAX / unit + 1) * unit;
+        Steps { least, width, unit, n: ((most - least) / width) as usize + 1 }
+    }
+
+    /// The part that a utility is in.
+    fn of(&self, utility: i64) -> usize {
+        ((utility - self.least) / self.width) as usize
+    }
+
+    /// The least utility of a part, and the most.
+    fn ends(&self, part: usize) -> (i64, i64) {
+        let least = self.least + part as i64 * self.width;
+        (least, least + self.width - self.unit)
+    }
+}
+
+fn greatest_common_divisor(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 /// Sums of rounded products may be off by this share; a bound stays below what it bounds.
@@ -308,16 +352,38 @@ impl Boxes {
             corners: Vec::new(),
             queue: BinaryHeap::new(),
             n_at_levels: NAtLevels::default(),
+            steps: None,
+            n_by_utility: Vec::new(),
         }
     }
 
     /// The rows that are near enough for what is needed now.
-    fn all_rows(&mut self) -> Range<usize> {
+    fn all_rows(&mut self, record: &Record) -> Range<usize> {
         if let Some(near) = &self.near {
             self.rows = (0..near.n_rows() as u32).filter(|&row| near.utility_from(row, 0) >= self.needed).collect();
-            near.count_levels(&self.rows, near.tops(), 0, &mut self.n_at_levels);
+            self.count_parts(record, &record.tops(), 0, 0..self.rows.len());
         }
         0..self.rows.len()
+    }
+
+    /// Counts the people of a box by how low they fit each attribute, and how much utility they fit.
+    fn count_parts(&mut self, record: &Record, corner: &[u8], first: usize, rows: Range<usize>) {
+        let Some(near) = &self.near else { return };
+        near.count_levels(&self.rows[rows.clone()], corner, first, &mut self.n_at_levels);
+        if let Some(steps) = &self.steps {
+            let above = record.utility_before(corner, first) - steps.least;
+            let per_width = 1.0 / steps.width as f64;
+            self.n_by_utility.clear();
+            self.n_by_utility.resize(steps.n, 0);
+            for &row in &self.rows[rows] {
+                // A hair more, so that rounding never puts anybody too low.
+                let part = (above + near.utility_from(row, first)) as f64 * per_width + 1e-6;
+                self.n_by_utility[(part as usize).min(steps.n - 1)] += near.size(row);
+            }
+            for part in (1..steps.n).rev() {
+                self.n_by_utility[part - 1] += self.n_by_utility[part];
+            }
+        }
     }
 
     /// Whether nothing can come of boxes with this bound.
@@ -461,12 +527,13 @@ impl Boxes {
             self.rows.truncate(begin);
             return None;
         }
-        let bound = match &self.near {
-            Some(near) if self.is_large(&(begin..self.rows.len())) => {
-                near.count_levels(&self.rows[begin..], &corner, first, &mut self.n_at_levels);
+        let rows = begin..self.rows.len();
+        let bound = match self.is_large(&rows) {
+            true => {
+                self.count_parts(record, &corner, first, rows);
                 self.bound_by_levels(record, &corner, first, n_fitting)
             }
-            _ => self.bound(record, &corner, first, n_fitting),
+            false => self.bound(record, &corner, first, n_fitting),
         };
         if self.is_hopeless(bound) {
             self.rows.truncate(begin);
@@ -483,8 +550,8 @@ impl Boxes {
     fn split(&mut self, record: &mut Record, place: usize, is_at_hand: bool) {
         let whole = self.boxes[place].clone();
         let mut corner = self.corner(place).to_vec();
-        if let Some(near) = self.near.as_ref().filter(|_| !is_at_hand && self.is_large(&whole.rows)) {
-            near.count_levels(&self.rows[whole.rows.clone()], &corner, whole.first, &mut self.n_at_levels);
+        if !is_at_hand && self.is_large(&whole.rows) {
+            self.count_parts(record, &corner, whole.first, whole.rows.clone());
         }
         for first in whole.first..corner.len() {
             corner.copy_from_slice(self.corner(place));
@@ -528,49 +595,90 @@ impl Boxes {
     /// every attribute, which says how low each may go, and so how much utility a crowd of n can have. From the greatest
     /// crowd to the smallest, this is what they cost at least.
     fn bound_by_levels(&self, record: &Record, corner: &[u8], first: usize, n_fitting: u64) -> f64 {
+        if let (Goal::Scalar { lambda }, Some(steps)) = (self.goal, &self.steps) {
+            return self.bound_by_steps(record, corner, first, n_fitting, lambda, steps);
+        }
         let model = record.risk_model();
         let (mut n, mut utility, mut sensitivity) = (n_fitting, record.utility(corner), record.sensitivity(corner));
-        let lambda = match self.goal {
-            Goal::Scalar { lambda } => lambda,
-            _ => 0.0,
+        let needs = match model {
+            Risk::Sensitivity => record.sensitivity_for(corner, first, self.needed.saturating_sub(utility).max(0)),
+            Risk::Identity | Risk::Entropic => 0,
         };
-        let of_corner = match (self.goal, model) {
-            (_, Risk::Identity | Risk::Entropic) => 0,
-            (Goal::Scalar { .. }, _) => sensitivity,
-            _ => sensitivity + record.sensitivity_for(corner, first, self.needed.saturating_sub(utility).max(0)),
-        };
-        // What utility is worth, less the sensitivity that it costs at least in the crowd that has it first.
-        let mut worth = lambda * (utility as f64 / UTILITY_ONE as f64);
+        let of_corner = sensitivity + needs;
         let mut least = f64::INFINITY;
-        let mut steps = self.n_at_levels.in_order.iter();
+        let mut levels = self.levels_inside(corner, first);
         loop {
             if utility >= self.needed {
-                let risk = match model {
-                    Risk::Entropic => model.of(sensitivity, n),
-                    _ => model.of(of_corner, n),
-                };
-                match self.goal {
-                    Goal::Scalar { .. } => least = least.min(risk - worth - (risk.abs() + worth.abs()) * ROUNDING),
-                    _ if model == Risk::Entropic => least = least.min(risk - risk.abs() * ROUNDING),
+                if model != Risk::Entropic {
                     // Later crowds are smaller.
-                    _ => return risk,
+                    return model.of(of_corner, n);
                 }
-            }
-            let is_inside = |(_, level, attribute): &&(u64, u8, u16)| {
-                usize::from(*attribute) >= first && *level < corner[usize::from(*attribute)]
-            };
-            let Some(&(n_left, level, attribute)) = steps.by_ref().find(is_inside) else { return least };
-            n = n.min(n_left);
-            let gained = record.gained(usize::from(attribute), level + 1);
-            utility += gained;
-            sensitivity += record.sensitivity_gained(usize::from(attribute), level + 1);
-            if lambda > 0.0 && gained > 0 {
-                let price = match model {
-                    Risk::Sensitivity => record.price(usize::from(attribute), corner[usize::from(attribute)], n),
+                let risk = model.of(sensitivity, n);
+                let worth = match self.goal {
+                    Goal::Scalar { lambda } => lambda * (utility as f64 / UTILITY_ONE as f64),
                     _ => 0.0,
                 };
-                worth += (lambda - price).max(0.0) * (gained as f64 / UTILITY_ONE as f64);
+                least = least.min(risk - worth - (risk.abs() + worth.abs()) * ROUNDING);
             }
+            let Some((n_left, level, attribute)) = levels.next() else { return least };
+            n = n.min(n_left);
+            utility += record.gained(attribute, level + 1);
+            sensitivity += record.sensitivity_gained(attribute, level + 1);
         }
+    }
+
+    /// The levels of a box below its corner, with how many of the people at hand fit up to each, the most first.
+    fn levels_inside<'a>(&'a self, corner: &'a [u8], first: usize) -> impl Iterator<Item = (u64, u8, usize)> + 'a {
+        let levels = self.n_at_levels.in_order.iter().map(|&(n, level, attribute)| (n, level, usize::from(attribute)));
+        levels.filter(move |(_, level, attribute)| *attribute >= first && *level < corner[*attribute])
+    }
+
+    /// The same for the scalar form, from the least utility in a box to the most: what has so much fits no more people
+    /// than levels allow, and only people who fit something with so much.
+    fn bound_by_steps(
+        &self,
+        record: &Record,
+        corner: &[u8],
+        first: usize,
+        n_fitting: u64,
+        lambda: f64,
+        steps: &Steps,
+    ) -> f64 {
+        let (of_corner, most) = (record.utility(corner), record.utility_below(corner, first));
+        let from = self.needed.max(of_corner);
+        if from > most {
+            return f64::INFINITY;
+        }
+        let is_sensitive = record.risk_model() == Risk::Sensitivity;
+        let mut prices = if is_sensitive { record.prices(corner, first) } else { Vec::new() };
+        prices.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut prices, mut paid, mut bought) = (prices.into_iter().peekable(), 0.0, of_corner);
+        let (mut n, mut utility) = (n_fitting, of_corner);
+        let mut levels = self.levels_inside(corner, first);
+        let mut least = f64::INFINITY;
+        for part in steps.of(from)..=steps.of(most) {
+            let (low, high) = steps.ends(part);
+            let (low, high) = (low.max(from), high.min(most));
+            if high < low {
+                continue;
+            }
+            while utility < low {
+                let Some((n_left, level, attribute)) = levels.next() else { return least };
+                n = n.min(n_left);
+                utility += record.gained(attribute, level + 1);
+            }
+            // The cheapest attributes give all that they have.
+            while let Some((price, has)) = prices.next_if(|(_, has)| bought + has < low) {
+                paid += price * has as f64;
+                bought += has;
+            }
+            let rest = prices.peek().map_or(0.0, |(price, _)| price * (low - bought) as f64);
+            let needs = ((paid + rest) * (1.0 - ROUNDING)).floor() as u64;
+            let sensitivity = if is_sensitive { record.sensitivity(corner) + needs } else { 0 };
+            let risk = record.risk_model().of(sensitivity, n.min(self.n_by_utility[part]).max(1));
+            let worth = lambda * (high as f64 / UTILITY_ONE as f64);
+            least = least.min(risk - worth - (risk.abs() + worth.abs()) * ROUNDING);
+        }
+        least
     }
 }
