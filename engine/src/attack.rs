@@ -134,6 +134,8 @@ pub struct Meaning {
     values: BTreeSet<String>,
     /// Whether no cell has a name of its own: what cannot be read in any other way is a value.
     is_plain: bool,
+    /// Whether all cells are labels, of a hierarchy that is not known: even what looks like a value is a name.
+    is_labels: bool,
     /// Whether a number or date may be the middle of a range, which does not say of which.
     has_midpoints: bool,
 }
@@ -156,6 +158,11 @@ impl Meaning {
         Meaning { is_plain: true, ..Meaning::default() }
     }
 
+    /// Where all values are published as labels, and what these stand for is not known.
+    pub fn labels() -> Meaning {
+        Meaning { is_labels: true, ..Meaning::default() }
+    }
+
     /// The same for cells of which numbers and dates may be the middle of a range.
     pub fn with_midpoints(self, has_midpoints: bool) -> Meaning {
         Meaning { has_midpoints, ..self }
@@ -171,8 +178,8 @@ impl Meaning {
         if self.has_midpoints && has_position {
             return false;
         }
-        let reading = self.read(cell);
-        has_position || is_value || self.is_plain || self.values.contains(text) || !reading.ways.is_empty()
+        let is_value = !self.is_labels && (has_position || is_value || self.values.contains(text));
+        is_value || self.is_plain || !self.read(cell).ways.is_empty()
     }
 
     /// What a cell may stand for, beside its own text: `*`, a label of the hierarchy, a range (`[24-30]`, `24-30`,
@@ -219,8 +226,8 @@ impl Meaning {
             let Some(text) = value else { return true };
             may_be_words
                 || self.values.contains(text)
-                || cells.contains(value)
                 || place(text).is_some_and(|(unit, _)| units.contains(&unit))
+                || cells.contains(value)
         };
         values.filter(|value| !is_known(value)).collect()
     }
@@ -541,6 +548,9 @@ mod tests {
             assert!(!nothing.can_read(&some(cell), false), "{cell}");
             assert!(nothing.can_read(&some(cell), true) && Meaning::plain().can_read(&some(cell), false), "{cell}");
         }
+        let labels = Meaning::labels();
+        assert!(labels.can_read(&some("15-19"), false) && labels.can_read(&some("476**"), false));
+        assert!(!labels.can_read(&some("Private"), true) && !labels.can_read(&some("15"), true));
         let middles = Meaning::plain().with_midpoints(true);
         assert!(!middles.can_read(&some("26.5"), true) && !middles.can_read(&some("2024-02-29"), false));
         assert!(middles.can_read(&some("North"), false) && middles.can_read(&some("*"), false));

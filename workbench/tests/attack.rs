@@ -115,7 +115,7 @@ fn where_cells_cannot_be_read_linkage_is_not_known_and_nothing_is_counted() {
     folder.write("incrowd.toml", project);
     run(&folder, "publish --k 3 --l 2 --max-suppressed 100% --levels age=2,admitted=5,bmi=3,city=1 -o rel.csv").ends(0);
     let ran = run(&folder, "attack rel.csv --outside people.csv").ends(2);
-    assert!(ran.stdout.contains("Linkage is not known: 2 of 2 cells of city could not be read"), "{ran}");
+    assert!(ran.stdout.contains("Linkage is not known: cells could not be read.\n  2 of 2 cells of city\n"), "{ran}");
     assert!(ran.stdout.contains("--hierarchy city=FILE") && ran.stdout.contains("--project"), "{ran}");
     assert!(!ran.stdout.contains("fit no group") && !ran.stdout.contains("North"), "{ran}");
     assert!(ran.stdout.contains("Homogeneity"), "the other attacks are told: {ran}");
@@ -128,6 +128,15 @@ fn where_cells_cannot_be_read_linkage_is_not_known_and_nothing_is_counted() {
     let with = counts(&linkage(&folder, "rel.csv --outside people.csv --project ."));
     assert_eq!(with[..2], [60, 0]);
     assert_eq!(with, counts(&linkage(&folder, "rel.csv --outside people.csv --hierarchy city=cities.csv")));
+    // The project is known and still does not say it: nobody is sent back to it.
+    folder.write("cities.csv", "Oslo;Up\nUmea;Up\nRome;Down\nPisa;Down\n");
+    let ran = run(&folder, "attack rel.csv --outside people.csv --project .").ends(2);
+    assert!(ran.stdout.contains("Give labels: --hierarchy city=FILE"), "{ran}");
+    // A label that is called as a value is.
+    folder.write("cities.csv", "Oslo;Oslo\nUmea;Oslo\nRome;Rome\nPisa;Rome\n");
+    run(&folder, "publish --k 1 --levels age=2,admitted=5,bmi=3,city=1 --force -o rel.csv").ends(0);
+    assert_eq!(linkage(&folder, "rel.csv --outside people.csv"), Value::Null);
+    assert_eq!(linkage(&folder, "rel.csv --outside people.csv --project .")["n_one_group"], 60);
     // A table without that attribute needs nothing.
     folder.write("ages.csv", "age\n30\n50\n");
     assert_eq!(linkage(&folder, "rel.csv --outside ages.csv")["n_without"], 0);
@@ -171,6 +180,13 @@ fn values_of_the_outside_table_that_nothing_knows_are_counted_and_no_error() {
         assert_eq!(found["linkage"][0]["n_without"], 4);
         assert_eq!(found["unknown_outside"][0]["attribute"], "age");
     }
+    // Nobody has a city as the release writes them.
+    let mut shouted = records();
+    shouted.iter_mut().for_each(|record| record[3] = record[3].to_uppercase());
+    folder.write("shouted.csv", table(&shouted));
+    run(&folder, "publish --k 1 --levels age=2,admitted=5,bmi=3,city=0 -o exact.csv").ends(0);
+    let ran = run(&folder, "attack exact.csv --outside shouted.csv");
+    assert!(ran.stdout.contains("4 values of city, of 60 people, are unknown"), "{ran}");
     // What is hidden may be anything.
     run(&folder, "publish --k 1 --levels age=2,admitted=2,bmi=2,city=2 --force -o rel.csv").ends(0);
     assert_eq!(linkage(&folder, "rel.csv --outside outside.csv --project .")["n_without"], 0);

@@ -7,7 +7,7 @@ use incrowd::attack::{self, Gain, Group, Hit, Linkable, Linkage, Meaning, Skewne
 use incrowd::error::unknown;
 use incrowd::hierarchy::{ANY, LabelTable};
 use incrowd::recode::partition::CellStyle;
-use incrowd::table::Code;
+use incrowd::table::{Code, Kind};
 use incrowd::verify::{SuppressedAs, Text};
 use incrowd::wire::{Certificate, counted_words, grouped, percent, rounded};
 use incrowd::{Domain, Error, ErrorKind, Hierarchy, Missing, Result, Role, Rule};
@@ -271,22 +271,22 @@ impl<'a> Labels<'a> {
     }
 
     /// What the cells of a quasi-identifier of a release stand for. A certificate knows hierarchies that are written in
-    /// the project file, and of which attributes the values are published as they are.
+    /// the project file, and of which attributes all values are published as they are, or none.
     fn meaning(&self, name: &str, release: &Release) -> Result<Meaning> {
+        let certificate = release.certificate.as_ref();
         let in_certificate = || {
-            let certificate = release.certificate.as_ref()?;
-            let texts = certificate.hierarchies.iter().filter_map(|file| file.name.strip_prefix(name));
-            let rule = texts.filter_map(|rest| rest.strip_prefix(": ")).find_map(rule_of_text);
-            let is_exact = certificate.levels.get(name).and_then(Value::as_u64) == Some(0);
-            rule.or(is_exact.then_some(Rule::Flat))
+            let texts = certificate?.hierarchies.iter().filter_map(|file| file.name.strip_prefix(name));
+            texts.filter_map(|rest| rest.strip_prefix(": ")).find_map(rule_of_text)
         };
-        let meaning = match self.rule(name).or_else(in_certificate) {
-            None => Meaning::default(),
-            Some(Rule::Table(table)) => {
+        let level = certificate.and_then(|certificate| certificate.levels.get(name)?.as_u64());
+        let meaning = match (self.rule(name).or_else(in_certificate), level) {
+            (Some(Rule::Table(table)), _) => {
                 let values = table.values().map(str::to_string).collect();
                 Meaning::new(&Rule::Table(table).resolve(&Domain::new(name, values, None))?)
             }
-            Some(_) => Meaning::plain(),
+            (Some(_), _) | (None, Some(0)) => Meaning::plain(),
+            (None, Some(_)) => Meaning::labels(),
+            (None, None) => Meaning::default(),
         };
         Ok(meaning.with_midpoints(release.has_midpoints()))
     }
@@ -436,6 +436,10 @@ impl Outside {
         Ok(Linked { linkages, unread, unknown })
     }
 
+    fn values(&self, place: usize) -> BTreeSet<&Text> {
+        self.people.iter().map(|(texts, _)| &texts[place]).collect()
+    }
+
     fn unread(
         &self,
         name: &str,
@@ -444,13 +448,15 @@ impl Outside {
         meaning: &Meaning,
         release: &Release,
     ) -> Option<Unread> {
-        let values: BTreeSet<&Text> = self.people.iter().map(|(texts, _)| &texts[place]).collect();
-        let n_unread = cells.iter().filter(|cell| !meaning.can_read(cell, values.contains(*cell))).count() as u64;
-        (n_unread > 0).then(|| Unread {
+        let values = self.values(place);
+        let is_unread = |cell: &&&Text| !meaning.can_read(cell, values.contains(**cell));
+        let unread: Vec<&Text> = cells.iter().filter(is_unread).copied().collect();
+        let has_position = |text: &String| !matches!(Kind::of(text), Kind::Text | Kind::Boolean);
+        (!unread.is_empty()).then(|| Unread {
             attribute: name.to_string(),
-            n_cells: n_unread,
-            n_cells_read: cells.len() as u64 - n_unread,
-            has_midpoints: release.has_midpoints(),
+            n_cells: unread.len() as u64,
+            n_cells_read: (cells.len() - unread.len()) as u64,
+            has_midpoints: release.has_midpoints() && unread.iter().copied().flatten().any(has_position),
         })
     }
 
@@ -462,9 +468,14 @@ impl Outside {
         meaning: &Meaning,
         labels: &Labels,
     ) -> Option<UnknownValues> {
-        let values: BTreeSet<&Text> = self.people.iter().map(|(texts, _)| &texts[place]).collect();
-        let present = values.into_iter().filter(|value| !labels.is_missing(value));
-        let strangers: BTreeSet<&Text> = meaning.strangers(cells, present).into_iter().collect();
+        let present: BTreeSet<&Text> =
+            self.values(place).into_iter().filter(|value| !labels.is_missing(value)).collect();
+        let is_found = |value: &&&Text| cells.iter().any(|cell| meaning.allows(cell, value));
+        // Where no value at all fits, they are likely to be written in another way.
+        let strangers: BTreeSet<&Text> = match present.iter().any(|value| is_found(&value)) {
+            true => meaning.strangers(cells, present.into_iter()).into_iter().collect(),
+            false => present,
+        };
         let n_with = |is_meant: &dyn Fn(&Text) -> bool| -> u64 {
             self.people.iter().filter(|(texts, _)| is_meant(&texts[place])).map(|(_, n)| n).sum()
         };
@@ -624,7 +635,7 @@ impl Report<'_> {
                 for (name, linkage) in self.sensitive.iter().zip(linkages) {
                     self.say_linkage(name, linkage, talk);
                 }
-                linked.unknown.iter().for_each(|unknown| say_unknown(unknown, talk));
+                linked.unknown.iter().for_each(|unknown| self.say_unknown(unknown, talk));
             }
         }
     }
@@ -719,43 +730,42 @@ impl Report<'_> {
 
     /// Whom a cell fits that cannot be read is not known: numbers would say less than an attacker can find out.
     fn say_not_known(&self, unread: &[Unread], talk: &Talk) {
-        let mut files = Vec::new();
+        talk.say("\nLinkage is not known: cells could not be read.");
         for Unread { attribute, n_cells, n_cells_read, has_midpoints } in unread {
-            let n_all = counted_words(n_cells + n_cells_read, "cell");
             let why = match has_midpoints {
-                true => ": they may be the middle of a range, and do not say of which",
+                true => ", which may be the middle of a range and do not say of which",
                 false => "",
             };
-            talk.say(format!(
-                "\nLinkage is not known: {} of {n_all} of {attribute} could not be read{why}.",
-                grouped(*n_cells)
-            ));
-            if !has_midpoints {
-                files.push(format!("--hierarchy {attribute}=FILE"));
-            }
+            let n_all = counted_words(n_cells + n_cells_read, "cell");
+            talk.say(format!("  {} of {n_all} of {attribute}{why}", grouped(*n_cells)));
         }
-        talk.say(match files.is_empty() {
-            true => "  Publish with --cells ranges to see what linkage finds in the same groups.".to_string(),
-            false => format!(
-                "  Give --project, or the labels: {} (one column where values are published as they are).",
+        let files: Vec<String> = unread
+            .iter()
+            .filter(|unread| !unread.has_midpoints)
+            .map(|unread| format!("--hierarchy {}=FILE", unread.attribute))
+            .collect();
+        let project = if self.args.project.is_none() { "--project, or " } else { "" };
+        if !files.is_empty() {
+            talk.say(format!(
+                "  Give {project}labels: {} (one column where values are published as they are).",
                 files.join(" ")
-            ),
-        });
+            ));
+        }
+        if files.len() < unread.len() {
+            talk.say("  Publish with --cells ranges to see what linkage finds in the same groups.");
+        }
     }
 
     fn say_linkage(&self, name: &str, found: &Linkage, talk: &Talk) {
         let n = found.n_outside;
         let share = |part: u64| format!("{} ({})", grouped(part), percent(part, n));
-        let who = match &self.args.outside {
-            Some(path) => format!("{} of {}", people_in_words(n), path.display()),
-            None if self.args.project.is_none() => people_in_words(n),
-            None => format!(
-                "{} of the table, known by all {} quasi-identifiers",
-                counted_words(n, "record"),
-                if n == 1 { "its" } else { "their" }
-            ),
+        let who = self.people_in_words(n);
+        let whose = match (&self.args.outside, n) {
+            (Some(path), _) => path.display().to_string(),
+            (None, 1) => "the table, known by all its quasi-identifiers".to_string(),
+            (None, _) => "the table, known by all their quasi-identifiers".to_string(),
         };
-        talk.say(format!("\nLinkage, for {who}:"));
+        talk.say(format!("\nLinkage, for {who} of {whose}:"));
         talk.say(format!("  {} fit no group: not in the table, or suppressed.", share(found.n_without)));
         talk.say(format!("  {} fit one group only.", share(found.n_one_group)));
         talk.say(format!("  {} fit several groups.", share(found.n_several_groups)));
@@ -768,28 +778,32 @@ impl Report<'_> {
             ));
         }
     }
-}
 
-fn people_in_words(n: u64) -> String {
-    format!("{} {}", grouped(n), if n == 1 { "person" } else { "people" })
-}
-
-fn say_unknown(unknown: &UnknownValues, talk: &Talk) {
-    let UnknownValues { attribute, n_values, n_people, n_people_without } = unknown;
-    if *n_values > 0 {
-        talk.say(format!(
-            "  {} of {attribute}, of {}, {} unknown to the hierarchy or the ranges of the release, and fit only *.",
-            counted_words(*n_values, "value"),
-            people_in_words(*n_people),
-            if *n_values == 1 { "is" } else { "are" }
-        ));
+    fn say_unknown(&self, unknown: &UnknownValues, talk: &Talk) {
+        let UnknownValues { attribute, n_values, n_people, n_people_without } = unknown;
+        if *n_values > 0 {
+            talk.say(format!(
+                "  {} of {attribute}, of {}, {} unknown to the hierarchy and the cells of the release: only * fits.",
+                counted_words(*n_values, "value"),
+                self.people_in_words(*n_people),
+                if *n_values == 1 { "is" } else { "are" }
+            ));
+        }
+        if *n_people_without > 0 {
+            talk.say(format!(
+                "  {} {} no {attribute}: only cells without a value fit, and *.",
+                self.people_in_words(*n_people_without),
+                if *n_people_without == 1 { "has" } else { "have" }
+            ));
+        }
     }
-    if *n_people_without > 0 {
-        talk.say(format!(
-            "  {} {} no {attribute}: only cells without a value fit, and *.",
-            people_in_words(*n_people_without),
-            if *n_people_without == 1 { "has" } else { "have" }
-        ));
+
+    fn people_in_words(&self, n: u64) -> String {
+        match (&self.args.outside, n) {
+            (Some(_), 1) => "1 person".to_string(),
+            (Some(_), n) => format!("{} people", grouped(n)),
+            (None, n) => counted_words(n, "record"),
+        }
     }
 }
 
