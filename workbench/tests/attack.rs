@@ -242,10 +242,12 @@ fn records_that_are_hidden_in_everything_are_counted_unless_asked() {
     let flags = "--quasi-identifiers zip,age --sensitive ill";
     let ran = run(&folder, &format!("attack rel.csv {flags}")).ends(1);
     assert!(ran.stdout.contains("rel.csv: 7 records in 3 groups"), "{ran}");
+    assert!(ran.stdout.contains("3 records are * in every quasi-identifier: a group that everybody fits"), "{ran}");
     assert!(ran.stdout.contains("in 2 groups, all records have the same ill"), "{ran}");
     let ran = run(&folder, &format!("attack rel.csv {flags} --suppressed-as absent")).ends(1);
     assert!(ran.stdout.contains("rel.csv: 4 records in 2 groups"), "{ran}");
     assert!(ran.stdout.contains("3 records marked as suppressed were left out"), "{ran}");
+    assert!(!ran.stdout.contains("everybody fits"), "{ran}");
     let found = run(&folder, &format!("attack rel.csv {flags} --suppressed-as absent --json")).json();
     assert_eq!(found["releases"][0]["n_absent"], 3);
 }

@@ -226,6 +226,7 @@ fn publish_and_verify_say_how_evenly_values_were_dealt() {
     for said in [&published.stdout, &verified.stdout] {
         assert!(said.contains("ealt to 50 classes") && said.contains(&each) && said.contains(&all), "{said}");
     }
+    assert!(verified.stdout.contains("their combination (which is the certificate's word)"), "{verified}");
     let said = run(&folder, "publish --method deal --k 8 --force -o dealt.csv --json").ends(0).json();
     assert_eq!(said["dealt"]["n_classes"], 50);
     assert_eq!(said["dealt"]["attributes"][1]["most_differ"], dealt["attributes"][1]["most_differ"]);

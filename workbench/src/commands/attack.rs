@@ -621,6 +621,14 @@ impl Report<'_> {
             if release.n_absent > 0 {
                 talk.say(format!("  {}", left_out_in_words(release.n_absent)));
             }
+            let is_hidden = |group: &&Group| group.cells.iter().all(|cell| cell.as_deref() == Some(ANY));
+            if let Some(hidden) = release.groups.iter().find(is_hidden) {
+                talk.say(format!(
+                    "  {} {} * in every quasi-identifier: a group that everybody fits (--suppressed-as absent leaves it out)",
+                    counted_words(hidden.size, "record"),
+                    if hidden.size == 1 { "is" } else { "are" }
+                ));
+            }
             for (s, (name, found)) in self.sensitive.iter().zip(found).enumerate() {
                 self.say_found(release, s, name, found, n_records, talk);
             }

@@ -85,7 +85,9 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     talk.json(&checked.document());
     say_verdict(&args.file, &judged.verdict, sensitive, claims, checked.holds(), talk);
     if let Some(dealt) = dealt.as_ref().filter(|_| checked.holds()) {
-        talk.say(format!("  {}", dealt.in_words()));
+        // How combinations were dealt does not show in the file.
+        let not_shown = if dealt.most_differ_together.is_some() { " (which is the certificate's word)" } else { "" };
+        talk.say(format!("  {}{not_shown}", dealt.in_words()));
     }
     if *is_own {
         talk.say("  compared with the file's own distribution; the original table is not known (see --project)");
