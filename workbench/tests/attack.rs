@@ -285,6 +285,9 @@ fn what_makes_no_sense_is_refused() {
         assert!(ran.stderr.to_lowercase().contains(words), "{line}: {ran}");
         assert!(!ran.stderr.contains("nothing says"), "{ran}");
     }
+    folder.write("nobody.csv", "age,city\n");
+    let ran = run(&folder, "attack rel.csv --outside nobody.csv").ends(2);
+    assert!(ran.stderr.contains("nobody.csv: has nobody to look for"), "{ran}");
     folder.write("other.toml", "[data]\npath = \"people.csv\"\n[attributes.ill]\nrole = \"sensitive\"\n");
     let ran = run(&folder, "attack rel.csv --project other.toml").ends(2);
     assert!(ran.stderr.contains("has none of the quasi-identifiers of the release"), "{ran}");

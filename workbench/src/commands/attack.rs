@@ -344,6 +344,7 @@ struct Unread {
 }
 
 /// Values of people that no cell but `*` can be compared with.
+#[derive(PartialEq)]
 struct UnknownValues {
     attribute: String,
     n_values: u64,
@@ -366,22 +367,21 @@ fn whom_to_look_for(
         (None, Some(people)) => Some(Source::of_frame(people)?),
         (None, None) => None,
     };
-    let names: Vec<String> = match (&source, project) {
-        (Some(source), _) => source.column_names(),
-        (None, Some(project)) => project.with_role(Role::QuasiIdentifier).map(|known| known.name.clone()).collect(),
+    let (names, place): (Vec<String>, String) = match (&source, project) {
+        (Some(source), _) => (source.column_names(), source.files()[0].display().to_string()),
+        (None, Some(project)) => {
+            let names = project.with_role(Role::QuasiIdentifier).map(|known| known.name.clone());
+            (names.collect(), project.file.display().to_string())
+        }
         (None, None) => return Ok(None),
     };
     let is_there = |name: &str| names.iter().any(|known| known == name);
     let named: Vec<String> = releases.iter().flat_map(|release| release.with_ranges(is_there).0).collect();
     let attributes: Vec<String> = names.iter().filter(|name| named.contains(name)).cloned().collect();
     if attributes.is_empty() {
-        let (what, place) = match (&source, project) {
-            (None, Some(project)) => ("has none of the quasi-identifiers of the release", project.file.as_path()),
-            (source, _) => ("has none of the quasi-identifiers", source.as_ref().expect("as above").files()[0]),
-        };
         let (wanted, _) = releases[0].with_ranges(|name| !name.ends_with("_low"));
-        return Err(Error::new(ErrorKind::Data, what)
-            .at(place.display().to_string())
+        return Err(Error::new(ErrorKind::Data, "has none of the quasi-identifiers of the release")
+            .at(place)
             .hint(format!("name its columns as the release does: {}", wanted.join(", "))));
     }
     let people: Vec<(Vec<Text>, u64)> = match (source, project) {
@@ -403,6 +403,9 @@ fn whom_to_look_for(
             (0..counts.n_groups()).map(person).collect()
         }
     };
+    if people.is_empty() {
+        return Err(Error::new(ErrorKind::Data, "has nobody to look for").at(place));
+    }
     let said_alike = |(texts, n): (Vec<Text>, u64)| (texts.iter().map(|text| labels.text(text)).collect(), n);
     Ok(Some(Outside { attributes, people: people.into_iter().map(said_alike).collect() }))
 }
@@ -426,7 +429,8 @@ impl Outside {
                 let cells: BTreeSet<&Text> = groups.iter().map(|group| &group.cells[a]).collect();
                 let cells: Vec<&Text> = cells.into_iter().filter(|cell| !labels.is_missing(cell)).collect();
                 unread.extend(self.unread(name, place, &cells, meaning, release));
-                unknown.extend(self.unknown(name, place, &cells, meaning, labels));
+                // Of two releases it is said once.
+                unknown.extend(self.unknown(name, place, &cells, meaning, labels).filter(|new| !unknown.contains(new)));
             }
             parts.push((groups, meanings, places));
         }
