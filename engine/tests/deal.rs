@@ -316,6 +316,7 @@ fn linking_is_what_comparing_everyone_with_every_group_gives() {
         naive.n_outside += 1;
         naive.n_without += u64::from(hits.is_empty());
         naive.n_one_group += u64::from(hits.len() == 1);
+        naive.n_several_groups += u64::from(hits.len() > 1);
         naive.n_one_record += u64::from(hits.iter().map(|group| group.size).sum::<u64>() == 1);
         naive.n_certain += u64::from(values.len() == 1);
     }
