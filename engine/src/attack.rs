@@ -125,11 +125,19 @@ pub fn skewness(groups: &[Group], sensitive: usize) -> Skewness {
     }
 }
 
-/// What the published cells of one quasi-identifier may stand for.
+/// What is known about the published cells of one quasi-identifier.
 #[derive(Clone, Debug, Default)]
 pub struct Meaning {
     /// By label of a hierarchy, the values below it, on whatever level it stands.
     below: HashMap<String, BTreeSet<String>>,
+    /// The values that the hierarchy has.
+    values: BTreeSet<String>,
+    /// Whether no cell has a name of its own: what cannot be read in any other way is a value.
+    is_plain: bool,
+    /// Whether all cells are labels, of a hierarchy that is not known: even what looks like a value is a name.
+    is_labels: bool,
+    /// Whether a number or date may be the middle of a range, which does not say of which.
+    has_midpoints: bool,
 }
 
 impl Meaning {
@@ -138,44 +146,216 @@ impl Meaning {
         let mut below: HashMap<String, BTreeSet<String>> = HashMap::new();
         let values = hierarchy.level(0).labels();
         for level in hierarchy.levels().iter().skip(1) {
-            for (value, label) in values.iter().zip(level.of_base()) {
-                below.entry(level.labels()[label.index()].clone()).or_default().insert(value.clone());
+            for (base, value) in values.iter().enumerate() {
+                below.entry(level.label_of(base).to_string()).or_default().insert(value.clone());
             }
         }
-        Meaning { below }
+        Meaning { below, values: values.iter().cloned().collect(), ..Meaning::default() }
+    }
+
+    /// Where values are published as they are, or by a rule whose labels say what they stand for.
+    pub fn plain() -> Meaning {
+        Meaning { is_plain: true, ..Meaning::default() }
+    }
+
+    /// Where all values are published as labels, and what these stand for is not known.
+    pub fn labels() -> Meaning {
+        Meaning { is_labels: true, ..Meaning::default() }
+    }
+
+    /// The same for cells of which numbers and dates may be the middle of a range.
+    pub fn with_midpoints(self, has_midpoints: bool) -> Meaning {
+        Meaning { has_midpoints, ..self }
+    }
+
+    /// Whether it is known what a cell stands for; `is_value` where it is the text of a value that somebody has.
+    ///
+    /// A cell of which it is not says nothing about whom it fits: to count such a cell as fitting nobody, or everybody,
+    /// would make a release look safer than it is.
+    pub fn can_read(&self, cell: &Text, is_value: bool) -> bool {
+        let Some(text) = cell else { return true };
+        let has_position = !matches!(Kind::of(text), Kind::Text | Kind::Boolean);
+        if self.has_midpoints && has_position {
+            return false;
+        }
+        let is_value = !self.is_labels && (has_position || is_value || self.values.contains(text));
+        is_value || self.is_plain || !self.read(cell).ways.is_empty()
+    }
+
+    /// What a cell may stand for, beside its own text: `*`, a label of the hierarchy, a range (`[24-30]`, `24-30`,
+    /// `[1.5, 2)`, `<18`, `>=65`), a part of the calendar (`2024-03`, `2024-Q1`, `2024`, `2020s`), a set (`{a,b}`), or a
+    /// text with some characters hidden (`476**`).
+    fn read<'a>(&'a self, cell: &'a Text) -> Reading<'a> {
+        let mut ways = Vec::new();
+        if let Some(text) = cell {
+            if text == ANY {
+                ways.push(Way::Anything);
+            } else if text.contains('*') {
+                ways.push(Way::Masked(text));
+            }
+            ways.extend(self.below.get(text).map(Way::Label));
+            if let Some(list) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+                // Values may have commas of their own, so that the list is not taken apart.
+                ways.push(Way::Set([format!(",{list},"), format!(",{},", list.replace(", ", ","))]));
+            }
+            ways.extend(ranges(text).into_iter().map(Way::Range));
+        }
+        Reading { cell, ways }
     }
 
     /// Whether a record with this value may be published with this cell.
-    ///
-    /// A cell is read as a value, as `*`, as a label of the hierarchy, as a range (`[24-30]`, `24-30`), as a set
-    /// (`{a,b}`), or as a text with some characters hidden (`476**`).
     pub fn allows(&self, cell: &Text, value: &Text) -> bool {
-        let (Some(cell), Some(value)) = (cell, value) else { return cell.as_deref().is_none_or(|cell| cell == ANY) };
-        if cell == value || cell == ANY || self.below.get(cell).is_some_and(|values| values.contains(value)) {
-            return true;
-        }
-        if let Some(list) = cell.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
-            return list.split(',').any(|one| one == value);
-        }
-        let inner = cell.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-        is_in_range(inner.unwrap_or(cell), value) || is_masked(cell, value)
+        self.read(cell).allows(value)
+    }
+
+    /// Those of some values that can be compared with none of the cells but `*`: the hierarchy does not have them, and
+    /// they are no numbers or dates where cells are ranges of such.
+    pub fn strangers<'v>(&self, cells: &[&Text], values: impl Iterator<Item = &'v Text>) -> Vec<&'v Text> {
+        let readings: Vec<Reading> = cells.iter().map(|cell| self.read(cell)).collect();
+        let unit_of = |way: &Way| if let Way::Range(range) = way { Some(range.unit) } else { None };
+        let is_number = |text: &str| Kind::of(text).is_numeric();
+        let mut units: Vec<Unit> = readings.iter().flat_map(|reading| &reading.ways).filter_map(unit_of).collect();
+        // 2024 may be a year, and may be a number.
+        units.extend(cells.iter().copied().flatten().any(|cell| is_number(cell)).then_some(Unit::Number));
+        let is_word = |reading: &Reading| {
+            reading.ways.is_empty() && reading.cell.as_ref().is_some_and(|text| place(text).is_none())
+        };
+        // Where cells are words of which no hierarchy is known, values may be any words.
+        let may_be_words = self.values.is_empty() && (units.is_empty() || readings.iter().any(is_word));
+        let is_known = |value: &&Text| {
+            let Some(text) = value else { return true };
+            may_be_words
+                || self.values.contains(text)
+                || place(text).is_some_and(|(unit, _)| units.contains(&unit))
+                || cells.contains(value)
+        };
+        values.filter(|value| !is_known(value)).collect()
     }
 }
 
-/// Whether a number or date lies within `low-high`, the ends included.
-fn is_in_range(range: &str, value: &str) -> bool {
-    let position = |text: &str| match Kind::of(text) {
-        Kind::Text | Kind::Boolean => None,
-        Kind::Date => parse_date(text).map(|(year, month, day)| days_of_date(year, month, day) as f64),
-        Kind::Integer | Kind::Number => text.parse::<f64>().ok(),
+/// A cell, and the ways in which it can be read.
+struct Reading<'a> {
+    cell: &'a Text,
+    ways: Vec<Way<'a>>,
+}
+
+enum Way<'a> {
+    Anything,
+    Label(&'a BTreeSet<String>),
+    /// The list with a comma before and after every value; once more without blanks behind commas.
+    Set([String; 2]),
+    Masked(&'a str),
+    Range(Range),
+}
+
+impl Reading<'_> {
+    fn allows(&self, value: &Text) -> bool {
+        let of_way = |way: &Way| match (way, value) {
+            (Way::Anything, _) => true,
+            (_, None) => false,
+            (Way::Label(values), Some(value)) => values.contains(value),
+            (Way::Set(lists), Some(value)) => lists.iter().any(|list| list.contains(&format!(",{value},"))),
+            (Way::Masked(hidden), Some(value)) => is_masked(hidden, value),
+            (Way::Range(range), Some(value)) => range.contains(value),
+        };
+        self.cell == value || self.ways.iter().any(of_way) || is_same_place(self.cell, value)
+    }
+}
+
+/// What a position is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Number,
+    Day,
+}
+
+/// All numbers, or all days, from one to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Range {
+    unit: Unit,
+    low: f64,
+    high: f64,
+    has_low: bool,
+    has_high: bool,
+}
+
+impl Range {
+    fn contains(&self, value: &str) -> bool {
+        place(value).is_some_and(|(unit, at)| {
+            unit == self.unit
+                && (self.low < at || (self.has_low && self.low == at))
+                && (at < self.high || (self.has_high && self.high == at))
+        })
+    }
+}
+
+/// Where a number or date stands. `007` is a number too where it is asked whether it lies within a range.
+fn place(text: &str) -> Option<(Unit, f64)> {
+    if let Some((year, month, day)) = parse_date(text) {
+        return Some((Unit::Day, days_of_date(year, month, day) as f64));
+    }
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite()).map(|number| (Unit::Number, number))
+}
+
+/// Whether two texts are the same number or day, as `29` and `29.0` are. A postcode `007` is not 7.
+fn is_same_place(a: &Text, b: &Text) -> bool {
+    let (Some(a), Some(b)) = (a, b) else { return false };
+    let is_text = |text: &str| matches!(Kind::of(text), Kind::Text | Kind::Boolean);
+    !is_text(a) && !is_text(b) && place(a) == place(b)
+}
+
+/// The ranges that a cell may be, ends and all.
+fn ranges(cell: &str) -> Vec<Range> {
+    let number = |text: &str| place(text).filter(|(unit, _)| *unit == Unit::Number).map(|(_, number)| number);
+    let of_numbers = |low: f64, high: f64, has_low: bool, has_high: bool| {
+        vec![Range { unit: Unit::Number, low, high, has_low, has_high }]
     };
-    let Some(at) = position(value) else { return false };
+    for (sign, has_end) in [("<=", true), ("<", false)] {
+        if let Some(high) = cell.strip_prefix(sign).and_then(number) {
+            return of_numbers(f64::NEG_INFINITY, high, false, has_end);
+        }
+    }
+    for (sign, has_end) in [(">=", true), (">", false)] {
+        if let Some(low) = cell.strip_prefix(sign).and_then(number) {
+            return of_numbers(low, f64::INFINITY, has_end, false);
+        }
+    }
+    let inner = cell.strip_prefix(['[', '(', ']']).and_then(|rest| rest.strip_suffix([']', ')', '[']));
+    if let Some((low, high)) = inner.and_then(|inner| inner.split_once(','))
+        && let (Some(low), Some(high)) = (number(low), number(high))
+    {
+        return of_numbers(low, high, cell.starts_with('['), cell.ends_with(']'));
+    }
+    let text = cell.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(cell);
     // Numbers may be negative and dates have hyphens of their own: the one between the two ends is any that fits.
-    let mut hyphens = range.match_indices('-');
-    hyphens.any(|(i, _)| {
-        let (low, high) = (position(&range[..i]), position(&range[i + 1..]));
-        matches!((low, high), (Some(low), Some(high)) if low <= at && at <= high)
-    })
+    let between = text.match_indices('-').filter_map(|(i, _)| {
+        let ((unit, low), (same, high)) = (place(&text[..i])?, place(&text[i + 1..])?);
+        // As a label of whole numbers, 17-21 is everything below 22.
+        let is_whole = text == cell && unit == Unit::Number && low.fract() == 0.0 && high.fract() == 0.0;
+        let (high, has_high) = if is_whole { (high + 1.0, false) } else { (high, true) };
+        (unit == same && low <= high).then_some(Range { unit, low, high, has_low: true, has_high })
+    });
+    between.chain(days_of_label(cell)).collect()
+}
+
+/// The days of a month (`2024-03`), a quarter (`2024-Q1`), a year (`2024`) or a decade (`2020s`).
+fn days_of_label(cell: &str) -> Option<Range> {
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<i32>().ok())?;
+    let (year, rest) = (digits(cell.get(..4)?)?, cell.get(4..)?);
+    let (first_month, n_months) = match rest {
+        "" => (1, 12),
+        "s" => (1, 120),
+        _ => match (rest.strip_prefix("-Q").and_then(digits), rest.strip_prefix('-').and_then(digits)) {
+            (Some(quarter @ 1..=4), _) if rest.len() == 3 => (3 * quarter - 2, 3),
+            (_, Some(month @ 1..=12)) if rest.len() == 3 => (month, 1),
+            _ => return None,
+        },
+    };
+    let first_day = |months: i32| {
+        let month = first_month - 1 + months;
+        days_of_date(year + month.div_euclid(12), month.rem_euclid(12) as u32 + 1, 1) as f64
+    };
+    Some(Range { unit: Unit::Day, low: first_day(0), high: first_day(n_months), has_low: true, has_high: false })
 }
 
 /// Whether a text is another with some characters hidden by stars.
@@ -202,6 +382,8 @@ pub struct Linkage {
     pub n_without: u64,
     /// One group only allows them, in each of the releases.
     pub n_one_group: u64,
+    /// The others: several groups of a release allow them.
+    pub n_several_groups: u64,
     /// One record only allows them, in one of the releases.
     pub n_one_record: u64,
     /// All records that allow them, in all releases together, leave one sensitive value.
@@ -237,7 +419,9 @@ impl Linkage {
             of(release).flat_map(|group| group.values[sensitive].keys()).collect()
         };
         let n_records = |release: usize| of(release).map(|group| group.size).sum::<u64>();
-        self.n_one_group += n * u64::from(found.iter().all(|places| places.len() == 1));
+        let is_one_group = found.iter().all(|places| places.len() == 1);
+        self.n_one_group += n * u64::from(is_one_group);
+        self.n_several_groups += n * u64::from(!is_one_group);
         self.n_one_record += n * u64::from(all.clone().any(|release| n_records(release) == 1));
         let possible: Vec<BTreeSet<&Text>> = all.map(values).collect();
         let together = possible.iter().skip(1).fold(possible[0].clone(), |left, next| &left & next);
@@ -255,18 +439,20 @@ struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    fn new(release: &Linkable, outside: &'a [(Vec<Text>, u64)]) -> Index<'a> {
+    fn new<'r>(release: &'r Linkable, outside: &'a [(Vec<Text>, u64)]) -> Index<'a> {
         let n_groups = release.groups.len();
         let known = release.known.iter().enumerate().filter_map(|(a, place)| Some((a, (*place)?)));
         let allowed = known.map(|(a, place)| {
-            let mut groups_of: BTreeMap<&Text, Vec<usize>> = BTreeMap::new();
+            let mut groups_of: BTreeMap<&'r Text, Vec<usize>> = BTreeMap::new();
             for (i, group) in release.groups.iter().enumerate() {
                 groups_of.entry(&group.cells[a]).or_default().push(i);
             }
             let values: BTreeSet<&Text> = outside.iter().map(|(record, _)| &record[place]).collect();
+            let read = |(cell, groups): (&'r Text, Vec<usize>)| (release.meanings[a].read(cell), groups);
+            let readings: Vec<(Reading, Vec<usize>)> = groups_of.into_iter().map(read).collect();
             let bits = |value: &Text| {
                 let mut bits = vec![0u64; n_groups.div_ceil(64)];
-                for (_, groups) in groups_of.iter().filter(|(cell, _)| release.meanings[a].allows(cell, value)) {
+                for (_, groups) in readings.iter().filter(|(reading, _)| reading.allows(value)) {
                     groups.iter().for_each(|i| bits[i / 64] |= 1 << (i % 64));
                 }
                 bits
@@ -313,10 +499,75 @@ mod tests {
             ("2*", "29", true),
             ("2*", "229", false),
             ("young", "28", false),
+            ("<18", "17.9", true),
+            ("<18", "18", false),
+            ("<-5", "-6", true),
+            (">=65", "65", true),
+            (">=65", "64", false),
+            ("[10, 20)", "19.5", true),
+            ("[10, 20)", "20", false),
+            ("[-5, 0.5)", "-5", true),
+            ("18-39", "39.5", true),
+            ("18-39", "40", false),
+            ("[18-39]", "39.5", false),
+            ("10-19", "007", false),
+            ("0-9", "007", true),
+            ("2024-Q1", "2024-03-31", true),
+            ("2024-Q1", "2024-04-01", false),
+            ("2024-Q4", "2024-12-31", true),
+            ("2024-12", "2024-12-01", true),
+            ("2024-12", "2025-01-01", false),
+            ("2024", "2024-12-31", true),
+            ("2024", "2025-01-01", false),
+            ("2020s", "2029-12-31", true),
+            ("2020s", "2030-01-01", false),
+            ("2024-Q1", "2024", false),
+            ("29", "29.0", true),
+            ("2024-03-01", "2024-03-01 10:00", true),
+            ("7", "007", false),
+            ("{a, b,c}", "a, b", true),
+            ("{a, b,c}", "b", true),
+            ("{a, b,c}", "d", false),
         ] {
             assert_eq!(meaning.allows(&some(cell), &some(value)), is_allowed, "{cell} for {value}");
         }
         assert!(meaning.allows(&None, &None) && meaning.allows(&some("*"), &None));
         assert!(!meaning.allows(&some("28"), &None));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_known() {
+        let some = |text: &str| Some(text.to_string());
+        let nothing = Meaning::default();
+        for cell in
+            ["*", "29", "2.5", "<18", ">=65", "[10, 20)", "18-39", "2024-Q1", "2020s", "{a,b}", "476**", "2024-02-29"]
+        {
+            assert!(nothing.can_read(&some(cell), false), "{cell}");
+        }
+        for cell in ["young", "North", "<young", "2024-Q5", "a-b", "[a, b)", ""] {
+            assert!(!nothing.can_read(&some(cell), false), "{cell}");
+            assert!(nothing.can_read(&some(cell), true) && Meaning::plain().can_read(&some(cell), false), "{cell}");
+        }
+        let labels = Meaning::labels();
+        assert!(labels.can_read(&some("15-19"), false) && labels.can_read(&some("476**"), false));
+        assert!(!labels.can_read(&some("Private"), true) && !labels.can_read(&some("15"), true));
+        let middles = Meaning::plain().with_midpoints(true);
+        assert!(!middles.can_read(&some("26.5"), true) && !middles.can_read(&some("2024-02-29"), false));
+        assert!(middles.can_read(&some("North"), false) && middles.can_read(&some("*"), false));
+    }
+
+    #[test]
+    fn strangers_can_be_compared_with_no_cell() {
+        let [range, quarter, word, number, day] =
+            ["[24-30]", "2024-Q1", "forty", "40", "2024-07-01"].map(|t| Some(t.to_string()));
+        let values = [word.clone(), number.clone(), day.clone(), None];
+        let strangers = |cells: &[&Text]| -> Vec<Text> {
+            Meaning::default().strangers(cells, values.iter()).into_iter().cloned().collect()
+        };
+        assert_eq!(strangers(&[&range]), [word.clone(), day]);
+        assert_eq!(strangers(&[&quarter]), [word.clone(), number]);
+        assert_eq!(strangers(&[&range, &quarter, &word]), []);
+        assert_eq!(strangers(&[&word]), [], "words may be anything");
+        assert_eq!(strangers(&[&Some("2024".into())]), [word], "a year may be a number");
     }
 }

@@ -117,8 +117,12 @@ impl Hierarchy {
 
     /// The hierarchy as rows of labels, one per value of the table, finest first: ARX's file format.
     pub fn rows(&self) -> impl Iterator<Item = Vec<&str>> {
-        (0..self.levels[0].len())
-            .map(|base| self.levels.iter().map(|level| level.labels[level.of_base[base].index()].as_str()).collect())
+        (0..self.levels[0].len()).map(|base| self.levels.iter().map(|level| level.label_of(base)).collect())
+    }
+
+    /// The labels of one of the table's values, from itself to below the top.
+    pub fn path(&self, base: usize) -> Vec<String> {
+        self.levels[..self.top()].iter().map(|level| level.label_of(base).to_string()).collect()
     }
 }
 
@@ -158,6 +162,11 @@ impl Values {
 
     pub fn of_base(&self) -> &[Code] {
         &self.of_base
+    }
+
+    /// What one of the table's values is called at this level.
+    pub fn label_of(&self, base: usize) -> &str {
+        &self.labels[self.of_base[base].index()]
     }
 
     pub fn parents(&self) -> &[Code] {

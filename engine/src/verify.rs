@@ -171,6 +171,11 @@ impl Verifier {
         groups
     }
 
+    /// How many records were taken for suppressed.
+    pub fn n_absent(&self) -> u64 {
+        self.n_absent
+    }
+
     /// How many records of the file have each value of a sensitive attribute.
     pub fn distribution(&self, sensitive: usize) -> HashMap<Text, u64> {
         let mut counts = HashMap::new();

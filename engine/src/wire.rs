@@ -498,6 +498,31 @@ impl Dealt {
     }
 }
 
+impl Dealt {
+    /// How evenly values were dealt: for each sensitive attribute, and for all of them together.
+    pub fn in_words(&self) -> String {
+        let of_attribute = |of: &DealtAttribute| format!("{} for {}", of.most_differ, of.attribute);
+        let each: Vec<String> = self.attributes.iter().map(of_attribute).collect();
+        let together = self.most_differ_together.map_or(String::new(), |n| format!(", {n} for their combination"));
+        format!(
+            "dealt to {} {}: between any two of them, counts of a value differ by at most {}{together}",
+            grouped(self.n_classes),
+            if self.n_classes == 1 { "class" } else { "classes" },
+            each.join(", ")
+        )
+    }
+
+    /// The same for programs, without the values that the certificate has.
+    pub fn summary(&self) -> Value {
+        let of_attribute = |of: &DealtAttribute| json!({ "attribute": of.attribute, "most_differ": of.most_differ });
+        json!({
+            "n_classes": self.n_classes,
+            "attributes": self.attributes.iter().map(of_attribute).collect::<Vec<Value>>(),
+            "most_differ_together": self.most_differ_together,
+        })
+    }
+}
+
 /// Sets what a certificate says about dealing beside what the file shows. No value of the data is named.
 pub fn check_dealt(certificate: &Certificate, file: &Verifier) -> Vec<Claim> {
     let Some(dealt) = &certificate.dealt else { return Vec::new() };

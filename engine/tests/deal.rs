@@ -283,8 +283,7 @@ fn linked(tables: &[&[Group]], people: &[[&str; 2]]) -> Linkage {
 #[test]
 fn bob_is_linked_to_the_flu() {
     let found = linked(&[&table_2()], &[["47677", "29"], ["47905", "43"], ["10115", "50"]]);
-    let expected =
-        Linkage { n_outside: 3, n_without: 1, n_one_group: 2, n_one_record: 0, n_certain: 1, n_certain_together: 0 };
+    let expected = Linkage { n_outside: 3, n_without: 1, n_one_group: 2, n_certain: 1, ..Linkage::default() };
     assert_eq!(found, expected);
 }
 
@@ -317,6 +316,7 @@ fn linking_is_what_comparing_everyone_with_every_group_gives() {
         naive.n_outside += 1;
         naive.n_without += u64::from(hits.is_empty());
         naive.n_one_group += u64::from(hits.len() == 1);
+        naive.n_several_groups += u64::from(hits.len() > 1);
         naive.n_one_record += u64::from(hits.iter().map(|group| group.size).sum::<u64>() == 1);
         naive.n_certain += u64::from(values.len() == 1);
     }

@@ -419,11 +419,17 @@ class Risk(Words):
 
 
 class Attack(Words):
-    """What somebody learns from releases; ``is_certain`` where somebody's sensitive value is."""
+    """What somebody learns from releases; ``is_certain`` where somebody's sensitive value is.
+
+    Where cells cannot be read, ``linkage_not_known`` says of which attributes, and ``is_certain`` is None if it hangs on
+    them.
+    """
 
     releases: list[dict[str, Any]]
     linkage: list[dict[str, Any]] | None
-    is_certain: bool
+    linkage_not_known: list[dict[str, Any]]
+    unknown_outside: list[dict[str, Any]]
+    is_certain: bool | None
 
 
 class Study(Words):

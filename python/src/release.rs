@@ -159,7 +159,8 @@ impl Release {
         claims.retain(|claim| claim.claim != "file");
         claims.extend(wire::check_dealt(certificate, &judged.file));
         claims.extend(wire::check_per_record(certificate));
-        Ok(Checked { judged, sensitive: certificate.sensitive.clone(), claims, is_own: false }.document())
+        let (sensitive, dealt) = (certificate.sensitive.clone(), certificate.dealt.clone());
+        Ok(Checked { judged, sensitive, claims, is_own: false, dealt }.document())
     }
 
     fn recoded(&self, frame: &source::Frame) -> Result<source::Frame> {

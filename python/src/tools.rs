@@ -189,6 +189,7 @@ pub fn attack<'py>(
         project,
         outside,
         hierarchy: hierarchies,
+        suppressed_as: SuppressedRecords::Group,
         worst,
         show_values,
     };

@@ -45,7 +45,7 @@ pub struct Dealing {
 
 /// What every group of a local method has, of what is asked for.
 ///
-/// k and one l are kept by construction. The other criteria are not monotone, so that no way of merging groups is sure
+/// k and one l are kept by construction, by dealing k alone. The other criteria are not monotone, so that no way of merging groups is sure
 /// to reach them: they are looked at when the groups are made.
 pub fn guaranteed(criteria: &Criteria) -> Result<Least> {
     if criteria.value(Measure::Population).is_some() {
@@ -105,6 +105,14 @@ impl Local {
         self.method.is_random().then_some(self.seed)
     }
 
+    /// What the method is sure to reach of what is asked for, as a sentence says it.
+    pub fn kept_by_construction(&self) -> &'static str {
+        match self.method.is_dealing() {
+            true => "dealing keeps k by construction",
+            false => "a local method keeps k and one l by construction",
+        }
+    }
+
     /// Recodes; the bar moves on by the number of records, and ends the work where somebody finishes it.
     pub fn recode(
         &self,
@@ -160,8 +168,8 @@ impl Made {
             wire::criterion_in_words(criterion, sensitive),
             wire::number_in_words(criterion.measure, reached)
         );
-        Err(Error::new(ErrorKind::Request, message)
-            .hint("a local method keeps k and one l by construction: ask for a greater k, or for less"))
+        let kept = self.local.kept_by_construction();
+        Err(Error::new(ErrorKind::Request, message).hint(format!("{kept}: ask for a greater k, or for less")))
     }
 
     /// The criteria that not all groups keep, with what is reached and how many groups fail.

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     match dispatch(&cli.command, &talk) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::No) => ExitCode::from(1),
+        Ok(Exit::NotKnown) => ExitCode::from(2),
         Err(error) => {
             talk.json(&json!({
                 "error": {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use incrowd::table::Code;
 use incrowd::verify::{Original, Outside};
-use incrowd::{Criteria, Distance, Domain, Hierarchy, Scheme, Yardstick};
+use incrowd::{Criteria, Distance, Domain, Scheme, Yardstick};
 use serde_json::{Map, Value, json};
 
 use crate::count::Counted;
@@ -30,19 +30,12 @@ fn original(counted: &Counted, sensitive: usize, missing: &Text) -> Original {
     let domain = &counted.counts.sensitive()[sensitive];
     let (distance, hierarchy) = &counted.distances[sensitive];
     let counts = counted.counts.distribution(sensitive).into_iter().enumerate();
-    let labels_of = |hierarchy: &Hierarchy, code: usize| -> Vec<String> {
-        let label = |level: usize| {
-            let values = hierarchy.level(level);
-            values.labels()[values.of_base()[code].index()].clone()
-        };
-        (0..hierarchy.top()).map(label).collect()
-    };
     let all = 0..domain.len();
     Original {
         counts: counts.map(|(code, n)| (text_of(domain, code, missing), n)).collect(),
         distance: *distance,
         labels: match hierarchy {
-            Some(hierarchy) => all.map(|code| labels_of(hierarchy, code)).collect(),
+            Some(hierarchy) => all.map(|code| hierarchy.path(code)).collect(),
             None => all.map(|_| Vec::new()).collect(),
         },
     }
@@ -56,10 +49,7 @@ fn population(counted: &Counted, scheme: &Scheme, missing: &Text) -> Option<Hash
             let (hierarchy, domain) = (&counted.hierarchies[a], &counted.counts.domains()[a]);
             match scheme.level(a) {
                 0 => text_of(domain, code.index(), missing),
-                level => {
-                    let values = hierarchy.level(level);
-                    Some(values.labels()[values.of_base()[code.index()].index()].clone())
-                }
+                level => Some(hierarchy.level(level).label_of(code.index()).to_string()),
             }
         };
         *people.entry(codes.iter().enumerate().map(label).collect()).or_default() += n;

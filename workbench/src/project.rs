@@ -204,6 +204,16 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
     Ok(Attribute { name: name.to_string(), role, rule, hierarchy_file, hierarchy_text, weight, distance })
 }
 
+/// The hierarchy that a certificate names as the project file wrote it; none where it names a file instead.
+pub fn rule_of_text(text: &str) -> Option<Rule> {
+    if text == "flat" {
+        return Some(Rule::Flat);
+    }
+    let table: Table = format!("hierarchy = {text}").parse().ok()?;
+    let value = table.get("hierarchy").filter(|value| value.get("file").is_none() && value.is_table())?;
+    rule(value, "hierarchy", Path::new("")).ok().map(|(rule, _)| rule)
+}
+
 type RuleAndFile = (Rule, Option<(String, String)>);
 
 /// A hierarchy as the project file writes it: a file's path, or a table with one of the builders.

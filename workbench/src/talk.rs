@@ -18,6 +18,8 @@ pub enum Exit {
     Done,
     /// The answer is no: no exact answer, or a promise is broken.
     No,
+    /// There is no answer: something that it takes was not given. To scripts that is an error.
+    NotKnown,
 }
 
 /// Where a command's words go.

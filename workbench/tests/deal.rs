@@ -211,3 +211,40 @@ fn near_records_lose_at_least_40_percent_less_than_any_on_adult() {
     );
     assert!(near.ncp <= 0.6 * plain.ncp);
 }
+
+/// How even the hands are is said where a user looks, for every attribute and for all together.
+#[test]
+fn publish_and_verify_say_how_evenly_values_were_dealt() {
+    let folder = people(400);
+    let published = run(&folder, "publish --method deal --k 8 -o dealt.csv").ends(0);
+    let dealt = &certificate(&folder, "dealt.csv")["dealt"];
+    let [disease, income] = [0, 1].map(|s| dealt["attributes"][s]["most_differ"].to_string());
+    let together = dealt["most_differ_together"].to_string();
+    let each = format!("counts of a value differ by at most {disease} for disease, {income} for income");
+    let all = format!("{together} for their combination");
+    let verified = run(&folder, "verify dealt.csv").ends(0);
+    for said in [&published.stdout, &verified.stdout] {
+        assert!(said.contains("ealt to 50 classes") && said.contains(&each) && said.contains(&all), "{said}");
+    }
+    assert!(verified.stdout.contains("their combination (which is the certificate's word)"), "{verified}");
+    let said = run(&folder, "publish --method deal --k 8 --force -o dealt.csv --json").ends(0).json();
+    assert_eq!(said["dealt"]["n_classes"], 50);
+    assert_eq!(said["dealt"]["attributes"][1]["most_differ"], dealt["attributes"][1]["most_differ"]);
+    assert!(said["dealt"]["attributes"][0]["frequencies"].is_null(), "no value of the data is printed");
+    // One attribute has no combination.
+    let ran = run(&folder, "publish --method deal --k 8 --sensitive disease --force -o dealt.csv").ends(0);
+    assert!(ran.stdout.contains("differ by at most 1 for disease.") && !ran.stdout.contains("combination"), "{ran}");
+}
+
+#[test]
+fn a_dealt_release_that_misses_l_is_not_said_to_keep_it_by_construction() {
+    let folder = people(60);
+    let ran = run(&folder, "publish --method deal --k 3 --l disease:4 -o dealt.csv");
+    assert_ne!(ran.code, Some(0), "{ran}");
+    let said = format!("{}{}", ran.stdout, ran.stderr).to_lowercase();
+    assert!(said.contains("dealing keeps k by construction"), "{ran}");
+    assert!(!said.contains("one l by construction"), "{ran}");
+    assert!(!folder.has("dealt.csv"));
+    // The others do keep it.
+    run(&folder, "publish --method top-down --k 3 --l disease:3 -o local.csv").ends(0);
+}

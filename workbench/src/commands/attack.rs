@@ -1,19 +1,23 @@
 //! `incrowd attack`: what somebody with a release in hand learns about the people in it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use incrowd::attack::{self, Gain, Group, Hit, Linkable, Linkage, Meaning, Skewness};
-use incrowd::hierarchy::LabelTable;
-use incrowd::table::Code;
+use incrowd::error::unknown;
+use incrowd::hierarchy::{ANY, LabelTable};
+use incrowd::recode::partition::CellStyle;
+use incrowd::table::{Code, Kind};
 use incrowd::verify::{SuppressedAs, Text};
-use incrowd::wire::{counted_words, grouped, percent, rounded};
-use incrowd::{Domain, Error, ErrorKind, Hierarchy, Result, Role, Rule};
+use incrowd::wire::{Certificate, counted_words, grouped, percent, rounded};
+use incrowd::{Domain, Error, ErrorKind, Hierarchy, Missing, Result, Role, Rule};
 use serde_json::{Value, json};
 
-use crate::commands::verify::{beside, delimiter_of, read, read_certificate};
+use crate::commands::verify::{
+    SuppressedRecords, beside, check_roles, delimiter_of, left_out_in_words, read, read_certificate,
+};
 use crate::count::{Choice, count};
-use crate::project::Project;
+use crate::project::{Project, rule_of_text};
 use crate::source::{CsvOptions, Frame, Source};
 use crate::talk::{Exit, Talk};
 
@@ -28,10 +32,11 @@ Without flags, quasi-identifiers and sensitive attributes are those of FILE.cert
   linkage      people of an outside table whose quasi-identifiers fit one group only, or one record
 
 Linkage needs whom to look for: --outside names a table, --project takes the project's own records, the worst case. Labels \
-and the branches of sensitive values are read from the project's hierarchies, or from --hierarchy NAME=FILE. \
-No value of the data is printed unless --show-values asks for it.
+and the branches of sensitive values are read from the project's hierarchies, from --hierarchy NAME=FILE, or from the \
+certificate where it has them. Where a cell cannot be read, nobody can say whom it fits: linkage is not known then, and no \
+number of it is printed. No value of the data is printed unless --show-values asks for it.
 
-Exit status: 0 when somebody's value cannot be told for certain, 1 when it can, 2 on error.
+Exit status: 0 when nobody's value can be told for certain, 1 when somebody's can, 2 on error and where linkage is not known.
 
 Examples:
   incrowd attack release.csv
@@ -57,6 +62,9 @@ pub struct Args {
     /// Labels of an attribute, as ARX writes them
     #[arg(long, value_name = "NAME=FILE")]
     pub hierarchy: Vec<String>,
+    /// What records are that have * in every quasi-identifier
+    #[arg(long, value_enum, default_value_t = SuppressedRecords::Group)]
+    pub suppressed_as: SuppressedRecords,
     /// How many of the worst groups are shown
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub worst: usize,
@@ -68,8 +76,11 @@ pub struct Args {
 /// A release that was read.
 struct Release {
     path: PathBuf,
+    certificate: Option<Certificate>,
     quasi_identifiers: Vec<String>,
     groups: Vec<Group>,
+    /// Records that were taken for suppressed.
+    n_absent: u64,
 }
 
 /// What was found about one sensitive attribute of one release.
@@ -86,7 +97,11 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         if !talk.is_json {
             report.say(talk);
         }
-        if report.is_certain() { Exit::No } else { Exit::Done }
+        match report.is_certain() {
+            Some(true) => Exit::No,
+            Some(false) => Exit::Done,
+            None => Exit::NotKnown,
+        }
     })
 }
 
@@ -96,17 +111,22 @@ pub fn document(args: &Args, people: Option<&Frame>, talk: &Talk) -> Result<Valu
 }
 
 fn with_report<T>(args: &Args, people: Option<&Frame>, talk: &Talk, show: impl FnOnce(&Report) -> T) -> Result<T> {
+    for path in &args.files {
+        std::fs::metadata(path).map_err(|error| crate::io_error(path, error))?;
+    }
     let project = args.project.as_deref().map(Project::open).transpose()?;
     let sensitive = sensitive_of(args)?;
     let releases: Vec<Release> =
         args.files.iter().map(|path| open(path, args, &sensitive, talk)).collect::<Result<_>>()?;
-    let labels = Labels::new(args, project.as_ref())?;
+    let labels = Labels::new(args, project.as_ref(), &releases, &sensitive)?;
     let found: Vec<Vec<Found>> = releases
         .iter()
         .map(|release| (0..sensitive.len()).map(|s| look(release, s, &sensitive[s], &labels)).collect())
         .collect::<Result<_>>()?;
-    let linkage = linkage(args, people, project.as_ref(), &releases, &sensitive, &labels, talk)?;
-    Ok(show(&Report { args, releases: &releases, sensitive: &sensitive, found: &found, linkage: &linkage }))
+    let linked = whom_to_look_for(args, people, project.as_ref(), &releases, &labels, talk)?
+        .map(|outside| outside.link(&releases, &labels, sensitive.len()))
+        .transpose()?;
+    Ok(show(&Report { args, releases: &releases, sensitive: &sensitive, found: &found, linked: linked.as_ref() }))
 }
 
 fn sensitive_of(args: &Args) -> Result<Vec<String>> {
@@ -125,9 +145,6 @@ fn sensitive_of(args: &Args) -> Result<Vec<String>> {
 }
 
 fn open(path: &Path, args: &Args, sensitive: &[String], talk: &Talk) -> Result<Release> {
-    if let Err(error) = std::fs::metadata(path) {
-        return Err(crate::io_error(path, error));
-    }
     let certificate = beside(path).map(|path| read_certificate(&path)).transpose()?;
     let named = args.quasi_identifiers.clone().or(certificate.as_ref().map(|known| known.quasi_identifiers.clone()));
     let quasi_identifiers = named.ok_or_else(|| {
@@ -135,51 +152,153 @@ fn open(path: &Path, args: &Args, sensitive: &[String], talk: &Talk) -> Result<R
             .at(path.display().to_string())
             .hint("give --quasi-identifiers A,B,…")
     })?;
+    check_roles(&quasi_identifiers, sensitive)?;
     let delimiter = certificate.as_ref().and_then(|certificate| delimiter_of(path, certificate));
     let source = Source::open(path, &CsvOptions { delimiter })?;
-    // Our releases leave suppressed records out; others mark them with * in every quasi-identifier.
-    let suppressed_as = if certificate.is_some() { SuppressedAs::Group } else { SuppressedAs::Absent };
+    let suppressed_as = match args.suppressed_as {
+        SuppressedRecords::Group => SuppressedAs::Group,
+        SuppressedRecords::Absent => SuppressedAs::Absent,
+    };
     let verifier = read(&source, &quasi_identifiers, sensitive, suppressed_as, talk)?;
     let groups = attack::groups(&verifier);
     if groups.is_empty() {
         return Err(Error::new(ErrorKind::Data, "has no records to attack").at(path.display().to_string()));
     }
-    Ok(Release { path: path.to_path_buf(), quasi_identifiers, groups })
+    let n_absent = verifier.n_absent();
+    Ok(Release { path: path.to_path_buf(), certificate, quasi_identifiers, groups, n_absent })
 }
 
-/// The hierarchies that are known, by attribute.
+impl Release {
+    /// Whether the certificate says that numbers and dates are the middle of a range.
+    fn has_midpoints(&self) -> bool {
+        let style = self.certificate.as_ref().and_then(|certificate| certificate.cells.as_deref());
+        style == Some(CellStyle::Midpoints.name())
+    }
+
+    /// The quasi-identifiers with the groups, as linkage compares them: the lowest and the highest value of an attribute
+    /// that has a column for each are one range of it, unless those who are looked for have such columns too.
+    fn with_ranges(&self, is_known: impl Fn(&str) -> bool) -> (Vec<String>, Vec<Group>) {
+        let place_of = |name: &str| self.quasi_identifiers.iter().position(|known| known == name);
+        let range = |low: usize| {
+            let name = self.quasi_identifiers[low].strip_suffix("_low")?;
+            let high = place_of(&format!("{name}_high"))?;
+            let is_meant = place_of(name).is_none() && is_known(name) && !is_known(&self.quasi_identifiers[low]);
+            is_meant.then_some((name, low, high))
+        };
+        let ranges: Vec<(&str, usize, usize)> = (0..self.quasi_identifiers.len()).filter_map(range).collect();
+        let is_high = |place: &usize| ranges.iter().any(|(_, _, high)| high == place);
+        let places: Vec<usize> = (0..self.quasi_identifiers.len()).filter(|place| !is_high(place)).collect();
+        let range_at = |place: usize| ranges.iter().find(|(_, low, _)| *low == place);
+        let name = |&place: &usize| match range_at(place) {
+            Some((name, ..)) => name.to_string(),
+            None => self.quasi_identifiers[place].clone(),
+        };
+        let cell = |group: &Group, place: usize| match range_at(place) {
+            Some(&(_, low, high)) => range_cell(&group.cells[low], &group.cells[high]),
+            None => group.cells[place].clone(),
+        };
+        let group = |group: &Group| Group {
+            cells: places.iter().map(|&place| cell(group, place)).collect(),
+            size: group.size,
+            values: group.values.clone(),
+        };
+        (places.iter().map(name).collect(), self.groups.iter().map(group).collect())
+    }
+}
+
+/// Two columns as one cell. Where both are empty, not even whether there is a value is said.
+fn range_cell(low: &Text, high: &Text) -> Text {
+    let (low, high) = (low.as_deref().unwrap_or(""), high.as_deref().unwrap_or(""));
+    Some(match (low, high) {
+        ("", "") => ANY.to_string(),
+        _ if low == high => low.to_string(),
+        _ => format!("[{low}-{high}]"),
+    })
+}
+
+/// The hierarchies that are known, by attribute, and what means "no value".
 struct Labels<'a> {
     project: Option<&'a Project>,
     tables: HashMap<String, LabelTable>,
+    missing: Missing,
 }
 
 impl<'a> Labels<'a> {
-    fn new(args: &Args, project: Option<&'a Project>) -> Result<Labels<'a>> {
+    fn new(
+        args: &Args,
+        project: Option<&'a Project>,
+        releases: &[Release],
+        sensitive: &[String],
+    ) -> Result<Labels<'a>> {
+        let as_ranges = releases.iter().flat_map(|release| release.with_ranges(|name| !name.ends_with("_low")).0);
+        let as_columns = releases.iter().flat_map(|release| release.quasi_identifiers.clone());
+        let known: BTreeSet<String> = as_columns.chain(as_ranges).chain(sensitive.iter().cloned()).collect();
         let mut tables = HashMap::new();
         for text in &args.hierarchy {
             let (name, path) = text.split_once('=').ok_or_else(|| {
                 Error::new(ErrorKind::Request, format!("'{text}' does not say whose hierarchy it is"))
                     .hint("for example --hierarchy disease=disease.csv")
             })?;
+            if !known.contains(name) {
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                return Err(unknown(ErrorKind::Request, "attribute", name, &known).at("--hierarchy"));
+            }
             let labels = std::fs::read_to_string(path).map_err(|error| crate::io_error(Path::new(path), error))?;
             tables.insert(name.to_string(), LabelTable::parse(path, &labels)?);
         }
-        Ok(Labels { project, tables })
+        let unless_said = Missing { tokens: vec![String::new()], drop_records: true };
+        Ok(Labels { project, tables, missing: project.map_or(unless_said, |project| project.missing.clone()) })
     }
 
-    /// The hierarchy of an attribute over these values; none where nothing is known, or nothing but `*`.
+    /// How the values of an attribute get coarser: as a flag or the project says.
+    fn rule(&self, name: &str) -> Option<Rule> {
+        let of_project = || self.project?.attributes.iter().find(|attribute| attribute.name == name);
+        let of_table = self.tables.get(name).map(|table| Rule::Table(table.clone()));
+        of_table.or_else(|| of_project().map(|attribute| attribute.rule.clone()))
+    }
+
+    /// The hierarchy of a sensitive attribute over these values; none where nothing is known, or nothing but `*`.
     fn hierarchy(&self, name: &str, values: impl Iterator<Item = String>) -> Result<Option<Hierarchy>> {
-        let (rule, more) = match (self.tables.get(name), self.project) {
-            (Some(table), _) => (Rule::Table(table.clone()), table.values().map(str::to_string).collect()),
-            (None, Some(project)) => match project.attributes.iter().find(|attribute| attribute.name == name) {
-                Some(attribute) => (attribute.rule.clone(), Vec::new()),
-                None => return Ok(None),
-            },
-            (None, None) => return Ok(None),
+        let Some(rule) = self.rule(name) else { return Ok(None) };
+        let values = values.filter(|value| !self.missing.is_token(value));
+        let more = match &rule {
+            Rule::Table(table) if self.tables.contains_key(name) => table.values().map(str::to_string).collect(),
+            _ => Vec::new(),
         };
-        let values: std::collections::BTreeSet<String> = values.chain(more).collect();
+        let values: BTreeSet<String> = values.chain(more).collect();
         let hierarchy = rule.resolve(&Domain::new(name, values.into_iter().collect(), None))?;
         Ok(Some(hierarchy).filter(|hierarchy| hierarchy.top() > 1 || rule != Rule::Flat))
+    }
+
+    /// What the cells of a quasi-identifier of a release stand for. A certificate knows hierarchies that are written in
+    /// the project file, and of which attributes all values are published as they are, or none.
+    fn meaning(&self, name: &str, release: &Release) -> Result<Meaning> {
+        let certificate = release.certificate.as_ref();
+        let in_certificate = || {
+            let texts = certificate?.hierarchies.iter().filter_map(|file| file.name.strip_prefix(name));
+            texts.filter_map(|rest| rest.strip_prefix(": ")).find_map(rule_of_text)
+        };
+        let level = certificate.and_then(|certificate| certificate.levels.get(name)?.as_u64());
+        let meaning = match (self.rule(name).or_else(in_certificate), level) {
+            (Some(Rule::Table(table)), _) => {
+                let values = table.values().map(str::to_string).collect();
+                Meaning::new(&Rule::Table(table).resolve(&Domain::new(name, values, None))?)
+            }
+            (Some(_), _) | (None, Some(0)) => Meaning::plain(),
+            (None, Some(_)) => Meaning::labels(),
+            (None, None) => Meaning::default(),
+        };
+        Ok(meaning.with_midpoints(release.has_midpoints()))
+    }
+
+    /// A text of the data; one and the same text for all that means "no value".
+    fn text(&self, text: &Text) -> Text {
+        let is_missing = text.as_ref().is_none_or(|text| self.missing.is_token(text));
+        if is_missing { Some(self.missing.label().to_string()) } else { text.clone() }
+    }
+
+    fn is_missing(&self, text: &Text) -> bool {
+        text.as_deref() == Some(self.missing.label())
     }
 }
 
@@ -188,14 +307,8 @@ fn look(release: &Release, sensitive: usize, name: &str, labels: &Labels) -> Res
     let values = groups.iter().flat_map(|group| group.values[sensitive].keys()).flatten().cloned();
     let hierarchy = labels.hierarchy(name, values)?;
     let similarity = hierarchy.map(|hierarchy| {
-        let labels_of = |code: usize| {
-            let label = |level: usize| {
-                let values = hierarchy.level(level);
-                values.labels()[values.of_base()[code].index()].clone()
-            };
-            (Some(label(0)), (0..hierarchy.top()).map(label).collect::<Vec<String>>())
-        };
-        let labels: HashMap<Text, Vec<String>> = (0..hierarchy.level(0).len()).map(labels_of).collect();
+        let paths = (0..hierarchy.level(0).len()).map(|base| hierarchy.path(base));
+        let labels: HashMap<Text, Vec<String>> = paths.map(|path| (path.first().cloned(), path)).collect();
         attack::similarity(groups, sensitive, &labels)
     });
     Ok(Found {
@@ -205,76 +318,179 @@ fn look(release: &Release, sensitive: usize, name: &str, labels: &Labels) -> Res
     })
 }
 
-/// By sensitive attribute; empty where there is nobody to look for.
-fn linkage(
+/// People, by attributes that releases have too.
+struct Outside {
+    attributes: Vec<String>,
+    /// Equal ones together, with their number.
+    people: Vec<(Vec<Text>, u64)>,
+}
+
+/// What came of looking for people.
+struct Linked {
+    /// By sensitive attribute; none where cells of a quasi-identifier could not be read.
+    linkages: Option<Vec<Linkage>>,
+    unread: Vec<Unread>,
+    /// By attribute that somebody has an unknown value of.
+    unknown: Vec<UnknownValues>,
+}
+
+/// A quasi-identifier with cells that could not be read.
+struct Unread {
+    attribute: String,
+    n_cells: u64,
+    n_cells_read: u64,
+    /// Whether cells are the middle of a range.
+    has_midpoints: bool,
+}
+
+/// Values of people that no cell but `*` can be compared with.
+#[derive(PartialEq)]
+struct UnknownValues {
+    attribute: String,
+    n_values: u64,
+    n_people: u64,
+    /// People without a value, who fit only cells that say so, or `*`.
+    n_people_without: u64,
+}
+
+/// Reads the table of people, or the project's records; none where there is nobody to look for.
+fn whom_to_look_for(
     args: &Args,
     people: Option<&Frame>,
     project: Option<&Project>,
     releases: &[Release],
-    sensitive: &[String],
     labels: &Labels,
     talk: &Talk,
-) -> Result<Vec<Linkage>> {
-    let is_named = |name: &String| releases.iter().any(|release| release.quasi_identifiers.contains(name));
+) -> Result<Option<Outside>> {
     let source = match (&args.outside, people) {
         (Some(path), _) => Some(Source::open(path, &CsvOptions { delimiter: None })?),
         (None, Some(people)) => Some(Source::of_frame(people)?),
         (None, None) => None,
     };
-    let (known, outside) = match (source, project) {
-        (Some(source), _) => {
-            let known: Vec<String> = source.column_names().into_iter().filter(is_named).collect();
-            if known.is_empty() {
-                let names = releases[0].quasi_identifiers.join(", ");
-                return Err(Error::new(ErrorKind::Data, "has none of the quasi-identifiers")
-                    .at(source.files()[0].display().to_string())
-                    .hint(format!("name its columns as the release does: {names}")));
-            }
-            let people = read(&source, &known, &[], SuppressedAs::Group, talk)?;
-            let person = |(cells, n, _): (&[Text], u64, _)| (cells.to_vec(), n);
-            (known, people.groups().into_iter().map(person).collect::<Vec<(Vec<Text>, u64)>>())
-        }
+    let (names, place): (Vec<String>, String) = match (&source, project) {
+        (Some(source), _) => (source.column_names(), source.files()[0].display().to_string()),
         (None, Some(project)) => {
-            let known = project.with_role(Role::QuasiIdentifier).map(|known| known.name.clone()).filter(is_named);
-            let known: Vec<String> = known.collect();
-            let choice =
-                Choice { quasi_identifiers: Some(known.clone()), sensitive: Some(Vec::new()), ..Choice::default() };
-            let counts = count(project, &choice, talk)?.material.counts;
-            let text = |(code, domain): (&Code, &Domain)| match domain.missing() == Some(*code) {
-                true => Some(project.missing.label().to_string()),
-                false => Some(domain.values()[code.index()].clone()),
+            let names = project.with_role(Role::QuasiIdentifier).map(|known| known.name.clone());
+            (names.collect(), project.file.display().to_string())
+        }
+        (None, None) => return Ok(None),
+    };
+    let is_there = |name: &str| names.iter().any(|known| known == name);
+    let named: Vec<String> = releases.iter().flat_map(|release| release.with_ranges(is_there).0).collect();
+    let attributes: Vec<String> = names.iter().filter(|name| named.contains(name)).cloned().collect();
+    if attributes.is_empty() {
+        let (wanted, _) = releases[0].with_ranges(|name| !name.ends_with("_low"));
+        return Err(Error::new(ErrorKind::Data, "has none of the quasi-identifiers of the release")
+            .at(place)
+            .hint(format!("name its columns as the release does: {}", wanted.join(", "))));
+    }
+    let people: Vec<(Vec<Text>, u64)> = match (source, project) {
+        (Some(source), _) => {
+            let people = read(&source, &attributes, &[], SuppressedAs::Group, talk)?;
+            people.groups().into_iter().map(|(cells, n, _)| (cells.to_vec(), n)).collect()
+        }
+        (None, project) => {
+            let choice = Choice {
+                quasi_identifiers: Some(attributes.clone()),
+                sensitive: Some(Vec::new()),
+                ..Choice::default()
             };
+            let counts = count(project.expect("as above"), &choice, talk)?.material.counts;
+            let text = |(code, domain): (&Code, &Domain)| Some(domain.values()[code.index()].clone());
             let person = |group: usize| {
                 (counts.codes(group).iter().zip(counts.domains()).map(text).collect(), counts.size(group))
             };
-            (known, (0..counts.n_groups()).map(person).collect())
+            (0..counts.n_groups()).map(person).collect()
         }
-        (None, None) => return Ok(Vec::new()),
     };
-    let values = |name: &str| {
-        let place = known.iter().position(|known| known == name);
-        place.map(|place| outside.iter().filter_map(move |(record, _)| record[place].clone()))
-    };
-    let meaning = |name: &String| -> Result<Meaning> {
-        let hierarchy = values(name).map(|values| labels.hierarchy(name, values)).transpose()?.flatten();
-        Ok(hierarchy.map_or_else(Meaning::default, |hierarchy| Meaning::new(&hierarchy)))
-    };
-    let meanings: Vec<Vec<Meaning>> = releases
-        .iter()
-        .map(|release| release.quasi_identifiers.iter().map(meaning).collect::<Result<_>>())
-        .collect::<Result<_>>()?;
-    let places: Vec<Vec<Option<usize>>> = releases
-        .iter()
-        .map(|release| {
-            release.quasi_identifiers.iter().map(|name| known.iter().position(|known| known == name)).collect()
+    if people.is_empty() {
+        return Err(Error::new(ErrorKind::Data, "has nobody to look for").at(place));
+    }
+    let said_alike = |(texts, n): (Vec<Text>, u64)| (texts.iter().map(|text| labels.text(text)).collect(), n);
+    Ok(Some(Outside { attributes, people: people.into_iter().map(said_alike).collect() }))
+}
+
+impl Outside {
+    fn link(&self, releases: &[Release], labels: &Labels, n_sensitive: usize) -> Result<Linked> {
+        let is_there = |name: &str| self.attributes.iter().any(|known| known == name);
+        let mut parts: Vec<(Vec<Group>, Vec<Meaning>, Vec<Option<usize>>)> = Vec::new();
+        let (mut unread, mut unknown) = (Vec::new(), Vec::new());
+        for release in releases {
+            let (names, mut groups) = release.with_ranges(is_there);
+            for cell in groups.iter_mut().flat_map(|group| &mut group.cells) {
+                *cell = labels.text(cell);
+            }
+            let places: Vec<Option<usize>> =
+                names.iter().map(|name| self.attributes.iter().position(|known| known == name)).collect();
+            let meanings: Vec<Meaning> =
+                names.iter().map(|name| labels.meaning(name, release)).collect::<Result<_>>()?;
+            for (a, (name, meaning)) in names.iter().zip(&meanings).enumerate() {
+                let Some(place) = places[a] else { continue };
+                let cells: BTreeSet<&Text> = groups.iter().map(|group| &group.cells[a]).collect();
+                let cells: Vec<&Text> = cells.into_iter().filter(|cell| !labels.is_missing(cell)).collect();
+                unread.extend(self.unread(name, place, &cells, meaning, release));
+                // Of two releases it is said once.
+                unknown.extend(self.unknown(name, place, &cells, meaning, labels).filter(|new| !unknown.contains(new)));
+            }
+            parts.push((groups, meanings, places));
+        }
+        let linkables: Vec<Linkable> =
+            parts.iter().map(|(groups, meanings, known)| Linkable { groups, meanings, known }).collect();
+        let linkages = unread.is_empty().then(|| attack::link(&linkables, &self.people, n_sensitive));
+        Ok(Linked { linkages, unread, unknown })
+    }
+
+    fn values(&self, place: usize) -> BTreeSet<&Text> {
+        self.people.iter().map(|(texts, _)| &texts[place]).collect()
+    }
+
+    fn unread(
+        &self,
+        name: &str,
+        place: usize,
+        cells: &[&Text],
+        meaning: &Meaning,
+        release: &Release,
+    ) -> Option<Unread> {
+        let values = self.values(place);
+        let is_unread = |cell: &&&Text| !meaning.can_read(cell, values.contains(**cell));
+        let unread: Vec<&Text> = cells.iter().filter(is_unread).copied().collect();
+        let has_position = |text: &String| !matches!(Kind::of(text), Kind::Text | Kind::Boolean);
+        (!unread.is_empty()).then(|| Unread {
+            attribute: name.to_string(),
+            n_cells: unread.len() as u64,
+            n_cells_read: (cells.len() - unread.len()) as u64,
+            has_midpoints: release.has_midpoints() && unread.iter().copied().flatten().any(has_position),
         })
-        .collect();
-    let linkables: Vec<Linkable> = releases
-        .iter()
-        .zip(meanings.iter().zip(&places))
-        .map(|(release, (meanings, known))| Linkable { groups: &release.groups, meanings, known })
-        .collect();
-    Ok(attack::link(&linkables, &outside, sensitive.len()))
+    }
+
+    fn unknown(
+        &self,
+        name: &str,
+        place: usize,
+        cells: &[&Text],
+        meaning: &Meaning,
+        labels: &Labels,
+    ) -> Option<UnknownValues> {
+        let present: BTreeSet<&Text> =
+            self.values(place).into_iter().filter(|value| !labels.is_missing(value)).collect();
+        let is_found = |value: &&&Text| cells.iter().any(|cell| meaning.allows(cell, value));
+        // Where no value at all fits, they are likely to be written in another way.
+        let strangers: BTreeSet<&Text> = match present.iter().any(|value| is_found(&value)) {
+            true => meaning.strangers(cells, present.into_iter()).into_iter().collect(),
+            false => present,
+        };
+        let n_with = |is_meant: &dyn Fn(&Text) -> bool| -> u64 {
+            self.people.iter().filter(|(texts, _)| is_meant(&texts[place])).map(|(_, n)| n).sum()
+        };
+        let found = UnknownValues {
+            attribute: name.to_string(),
+            n_values: strangers.len() as u64,
+            n_people: n_with(&|text| strangers.contains(text)),
+            n_people_without: n_with(&|text| labels.is_missing(text)),
+        };
+        (found.n_people + found.n_people_without > 0).then_some(found)
+    }
 }
 
 struct Report<'a> {
@@ -282,14 +498,19 @@ struct Report<'a> {
     releases: &'a [Release],
     sensitive: &'a [String],
     found: &'a [Vec<Found>],
-    linkage: &'a [Linkage],
+    /// None where there was nobody to look for.
+    linked: Option<&'a Linked>,
 }
 
 impl Report<'_> {
-    /// Whether somebody's sensitive value is.
-    fn is_certain(&self) -> bool {
-        self.found.iter().flatten().any(|found| found.homogeneity.n_groups > 0)
-            || self.linkage.iter().any(|linkage| linkage.n_certain > 0)
+    /// Whether somebody's sensitive value is; none where that hangs on a linkage that is not known.
+    fn is_certain(&self) -> Option<bool> {
+        let linkages = self.linked.map(|linked| linked.linkages.as_deref());
+        let by_linkage = |linkages: &[Linkage]| linkages.iter().any(|linkage| linkage.n_certain > 0);
+        match self.found.iter().flatten().any(|found| found.homogeneity.n_groups > 0) {
+            true => Some(true),
+            false => linkages.map_or(Some(false), |known| known.map(by_linkage)),
+        }
     }
 
     fn document(&self) -> Value {
@@ -349,24 +570,46 @@ impl Report<'_> {
                 "file": release.path.display().to_string(),
                 "n_records": release.groups.iter().map(|group| group.size).sum::<u64>(),
                 "n_groups": release.groups.len(),
+                "n_absent": release.n_absent,
                 "sensitive": of.collect::<Vec<Value>>(),
             })
         };
-        let linkage = self.sensitive.iter().zip(self.linkage).map(|(name, found)| {
+        let of_linkage = |(name, found): (&String, &Linkage)| {
             json!({
                 "attribute": name,
                 "n_outside": found.n_outside,
                 "n_without": found.n_without,
                 "n_one_group": found.n_one_group,
+                "n_several_groups": found.n_several_groups,
                 "n_one_record": found.n_one_record,
                 "n_certain": found.n_certain,
                 "n_certain_together": found.n_certain_together,
             })
+        };
+        let linkages = self.linked.and_then(|linked| linked.linkages.as_ref());
+        let linkages =
+            linkages.map(|linkages| self.sensitive.iter().zip(linkages).map(of_linkage).collect::<Vec<Value>>());
+        let unread = |unread: &Unread| {
+            json!({
+                "attribute": unread.attribute, "n_cells": unread.n_cells, "n_cells_read": unread.n_cells_read,
+                "has_midpoints": unread.has_midpoints,
+            })
+        };
+        let unknown = |unknown: &UnknownValues| {
+            json!({
+                "attribute": unknown.attribute, "n_values": unknown.n_values, "n_people": unknown.n_people,
+                "n_people_without": unknown.n_people_without,
+            })
+        };
+        let (not_known, unknown): (Vec<Value>, Vec<Value>) = self.linked.map_or_else(Default::default, |linked| {
+            (linked.unread.iter().map(unread).collect(), linked.unknown.iter().map(unknown).collect())
         });
         json!({
             "releases": self.releases.iter().zip(self.found).map(release).collect::<Vec<Value>>(),
             "is_certain": self.is_certain(),
-            "linkage": if self.linkage.is_empty() { Value::Null } else { linkage.collect() },
+            "linkage": linkages,
+            "linkage_not_known": not_known,
+            "unknown_outside": unknown,
         })
     }
 
@@ -379,15 +622,33 @@ impl Report<'_> {
                 counted_words(n_records, "record"),
                 counted_words(release.groups.len() as u64, "group")
             ));
+            if release.n_absent > 0 {
+                talk.say(format!("  {}", left_out_in_words(release.n_absent)));
+            }
+            let is_hidden = |group: &&Group| group.cells.iter().all(|cell| cell.as_deref() == Some(ANY));
+            if let Some(hidden) = release.groups.iter().find(is_hidden) {
+                talk.say(format!(
+                    "  {} {} * in every quasi-identifier: a group that everybody fits (--suppressed-as absent leaves it out)",
+                    counted_words(hidden.size, "record"),
+                    if hidden.size == 1 { "is" } else { "are" }
+                ));
+            }
             for (s, (name, found)) in self.sensitive.iter().zip(found).enumerate() {
                 self.say_found(release, s, name, found, n_records, talk);
             }
         }
-        for (name, linkage) in self.sensitive.iter().zip(self.linkage) {
-            self.say_linkage(name, linkage, talk);
-        }
-        if self.linkage.is_empty() {
+        let Some(linked) = self.linked else {
             talk.say("\nLinkage was not tried: give --outside FILE, or --project for the worst case.");
+            return;
+        };
+        match &linked.linkages {
+            None => self.say_not_known(&linked.unread, talk),
+            Some(linkages) => {
+                for (name, linkage) in self.sensitive.iter().zip(linkages) {
+                    self.say_linkage(name, linkage, talk);
+                }
+                linked.unknown.iter().for_each(|unknown| self.say_unknown(unknown, talk));
+            }
         }
     }
 
@@ -479,16 +740,47 @@ impl Report<'_> {
         }
     }
 
+    /// Whom a cell fits that cannot be read is not known: numbers would say less than an attacker can find out.
+    fn say_not_known(&self, unread: &[Unread], talk: &Talk) {
+        talk.say("\nLinkage is not known: cells could not be read.");
+        for Unread { attribute, n_cells, n_cells_read, has_midpoints } in unread {
+            let why = match has_midpoints {
+                true => ", which may be the middle of a range and do not say of which",
+                false => "",
+            };
+            let n_all = counted_words(n_cells + n_cells_read, "cell");
+            talk.say(format!("  {} of {n_all} of {attribute}{why}", grouped(*n_cells)));
+        }
+        let files: Vec<String> = unread
+            .iter()
+            .filter(|unread| !unread.has_midpoints)
+            .map(|unread| format!("--hierarchy {}=FILE", unread.attribute))
+            .collect();
+        let project = if self.args.project.is_none() { "--project, or " } else { "" };
+        if !files.is_empty() {
+            talk.say(format!(
+                "  Give {project}labels: {} (one column where values are published as they are).",
+                files.join(" ")
+            ));
+        }
+        if files.len() < unread.len() {
+            talk.say("  Publish with --cells ranges to see what linkage finds in the same groups.");
+        }
+    }
+
     fn say_linkage(&self, name: &str, found: &Linkage, talk: &Talk) {
         let n = found.n_outside;
         let share = |part: u64| format!("{} ({})", grouped(part), percent(part, n));
-        let who = match &self.args.outside {
-            Some(path) => format!("people of {}", path.display()),
-            None => "records of the table, known by all their quasi-identifiers".to_string(),
+        let who = self.people_in_words(n);
+        let whose = match (&self.args.outside, n) {
+            (Some(path), _) => path.display().to_string(),
+            (None, 1) => "the table, known by all its quasi-identifiers".to_string(),
+            (None, _) => "the table, known by all their quasi-identifiers".to_string(),
         };
-        talk.say(format!("\nLinkage, for {} {who}:", grouped(n)));
+        talk.say(format!("\nLinkage, for {who} of {whose}:"));
         talk.say(format!("  {} fit no group: not in the table, or suppressed.", share(found.n_without)));
         talk.say(format!("  {} fit one group only.", share(found.n_one_group)));
+        talk.say(format!("  {} fit several groups.", share(found.n_several_groups)));
         talk.say(format!("  {} fit one record only.", share(found.n_one_record)));
         talk.say(format!("  Of {} the {name} is certain.", share(found.n_certain)));
         if self.releases.len() > 1 {
@@ -496,6 +788,33 @@ impl Report<'_> {
                 "  Of {} it is certain from the releases together, and from none of them alone.",
                 share(found.n_certain_together)
             ));
+        }
+    }
+
+    fn say_unknown(&self, unknown: &UnknownValues, talk: &Talk) {
+        let UnknownValues { attribute, n_values, n_people, n_people_without } = unknown;
+        if *n_values > 0 {
+            talk.say(format!(
+                "  {} of {attribute}, of {}, {} unknown to the hierarchy and the cells of the release: only * fits.",
+                counted_words(*n_values, "value"),
+                self.people_in_words(*n_people),
+                if *n_values == 1 { "is" } else { "are" }
+            ));
+        }
+        if *n_people_without > 0 {
+            talk.say(format!(
+                "  {} {} no {attribute}: only cells without a value fit, and *.",
+                self.people_in_words(*n_people_without),
+                if *n_people_without == 1 { "has" } else { "have" }
+            ));
+        }
+    }
+
+    fn people_in_words(&self, n: u64) -> String {
+        match (&self.args.outside, n) {
+            (Some(_), 1) => "1 person".to_string(),
+            (Some(_), n) => format!("{} people", grouped(n)),
+            (None, n) => counted_words(n, "record"),
         }
     }
 }

@@ -384,10 +384,11 @@ fn make(args: &Args, local: &Local, privacy: &Privacy, counted: &Counted, talk: 
             wire::number_in_words(criterion.measure, reached),
         ));
     }
-    talk.note(
-        "\nNothing was published. A local method keeps k and one l by construction and can only be checked for the rest: \
-         ask for a greater k, for less, or take --method global.",
-    );
+    talk.note(format!(
+        "\nNothing was published: {} and can only be checked for the rest. Ask for a greater k, for less, or take --method \
+         global.",
+        local.kept_by_construction()
+    ));
     Ok(None)
 }
 
@@ -1140,6 +1141,9 @@ fn say_published(files: &Files, certificate: &Certificate, talk: &Talk) {
     if let Some(per_record) = &certificate.per_record {
         said["per_record"] = json!(per_record);
     }
+    if let Some(dealt) = &certificate.dealt {
+        said["dealt"] = dealt.summary();
+    }
     talk.json(&said);
     let reached: Vec<String> = certificate
         .criteria
@@ -1153,6 +1157,9 @@ fn say_published(files: &Files, certificate: &Certificate, talk: &Talk) {
         grouped(certificate.n_records_suppressed),
         if reached.is_empty() { "the file is what its certificate says".to_string() } else { reached.join(", ") }
     ));
+    if let Some(dealt) = &certificate.dealt {
+        talk.say(format!("Values were {}.", dealt.in_words()));
+    }
     if let Some(per_record) = &certificate.per_record {
         talk.say(&per_record.statement);
         let Distribution { median, mean, greatest, .. } = per_record.risk;

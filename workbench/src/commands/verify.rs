@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd::negotiate::check_criteria;
 use incrowd::verify::{Finding, Original, Outside, SuppressedAs};
-use incrowd::wire::{self, Certificate, Claim, counted_words, grouped};
+use incrowd::wire::{self, Certificate, Claim, Dealt, counted_words};
 use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Scheme, Verdict, Verifier};
 use serde_json::Value;
 
@@ -81,9 +81,14 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         return Err(crate::io_error(&args.file, error));
     }
     let checked = check(args, certificate_of(args)?, None, talk)?;
-    let Checked { judged, sensitive, claims, is_own } = &checked;
+    let Checked { judged, sensitive, claims, is_own, dealt } = &checked;
     talk.json(&checked.document());
     say_verdict(&args.file, &judged.verdict, sensitive, claims, checked.holds(), talk);
+    if let Some(dealt) = dealt.as_ref().filter(|_| checked.holds()) {
+        // How combinations were dealt does not show in the file.
+        let not_shown = if dealt.most_differ_together.is_some() { " (which is the certificate's word)" } else { "" };
+        talk.say(format!("  {}{not_shown}", dealt.in_words()));
+    }
     if *is_own {
         talk.say("  compared with the file's own distribution; the original table is not known (see --project)");
     }
@@ -97,6 +102,8 @@ pub struct Checked {
     pub claims: Vec<Claim>,
     /// Whether criteria that compare with the original table were judged by the file's own distribution.
     pub is_own: bool,
+    /// What the certificate says about dealing.
+    pub dealt: Option<Dealt>,
 }
 
 impl Checked {
@@ -125,13 +132,7 @@ pub fn check(args: &Args, certificate: Option<Certificate>, frame: Option<&Frame
         (None, Some(certificate)) => certificate.sensitive.clone(),
         (None, None) => Vec::new(),
     };
-    if let Some(name) = sensitive.iter().find(|name| quasi_identifiers.contains(name)) {
-        return Err(Error::new(
-            ErrorKind::Request,
-            format!("attribute '{name}' cannot be a quasi-identifier and sensitive at once"),
-        )
-        .hint("name it in --quasi-identifiers or in --sensitive"));
-    }
+    check_roles(&quasi_identifiers, &sensitive)?;
     let criteria = criteria_of(args, certificate.as_ref(), &sensitive)?;
     let suppressed_as = match args.suppressed_as {
         SuppressedRecords::Group => SuppressedAs::Group,
@@ -161,13 +162,26 @@ pub fn check(args: &Args, certificate: Option<Certificate>, frame: Option<&Frame
     let is_own = certificate.is_none()
         && args.project.is_none()
         && criteria.iter().any(|criterion| criterion.measure.is_relative());
+    let dealt = certificate.as_ref().and_then(|certificate| certificate.dealt.clone());
     let claims = certificate.map_or(Vec::new(), |certificate| {
         let claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
         let of_method = wire::check_dealt(&certificate, &judged.file).into_iter();
         claims.into_iter().chain(of_method).chain(wire::check_per_record(&certificate)).collect()
     });
     let claims = claims.into_iter().filter(|claim| frame.is_none() || claim.claim != "file").collect();
-    Ok(Checked { judged, sensitive, claims, is_own })
+    Ok(Checked { judged, sensitive, claims, is_own, dealt })
+}
+
+/// Refuses an attribute that is to be two things.
+pub fn check_roles(quasi_identifiers: &[String], sensitive: &[String]) -> Result<()> {
+    match sensitive.iter().find(|name| quasi_identifiers.contains(name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::new(
+            ErrorKind::Request,
+            format!("attribute '{name}' cannot be a quasi-identifier and sensitive at once"),
+        )
+        .hint("name it in --quasi-identifiers or in --sensitive")),
+    }
 }
 
 /// A published file and what came with it.
@@ -364,6 +378,12 @@ pub fn judge_source(
     Ok(Judged { verdict, columns: source.column_names(), sha256, file: verifier })
 }
 
+/// Says how many records were taken for suppressed.
+pub fn left_out_in_words(n_absent: u64) -> String {
+    let were = if n_absent == 1 { "was" } else { "were" };
+    format!("{} marked as suppressed {were} left out", counted_words(n_absent, "record"))
+}
+
 fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[Claim], holds: bool, talk: &Talk) {
     let answer = match (holds, verdict.holds()) {
         (true, _) if verdict.findings.is_empty() => "it is what its certificate says, which promises NO k",
@@ -405,7 +425,7 @@ fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[C
         counted_words(verdict.n_groups, "group")
     ));
     if verdict.n_absent > 0 {
-        talk.say(format!("  {} records marked as suppressed were left out", grouped(verdict.n_absent)));
+        talk.say(format!("  {}", left_out_in_words(verdict.n_absent)));
     }
     if claims.is_empty() {
         return;
