@@ -72,6 +72,7 @@ fn shown(places: &[Place], risk: Risk) -> impl Iterator<Item = &Place> {
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
     let methods = args.methods.iter().map(|name| Method::parse(name)).collect::<Result<Vec<_>>>()?;
+    args.output.iter().try_for_each(|path| project.check_output(path))?;
     if let Some(path) = args.output.as_ref().filter(|path| path.exists() && !args.force) {
         return Err(crate::staged::exists(path));
     }
