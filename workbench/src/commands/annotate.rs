@@ -200,11 +200,11 @@ fn update(args: &Args, talk: &Talk) -> Result<Exit> {
     let output = args.output.as_deref().unwrap_or(path);
     let replaces = args.force || output == path;
     let project = Project::open(&folder_of_project(path))?;
+    let at = |error: Error| error.or_at(path.display().to_string());
+    let (lattice, origin, content) = saved::read(path)?;
     check_place(output, &project, replaces)?;
     let others: Vec<PathBuf> = args.append.iter().chain(&args.remove).cloned().collect();
     check_not_among(output, &others)?;
-    let at = |error: Error| error.or_at(path.display().to_string());
-    let (lattice, origin, content) = saved::read(path)?;
     let names = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute().to_string()).collect();
     // Whatever can be wrong is wrong before anything is written.
     let criteria = criteria_to_show(args, &project, &lattice, talk)?;
@@ -272,8 +272,8 @@ fn criteria_to_show(args: &Args, project: &Project, lattice: &Lattice, talk: &Ta
     if let Some(name) = privacy.sensitive.iter().find(|name| !known.contains(name)) {
         return match is_asked {
             true => {
-                Err(Error::new(ErrorKind::Request, format!("was annotated without the sensitive attribute '{name}'"))
-                    .hint("annotate again with a criterion about it"))
+                let message = format!("was annotated without the sensitive attribute '{name}'");
+                Err(at(Error::new(ErrorKind::Request, message).hint("annotate again with a criterion about it")))
             }
             false => Ok(Criteria::default()),
         };
