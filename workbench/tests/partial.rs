@@ -210,7 +210,7 @@ fn updates_that_cannot_be_leave_the_file_as_it_was() {
     folder.write("empty.csv", HEADER);
     folder.write("all.csv", folder.read("table.csv"));
     for (line, message) in [
-        ("annotate --remove stranger.csv table.crowd", "1 of the 1 records are not among those that were counted"),
+        ("annotate --remove stranger.csv table.crowd", "stranger.csv: the record is not among those that were counted"),
         ("annotate --append columns.csv table.crowd", "unknown column 'sex'"),
         (
             "annotate --append ward.csv table.crowd",
