@@ -328,8 +328,8 @@ pub fn in_words(scope: &Scope, offer: &Offer) -> String {
 pub fn concession(scope: &Scope, asked: &Request, offer: &Offer) -> String {
     let mut given_up = Vec::new();
     if offer.n_suppressed > asked.n_suppressed_max {
-        let (lost, most) = (grouped(offer.n_suppressed), grouped(asked.n_suppressed_max));
-        given_up.push(format!("lose {lost} records instead of at most {most}"));
+        let (lost, most) = (counted_words(offer.n_suppressed, "record"), grouped(asked.n_suppressed_max));
+        given_up.push(format!("lose {lost} instead of at most {most}"));
     }
     for (a, hierarchy) in scope.hierarchies().iter().enumerate() {
         let (level, most) = (offer.scheme.level(a), asked.level_max.level(a));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use incrowd::lattice::Scope;
 use incrowd::negotiate::{Explanation, Offers, check_criteria, negotiate_as_published};
 use incrowd::partial::{Selection, prove};
-use incrowd::wire::{self, grouped, percent};
+use incrowd::wire::{self, counted_words, grouped, percent};
 use incrowd::{
     Answer, Criteria, Error, ErrorKind, Lattice, Level, Measure, Offer, Plan, Quality, Ranking, Request, Result,
     Scheme, explain, negotiate,
@@ -293,7 +293,7 @@ fn say_offers(scope: &Scope, request: &Request, offers: &Offers, talk: &Talk) {
     }
     for offer in offers.privacy_alternatives.iter().skip(1) {
         let criteria = criteria_in_words(scope, &offer.criteria);
-        talk.say(format!("  or, instead: {criteria}, losing {} records.", grouped(offer.n_suppressed)));
+        talk.say(format!("  or, instead: {criteria}, losing {}.", counted_words(offer.n_suppressed, "record")));
     }
 }
 
@@ -391,9 +391,10 @@ fn offers_table(scope: &Scope, best_by: &Ranking, offers: &[(&str, &Offer)]) -> 
 pub fn say_explanation(lattice: &Lattice, explanation: &Explanation, talk: &Talk) {
     let n_records = lattice.n_records();
     talk.say(format!(
-        "\nWhy {} records ({}) are lost at levels {}:\n",
-        grouped(explanation.n_suppressed),
+        "\nWhy {} ({}) {} lost at levels {}:\n",
+        counted_words(explanation.n_suppressed, "record"),
         percent(explanation.n_suppressed, n_records),
+        if explanation.n_suppressed == 1 { "is" } else { "are" },
         explanation.scheme
     ));
     let mut by_cause: Vec<_> = explanation.by_attribute.iter().collect();

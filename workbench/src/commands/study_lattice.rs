@@ -73,7 +73,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         talk.json(&document(&study, &accuracies, &compared));
         return Ok(Exit::Done);
     }
-    talk.say(format!("{} records, {}\n", grouped(n_records), wire::schemes_in_words(&study.partial)));
+    talk.say(format!("{}, {}\n", wire::counted_words(n_records, "record"), wire::schemes_in_words(&study.partial)));
     say_powers(&study, talk);
     say_accuracies(&study, &accuracies, talk);
     say_compared(&compared, talk);
