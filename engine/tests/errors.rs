@@ -444,7 +444,9 @@ fn work_on_a_lattice_may_be_cancelled_at_any_scheme() {
         for n_last in (1..=620).step_by(7) {
             let n_done = AtomicUsize::new(0);
             let effort = Effort {
-                progress: &|n| drop(n_done.fetch_add(n, Ordering::SeqCst)),
+                progress: &|n| {
+                    n_done.fetch_add(n, Ordering::SeqCst);
+                },
                 is_cancelled: &|| n_done.load(Ordering::SeqCst) >= n_last,
                 ..Effort::default()
             };
