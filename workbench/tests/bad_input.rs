@@ -652,6 +652,7 @@ fn flags_without_effect_are_refused() {
         ("negotiate --k 2 --on-demand --estimator mu", "--estimator is about partial lattices"),
         ("negotiate --k 2 --not-extended", "--not-extended is about partial lattices"),
         ("annotate --full --estimator mu", "--estimator is about partial lattices"),
+        ("frontier --on-demand", "a frontier needs a lattice, whole or partial"),
         ("publish --k 2 --estimator mu -o a.csv", "--estimator is about partial lattices"),
         ("publish --k 2 --levels age=1 --on-demand -o a.csv", "--on-demand is about the search for a scheme"),
         ("publish --k 2 --method top-down --partial 5% -o a.csv", "--partial is about the lattice of schemes"),

@@ -71,6 +71,10 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         project.check_output(path)?;
     }
     args.extent.check(Otherwise::Partial)?;
+    if args.extent.on_demand {
+        return Err(Error::new(ErrorKind::Request, "a frontier needs a lattice, whole or partial")
+            .hint("leave out --on-demand, or take --partial 5%"));
+    }
     let ranking = Ranking::parse(&args.best_by)?;
     let privacy = args.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
     let (measure, privacy) = varied(&args.over, &args.criteria, privacy)?;
