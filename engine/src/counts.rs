@@ -234,7 +234,10 @@ impl GroupCounts {
         let (0, Some(n_records)) = (n_absent, n_records) else {
             return Err(Error::new(
                 ErrorKind::Data,
-                format!("{n_absent} of the {} records are not among those that were counted", other.n_records),
+                match other.n_records {
+                    1 => "the record is not among those that were counted".to_string(),
+                    n => format!("{n_absent} of the {n} records are not among those that were counted"),
+                },
             )
             .hint(
                 "only records that are there can be removed, with the same values in all attributes that are counted",

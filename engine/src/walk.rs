@@ -1,8 +1,8 @@
 //! All schemes, one after the other: a walk through the lattice that changes one level of one attribute at a time.
 
 use std::borrow::Cow;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,11 +24,13 @@ pub struct Effort<'a> {
     pub n_bytes_max: u64,
     /// Called with the number of schemes that were just finished.
     pub progress: &'a (dyn Fn(usize) + Sync),
+    /// Asked after every scheme; once it says true, the work ends with an error of kind [`ErrorKind::Cancelled`].
+    pub is_cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Default for Effort<'_> {
     fn default() -> Self {
-        Effort { n_bytes_max: u64::MAX, progress: &|_| {} }
+        Effort { n_bytes_max: u64::MAX, progress: &|_| {}, is_cancelled: &|| false }
     }
 }
 /// What annotation is to find out about the groups of every scheme.
@@ -477,8 +479,8 @@ struct Walk<'a, R> {
     n_bytes: AtomicU64,
 }
 
-/// What is done at a scheme on the way: its levels and its rows are given.
-type Visit<'v, R> = dyn FnMut(&mut [u8], &[u64], &mut Workspace<R>, &mut Vec<Made<R>>) + 'v;
+/// What is done at a scheme on the way: its levels and its rows are given. An error ends the walk at once.
+type Visit<'v, R> = dyn FnMut(&mut [u8], &[u64], &mut Workspace<R>, &mut Vec<Made<R>>) -> Result<()> + 'v;
 
 impl<R: Roller> Walk<'_, R> {
     /// All profiles, depth first: every scheme from the one whose last generalized attribute is one level finer.
@@ -505,6 +507,7 @@ impl<R: Roller> Walk<'_, R> {
                 let rows = self.near_changes::<K>(done, &levels, &rows).into_owned();
                 self.along::<K>(done, &mut levels, &rows, &mut first, &mut made, &mut |levels, rows, _, _| {
                     tasks.push((levels.to_vec(), rows.to_vec()));
+                    Ok(())
                 })?;
                 tasks.push((levels, rows));
             }
@@ -518,7 +521,7 @@ impl<R: Roller> Walk<'_, R> {
             .map(|(mut levels, rows)| {
                 // Each thread has a workspace of its own, and does one task at a time.
                 let thread = rayon::current_thread_index().unwrap_or(0) % n_threads;
-                let mut workspace = workspaces[thread].lock().expect("no thread has failed");
+                let mut workspace = workspaces[thread].lock().unwrap_or_else(PoisonError::into_inner);
                 let mut made = Vec::new();
                 self.descend::<K>(depth, &mut levels, &rows, &mut workspace, &mut made)?;
                 Ok(made)
@@ -532,7 +535,9 @@ impl<R: Roller> Walk<'_, R> {
             n_source_groups += made.n_source_groups;
         }
         let by_place = by_place.into_iter().map(|made| made.expect("every scheme was visited")).collect();
-        let works = workspaces.into_iter().map(|workspace| workspace.into_inner().expect("no thread has failed").work);
+        let work_of =
+            |workspace: Mutex<Workspace<R>>| workspace.into_inner().unwrap_or_else(PoisonError::into_inner).work;
+        let works = workspaces.into_iter().map(work_of);
         let (looks, profiles) = roller.finish(works.collect(), by_place);
         Ok(RolledUp { looks, profiles, n_source_groups })
     }
@@ -552,13 +557,9 @@ impl<R: Roller> Walk<'_, R> {
         }
         let rows = &self.near_changes::<K>(depth, levels, rows)[..];
         for deeper in depth..last {
-            let mut outcome = Ok(());
             self.along::<K>(deeper, levels, rows, workspace, made, &mut |levels, rows, workspace, made| {
-                if outcome.is_ok() {
-                    outcome = self.descend::<K>(deeper + 1, levels, rows, workspace, made);
-                }
+                self.descend::<K>(deeper + 1, levels, rows, workspace, made)
             })?;
-            outcome?;
         }
         self.innermost::<K>(levels, rows, workspace, made)
     }
@@ -588,6 +589,8 @@ impl<R: Roller> Walk<'_, R> {
     }
 
     /// Generalizes one attribute level by level, and calls `visit` with the groups of each scheme on the way.
+    ///
+    /// After an error the levels are those of the scheme that it came from: nobody may go on from there.
     fn along<K: Key>(
         &self,
         depth: usize,
@@ -606,7 +609,7 @@ impl<R: Roller> Walk<'_, R> {
             let groups = self.roller.step::<K>(&mut workspace.work, source, levels, attribute, &mut next);
             self.record(levels, groups, n_source_groups, workspace, made)?;
             std::mem::swap(&mut now, &mut next);
-            visit(levels, &now, workspace, made);
+            visit(levels, &now, workspace, made)?;
         }
         levels[attribute] = 0;
         workspace.buffers[depth] = (now, next);
@@ -660,7 +663,7 @@ impl<R: Roller> Walk<'_, R> {
         }
     }
 
-    /// Takes note of a scheme that is made.
+    /// Takes note of a scheme that is made; an error where the work is to end there.
     fn record(
         &self,
         levels: &[u8],
@@ -676,7 +679,10 @@ impl<R: Roller> Walk<'_, R> {
         self.reserve(n_new as u64)?;
         made.push(Made { place, thread: workspace.thread, groups, n_source_groups });
         (self.effort.progress)(1);
-        Ok(())
+        match (self.effort.is_cancelled)() {
+            true => Err(Error::new(ErrorKind::Cancelled, "stopped before it was done")),
+            false => Ok(()),
+        }
     }
 
     /// Takes note of memory that is needed from now on, and refuses what is too much.

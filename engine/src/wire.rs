@@ -328,8 +328,8 @@ pub fn in_words(scope: &Scope, offer: &Offer) -> String {
 pub fn concession(scope: &Scope, asked: &Request, offer: &Offer) -> String {
     let mut given_up = Vec::new();
     if offer.n_suppressed > asked.n_suppressed_max {
-        let (lost, most) = (grouped(offer.n_suppressed), grouped(asked.n_suppressed_max));
-        given_up.push(format!("lose {lost} records instead of at most {most}"));
+        let (lost, most) = (counted_words(offer.n_suppressed, "record"), grouped(asked.n_suppressed_max));
+        given_up.push(format!("lose {lost} instead of at most {most}"));
     }
     for (a, hierarchy) in scope.hierarchies().iter().enumerate() {
         let (level, most) = (offer.scheme.level(a), asked.level_max.level(a));
@@ -406,6 +406,10 @@ pub struct Certificate {
     /// How the cells of a local method are written: `ranges`, `labels`, `sets` or `midpoints`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cells: Option<String>,
+    /// How the scheme was found and what is proved about it; nothing where no scheme was searched for, or where a version
+    /// before this made the release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<Search>,
     /// The promise: criteria by name, with the value promised and the value reached.
     pub criteria: Map<String, Value>,
     pub quasi_identifiers: Vec<String>,
@@ -442,6 +446,40 @@ pub struct Certificate {
     pub input: Vec<FileHash>,
     pub hierarchies: Vec<FileHash>,
     pub output: FileHash,
+}
+
+/// How a scheme was found, and what is proved about it among all schemes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Search {
+    /// `full`, `partial` or `on-demand`.
+    pub extent: String,
+    /// Null where there are over 10^19.
+    pub n_schemes: Option<u64>,
+    pub n_looked_at: u64,
+    /// Whether no scheme that gives up as little is better.
+    pub is_optimal: bool,
+    /// No scheme that gives up as little loses less than this, by what the request calls best; null where that is the
+    /// scheme itself, or where nothing is known.
+    pub loss_at_least: Option<f64>,
+    /// All of this in a sentence.
+    pub statement: String,
+}
+
+impl Search {
+    /// The best of all schemes, found in the whole lattice.
+    pub fn whole(n_schemes: u64) -> Search {
+        Search {
+            extent: "full".to_string(),
+            n_schemes: Some(n_schemes),
+            n_looked_at: n_schemes,
+            is_optimal: true,
+            loss_at_least: None,
+            statement: match n_schemes {
+                1 => "Optimal: there is one scheme only".to_string(),
+                n => format!("Optimal: the best of all {} schemes", grouped(n)),
+            },
+        }
+    }
 }
 
 /// A dealt release: as many classes, and by how much they differ.

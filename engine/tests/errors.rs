@@ -3,6 +3,7 @@
 mod common;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::{ArrayRef, BinaryArray, RecordBatch};
 use common::random::all_measures;
@@ -13,8 +14,8 @@ use incrowd::recode::global;
 use incrowd::release::{Column, Publisher};
 use incrowd::verify::SuppressedAs;
 use incrowd::{
-    Counter, Criteria, Domain, Error, ErrorKind, Measure, Missing, Plan, Quality, Ranking, Request, Result, Rule,
-    Verifier, Yardstick, annotate,
+    Counter, Criteria, Domain, Error, ErrorKind, Lattice, Measure, Missing, Plan, Quality, Ranking, Request, Result,
+    Rule, Verifier, Yardstick, annotate,
 };
 
 /// The values of the column that all of this is about; no message may hold one.
@@ -388,7 +389,7 @@ fn weights_that_mean_nothing_are_refused() {
 fn a_lattice_beyond_the_memory_allowed_is_refused() {
     let made = small();
     let annotate = |n_bytes_max| {
-        let effort = Effort { n_bytes_max, progress: &|_| {} };
+        let effort = Effort { n_bytes_max, ..Effort::default() };
         annotate(&made.counts, &made.hierarchies, &made.plan(), &effort)
     };
     let words = ["2 quasi-identifiers", "6 schemes"];
@@ -401,28 +402,83 @@ fn a_lattice_beyond_the_memory_allowed_is_refused() {
 /// What a lattice takes is not known beforehand: the work stops where it becomes too much.
 #[test]
 fn a_lattice_that_outgrows_the_memory_allowed_is_given_up() {
-    let names: Vec<String> = (0..4).map(|a| format!("q{a}")).collect();
-    let row = |i: usize| (0..4).map(|level| format!("{}", i >> level)).collect();
-    let attribute = |name: &String| Attribute { name: name.clone(), rows: (0..16).map(row).collect(), weight: 1.0 };
-    // 150 groups, no two of the same size, so that there is much to remember of few groups.
-    let group = |g: usize| (0..4).map(|a| Some((g * (2 * a + 1) / (a + 1) % 16).to_string())).collect::<Vec<Cell>>();
-    let table = Table {
-        quasi_identifiers: names.iter().map(attribute).collect(),
-        sensitive: vec![],
-        has_note: false,
-        wanted: Wanted::default(),
-        missing: Missing::default(),
-        records: (1..=150).flat_map(|g| vec![group(g); g]).collect(),
-    };
-    let made = table.make();
+    let made = much_to_remember().make();
     let annotate = |n_bytes_max: usize| {
-        let effort = Effort { n_bytes_max: n_bytes_max as u64, progress: &|_| {} };
+        let effort = Effort { n_bytes_max: n_bytes_max as u64, ..Effort::default() };
         annotate(&made.counts, &made.hierarchies, &made.plan(), &effort)
     };
     let n_bytes: usize = (0..made.lattice.schemes().len()).map(|place| made.lattice.profile(place).n_bytes()).sum();
     assert!(n_bytes > 2 * 256 * made.lattice.schemes().len(), "not refused for the number of schemes alone");
     check(annotate(n_bytes / 2), ErrorKind::TooLarge, None, &["4 quasi-identifiers", "625 schemes"]);
     assert!(annotate(10 * n_bytes).is_ok());
+}
+
+/// Wherever the memory ends, there is an error or the whole lattice, and nothing else.
+#[test]
+fn memory_may_end_at_any_scheme() {
+    let made = much_to_remember().make();
+    let n_bytes: usize = (0..made.lattice.schemes().len()).map(|place| made.lattice.profile(place).n_bytes()).sum();
+    for n_threads in [1, 2] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads");
+        let mut n_refused = 0;
+        for step in 0..60 {
+            let effort = Effort { n_bytes_max: (n_bytes * step / 30) as u64, ..Effort::default() };
+            match pool.install(|| annotate(&made.counts, &made.hierarchies, &made.plan(), &effort)) {
+                Ok(lattice) => assert!(same(&lattice, &made.lattice), "{n_threads} threads, step {step}"),
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::TooLarge, "{error}");
+                    n_refused += 1;
+                }
+            }
+        }
+        assert!((15..60).contains(&n_refused), "{n_refused} refused on {n_threads} threads");
+    }
+}
+
+/// Whoever cancels gets an error, whichever scheme it was at, and nothing panics.
+#[test]
+fn work_on_a_lattice_may_be_cancelled_at_any_scheme() {
+    let made = much_to_remember().make();
+    for n_threads in [1, 2] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads");
+        for n_last in (1..=620).step_by(7) {
+            let n_done = AtomicUsize::new(0);
+            let effort = Effort {
+                progress: &|n| {
+                    n_done.fetch_add(n, Ordering::SeqCst);
+                },
+                is_cancelled: &|| n_done.load(Ordering::SeqCst) >= n_last,
+                ..Effort::default()
+            };
+            let stopped = pool.install(|| annotate(&made.counts, &made.hierarchies, &made.plan(), &effort));
+            assert_eq!(stopped.map(|_| ()).map_err(|error| error.kind()), Err(ErrorKind::Cancelled));
+            // Each thread may be at one more scheme when it hears of it.
+            assert!(n_done.into_inner() < n_last + n_threads, "{n_threads} threads went on after {n_last} schemes");
+        }
+        let lattice = pool.install(|| annotate(&made.counts, &made.hierarchies, &made.plan(), &Effort::default()));
+        assert!(same(&lattice.expect("nobody has cancelled it"), &made.lattice));
+    }
+}
+
+fn same(a: &Lattice, b: &Lattice) -> bool {
+    let profile = |lattice: &Lattice, place: usize| lattice.profile(place).entries().to_vec();
+    a.schemes().len() == b.schemes().len() && (0..a.schemes().len()).all(|place| profile(a, place) == profile(b, place))
+}
+
+/// 625 schemes over 150 groups, no two of the same size, so that there is much to remember of few groups.
+fn much_to_remember() -> Table {
+    let names: Vec<String> = (0..4).map(|a| format!("q{a}")).collect();
+    let row = |i: usize| (0..4).map(|level| format!("{}", i >> level)).collect();
+    let attribute = |name: &String| Attribute { name: name.clone(), rows: (0..13).map(row).collect(), weight: 1.0 };
+    let group = |g: usize| (0..4).map(|a| Some((g * (2 * a + 1) / (a + 1) % 13).to_string())).collect::<Vec<Cell>>();
+    Table {
+        quasi_identifiers: names.iter().map(attribute).collect(),
+        sensitive: vec![],
+        has_note: false,
+        wanted: Wanted::default(),
+        missing: Missing::default(),
+        records: (1..=150).flat_map(|g| vec![group(g); g]).collect(),
+    }
 }
 
 /// So many quasi-identifiers, each with so many values that occur.
@@ -446,7 +502,7 @@ fn more_quasi_identifiers_than_can_be_annotated_are_refused() {
         let counts = table.counts();
         let rules = table.quasi_identifiers.iter().map(Attribute::rule).zip(counts.domains());
         let hierarchies: Vec<_> = rules.map(|(rule, domain)| rule.resolve(domain).expect("complete")).collect();
-        let effort = Effort { n_bytes_max, progress: &|_| {} };
+        let effort = Effort { n_bytes_max, ..Effort::default() };
         let (weights, yardstick) = (vec![1.0; hierarchies.len()], table.yardstick(&counts));
         annotate(
             &counts,

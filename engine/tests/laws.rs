@@ -360,7 +360,7 @@ proptest! {
         let made = table.make();
         let n_told = AtomicUsize::new(0);
         let progress = |n: usize| { n_told.fetch_add(n, Ordering::Relaxed); };
-        let effort = Effort { n_bytes_max: u64::MAX, progress: &progress };
+        let effort = Effort { progress: &progress, ..Effort::default() };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads");
         pool.install(|| annotate(&made.counts, &made.hierarchies, &made.plan(), &effort)).expect("a small lattice");
         prop_assert_eq!(n_told.into_inner(), made.lattice.schemes().len());

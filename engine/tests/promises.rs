@@ -425,6 +425,7 @@ fn certificate() -> Certificate {
         level_names: json!({ "age": "level 1", "city": "level 1" }),
         height: Some(2),
         cells: None,
+        search: None,
         n_records_read: 15,
         n_records_dropped: 2,
         n_records_suppressed: 1,

@@ -235,6 +235,7 @@ class Certificate(Words):
     n_records_published: int
     n_groups: int
     loss: dict[str, float]
+    search: dict[str, Any] | None
     per_record: dict[str, Any] | None
 
     def __repr__(self) -> str:

@@ -444,7 +444,7 @@ class Lattice:
         >>> (answer.exact or answer.offers.height).n_suppressed
         0
         >>> answer.offers.suppression.concession
-        'lose 1 records instead of at most 0'
+        'lose 1 record instead of at most 0'
         """
         asked = self._wish(request, _REQUEST)
         words = self.table._native.negotiate(asked, explain, as_published, bar())

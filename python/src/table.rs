@@ -477,7 +477,8 @@ impl Bargain {
         // Levels of one's own choice come without a lattice, as on the command line.
         let lattice = self.ready.lattice.as_deref().filter(|_| *choice != "levels");
         let (offer, request) = (offer.as_ref().clone(), request.clone());
-        Some(Agreed { offer, choice, request, lattice: lattice.map(Cow::Borrowed) })
+        let search = lattice.and_then(|lattice| lattice.n_schemes()).map(incrowd::wire::Search::whole);
+        Some(Agreed { offer, choice, request, lattice: lattice.map(Cow::Borrowed), search })
     }
 }
 

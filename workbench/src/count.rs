@@ -152,7 +152,7 @@ pub fn count(project: &Project, choice: &Choice, talk: &Talk) -> Result<Counted>
         ));
     }
     if choice.with_population {
-        counts = counts.with_population(&count_population(project, &names, n_threads, talk)?);
+        counts = counts.with_population(&count_population(project, &quasi_identifiers, n_threads, talk)?);
         for (a, attribute) in quasi_identifiers.iter().enumerate() {
             let strangers = counts.strangers(a);
             let n_unknown = absent_values(&attribute.rule, &counts.domains()[a])
@@ -169,11 +169,36 @@ pub fn count(project: &Project, choice: &Choice, talk: &Talk) -> Result<Counted>
             }
         }
     }
-    Ok(Counted { source, material: Material::new(quasi_identifiers, sensitive, counts)? })
+    let at = |error: Error| error.or_at(source.files()[0].display().to_string());
+    let material = Material::new(quasi_identifiers, sensitive, counts).map_err(at)?;
+    Ok(Counted { source, material })
+}
+
+/// Refuses values of a file beside the data that a hierarchy has no place for, and says which file it is.
+pub fn check_values(quasi_identifiers: &[Attribute], counts: &GroupCounts, source: &Source) -> Result<()> {
+    let file = source.files()[0].display().to_string();
+    for (attribute, domain) in quasi_identifiers.iter().zip(counts.domains()) {
+        let Err(error) = attribute.rule.resolve(domain) else { continue };
+        let n_absent = absent_values(&attribute.rule, domain).len() as u64;
+        if n_absent == 0 {
+            return Err(error.or_at(file));
+        }
+        let absent = counted_words(n_absent, "value");
+        let message = format!("attribute '{}': the hierarchy misses {absent} that {file} holds", attribute.name);
+        let position = error.position().unwrap_or(&file).to_string();
+        return Err(Error::new(ErrorKind::Hierarchy, message).at(position).hint("add a line for each of them"));
+    }
+    Ok(())
 }
 
 /// Counts the people whom those of the table hide among.
-fn count_population(project: &Project, names: &[&str], n_threads: usize, talk: &Talk) -> Result<GroupCounts> {
+fn count_population(
+    project: &Project,
+    quasi_identifiers: &[Attribute],
+    n_threads: usize,
+    talk: &Talk,
+) -> Result<GroupCounts> {
+    let names: Vec<&str> = quasi_identifiers.iter().map(|attribute| attribute.name.as_str()).collect();
     let source = project.population_source()?.ok_or_else(|| {
         Error::new(ErrorKind::Request, "k_map needs a population to hide in, and the project names none")
             .hint("add population = \"population.csv\" under [data]; it has the same quasi-identifiers")
@@ -181,7 +206,14 @@ fn count_population(project: &Project, names: &[&str], n_threads: usize, talk: &
     names.iter().try_for_each(|name| source.check_column(name))?;
     // What a person of the population lacks elsewhere matters to nobody.
     let missing = Missing { drop_records: false, ..project.missing.clone() };
-    count_source(&source, names, &[], &missing, n_threads, talk)
+    let counts = count_source(&source, &names, &[], &missing, n_threads, talk)?;
+    // Labels need not know everybody, but what is to be a number has to be one.
+    for (attribute, domain) in quasi_identifiers.iter().zip(counts.domains()) {
+        let values: Vec<&str> = domain.present().map(|(_, value)| value).collect();
+        let at = |error: Error| error.or_at(source.files()[0].display().to_string());
+        attribute.rule.resolve_with(domain, &values).map_err(at)?;
+    }
+    Ok(counts)
 }
 
 /// Refuses a project that names columns which the data do not have.

@@ -74,6 +74,19 @@ pub struct CriterionText {
 pub const CRITERIA: [&str; 10] =
     ["k", "k_map", "l", "alpha", "entropy_l", "recursive", "t", "delta", "beta", "enhanced_beta"];
 
+/// Refuses a file that would replace one of these, or join one that is a folder.
+pub fn check_not_among(path: &Path, sources: &[PathBuf]) -> Result<()> {
+    let is_same = |a: &Path, b: &Path| a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_touched = |source: &PathBuf| is_same(path, source) || source.is_dir() && is_same(folder, source);
+    match sources.iter().any(is_touched) {
+        true => Err(Error::new(ErrorKind::Request, "would replace or join what it is made of")
+            .at(path.display().to_string())
+            .hint("give --output another name, in another folder than the data's")),
+        false => Ok(()),
+    }
+}
+
 impl Project {
     /// Opens a project by its folder or by its file.
     pub fn open(path: &Path) -> Result<Project> {
@@ -103,6 +116,16 @@ impl Project {
             (None, Some(path)) => Source::open(&self.folder.join(path), &self.csv).map(Some),
             (None, None) => Ok(None),
         }
+    }
+
+    /// Refuses to write over what the project is made of: its data, its population, its hierarchies and its own file.
+    ///
+    /// Nobody means that, so that no flag allows it.
+    pub fn check_output(&self, path: &Path) -> Result<()> {
+        let files = self.attributes.iter().filter_map(|attribute| attribute.hierarchy_file.as_ref());
+        let named = files.map(|(name, _)| name).chain([&self.data]).chain(&self.population);
+        let sources: Vec<PathBuf> = named.map(|name| self.folder.join(name)).chain([self.file.clone()]).collect();
+        check_not_among(path, &sources)
     }
 
     pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Attribute> {

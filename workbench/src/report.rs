@@ -795,6 +795,9 @@ fn by_height_label(facts: &Facts, is_marked: bool) -> String {
 
 fn request(facts: &Facts) -> String {
     let taken = match facts.certificate.choice.as_str() {
+        "exact" if facts.certificate.search.as_ref().is_some_and(|search| !search.is_optimal) => {
+            "All wishes could be met; the best scheme that was found was taken.".to_string()
+        }
         "exact" => "All wishes could be met; the best scheme that meets them was taken.".to_string(),
         "suppression" => not_all_met("suppresses more records than wished"),
         "height" => not_all_met("generalizes further than wished"),
@@ -809,6 +812,10 @@ fn request(facts: &Facts) -> String {
         ),
         other => format!("The answer taken was “{}”.", escape(other)),
     };
+    let search = match &facts.certificate.search {
+        Some(search) => format!("<p>How the scheme was found: {}.</p>\n", escape(&search.statement)),
+        None => String::new(),
+    };
     let dealt = facts.certificate.dealt.as_ref().map_or(String::new(), dealt_in_words);
     let per_record = facts.certificate.per_record.as_ref().map_or(String::new(), per_record_in_words);
     let rows: String = wishes(facts).iter().map(wish_row).collect();
@@ -821,7 +828,7 @@ fn request(facts: &Facts) -> String {
         ),
     };
     format!(
-        "<section>\n<h2>What was asked, and which offer was taken</h2>\n<p>{taken}</p>\n{dealt}{per_record}{table}</section>\n"
+        "<section>\n<h2>What was asked, and which offer was taken</h2>\n<p>{taken}</p>\n{search}{dealt}{per_record}{table}</section>\n"
     )
 }
 
@@ -1239,6 +1246,7 @@ mod tests {
             request: json!({"k": 10, "l": 3, "max_suppressed": 321,
                 "max_level": {"age": 2, "workclass": 2, "race": 1, "occupation": 2, "education": 0}}),
             cells: None,
+            search: None,
             choice: "height".to_string(),
             criteria: criteria.as_object().expect("written as an object").clone(),
             quasi_identifiers: names(&["age", "workclass", "race", "occupation", "education"]),

@@ -41,11 +41,17 @@ const HEADER_HASH: &str = "incrowd.lattice.sha256";
 const DATA_SETTINGS: &str = "[data]";
 
 /// Refuses a place for a lattice before any work is done.
-pub fn check_place(path: &Path, replace: bool) -> Result<()> {
+pub fn check_place(path: &Path, project: &Project, replace: bool) -> Result<()> {
+    project.check_output(path)?;
     if !replace && path.symlink_metadata().is_ok() {
         return Err(exists(path));
     }
     Staged::create(path).map(|_| ())
+}
+
+/// Whether no scheme was annotated, and the file holds counts to search in on demand.
+pub fn has_counts_only(lattice: &Lattice) -> bool {
+    lattice.selection().is_some_and(|selection| selection.share == 0.0)
 }
 
 /// What a lattice was made from, so that it can be told whether that is still the same.
@@ -136,14 +142,16 @@ impl Origin {
 
     /// The origin of the same lattice after records came and went, under the project as it is now.
     ///
-    /// Refused where the data that it was made from are not what they were: then their counts are not known. Says too
-    /// whether the project's hierarchies, weights and distances are still the same.
+    /// Refused where the data that it was made from are not what they were: then their counts are not known; and where
+    /// the same file was counted before, unless records are to count `again`. Says too whether the project's hierarchies,
+    /// weights and distances are still the same.
     pub fn updated(
         mut self,
         project: &Project,
         choice: &Choice,
         appended: Option<&Source>,
         removed: Option<&Source>,
+        again: bool,
     ) -> Result<(Origin, bool)> {
         let (quasi_identifiers, sensitive) = chosen(project, choice)?;
         let now = settings(project, &quasi_identifiers, &sensitive);
@@ -157,11 +165,24 @@ impl Origin {
             let hashed = |path: &Path| Ok(Mark { sha256: sha256(path)?, ..Mark::without_hash(path)? });
             source.into_iter().flat_map(Source::files).map(hashed).collect()
         };
-        self.appended.extend(marks(appended)?);
+        let arrived = marks(appended)?;
+        let known = arrived.iter().position(|mark| self.counts(mark));
+        if let (Some(at), Some(source), false) = (known, appended, again) {
+            return Err(Error::new(ErrorKind::Data, "was counted before: its records would count twice")
+                .at(source.files()[at].display().to_string())
+                .hint("append it once more with --force"));
+        }
+        self.appended.extend(arrived);
         self.removed.extend(marks(removed)?);
         let is_same_project = self.settings == now;
         self.settings = now;
         Ok((self, is_same_project))
+    }
+
+    /// Whether a file of the same content was counted, and not taken out again.
+    fn counts(&self, mark: &Mark) -> bool {
+        let n_in = |marks: &[Mark]| marks.iter().filter(|known| known.sha256 == mark.sha256).count();
+        n_in(&self.data) + n_in(&self.appended) > n_in(&self.removed)
     }
 
     /// Refuses a project that is no longer what the lattice was made from.
@@ -185,7 +206,8 @@ impl Origin {
         if let (n_appended, n_removed) = (self.appended.len(), self.removed.len())
             && n_appended + n_removed > 0
         {
-            talk.note(format!("about the data with {n_appended} files appended and {n_removed} removed since"));
+            let appended = wire::counted_words(n_appended as u64, "file");
+            talk.note(format!("about the data with {appended} appended and {n_removed} removed since"));
         }
         match project.population_source()? {
             Some(source) if needs_population && !are_same(&self.population, &source)? => {

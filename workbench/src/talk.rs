@@ -143,16 +143,6 @@ pub fn go_on(bar: &ProgressBar) -> Result<()> {
     }
 }
 
-/// Fills a bar, and ends the work where it is no longer wanted and cannot return an error.
-///
-/// It unwinds through all threads at once, without a message, because nothing is wrong; whoever stopped it catches it.
-pub fn advance(bar: &ProgressBar, n: usize) {
-    bar.inc(n as u64);
-    if bar.is_finished() {
-        std::panic::resume_unwind(Box::new("stopped"));
-    }
-}
-
 /// Writes to stdout; a reader that has gone away ends the program quietly, as it ends other tools.
 pub fn to_stdout(text: &str) {
     let mut stdout = std::io::stdout().lock();

@@ -16,7 +16,7 @@ use incrowd::{
 
 use crate::count::{Choice, Counted, Material, check_sensitive, count};
 use crate::project::{CRITERIA, CriterionText, Project};
-use crate::talk::{Talk, advance};
+use crate::talk::Talk;
 
 /// Flags of every command that works on a project.
 #[derive(Clone, Debug, clap::Args)]
@@ -147,7 +147,11 @@ impl ProjectArgs {
             None => n_schemes(&counted.hierarchies).unwrap_or(u64::MAX),
         };
         let bar = talk.things("annotating", n_schemes, "schemes");
-        let effort = Effort { n_bytes_max: self.n_bytes_max()?, progress: &|n| advance(&bar, n) };
+        let effort = Effort {
+            n_bytes_max: self.n_bytes_max()?,
+            progress: &|n| bar.inc(n as u64),
+            is_cancelled: &|| bar.is_finished(),
+        };
         let lattice = self.on_threads(|| counted.annotate_some(measures, with_entropy, selection, &effort))?;
         bar.finish_and_clear();
         lattice
@@ -168,7 +172,11 @@ impl ProjectArgs {
         let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: lattice.entropies().is_some() };
         // Once as it was, once as it is.
         let bar = talk.things("annotating what changed", 2 * lattice.schemes().len() as u64, "schemes");
-        let effort = Effort { n_bytes_max: self.n_bytes_max()?, progress: &|n| advance(&bar, n) };
+        let effort = Effort {
+            n_bytes_max: self.n_bytes_max()?,
+            progress: &|n| bar.inc(n as u64),
+            is_cancelled: &|| bar.is_finished(),
+        };
         let updated = self.on_threads(|| updated(lattice, before, &after.counts, &plan, &effort))?;
         bar.finish_and_clear();
         updated

@@ -560,8 +560,120 @@ fn a_hierarchy_does_not_fit_the_values() {
     check_project(
         "\"postcode.csv\"",
         "{ intervals = [10] }",
-        &["'postcode': intervals need numbers, and 3 of 3 values are not"],
+        &["people.csv: attribute 'postcode': intervals need numbers, and 3 of 3 values are not"],
     );
     check_project("\"postcode.csv\"", "{ cuts = [10] }", &["'postcode': cut points need numbers"]);
-    check_project("\"postcode.csv\"", "{ dates = [\"year\"] }", &["'postcode': 3 of 3 values are not dates"]);
+    check_project(
+        "\"postcode.csv\"",
+        "{ dates = [\"year\"] }",
+        &["people.csv: attribute 'postcode': 3 of 3 values are not dates"],
+    );
+}
+
+/// Values come from several files, and it matters in which one they are.
+#[test]
+fn a_hierarchy_does_not_fit_the_population() {
+    let folder = project_with("path = \"people.csv\"", "path = \"people.csv\"\npopulation = \"all.csv\"");
+    // Labels need not know everybody.
+    folder.write("all.csv", format!("{PEOPLE}8371,xfem,zz999,xflu\n"));
+    let line = "negotiate --k-map 2";
+    let told = folder.run(&words(line)).stderr;
+    assert!(told.contains("attribute 'postcode': the hierarchy does not know 1 value"), "{told}");
+    folder.write("all.csv", format!("{PEOPLE}xold,xfem,zz101,xflu\n"));
+    check(&folder, line, &["all.csv: attribute 'age': intervals need numbers"]);
+}
+
+// ── Outputs ──
+
+/// What something is made of is never replaced by it, with --force neither.
+#[test]
+fn no_output_replaces_what_it_is_made_of() {
+    let folder = people();
+    let before = folder.content();
+    for command in ["annotate", "annotate --on-demand", "map", "hierarchy export age .", "publish --k 2"] {
+        for file in ["people.csv", "postcode.csv", "incrowd.toml", "../people.csv"] {
+            let file =
+                if file.starts_with("..") { format!("{}/people.csv", folder.path().display()) } else { file.into() };
+            let ran = folder.run(&words(&format!("{command} -o {file} --force"))).ends(2);
+            // A release and a chart have endings of their own.
+            let is_named = ran.stderr.contains("would replace or join what it is made of");
+            assert!(is_named || command.starts_with("publish"), "{ran}");
+            assert!(folder.content() == before, "{ran}");
+        }
+    }
+    folder.write("page.html", PEOPLE);
+    folder.write("incrowd.toml", PROJECT.replace("people.csv", "page.html"));
+    let before = folder.content();
+    for command in ["compare --k 2", "frontier", "study deal", "map"] {
+        let ran = folder.run(&words(&format!("{command} -o page.html --force"))).ends(2);
+        assert!(ran.stderr.contains("would replace or join what it is made of"), "{ran}");
+        assert!(folder.content() == before, "{ran}");
+    }
+    folder.write("data.toml", PEOPLE);
+    let ran = folder.run(&words("init data.toml -o data.toml --force")).ends(2);
+    assert!(ran.stderr.contains("would replace or join what it is made of"), "{ran}");
+    assert_eq!(folder.read("data.toml"), PEOPLE);
+    // Nor what is appended.
+    let folder = people();
+    folder.run(&words("annotate -o people.crowd")).ends(0);
+    folder.write("new.csv", "age,sex,postcode,disease\n8371,xfem,zz101,xflu\n");
+    let before = folder.content();
+    let ran = folder.run(&words("annotate --append new.csv people.crowd -o new.csv --force")).ends(2);
+    assert!(ran.stderr.contains("new.csv: would replace or join what it is made of"), "{ran}");
+    assert!(folder.content() == before, "{ran}");
+}
+
+// ── Flags ──
+
+/// What a command does by itself fits any table; what somebody asks for is taken at its word.
+#[test]
+fn defaults_fit_small_tables() {
+    let folder = people();
+    let ran = folder.run(&words("study lattice")).ends(0);
+    assert!(ran.stderr.contains("k = 10, 50 left out: the table has 4 records"), "{ran}");
+    let ran = folder.run(&words("study deal")).ends(0);
+    assert!(ran.stderr.contains(" left out: the table has 4 records"), "{ran}");
+    let ran = folder.run(&words("compare -o methods.html")).ends(0);
+    assert!(ran.stderr.contains("k = 5, 10, 25, 50, 100 left out: the table has 4 records"), "{ran}");
+    for (line, message) in [
+        ("study lattice --k 5", "k = 5 is not among 1 to 4"),
+        ("study deal --k 2..5", "for example --k 2..4"),
+        ("compare --k 5 -o other.html", "k = 5 is larger than the table"),
+    ] {
+        let ran = folder.run(&words(line)).ends(2);
+        assert!(ran.stderr.contains(message), "{ran}");
+    }
+    let help = folder.run(&words("study lattice --help")).ends(0);
+    assert!(!help.stdout.contains("--full") && !help.stdout.contains("--on-demand"), "{help}");
+}
+
+#[test]
+fn flags_without_effect_are_refused() {
+    for (line, message) in [
+        ("negotiate --k 2 --estimator mu", "--estimator is about partial lattices"),
+        ("negotiate --k 2 --on-demand --estimator mu", "--estimator is about partial lattices"),
+        ("negotiate --k 2 --not-extended", "--not-extended is about partial lattices"),
+        ("annotate --full --estimator mu", "--estimator is about partial lattices"),
+        ("frontier --on-demand", "a frontier needs a lattice, whole or partial"),
+        ("publish --k 2 --estimator mu -o a.csv", "--estimator is about partial lattices"),
+        ("publish --k 2 --levels age=1 --on-demand -o a.csv", "--on-demand is about the search for a scheme"),
+        ("publish --k 2 --method top-down --partial 5% -o a.csv", "--partial is about the lattice of schemes"),
+        ("publish --k 2 --method mondrian --on-demand -o a.csv", "--on-demand is about the lattice of schemes"),
+        ("publish --method per-record --on-demand -o a.csv", "cannot be had with --method per-record"),
+        (
+            "publish --k 2 --method mondrian --seed 3 -o a.csv",
+            "--seed is about random choices, and mondrian makes none",
+        ),
+        ("publish --k 2 --method bottom-up --seed 3 -o a.csv", "--seed is about random choices"),
+    ] {
+        check(&people(), line, &[message]);
+    }
+    let folder = people();
+    folder.run(&words("annotate -o people.crowd")).ends(0);
+    let ran = folder.run(&words("negotiate --k 2 --lattice people.crowd --not-extended")).ends(2);
+    assert!(ran.stderr.contains("--not-extended is about partial lattices"), "{ran}");
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
 }

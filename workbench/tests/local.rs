@@ -175,7 +175,8 @@ fn every_method_and_style_is_published_and_verified() {
         for style in CellStyle::ALL.map(CellStyle::name) {
             for ending in ["csv", "parquet"] {
                 let release = format!("{method}-{style}.{ending}");
-                let line = format!("publish --method {method} --k 5 --l 2 --cells {style} --seed 9 -o {release}");
+                let seed = if method == "top-down" { "--seed 9" } else { "" };
+                let line = format!("publish --method {method} --k 5 --l 2 --cells {style} {seed} -o {release}");
                 run(&folder, &line).ends(0);
                 let ran = run(&folder, &format!("verify {release} --json")).ends(0);
                 let verdict = ran.json();

@@ -78,11 +78,102 @@ fn what_would_not_fit_is_answered_on_demand_and_says_why() {
         assert_eq!(why("--partial 100%"), why("--full"));
     }
     let published = folder.run(&words("publish --k 5 --max-suppressed 10% --memory 400kB -o a.csv")).ends(0);
-    assert!(published.stderr.contains("Proved optimal"), "{published}");
+    assert!(published.stdout.contains("Proved optimal"), "{published}");
     folder.run(&words("publish --k 5 --max-suppressed 10% -o b.csv")).ends(0);
     assert_eq!(folder.read("a.csv"), folder.read("b.csv"));
     let refused = folder.run(&words("negotiate --k 5 --on-demand --time soon")).ends(2);
     assert!(refused.stderr.contains("'soon' is not a time"), "{refused}");
+}
+
+/// What a lattice takes is known when it is made: where that is too much, the answer is found on demand, and is the same.
+#[test]
+fn memory_that_ends_while_annotating_changes_no_answer() {
+    let mut random = Random(5);
+    let names: Vec<String> = (0..5).map(|a| format!("q{a}")).collect();
+    let attribute = |name: &String| {
+        format!("[attributes.{name}]\nrole = \"quasi-identifier\"\nhierarchy = {{ intervals = [3, 6] }}\n")
+    };
+    let project = format!("[data]\npath = \"table.csv\"\n{}", names.iter().map(attribute).collect::<String>());
+    let mut data = format!("{}\n", names.join(","));
+    for _ in 0..5000 {
+        let record: Vec<String> = names.iter().map(|_| random.below(13).to_string()).collect();
+        data.push_str(&format!("{}\n", record.join(",")));
+    }
+    let folder = Folder::with(&[("table.csv", &data), ("incrowd.toml", &project)]);
+    let wish = "negotiate --k 5 --max-suppressed 10%";
+    let whole = folder.run(&words(wish)).ends(0);
+    assert_eq!(whole.stderr, "");
+    let mut n_given_up = 0;
+    for memory in ["300kB", "620kB", "650kB", "700kB", "750kB", "900kB", "2MB", "20MB"] {
+        for threads in ["1", "2"] {
+            let line = format!("{wish} --memory {memory} --threads {threads}");
+            let ran = folder.run(&words(&line)).ends(0);
+            assert!(ran.stdout.starts_with(whole.stdout.trim_end()), "{ran}{whole}");
+            n_given_up += usize::from(ran.stderr.contains("on demand, since the lattice of 5 quasi-identifiers"));
+        }
+    }
+    assert!(n_given_up > 4, "{n_given_up}");
+}
+
+/// Whoever gets a release learns whether its scheme is the best, or by how much a better one might be.
+#[test]
+fn publish_says_how_its_scheme_was_found() {
+    let folder = table(6, 300);
+    let wish = "publish --k 5 --max-suppressed 10% --json";
+    let publish = |name: &str, flags: &str| {
+        let ran = folder.run(&words(&format!("{wish} -o {name} {flags}"))).ends(0);
+        let certificate: serde_json::Value =
+            serde_json::from_str(&folder.read(&format!("{name}.certificate.json"))).expect("a certificate");
+        let search = ran.json()["search"].clone();
+        assert_eq!(certificate["search"], search);
+        let statement = search["statement"].as_str().expect("a sentence").to_string();
+        assert!(folder.read(&format!("{name}.report.html")).contains(&statement), "{statement}");
+        folder.run(&words(&format!("verify {name}"))).ends(0);
+        let words = folder.run(&words(&format!("publish --k 5 --max-suppressed 10% -o words.csv --force {flags}")));
+        assert!(words.stdout.contains(&format!("  scheme       {statement}\n")), "{words}");
+        search
+    };
+    let whole = publish("whole.csv", "");
+    assert_eq!((&whole["extent"], &whole["is_optimal"]), (&"full".into(), &true.into()), "{whole}");
+    assert_eq!(whole["statement"], "Optimal: the best of all 729 schemes");
+    let proved = publish("proved.csv", "--on-demand");
+    assert_eq!((&proved["extent"], &proved["is_optimal"]), (&"on-demand".into(), &true.into()), "{proved}");
+    assert!(proved["statement"].as_str().is_some_and(|text| text.starts_with("Proved optimal; ")), "{proved}");
+    let ended = publish("ended.csv", "--on-demand --time 0s");
+    assert_eq!(ended["is_optimal"], false, "{ended}");
+    assert!(
+        ended["statement"].as_str().is_some_and(|text| text.starts_with("The best that was found before the search")),
+        "{ended}"
+    );
+    let partial = publish("partial.csv", "--partial 1% --estimator gamma");
+    assert_eq!((&partial["extent"], &partial["n_schemes"]), (&"partial".into(), &729.into()), "{partial}");
+    let text = partial["statement"].as_str().expect("a sentence");
+    match partial["is_optimal"].as_bool() {
+        Some(true) => assert!(text.starts_with("Proved optimal; "), "{text}"),
+        _ => {
+            assert!(text.starts_with("The best of the most promising schemes by gamma: nothing below height"), "{text}")
+        }
+    }
+    // Levels of one's own choice were not searched for.
+    folder.run(&words("publish --k 2 --levels q0=2,q1=2,q2=2,q3=2,q4=2,q5=2 -o levels.csv")).ends(0);
+    assert!(!folder.read("levels.csv.certificate.json").contains("\"search\""));
+    // A certificate from before all this is as good.
+    let mut old: serde_json::Value =
+        serde_json::from_str(&folder.read("whole.csv.certificate.json")).expect("a certificate");
+    old.as_object_mut().expect("an object").remove("search");
+    folder.write("whole.csv.certificate.json", old.to_string());
+    folder.run(&words("verify whole.csv")).ends(0);
+}
+
+#[test]
+fn a_search_that_has_proved_nothing_says_so_and_what_would_help() {
+    let folder = table(6, 300);
+    let wish = "negotiate --k 5 --max-suppressed 10% --on-demand";
+    let ran = folder.run(&words(&format!("{wish} --time 0s"))).ends(0);
+    assert!(ran.stdout.contains("The best so far: no scheme is ruled out yet; "), "{ran}");
+    assert!(ran.stdout.contains("; more --time may find better."), "{ran}");
+    let ran = folder.run(&words(&format!("{wish} --memory 1"))).ends(0);
+    assert!(ran.stdout.contains("; more --memory may find better.") && !ran.stdout.contains("--time"), "{ran}");
 }
 
 /// Over 14 million schemes.
@@ -116,6 +207,22 @@ fn fifteen_quasi_identifiers_get_an_answer_in_the_time_there_is() {
     ]);
     let again = again.ends(0).json();
     assert_eq!(again["exact"]["n_suppressed"], document["exact"]["n_suppressed"]);
+}
+
+/// Only the time ends the search of a release with the best so far; who interrupts it wants none.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_publishes_nothing() {
+    let folder = table(15, 3000);
+    let before = folder.names();
+    let mut command = folder.command(&words("publish --k 5 --max-suppressed 5% --time 10m --on-demand -o a.csv"));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("incrowd starts");
+    std::thread::sleep(Duration::from_secs(3));
+    let pid = rustix::process::Pid::from_raw(child.id() as i32).expect("a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("a signal");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), None, "it ends by the signal");
+    assert_eq!(folder.names(), before);
 }
 
 #[cfg(unix)]

@@ -116,7 +116,7 @@ fn annotate_says_what_it_chose_and_why() {
     let folder = project(&records(120, 3));
     let partial = run(&folder, "annotate --k 5 --memory 80kB").ends(0);
     assert!(partial.stderr.contains("partial, the best 5 % of the schemes of every height by lambda"), "{partial}");
-    assert!(partial.stderr.contains("the whole lattice of 150 schemes would take about 1 MB"), "{partial}");
+    assert!(partial.stderr.contains("the whole lattice of 150 schemes would take about 90 kB, and 80 kB"), "{partial}");
     let none = run(&folder, "annotate --k 5 --memory 1kB").ends(0);
     assert!(none.stderr.contains("on demand: ") && none.stdout.contains("none of them annotated"), "{none}");
     assert_eq!(run(&folder, "annotate --on-demand --json").ends(0).json()["extent"], "on-demand");
@@ -126,7 +126,8 @@ fn annotate_says_what_it_chose_and_why() {
         ("annotate --partial 5% --estimator beta", "unknown estimator 'beta'"),
         ("annotate --partial 5% --full", "cannot be used with"),
         ("frontier --memory 1kB", "not even a part fits"),
-        ("study lattice --full", "the study is about partial lattices"),
+        ("study lattice --full", "unexpected argument '--full'"),
+        ("study lattice --on-demand", "unexpected argument '--on-demand'"),
         ("study lattice --k 121", "k = 121 is not among 1 to 120"),
     ] {
         let refused = run(&folder, line).ends(2);
@@ -167,7 +168,7 @@ fn check_update(annotate: &str, before: &str, update: &[(&str, &str)], after: &s
     run(&folder, &format!("annotate {annotate} -o table.crowd")).ends(0);
     for (flag, records) in update {
         folder.write("change.csv", format!("{HEADER}{records}"));
-        let ran = run(&folder, &format!("annotate {flag} change.csv table.crowd")).ends(0);
+        let ran = run(&folder, &format!("annotate {flag} change.csv table.crowd --force")).ends(0);
         assert!(ran.stderr.contains("table.crowd written"), "{ran}");
     }
     let fresh = project(after);
@@ -209,12 +210,15 @@ fn updates_that_cannot_be_leave_the_file_as_it_was() {
     folder.write("empty.csv", HEADER);
     folder.write("all.csv", folder.read("table.csv"));
     for (line, message) in [
-        ("annotate --remove stranger.csv table.crowd", "1 of the 1 records are not among those that were counted"),
+        ("annotate --remove stranger.csv table.crowd", "stranger.csv: the record is not among those that were counted"),
         ("annotate --append columns.csv table.crowd", "unknown column 'sex'"),
-        ("annotate --append ward.csv table.crowd", "misses 1 value that the data hold"),
+        (
+            "annotate --append ward.csv table.crowd",
+            "wards.csv: attribute 'ward': the hierarchy misses 1 value that ward.csv holds",
+        ),
         ("annotate --append empty.csv table.crowd", "has column names and no records"),
         ("annotate --append nowhere.csv table.crowd", "there is no such file"),
-        ("annotate --append stranger.csv nowhere.crowd", "is not a lattice that was kept"),
+        ("annotate --append stranger.csv nowhere.crowd", "nowhere.crowd: there is no such file"),
         ("annotate --append stranger.csv table.csv", "is not a saved lattice"),
         ("annotate --remove all.csv table.crowd", "no record would be left"),
         ("annotate --append stranger.csv --partial 5% table.crowd", "cannot be used with"),
@@ -228,7 +232,7 @@ fn updates_that_cannot_be_leave_the_file_as_it_was() {
     assert!(folder.bytes("table.crowd") == before);
     let asked = run(&folder, "negotiate --k 5 --max-suppressed 10% --lattice more.crowd --json");
     assert_eq!(asked.json()["n_records"], 301);
-    assert!(asked.stderr.contains("1 files appended and 0 removed"), "{asked}");
+    assert!(asked.stderr.contains("1 file appended and 0 removed"), "{asked}");
     // Data that are not those that were counted.
     folder.write("table.csv", format!("{HEADER}{}", records(301, 3)));
     let refused = run(&folder, "annotate --append stranger.csv table.crowd").ends(2);
@@ -238,4 +242,113 @@ fn updates_that_cannot_be_leave_the_file_as_it_was() {
     let refused = run(&folder, "annotate --append stranger.csv table.crowd").ends(2);
     assert!(refused.stderr.contains("damaged"), "{refused}");
     assert!(folder.bytes("table.crowd") == damaged);
+}
+
+/// Where anything is wrong with a command, the lattice is as it was.
+#[test]
+fn an_update_is_refused_before_anything_is_written() {
+    let folder = project(&records(200, 3));
+    folder.write("new.csv", format!("{HEADER}{}", records(3, 8)));
+    run(&folder, "annotate --k 5 -o table.crowd").ends(0);
+    let before = folder.bytes("table.crowd");
+    for flag in ["--append", "--remove"] {
+        for (wrong, message) in [
+            ("--t 0.2", "table.crowd: the lattice was annotated without t"),
+            ("--t abc", "error: 'abc' is not a number"),
+            ("--k 100000", "k = 100000"),
+            ("--estimator mu", "cannot be used with"),
+        ] {
+            let file = if flag == "--append" { "new.csv" } else { "gone.csv" };
+            folder.write("gone.csv", format!("{HEADER}{}", records(3, 3)));
+            let refused = run(&folder, &format!("annotate {flag} {file} {wrong} table.crowd")).ends(2);
+            assert!(refused.stderr.contains(message), "{refused}");
+            assert!(folder.bytes("table.crowd") == before, "{refused}");
+        }
+    }
+    // A standing wish that was not measured keeps no records from coming.
+    folder.write("incrowd.toml", format!("{PROJECT}[request]\nk = 5\nt = 0.2\n"));
+    run(&folder, "annotate --append new.csv table.crowd").ends(0);
+    assert!(folder.bytes("table.crowd") != before);
+}
+
+/// Nobody appends the same records twice without knowing.
+#[test]
+fn a_file_that_was_counted_is_appended_again_only_with_force() {
+    let folder = project(&records(200, 3));
+    let new = format!("{HEADER}{}", records(3, 8));
+    folder.write("new.csv", &new);
+    folder.write("copy.csv", &new);
+    run(&folder, "annotate --k 5 -o table.crowd").ends(0);
+    run(&folder, "annotate --append new.csv table.crowd").ends(0);
+    let before = folder.bytes("table.crowd");
+    for file in ["new.csv", "copy.csv", "table.csv"] {
+        let refused = run(&folder, &format!("annotate --append {file} table.crowd")).ends(2);
+        assert!(
+            refused.stderr.contains(&format!("{file}: was counted before: its records would count twice")),
+            "{refused}"
+        );
+        assert!(refused.stderr.contains("with --force"), "{refused}");
+        assert!(folder.bytes("table.crowd") == before, "{refused}");
+    }
+    let twice = run(&folder, "annotate --append copy.csv table.crowd --force").ends(0);
+    assert!(twice.stderr.contains("206 records where there were 203"), "{twice}");
+    // What was taken out again may come back.
+    run(&folder, "annotate --remove new.csv table.crowd").ends(0);
+    run(&folder, "annotate --remove new.csv table.crowd").ends(0);
+    run(&folder, "annotate --append new.csv table.crowd").ends(0);
+}
+
+/// Counts are kept for searches on demand; they are no lattice, and do not pass as one.
+#[test]
+fn counts_do_not_pass_as_a_lattice() {
+    let folder = project(&records(200, 3));
+    let kept = run(&folder, "annotate --on-demand --k 5 -o counts.crowd").ends(0);
+    assert!(kept.stdout.contains("150 schemes, none of them annotated"), "{kept}");
+    assert!(kept.stdout.contains("combinations are kept in counts.crowd"), "{kept}");
+    assert!(!kept.stdout.contains("partial") && !kept.stdout.contains("suppressed"), "{kept}");
+    let document = run(&folder, "annotate --on-demand --k 5 -o other.crowd --json").ends(0).json();
+    assert_eq!((&document["extent"], &document["n_annotated"]), (&"on-demand".into(), &0.into()));
+    let refused = run(&folder, "frontier --lattice counts.crowd").ends(2);
+    assert!(refused.stderr.contains("counts.crowd: holds counts and no lattice"), "{refused}");
+    assert!(refused.stderr.contains("--partial 5%"), "{refused}");
+    run(&folder, "negotiate --k 5 --lattice counts.crowd --max-suppressed 50%").ends(0);
+    folder.write("new.csv", format!("{HEADER}{}", records(3, 8)));
+    let appended = run(&folder, "annotate --append new.csv counts.crowd").ends(0);
+    assert!(
+        appended.stdout.contains("203 records") && appended.stdout.contains("none of them annotated"),
+        "{appended}"
+    );
+}
+
+/// One line says what is made, and in sizes that are what was typed.
+#[test]
+fn what_is_chosen_is_said_once() {
+    let folder = project(&records(500, 3));
+    let ran = run(&folder, "annotate --k 5 --memory 10KB").ends(0);
+    assert!(ran.stderr.contains("and 10 kB are allowed"), "{ran}");
+    for memory in ["10kB", "30kB", "60kB", "80kB", "120kB"] {
+        let ran = run(&folder, &format!("annotate --k 5 --memory {memory}")).ends(0);
+        assert!(ran.stderr.lines().count() <= 1, "{ran}");
+    }
+}
+
+#[test]
+fn a_damaged_lattice_is_named() {
+    let folder = project(&records(200, 3));
+    folder.write("new.csv", format!("{HEADER}{}", records(1, 8)));
+    run(&folder, "annotate --k 5 -o table.crowd").ends(0);
+    let bytes = folder.bytes("table.crowd");
+    let mut n_refused = 0;
+    for at in (0..bytes.len()).step_by(bytes.len() / 40) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x10;
+        folder.write("flip.crowd", &damaged);
+        let ran = run(&folder, "annotate --append new.csv flip.crowd");
+        if ran.code == Some(2) {
+            assert!(ran.stderr.starts_with("error: flip.crowd: "), "{ran}");
+            assert!(folder.bytes("flip.crowd") == damaged, "{ran}");
+            n_refused += 1;
+        }
+    }
+    assert!(n_refused > 0);
 }

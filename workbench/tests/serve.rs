@@ -78,8 +78,12 @@ impl Answer {
 
 impl Server {
     fn start(folder: &Folder, args: &[&str]) -> Server {
+        Server::start_telling(folder, args, Stdio::inherit())
+    }
+
+    fn start_telling(folder: &Folder, args: &[&str], stderr: Stdio) -> Server {
         let mut command = folder.command(&["serve", "--json", "--quiet"]);
-        let mut child = command.args(args).stdout(Stdio::piped()).spawn().expect("incrowd starts");
+        let mut child = command.args(args).stdout(Stdio::piped()).stderr(stderr).spawn().expect("incrowd starts");
         let mut lines = BufReader::new(child.stdout.take().expect("it is piped"));
         let mut text = String::new();
         let document: Value = loop {
@@ -580,6 +584,37 @@ fn a_cancelled_job_leaves_nothing() {
         assert_eq!(first["job"]["id"], second.json()["job"]["id"]);
     }
     server.answer("/negotiate", &question).is(200);
+}
+
+/// Nothing is wrong when somebody cancels, so that nothing is said about it.
+#[test]
+fn an_annotation_is_cancelled_without_a_word() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..8).map(|a| format!("q{a}")).collect();
+    let mut data = format!("{}\n", names.join(","));
+    for i in 0..4000u64 {
+        let record: Vec<String> = (0..8).map(|a| (i * (7919 + 104_729 * a) / (a + 3) % 8).to_string()).collect();
+        data.push_str(&format!("{}\n", record.join(",")));
+    }
+    folder.write("table.csv", data);
+    let attribute = |name: &String| {
+        format!("[attributes.{name}]\nrole = \"quasi-identifier\"\nhierarchy = {{ intervals = [2, 4] }}\n")
+    };
+    let attributes: String = names.iter().map(attribute).collect();
+    folder.write("incrowd.toml", format!("[data]\npath = \"table.csv\"\n{attributes}"));
+    let said = std::fs::File::create(folder.join("said.txt")).expect("a file");
+    let server = Server::start_telling(&folder, &["."], Stdio::from(said));
+    let question = json!({ "project": server.project(), "request": { "k": 5 } });
+    let job = server.post("/negotiate", &question).is(202).json();
+    let id = job["job"]["id"].as_str().expect("a job").to_string();
+    let start = Instant::now();
+    while server.get(&format!("/jobs/{id}")).json()["progress"]["what"] != "annotating" {
+        assert!(start.elapsed() < Duration::from_secs(60), "it never came to annotating");
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    server.ask("DELETE", &format!("/jobs/{id}"), "").is(200);
+    assert_eq!(server.wait(&id)["state"], "cancelled");
+    assert_eq!(folder.read("said.txt"), "");
 }
 
 #[test]

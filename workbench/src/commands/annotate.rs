@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use incrowd::negotiate::check_criteria;
 use incrowd::partial::Selection;
 use incrowd::wire::{self, grouped};
-use incrowd::{Criteria, Error, ErrorKind, Lattice, Result};
+use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Result};
 use serde_json::{Map, Value, json};
 
-use crate::count::{Choice, Counted, Material, chosen, count_source};
+use crate::count::{Choice, Counted, Material, check_values, chosen, count_source};
 use crate::extent::{Extent, ExtentArgs, Otherwise};
-use crate::project::Project;
-use crate::saved::{self, Origin, check_place, save};
+use crate::project::{Project, check_not_among};
+use crate::saved::{self, Origin, check_place, has_counts_only, save};
 use crate::source::Source;
 use crate::talk::{Exit, Talk, columns};
 use crate::wishes::{CriteriaArgs, ProjectArgs};
@@ -45,7 +45,7 @@ pub struct Args {
     /// Keep the lattice in a file, for negotiate --lattice and frontier --lattice
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replace a file that is there already
+    /// Replace a file that is there already; append records that were appended before
     #[arg(long)]
     pub force: bool,
     /// Add the records of a file to a lattice that was kept, which is named instead of the project
@@ -59,7 +59,8 @@ pub struct Args {
 }
 
 /// What a lattice is about does not change with its records.
-const UPDATES_KEEP: [&str; 6] = ["full", "partial", "on_demand", "entropy", "quasi_identifiers", "sensitive"];
+const UPDATES_KEEP: [&str; 7] =
+    ["full", "partial", "on_demand", "estimator", "entropy", "quasi_identifiers", "sensitive"];
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     if args.append.is_some() || args.remove.is_some() {
@@ -68,8 +69,9 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
     let privacy = args.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
     if let Some(path) = &args.output {
-        check_place(path, args.force)?;
+        check_place(path, &project, args.force)?;
     }
+    args.extent.check(Otherwise::Partial)?;
     let choice = args.project.choice(&privacy);
     let origin = args.output.as_ref().map(|_| Origin::before(&project, &choice)).transpose()?;
     let counted = args.project.count(&project, &privacy, talk)?;
@@ -78,12 +80,16 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         check_criteria(criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
     }
     let Some(lattice) = lattice(args, &counted, criteria, talk)? else {
-        say_on_demand(&counted, talk);
+        say_counts(&counted, None, talk);
         return Ok(Exit::Done);
     };
     if let (Some(path), Some(origin)) = (&args.output, origin) {
         let n_bytes = save(path, &lattice, &counted.counts, &origin.finish(&project)?, args.force)?;
         talk.note(format!("{} written, {}", path.display(), size_in_words(n_bytes as usize)));
+    }
+    if let (Some(path), true) = (&args.output, has_counts_only(&lattice)) {
+        say_counts(&counted, Some(path), talk);
+        return Ok(Exit::Done);
     }
     say(args, &lattice, criteria, talk)
 }
@@ -95,39 +101,60 @@ fn lattice(args: &Args, counted: &Counted, criteria: &Criteria, talk: &Talk) -> 
         args.project.annotate_some(counted, measures, args.entropy, selection, talk)
     };
     let is_forced = args.extent.forced()?.is_some();
-    let mut extent = args.extent.choose(&args.project, counted, Otherwise::Partial, talk)?;
+    let (mut extent, mut reason) = args.extent.choice(&args.project, counted, Otherwise::Partial)?;
+    // Said once it is known to be so.
+    let say = |reason: Option<String>| reason.into_iter().for_each(|reason| talk.note(reason));
     loop {
         let selection = match extent {
             Extent::Full => None,
             Extent::Partial(selection) => Some(selection),
             // The file holds the counts, and what is asked later is evaluated from them.
             Extent::OnDemand if args.output.is_some() => Some(Selection { share: 0.0, ..Selection::default() }),
-            Extent::OnDemand => return Ok(None),
+            Extent::OnDemand => {
+                say(reason);
+                return Ok(None);
+            }
         };
         match annotated(selection) {
             // It turned out to be too large after all.
             Err(error) if error.kind() == ErrorKind::TooLarge && !is_forced && extent != Extent::OnDemand => {
                 let otherwise = if extent == Extent::Full { Otherwise::Partial } else { Otherwise::OnDemand };
-                let reason = "does not fit into the memory that is allowed";
-                extent = args.extent.instead(reason, &args.project, counted, otherwise, talk)?;
+                let why = "does not fit into the memory that is allowed";
+                (extent, reason) = args.extent.instead(why, &args.project, counted, otherwise)?;
             }
-            lattice => return lattice.map(Some),
+            lattice => {
+                say(reason);
+                return lattice.map(Some);
+            }
         }
     }
 }
 
-/// What there is to say where nothing is annotated.
-fn say_on_demand(counted: &Counted, talk: &Talk) {
+/// What there is to say where nothing is annotated, and the counts are kept in a file or not at all.
+fn say_counts(counted: &Material, kept: Option<&Path>, talk: &Talk) {
     let n_schemes = incrowd::scheme::n_schemes(&counted.hierarchies);
-    let n_groups = counted.counts.n_groups();
-    talk.json(&json!({ "extent": "on-demand", "n_schemes": n_schemes, "n_groups": n_groups }));
+    let (n_records, n_groups) = (counted.counts.n_records(), counted.counts.n_groups());
+    talk.json(&json!({
+        "extent": "on-demand",
+        "n_schemes": n_schemes,
+        "n_annotated": 0,
+        "n_records": n_records,
+        "n_groups": n_groups,
+    }));
     talk.say(format!(
-        "{} records in {} groups; {} schemes, none of them annotated.\n\
-         incrowd negotiate and incrowd publish evaluate schemes as they need them.",
-        grouped(counted.counts.n_records()),
-        grouped(n_groups as u64),
+        "{} in {}; {} schemes, none of them annotated.",
+        wire::counted_words(n_records, "record"),
+        wire::counted_words(n_groups as u64, "group"),
         n_schemes.map_or("over 10^19".to_string(), grouped)
     ));
+    talk.say(match kept {
+        Some(path) => format!(
+            "The counts of {} are kept in {}; incrowd negotiate --lattice searches them on demand.",
+            wire::counted_words(n_groups as u64, "combination"),
+            path.display()
+        ),
+        None => "incrowd negotiate and incrowd publish evaluate schemes as they need them.".to_string(),
+    });
 }
 
 /// Prints a lattice in the form that the flags ask for.
@@ -143,9 +170,9 @@ fn say(args: &Args, lattice: &Lattice, criteria: &Criteria, talk: &Talk) -> Resu
         return Ok(Exit::Done);
     }
     talk.say(format!(
-        "{} records, {} quasi-identifiers, {}, {} of annotations ({} bytes per scheme)\n",
-        grouped(lattice.n_records()),
-        lattice.hierarchies().len(),
+        "{}, {}, {}, {} of annotations ({} bytes per scheme)\n",
+        wire::counted_words(lattice.n_records(), "record"),
+        wire::counted_words(lattice.hierarchies().len() as u64, "quasi-identifier"),
         wire::schemes_in_words(lattice),
         size_in_words(lattice.n_bytes()),
         grouped((lattice.n_bytes() / lattice.schemes().len().max(1)) as u64),
@@ -160,6 +187,11 @@ fn say(args: &Args, lattice: &Lattice, criteria: &Criteria, talk: &Talk) -> Resu
 /// Records have come or gone: the counts change by theirs, and the lattice is that of the table that results.
 fn update(args: &Args, talk: &Talk) -> Result<Exit> {
     let path = &args.project.project;
+    if !path.exists() {
+        return Err(Error::new(ErrorKind::Io, "there is no such file")
+            .at(path.display().to_string())
+            .hint("make a lattice with: incrowd annotate -o FILE"));
+    }
     if !path.is_file() {
         return Err(Error::new(ErrorKind::Request, "is not a lattice that was kept")
             .at(path.display().to_string())
@@ -167,11 +199,15 @@ fn update(args: &Args, talk: &Talk) -> Result<Exit> {
     }
     let output = args.output.as_deref().unwrap_or(path);
     let replaces = args.force || output == path;
-    check_place(output, replaces)?;
     let project = Project::open(&folder_of_project(path))?;
     let at = |error: Error| error.or_at(path.display().to_string());
     let (lattice, origin, content) = saved::read(path)?;
+    check_place(output, &project, replaces)?;
+    let others: Vec<PathBuf> = args.append.iter().chain(&args.remove).cloned().collect();
+    check_not_among(output, &others)?;
     let names = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute().to_string()).collect();
+    // Whatever can be wrong is wrong before anything is written.
+    let criteria = criteria_to_show(args, &project, &lattice, talk)?;
     let choice = Choice {
         quasi_identifiers: Some(names),
         sensitive: Some(wire::sensitive_names(&lattice)),
@@ -181,7 +217,7 @@ fn update(args: &Args, talk: &Talk) -> Result<Exit> {
     let open = |path: &Option<PathBuf>| path.as_ref().map(|path| Source::open(path, &project.csv)).transpose();
     let (appended, removed) = (open(&args.append)?, open(&args.remove)?);
     let (origin, is_same_project) =
-        origin.updated(&project, &choice, appended.as_ref(), removed.as_ref()).map_err(at)?;
+        origin.updated(&project, &choice, appended.as_ref(), removed.as_ref(), args.force).map_err(at)?;
     let before = content.counts()?;
     let mut counts = before.clone();
     if let Some(source) = &appended {
@@ -194,8 +230,11 @@ fn update(args: &Args, talk: &Talk) -> Result<Exit> {
     }
     let (quasi_identifiers, sensitive) = chosen(&project, &choice)?;
     let material = Material::new(quasi_identifiers, sensitive, counts)?;
+    if !criteria.is_empty() {
+        check_criteria(&criteria, material.counts.n_records(), &material.n_sensitive_values())?;
+    }
     let followed = match is_same_project {
-        true => args.project.follow(&lattice, &before, &material, talk)?,
+        true => args.project.follow(&lattice, &before, &material, talk).map_err(at)?,
         false => None,
     };
     let updated = match followed {
@@ -210,16 +249,43 @@ fn update(args: &Args, talk: &Talk) -> Result<Exit> {
     drop((lattice, content));
     let n_bytes = save(output, &updated, &material.counts, &origin, replaces)?;
     talk.note(format!(
-        "{} written, {}: {} records where there were {}",
+        "{} written, {}: {} where there were {}",
         output.display(),
         size_in_words(n_bytes as usize),
-        grouped(material.counts.n_records()),
+        wire::counted_words(material.counts.n_records(), "record"),
         grouped(before.n_records())
     ));
-    let criteria = args.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
-    let criteria = criteria.about(&wire::sensitive_names(&updated)).criteria;
-    updated.check_measured(&criteria).map_err(at)?;
+    if has_counts_only(&updated) {
+        say_counts(&material, Some(output), talk);
+        return Ok(Exit::Done);
+    }
     say(args, &updated, &criteria, talk)
+}
+
+/// The criteria that a lattice is shown with: those of the flags, which it has measured; or of the project's standing ones
+/// those that it has.
+fn criteria_to_show(args: &Args, project: &Project, lattice: &Lattice, talk: &Talk) -> Result<Criteria> {
+    let at = |error: Error| error.at(args.project.project.display().to_string());
+    let known = wire::sensitive_names(lattice);
+    let privacy = args.criteria.resolve(project, args.project.sensitive.as_deref(), talk)?;
+    let is_asked = !args.criteria.texts().is_empty();
+    if let Some(name) = privacy.sensitive.iter().find(|name| !known.contains(name)) {
+        return match is_asked {
+            true => {
+                let message = format!("was annotated without the sensitive attribute '{name}'");
+                Err(at(Error::new(ErrorKind::Request, message).hint("annotate again with a criterion about it")))
+            }
+            false => Ok(Criteria::default()),
+        };
+    }
+    let criteria = privacy.about(&known).criteria;
+    match is_asked {
+        true => lattice.check_measured(&criteria).map(|()| criteria).map_err(at),
+        false => {
+            let is_measured = |criterion: &Criterion| lattice.measures().contains(&criterion.measure);
+            Ok(Criteria::new(criteria.iter().filter(is_measured)))
+        }
+    }
 }
 
 /// The project that a kept lattice belongs to: that of this folder, or else that of the file's.
@@ -237,7 +303,9 @@ fn counted(source: &Source, project: &Project, choice: &Choice, talk: &Talk) -> 
     let quasi_identifiers: Vec<&str> = quasi_identifiers.iter().map(|attribute| attribute.name.as_str()).collect();
     let sensitive: Vec<&str> = sensitive.iter().map(|attribute| attribute.name.as_str()).collect();
     quasi_identifiers.iter().chain(&sensitive).try_for_each(|name| source.check_column(name))?;
-    count_source(source, &quasi_identifiers, &sensitive, &project.missing, choice.n_threads(), talk)
+    let counts = count_source(source, &quasi_identifiers, &sensitive, &project.missing, choice.n_threads(), talk)?;
+    check_values(&chosen(project, choice)?.0, &counts, source)?;
+    Ok(counts)
 }
 
 fn size_in_words(n_bytes: usize) -> String {

@@ -14,7 +14,7 @@ use crate::compare::{Ask, Contender, N_QUERIES, Questions, Row, Weighed, measure
 use crate::count::Counted;
 use crate::local::{Local, guaranteed, note_flat};
 use crate::page::{self, escape};
-use crate::project::Project;
+use crate::project::{Project, check_not_among};
 use crate::staged::{check_picture, write_whole};
 use crate::talk::{Exit, Talk, columns, csv};
 use crate::wishes::{CriteriaArgs, Privacy, ProjectArgs, RequestArgs, attribute_index};
@@ -85,6 +85,8 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
     if let Some(path) = &args.output {
         check_picture(path, &["html"], args.force)?;
+        project.check_output(path)?;
+        check_not_among(path, args.queries.as_slice())?;
     }
     with_view(args, &project, talk, |view| {
         if let Some(path) = &args.output {
@@ -110,12 +112,15 @@ pub fn document(args: &Args, project: &Project, talk: &Talk) -> Result<Value> {
 /// Lets all contenders try, and shows what came of it.
 fn with_view<T>(args: &Args, project: &Project, talk: &Talk, show: impl FnOnce(&View) -> Result<T>) -> Result<T> {
     let mut contenders = contenders(args)?;
-    let (privacy, ks) = privacy(args, project, talk)?;
+    let (privacy, mut ks) = privacy(args, project, talk)?;
     if args.methods.is_none() {
         contenders.retain(|contender| contender.is_possible(!privacy.sensitive.is_empty()));
     }
     let counted = args.project.count(project, &privacy, talk)?;
     let n_records = counted.counts.n_records();
+    if args.k.is_empty() && args.output.is_some() {
+        ks = leave_out_too_large(ks, n_records, talk);
+    }
     for &k in &ks {
         check_criteria(&privacy.criteria.with(Criterion::k(k)), n_records, &counted.n_sensitive_values())?;
     }
@@ -152,6 +157,21 @@ fn with_view<T>(args: &Args, project: &Project, talk: &Talk, show: impl FnOnce(&
         rows: &rows,
         weighed,
     })
+}
+
+/// Of values of k that nobody has asked for, those that the table is large enough for; says which are left out. The first
+/// always stays.
+pub fn leave_out_too_large(ks: Vec<u64>, n_records: u64, talk: &Talk) -> Vec<u64> {
+    let (mut fitting, too_large): (Vec<u64>, Vec<u64>) = ks.iter().partition(|&&k| k <= n_records);
+    if !too_large.is_empty() {
+        let names: Vec<String> = too_large.iter().map(u64::to_string).collect();
+        let records = wire::counted_words(n_records, "record");
+        talk.note(format!("k = {} left out: the table has {records}", names.join(", ")));
+    }
+    if fitting.is_empty() {
+        fitting.extend(ks.first());
+    }
+    fitting
 }
 
 fn contenders(args: &Args) -> Result<Vec<Contender>> {

@@ -2,7 +2,7 @@
 
 use incrowd::Result;
 use incrowd::scheme::n_schemes;
-use incrowd::wire::{grouped, percent};
+use incrowd::wire::{counted_words, grouped, percent};
 use serde_json::{Value, json};
 
 use crate::count::Counted;
@@ -37,11 +37,12 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         .collect();
     talk.say(columns(&["quasi-identifier", "type", "values per level"], &rows, &[0, 1, 2]));
     talk.say(format!(
-        "\n{} records in {} groups; {} ({}) are unique; the lattice has {} schemes",
-        grouped(counts.n_records()),
-        grouped(counts.n_groups() as u64),
+        "\n{} in {}; {} ({}) {} unique; the lattice has {} schemes",
+        counted_words(counts.n_records(), "record"),
+        counted_words(counts.n_groups() as u64, "group"),
         grouped(n_unique),
         percent(n_unique, counts.n_records()),
+        if n_unique == 1 { "is" } else { "are" },
         n_schemes.map_or("more than 10^19".to_string(), grouped)
     ));
     Ok(Exit::Done)

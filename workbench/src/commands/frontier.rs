@@ -68,6 +68,12 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
     if let Some(path) = &args.output {
         check_picture(path, &["html", "svg"], args.force)?;
+        project.check_output(path)?;
+    }
+    args.extent.check(Otherwise::Partial)?;
+    if args.extent.on_demand {
+        return Err(Error::new(ErrorKind::Request, "a frontier needs a lattice, whole or partial")
+            .hint("leave out --on-demand, or take --partial 5%"));
     }
     let ranking = Ranking::parse(&args.best_by)?;
     let privacy = args.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
@@ -84,6 +90,11 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
             let asked = Privacy { criteria: measured, ..privacy.clone() };
             let saved::Opened { lattice, privacy: asked, .. } =
                 saved::open(path, &project, &args.project, &asked, &ranking, talk)?;
+            if saved::has_counts_only(&lattice) {
+                return Err(Error::new(ErrorKind::Request, "holds counts and no lattice, which a frontier needs")
+                    .at(path.display().to_string())
+                    .hint("annotate again without --on-demand, for example with --partial 5%"));
+            }
             let varied = Privacy {
                 criteria: Criteria::new([Criterion { measure, value: measure.weakest() }]),
                 ..privacy.clone()

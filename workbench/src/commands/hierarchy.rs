@@ -61,7 +61,9 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
             show(&Project::open(project)?, attribute, *depth, *most, *absent, talk)
         }
         Args::Export { attribute, project, output, force } => {
-            let hierarchy = resolve(&Project::open(project)?, attribute, talk)?;
+            let project = Project::open(project)?;
+            output.iter().try_for_each(|path| project.check_output(path))?;
+            let hierarchy = resolve(&project, attribute, talk)?;
             let text = arx(&hierarchy);
             match output {
                 Some(path) => write_whole(path, text.as_bytes(), *force)?,
@@ -92,7 +94,8 @@ pub fn resolve(project: &Project, name: &str, talk: &Talk) -> Result<Hierarchy> 
             format!("attribute '{name}' is {}, and has no hierarchy", attribute.role.name()),
         ));
     }
-    attribute.rule.resolve(&domain_of(project, name, talk)?)
+    let at = |error: Error| error.or_at(project.folder.join(&project.data).display().to_string());
+    attribute.rule.resolve(&domain_of(project, name, talk)?).map_err(at)
 }
 
 fn show(project: &Project, name: &str, depth: Option<usize>, most: usize, absent: bool, talk: &Talk) -> Result<Exit> {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::profile::column_json;
 use crate::io_error;
-use crate::project::FILE_NAME;
+use crate::project::{FILE_NAME, check_not_among};
 use crate::source::{CsvOptions, Source};
 use crate::staged::write_whole;
 use crate::survey::{self, Column, Suggestion, Survey, rule_toml};
@@ -74,6 +74,10 @@ pub struct Made {
 /// Writes a project file for the table that the flags name.
 pub fn make(args: &Args, talk: &Talk) -> Result<Made> {
     let file = project_file(args.output.as_deref());
+    // A project file may lie in the folder of the data, and not in their place.
+    if args.data.is_file() {
+        check_not_among(&file, std::slice::from_ref(&args.data))?;
+    }
     if file.exists() && !args.force {
         return Err(already_there(&file));
     }

@@ -82,17 +82,18 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         return Err(Error::new(ErrorKind::Request, format!("{flag} has no effect on a map"))
             .hint("there is one chart for each risk model; --utility-at-least and --risk-at-most draw a line"));
     }
+    let project = args.project.open()?;
+    let methods = args.methods.iter().map(|name| Method::parse(name)).collect::<Result<Vec<_>>>()?;
+    args.output.iter().try_for_each(|path| project.check_output(path))?;
+    if let Some(path) = args.output.as_ref().filter(|path| path.exists() && !args.force) {
+        return Err(crate::staged::exists(path));
+    }
     if let Some(path) = &args.output
         && !path.extension().is_some_and(|ending| ending == "html" || ending == "svg")
     {
         return Err(Error::new(ErrorKind::Request, "a map is a page or a picture")
             .at(path.display().to_string())
             .hint("name a file that ends in .html or .svg"));
-    }
-    let project = args.project.open()?;
-    let methods = args.methods.iter().map(|name| Method::parse(name)).collect::<Result<Vec<_>>>()?;
-    if let Some(path) = args.output.as_ref().filter(|path| path.exists() && !args.force) {
-        return Err(crate::staged::exists(path));
     }
     let privacy = args.project.no_privacy(&project, talk)?;
     let counted = args.per_record.count(&project, args.project.choice(&privacy), talk)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use incrowd::lattice::Scope;
 use incrowd::negotiate::{Explanation, Offers, check_criteria, negotiate_as_published};
 use incrowd::partial::{Selection, prove};
-use incrowd::wire::{self, grouped, percent};
+use incrowd::wire::{self, counted_words, grouped, percent};
 use incrowd::{
     Answer, Criteria, Error, ErrorKind, Lattice, Level, Measure, Offer, Plan, Quality, Ranking, Request, Result,
     Scheme, explain, negotiate,
@@ -13,7 +13,7 @@ use incrowd::{
 use serde_json::Value;
 
 use crate::count::Material;
-use crate::extent::{Extent, ExtentArgs, Otherwise, TIME, partial_in_words, proof_in_words};
+use crate::extent::{CtrlC, Extent, ExtentArgs, Otherwise, TIME, partial_in_words, proof_in_words};
 use crate::saved;
 use crate::talk::{Exit, Talk, columns};
 use crate::wishes::{ProjectArgs, RequestArgs};
@@ -49,7 +49,7 @@ pub struct Args {
     pub lattice: Option<PathBuf>,
     #[command(flatten)]
     pub extent: ExtentArgs,
-    /// How long to search on demand, such as 30s, 5m or 2h
+    /// How long to search on demand, such as 30s, 5m or 2h; Ctrl-C ends it too, with the best so far
     #[arg(long, value_name = "TIME", default_value = TIME)]
     pub time: String,
     /// Answer from the schemes of a partial lattice alone, without evaluating the coarsest acceptable one
@@ -58,6 +58,10 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
+    args.extent.check(Otherwise::OnDemand)?;
+    if args.not_extended && args.extent.partial.is_none() && args.lattice.is_none() {
+        return Err(not_extended_is_about_partial_lattices());
+    }
     let project = args.project.open()?;
     let privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
     let best_by = args.request.best_by(&project)?;
@@ -70,7 +74,10 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         let saved::Opened { lattice, privacy, content } =
             saved::open(path, &project, &args.project, &privacy, &best_by, talk)?;
         let request = args.request.resolve(&project, &privacy, lattice.hierarchies(), lattice.n_records())?;
-        let is_on_demand = args.extent.on_demand || lattice.selection().is_some_and(|selection| selection.share == 0.0);
+        let is_on_demand = args.extent.on_demand || saved::has_counts_only(&lattice);
+        if args.not_extended && (is_on_demand || lattice.selection().is_none()) {
+            return Err(not_extended_is_about_partial_lattices());
+        }
         let needs_material = is_on_demand || lattice.selection().is_some();
         let material = needs_material.then(|| content.material(&project, &lattice)).transpose()?;
         return match &material {
@@ -86,6 +93,11 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         Some(lattice) => run_on_lattice(args, lattice, Some(&counted), &request, talk),
         None => run_on_demand(args, &counted, &request, talk),
     }
+}
+
+fn not_extended_is_about_partial_lattices() -> Error {
+    Error::new(ErrorKind::Request, "--not-extended is about partial lattices")
+        .hint("leave it out, or make one with --partial 5%")
 }
 
 /// The lattice for one request, as much of it as the flags or its size say; none where schemes are evaluated on demand.
@@ -220,28 +232,29 @@ fn run_on_demand(args: &Args, counted: &Material, request: &Request, talk: &Talk
         return Err(Error::new(ErrorKind::TooLarge, "--as-published needs a lattice")
             .hint("leave it out, choose fewer with --quasi-identifiers, or make one with --partial or --full"));
     }
-    let (scope, found) = args.project.negotiate_on_demand(counted, request, &args.time, talk)?;
+    let searched = args.project.negotiate_on_demand(counted, request, &args.time, CtrlC::EndsTheSearch, talk)?;
+    let (scope, found) = (&searched.scope, &searched.found);
     let explained = match args.explain {
         true => Some(explain_on_demand(args, counted, request, &found.answer, talk)?),
         false => None,
     };
     if talk.is_json {
-        let mut document = wire::answer(&scope, request, &found.answer);
+        let mut document = wire::answer(scope, request, &found.answer);
         if let Value::Object(object) = &mut document {
-            object.insert("on_demand".into(), wire::on_demand(&found));
+            object.insert("on_demand".into(), wire::on_demand(found));
             if let Some((lattice, explanation)) = &explained {
                 object.insert("explanation".into(), wire::explanation(lattice, explanation));
             }
         }
         talk.json(&document);
     } else {
-        say_answer(&scope, request, &found.answer, talk);
-        talk.say(format!("\n  {}.", proof_in_words(&scope, request, &found)));
+        say_answer(scope, request, &found.answer, talk);
+        talk.say(format!("\n  {}.", proof_in_words(&searched, request)));
         if let Some((lattice, explanation)) = &explained {
             say_explanation(lattice, explanation, talk);
         }
     }
-    Ok(match found.answer {
+    Ok(match &found.answer {
         Answer::Exact(_) => Exit::Done,
         Answer::Offers(_) => Exit::No,
     })
@@ -280,7 +293,7 @@ fn say_offers(scope: &Scope, request: &Request, offers: &Offers, talk: &Talk) {
     }
     for offer in offers.privacy_alternatives.iter().skip(1) {
         let criteria = criteria_in_words(scope, &offer.criteria);
-        talk.say(format!("  or, instead: {criteria}, losing {} records.", grouped(offer.n_suppressed)));
+        talk.say(format!("  or, instead: {criteria}, losing {}.", counted_words(offer.n_suppressed, "record")));
     }
 }
 
@@ -378,9 +391,10 @@ fn offers_table(scope: &Scope, best_by: &Ranking, offers: &[(&str, &Offer)]) -> 
 pub fn say_explanation(lattice: &Lattice, explanation: &Explanation, talk: &Talk) {
     let n_records = lattice.n_records();
     talk.say(format!(
-        "\nWhy {} records ({}) are lost at levels {}:\n",
-        grouped(explanation.n_suppressed),
+        "\nWhy {} ({}) {} lost at levels {}:\n",
+        counted_words(explanation.n_suppressed, "record"),
         percent(explanation.n_suppressed, n_records),
+        if explanation.n_suppressed == 1 { "is" } else { "are" },
         explanation.scheme
     ));
     let mut by_cause: Vec<_> = explanation.by_attribute.iter().collect();

@@ -8,6 +8,8 @@ use clap::builder::PossibleValue;
 use incrowd::judge::ncp_of_cells;
 use incrowd::lattice::{Scope, outcome_of};
 use incrowd::negotiate::check_criteria;
+use incrowd::on_demand::Found;
+use incrowd::partial::prove;
 use incrowd::quality::Losses;
 use incrowd::recode::method::Method;
 use incrowd::recode::partition::CellStyle;
@@ -17,7 +19,7 @@ use incrowd::release::{Column, Publisher};
 use incrowd::risk::{contributions_of, estimated_unique_in_population, risks};
 use incrowd::table::Kind;
 use incrowd::verify::{Finding, Outside, SuppressedAs};
-use incrowd::wire::{self, Certificate, Distribution, FileHash, PerRecord, counted_words, grouped};
+use incrowd::wire::{self, Certificate, Distribution, FileHash, PerRecord, Search, counted_words, grouped};
 use incrowd::{
     Answer, Criteria, Criterion, Error, ErrorKind, Hierarchy, Lattice, Measure, Offer, Plan, Request, Result, Role,
     Scheme, Yardstick, negotiate,
@@ -28,7 +30,7 @@ use crate::commands::annotate::by_height;
 use crate::commands::negotiate::{annotate, say_answer};
 use crate::commands::verify::{Judged, Question, judge};
 use crate::count::{Counted, needed_columns};
-use crate::extent::{ExtentArgs, TIME, proof_in_words};
+use crate::extent::{CtrlC, ExtentArgs, Otherwise, TIME, search_of};
 use crate::local::{Dealing, Local, Made, guaranteed, note_flat};
 use crate::outside::{original_for_certificate, outside};
 use crate::per_record::{self, Outcome, PER_RECORD, PerRecordArgs};
@@ -108,7 +110,7 @@ pub struct Args {
     pub force: bool,
     #[command(flatten)]
     pub extent: ExtentArgs,
-    /// How long to search on demand, such as 30s, 5m or 2h
+    /// How long to search on demand, such as 30s, 5m or 2h; then the best so far is published, and said to be that
     #[arg(long, value_name = "TIME", default_value = TIME)]
     pub time: String,
 }
@@ -154,6 +156,8 @@ pub struct Agreed<'a> {
     /// As it was understood; null where levels were chosen by hand.
     pub request: Value,
     pub lattice: Option<Cow<'a, Lattice>>,
+    /// How the scheme was found; nothing where levels were chosen by hand.
+    pub search: Option<Search>,
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
@@ -211,6 +215,7 @@ fn run_per_record(args: &Args, project: &Project, files: &Files, talk: &Talk) ->
         ("--seed", args.seed.is_some()),
         ("--plain", args.plain),
         ("--exchanges", args.exchanges.is_some()),
+        ("--full, --partial and --on-demand", args.extent.first_given().is_some()),
     ];
     if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
         return Err(Error::new(ErrorKind::Request, format!("{flag} cannot be had with --method {PER_RECORD}"))
@@ -264,6 +269,7 @@ pub fn publish_one_by_one(
         way: Way::PerRecord(made.seed),
         choice: "method",
         request: made.facts.goal.clone(),
+        search: None,
         n_groups: made.judgement.n_groups as u64,
         n_suppressed: made.judgement.n_suppressed,
         smallest_group: made.judgement.reached(Measure::Size),
@@ -282,6 +288,10 @@ pub fn local(args: &Args, project: &Project, talk: &Talk) -> Result<Option<Local
         Err(Error::new(ErrorKind::Request, format!("{flag} {why}")).hint(format!("leave it out, or {hint}")))
     };
     if args.method == GLOBAL {
+        args.extent.check(Otherwise::OnDemand)?;
+        if let (Some(flag), true) = (args.extent.first_given(), args.levels.is_some()) {
+            return refuse(flag, "is about the search for a scheme", "leave out --levels".into());
+        }
         let given =
             [("--cells", args.cells.is_some()), ("--two-columns", args.two_columns), ("--seed", args.seed.is_some())];
         return match given.into_iter().find(|(_, is_given)| *is_given) {
@@ -297,6 +307,10 @@ pub fn local(args: &Args, project: &Project, talk: &Talk) -> Result<Option<Local
     ];
     if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
         let why = format!("is about levels, and {} gives every group ranges of its own", args.method);
+        return refuse(flag, &why, format!("take --method {GLOBAL}"));
+    }
+    if let Some(flag) = args.extent.first_given() {
+        let why = format!("is about the lattice of schemes, and {} looks for no scheme", args.method);
         return refuse(flag, &why, format!("take --method {GLOBAL}"));
     }
     if !project.request.max_level.is_empty() {
@@ -318,6 +332,10 @@ pub fn local(args: &Args, project: &Project, talk: &Talk) -> Result<Option<Local
     ];
     if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
         return refuse(flag, "is about near records in dealt groups", "take --method deal".into());
+    }
+    if args.seed.is_some() && !method.is_random() {
+        let why = format!("is about random choices, and {} makes none", method.name());
+        return refuse("--seed", &why, format!("take --method {}", Method::TopDown.name()));
     }
     let local = Local::new(method);
     Ok(Some(Local {
@@ -417,6 +435,7 @@ struct Draft<'a> {
     way: Way<'a>,
     choice: &'static str,
     request: Value,
+    search: Option<Search>,
     n_groups: u64,
     n_suppressed: u64,
     smallest_group: Option<u64>,
@@ -469,6 +488,7 @@ pub fn publish(
         way: Way::Global(scheme),
         choice: agreed.choice,
         request: agreed.request.clone(),
+        search: agreed.search.clone(),
         n_groups: agreed.offer.n_groups,
         n_suppressed: agreed.offer.n_suppressed,
         smallest_group: agreed.offer.smallest_group(),
@@ -497,6 +517,7 @@ pub fn publish_made(
         way: Way::Local(&local),
         choice: "method",
         request: Value::Object(wire::criteria(&criteria, &counted.sensitive_names())),
+        search: None,
         n_groups: judgement.n_groups as u64,
         n_suppressed: judgement.n_suppressed,
         smallest_group: judgement.reached(Measure::Size),
@@ -590,19 +611,8 @@ impl Files {
 
     /// Refuses to write over something before any work is done.
     fn check(&self, project: &Project, replace: bool) -> Result<()> {
-        let data = project.folder.join(&project.data);
-        let hierarchies = project.attributes.iter().filter_map(|attribute| attribute.hierarchy_file.as_ref());
-        let mut sources: Vec<PathBuf> = hierarchies.map(|(name, _)| project.folder.join(name)).collect();
-        sources.extend([project.file.clone(), data.clone()]);
-        let same = |a: &Path, b: &Path| a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b);
-        let folder = self.release.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let files = [&self.release, &self.certificate, &self.report];
-        let replaced = files.into_iter().find(|path| sources.iter().any(|source| same(path, source)));
-        if let Some(path) = replaced.or((data.is_dir() && same(folder, &data)).then_some(&self.release)) {
-            return Err(Error::new(ErrorKind::Request, "the release would replace or join what it is made of")
-                .at(path.display().to_string())
-                .hint("give --output another name, in another folder than the data's"));
-        }
+        files.into_iter().try_for_each(|path| project.check_output(path))?;
         if let Some(folder) = files.into_iter().find(|path| path.is_dir()) {
             return Err(Error::new(ErrorKind::Io, "is a folder, not a file").at(folder.display().to_string()));
         }
@@ -639,38 +649,59 @@ fn agree(
             talk.note("\nNothing was published. Choose coarser levels, or allow it with --max-suppressed.");
             return Ok(None);
         }
-        return Ok(Some(Agreed { offer, choice: "levels", request: Value::Null, lattice: None }));
+        return Ok(Some(Agreed { offer, choice: "levels", request: Value::Null, lattice: None, search: None }));
     }
     let request = args.request.resolve(project, privacy, &counted.hierarchies, n_records)?;
     let lattice = annotate(&args.extent, &args.project, counted, criteria, &request.best_by, talk)?;
-    let (scope, answer, lattice) = match lattice {
-        Some(mut lattice) => {
-            if lattice.selection().is_some() {
-                let (weights, yardstick) = (counted.weights(), counted.yardstick(lattice.measures().iter().copied())?);
-                let with_entropy = lattice.entropies().is_some();
-                let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy };
-                lattice.extend(&counted.counts, &plan, &request.level_max)?;
-            }
-            let answer = negotiate(&lattice, &request)?;
-            ((*lattice).clone(), answer, Some(lattice))
-        }
+    let Answered { scope, answer, found, lattice } = match lattice {
+        Some(lattice) => answer_from(lattice, counted, &request)?,
         None => {
-            let (scope, found) = args.project.negotiate_on_demand(counted, &request, &args.time, talk)?;
-            talk.note(format!("{}.", proof_in_words(&scope, &request, &found)));
-            (scope, found.answer, None)
+            // Whoever presses Ctrl-C wants nothing published: only the time ends a search with the best so far.
+            let searched = args.project.negotiate_on_demand(counted, &request, &args.time, CtrlC::EndsAll, talk)?;
+            let answer = searched.found.answer.clone();
+            Answered { scope: searched.scope, answer, found: Some(searched.found), lattice: None }
         }
     };
     match chosen(&answer, args.offer) {
         Some((offer, choice)) => {
+            let selection = lattice.as_ref().and_then(Lattice::selection);
+            let search = match &found {
+                Some(found) => Some(search_of(&scope, selection, &request, found, choice.name())),
+                None => scope.n_schemes().map(Search::whole),
+            };
             let request = wire::request(&scope, &request);
             let lattice = lattice.filter(|lattice| lattice.schemes().is_complete()).map(Cow::Owned);
-            Ok(Some(Agreed { offer, choice: choice.name(), request, lattice }))
+            Ok(Some(Agreed { offer, choice: choice.name(), request, lattice, search }))
         }
         None => {
             say_no(&scope, &request, &answer, args.offer, talk);
             Ok(None)
         }
     }
+}
+
+/// An answer, and where it comes from.
+struct Answered {
+    scope: Scope,
+    answer: Answer,
+    /// What is proved about it; nothing where the whole lattice has answered.
+    found: Option<Found>,
+    lattice: Option<Lattice>,
+}
+
+/// Answers from a lattice; of a partial one it is said what that proves among all schemes.
+fn answer_from(mut lattice: Lattice, counted: &Counted, request: &Request) -> Result<Answered> {
+    if lattice.selection().is_none() {
+        let answer = negotiate(&lattice, request)?;
+        return Ok(Answered { scope: (*lattice).clone(), answer, found: None, lattice: Some(lattice) });
+    }
+    let (weights, yardstick) = (counted.weights(), counted.yardstick(lattice.measures().iter().copied())?);
+    let with_entropy = lattice.entropies().is_some();
+    let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy };
+    lattice.extend(&counted.counts, &plan, &request.level_max)?;
+    let answer = negotiate(&lattice, request)?;
+    let found = prove(&lattice, &counted.counts, &plan, request, answer.clone())?;
+    Ok(Answered { scope: (*lattice).clone(), answer, found: Some(found), lattice: Some(lattice) })
 }
 
 /// What publishing levels of one's own choice would give.
@@ -928,6 +959,7 @@ fn certificate(
         request: draft.request.clone(),
         choice: draft.choice.to_string(),
         cells,
+        search: draft.search.clone(),
         criteria: promised.collect(),
         quasi_identifiers: identifying_columns(counted, &written.columns),
         sensitive,
@@ -1144,6 +1176,9 @@ fn say_published(files: &Files, certificate: &Certificate, talk: &Talk) {
     if let Some(dealt) = &certificate.dealt {
         said["dealt"] = dealt.summary();
     }
+    if let Some(search) = &certificate.search {
+        said["search"] = json!(search);
+    }
     talk.json(&said);
     let reached: Vec<String> = certificate
         .criteria
@@ -1172,6 +1207,9 @@ fn say_published(files: &Files, certificate: &Certificate, talk: &Talk) {
             "  utility      mean {mean}, median {median}, least {least} of {} ({})",
             per_record.greatest_utility, per_record.utility_model
         ));
+    }
+    if let Some(search) = &certificate.search {
+        talk.say(format!("  scheme       {}", search.statement));
     }
     talk.say(format!("  release      {}", files.release.display()));
     talk.say(format!("  certificate  {}", files.certificate.display()));

@@ -1,6 +1,6 @@
 //! `incrowd study`: the papers' experiments, on any table.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use incrowd::random::Random;
@@ -8,10 +8,11 @@ use incrowd::wire::{self, grouped};
 use incrowd::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
+use super::compare::leave_out_too_large;
 use super::study_lattice;
 use crate::chart::{Chart, Line, N_TICKS, Point, svg};
 use crate::page;
-use crate::staged::write_whole;
+use crate::staged::{check_picture, write_whole};
 use crate::talk::{Exit, Talk, columns, csv};
 use crate::wishes::{Privacy, ProjectArgs};
 
@@ -42,9 +43,9 @@ pub struct DealArgs {
     /// How often each sensitive value occurs, instead of a project
     #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
     pub frequencies: Option<Vec<u64>>,
-    /// From which k to which
-    #[arg(long, value_name = "FROM..TO", default_value = "2..21")]
-    pub k: String,
+    /// From which k to which [default: 2..21, as far as there are records]
+    #[arg(long, value_name = "FROM..TO")]
+    pub k: Option<String>,
     /// Where chance comes from
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -67,9 +68,15 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
 }
 
 fn deal(args: &DealArgs, talk: &Talk) -> Result<Exit> {
+    if let Some(path) = &args.output {
+        check_page(args, path)?;
+    }
     let (frequencies, name) = frequencies(args, talk)?;
     let n_records: u64 = frequencies.iter().sum();
-    let ks = ks_of(&args.k, n_records)?;
+    let ks = match &args.k {
+        Some(text) => ks_of(text, n_records)?,
+        None => leave_out_too_large((2..=21).collect(), n_records, talk),
+    };
     let rows: Vec<Row> = ks.iter().flat_map(|&k| rows(&frequencies, k, args.seed)).collect();
     if let Some(path) = &args.output {
         write_whole(path, page_of(&rows, &name, &frequencies).as_bytes(), args.force)?;
@@ -103,6 +110,14 @@ fn deal(args: &DealArgs, talk: &Talk) -> Result<Exit> {
         talk.say(format!("  charts  {}", path.display()));
     }
     Ok(Exit::Done)
+}
+
+/// Refuses a place for the page before any work is done.
+fn check_page(args: &DealArgs, path: &Path) -> Result<()> {
+    if args.frequencies.is_none() {
+        args.project.open()?.check_output(path)?;
+    }
+    check_picture(path, &["html"], args.force)
 }
 
 fn document(name: &str, frequencies: &[u64], seed: u64, rows: &[Row]) -> Value {
@@ -156,7 +171,7 @@ fn checked(mut frequencies: Vec<u64>, name: String) -> Result<(Vec<u64>, String)
 fn ks_of(text: &str, n_records: u64) -> Result<Vec<u64>> {
     let wrong = || {
         Error::new(ErrorKind::Request, format!("'{text}' is not a range of k from 2 to the {n_records} records"))
-            .hint("for example --k 2..21")
+            .hint(format!("for example --k 2..{}", n_records.clamp(2, 21)))
     };
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     let (from, to): (u64, u64) = (from.parse().map_err(|_| wrong())?, to.parse().map_err(|_| wrong())?);

@@ -12,8 +12,9 @@ use incrowd::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::commands::compare::leave_out_too_large;
 use crate::count::Material;
-use crate::extent::ExtentArgs;
+use crate::extent::parse_share;
 use crate::talk::{Exit, Talk, columns};
 use crate::wishes::{ProjectArgs, parse_suppressed};
 
@@ -32,34 +33,31 @@ Examples:
 pub struct Args {
     #[command(flatten)]
     pub project: ProjectArgs,
-    /// The k of the requests
-    #[arg(long, value_name = "K,K,…", value_delimiter = ',', default_value = "3,10,50")]
+    /// The k of the requests [default: 3,10,50, as far as there are records]
+    #[arg(long, value_name = "K,K,…", value_delimiter = ',')]
     pub k: Vec<u64>,
     /// The shares of records that requests allow to lose
     #[arg(long, value_name = "P%,P%,…", value_delimiter = ',', default_value = "0.1%,1%,10%")]
     pub lost: Vec<String>,
-    #[command(flatten)]
-    pub extent: ExtentArgs,
+    /// The share of the schemes of every height that are made, and at least two
+    #[arg(long, value_name = "P%", default_value = "5%")]
+    pub partial: String,
+    /// What makes schemes promising: gamma, mu, gamma-mu or lambda
+    #[arg(long, value_name = "NAME", default_value = "lambda")]
+    pub estimator: String,
 }
 
+/// The k of the requests where nobody says.
+const KS: [u64; 3] = [3, 10, 50];
+
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
-    if args.extent.full || args.extent.on_demand {
-        return Err(
-            Error::new(ErrorKind::Request, "the study is about partial lattices").hint("for example --partial 5%")
-        );
-    }
-    let selection = match args.extent.forced()? {
-        Some(crate::extent::Extent::Partial(selection)) => selection,
-        _ => {
-            let estimator = args.extent.estimator.as_deref().map(Estimator::parse).transpose()?;
-            Selection { estimator: estimator.unwrap_or(Selection::default().estimator), ..Selection::default() }
-        }
-    };
+    let selection = Selection { share: parse_share(&args.partial)?, estimator: Estimator::parse(&args.estimator)? };
     let project = args.project.open()?;
     let privacy = args.project.no_privacy(&project, talk)?;
     let counted = args.project.count(&project, &privacy, talk)?;
     let n_records = counted.counts.n_records();
-    if let Some(k) = args.k.iter().find(|&&k| k == 0 || k > n_records) {
+    let ks = if args.k.is_empty() { leave_out_too_large(KS.to_vec(), n_records, talk) } else { args.k.clone() };
+    if let Some(k) = ks.iter().find(|&&k| k == 0 || k > n_records) {
         return Err(Error::new(
             ErrorKind::Request,
             format!("k = {k} is not among 1 to {n_records}, the records that there are"),
@@ -68,14 +66,14 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let shares = args.lost.iter().map(|text| parse_suppressed(text, n_records)).collect::<Result<Vec<u64>>>()?;
     let whole = args.project.annotate(&counted, &Criteria::default(), &Ranking::default(), talk)?;
     let study = Study::new(&counted, whole, selection)?;
-    let accuracies: Vec<Accuracy> = args.k.iter().flat_map(|&k| study.accuracies(k)).collect();
-    let requests = requests(&study.whole, &args.k, &shares);
+    let accuracies: Vec<Accuracy> = ks.iter().flat_map(|&k| study.accuracies(k)).collect();
+    let requests = requests(&study.whole, &ks, &shares);
     let compared = requests.into_iter().map(|request| study.compared(request)).collect::<Result<Vec<Compared>>>()?;
     if talk.is_json {
         talk.json(&document(&study, &accuracies, &compared));
         return Ok(Exit::Done);
     }
-    talk.say(format!("{} records, {}\n", grouped(n_records), wire::schemes_in_words(&study.partial)));
+    talk.say(format!("{}, {}\n", wire::counted_words(n_records, "record"), wire::schemes_in_words(&study.partial)));
     say_powers(&study, talk);
     say_accuracies(&study, &accuracies, talk);
     say_compared(&compared, talk);

@@ -720,7 +720,7 @@ impl Publish {
             "levels" => {
                 let scheme = scheme(lattice, &self.question())?.ok_or_else(|| wrong("no levels are named"))?;
                 let offer = offer_of(lattice, &scheme, &asked.privacy.criteria);
-                return Ok(Agreed { offer, choice: "levels", request: Value::Null, lattice: kept });
+                return Ok(Agreed { offer, choice: "levels", request: Value::Null, lattice: kept, search: None });
             }
             "exact" => Choice::Exact,
             "suppression" => Choice::Suppression,
@@ -735,7 +735,8 @@ impl Publish {
         let (offer, choice) =
             publish::chosen(&answer, choice).ok_or_else(|| wrong("there is no such answer to these wishes"))?;
         let request = wire::request(lattice, &asked.request);
-        Ok(Agreed { offer, choice: choice.name(), request, lattice: kept })
+        let search = lattice.n_schemes().map(wire::Search::whole);
+        Ok(Agreed { offer, choice: choice.name(), request, lattice: kept, search })
     }
 }
 

@@ -164,7 +164,7 @@ fn run(job: &Job, work: impl FnOnce(&Job) -> Result<Value, Problem>) -> State {
         return State::Cancelled;
     }
     job.state.send_replace(State::Running);
-    // A panic ends the job and nothing else; stopping an annotation unwinds too.
+    // A panic ends the job and nothing else.
     let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.watch.over(|| work(job))));
     match done {
         Ok(Ok(result)) => State::Done(result),

@@ -23,7 +23,7 @@ use crate::project::{FILE_NAME, Project};
 use crate::source::{CsvOptions, Source};
 use crate::staged::{sha256, sha256_of};
 use crate::survey::{self, Suggestion, Survey, Uniqueness};
-use crate::talk::{Talk, advance};
+use crate::talk::Talk;
 use crate::wishes::Privacy;
 
 pub const QUIET: Talk = Talk { is_json: false, is_quiet: true };
@@ -244,7 +244,11 @@ impl Tables {
         let measures: Vec<Measure> = privacy.criteria.iter().map(|criterion| criterion.measure).collect();
         let n_schemes = n_schemes(&counted.hierarchies).unwrap_or(u64::MAX);
         let bar = QUIET.things("annotating", n_schemes, "schemes");
-        let effort = Effort { n_bytes_max: self.n_bytes_max, progress: &|n| advance(&bar, n) };
+        let effort = Effort {
+            n_bytes_max: self.n_bytes_max,
+            progress: &|n| bar.inc(n as u64),
+            is_cancelled: &|| bar.is_finished(),
+        };
         let lattice = counted.annotate(measures, ranking.needs_entropy(), &effort)?;
         bar.finish_and_clear();
         let ready = Arc::new(Ready { counted, lattice });
