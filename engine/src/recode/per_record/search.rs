@@ -239,13 +239,13 @@ pub fn optimum_by(record: &mut Record, goal: Goal, by_rows: Option<usize>) -> Fo
         let place = place as usize;
         let is_counted = search.boxes[place].is_counted;
         if !is_counted {
-            let Some(bound) = search.count(record, place) else { continue };
+            let Some(bound) = search.count_in_turn(record, place, &mut corner) else { continue };
             if search.queue.peek().is_some_and(|Reverse((next, ..))| *next < Ordered(bound)) {
                 search.push(record, place, bound);
                 continue;
             }
         }
-        search.split(record, place, !is_counted);
+        search.split(record, place, !is_counted, &mut corner);
     }
     let levels = search.best.map(|(_, levels)| record.in_order_of_table(&levels));
     record.restore();
@@ -264,6 +264,7 @@ struct OneBox {
 }
 
 struct Boxes {
+    n_attributes: usize,
     goal: Goal,
     /// The least risk that there can be.
     risk_at_least: f64,
@@ -340,6 +341,7 @@ impl Boxes {
             _ => record.utility(&tops),
         };
         Boxes {
+            n_attributes: tops.len(),
             goal,
             risk_at_least,
             needed,
@@ -447,8 +449,7 @@ impl Boxes {
     }
 
     fn corner(&self, place: usize) -> &[u8] {
-        let n = self.corners.len() / self.boxes.len();
-        &self.corners[place * n..][..n]
+        &self.corners[place * self.n_attributes..][..self.n_attributes]
     }
 
     /// Whether a box has so many rows that it pays to count how many of them each level of each attribute leaves. Parts of
@@ -463,33 +464,30 @@ impl Boxes {
         if !record.lower_to(corner, first, self.needed) {
             return;
         }
-        let is_large = self.is_large(&part.rows);
-        let mut bound = match is_large {
-            true => {
-                let n_left = |attribute: usize| self.n_at_levels.up_to(attribute, corner[attribute]);
-                part.n_at_most = (first..corner.len()).map(n_left).fold(part.n_at_most, u64::min);
-                self.bound_by_levels(record, corner, first, part.n_at_most)
+        if self.is_large(&part.rows) {
+            let n_left = |attribute: usize| self.n_at_levels.up_to(attribute, corner[attribute]);
+            part.n_at_most = (first..corner.len()).map(n_left).fold(part.n_at_most, u64::min);
+            let bound = self.bound_by_levels(record, corner, first, part.n_at_most);
+            if !self.is_hopeless(bound) {
+                self.keep(record, corner, part, bound);
             }
-            false => {
-                part.n_at_most = part.n_at_most.min(record.n_fitting_alone(first, corner[first]));
-                self.bound(record, corner, first, part.n_at_most)
-            }
-        };
-        if self.is_hopeless(bound) {
             return;
         }
-        let place = self.boxes.len();
+        // What the crowd is at most may be enough to know.
+        let sensitivity = self.sensitivity_at_best(record, corner, first);
+        let n_at_most = part.n_at_most.min(record.n_fitting_alone(first, corner[first]));
+        if self.is_hopeless(self.bound(record, corner, first, sensitivity, n_at_most)) {
+            return;
+        }
+        if let Some(bound) = self.count(record, corner, &mut part, Some(sensitivity)) {
+            self.keep(record, corner, part, bound);
+        }
+    }
+
+    fn keep(&mut self, record: &Record, corner: &[u8], part: OneBox, bound: f64) {
         self.boxes.push(part);
         self.corners.extend_from_slice(corner);
-        if !is_large {
-            let Some(counted) = self.count(record, place) else {
-                self.boxes.pop();
-                self.corners.truncate(place * corner.len());
-                return;
-            };
-            bound = counted;
-        }
-        self.push(record, place, bound);
+        self.push(record, self.boxes.len() - 1, bound);
     }
 
     fn push(&mut self, record: &Record, place: usize, bound: f64) {
@@ -497,30 +495,44 @@ impl Boxes {
         self.queue.push(Reverse((Ordered(bound), missing, place as u32)));
     }
 
-    /// Counts whom the corner of a box fits and looks at that. Returns what the rest of the box can cost at least; none
-    /// where there is nothing better in it.
-    fn count(&mut self, record: &mut Record, place: usize) -> Option<f64> {
-        let OneBox { first, rows, .. } = self.boxes[place].clone();
-        let mut corner = self.corner(place).to_vec();
-        let needed = self.needed;
-        if !record.lower_to(&mut corner, first, needed) {
+    /// Counts a box that was kept without.
+    fn count_in_turn(&mut self, record: &mut Record, place: usize, corner: &mut [u8]) -> Option<f64> {
+        corner.copy_from_slice(self.corner(place));
+        let mut counted = self.boxes[place].clone();
+        if !record.lower_to(corner, counted.first, self.needed) {
             return None;
         }
+        let bound = self.count(record, corner, &mut counted, None)?;
+        self.corners[place * corner.len()..][..corner.len()].copy_from_slice(corner);
+        self.boxes[place] = counted;
+        Some(bound)
+    }
+
+    /// Counts whom the corner of a box fits and looks at that. Returns what the rest of the box can cost at least; none
+    /// where there is nothing better in it. The sensitivity at best may be known.
+    fn count(
+        &mut self,
+        record: &mut Record,
+        corner: &mut [u8],
+        counted: &mut OneBox,
+        sensitivity: Option<u64>,
+    ) -> Option<f64> {
+        let (first, needed) = (counted.first, self.needed);
         self.n_visited += 1;
         let begin = self.rows.len();
         let n_fitting = match &self.near {
             Some(near) => {
-                let needed = needed - record.utility_before(&corner, first);
-                let n_fitting = near.fitting(&mut self.rows, rows, &corner, first, needed).max(1);
+                let needed = needed - record.utility_before(corner, first);
+                let n_fitting = near.fitting(&mut self.rows, counted.rows.clone(), corner, first, needed).max(1);
                 if record.risk_model() != Risk::Sensitivity {
-                    near.lower_to_all(&self.rows[begin..], &mut corner, first);
+                    near.lower_to_all(&self.rows[begin..], corner, first);
                 }
                 n_fitting
             }
-            None => record.n_fitting(&corner),
+            None => record.n_fitting(corner),
         };
-        let utility = record.utility(&corner);
-        self.consider(&corner, record.risk_model().of(record.sensitivity(&corner), n_fitting), utility);
+        let utility = record.utility(corner);
+        self.consider(corner, record.risk_model().of(record.sensitivity(corner), n_fitting), utility);
         let is_monotone = record.risk_model() != Risk::Entropic;
         let is_settled = is_monotone && matches!(self.goal, Goal::LeastRisk { .. }) && utility >= needed;
         if is_settled {
@@ -530,34 +542,35 @@ impl Boxes {
         let rows = begin..self.rows.len();
         let bound = match self.is_large(&rows) {
             true => {
-                self.count_parts(record, &corner, first, rows);
-                self.bound_by_levels(record, &corner, first, n_fitting)
+                self.count_parts(record, corner, first, rows);
+                self.bound_by_levels(record, corner, first, n_fitting)
             }
-            false => self.bound(record, &corner, first, n_fitting),
+            false => {
+                let sensitivity = sensitivity.unwrap_or_else(|| self.sensitivity_at_best(record, corner, first));
+                self.bound(record, corner, first, sensitivity, n_fitting)
+            }
         };
         if self.is_hopeless(bound) {
             self.rows.truncate(begin);
             return None;
         }
-        let n = corner.len();
-        self.corners[place * n..][..n].copy_from_slice(&corner);
-        self.boxes[place] = OneBox { first, rows: begin..self.rows.len(), n_at_most: n_fitting, is_counted: true };
+        *counted = OneBox { first, rows: begin..self.rows.len(), n_at_most: n_fitting, is_counted: true };
         Some(bound)
     }
 
     /// Divides a box: one attribute after the other goes down a level, and those before it stay. It may have been counted
     /// just now.
-    fn split(&mut self, record: &mut Record, place: usize, is_at_hand: bool) {
+    fn split(&mut self, record: &mut Record, place: usize, is_at_hand: bool, corner: &mut [u8]) {
         let whole = self.boxes[place].clone();
-        let mut corner = self.corner(place).to_vec();
         if !is_at_hand && self.is_large(&whole.rows) {
-            self.count_parts(record, &corner, whole.first, whole.rows.clone());
+            corner.copy_from_slice(self.corner(place));
+            self.count_parts(record, corner, whole.first, whole.rows.clone());
         }
         for first in whole.first..corner.len() {
             corner.copy_from_slice(self.corner(place));
             if let Some(level) = corner[first].checked_sub(1) {
                 corner[first] = level;
-                self.open(record, &mut corner, OneBox { first, is_counted: false, ..whole.clone() });
+                self.open(record, corner, OneBox { first, is_counted: false, ..whole.clone() });
             }
         }
     }
@@ -575,9 +588,8 @@ impl Boxes {
         }
     }
 
-    /// What everything in a box costs at least, with people at most.
-    fn bound(&self, record: &Record, corner: &[u8], first: usize, n_at_most: u64) -> f64 {
-        let sensitivity = self.sensitivity_at_best(record, corner, first);
+    /// What everything in a box costs at least, with a sensitivity at best and people at most.
+    fn bound(&self, record: &Record, corner: &[u8], first: usize, sensitivity: u64, n_at_most: u64) -> f64 {
         let risk = record.risk_model().of(sensitivity, n_at_most);
         let rounded_down = |bound: f64| bound - bound.abs() * ROUNDING;
         match (self.goal, record.risk_model()) {
