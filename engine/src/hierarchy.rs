@@ -3,7 +3,7 @@
 //! A [`Rule`] says how (five-year intervals, the first three digits, this file);
 //! [`Rule::resolve`] applies it to the values that a table really has and checks it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::{Code, Domain, Kind, days_of_date, parse_date};
@@ -245,11 +245,11 @@ pub struct LabelTable {
 impl LabelTable {
     /// The same with a row for each of some values that it does not know, whose labels no other value has.
     fn with(&self, strangers: &[&str]) -> LabelTable {
-        let is_label = |text: &str| self.rows.iter().any(|(_, row)| row.iter().any(|label| label == text));
+        let labels: HashSet<&str> = self.rows.iter().flat_map(|(_, row)| row).map(String::as_str).collect();
         let last = self.ends_in_one_label().then(|| self.rows[0].1.last().cloned()).flatten();
         let alone = |value: &&str| {
             let mut label = format!("{value} (of nobody in the table)");
-            while is_label(&label) {
+            while labels.contains(label.as_str()) {
                 label.push('*');
             }
             let mut row = vec![label; self.rows[0].1.len()];
@@ -260,7 +260,8 @@ impl LabelTable {
             row[0] = value.to_string();
             (0, row)
         };
-        let is_unknown = |value: &&&str| self.rows.iter().all(|(_, row)| row[0] != ***value);
+        let values: HashSet<&str> = self.values().collect();
+        let is_unknown = |value: &&&str| !values.contains(**value);
         let rows = self.rows.iter().cloned().chain(strangers.iter().filter(is_unknown).map(alone)).collect();
         LabelTable { source: self.source.clone(), rows }
     }
@@ -722,11 +723,10 @@ fn table_labels(domain: &Domain, table: &LabelTable) -> Result<NamedLabels> {
 /// The values of a domain that a rule's table does not know.
 pub fn absent_values<'a>(rule: &Rule, domain: &'a Domain) -> Vec<&'a str> {
     match rule {
-        Rule::Table(table) => domain
-            .present()
-            .map(|(_, value)| value)
-            .filter(|value| table.rows.iter().all(|(_, row)| row[0] != *value))
-            .collect(),
+        Rule::Table(table) => {
+            let known: HashSet<&str> = table.values().collect();
+            domain.present().map(|(_, value)| value).filter(|value| !known.contains(value)).collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -3,11 +3,11 @@
 
 mod common;
 
-use common::random::{Dice, all_measures, any_mixed_tables, chance, larger_tables, mixes};
+use common::random::{Dice, any_mixed_tables, chance, larger_tables, requests};
 use common::*;
 use incrowd::lattice::Effort;
 use incrowd::partial::{Estimator, Selection, annotate_partially, powers, prove, select};
-use incrowd::{Answer, Lattice, Measure, Offer, Quality, Ranking, Request, Scheme, negotiate};
+use incrowd::{Answer, Lattice, Offer, Request, Scheme, negotiate};
 use proptest::prelude::*;
 
 fn partial(made: &Made, selection: Selection) -> Lattice {
@@ -110,21 +110,6 @@ fn levels_group_as_counted_by_hand() {
     let schemes = select(&powers, Selection { share: 0.01, estimator: Estimator::Gamma });
     let names: Vec<String> = (0..schemes.len()).map(|place| schemes.scheme(place).to_string()).collect();
     assert_eq!(names, ["00", "01", "10", "11", "20", "21"]);
-}
-
-fn requests(table: &Table, dice: &mut Dice) -> Vec<Request> {
-    let naive = Naive::new(table);
-    let measures: Vec<Measure> = match table.wanted.measures.is_empty() {
-        true => all_measures(table.sensitive.len(), false).into_iter().filter(|m| m.is_monotone()).collect(),
-        false => table.wanted.measures.clone(),
-    };
-    let measured = table.make().yardstick.measures().to_vec();
-    let asked = mixes(&measures, 4).into_iter().filter(|mix| mix.iter().all(|measure| measured.contains(measure)));
-    let rankings =
-        [Ranking::default(), Quality::Ncp.into(), Ranking::parse("precision=1,group-size=2").expect("a mix")];
-    let request =
-        |mix: Vec<Measure>| Some(Request { best_by: rankings[dice.roll(3)].clone(), ..dice.request(&naive, &mix)? });
-    asked.filter_map(request).collect()
 }
 
 /// The best annotated scheme within some levels that loses at most `n_max` records, by looking at each.

@@ -5,14 +5,12 @@ mod common;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use common::random::{Dice, all_measures, any_mixed_tables, chance, larger_tables, mixes};
+use common::random::{Dice, any_mixed_tables, chance, larger_tables, requests};
 use common::*;
 use incrowd::frontier::frontier;
 use incrowd::negotiate::negotiate_as_published;
 use incrowd::saved::{Section, Shelf, open, open_counts, save};
-use incrowd::{
-    Answer, Error, ErrorKind, GroupCounts, Lattice, Measure, Quality, Ranking, Request, Result, explain, negotiate,
-};
+use incrowd::{Answer, Error, ErrorKind, GroupCounts, Lattice, Measure, Quality, Request, Result, explain, negotiate};
 use proptest::prelude::*;
 
 struct Memory(Vec<u8>);
@@ -69,21 +67,6 @@ fn check_whole(lattice: &Lattice, copy: &Lattice) {
     }
     copy.intact().expect("nothing is damaged");
     assert_eq!(copy.n_bytes(), lattice.n_bytes());
-}
-
-fn requests(table: &Table, dice: &mut Dice) -> Vec<Request> {
-    let naive = Naive::new(table);
-    let measures = match table.wanted.measures.is_empty() {
-        true => all_measures(table.sensitive.len(), false).into_iter().filter(|m| m.is_monotone()).collect(),
-        false => table.wanted.measures.clone(),
-    };
-    let measured = table.make().yardstick.measures().to_vec();
-    let asked = mixes(&measures, 4).into_iter().filter(|mix| mix.iter().all(|measure| measured.contains(measure)));
-    let rankings =
-        [Ranking::default(), Quality::Ncp.into(), Ranking::parse("precision=1,group-size=2").expect("a mix")];
-    let request =
-        |mix: Vec<Measure>| Some(Request { best_by: rankings[dice.roll(3)].clone(), ..dice.request(&naive, &mix)? });
-    asked.filter_map(request).collect()
 }
 
 proptest! {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use incrowd::criterion::NEVER;
 use incrowd::negotiate::check_criteria;
-use incrowd::{Criteria, Criterion, Distance, Measure, Missing, Ranking, Request};
+use incrowd::{Criteria, Criterion, Distance, Measure, Missing, Quality, Ranking, Request};
 use proptest::collection::{SizeRange, vec};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -399,4 +399,20 @@ impl Dice {
         };
         check_criteria(&request.criteria, naive.n_records(), &naive.n_values()).is_ok().then_some(request)
     }
+}
+
+/// Requests about monotone criteria that a table was measured for, by several rankings.
+pub fn requests(table: &Table, dice: &mut Dice) -> Vec<Request> {
+    let naive = Naive::new(table);
+    let measures: Vec<Measure> = match table.wanted.measures.is_empty() {
+        true => all_measures(table.sensitive.len(), false).into_iter().filter(|m| m.is_monotone()).collect(),
+        false => table.wanted.measures.clone(),
+    };
+    let measured = table.make().yardstick.measures().to_vec();
+    let asked = mixes(&measures, 4).into_iter().filter(|mix| mix.iter().all(|measure| measured.contains(measure)));
+    let rankings =
+        [Ranking::default(), Quality::Ncp.into(), Ranking::parse("precision=1,group-size=2").expect("a mix")];
+    let request =
+        |mix: Vec<Measure>| Some(Request { best_by: rankings[dice.roll(3)].clone(), ..dice.request(&naive, &mix)? });
+    asked.filter_map(request).collect()
 }

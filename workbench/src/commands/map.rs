@@ -97,8 +97,8 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     }
     let privacy = args.project.no_privacy(&project, talk)?;
     let counted = args.per_record.count(&project, args.project.choice(&privacy), talk)?;
-    let places = args.project.on_threads(|| places(args, &methods, &counted, talk))??;
     let lines = constraint_lines(args, &counted)?;
+    let places = args.project.on_threads(|| places(args, &methods, &counted, talk))??;
     let of_place = |place: &Place| -> Value {
         let risks = Risk::ALL.iter().zip(place.risks).map(|(risk, of)| (risk.name().to_string(), json!(rounded(of))));
         json!({ "series": place.series, "name": place.name, "levels": place.levels,
@@ -243,14 +243,16 @@ fn frontier<'a>(places: impl Iterator<Item = &'a Place>, r: usize) -> Vec<&'a Pl
 
 /// The utility that is wanted at least, and the risk at most.
 fn constraint_lines(args: &Args, counted: &Counted) -> Result<(Option<f64>, Option<f64>)> {
-    let (utility, risk) = args.per_record.models()?;
-    let problem = args.per_record.problem(counted, utility, risk)?;
-    let only = PerRecordArgs { risk_at_most: None, lambda: None, ..args.per_record.clone() };
     let at_least = match args.per_record.utility_at_least {
-        Some(_) => match only.goal(&problem)? {
-            Goal::LeastRisk { utility_at_least } => Some(as_number(utility_at_least)),
-            _ => None,
-        },
+        Some(_) => {
+            let (utility, risk) = args.per_record.models()?;
+            let problem = args.per_record.problem(counted, utility, risk)?;
+            let only = PerRecordArgs { risk_at_most: None, ..args.per_record.clone() };
+            match only.goal(&problem)? {
+                Goal::LeastRisk { utility_at_least } => Some(as_number(utility_at_least)),
+                _ => None,
+            }
+        }
         None => None,
     };
     if args.per_record.risk_at_most.is_some_and(|risk| !risk.is_finite()) {

@@ -548,17 +548,8 @@ impl<'a> Record<'a> {
         let lowest: Vec<Vec<u8>> = (self.chains.iter().zip(&self.order))
             .map(|(chain, &a)| self.dictionary.lowest_levels(a, chain.iter().map(|rung| rung.label)))
             .collect();
-        let n_attributes = self.chains.len();
-        let mut bits = Vec::with_capacity(n_attributes);
-        let mut n_bits = 0;
-        for chain in &self.chains {
-            bits.push(n_bits);
-            n_bits += chain.len() - 1;
-        }
-        let tops = (0..n_attributes).map(|attribute| self.top(attribute)).collect();
-        let (n_words, utilities) = (n_bits.div_ceil(64).max(1), vec![Vec::new(); n_attributes]);
-        let mut near = Near { bits, tops, n_words, utilities, ..Near::default() };
-        let mut levels = vec![0; n_attributes];
+        let mut near = Near::new(self.tops());
+        let mut levels = vec![0; self.chains.len()];
         for row in 0..self.dictionary.n_rows() {
             let codes = self.dictionary.codes(row);
             let mut utility = 0;
@@ -669,7 +660,6 @@ impl NAtLevels {
 }
 
 /// The rows of a dictionary that matter for a record.
-#[derive(Default)]
 struct Near {
     /// By attribute, the greatest level, and the bit of its level 0.
     tops: Vec<u8>,
@@ -685,6 +675,17 @@ struct Near {
 }
 
 impl Near {
+    fn new(tops: Vec<u8>) -> Near {
+        let mut n_bits = 0;
+        let first_bit = |top: &u8| {
+            n_bits += usize::from(*top);
+            n_bits - usize::from(*top)
+        };
+        let bits = tops.iter().map(first_bit).collect();
+        let utilities = vec![Vec::new(); tops.len()];
+        Near { tops, bits, n_words: n_bits.div_ceil(64).max(1), masks: Vec::new(), utilities, sizes: Vec::new() }
+    }
+
     fn push(&mut self, levels: &[u8], chains: &[Vec<Rung>], utility: i64, size: u64) {
         let mut rest = utility;
         let begin = self.masks.len();
@@ -1016,11 +1017,7 @@ mod tests {
             (0..=*top).map(rung).collect()
         };
         let chains: Vec<Vec<Rung>> = tops.iter().map(chain).collect();
-        let mut bits = vec![0];
-        tops.iter().for_each(|top| bits.push(bits[bits.len() - 1] + usize::from(*top)));
-        let n_words = bits.pop().expect("all bits").div_ceil(64);
-        let utilities = vec![Vec::new(); tops.len()];
-        let mut near = Near { tops: tops.to_vec(), bits, n_words, utilities, ..Near::default() };
+        let mut near = Near::new(tops.to_vec());
         let mut rows = Vec::new();
         for _ in 0..n_rows {
             let row: Vec<u8> = tops.iter().map(|top| random.below(u64::from(*top) + 1) as u8).collect();

@@ -219,8 +219,7 @@ const N_ROWS_SMALL: usize = 8;
 /// many rows as given are looked at without counting levels.
 pub fn optimum_by(record: &mut Record, goal: Goal, by_rows: Option<usize>) -> Found {
     record.arrange_by_sensitivity();
-    let n = record.n_attributes();
-    let mut corner: Vec<u8> = (0..n).map(|attribute| record.top(attribute)).collect();
+    let mut corner = record.tops();
     let mut search = Boxes::new(record, goal);
     if let Some(n_small) = by_rows {
         search.n_small = n_small;
