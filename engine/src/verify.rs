@@ -87,6 +87,8 @@ pub struct Verdict {
     pub n_absent: u64,
     pub n_groups: u64,
     pub smallest_group: Option<u64>,
+    /// The sum of the squares of group sizes: every record counts the records that it cannot be told from.
+    pub n_squares: u128,
     /// The fewest distinct values of the first sensitive attribute.
     pub fewest_distinct: Option<u64>,
     pub findings: Vec<Finding>,
@@ -224,6 +226,7 @@ impl Verifier {
             n_absent: self.n_absent,
             n_groups: self.groups.len() as u64,
             smallest_group: groups().map(|found| found.size).min(),
+            n_squares: groups().map(|found| u128::from(found.size).pow(2)).sum(),
             fewest_distinct: groups().filter_map(|found| Some(found.values.first()?.len() as u64)).min(),
             findings: criteria.iter().map(finding).collect(),
         }

@@ -145,6 +145,14 @@ pub fn losses_of_judgement(judgement: &Judgement) -> Value {
     })
 }
 
+/// What a release itself shows of what was lost: how large the groups are in which records cannot be told apart.
+pub fn losses_of_release(verdict: &Verdict) -> Value {
+    json!({
+        "discernibility": large(verdict.n_squares),
+        "group_size": rounded(verdict.n_records as f64 / verdict.n_groups.max(1) as f64),
+    })
+}
+
 /// A whole number, as exactly as JSON can say it.
 fn large(n: u128) -> Value {
     u64::try_from(n).map_or_else(|_| json!(n as f64), |n| json!(n))
@@ -390,6 +398,12 @@ pub fn percent(n: u64, of: u64) -> String {
 }
 
 /// What a certificate says about a release; [`crate::verify`] can check most of it from the release alone.
+///
+/// # Guarantee
+/// Beyond what was ordered (the request, the method, the seed) it holds only what the release and the hierarchies that it
+/// names show, how many records there were, and marks of files that say nothing without the signer's key. So two tables
+/// of as many records that give the same release under the same order give the same certificate, but for these marks:
+/// whatever suppressed and dropped records hold, nobody learns it here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// `incrowd certificate`, to recognize the file by.
@@ -406,16 +420,16 @@ pub struct Certificate {
     /// How the cells of a local method are written: `ranges`, `labels`, `sets` or `midpoints`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cells: Option<String>,
-    /// How the scheme was found and what is proved about it; nothing where no scheme was searched for, or where a version
-    /// before this made the release.
+    /// How the scheme was found, as certificates of version 1 told it; it depends on the source, so that later ones do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<Search>,
-    /// The promise: criteria by name, with the value promised and the value reached.
+    /// The promise: criteria by name, with the value promised and the value reached; null where the release alone does not
+    /// show what is reached.
     pub criteria: Map<String, Value>,
     pub quasi_identifiers: Vec<String>,
     /// The sensitive attributes that the promise is about.
     pub sensitive: Vec<String>,
-    /// What relative criteria compare with, by sensitive attribute; only what is safe to tell.
+    /// How far apart values are, by sensitive attribute of relative criteria. Version 1 told distributions too.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub original: Map<String, Value>,
     /// What dealing guarantees, where the release was dealt.
@@ -438,6 +452,7 @@ pub struct Certificate {
     pub n_groups: u64,
     pub smallest_group: Option<u64>,
     pub fewest_distinct: Option<u64>,
+    /// What the release itself shows of what was lost; losses over the source are for the signer.
     pub loss: Value,
     /// How published records are ordered, and why that says nothing about the input.
     pub order: String,
@@ -592,8 +607,7 @@ pub fn check_dealt(certificate: &Certificate, file: &Verifier) -> Vec<Claim> {
     claims
 }
 
-/// A release whose records were generalized one by one. What it says about risk and utility is of the source: the file
-/// alone cannot show it.
+/// A release whose records were generalized one by one: what was wanted of each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PerRecord {
     /// Whether the release is k-anonymous: in plain words.
@@ -609,6 +623,11 @@ pub struct PerRecord {
     /// Whom the attacker knows; null where that is the table itself.
     pub dictionary: Option<FileHash>,
     pub similarity: Option<f64>,
+}
+
+/// What records that were generalized one by one came to. That is of the source, and for the signer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PerRecordOutcome {
     /// The utility of a record as it is.
     pub greatest_utility: f64,
     pub risk: Distribution,
@@ -702,7 +721,18 @@ pub fn per_record_statement(also_k: Option<u64>) -> String {
 
 impl Certificate {
     pub const FORMAT: &'static str = "incrowd certificate";
-    pub const FORMAT_VERSION: u32 = 1;
+    /// Since 2, nothing in it comes from records that are not in the release.
+    pub const FORMAT_VERSION: u32 = 2;
+
+    /// Whether the release alone shows what groups reach by a measure.
+    ///
+    /// The original distribution is that of the release where nobody was suppressed; the population is never there.
+    pub fn shows(&self, measure: Measure) -> bool {
+        match measure {
+            Measure::Population => false,
+            measure => !measure.is_relative() || self.n_records_suppressed == 0,
+        }
+    }
 
     /// The criteria that are promised; none where one of them is unknown to this version.
     pub fn promised(&self) -> Option<Criteria> {
@@ -745,10 +775,16 @@ pub fn criterion_of(key: &str, value: &Value, sensitive: &[String]) -> Option<Cr
 }
 
 /// A file by name and content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileHash {
     pub name: String,
+    /// Of what is published, whoever has it may know the hash.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sha256: String,
+    /// Of what is not published, only the mark that the signer's key makes of the hash: the hash itself would tell anyone
+    /// who guesses the content that the guess is right.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hmac_sha256: String,
 }
 
 /// A verdict, with the claims of a certificate where one was given.
@@ -824,7 +860,15 @@ pub fn check_claims(certificate: &Certificate, verdict: &Verdict, columns: &[Str
     // Where every group was generalized on its own, there is no height to speak of.
     claims
         .retain(|claim| claim.claim != "height" || (claim.claimed.as_str(), claim.found.as_str()) != ("none", "none"));
-    for finding in verdict.findings.iter().filter(|finding| finding.is_judged) {
+    if certificate.format_version >= 2 {
+        let found = losses_of_release(verdict);
+        for (name, key) in [("discernibility", "discernibility"), ("mean group size", "group_size")] {
+            let said = certificate.loss.get(key).unwrap_or(&Value::Null);
+            claims.push(claim(name, said.to_string(), found[key].to_string()));
+        }
+    }
+    let is_told = |measure: Measure| certificate.format_version < 2 || certificate.shows(measure);
+    for finding in verdict.findings.iter().filter(|f| f.is_judged && is_told(f.criterion.measure)) {
         let name = key(finding.criterion.measure, &certificate.sensitive);
         let entry = certificate.criteria.get(&name);
         let reached = entry.and_then(|entry| entry.get("reached")).unwrap_or(&Value::Null);

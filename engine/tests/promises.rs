@@ -364,6 +364,13 @@ fn values_without_labels_are_as_far_apart_as_can_be() {
 /// Every criterion of a certificate is read back, checked and compared with what the release reaches.
 #[test]
 fn every_criterion_of_a_certificate_is_checked() {
+    // Version 1 told what is reached even where suppressed records have a part in it.
+    for (format_version, n_records_suppressed) in [(1, 1), (2, 0), (2, 1)] {
+        check_criteria_of_certificate(format_version, n_records_suppressed);
+    }
+}
+
+fn check_criteria_of_certificate(format_version: u32, n_records_suppressed: u64) {
     let (rows, _) = diverse_release();
     let (known, sensitive) = known(Distance::Hierarchical);
     let names = [SENSITIVE.to_string()];
@@ -374,7 +381,7 @@ fn every_criterion_of_a_certificate_is_checked() {
     let promised = Criteria::new(measures.map(|measure| criterion(measure, value(measure))));
     let verdict = judge_with(&rows, &promised, &known, &sensitive);
     assert!(verdict.holds(), "{verdict:#?}");
-    let mut certificate = certificate();
+    let mut certificate = Certificate { format_version, n_records_suppressed, ..certificate() };
     let as_json = incrowd::wire::criteria(&promised, &names);
     let entry = |(finding, (key, promised)): (&Finding, (String, Value))| {
         (key, json!({ "promised": promised, "reached": finding_reached(finding) }))
@@ -388,11 +395,15 @@ fn every_criterion_of_a_certificate_is_checked() {
     };
     assert_eq!(wrong(&certificate), Vec::<String>::new());
     assert_eq!(certificate.criteria.len(), 10);
-    for key in certificate.criteria.keys() {
+    let n_shown = promised.iter().filter(|criterion| certificate.shows(criterion.measure)).count();
+    assert_eq!(n_shown, if n_records_suppressed == 0 { 9 } else { 5 }, "k-map, t, delta and beta are not shown");
+    for (key, criterion) in certificate.criteria.keys().zip(promised.iter()) {
+        let is_told = format_version == 1 || certificate.shows(criterion.measure);
         for reached in [json!(0), json!(null), json!(0.123456), json!("2")] {
             let mut falsified = certificate.clone();
             falsified.criteria[key]["reached"] = reached;
-            assert_eq!(wrong(&falsified), [format!("{key} reached")]);
+            let expected = if is_told { vec![format!("{key} reached")] } else { vec![] };
+            assert_eq!(wrong(&falsified), expected);
         }
         let mut unreadable = certificate.clone();
         unreadable.criteria[key]["promised"] = json!("a lot");
@@ -433,12 +444,12 @@ fn certificate() -> Certificate {
         n_groups: 4,
         smallest_group: Some(3),
         fewest_distinct: Some(2),
-        loss: json!({ "ncp": 0.3 }),
+        loss: json!({ "discernibility": 36, "group_size": 3.0 }),
         order: "sorted".to_string(),
         seed: None,
         input: vec![],
         hierarchies: vec![],
-        output: FileHash { name: "release.csv".to_string(), sha256: HASH.to_string() },
+        output: FileHash { name: "release.csv".to_string(), sha256: HASH.to_string(), ..FileHash::default() },
     }
 }
 
@@ -490,6 +501,16 @@ fn every_number_of_a_certificate_that_a_release_can_show_is_checked() {
     for wrong in [None, Some(0), Some(1), Some(3)] {
         check_certificate(|c| c.fewest_distinct = wrong, &["fewest distinct"]);
     }
+    check_certificate(|c| c.loss["discernibility"] = json!(35), &["discernibility"]);
+    check_certificate(|c| c.loss["group_size"] = json!(3), &["mean group size"]);
+    check_certificate(|c| c.loss = Value::Null, &["discernibility", "mean group size"]);
+    check_certificate(
+        |c| {
+            c.format_version = 1;
+            c.loss = json!({ "ncp": 0.3 });
+        },
+        &[],
+    );
     for (name, claim) in [("k", "k reached"), ("l", "l reached")] {
         for wrong in [json!(0), json!(1), json!(4), json!(null), json!("3"), json!(3.5)] {
             check_certificate(|c| c.criteria[name]["reached"] = wrong.clone(), &[claim]);

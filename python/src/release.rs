@@ -154,7 +154,7 @@ impl Release {
         let scheme = self.bargain.agreed().map(|agreed| agreed.offer.scheme);
         let all = outside(&self.bargain.ready.counted, scheme.as_ref(), &None);
         let source = Source::of_frame(frame)?;
-        let judged = judge_source(&source, String::new(), &question, |_| all, SuppressedAs::Group, &QUIET)?;
+        let judged = judge_source(&source, &question, |_| all, SuppressedAs::Group, &QUIET)?;
         let mut claims = wire::check_claims(certificate, &judged.verdict, &judged.columns, &judged.sha256);
         claims.retain(|claim| claim.claim != "file");
         claims.extend(wire::check_dealt(certificate, &judged.file));

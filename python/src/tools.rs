@@ -141,6 +141,7 @@ pub fn verify<'py>(
         quasi_identifiers,
         sensitive,
         project,
+        key: None,
         criteria,
         suppressed_as: if suppressed_as_absent { SuppressedRecords::Absent } else { SuppressedRecords::Group },
         delimiter: separator(delimiter)?.map(char::from),

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use incrowd::table::Code;
 use incrowd::verify::{Original, Outside};
-use incrowd::{Criteria, Distance, Domain, Scheme, Yardstick};
+use incrowd::wire::Certificate;
+use incrowd::{Criteria, Distance, Domain, Scheme, Verifier};
 use serde_json::{Map, Value, json};
 
 use crate::count::Counted;
@@ -57,70 +58,58 @@ fn population(counted: &Counted, scheme: &Scheme, missing: &Text) -> Option<Hash
     Some(people)
 }
 
-/// What a certificate says about the original table, for the sensitive attributes of relative criteria.
+/// How far apart the values of sensitive attributes are, for those of relative criteria, as a certificate says it.
 ///
-/// The distribution over the original table tells that of the suppressed records, who are in it and not in the release.
-/// It is told only where they would be safe as one group, so that they could as well have been published as `*`.
-pub fn original_for_certificate(
+/// The distribution over the original table would tell what suppressed records have, who are in it and not in the release:
+/// where nobody was suppressed it is that of the release, and where somebody was it is not told. Labels are those of
+/// values that the release shows.
+pub fn distances_for_certificate(
     counted: &Counted,
     criteria: &Criteria,
-    yardstick: &Yardstick,
-    published: &[HashMap<Text, u64>],
+    release: &Verifier,
     missing: &Text,
 ) -> Map<String, Value> {
-    let originals: Vec<Original> = (0..counted.sensitive.len()).map(|s| original(counted, s, missing)).collect();
-    let is_safe = suppressed_are_safe(criteria, yardstick, &originals, published);
     let is_relative = |s: &usize| {
         criteria.iter().any(|criterion| criterion.measure.is_relative() && criterion.measure.sensitive() == Some(*s))
     };
-    (0..originals.len())
-        .filter(is_relative)
-        .map(|s| (counted.sensitive[s].name.clone(), to_json(&originals[s], is_safe)))
-        .collect()
-}
-
-/// Whether nobody was suppressed, or the suppressed records together would satisfy all criteria about sensitive values.
-fn suppressed_are_safe(
-    criteria: &Criteria,
-    yardstick: &Yardstick,
-    originals: &[Original],
-    published: &[HashMap<Text, u64>],
-) -> bool {
-    let mut histogram = Vec::new();
-    let mut n_suppressed = 0;
-    for (s, original) in originals.iter().enumerate() {
-        n_suppressed = 0;
-        for (code, (value, n)) in (0..).zip(&original.counts) {
-            let left = n - published[s].get(value).copied().unwrap_or(0).min(*n);
-            n_suppressed += left;
-            if left > 0 {
-                histogram.push((yardstick.value(s, code), left));
-            }
-        }
-    }
-    let mut measured = Vec::new();
-    yardstick.measure(n_suppressed, u64::MAX, &histogram, &mut measured);
-    let holds = |criterion: incrowd::Criterion| {
-        let column = yardstick.measures().iter().position(|measure| *measure == criterion.measure);
-        criterion.holds(measured[column.expect("criteria are measured")])
-    };
-    n_suppressed == 0 || criteria.iter().all(holds)
-}
-
-fn to_json(original: &Original, with_counts: bool) -> Value {
-    let mut object = Map::new();
-    object.insert("distance".into(), json!(original.distance.name()));
-    if with_counts {
-        object.insert("counts".into(), original.counts.iter().map(|(value, n)| json!([value, n])).collect());
+    let of_attribute = |s: usize| {
+        let original = original(counted, s, missing);
+        let mut object = Map::new();
+        object.insert("distance".into(), json!(original.distance.name()));
         if original.distance == Distance::Hierarchical {
-            object.insert("labels".into(), json!(original.labels));
+            let shown = release.distribution(s);
+            let labels = original.counts.iter().zip(&original.labels);
+            let labels = labels.filter(|((value, _), _)| shown.contains_key(value));
+            let labels: Value = labels.map(|((value, _), labels)| json!([value, labels])).collect();
+            object.insert("labels".into(), labels);
         }
+        (counted.sensitive[s].name.clone(), Value::Object(object))
+    };
+    (0..counted.sensitive.len()).filter(is_relative).map(of_attribute).collect()
+}
+
+/// The original distribution as a certificate has it: that of the release where nobody was suppressed.
+///
+/// Certificates of version 1 told the distribution itself, where they thought that safe.
+pub fn from_certificate(certificate: &Certificate, name: &str, of_release: HashMap<Text, u64>) -> Option<Original> {
+    let said = certificate.original.get(name)?;
+    if certificate.format_version < 2 {
+        return from_json(said)?.1;
     }
-    Value::Object(object)
+    if certificate.n_records_suppressed > 0 {
+        return None;
+    }
+    let distance = Distance::parse(said.get("distance")?.as_str()?)?;
+    let pair = |pair: &Value| serde_json::from_value::<(Text, Vec<String>)>(pair.clone()).ok();
+    let labels: HashMap<Text, Vec<String>> = match said.get("labels") {
+        Some(labels) => labels.as_array()?.iter().map(pair).collect::<Option<_>>()?,
+        None => HashMap::new(),
+    };
+    Some(Original::new(name, of_release, distance, &labels))
 }
 
 /// The distance and, where it is told, the distribution that a certificate names for a sensitive attribute.
-pub fn from_json(value: &Value) -> Option<(Distance, Option<Original>)> {
+fn from_json(value: &Value) -> Option<(Distance, Option<Original>)> {
     let distance = Distance::parse(value.get("distance")?.as_str()?)?;
     let Some(counts) = value.get("counts") else { return Some((distance, None)) };
     let count = |pair: &Value| {

@@ -10,14 +10,16 @@ use incrowd::recode::per_record::dictionary::Match;
 use incrowd::recode::per_record::{
     Goal, Problem, Risk, SENSITIVITY_MAX, Sensitivities, UTILITY_ONE, Utility, grouped, recode,
 };
-use incrowd::wire::{Distribution, FileHash, PerRecord, counted_words, per_record_statement, rounded};
+use incrowd::wire::{
+    Distribution, FileHash, PerRecord, PerRecordOutcome, counted_words, per_record_statement, rounded,
+};
 use incrowd::{Criteria, Error, ErrorKind, Hierarchy, Result};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use crate::count::{Choice, Counted, count};
 use crate::project::Project;
-use crate::staged::sha256;
+use crate::digest::sha256;
 use crate::talk::Talk;
 
 /// What `publish` calls it.
@@ -137,13 +139,10 @@ impl PerRecordArgs {
         }
     }
 
-    fn goal_as_json(&self, problem: &Problem, goal: Goal) -> Value {
+    /// What is wanted, as it was asked for: what a share of the utility comes to depends on the source.
+    fn goal_as_json(&self, goal: Goal) -> Value {
         match goal {
-            Goal::LeastRisk { utility_at_least } => {
-                let asked = self.utility_at_least.as_deref().unwrap_or_default();
-                json!({ "utility_at_least": rounded(as_number(utility_at_least)), "asked": asked,
-                        "greatest": rounded(as_number(problem.greatest_utility())) })
-            }
+            Goal::LeastRisk { .. } => json!({ "utility_at_least": self.utility_at_least.as_deref().unwrap_or_default() }),
             Goal::MostUtility { risk_at_most } => json!({ "risk_at_most": risk_at_most }),
             Goal::Scalar { lambda } => json!({ "lambda": lambda }),
         }
@@ -217,6 +216,7 @@ pub struct Made {
     pub recoding: Recoding,
     pub judgement: Judgement,
     pub facts: PerRecord,
+    pub outcome: PerRecordOutcome,
     pub seed: Option<u64>,
 }
 
@@ -291,6 +291,7 @@ pub fn make(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Resul
         Some(path) => Some(FileHash {
             name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             sha256: sha256(path)?,
+            ..FileHash::default()
         }),
         None => None,
     };
@@ -304,14 +305,16 @@ pub fn make(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Resul
         also_k: args.also_k,
         utility_model: utility_model.name().to_string(),
         risk_model: risk_model.name().to_string(),
-        goal: args.goal_as_json(&problem, goal),
+        goal: args.goal_as_json(goal),
         sensitivities: sensitivities.to_string(),
         dictionary,
         similarity: args.similarity,
+    };
+    let outcome = PerRecordOutcome {
         greatest_utility: rounded(as_number(greatest)),
         risk: Distribution::of(points.iter().map(|point| (point.risk, point.n_records)).collect()),
         utility: Distribution::of(points.iter().map(|point| (as_number(point.utility), point.n_records)).collect()),
         n_records_below: points.iter().filter(|point| is_below(point.utility)).map(|point| point.n_records).sum(),
     };
-    Ok(Outcome::Made(Box::new(Made { criteria, recoding, judgement, facts, seed: args.weights_seed })))
+    Ok(Outcome::Made(Box::new(Made { criteria, recoding, judgement, facts, outcome, seed: args.weights_seed })))
 }

@@ -128,6 +128,23 @@ impl Project {
         check_not_among(path, &sources)
     }
 
+    /// A file as it may be named to others: relative to the project, or by its name alone where it is elsewhere.
+    pub fn name_within(&self, name: &str) -> String {
+        let path = Path::new(name);
+        let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let full = absolute(&self.folder.join(path));
+        let folder = absolute(if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder });
+        let within = match path.is_absolute() {
+            true => full.strip_prefix(&folder).ok().map(Path::to_path_buf),
+            false => Some(path.to_path_buf()),
+        };
+        let leaves = |path: &Path| path.components().any(|part| matches!(part, std::path::Component::ParentDir));
+        match within.filter(|path| !leaves(path)) {
+            Some(path) => path.to_string_lossy().into_owned(),
+            None => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        }
+    }
+
     pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Attribute> {
         self.attributes.iter().filter(move |attribute| attribute.role == role)
     }

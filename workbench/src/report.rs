@@ -7,11 +7,12 @@ use incrowd::criterion::{Criteria, Criterion, Measure};
 use incrowd::risk::{Contribution, Risks, View};
 use incrowd::verify::{Finding, Verdict};
 use incrowd::wire::{
-    self, Certificate, Claim, Dealt, DealtAttribute, Distribution, FileHash, PerRecord, criterion_in_words,
-    criterion_of, grouped, number_in_words, percent, promise_in_words,
+    self, Certificate, Claim, Dealt, DealtAttribute, Distribution, FileHash, PerRecord, PerRecordOutcome,
+    criterion_in_words, criterion_of, grouped, number_in_words, percent, promise_in_words,
 };
 use serde_json::Value;
 
+use crate::account::Account;
 use crate::page::{self, escape};
 
 /// What the page tells.
@@ -21,6 +22,8 @@ pub struct Facts<'a> {
     /// The name of the certificate's file.
     pub certificate_name: &'a str,
     pub certificate: &'a Certificate,
+    /// What comes from the source and not from the release.
+    pub account: &'a Account,
     pub verdict: &'a Verdict,
     pub claims: &'a [Claim],
     pub attributes: Vec<AttributeFacts>,
@@ -233,7 +236,9 @@ fn heading(facts: &Facts) -> String {
     format!(
         "<header>\n<p class=\"eyebrow\">Privacy report</p>\n<h1>{}</h1>\n\
          <p class=\"verdict {class}\"><span class=\"mark\" aria-hidden=\"true\">{mark}</span>\
-         <span><strong>{headline}</strong> {sentence}</span></p>\n</header>\n",
+         <span><strong>{headline}</strong> {sentence}</span></p>\n\
+         <p class=\"note\">For the person who signs. Publish the release and its certificate, and keep this page: it \
+         has numbers and a key that tell about records which are not in the release.</p>\n</header>\n",
         escape(facts.release)
     )
 }
@@ -426,7 +431,7 @@ fn numbers(facts: &Facts) -> String {
         let note = format!("promised: {}", number_in_words(measure, value));
         tiles.push(tile(&escape(&wire::key(measure, &certificate.sensitive)), "", &reached, &note));
     }
-    let loss = certificate.loss.get("ncp").and_then(Value::as_f64);
+    let loss = facts.account.loss.get("ncp").and_then(Value::as_f64);
     tiles.push(tile("Loss (NCP)", "", &loss.map_or("unknown".to_string(), share), "0 % exact, 100 % hidden"));
     let absent = match verdict.n_absent {
         0 => String::new(),
@@ -435,7 +440,7 @@ fn numbers(facts: &Facts) -> String {
     format!(
         "<section>\n<h2>The numbers</h2>\n{}<dl class=\"tiles\">\n{}</dl>\n\
          <p class=\"note\">What is published, the groups and their least sizes were counted in the file itself; \
-         the other numbers are the certificate’s word.{absent} The loss is the mean over all records, \
+         the others come from the source.{absent} The loss is the mean over all records, \
          suppressed ones counting as fully hidden.</p>\n</section>\n",
         records_bar(facts),
         tiles.concat()
@@ -795,7 +800,7 @@ fn by_height_label(facts: &Facts, is_marked: bool) -> String {
 
 fn request(facts: &Facts) -> String {
     let taken = match facts.certificate.choice.as_str() {
-        "exact" if facts.certificate.search.as_ref().is_some_and(|search| !search.is_optimal) => {
+        "exact" if facts.account.search.as_ref().is_some_and(|search| !search.is_optimal) => {
             "All wishes could be met; the best scheme that was found was taken.".to_string()
         }
         "exact" => "All wishes could be met; the best scheme that meets them was taken.".to_string(),
@@ -812,12 +817,13 @@ fn request(facts: &Facts) -> String {
         ),
         other => format!("The answer taken was “{}”.", escape(other)),
     };
-    let search = match &facts.certificate.search {
+    let search = match &facts.account.search {
         Some(search) => format!("<p>How the scheme was found: {}.</p>\n", escape(&search.statement)),
         None => String::new(),
     };
     let dealt = facts.certificate.dealt.as_ref().map_or(String::new(), dealt_in_words);
-    let per_record = facts.certificate.per_record.as_ref().map_or(String::new(), per_record_in_words);
+    let per_record = facts.certificate.per_record.as_ref().zip(facts.account.per_record.as_ref());
+    let per_record = per_record.map_or(String::new(), |(wanted, outcome)| per_record_in_words(wanted, outcome));
     let rows: String = wishes(facts).iter().map(wish_row).collect();
     let table = match rows.is_empty() {
         true => "<p>No request was recorded.</p>\n".to_string(),
@@ -859,13 +865,13 @@ fn dealt_in_words(dealt: &Dealt) -> String {
 }
 
 /// What was wanted of each record, and what it came to.
-fn per_record_in_words(per_record: &PerRecord) -> String {
+fn per_record_in_words(per_record: &PerRecord, outcome: &PerRecordOutcome) -> String {
     let row = |name: &str, of: &Distribution| {
         let numbers = [of.least, of.quarter, of.median, of.three_quarters, of.greatest, of.mean];
         let cells: String = numbers.iter().map(|number| format!("<td>{number}</td>")).collect();
         format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(name))
     };
-    let below = match per_record.n_records_below {
+    let below = match outcome.n_records_below {
         0 => String::new(),
         n => format!("<p>Grouping left {} below the utility asked for.</p>\n", counted(n, "record", "records")),
     };
@@ -877,9 +883,9 @@ fn per_record_in_words(per_record: &PerRecord) -> String {
         escape(&per_record.statement),
         escape(&per_record.risk_model),
         escape(&per_record.utility_model),
-        per_record.greatest_utility,
-        row("risk", &per_record.risk),
-        row("utility", &per_record.utility),
+        outcome.greatest_utility,
+        row("risk", &outcome.risk),
+        row("utility", &outcome.utility),
     )
 }
 
@@ -1118,16 +1124,22 @@ fn query(certificate: &Certificate) -> String {
 fn origin(facts: &Facts) -> String {
     let certificate = facts.certificate;
     let mut entries = vec![entry("Release", &hash(&certificate.output))];
-    entries.extend(certificate.input.iter().map(|file| entry("Source", &hash(file))));
-    entries.extend(certificate.hierarchies.iter().map(|file| entry("Hierarchy", &hash(file))));
+    entries.extend(facts.account.files.iter().map(|file| entry("Made from", &hash(file))));
+    entries.push(entry("Key", &format!("<code class=\"hash\">{}</code>", facts.account.key.to_text())));
     entries.push(entry("Columns", &names(&certificate.columns)));
     entries.push(entry("Made by", &format!("incrowd {}", escape(&certificate.version))));
     entries.push(entry("Method", &escape(&certificate.method)));
     entries.push(entry("Order of records", &escape(&certificate.order)));
     entries.push(entry("Seed", &certificate.seed.map_or("no random choices".to_string(), |seed| seed.to_string())));
     format!(
-        "<section>\n<h2>Where it comes from</h2>\n<p class=\"note\">Files by name and SHA-256.</p>\n\
+        "<section>\n<h2>Where it comes from</h2>\n<p class=\"note\">Files by name and SHA-256. The certificate has only a \
+         mark of each that the release was made from, HMAC-SHA-256 of its SHA-256 with the key below: from a hash alone, \
+         whoever knows most of the source could find out the rest by trying. Keep the key, and keep it to yourself. To prove \
+         that the release was made from these files, show the key and the files to whom you would show the files anyway, \
+         and run:</p>\n<pre><code>incrowd verify {} <span>--project PROJECT</span> <span>--key {}</span></code></pre>\n\
          <dl class=\"origin\">\n{}</dl>\n</section>\n",
+        escape(&shell_word(facts.release)),
+        facts.account.key.to_text(),
         entries.concat()
     )
 }
@@ -1231,11 +1243,32 @@ fn nice_step(n_most: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::Key;
     use serde_json::json;
+
+    fn account() -> Account {
+        let file = |name: &str, digit: &str| FileHash {
+            name: name.to_string(),
+            sha256: digit.repeat(32),
+            ..FileHash::default()
+        };
+        Account {
+            key: Key::parse(&"5c".repeat(32)).expect("a key"),
+            files: vec![file("adult.csv", "3b"), file("hierarchies/age.csv", "a1")],
+            loss: json!({"ncp": 0.6213}),
+            search: None,
+            criteria: Default::default(),
+            per_record: None,
+        }
+    }
 
     /// Adult with five quasi-identifiers, published with one wish given up.
     fn certificate() -> Certificate {
-        let file = |name: &str, digit: &str| FileHash { name: name.to_string(), sha256: digit.repeat(32) };
+        let file = |name: &str, digit: &str| FileHash {
+            name: name.to_string(),
+            sha256: digit.repeat(32),
+            ..FileHash::default()
+        };
         let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
         let criteria = json!({"k": {"promised": 10, "reached": 10}, "l": {"promised": 3, "reached": 4}});
         Certificate {
@@ -1265,7 +1298,7 @@ mod tests {
             n_groups: 172,
             smallest_group: Some(10),
             fewest_distinct: Some(4),
-            loss: json!({"ncp": 0.6213}),
+            loss: json!({"discernibility": 5_000_000, "group_size": 173.976744}),
             order: "by the published values, so that nothing is left of the source’s order".to_string(),
             seed: None,
             input: vec![file("adult.csv", "3b")],
@@ -1286,6 +1319,7 @@ mod tests {
             n_records: 29924,
             n_absent: 0,
             n_groups: 172,
+            n_squares: 5_000_000,
             smallest_group: Some(if n_groups_failing > 0 { 7 } else { 10 }),
             fewest_distinct: Some(4),
             findings: vec![finding(Criterion::k(10), 10, n_groups_failing), finding(Criterion::l(3), 4, 0)],
@@ -1315,6 +1349,7 @@ mod tests {
             release: "adult-k10.csv",
             certificate_name: "release.csv.certificate.json",
             certificate,
+            account: Box::leak(Box::new(account())),
             verdict,
             claims,
             attributes: vec![
@@ -1355,7 +1390,8 @@ mod tests {
         let evil = "<script>\"'&";
         let text = || evil.to_string();
         let texts = || vec![text(), text()];
-        let file = || FileHash { name: text(), sha256: text() };
+        let file = || FileHash { name: text(), sha256: text(), ..FileHash::default() };
+        let account = Account { files: vec![file(), file()], ..account() };
         let certificate = Certificate {
             version: text(),
             method: text(),
@@ -1379,6 +1415,7 @@ mod tests {
         });
         for verdict in [verdict(0), verdict(1)] {
             let mut facts = facts(&certificate, &verdict, &claims);
+            facts.account = &account;
             facts.release = evil;
             facts.attributes = vec![attribute(evil, 0, 2, &[evil], 0.5)];
             facts.attributes[0].published_as = PublishedAs::Level { level: 1, n_levels: 3, name: text() };

@@ -26,7 +26,8 @@ use crate::count::{Choice, Material, chosen};
 use crate::project::{Attribute, Project};
 use crate::sink::parquet_error;
 use crate::source::{Source, guarded};
-use crate::staged::{Staged, exists, sha256, sha256_of};
+use crate::digest::{changed, sha256, sha256_of};
+use crate::staged::{Staged, exists};
 use crate::talk::Talk;
 use crate::wishes::{Privacy, ProjectArgs};
 
@@ -90,21 +91,18 @@ impl Origin {
         })
     }
 
-    /// Hashes the files, and refuses data that were changed meanwhile.
-    pub fn finish(mut self, project: &Project) -> Result<Origin> {
+    /// Hashes the files that were read, and refuses data that were changed meanwhile.
+    pub fn finish(mut self, project: &Project, data: &Source) -> Result<Origin> {
         let hash = |marks: &mut Vec<Mark>, source: &Source| -> Result<()> {
-            for (mark, path) in marks.iter_mut().zip(source.files()) {
-                let known = mark.clone();
-                mark.sha256 = sha256(path)?;
-                if Mark::without_hash(path)? != known {
-                    return Err(Error::new(ErrorKind::Data, "was changed while it was read")
-                        .at(path.display().to_string())
-                        .hint("run the command again when nobody writes to it"));
+            for ((mark, path), sha256) in marks.iter_mut().zip(source.files()).zip(source.sha256()?) {
+                if Mark::without_hash(path)? != *mark {
+                    return Err(changed(path));
                 }
+                mark.sha256 = sha256;
             }
             Ok(())
         };
-        hash(&mut self.data, &project.source()?)?;
+        hash(&mut self.data, data)?;
         if let Some(source) = project.population_source()? {
             hash(&mut self.population, &source)?;
         }

@@ -4,16 +4,20 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use incrowd::error::unknown;
+use incrowd::table::Cells;
 use incrowd::{Error, ErrorKind, Result};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use sha2::{Digest, Sha256};
+
+use crate::digest::{Hashing, Stamp, changed, hex, sha256};
 
 /// Records per batch: enough that what is done once per batch does not show.
 const N_BATCH: usize = 32 * 1024;
@@ -45,11 +49,13 @@ pub struct Source {
     parts: Vec<Part>,
     schema: SchemaRef,
     n_bytes: u64,
+    /// By part, its hash when it was last read from beginning to end.
+    hashes: Vec<OnceLock<String>>,
 }
 
 enum Part {
     Csv { path: PathBuf, delimiter: u8 },
-    Parquet { path: PathBuf, metadata: ArrowReaderMetadata },
+    Parquet { path: PathBuf, metadata: ArrowReaderMetadata, stamp: Stamp },
     Frame { name: PathBuf, pieces: Vec<RecordBatch> },
 }
 
@@ -71,10 +77,11 @@ impl Source {
         let mut schema: Option<SchemaRef> = None;
         let mut n_bytes = 0;
         for path in paths {
+            let stamp = Stamp::of(&path)?;
             let mut file = open_file(&path)?;
-            n_bytes += file.metadata().map_err(|error| crate::io_error(&path, error))?.len();
+            n_bytes += stamp.n_bytes();
             let (part, part_schema) = if is_parquet(&mut file, &path)? {
-                open_parquet(path.clone(), &file)?
+                open_parquet(path.clone(), &file, stamp)?
             } else {
                 open_csv(path.clone(), file, csv)?
             };
@@ -93,7 +100,7 @@ impl Source {
             }
             parts.push(part);
         }
-        Ok(Source { parts, schema: schema.expect("at least one file was opened"), n_bytes })
+        Ok(Source::new(parts, schema.expect("at least one file was opened"), n_bytes))
     }
 
     /// The records of a frame, which are looked at where they are.
@@ -107,7 +114,73 @@ impl Source {
         };
         let pieces: Vec<RecordBatch> = frame.batches.iter().flat_map(slices).collect();
         let n_bytes = frame.batches.iter().map(|batch| n_bytes_of(batch, batch.num_rows())).sum();
-        Ok(Source { parts: vec![Part::Frame { name, pieces }], schema: frame.schema.clone(), n_bytes })
+        Ok(Source::new(vec![Part::Frame { name, pieces }], frame.schema.clone(), n_bytes))
+    }
+
+    fn new(parts: Vec<Part>, schema: SchemaRef, n_bytes: u64) -> Source {
+        let hashes = parts.iter().map(|_| OnceLock::new()).collect();
+        Source { parts, schema, n_bytes, hashes }
+    }
+
+    /// The SHA-256 of each file that was read; of a table in memory, that of the CSV file that it would make.
+    ///
+    /// # Guarantee
+    /// It is that of the content that every reading of this source has seen: a CSV file is hashed whenever it is read, and
+    /// a reading that meets another content than the first is an error, as is a Parquet file that was written to.
+    pub fn sha256(&self) -> Result<Vec<String>> {
+        (0..self.parts.len()).map(|part| self.sha256_of_part(part)).collect()
+    }
+
+    fn sha256_of_part(&self, part: usize) -> Result<String> {
+        if let Some(known) = self.hashes[part].get() {
+            return Ok(known.clone());
+        }
+        match &self.parts[part] {
+            Part::Csv { path, .. } => {
+                let mut file = Hashing::new(open_file(path)?);
+                std::io::copy(&mut file, &mut std::io::sink()).map_err(|error| crate::io_error(path, error))?;
+                self.remember(part, file.sha256())?;
+            }
+            Part::Parquet { path, stamp, .. } => {
+                let hash = sha256(path)?;
+                check_stamp(path, stamp)?;
+                self.remember(part, hash)?;
+            }
+            Part::Frame { .. } => self.remember(part, self.sha256_of_frame()?)?,
+        }
+        Ok(self.hashes[part].get().expect("it was just remembered").clone())
+    }
+
+    /// Keeps the hash of the first reading, and refuses another content later.
+    fn remember(&self, part: usize, hash: String) -> Result<()> {
+        match *self.hashes[part].get_or_init(|| hash.clone()) == hash {
+            true => Ok(()),
+            false => Err(changed(self.files()[part])),
+        }
+    }
+
+    fn sha256_of_frame(&self) -> Result<String> {
+        let mut writer = csv::Writer::from_writer(Sha256::new());
+        let names = self.column_names();
+        writer.write_record(&names).expect("a hash takes any record");
+        let mut texts = vec![String::new(); names.len()];
+        self.for_each(&names, |batch, _| {
+            // A column of a type that cannot be read cannot be published either: it is hashed as empty.
+            let cells = names.iter().zip(batch.columns()).map(|(name, column)| Cells::new(name, column).ok());
+            let cells: Vec<Option<Cells>> = cells.collect();
+            for record in 0..batch.num_rows() {
+                for (cells, text) in cells.iter().zip(&mut texts) {
+                    text.clear();
+                    if let Some(cells) = cells {
+                        cells.read(record, text);
+                    }
+                }
+                writer.write_record(&texts).expect("a hash takes any record");
+            }
+            Ok(())
+        })?;
+        let hasher = writer.into_inner().map_err(|_| Error::new(ErrorKind::Io, "could not be hashed"))?;
+        Ok(hex(&hasher.finalize()))
     }
 
     /// The columns as they are read; texts of Parquet files come as dictionaries.
@@ -223,8 +296,17 @@ impl Source {
         visit: &mut impl FnMut(RecordBatch, u64) -> Result<()>,
     ) -> Result<()> {
         match &self.parts[piece.part] {
-            Part::Csv { path, delimiter } => read_csv(path, *delimiter, &self.schema, columns, visit),
-            Part::Parquet { path, metadata } => read_row_group(path, metadata, piece.row_group, columns, visit),
+            Part::Csv { path, delimiter } => {
+                let hash = read_csv(path, *delimiter, &self.schema, columns, visit)?;
+                self.remember(piece.part, hash)
+            }
+            Part::Parquet { path, metadata, stamp } => {
+                // Before and after: whatever was read in between is of the file that was opened.
+                check_stamp(path, stamp)?;
+                let read = read_row_group(path, metadata, piece.row_group, columns, visit);
+                check_stamp(path, stamp)?;
+                read
+            }
             Part::Frame { pieces, .. } => {
                 let batch = &pieces[piece.row_group];
                 let wanted = |index: &usize| columns.contains(batch.schema_ref().field(*index).name());
@@ -288,7 +370,12 @@ fn is_parquet(file: &mut File, path: &Path) -> Result<bool> {
     Ok(magic == b"PAR1")
 }
 
-fn open_parquet(path: PathBuf, file: &File) -> Result<(Part, SchemaRef)> {
+/// Refuses a file that was written to since it was opened.
+fn check_stamp(path: &Path, stamp: &Stamp) -> Result<()> {
+    if Stamp::of(path)? == *stamp { Ok(()) } else { Err(changed(path)) }
+}
+
+fn open_parquet(path: PathBuf, file: &File, stamp: Stamp) -> Result<(Part, SchemaRef)> {
     let wrong = |error: parquet::errors::ParquetError| {
         Error::new(ErrorKind::Data, format!("cannot be read as Parquet: {error}"))
             .at(path.display().to_string())
@@ -308,7 +395,7 @@ fn open_parquet(path: PathBuf, file: &File) -> Result<(Part, SchemaRef)> {
     let schema = Arc::new(Schema::new_with_metadata(fields, plain.schema().metadata().clone()));
     let options = ArrowReaderOptions::new().with_schema(schema.clone());
     let metadata = load(options)?;
-    Ok((Part::Parquet { path, metadata }, schema))
+    Ok((Part::Parquet { path, metadata, stamp }, schema))
 }
 
 fn read_row_group(
@@ -408,8 +495,8 @@ fn sniff(first_line: &[u8]) -> u8 {
     counts.iter().rev().max_by_key(|(_, n)| *n).map_or(b',', |(delimiter, n)| if *n == 0 { b',' } else { *delimiter })
 }
 
-fn csv_reader(path: &Path, delimiter: u8) -> Result<csv::Reader<Quotes<File>>> {
-    let quotes = Quotes::new(open_file(path)?, delimiter);
+fn csv_reader(path: &Path, delimiter: u8) -> Result<csv::Reader<Quotes<Hashing<File>>>> {
+    let quotes = Quotes::new(Hashing::new(open_file(path)?), delimiter);
     Ok(csv::ReaderBuilder::new().delimiter(delimiter).buffer_capacity(1 << 18).from_reader(quotes))
 }
 
@@ -482,13 +569,14 @@ impl<R: Read> Read for Quotes<R> {
     }
 }
 
+/// Reads a CSV file to its end; returns the hash of what was read.
 fn read_csv(
     path: &Path,
     delimiter: u8,
     schema: &Schema,
     columns: &[String],
     visit: &mut impl FnMut(RecordBatch, u64) -> Result<()>,
-) -> Result<()> {
+) -> Result<String> {
     let mut reader = csv_reader(path, delimiter)?;
     let names = names(schema);
     let wanted: Vec<usize> = (0..names.len()).filter(|&index| columns.contains(&names[index])).collect();
@@ -509,7 +597,7 @@ fn read_csv(
             n_records += 1;
         }
         if n_records == 0 {
-            return Ok(());
+            return Ok(reader.get_ref().inner.sha256());
         }
         let arrays: Vec<ArrayRef> = builders.iter_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef).collect();
         let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(n_records));
@@ -598,5 +686,32 @@ mod tests {
         let count = |n_read: &mut usize, batch: RecordBatch, _| Ok(*n_read += batch.num_rows());
         let counted = source.for_each_parallel(&columns, 2, || 0, count).expect("readable");
         assert_eq!(counted.iter().sum::<usize>(), n_records);
+    }
+
+    #[test]
+    fn the_hash_of_a_table_in_memory_is_that_of_its_csv() {
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None]));
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["a,b", "é"]));
+        let batch = RecordBatch::try_from_iter([("n", numbers), ("s", texts)]).expect("columns of one length");
+        let frame = Frame { name: "frame".into(), schema: batch.schema(), batches: vec![batch].into() };
+        let hashes = Source::of_frame(&frame).expect("a table").sha256().expect("hashed");
+        assert_eq!(hashes, [crate::digest::sha256_of("n,s\n1,\"a,b\"\n,é\n".as_bytes())]);
+    }
+
+    #[test]
+    fn what_is_hashed_is_what_was_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("table.csv");
+        let content = ["a,b\n1,2\n", "a,b\n1,3\n"];
+        std::fs::write(&path, content[0]).expect("written");
+        let source = Source::open(&path, &CsvOptions::default()).expect("a table");
+        let read = || source.for_each(&source.column_names(), |_, _| Ok(()));
+        read().expect("readable");
+        std::fs::write(&path, content[1]).expect("written");
+        assert_eq!(source.sha256().expect("hashed"), [crate::digest::sha256_of(content[0].as_bytes())]);
+        let error = read().expect_err("it is another content");
+        assert!(error.to_string().contains("changed"), "{error}");
+        std::fs::write(&path, content[0]).expect("written");
+        read().expect("the same content again");
     }
 }

@@ -5,11 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use incrowd::table::Cells;
 use incrowd::{Error, ErrorKind, Result};
-use sha2::{Digest, Sha256};
 
-use crate::source::Source;
 
 /// A file being written that nobody else can see yet.
 ///
@@ -98,51 +95,6 @@ pub fn write_whole(path: &Path, content: &[u8], replace: bool) -> Result<()> {
     staged.commit(replace)
 }
 
-/// The SHA-256 of a file's content.
-pub fn sha256(path: &Path) -> Result<String> {
-    let mut file = File::open(path).map_err(|error| crate::io_error(path, error))?;
-    let mut hasher = Sha256::new();
-    std::io::copy(&mut file, &mut hasher).map_err(|error| crate::io_error(path, error))?;
-    Ok(hex(&hasher.finalize()))
-}
-
-/// The SHA-256 of each file of a table; of a table in memory, that of the CSV file that it would make.
-pub fn sha256_of_table(source: &Source) -> Result<Vec<String>> {
-    if !source.is_frame() {
-        return source.files().into_iter().map(sha256).collect();
-    }
-    let mut writer = csv::Writer::from_writer(Sha256::new());
-    let names = source.column_names();
-    writer.write_record(&names).expect("a hash takes any record");
-    let mut texts = vec![String::new(); names.len()];
-    source.for_each(&names, |batch, _| {
-        // A column of a type that cannot be read cannot be published either: it is hashed as empty.
-        let cells = names.iter().zip(batch.columns()).map(|(name, column)| Cells::new(name, column).ok());
-        let cells: Vec<Option<Cells>> = cells.collect();
-        for record in 0..batch.num_rows() {
-            for (cells, text) in cells.iter().zip(&mut texts) {
-                text.clear();
-                if let Some(cells) = cells {
-                    cells.read(record, text);
-                }
-            }
-            writer.write_record(&texts).expect("a hash takes any record");
-        }
-        Ok(())
-    })?;
-    let hasher = writer.into_inner().map_err(|_| Error::new(ErrorKind::Io, "could not be hashed"))?;
-    Ok(vec![hex(&hasher.finalize())])
-}
-
-/// The SHA-256 of a text.
-pub fn sha256_of(content: &[u8]) -> String {
-    hex(&Sha256::digest(content))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -213,18 +165,6 @@ mod tests {
         assert_eq!(std::fs::read(&path).expect("there"), b"whole");
         write_whole(&path, b"other", true).expect("replaced");
         assert_eq!(names(folder.path()), ["release.csv"]);
-        assert_eq!(sha256(&path).expect("hashed"), sha256_of(b"other"));
-    }
-
-    #[test]
-    fn the_hash_of_a_table_in_memory_is_that_of_its_csv() {
-        use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-        use std::sync::Arc;
-        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None]));
-        let texts: ArrayRef = Arc::new(StringArray::from(vec!["a,b", "é"]));
-        let batch = RecordBatch::try_from_iter([("n", numbers), ("s", texts)]).expect("columns of one length");
-        let frame = crate::source::Frame { name: "frame".into(), schema: batch.schema(), batches: vec![batch].into() };
-        let hashes = sha256_of_table(&Source::of_frame(&frame).expect("a table")).expect("hashed");
-        assert_eq!(hashes, [sha256_of("n,s\n1,\"a,b\"\n,é\n".as_bytes())]);
+        assert_eq!(std::fs::read(&path).expect("there"), b"other");
     }
 }

@@ -871,6 +871,7 @@ pub fn verify(
         n_absent: (rows.len() - present.len()) as u64,
         n_groups: groups.len() as u64,
         smallest_group: groups.values().map(|seen| seen.size).min(),
+        n_squares: groups.values().map(|seen| u128::from(seen.size) * u128::from(seen.size)).sum(),
         fewest_distinct: groups.values().filter_map(|seen| Some(seen.values.first()?.len() as u64)).min(),
         findings: criteria.iter().map(finding).collect(),
     }

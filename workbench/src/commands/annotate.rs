@@ -84,7 +84,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         return Ok(Exit::Done);
     };
     if let (Some(path), Some(origin)) = (&args.output, origin) {
-        let n_bytes = save(path, &lattice, &counted.counts, &origin.finish(&project)?, args.force)?;
+        let n_bytes = save(path, &lattice, &counted.counts, &origin.finish(&project, &counted.source)?, args.force)?;
         talk.note(format!("{} written, {}", path.display(), size_in_words(n_bytes as usize)));
     }
     if let (Some(path), true) = (&args.output, has_counts_only(&lattice)) {

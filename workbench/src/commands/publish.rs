@@ -19,26 +19,29 @@ use incrowd::release::{Column, Publisher};
 use incrowd::risk::{contributions_of, estimated_unique_in_population, risks};
 use incrowd::table::Kind;
 use incrowd::verify::{Finding, Outside, SuppressedAs};
-use incrowd::wire::{self, Certificate, Distribution, FileHash, PerRecord, Search, counted_words, grouped};
+use incrowd::wire::{
+    self, Certificate, Distribution, FileHash, PerRecord, PerRecordOutcome, Search, counted_words, grouped,
+};
 use incrowd::{
     Answer, Criteria, Criterion, Error, ErrorKind, Hierarchy, Lattice, Measure, Offer, Plan, Request, Result, Role,
     Scheme, Yardstick, negotiate,
 };
 use serde_json::{Map, Value, json};
 
+use crate::account::{Account, Key, SourceFiles, file_name};
 use crate::commands::annotate::by_height;
 use crate::commands::negotiate::{annotate, say_answer};
 use crate::commands::verify::{Judged, Question, judge};
 use crate::count::{Counted, needed_columns};
 use crate::extent::{CtrlC, ExtentArgs, Otherwise, TIME, search_of};
 use crate::local::{Dealing, Local, Made, guaranteed, note_flat};
-use crate::outside::{original_for_certificate, outside};
+use crate::outside::{distances_for_certificate, outside};
 use crate::per_record::{self, Outcome, PER_RECORD, PerRecordArgs};
 use crate::project::Project;
 use crate::report::{self, AttributeFacts, HeightFacts, PublishedAs, RiskFacts};
 use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::sorted::Sorter;
-use crate::staged::{Staged, exists, sha256_of, sha256_of_table};
+use crate::staged::{Staged, exists};
 use crate::talk::{Exit, Talk, go_on};
 use crate::wishes::{Privacy, ProjectArgs, RequestArgs, with_levels};
 
@@ -108,6 +111,9 @@ pub struct Args {
     /// Replace files that are there already
     #[arg(long)]
     pub force: bool,
+    /// The signer's key, 64 digits from 0 to f: the same key gives the same certificate [default: a new one]
+    #[arg(long, value_name = "HEX")]
+    pub key: Option<String>,
     #[command(flatten)]
     pub extent: ExtentArgs,
     /// How long to search on demand, such as 30s, 5m or 2h; then the best so far is published, and said to be that
@@ -163,7 +169,10 @@ pub struct Agreed<'a> {
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
     let output = args.output.clone().unwrap_or_else(|| project.folder.join("release.csv"));
-    let files = prepare(&project, &output, args.force)?;
+    let mut files = prepare(&project, &output, args.force)?;
+    if let Some(text) = &args.key {
+        files.key = Key::parse(text)?;
+    }
     if args.method == PER_RECORD {
         return run_per_record(args, &project, &files, talk);
     }
@@ -197,7 +206,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         talk.say("The release does not keep its promise; nothing was written.");
         return Ok(Exit::No);
     }
-    say_published(&files, &published.certificate, talk);
+    say_published(&files, &published, talk);
     Ok(Exit::Done)
 }
 
@@ -250,7 +259,7 @@ fn run_per_record(args: &Args, project: &Project, files: &Files, talk: &Talk) ->
         talk.say("The release does not keep its promise; nothing was written.");
         return Ok(Exit::No);
     }
-    say_published(files, &published.certificate, talk);
+    say_published(files, &published, talk);
     Ok(Exit::Done)
 }
 
@@ -277,7 +286,7 @@ pub fn publish_one_by_one(
         loss: wire::losses_of_judgement(&made.judgement),
         by_height: Vec::new(),
         dealt: None,
-        per_record: Some(made.facts),
+        per_record: Some((made.facts, made.outcome)),
     };
     publish_draft(project, counted, &draft, files, replace, talk)
 }
@@ -412,7 +421,7 @@ fn make(args: &Args, local: &Local, privacy: &Privacy, counted: &Counted, talk: 
 
 /// Refuses a place for a release before any work is done.
 pub fn prepare(project: &Project, output: &Path, replace: bool) -> Result<Files> {
-    let files = Files::beside(output);
+    let files = Files::beside(output)?;
     files.check(project, replace)?;
     Format::of(output, b',')?;
     Staged::create(output)?;
@@ -422,6 +431,8 @@ pub fn prepare(project: &Project, output: &Path, replace: bool) -> Result<Files>
 /// A release that has been judged; it has its name only where the promise holds.
 pub struct Published {
     pub certificate: Certificate,
+    /// What the signer knows beside it.
+    pub account: Account,
     /// As `verify --json` says it.
     pub verdict: Value,
     pub holds: bool,
@@ -443,7 +454,7 @@ struct Draft<'a> {
     loss: Value,
     by_height: Vec<HeightFacts>,
     dealt: Option<Dealing>,
-    per_record: Option<PerRecord>,
+    per_record: Option<(PerRecord, PerRecordOutcome)>,
 }
 
 #[derive(Clone, Copy)]
@@ -544,13 +555,13 @@ fn publish_draft(
     check_same_table(counted, draft, &written)?;
 
     let staged_path = written.staged.readable_path();
-    let certificate = certificate(project, counted, draft, &written, output)?;
+    let sources = SourceFiles::of(project, counted)?;
+    let certificate = certificate(counted, draft, &written, &sources, files);
     // How the release writes "no value".
     let missing = (format != Format::Parquet).then(|| project.missing.label().to_string());
     let all = outside(counted, draft.way.scheme(), &missing);
     let judged = judge_staged(&staged_path, format, &certificate, all, talk)?;
-    let yardstick = counted.yardstick(draft.criteria.iter().map(|criterion| criterion.measure))?;
-    let mut certificate = completed(certificate, &judged, counted, &yardstick, &missing);
+    let mut certificate = completed(certificate, &judged, counted, &missing);
     certificate.dealt = draft.dealt.as_ref().map(|Dealing { n_classes, most_differ, together }| {
         wire::Dealt::of_file(&judged.file, &certificate.sensitive, *n_classes, most_differ, *together)
     });
@@ -560,13 +571,16 @@ fn publish_draft(
     let verdict = wire::verdict(&judged.verdict, &certificate.sensitive, &claims);
     if !wire::is_kept(&judged.verdict, &claims) {
         // Never seen, and never to be published: whoever meets this has found a bug of ours.
-        return Ok(Published { certificate, verdict, holds: false });
+        let account = account(draft, &certificate, &judged, sources, files);
+        return Ok(Published { certificate, account, verdict, holds: false });
     }
+    let account = account(draft, &certificate, &judged, sources, files);
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let facts = report::Facts {
         release: &name(output),
         certificate_name: &name(&files.certificate),
         certificate: &certificate,
+        account: &account,
         verdict: &judged.verdict,
         claims: &claims,
         attributes: attribute_facts(counted, draft),
@@ -577,7 +591,7 @@ fn publish_draft(
     let report = report::html(&facts);
     let certificate_text = format!("{}\n", serde_json::to_string_pretty(&certificate).expect("a certificate is JSON"));
     commit(written.staged, files, &certificate_text, &report, replace)?;
-    Ok(Published { certificate, verdict, holds: true })
+    Ok(Published { certificate, account, verdict, holds: true })
 }
 
 /// Refuses a release of a table that is not the one that was counted.
@@ -592,21 +606,27 @@ fn check_same_table(counted: &Counted, draft: &Draft, written: &Written) -> Resu
     }
 }
 
-/// The release and what stands beside it.
+/// The release and what stands beside it, and the key that its report will hold.
 pub struct Files {
     pub release: PathBuf,
     pub certificate: PathBuf,
     pub report: PathBuf,
+    pub key: Key,
 }
 
 impl Files {
-    fn beside(release: &Path) -> Files {
+    fn beside(release: &Path) -> Result<Files> {
         let with = |ending: &str| {
             let mut name = release.as_os_str().to_owned();
             name.push(ending);
             PathBuf::from(name)
         };
-        Files { release: release.to_path_buf(), certificate: with(".certificate.json"), report: with(".report.html") }
+        Ok(Files {
+            release: release.to_path_buf(),
+            certificate: with(".certificate.json"),
+            report: with(".report.html"),
+            key: Key::random()?,
+        })
     }
 
     /// Refuses to write over something before any work is done.
@@ -782,6 +802,7 @@ fn write_release(
         bar.inc(n_bytes);
         Ok(())
     })?;
+    publisher.finish()?;
     bar.finish_and_clear();
     let typed = typed_columns(counted, recoding, &columns, kinds.as_ref());
     let mut sink = Sink::new(staged.file(), output, format, &typed, project.missing.label())?;
@@ -913,12 +934,12 @@ fn typed_columns(
 }
 
 fn certificate(
-    project: &Project,
     counted: &Counted,
     draft: &Draft,
     written: &Written,
-    output: &Path,
-) -> Result<Certificate> {
+    sources: &SourceFiles,
+    files: &Files,
+) -> Certificate {
     let names: Vec<&str> = counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
     let level_names = |scheme: &Scheme| {
         let level_name = |(a, hierarchy): (usize, &Hierarchy)| {
@@ -940,18 +961,13 @@ fn certificate(
     let sensitive: Vec<String> = counted.sensitive_names();
     let promised = wire::criteria(draft.criteria, &sensitive).into_iter();
     let promised = promised.map(|(name, value)| (name, json!({ "promised": value })));
-    let file_name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let input = counted.source.files().into_iter().zip(sha256_of_table(&counted.source)?);
-    let input = input.map(|(path, sha256)| FileHash { name: file_name(path), sha256 });
-    let hierarchies = counted.quasi_identifiers.iter().map(|attribute| match &attribute.hierarchy_file {
-        Some((name, text)) => FileHash { name: name.clone(), sha256: sha256_of(text.as_bytes()) },
-        None => FileHash {
-            name: format!("{}: {}", attribute.name, attribute.hierarchy_text),
-            sha256: sha256_of(attribute.hierarchy_text.as_bytes()),
-        },
+    let marked = |all: &[FileHash]| all.iter().map(|file| files.key.marked(file)).collect::<Vec<FileHash>>();
+    let per_record = draft.per_record.as_ref().map(|(facts, _)| PerRecord {
+        dictionary: facts.dictionary.as_ref().map(|file| files.key.marked(file)),
+        ..facts.clone()
     });
     let counts = &counted.counts;
-    Ok(Certificate {
+    Certificate {
         format: Certificate::FORMAT.to_string(),
         format_version: Certificate::FORMAT_VERSION,
         version: env!("CARGO_PKG_VERSION").to_string(),
@@ -959,13 +975,13 @@ fn certificate(
         request: draft.request.clone(),
         choice: draft.choice.to_string(),
         cells,
-        search: draft.search.clone(),
+        search: None,
         criteria: promised.collect(),
         quasi_identifiers: identifying_columns(counted, &written.columns),
         sensitive,
         original: Map::new(),
         dealt: None,
-        per_record: draft.per_record.clone(),
+        per_record,
         columns: written.columns.iter().map(|column| column.name().to_string()).collect(),
         levels: scheme.map_or(Value::Null, |scheme| wire::levels(&names, scheme)),
         level_names: scheme.map_or(Value::Null, level_names),
@@ -977,18 +993,43 @@ fn certificate(
         n_groups: draft.n_groups,
         smallest_group: draft.smallest_group,
         fewest_distinct: draft.fewest_distinct,
-        loss: draft.loss.clone(),
+        loss: Value::Null,
         order: format!("sorted by the published values, so that the order of the input is lost; {choices}"),
         seed,
-        input: input.collect(),
-        hierarchies: hierarchies.chain([project_hash(project)]).collect(),
-        output: FileHash { name: file_name(output), sha256: String::new() },
-    })
+        input: marked(&sources.input),
+        hierarchies: marked(&sources.hierarchies),
+        output: FileHash { name: file_name(&files.release), ..FileHash::default() },
+    }
 }
 
-fn project_hash(project: &Project) -> FileHash {
-    let name = project.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    FileHash { name, sha256: sha256_of(project.text.as_bytes()) }
+/// What the signer knows beside the certificate.
+fn account(
+    draft: &Draft,
+    certificate: &Certificate,
+    judged: &Judged,
+    sources: SourceFiles,
+    files: &Files,
+) -> Account {
+    let SourceFiles { input, hierarchies } = sources;
+    let dictionary = draft.per_record.as_ref().and_then(|(facts, _)| facts.dictionary.clone());
+    Account {
+        key: files.key.clone(),
+        files: input.into_iter().chain(hierarchies).chain(dictionary).collect(),
+        loss: draft.loss.clone(),
+        search: draft.search.clone(),
+        criteria: criteria_reached(judged, &certificate.sensitive, |_| true),
+        per_record: draft.per_record.as_ref().map(|(_, outcome)| outcome.clone()),
+    }
+}
+
+/// The criteria with what is promised and what is reached; the latter only where that may be told.
+fn criteria_reached(judged: &Judged, sensitive: &[String], is_told: impl Fn(Measure) -> bool) -> Map<String, Value> {
+    let entry = |finding: &Finding| {
+        let measure = finding.criterion.measure;
+        let reached = if is_told(measure) { wire::finding_reached(finding) } else { Value::Null };
+        (wire::key(measure, sensitive), json!({ "promised": wire::value(finding.criterion), "reached": reached }))
+    };
+    judged.verdict.findings.iter().map(entry).collect()
 }
 
 /// The third reading: judges the file as it lies on disk.
@@ -1006,24 +1047,12 @@ fn judge_staged(path: &Path, format: Format, certificate: &Certificate, all: Out
 }
 
 /// Adds to the certificate what only the finished file can tell.
-fn completed(
-    mut certificate: Certificate,
-    judged: &Judged,
-    counted: &Counted,
-    yardstick: &Yardstick,
-    missing: &Option<String>,
-) -> Certificate {
+fn completed(mut certificate: Certificate, judged: &Judged, counted: &Counted, missing: &Option<String>) -> Certificate {
     let criteria = certificate.promised().expect("the certificate was just made");
-    let distributions: Vec<_> = (0..certificate.sensitive.len()).map(|s| judged.file.distribution(s)).collect();
-    let original = original_for_certificate(counted, &criteria, yardstick, &distributions, missing);
-    certificate.original = original;
-    let entry = |finding: &Finding| {
-        let mut entry = Map::new();
-        entry.insert("promised".into(), wire::value(finding.criterion));
-        entry.insert("reached".into(), wire::finding_reached(finding));
-        (wire::key(finding.criterion.measure, &certificate.sensitive), Value::Object(entry))
-    };
-    certificate.criteria = judged.verdict.findings.iter().map(entry).collect();
+    certificate.original = distances_for_certificate(counted, &criteria, &judged.file, missing);
+    certificate.criteria =
+        criteria_reached(judged, &certificate.sensitive, |measure| certificate.shows(measure));
+    certificate.loss = wire::losses_of_release(&judged.verdict);
     certificate.output.sha256 = judged.sha256.clone();
     certificate
 }
@@ -1152,7 +1181,8 @@ fn commit(staged: Staged, files: &Files, certificate: &str, report: &str, replac
     Ok(())
 }
 
-fn say_published(files: &Files, certificate: &Certificate, talk: &Talk) {
+fn say_published(files: &Files, published: &Published, talk: &Talk) {
+    let Published { certificate, account, .. } = published;
     let mut said = json!({
         "published": true,
         "release": files.release.display().to_string(),
@@ -1161,26 +1191,28 @@ fn say_published(files: &Files, certificate: &Certificate, talk: &Talk) {
         "method": certificate.method,
         "choice": certificate.choice,
         "levels": certificate.levels,
-        "criteria": certificate.criteria,
+        "criteria": account.criteria,
         "n_records_published": certificate.n_records_published,
         "n_records_suppressed": certificate.n_records_suppressed,
         "n_records_dropped": certificate.n_records_dropped,
         "n_groups": certificate.n_groups,
         "smallest_group": certificate.smallest_group,
-        "loss": certificate.loss,
+        "loss": account.loss,
         "order": certificate.order,
     });
-    if let Some(per_record) = &certificate.per_record {
-        said["per_record"] = json!(per_record);
+    if let (Some(per_record), Some(outcome)) = (&certificate.per_record, &account.per_record) {
+        let (mut all, outcome) = (json!(per_record), json!(outcome));
+        all.as_object_mut().into_iter().for_each(|all| all.extend(outcome.as_object().cloned().unwrap_or_default()));
+        said["per_record"] = all;
     }
     if let Some(dealt) = &certificate.dealt {
         said["dealt"] = dealt.summary();
     }
-    if let Some(search) = &certificate.search {
+    if let Some(search) = &account.search {
         said["search"] = json!(search);
     }
     talk.json(&said);
-    let reached: Vec<String> = certificate
+    let reached: Vec<String> = account
         .criteria
         .iter()
         .map(|(name, entry)| format!("{name} = {} (promised {})", entry["reached"], entry["promised"]))
@@ -1195,23 +1227,23 @@ fn say_published(files: &Files, certificate: &Certificate, talk: &Talk) {
     if let Some(dealt) = &certificate.dealt {
         talk.say(format!("Values were {}.", dealt.in_words()));
     }
-    if let Some(per_record) = &certificate.per_record {
+    if let (Some(per_record), Some(outcome)) = (&certificate.per_record, &account.per_record) {
         talk.say(&per_record.statement);
-        let Distribution { median, mean, greatest, .. } = per_record.risk;
+        let Distribution { median, mean, greatest, .. } = outcome.risk;
         talk.say(format!(
             "  risk         mean {mean}, median {median}, greatest {greatest} ({})",
             per_record.risk_model
         ));
-        let Distribution { least, median, mean, .. } = per_record.utility;
+        let Distribution { least, median, mean, .. } = outcome.utility;
         talk.say(format!(
             "  utility      mean {mean}, median {median}, least {least} of {} ({})",
-            per_record.greatest_utility, per_record.utility_model
+            outcome.greatest_utility, per_record.utility_model
         ));
     }
-    if let Some(search) = &certificate.search {
+    if let Some(search) = &account.search {
         talk.say(format!("  scheme       {}", search.statement));
     }
     talk.say(format!("  release      {}", files.release.display()));
     talk.say(format!("  certificate  {}", files.certificate.display()));
-    talk.say(format!("  report       {}", files.report.display()));
+    talk.say(format!("  report       {} (for you: it tells what the release does not)", files.report.display()));
 }

@@ -10,11 +10,11 @@ use incrowd::wire::{self, Certificate, Claim, Dealt, counted_words};
 use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Scheme, Verdict, Verifier};
 use serde_json::Value;
 
-use crate::count::{Choice, count};
+use crate::account::{Key, SourceFiles};
+use crate::count::{Choice, Counted, count};
 use crate::outside;
 use crate::project::Project;
 use crate::source::{CsvOptions, Frame, Source};
-use crate::staged::sha256;
 use crate::talk::{Exit, Talk, columns, go_on};
 use crate::wishes::{CriteriaArgs, resolve};
 
@@ -23,14 +23,15 @@ use crate::wishes::{CriteriaArgs, resolve};
 #[command(after_help = "\
 Works on any CSV or Parquet file, whoever made it. Without flags it looks for FILE.certificate.json.
 
-t, delta and beta compare with the original table. Its distribution is in the certificate where telling it is safe for \
-the suppressed records; where it is not, give --project. A file without a certificate is compared with itself.
+t, delta and beta compare with the original table. Where nobody was suppressed, that is the distribution of the \
+release; where somebody was, no certificate tells it: give --project. A file without a certificate is compared with itself.
 
 Exit status: 0 when the promise is kept, 1 when it is broken, 2 on error.
 
 Examples:
   incrowd verify release.csv
   incrowd verify release.csv --certificate release.csv.certificate.json
+  incrowd verify release.csv --project . --key 5f0c…       (as the signer, with the key from the report)
   incrowd verify other.csv --quasi-identifiers age,sex,zip --sensitive disease --k 5 --l 2
   incrowd verify other.csv --quasi-identifiers age,sex --sensitive disease,income --l disease:2 --t income:0.3
   incrowd verify arx.csv --quasi-identifiers age,zip --k 5 --suppressed-as absent")]
@@ -49,6 +50,9 @@ pub struct Args {
     /// The project that the release was made from, for criteria that compare with the original table or a population
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<PathBuf>,
+    /// The signer's key, from the report: also checks that the release was made from the files of --project
+    #[arg(long, value_name = "HEX", requires = "project")]
+    pub key: Option<String>,
     #[command(flatten)]
     pub criteria: CriteriaArgs,
     /// What records are that have * in every quasi-identifier
@@ -143,10 +147,16 @@ pub fn check(args: &Args, certificate: Option<Certificate>, frame: Option<&Frame
         Some(c) if c.is_ascii() => Some(c as u8),
         Some(_) => return Err(Error::new(ErrorKind::Request, "a separator is one ASCII character")),
     };
+    let mut origin = Vec::new();
     let known = match &args.project {
         Some(project) => {
+            let project = Project::open(project)?;
             let release = Release { file: &args.file, certificate: certificate.as_ref() };
-            Some(release.outside_of_project(project, &quasi_identifiers, &sensitive, &criteria, talk)?)
+            let counted = release.count(&project, &quasi_identifiers, &sensitive, &criteria, talk)?;
+            if let Some(key) = &args.key {
+                origin = origin_claims(&project, &counted, certificate.as_ref(), &Key::parse(key)?)?;
+            }
+            Some(release.outside_of_project(&project, &counted))
         }
         None => None,
     };
@@ -156,7 +166,7 @@ pub fn check(args: &Args, certificate: Option<Certificate>, frame: Option<&Frame
     };
     let question = Question { quasi_identifiers: &quasi_identifiers, sensitive: &sensitive, criteria: &criteria };
     let judged = match frame {
-        Some(frame) => judge_source(&Source::of_frame(frame)?, String::new(), &question, outside, suppressed_as, talk)?,
+        Some(frame) => judge_source(&Source::of_frame(frame)?, &question, outside, suppressed_as, talk)?,
         None => judge(&args.file, delimiter, &question, outside, suppressed_as, talk)?,
     };
     let is_own = certificate.is_none()
@@ -166,7 +176,7 @@ pub fn check(args: &Args, certificate: Option<Certificate>, frame: Option<&Frame
     let claims = certificate.map_or(Vec::new(), |certificate| {
         let claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
         let of_method = wire::check_dealt(&certificate, &judged.file).into_iter();
-        claims.into_iter().chain(of_method).chain(wire::check_per_record(&certificate)).collect()
+        claims.into_iter().chain(of_method).chain(wire::check_per_record(&certificate)).chain(origin).collect()
     });
     let claims = claims.into_iter().filter(|claim| frame.is_none() || claim.claim != "file").collect();
     Ok(Checked { judged, sensitive, claims, is_own, dealt })
@@ -191,23 +201,26 @@ struct Release<'a> {
 }
 
 impl Release<'_> {
-    /// What the project knows about the original table and the population.
-    fn outside_of_project(
+    /// Counts the project as it was counted for the release.
+    fn count(
         &self,
-        project: &Path,
+        project: &Project,
         quasi_identifiers: &[String],
         sensitive: &[String],
         criteria: &Criteria,
         talk: &Talk,
-    ) -> Result<Outside> {
-        let project = Project::open(project)?;
+    ) -> Result<Counted> {
         let choice = Choice {
             quasi_identifiers: Some(quasi_identifiers.to_vec()),
             sensitive: Some(sensitive.to_vec()),
             with_population: criteria.value(Measure::Population).is_some(),
             n_threads: 0,
         };
-        let counted = count(&project, &choice, talk)?;
+        count(project, &choice, talk)
+    }
+
+    /// What the project knows about the original table and the population.
+    fn outside_of_project(&self, project: &Project, counted: &Counted) -> Outside {
         let level = |hierarchy: &incrowd::Hierarchy| {
             let level = self.certificate.and_then(|c| c.levels.get(hierarchy.attribute())?.as_u64()).unwrap_or(0);
             Level(level.min(hierarchy.top() as u64) as u8)
@@ -215,7 +228,25 @@ impl Release<'_> {
         let scheme = Scheme::new(counted.hierarchies.iter().map(level).collect());
         let is_parquet = self.file.is_dir() || self.file.extension().is_some_and(|extension| extension == "parquet");
         let missing = (!is_parquet).then(|| project.missing.label().to_string());
-        Ok(outside::outside(&counted, Some(&scheme), &missing))
+        outside::outside(counted, Some(&scheme), &missing)
+    }
+}
+
+/// Whether the marks of files in a certificate are those of the project's files.
+fn origin_claims(
+    project: &Project,
+    counted: &Counted,
+    certificate: Option<&Certificate>,
+    key: &Key,
+) -> Result<Vec<Claim>> {
+    match certificate {
+        Some(certificate) if certificate.format_version >= 2 => {
+            Ok(SourceFiles::of(project, counted)?.check(certificate, key))
+        }
+        Some(_) => Err(Error::new(ErrorKind::Request, "the certificate is of an older version and needs no key")
+            .hint("it has the SHA-256 of each file: compare them with sha256sum")),
+        None => Err(Error::new(ErrorKind::Request, "a key opens the marks of a certificate, and there is none")
+            .hint("name it with --certificate FILE")),
     }
 }
 
@@ -232,10 +263,7 @@ fn outside_of_file(verifier: &Verifier, sensitive: &[String], certificate: Optio
     };
     let original = |s: usize| {
         let Some(certificate) = certificate else { return Some(itself(s, None)) };
-        match outside::from_json(certificate.original.get(&sensitive[s])?)? {
-            (_, Some(original)) => Some(original),
-            (_, None) => None,
-        }
+        outside::from_certificate(certificate, &sensitive[s], verifier.distribution(s))
     };
     Outside { originals: (0..sensitive.len()).map(original).collect(), population: None }
 }
@@ -355,14 +383,16 @@ pub fn judge(
     talk: &Talk,
 ) -> Result<Judged> {
     let source = Source::open(path, &CsvOptions { delimiter })?;
-    let sha256 = if path.is_dir() { String::new() } else { sha256(path)? };
-    judge_source(&source, sha256, question, outside, suppressed_as, talk)
+    let mut judged = judge_source(&source, question, outside, suppressed_as, talk)?;
+    if !path.is_dir() {
+        judged.sha256 = source.sha256()?.concat();
+    }
+    Ok(judged)
 }
 
-/// Reads a published table and judges it, with what lies outside of it.
+/// Reads a published table, which has no hash, and judges it, with what lies outside of it.
 pub fn judge_source(
     source: &Source,
-    sha256: String,
     question: &Question,
     outside: impl FnOnce(&Verifier) -> Outside,
     suppressed_as: SuppressedAs,
@@ -375,7 +405,7 @@ pub fn judge_source(
             .at(source.files()[0].display().to_string())
             .hint("there is nothing to judge"));
     }
-    Ok(Judged { verdict, columns: source.column_names(), sha256, file: verifier })
+    Ok(Judged { verdict, columns: source.column_names(), sha256: String::new(), file: verifier })
 }
 
 /// Says how many records were taken for suppressed.

@@ -21,7 +21,7 @@ use crate::commands::init::project_text;
 use crate::count::{Choice, Counted, count};
 use crate::project::{FILE_NAME, Project};
 use crate::source::{CsvOptions, Source};
-use crate::staged::{sha256, sha256_of};
+use crate::digest::{sha256, sha256_of};
 use crate::survey::{self, Suggestion, Survey, Uniqueness};
 use crate::talk::Talk;
 use crate::wishes::Privacy;
