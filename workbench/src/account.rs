@@ -99,7 +99,8 @@ impl Key {
     /// Reads what [`Key::to_text`] wrote.
     pub fn parse(text: &str) -> Result<Key> {
         let wrong = || {
-            Error::new(ErrorKind::Request, "a key is 64 digits from 0 to f").hint("it stands in the report of the release")
+            Error::new(ErrorKind::Request, "a key is 64 digits from 0 to f")
+                .hint("it stands in the report of the release")
         };
         let digits: Option<Vec<u8>> = text.chars().map(|digit| digit.to_digit(16).map(|n| n as u8)).collect();
         let digits = digits.filter(|digits| digits.len() == 64).ok_or_else(wrong)?;

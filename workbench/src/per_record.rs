@@ -18,8 +18,8 @@ use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use crate::count::{Choice, Counted, count};
-use crate::project::Project;
 use crate::digest::sha256;
+use crate::project::Project;
 use crate::talk::Talk;
 
 /// What `publish` calls it.
@@ -142,7 +142,9 @@ impl PerRecordArgs {
     /// What is wanted, as it was asked for: what a share of the utility comes to depends on the source.
     fn goal_as_json(&self, goal: Goal) -> Value {
         match goal {
-            Goal::LeastRisk { .. } => json!({ "utility_at_least": self.utility_at_least.as_deref().unwrap_or_default() }),
+            Goal::LeastRisk { .. } => {
+                json!({ "utility_at_least": self.utility_at_least.as_deref().unwrap_or_default() })
+            }
             Goal::MostUtility { risk_at_most } => json!({ "risk_at_most": risk_at_most }),
             Goal::Scalar { lambda } => json!({ "lambda": lambda }),
         }

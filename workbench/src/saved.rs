@@ -23,10 +23,10 @@ use parquet::file::properties::WriterProperties;
 use serde_json::{Map, Value, json};
 
 use crate::count::{Choice, Material, chosen};
+use crate::digest::{changed, sha256, sha256_of};
 use crate::project::{Attribute, Project};
 use crate::sink::parquet_error;
 use crate::source::{Source, guarded};
-use crate::digest::{changed, sha256, sha256_of};
 use crate::staged::{Staged, exists};
 use crate::talk::Talk;
 use crate::wishes::{Privacy, ProjectArgs};

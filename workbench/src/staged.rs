@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use incrowd::{Error, ErrorKind, Result};
 
-
 /// A file being written that nobody else can see yet.
 ///
 /// On Linux it has no name until it is committed, so that not even a power cut leaves something behind;

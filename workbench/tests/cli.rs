@@ -187,7 +187,7 @@ fn what_verify_prints() {
 #[test]
 fn what_is_published() {
     let folder = patients();
-    folder.run(&words(&format!("publish {LOWERABLE} --offer suppression"))).ends(0);
+    folder.run(&words(&format!("publish {LOWERABLE} --offer suppression --key {KEY}"))).ends(0);
     let mut settings = insta::Settings::clone_current();
     settings.set_omit_expression(true);
     settings.bind(|| {
@@ -680,17 +680,20 @@ fn a_byte_order_mark_and_windows_line_ends_are_no_part_of_the_data() {
     assert_eq!(folder.read("release.csv"), release);
 }
 
+/// The signer's key, without which two certificates differ.
+const KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
 #[test]
 fn the_order_of_the_input_leaves_no_trace() {
     let mut lines = many(2_000, 1);
     let releases: Vec<(Vec<u8>, Vec<u8>, Value)> = (0..3)
         .map(|seed| {
             let folder = many_folder(&lines);
-            folder.run(&words("publish --output release.csv")).ends(0);
+            folder.run(&words(&format!("publish --output release.csv --key {KEY}"))).ends(0);
             folder.run(&words("publish --output release.parquet")).ends(0);
             let mut certificate = certificate(&folder, "release.csv");
             assert_eq!(certificate["input"][0]["name"], "many.csv");
-            certificate["input"][0]["sha256"] = Value::Null;
+            certificate["input"][0]["hmac_sha256"] = Value::Null;
             Random(seed).shuffle(&mut lines);
             (folder.bytes("release.csv"), folder.bytes("release.parquet"), certificate)
         })
@@ -714,7 +717,8 @@ fn the_number_of_threads_changes_nothing() {
     folder.write("parts.toml", MANY_PROJECT.replace("many.csv", "parts"));
     for (project, release) in [("incrowd.toml", "a.csv"), ("parts.toml", "a.parquet"), ("parts.toml", "b.csv")] {
         let [first, second] = ["1", "2"].map(|n_threads| {
-            folder.run(&["publish", project, "--threads", n_threads, "--output", release, "--force"]).ends(0);
+            let to = ["--output", release, "--force", "--key", KEY];
+            folder.run(&[&["publish", project, "--threads", n_threads], &to[..]].concat()).ends(0);
             BESIDE.map(|ending| folder.bytes(&format!("{release}{ending}")))
         });
         assert!(first == second, "{project} {release}");
@@ -822,8 +826,9 @@ fn a_certificate_says_what_was_asked_and_what_was_done() {
         names,
         ["patients.csv", "age: { intervals = [5, 10, 20] }", "sex: flat", "postcode.csv", "incrowd.toml"]
     );
-    for hash in hashes.iter().flatten().chain([&certificate["output"]]) {
-        let text = hash["sha256"].as_str().expect("a text");
+    let marks = hashes.iter().flatten().map(|file| &file["hmac_sha256"]);
+    for hash in marks.chain([&certificate["output"]["sha256"]]) {
+        let text = hash.as_str().expect("a text");
         assert!(text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()), "{hash}");
     }
 }

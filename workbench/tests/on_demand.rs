@@ -115,7 +115,8 @@ fn memory_that_ends_while_annotating_changes_no_answer() {
     assert!(n_given_up > 4, "{n_given_up}");
 }
 
-/// Whoever gets a release learns whether its scheme is the best, or by how much a better one might be.
+/// Whoever signs a release learns whether its scheme is the best, or by how much a better one might be. That depends on all
+/// records, so that whoever gets the release does not.
 #[test]
 fn publish_says_how_its_scheme_was_found() {
     let folder = table(6, 300);
@@ -125,7 +126,7 @@ fn publish_says_how_its_scheme_was_found() {
         let certificate: serde_json::Value =
             serde_json::from_str(&folder.read(&format!("{name}.certificate.json"))).expect("a certificate");
         let search = ran.json()["search"].clone();
-        assert_eq!(certificate["search"], search);
+        assert!(certificate.get("search").is_none());
         let statement = search["statement"].as_str().expect("a sentence").to_string();
         assert!(folder.read(&format!("{name}.report.html")).contains(&statement), "{statement}");
         folder.run(&words(&format!("verify {name}"))).ends(0);

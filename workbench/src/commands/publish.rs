@@ -1,7 +1,7 @@
 //! `incrowd publish`: the second reading; writes a release, its certificate and its report, or nothing.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValue;
@@ -787,7 +787,9 @@ fn write_release(
     let mut sorter = Sorter::new(folder, N_SORT_BYTES);
     let mut publisher = Publisher::new(&counted.counts, recoding, &project.missing, columns.clone());
     // Texts from CSV get their types from all that is published.
-    let mut kinds = (format == Format::Parquet && counted.source.is_text()).then(|| Kinds::new(columns.len()));
+    let is_counted: Vec<bool> =
+        columns.iter().map(|column| is_counted(counted, source_name(counted, column))).collect();
+    let mut kinds = (format == Format::Parquet && counted.source.is_text()).then(|| Kinds::new(&is_counted));
     let mut n_published = 0;
     let bar = talk.bytes("publishing", counted.source.n_bytes());
     counted.source.for_each(&needed, |batch, n_bytes| {
@@ -875,14 +877,22 @@ struct Kinds {
     all_are_plain_dates: Vec<bool>,
     /// Whether every number fits a decimal of the computer without loss.
     all_are_short: Vec<bool>,
+    /// Of columns that groups are made of, by number, how it is written.
+    written: Vec<Option<HashMap<u64, String>>>,
+    /// Whether a number of such a column is written in two ways.
+    is_ambiguous: Vec<bool>,
 }
 
 impl Kinds {
-    fn new(n_columns: usize) -> Kinds {
+    /// Says of each column whether groups are made of it.
+    fn new(is_counted: &[bool]) -> Kinds {
+        let n_columns = is_counted.len();
         Kinds {
             kinds: vec![None; n_columns],
             all_are_plain_dates: vec![true; n_columns],
             all_are_short: vec![true; n_columns],
+            written: is_counted.iter().map(|is_counted| is_counted.then(HashMap::new)).collect(),
+            is_ambiguous: vec![false; n_columns],
         }
     }
 
@@ -893,20 +903,19 @@ impl Kinds {
             self.kinds[i] = Some(self.kinds[i].map_or(kind, |known| known.join(kind)));
             self.all_are_plain_dates[i] &= cell.len() == 10;
             self.all_are_short[i] &= cell.bytes().filter(u8::is_ascii_digit).count() <= 15;
+            if kind != Kind::Number {
+                continue;
+            }
+            let (Some(written), Ok(number)) = (&mut self.written[i], cell.parse::<f64>()) else { continue };
+            // 0 and -0 are one number.
+            let known = written.entry((number + 0.0).to_bits()).or_insert_with(|| cell.clone());
+            self.is_ambiguous[i] |= known != cell;
         }
     }
 }
 
-/// Whether no two values of a counted column are the same number.
-fn is_one_number_per_value(counted: &Counted, name: &str) -> bool {
-    let mut domains = counted.counts.domains().iter().chain(counted.counts.sensitive());
-    let Some(domain) = domains.find(|domain| domain.name() == name) else { return true };
-    if domain.kind() != Kind::Number {
-        return true;
-    }
-    // In the order of their numbers, so that equal ones are neighbours.
-    let numbers: Vec<Option<f64>> = domain.present().map(|(_, value)| value.parse().ok()).collect();
-    numbers.windows(2).all(|pair| pair[0] != pair[1])
+fn is_counted(counted: &Counted, name: &str) -> bool {
+    counted.counts.domains().iter().chain(counted.counts.sensitive()).any(|domain| domain.name() == name)
 }
 
 fn typed_columns(
@@ -923,7 +932,7 @@ fn typed_columns(
         let data_type = match kinds {
             _ if is_text => DataType::Utf8,
             // Groups are told apart by what is written: 1 and 1.0 are two values, and one number.
-            Some(_) if !is_one_number_per_value(counted, name) => DataType::Utf8,
+            Some(kinds) if kinds.is_ambiguous[i] => DataType::Utf8,
             Some(kinds) if kinds.kinds[i] == Some(Kind::Number) && !kinds.all_are_short[i] => DataType::Utf8,
             Some(kinds) => type_of_kind(kinds.kinds[i].unwrap_or(Kind::Text), kinds.all_are_plain_dates[i]),
             None => kept_type(field.data_type()),
@@ -1003,13 +1012,7 @@ fn certificate(
 }
 
 /// What the signer knows beside the certificate.
-fn account(
-    draft: &Draft,
-    certificate: &Certificate,
-    judged: &Judged,
-    sources: SourceFiles,
-    files: &Files,
-) -> Account {
+fn account(draft: &Draft, certificate: &Certificate, judged: &Judged, sources: SourceFiles, files: &Files) -> Account {
     let SourceFiles { input, hierarchies } = sources;
     let dictionary = draft.per_record.as_ref().and_then(|(facts, _)| facts.dictionary.clone());
     Account {
@@ -1047,11 +1050,15 @@ fn judge_staged(path: &Path, format: Format, certificate: &Certificate, all: Out
 }
 
 /// Adds to the certificate what only the finished file can tell.
-fn completed(mut certificate: Certificate, judged: &Judged, counted: &Counted, missing: &Option<String>) -> Certificate {
+fn completed(
+    mut certificate: Certificate,
+    judged: &Judged,
+    counted: &Counted,
+    missing: &Option<String>,
+) -> Certificate {
     let criteria = certificate.promised().expect("the certificate was just made");
     certificate.original = distances_for_certificate(counted, &criteria, &judged.file, missing);
-    certificate.criteria =
-        criteria_reached(judged, &certificate.sensitive, |measure| certificate.shows(measure));
+    certificate.criteria = criteria_reached(judged, &certificate.sensitive, |measure| certificate.shows(measure));
     certificate.loss = wire::losses_of_release(&judged.verdict);
     certificate.output.sha256 = judged.sha256.clone();
     certificate
