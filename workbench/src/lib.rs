@@ -8,6 +8,7 @@ use std::path::Path;
 use incrowd::{Error, ErrorKind};
 
 pub mod talk;
+pub mod signals;
 pub mod source;
 pub mod project;
 pub mod count;
@@ -18,6 +19,7 @@ pub mod compare;
 pub mod outside;
 pub mod survey;
 pub mod staged;
+pub mod naming;
 pub mod per_record;
 pub mod sorted;
 pub mod sink;

@@ -32,13 +32,14 @@ use crate::commands::verify::{Judged, Question, judge};
 use crate::count::{Counted, needed_columns};
 use crate::extent::{CtrlC, ExtentArgs, Otherwise, TIME, search_of};
 use crate::local::{Dealing, Local, Made, guaranteed, note_flat};
+use crate::naming::{Trio, give_names, is_taken};
 use crate::outside::{original_for_certificate, outside};
 use crate::per_record::{self, Outcome, PER_RECORD, PerRecordArgs};
 use crate::project::Project;
 use crate::report::{self, AttributeFacts, HeightFacts, PublishedAs, RiskFacts};
 use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::sorted::Sorter;
-use crate::staged::{Staged, exists, sha256_of, sha256_of_table};
+use crate::staged::{Staged, sha256_of, sha256_of_table};
 use crate::talk::{Exit, Talk, go_on};
 use crate::wishes::{Privacy, ProjectArgs, RequestArgs, with_levels};
 
@@ -617,7 +618,7 @@ impl Files {
             return Err(Error::new(ErrorKind::Io, "is a folder, not a file").at(folder.display().to_string()));
         }
         match files.into_iter().find(|path| !replace && path.symlink_metadata().is_ok()) {
-            Some(path) => Err(exists(path)),
+            Some(path) => Err(is_taken(&self.release, &self.certificate, path)),
             None => Ok(()),
         }
     }
@@ -1128,28 +1129,16 @@ fn height_facts(agreed: &Agreed) -> Vec<HeightFacts> {
         .collect()
 }
 
-/// Gives the files their names, the release last: where a release is, its certificate is.
-fn commit(staged: Staged, files: &Files, certificate: &str, report: &str, replace: bool) -> Result<()> {
+/// Gives the files their names: all of them, or none.
+fn commit(release: Staged, files: &Files, certificate: &str, report: &str, replace: bool) -> Result<()> {
     use std::io::Write;
     let stage = |path: &Path, text: &str| {
         let staged = Staged::create(path)?;
         staged.file().write_all(text.as_bytes()).map_err(|error| crate::io_error(path, error))?;
         Ok::<Staged, Error>(staged)
     };
-    let certificate = stage(&files.certificate, certificate)?;
-    let report = stage(&files.report, report)?;
-    // The slow part first: between the first name and the last there is next to no time.
-    [&certificate, &report, &staged].into_iter().try_for_each(Staged::sync)?;
-    let mut named: Vec<&Path> = Vec::new();
-    for (staged, path) in [(certificate, &files.certificate), (report, &files.report), (staged, &files.release)] {
-        if let Err(error) = staged.commit(replace) {
-            // Take back what was named before the failure, where it took nobody's place.
-            named.iter().filter(|_| !replace).for_each(|path| drop(std::fs::remove_file(path)));
-            return Err(error);
-        }
-        named.push(path);
-    }
-    Ok(())
+    let (report, certificate) = (stage(&files.report, report)?, stage(&files.certificate, certificate)?);
+    give_names(Trio { release, report, certificate }, replace)
 }
 
 fn say_published(files: &Files, certificate: &Certificate, talk: &Talk) {
