@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValue;
 use incrowd::judge::ncp_of_cells;
 use incrowd::lattice::{Scope, outcome_of};
-use incrowd::negotiate::check_criteria;
+use incrowd::negotiate::{check_criteria, check_promise};
 use incrowd::on_demand::Found;
 use incrowd::partial::prove;
 use incrowd::quality::Losses;
@@ -173,6 +173,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
             .hint(format!("leave it out, or take --method {PER_RECORD}")));
     }
     let mut privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
+    check_promise(&privacy.criteria)?;
     args.request.best_by(&project)?;
     let local = local(args, &project, talk)?;
     if let Some(local) = &local {
@@ -539,6 +540,8 @@ fn publish_draft(
     replace: bool,
     talk: &Talk,
 ) -> Result<Published> {
+    // Whoever asks, and by whatever method: what promises nothing is no release.
+    check_promise(draft.criteria)?;
     let output = &files.release;
     let format = Format::of(output, counted.source.delimiter())?;
     let written = write_release(project, counted, draft, format, output, talk)?;

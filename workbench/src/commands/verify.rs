@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use incrowd::negotiate::check_criteria;
+use incrowd::negotiate::{check_criteria, check_promise};
 use incrowd::verify::{Finding, Original, Outside, SuppressedAs};
 use incrowd::wire::{self, Certificate, Claim, Dealt, counted_words};
 use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Scheme, Verdict, Verifier};
@@ -327,6 +327,7 @@ fn criteria_of(args: &Args, certificate: Option<&Certificate>, sensitive: &[Stri
             .hint("give --k, --l, --t or another criterion, or --certificate FILE"));
     }
     check_criteria(&criteria, u64::MAX, &vec![usize::MAX; sensitive.len()])?;
+    check_promise(&criteria)?;
     Ok(criteria)
 }
 
