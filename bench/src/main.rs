@@ -303,7 +303,7 @@ fn measure_saved(project: &str, n_threads: usize, n_requests: usize) -> Result<V
     let lattice = lattice_of(&counted, &[])?;
     let (cpu_s, wall_s) = clock.stop();
     let path = Path::new(project).join("bench.crowd");
-    let n_bytes = saved::save(&path, &lattice, &counted.counts, &origin.finish(&opened)?, true)?;
+    let n_bytes = saved::save(&path, &lattice, &counted.counts, &origin.finish(&opened, &counted.source)?, true)?;
     let (n_schemes, n_groups) = (lattice.schemes().len(), counted.counts.n_groups());
     drop(lattice);
     let update = match n_schemes <= N_SCHEMES_UPDATED {

@@ -164,6 +164,18 @@ impl Criterion {
         Criterion { measure: Measure::Size, value: k }
     }
 
+    /// Whether it asks for nothing: a record that stands alone keeps it too.
+    pub fn is_void(self) -> bool {
+        match self.measure {
+            Measure::Size | Measure::Population | Measure::Distinct(_) => self.value == 1,
+            Measure::Entropy(_) | Measure::Share(_) | Measure::Closeness(_) => self.value == ONE,
+            Measure::Recursive { .. }
+            | Measure::Disclosure(_)
+            | Measure::Likeness(_)
+            | Measure::EnhancedLikeness(_) => false,
+        }
+    }
+
     /// Distinct diversity of the first sensitive attribute.
     pub fn l(l: u64) -> Criterion {
         Criterion { measure: Measure::Distinct(0), value: l }

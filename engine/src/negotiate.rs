@@ -100,6 +100,22 @@ pub fn check_criteria(criteria: &Criteria, n_records: u64, n_values: &[usize]) -
     criteria.iter().try_for_each(|criterion| check_criterion(criterion, n_records, n_values))
 }
 
+/// Refuses criteria that promise nothing to anyone, such as k = 1 alone. Beside another one, k = 1 takes back a standing k.
+///
+/// What a scheme would lose at k = 1 may be asked; what is published or judged is a promise.
+pub fn check_promise(criteria: &Criteria) -> Result<()> {
+    if criteria.is_empty() || criteria.iter().any(|criterion| !criterion.is_void()) {
+        return Ok(());
+    }
+    let in_words = |Criterion { measure, value }: Criterion| match measure.is_count() {
+        true => format!("{} = {value}", measure.name()),
+        false => format!("{} = {}", measure.name(), decimal(value)),
+    };
+    let all: Vec<String> = criteria.iter().map(in_words).collect();
+    Err(wrong(format!("{} promises nothing: every record may stand alone", all.join(", ")))
+        .hint("k = 2 is the least that hides anyone; or ask for another criterion beside it"))
+}
+
 fn check_criterion(criterion: Criterion, n_records: u64, n_values: &[usize]) -> Result<()> {
     let Criterion { measure, value } = criterion;
     let name = measure.name();

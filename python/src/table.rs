@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use incrowd::frontier::frontier;
 use incrowd::hierarchy::{LabelTable, absent_values};
-use incrowd::negotiate::{check_criteria, negotiate_as_published, offer_of};
+use incrowd::negotiate::{check_criteria, check_promise, negotiate_as_published, offer_of};
 use incrowd::wire;
 use incrowd::{
     Answer, Criteria, Criterion, Error, ErrorKind, Lattice, Level, Measure, Ranking, Result, Rule, Scheme, explain,
@@ -544,6 +544,7 @@ impl Known {
 
     /// The same, after criteria that make no sense on this table have been refused.
     fn checked(&self, wish: &Wish, privacy: &Privacy, ranking: &Ranking) -> Result<Arc<Ready>> {
+        check_promise(&privacy.criteria)?;
         let ready = self.ready(wish, privacy, None)?;
         check_criteria(&privacy.criteria, ready.counted.counts.n_records(), &ready.counted.n_sensitive_values())?;
         self.ready(wish, privacy, Some(ranking))

@@ -71,6 +71,25 @@ def test_identifiers_and_unnamed_columns_are_not_published():
     assert "name" not in kept.columns and "pay" in kept.columns
 
 
+def test_what_promises_nothing_is_refused():
+    table = ic.Table(pa.table(patients()), **roles())
+    acts = [
+        lambda: table.negotiate(k=1),
+        lambda: table.frontier(k=1),
+        lambda: table.publish(k=1),
+        lambda: table.publish(k=1, l=1),
+        lambda: table.publish(levels={}, k=1),
+        lambda: table.publish(k=1, method="mondrian"),
+        lambda: table.publish(k=1, method="deal"),
+        lambda: table.publish(method="per-record", utility_at_least=0.6, also_k=1),
+        lambda: ic.verify(patients(), ["town"], k=1),
+    ]
+    for act in acts:
+        with pytest.raises(ic.Error, match="promises nothing"):
+            act()
+    assert table.publish(k=1, l=2, max_suppressed=0.1).verify().holds
+
+
 def test_errors_say_what_to_do_and_show_no_value():
     frame = pd.DataFrame({"age": ["xyzzy", "12"], "mixed": ["xyzzy", 3], "s": ["plugh", "plugh"]})
     cases = [
@@ -83,8 +102,8 @@ def test_errors_say_what_to_do_and_show_no_value():
         (lambda: ic.Table(frame[["age"]], ["age"]).negotiate(k=3), "request"),
         (lambda: ic.Table(frame[["age"]], ["age"]).negotiate(l=2), "request"),
         (lambda: ic.Table(frame[["age"]], ["age"]).negotiate(), "request"),
-        (lambda: ic.Table(frame[["age"]], ["age"]).negotiate(k=1, max_level={"age": 7}), "request"),
-        (lambda: ic.Table(frame[["age"]], ["age"]).negotiate(k=1, max_suppressed=1.5), "request"),
+        (lambda: ic.Table(frame[["age"]], ["age"]).negotiate(k=2, max_level={"age": 7}), "request"),
+        (lambda: ic.Table(frame[["age"]], ["age"]).negotiate(k=2, max_suppressed=1.5), "request"),
         (lambda: ic.Table(frame[["age"]], ["age"]).publish(k=2, max_level={"age": 0}), "request"),
         (lambda: ic.Table("absent.csv", ["age"]).count(), "io"),
         (lambda: ic.Table(42, ["age"]), "data"),

@@ -36,12 +36,12 @@ def judge(table, asked):
         "beta": None,
         "t": None,
     }
-    assert found["k"] == ic.verify(data, names, k=1).criteria["k"].reached
+    assert found["k"] == ic.verify(data, names, k=2).criteria["k"].reached
     for name in promised:
         if name in ("t", "beta"):
             # pycanon compares with the release itself, so ask incrowd the same.
             measure = {"t": anonymity.t_closeness, "beta": anonymity.basic_beta_likeness}[name]
-            ours = ic.verify(data, names, sensitive=sensitive, **{name: 1000 if name == "beta" else 1}).criteria[name].reached
+            ours = ic.verify(data, names, sensitive=sensitive, **{name: 1000 if name == "beta" else 0.999999}).criteria[name].reached
             assert measure(data, names, sensitive) == pytest.approx(ours, abs=2e-6)
         elif name == "alpha":
             assert found[name] <= promised[name]["promised"] + 1e-9

@@ -9,6 +9,7 @@ use incrowd::{Error, ErrorKind};
 
 pub mod talk;
 pub mod digest;
+pub mod signals;
 pub mod source;
 pub mod project;
 pub mod count;
@@ -20,6 +21,7 @@ pub mod outside;
 pub mod survey;
 pub mod staged;
 pub mod account;
+pub mod naming;
 pub mod per_record;
 pub mod sorted;
 pub mod sink;

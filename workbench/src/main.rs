@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use incrowd_workbench::cli::{Cli, dispatch};
+use incrowd_workbench::cli::{Cli, Command, dispatch};
+use incrowd_workbench::signals;
 use incrowd_workbench::source::quiet_guarded_panics;
 use incrowd_workbench::talk::{Exit, Talk, to_stderr, to_stdout};
 use serde_json::json;
@@ -23,6 +24,10 @@ fn main() -> ExitCode {
         error.exit()
     });
     let talk = Talk { is_json: cli.json, is_quiet: cli.quiet };
+    // The server has its own way to end, as has whoever uses the crate in a program of their own.
+    if !matches!(cli.command, Command::Serve(_)) {
+        signals::take_over();
+    }
     match dispatch(&cli.command, &talk) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::No) => ExitCode::from(1),

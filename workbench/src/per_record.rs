@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use incrowd::judge::{Judgement, judge};
+use incrowd::negotiate::check_promise;
 use incrowd::recode::Recoding;
 use incrowd::recode::partition::Watch;
 use incrowd::recode::per_record::dictionary::Match;
@@ -265,6 +266,7 @@ pub fn recoded(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Re
 
 /// Solves every record, and groups them where that is asked for.
 pub fn make(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Result<Outcome> {
+    check_promise(&Criteria::of(args.also_k, None))?;
     let (utility_model, risk_model) = args.models()?;
     let problem = args.problem(counted, utility_model, risk_model)?;
     let goal = args.goal(&problem)?;

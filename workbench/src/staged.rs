@@ -56,31 +56,70 @@ impl Staged {
         self.file.sync_all().map_err(|error| crate::io_error(&self.path, error))
     }
 
-    /// Makes the file durable and gives it its name.
+    /// The name that it will have.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the file and its name durable.
     pub fn commit(self, replace: bool) -> Result<()> {
+        let path = self.path.clone();
+        self.sync()?;
+        self.give_name(replace)?;
+        sync_folder_of(&path)
+    }
+
+    /// Gives the file its name; whether that survives a power cut is up to [`sync_folder_of`].
+    pub fn give_name(self, replace: bool) -> Result<()> {
+        static N_PASSING: AtomicU64 = AtomicU64::new(0);
+        let number = N_PASSING.fetch_add(1, Ordering::Relaxed);
+        let passing = folder_of(&self.path).join(format!(".incrowd-{}-{number}.partial", std::process::id()));
+        self.give_name_through(&passing, replace)
+    }
+
+    /// The same; a name can be replaced only by renaming another one over it, which is `passing`.
+    pub fn give_name_through(self, passing: &Path, replace: bool) -> Result<()> {
         let wrong = |error: std::io::Error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => exists(&self.path),
             _ => crate::io_error(&self.path, error),
         };
-        self.file.sync_all().map_err(wrong)?;
+        fault_point().map_err(wrong)?;
         if let Some(name) = self.name {
             let persisted = if replace { name.persist(&self.path) } else { name.persist_noclobber(&self.path) };
-            return persisted.map_err(|error| crate::io_error(&self.path, error.error));
+            return persisted.map_err(|error| wrong(error.error));
         }
         if !replace {
             return link(&self.file, &self.path).map_err(wrong);
         }
-        // A name can be replaced only by renaming another one over it.
-        static N_PASSING: AtomicU64 = AtomicU64::new(0);
-        let number = N_PASSING.fetch_add(1, Ordering::Relaxed);
-        let passing = folder_of(&self.path).join(format!(".incrowd-{}-{number}.partial", std::process::id()));
-        link(&self.file, &passing).map_err(wrong)?;
-        std::fs::rename(&passing, &self.path).map_err(|error| {
-            let _ = std::fs::remove_file(&passing);
+        link(&self.file, passing).map_err(wrong)?;
+        fault_point().and_then(|()| std::fs::rename(passing, &self.path)).map_err(|error| {
+            let _ = std::fs::remove_file(passing);
             wrong(error)
         })
     }
 }
+
+/// Makes durable which names a file's folder has.
+pub fn sync_folder_of(path: &Path) -> Result<()> {
+    // Not every system lets a folder be opened, and not every file system has something to do here.
+    let Ok(folder) = File::open(folder_of(path)) else { return Ok(()) };
+    use std::io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    match fault_point().and_then(|()| folder.sync_all()) {
+        Err(error) if !matches!(error.kind(), InvalidInput | Unsupported | PermissionDenied) => {
+            Err(crate::io_error(path, error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Stands between two calls of the system: a test looks here at what a kill would leave, or makes the next call fail.
+#[cfg(not(test))]
+pub(crate) fn fault_point() -> std::io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+pub(crate) use tests::fault_point;
 
 /// The error for a file that is there already.
 pub fn exists(path: &Path) -> Error {
@@ -94,7 +133,7 @@ pub fn write_whole(path: &Path, content: &[u8], replace: bool) -> Result<()> {
     staged.commit(replace)
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -142,8 +181,31 @@ pub fn check_picture(path: &Path, endings: &[&str], replace: bool) -> Result<()>
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use std::cell::RefCell;
+
+    type Fault = Box<dyn FnMut() -> std::io::Result<()>>;
+
+    thread_local! {
+        static FAULT: RefCell<Option<Fault>> = const { RefCell::new(None) };
+    }
+
+    /// Works, and asks `fault` between two calls of the system what comes next.
+    pub(crate) fn with_faults<T>(fault: impl FnMut() -> std::io::Result<()> + 'static, work: impl FnOnce() -> T) -> T {
+        FAULT.set(Some(Box::new(fault)));
+        let done = work();
+        FAULT.set(None);
+        done
+    }
+
+    pub(crate) fn fault_point() -> std::io::Result<()> {
+        // Taken out meanwhile: what it does is not disturbed itself.
+        let Some(mut fault) = FAULT.take() else { return Ok(()) };
+        let next = fault();
+        FAULT.set(Some(fault));
+        next
+    }
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(folder).expect("a folder");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use incrowd::criterion::ONE;
 use incrowd::error::unknown;
 use incrowd::lattice::Effort;
+use incrowd::negotiate::check_promise;
 use incrowd::partial::{Selection, n_selected};
 use incrowd::scheme::n_schemes;
 use incrowd::update::{is_worthwhile, updated};
@@ -248,8 +249,8 @@ impl CriteriaArgs {
             true => error.hint("give one attribute role = \"sensitive\" in incrowd.toml"),
             false => error,
         })?;
-        if privacy.criteria.value(Measure::Size) == Some(1) {
-            talk.note("k = 1 hides no one: every record may stand alone");
+        if let Err(error) = check_promise(&privacy.criteria) {
+            talk.note(error.message());
         }
         Ok(privacy)
     }

@@ -466,7 +466,7 @@ fn l_needs_a_sensitive_attribute() {
 
 #[test]
 fn verify_is_not_told_what_to_look_for() {
-    check(&people(), "verify people.csv", &["nothing says what the quasi-identifiers are"]);
+    check(&people(), "verify people.csv", &["no certificate beside it: nothing says what is promised"]);
     check(&people(), "verify people.csv --quasi-identifiers age", &["nothing says what is promised"]);
     check(&people(), "verify people.csv --quasi-identifiers age --k 0", &["k must be at least 1"]);
 }

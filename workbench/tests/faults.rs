@@ -133,8 +133,8 @@ fn a_killed_publish_leaves_nothing_behind() {
         let status = child.wait().expect("it ends");
         if status.success() {
             duration = duration.min(started.elapsed());
-        } else if !folder.has("release.csv") {
-            // Names are given one after the other, the release's last: the moment between is looked at below.
+        } else if !folder.has("release.csv.certificate.json") {
+            // Names are given one after the other, the certificate's last: the moments between are looked at below.
             remove_release(&folder);
         }
         let is_there = check_whole_or_nothing(&folder, &before, "release.csv");
@@ -144,23 +144,120 @@ fn a_killed_publish_leaves_nothing_behind() {
     assert!(n_killed >= 4, "only {n_killed} were killed in time");
 }
 
+/// Where a certificate is, its release is; and of a release without one, `verify` says that, and publishing can be
+/// repeated.
+#[track_caller]
+fn check_nothing_is_claimed_of_another(folder: &Folder) {
+    let has = |ending: &str| folder.has(&format!("release.csv{ending}"));
+    if has(".certificate.json") {
+        assert!(has(".report.html"), "{:?}", folder.names());
+        folder.run(&["verify", "release.csv"]).ends(0);
+        return;
+    }
+    if !has("") {
+        assert!(!has(".report.html"), "{:?}", folder.names());
+        return;
+    }
+    let ran = folder.run(&["verify", "release.csv"]).ends(2);
+    assert!(ran.stderr.contains("release.csv: there is no certificate beside it"), "{ran}");
+    assert!(ran.stderr.contains("publish it again with --force"), "{ran}");
+    let ran = folder.run(&["publish"]).ends(2);
+    assert!(ran.stderr.contains("is there already, without a certificate"), "{ran}");
+    folder.run(&["publish", "--force"]).ends(0);
+    folder.run(&["verify", "release.csv"]).ends(0);
+}
+
+/// A publish that is about to give names, and cannot before this folder is let go of.
+#[cfg(target_os = "linux")]
+fn publish_waiting(folder: &Folder, args: &[&str]) -> (std::process::Child, std::fs::File) {
+    let opened = std::fs::File::open(folder.path()).expect("a folder");
+    rustix::fs::flock(&opened, rustix::fs::FlockOperation::LockExclusive).expect("locks");
+    let mut child = folder.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let open_files = format!("/proc/{}/fd", child.id());
+    let has_opened_folder = || {
+        let links = std::fs::read_dir(&open_files).into_iter().flatten().flatten();
+        links.filter_map(|link| std::fs::read_link(link.path()).ok()).any(|file| file == folder.path())
+    };
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !has_opened_folder() {
+        assert!(child.try_wait().expect("it is ours").is_none(), "it did not wait for the folder");
+        assert!(Instant::now() < deadline, "it did not come to giving names");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    (child, opened)
+}
+
+#[cfg(target_os = "linux")]
 #[test]
-fn a_publish_killed_while_it_gives_names_leaves_no_release_without_certificate() {
-    let folder = table(20_000);
-    for _ in 0..3 {
+fn signals_wait_until_all_names_are_given() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let folder = table(400);
+    for (signal, status) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
         remove_release(&folder);
-        let mut child =
-            folder.command(&["publish"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while !BESIDE.iter().any(|ending| folder.has(&format!("release.csv{ending}"))) && Instant::now() < deadline {
-            std::hint::spin_loop();
-        }
-        child.kill().expect("it can be killed");
-        child.wait().expect("it ends");
-        if folder.has("release.csv") {
+        for args in [&["publish"][..], &["publish", "--k", "9", "--force"]] {
+            let before = folder.content();
+            let (mut child, waiting) = publish_waiting(&folder, args);
+            let pid = Pid::from_child(&child);
+            kill_process(pid, signal).expect("it is there");
+            std::thread::sleep(Duration::from_millis(30));
+            assert!(child.try_wait().expect("it is ours").is_none(), "{signal:?} did not wait");
+            assert!(folder.content() == before, "{:?}", folder.names());
+            drop(waiting);
+            assert_eq!(child.wait().expect("it ends").code(), Some(status), "{args:?}");
+            assert!(folder.content() != before, "{args:?}");
             folder.run(&["verify", "release.csv"]).ends(0);
+            assert_eq!(folder.names().len(), 5, "{:?}", folder.names());
         }
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_was_told_to_be_ignored_stays_ignored() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let folder = table(50);
+    let line = "trap '' HUP; exec \"$incrowd\" publish";
+    let opened = std::fs::File::open(folder.path()).expect("a folder");
+    rustix::fs::flock(&opened, rustix::fs::FlockOperation::LockExclusive).expect("locks");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", line]).current_dir(folder.path()).env("incrowd", env!("CARGO_BIN_EXE_incrowd"));
+    let mut child = shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("a shell");
+    std::thread::sleep(Duration::from_secs(1));
+    kill_process(Pid::from_child(&child), Signal::HUP).expect("it is there");
+    drop(opened);
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    folder.run(&["verify", "release.csv"]).ends(0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_publish_killed_while_it_gives_names_leaves_no_certificate_of_another_release() {
+    let folder = table(400);
+    let mut random = Random(5);
+    let mut n_between = 0;
+    for round in 0..40 {
+        let args = match round % 2 {
+            0 => {
+                remove_release(&folder);
+                &["publish"][..]
+            }
+            // Over another release each time.
+            _ => &["publish", "--k", if round % 4 == 1 { "9" } else { "5" }, "--force"],
+        };
+        let before = folder.content();
+        let (mut child, waiting) = publish_waiting(&folder, args);
+        drop(waiting);
+        // It looks again every 5 ms, and then takes less.
+        std::thread::sleep(Duration::from_micros(random.below(8_000) as u64));
+        child.kill().expect("it can be killed");
+        child.wait().expect("it ends");
+        n_between += usize::from(folder.content() != before && !folder.has("release.csv.certificate.json"));
+        check_nothing_is_claimed_of_another(&folder);
+        let others = without_release(&folder, "release.csv");
+        let is_passing = |name: &&String| name.as_str() == ".release.csv.incrowd-partial";
+        assert_eq!(others.keys().filter(|name| !is_passing(name)).count(), 2, "{:?}", folder.names());
+    }
+    println!("{n_between} of 40 were killed between two names");
 }
 
 fn remove_release(folder: &Folder) {

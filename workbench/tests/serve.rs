@@ -634,6 +634,12 @@ fn what_is_wrong_is_told_with_place_and_hint() {
     };
     let ask = |request: Value| json!({ "project": project, "request": request });
     check("/negotiate", ask(json!({ "k": 0 })), 422, "k must be at least 1");
+    check("/negotiate", ask(json!({ "k": 1 })), 422, "k = 1 promises nothing");
+    check("/negotiate", ask(json!({ "k": 1, "l": 1 })), 422, "promises nothing");
+    for (choice, method) in [("exact", Value::Null), ("levels", Value::Null), ("method", json!("mondrian"))] {
+        let order = json!({ "project": project, "request": { "k": 1 }, "choice": choice, "method": method, "levels": { "age": 1 } });
+        check("/publish", order, 422, "k = 1 promises nothing");
+    }
     check("/negotiate", ask(json!({ "k": 4000 })), 422, "larger than the table");
     check("/negotiate", ask(json!({ "kk": 3 })), 422, "kk");
     check("/negotiate", ask(json!({})), 422, "no privacy is asked for");

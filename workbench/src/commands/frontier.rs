@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd::criterion::ONE;
 use incrowd::frontier::{Bargain, frontier};
-use incrowd::negotiate::check_criteria;
+use incrowd::negotiate::{check_criteria, check_promise};
 use incrowd::wire::{self, counted_words, grouped, percent};
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Ranking, Result};
 use serde_json::{Value, json};
@@ -161,6 +161,8 @@ pub fn varied(over: &str, given: &CriteriaArgs, privacy: Privacy) -> Result<(Mea
     let measure = criterion.measure;
     let is_given = given.texts().iter().any(|text| text.name == measure.name());
     let criteria = if is_given { privacy.criteria.clone() } else { privacy.criteria.without(measure) };
+    let least = criteria.value(measure).unwrap_or(measure.weakest());
+    check_promise(&criteria.with(Criterion { measure, value: least }))?;
     Ok((measure, Privacy { criteria, ..privacy }))
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use incrowd::lattice::Scope;
-use incrowd::negotiate::{Explanation, Offers, check_criteria, negotiate_as_published};
+use incrowd::negotiate::{Explanation, Offers, check_criteria, check_promise, negotiate_as_published};
 use incrowd::partial::{Selection, prove};
 use incrowd::wire::{self, counted_words, grouped, percent};
 use incrowd::{
@@ -64,6 +64,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     }
     let project = args.project.open()?;
     let privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
+    check_promise(&privacy.criteria)?;
     let best_by = args.request.best_by(&project)?;
     if let Some(path) = &args.lattice {
         // What a file turns out to hold is found out on the way.

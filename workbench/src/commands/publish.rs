@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValue;
 use incrowd::judge::ncp_of_cells;
 use incrowd::lattice::{Scope, outcome_of};
-use incrowd::negotiate::check_criteria;
+use incrowd::negotiate::{check_criteria, check_promise};
 use incrowd::on_demand::Found;
 use incrowd::partial::prove;
 use incrowd::quality::Losses;
@@ -35,13 +35,14 @@ use crate::commands::verify::{Judged, Question, judge};
 use crate::count::{Counted, needed_columns};
 use crate::extent::{CtrlC, ExtentArgs, Otherwise, TIME, search_of};
 use crate::local::{Dealing, Local, Made, guaranteed, note_flat};
+use crate::naming::{Trio, give_names, is_taken};
 use crate::outside::{distances_for_certificate, outside};
 use crate::per_record::{self, Outcome, PER_RECORD, PerRecordArgs};
 use crate::project::Project;
 use crate::report::{self, AttributeFacts, HeightFacts, PublishedAs, RiskFacts};
 use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::sorted::Sorter;
-use crate::staged::{Staged, exists};
+use crate::staged::Staged;
 use crate::talk::{Exit, Talk, go_on};
 use crate::wishes::{Privacy, ProjectArgs, RequestArgs, with_levels};
 
@@ -181,6 +182,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
             .hint(format!("leave it out, or take --method {PER_RECORD}")));
     }
     let mut privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
+    check_promise(&privacy.criteria)?;
     args.request.best_by(&project)?;
     let local = local(args, &project, talk)?;
     if let Some(local) = &local {
@@ -549,6 +551,8 @@ fn publish_draft(
     replace: bool,
     talk: &Talk,
 ) -> Result<Published> {
+    // Whoever asks, and by whatever method: what promises nothing is no release.
+    check_promise(draft.criteria)?;
     let output = &files.release;
     let format = Format::of(output, counted.source.delimiter())?;
     let written = write_release(project, counted, draft, format, output, talk)?;
@@ -637,7 +641,7 @@ impl Files {
             return Err(Error::new(ErrorKind::Io, "is a folder, not a file").at(folder.display().to_string()));
         }
         match files.into_iter().find(|path| !replace && path.symlink_metadata().is_ok()) {
-            Some(path) => Err(exists(path)),
+            Some(path) => Err(is_taken(&self.release, &self.certificate, path)),
             None => Ok(()),
         }
     }
@@ -1164,28 +1168,16 @@ fn height_facts(agreed: &Agreed) -> Vec<HeightFacts> {
         .collect()
 }
 
-/// Gives the files their names, the release last: where a release is, its certificate is.
-fn commit(staged: Staged, files: &Files, certificate: &str, report: &str, replace: bool) -> Result<()> {
+/// Gives the files their names: all of them, or none.
+fn commit(release: Staged, files: &Files, certificate: &str, report: &str, replace: bool) -> Result<()> {
     use std::io::Write;
     let stage = |path: &Path, text: &str| {
         let staged = Staged::create(path)?;
         staged.file().write_all(text.as_bytes()).map_err(|error| crate::io_error(path, error))?;
         Ok::<Staged, Error>(staged)
     };
-    let certificate = stage(&files.certificate, certificate)?;
-    let report = stage(&files.report, report)?;
-    // The slow part first: between the first name and the last there is next to no time.
-    [&certificate, &report, &staged].into_iter().try_for_each(Staged::sync)?;
-    let mut named: Vec<&Path> = Vec::new();
-    for (staged, path) in [(certificate, &files.certificate), (report, &files.report), (staged, &files.release)] {
-        if let Err(error) = staged.commit(replace) {
-            // Take back what was named before the failure, where it took nobody's place.
-            named.iter().filter(|_| !replace).for_each(|path| drop(std::fs::remove_file(path)));
-            return Err(error);
-        }
-        named.push(path);
-    }
-    Ok(())
+    let (report, certificate) = (stage(&files.report, report)?, stage(&files.certificate, certificate)?);
+    give_names(Trio { release, report, certificate }, replace)
 }
 
 fn say_published(files: &Files, published: &Published, talk: &Talk) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use incrowd::negotiate::check_criteria;
+use incrowd::negotiate::{check_criteria, check_promise};
 use incrowd::verify::{Finding, Original, Outside, SuppressedAs};
 use incrowd::wire::{self, Certificate, Claim, Dealt, counted_words};
 use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Scheme, Verdict, Verifier};
@@ -82,9 +82,22 @@ pub struct Judged {
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     if let Err(error) = std::fs::metadata(&args.file) {
-        return Err(crate::io_error(&args.file, error));
+        let error = crate::io_error(&args.file, error);
+        return Err(match beside(&args.file) {
+            Some(_) => error.hint("its certificate is there and speaks of a file that is gone: publish it again"),
+            None => error,
+        });
     }
-    let checked = check(args, certificate_of(args)?, None, talk)?;
+    let certificate = certificate_of(args)?;
+    if certificate.is_none() && args.quasi_identifiers.is_none() {
+        return Err(Error::new(ErrorKind::Request, "there is no certificate beside it: nothing says what is promised")
+            .at(args.file.display().to_string())
+            .hint(
+                "where its publishing was interrupted, publish it again with --force; any other file is judged with \
+                 --quasi-identifiers A,B,… and --k, or --certificate FILE",
+            ));
+    }
+    let checked = check(args, certificate, None, talk)?;
     let Checked { judged, sensitive, claims, is_own, dealt } = &checked;
     talk.json(&checked.document());
     say_verdict(&args.file, &judged.verdict, sensitive, claims, checked.holds(), talk);
@@ -342,6 +355,7 @@ fn criteria_of(args: &Args, certificate: Option<&Certificate>, sensitive: &[Stri
             .hint("give --k, --l, --t or another criterion, or --certificate FILE"));
     }
     check_criteria(&criteria, u64::MAX, &vec![usize::MAX; sensitive.len()])?;
+    check_promise(&criteria)?;
     Ok(criteria)
 }
 

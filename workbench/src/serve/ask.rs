@@ -4,7 +4,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request as HttpRequest};
 use axum::http::{StatusCode, header};
 use incrowd::error::unknown;
-use incrowd::negotiate::check_criteria;
+use incrowd::negotiate::{check_criteria, check_promise};
 use incrowd::{Error, ErrorKind, Hierarchy, Lattice, Level, Ranking, Request, Result, Role, Scheme};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -150,6 +150,7 @@ pub fn request(lattice: &Lattice, privacy: &Privacy, best_by: &Ranking, wish: &W
     let level_max = with_levels(&tops, &max_level(wish)?, hierarchies)?;
     let request = Request { criteria: privacy.criteria.clone(), n_suppressed_max, level_max, best_by: best_by.clone() };
     request.check(lattice)?;
+    check_promise(&request.criteria)?;
     Ok(request)
 }
 

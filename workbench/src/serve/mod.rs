@@ -30,6 +30,7 @@ use incrowd::{Error, ErrorKind, Result};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
+use crate::naming::at_rest;
 use crate::project::{FILE_NAME, Project};
 use api::Server;
 use problem::Problem;
@@ -172,8 +173,9 @@ pub fn run(listener: std::net::TcpListener, app: Router) -> Result<()> {
         tokio::spawn(accept(listener, app));
         told_to_end().await.map_err(wrong)
     })?;
-    // What runs is not waited for: a release that is not finished has no name yet.
+    // What runs is not waited for: a release that is not finished has no name yet. Only names that are being given are.
     runtime.shutdown_background();
+    std::mem::forget(at_rest());
     Ok(())
 }
 

@@ -922,7 +922,7 @@ pub fn recode(counts: &GroupCounts, hierarchies: &[Hierarchy], levels: &[Vec<u8>
 pub fn grouped(problem: &Problem, counts: &GroupCounts, mut levels: Vec<Vec<u8>>, k: u64) -> Result<Vec<Vec<u8>>> {
     if k == 0 || k > counts.n_records() {
         let message = format!("groups of {k} records cannot be made of {}", counts.n_records());
-        return Err(Error::new(ErrorKind::Request, message).hint("ask for a k from 1 to the number of records"));
+        return Err(Error::new(ErrorKind::Request, message).hint("ask for a k from 2 to the number of records"));
     }
     let label = |a: usize, base: usize, level: u8| {
         problem.hierarchies[a].level(usize::from(level)).of_base()[counts.codes(base)[a].index()]
