@@ -907,7 +907,7 @@ impl Kinds {
             self.kinds[i] = Some(self.kinds[i].map_or(kind, |known| known.join(kind)));
             self.all_are_plain_dates[i] &= cell.len() == 10;
             self.all_are_short[i] &= cell.bytes().filter(u8::is_ascii_digit).count() <= 15;
-            if kind != Kind::Number {
+            if !matches!(kind, Kind::Integer | Kind::Number) {
                 continue;
             }
             let (Some(written), Ok(number)) = (&mut self.written[i], cell.parse::<f64>()) else { continue };
