@@ -1,7 +1,7 @@
 //! The questions that can be asked over HTTP, and how each is answered.
 
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -14,8 +14,10 @@ use axum::routing::{get, post};
 use futures_util::StreamExt;
 use futures_util::stream::unfold;
 use incrowd::negotiate::{check_criteria, offer_of};
+use incrowd::scheme::n_schemes;
 use incrowd::wire;
 use incrowd::{Answer, Method, Quality, Ranking, Request, Role, Rule, explain, negotiate};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
@@ -28,6 +30,7 @@ use super::{document, explore, trees};
 use crate::commands::profile::{column_json, uniqueness_json};
 use crate::commands::publish::{self, Agreed, Choice};
 use crate::compare::{self, Ask, Contender, Cost, Questions};
+use crate::count::Counted;
 use crate::local::{Local, guaranteed};
 use crate::project::{CRITERIA, FILE_NAME};
 use crate::staged::{Staged, write_whole};
@@ -43,6 +46,12 @@ const CHUNK_TIME: Duration = Duration::from_secs(20);
 /// Answers that are computed at once.
 const N_AT_ONCE: usize = 4;
 
+/// Reading more than this takes long.
+const N_LARGE_BYTES: u64 = 16 << 20;
+
+/// Annotating takes long where schemes times combinations are more than this.
+const N_ROWS_LONG: u64 = 20_000_000;
+
 /// What all questions share.
 pub struct Server {
     pub tables: Tables,
@@ -51,6 +60,8 @@ pub struct Server {
     pub n_upload_max: u64,
     pub is_demo: bool,
     turns: Semaphore,
+    /// Threads of who has a turn, so that nobody stands behind what another has begun.
+    pools: Mutex<Vec<ThreadPool>>,
 }
 
 type Shared = State<Arc<Server>>;
@@ -65,6 +76,7 @@ impl Server {
             n_upload_max,
             is_demo,
             turns: Semaphore::new(N_AT_ONCE),
+            pools: Mutex::default(),
         }
     }
 
@@ -152,9 +164,15 @@ async fn aside<T: Send + 'static>(
 ) -> Result<T, Problem> {
     let _turn = server.turns.acquire().await.expect("turns are never closed");
     let server = server.clone();
-    tokio::task::spawn_blocking(move || work(&server)).await.unwrap_or_else(|_| {
-        Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", "this should not have happened: please report it"))
-    })
+    let worked = tokio::task::spawn_blocking(move || {
+        let pools = || server.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = pools().pop();
+        let pool = known.map_or_else(|| ThreadPoolBuilder::new().build(), Ok).map_err(|_| Problem::bug())?;
+        let done = pool.install(|| work(&server));
+        pools().push(pool);
+        done
+    });
+    worked.await.unwrap_or_else(|_| Err(Problem::bug()))
 }
 
 // ── Data and projects ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -287,7 +305,11 @@ struct Open {
 async fn open(State(server): Shared, Body(asked): Body<Open>) -> Answered {
     server.tables.folder.to_read(&asked.path).map_err(|error| server.problem(error))?;
     let worker = server.clone();
-    let job = server.jobs.start("open", asked.path.clone(), move |_| {
+    let job = server.jobs.start("open", asked.path.clone(), move |job| {
+        let full = worker.tables.folder.to_read(&asked.path).map_err(|error| worker.problem(error))?;
+        if full.metadata().is_ok_and(|file| file.is_dir() || file.len() > N_LARGE_BYTES) {
+            job.takes_long()?;
+        }
         let opened = worker.tables.open(&asked.path).map_err(|error| worker.problem(error))?;
         Ok(project_json(&worker, &opened))
     })?;
@@ -364,7 +386,10 @@ async fn profile(State(server): Shared, Body(asked): Body<OfProject>) -> Answere
 
 fn look_first(server: &Arc<Server>, opened: &Arc<Opened>) -> Result<Arc<Job>, Problem> {
     let (worker, opened) = (server.clone(), opened.clone());
-    server.jobs.start("profile", opened.table.key.clone(), move |_| {
+    server.jobs.start("profile", opened.table.key.clone(), move |job| {
+        if opened.n_bytes > N_LARGE_BYTES {
+            job.takes_long()?;
+        }
         let looked = opened.survey().and_then(|_| opened.columns());
         looked.map(|_| Value::Null).map_err(|error| worker.problem(error))
     })
@@ -468,17 +493,29 @@ fn start_annotation(
     let worker = server.clone();
     let measures: Vec<_> = privacy.criteria.iter().map(|criterion| criterion.measure).collect();
     let key = format!("{} {measures:?} {:?} {}", opened.key, privacy.sensitive, ranking.needs_entropy());
-    server.jobs.start("annotate", key, move |_| {
-        let annotated = || {
-            let counted = worker.tables.count(&opened, &privacy)?;
-            if !privacy.criteria.is_empty() {
-                check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
-            }
-            let ready = worker.tables.annotate(&opened, &privacy, &ranking)?;
-            Ok(json!({ "n_schemes": ready.lattice.schemes().len() }))
-        };
-        annotated().map_err(|error| worker.problem(error))
+    server.jobs.start("annotate", key, move |job| {
+        let wrong = |error| worker.problem(error);
+        let counted = count_first(&worker, job, &opened, &privacy)?;
+        if !privacy.criteria.is_empty() {
+            let n_values = counted.n_sensitive_values();
+            check_criteria(&privacy.criteria, counted.counts.n_records(), &n_values).map_err(wrong)?;
+        }
+        if n_schemes(&counted.hierarchies)
+            .is_none_or(|n| n.saturating_mul(counted.counts.n_groups() as u64) > N_ROWS_LONG)
+        {
+            job.takes_long()?;
+        }
+        let ready = worker.tables.annotate(&opened, &privacy, &ranking).map_err(wrong)?;
+        Ok(json!({ "n_schemes": ready.lattice.schemes().len() }))
     })
+}
+
+/// Counts within a job.
+fn count_first(server: &Server, job: &Job, opened: &Opened, privacy: &Privacy) -> Result<Arc<Counted>, Problem> {
+    if opened.n_bytes > N_LARGE_BYTES {
+        job.takes_long()?;
+    }
+    server.tables.count(opened, privacy).map_err(|error| server.problem(error))
 }
 
 /// Answers a question about a lattice on a thread where waiting harms nobody.
@@ -621,6 +658,7 @@ async fn compare_methods(State(server): Shared, Body(asked): Body<Compare>) -> A
     let worker = server.clone();
     let key = format!("{} {} {:?}", opened.id, Value::Object(asked.request.clone()), asked.methods);
     let job = server.jobs.start("compare", key, move |job| {
+        job.takes_long()?;
         let wrong = |error| worker.problem(error);
         let needs_entropy = contenders.iter().any(|contender| contender.needs_entropy());
         let ranking = if needs_entropy { Ranking::from(Quality::Entropy) } else { Ranking::default() };

@@ -30,6 +30,11 @@ impl Problem {
         Problem::new(StatusCode::NOT_FOUND, "request", format!("there is no such {what}"))
     }
 
+    /// What nobody expected.
+    pub fn bug() -> Problem {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", "this should not have happened: please report it")
+    }
+
     pub fn to_json(&self) -> Value {
         json!({
             "type": "about:blank",

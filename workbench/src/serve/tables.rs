@@ -41,6 +41,8 @@ pub struct Opened {
     pub project: Project,
     pub document: Value,
     pub table: Arc<Table>,
+    /// How large the data are.
+    pub n_bytes: u64,
     /// The hash of what counts and lattices depend on: the data, and each attribute's role, hierarchy and weight.
     pub key: String,
 }
@@ -166,7 +168,8 @@ impl Tables {
         if let Some(known) = projects.iter().find(|known| known.id == id) {
             return Ok(known.clone());
         }
-        let opened = Arc::new(Opened { id, project, document, table: self.table(table_key), key });
+        let (table, n_bytes) = (self.table(table_key), source.n_bytes());
+        let opened = Arc::new(Opened { id, project, document, table, n_bytes, key });
         if projects.len() >= N_PROJECTS_MAX {
             // The first is the one that was served, to which every page can return.
             projects.remove(1);
