@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 
 #[path = "serve/crowd.rs"]
 mod crowd;
+#[path = "serve/orders.rs"]
+mod orders;
 #[path = "serve/server.rs"]
 mod server;
 mod support;

@@ -17,7 +17,7 @@ use super::connections::Place;
 use super::problem::Problem;
 use super::tables::Opened;
 use crate::project::{CRITERIA, CriterionText};
-use crate::wishes::{Privacy, attribute_index, parse_level, parse_suppressed, resolve};
+use crate::wishes::{Privacy, RequestArgs, attribute_index, parse_level, parse_suppressed, resolve};
 
 /// A body must come within this time.
 const BODY_TIME: Duration = Duration::from_secs(20);
@@ -152,6 +152,11 @@ fn max_level(wish: &Wish) -> Result<Levels> {
     levels.iter().map(|(name, level)| Ok((name.clone(), level.as_u64().ok_or_else(wrong)?))).collect()
 }
 
+/// The flags that say the same, for decisions that are the command line's.
+pub fn flags(wish: &Wish) -> Result<RequestArgs> {
+    Ok(RequestArgs { max_suppressed: max_suppressed(wish)?, ..RequestArgs::default() })
+}
+
 /// The whole request, once the levels that there are are known.
 pub fn request(lattice: &Lattice, privacy: &Privacy, best_by: &Ranking, wish: &Wish) -> Result<Request> {
     let hierarchies = lattice.hierarchies();
@@ -179,7 +184,8 @@ pub fn scheme(lattice: &Lattice, question: &Question) -> Result<Option<Scheme>> 
     }
 }
 
-fn with_levels(start: &Scheme, levels: &Levels, hierarchies: &[Hierarchy]) -> Result<Scheme> {
+/// A scheme with other levels for some attributes.
+pub fn with_levels(start: &Scheme, levels: &Levels, hierarchies: &[Hierarchy]) -> Result<Scheme> {
     let mut scheme = start.clone();
     for (name, level) in levels {
         let attribute = attribute_index(name, hierarchies)?;

@@ -13,6 +13,9 @@ mod ask;
 mod trees;
 mod explore;
 mod assets;
+mod server;
+mod projects;
+mod orders;
 mod api;
 
 use std::net::{IpAddr, SocketAddr};
@@ -31,10 +34,10 @@ use incrowd::{Error, ErrorKind, Result};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::project::{FILE_NAME, Project};
-use api::Server;
 use connections::{Place, Places, Watched};
 use problem::Problem;
 use safety::{Door, Folder, N_TOKEN_MIN, Token};
+use server::Server;
 use tables::Tables;
 
 pub use api::OPENAPI;

@@ -270,10 +270,16 @@ impl Tables {
         }
     }
 
+    /// The counts for some criteria, if they are at hand.
+    pub fn counted(&self, opened: &Opened, privacy: &Privacy) -> Option<Arc<Counted>> {
+        let key = counted_key(opened, privacy);
+        lock(&self.counted).iter().find(|(known, _)| *known == key).map(|(_, counted)| counted.clone())
+    }
+
     pub fn count(&self, opened: &Opened, privacy: &Privacy) -> Result<Arc<Counted>> {
         let key = counted_key(opened, privacy);
-        if let Some((_, counted)) = lock(&self.counted).iter().find(|(known, _)| *known == key) {
-            return Ok(counted.clone());
+        if let Some(counted) = self.counted(opened, privacy) {
+            return Ok(counted);
         }
         let choice = Choice {
             quasi_identifiers: None,
