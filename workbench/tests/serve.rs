@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 mod crowd;
 #[path = "serve/orders.rs"]
 mod orders;
+#[path = "serve/saving.rs"]
+mod saving;
 #[path = "serve/server.rs"]
 mod server;
 mod support;

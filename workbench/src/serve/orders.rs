@@ -100,7 +100,9 @@ fn take(server: &Arc<Server>, asked: &Publish) -> std::result::Result<Taken, Pro
 }
 
 fn choice(name: &str) -> Option<Choice> {
-    [Choice::Exact, Choice::Suppression, Choice::Height, Choice::Privacy].into_iter().find(|choice| choice.name() == name)
+    [Choice::Exact, Choice::Suppression, Choice::Height, Choice::Privacy]
+        .into_iter()
+        .find(|choice| choice.name() == name)
 }
 
 impl Publish {

@@ -13,13 +13,14 @@ use serde_json::{Value, json};
 
 use super::ask::Body;
 use super::problem::Problem;
+use super::saving::save_project;
 use super::server::{Answered, N_LARGE_BYTES, Server, Shared, accepted, aside, json_response, look_first, ok};
 use super::tables::Opened;
 use super::{document, trees};
 use crate::commands::profile::{column_json, uniqueness_json};
 use crate::compare::Contender;
 use crate::project::{CRITERIA, FILE_NAME};
-use crate::staged::{Staged, write_whole};
+use crate::staged::Staged;
 use crate::survey::{Column, Suggestion, rule_toml};
 
 /// A part of an upload must come within this time.
@@ -105,7 +106,11 @@ pub struct Upload {
 }
 
 /// Takes a file into the served folder, whole or not at all.
-pub async fn upload(State(server): Shared, asked: Result<Query<Upload>, QueryRejection>, request: HttpRequest) -> Answered {
+pub async fn upload(
+    State(server): Shared,
+    asked: Result<Query<Upload>, QueryRejection>,
+    request: HttpRequest,
+) -> Answered {
     let wrong = |status, message: &str| Problem::new(status, "request", message);
     let Query(asked) = asked.map_err(|_| {
         wrong(StatusCode::BAD_REQUEST, "an upload names its path")
@@ -117,9 +122,6 @@ pub async fn upload(State(server): Shared, asked: Result<Query<Upload>, QueryRej
             .hint("name the file .csv, .tsv, .txt or .parquet"));
     }
     let folder = &server.tables.folder;
-    if asked.path.starts_with("hierarchies/") {
-        let _ = std::fs::create_dir(folder.root().join("hierarchies"));
-    }
     let path = folder.to_write(&asked.path).map_err(|error| server.problem(error))?;
     if path.exists() && !asked.replace {
         return Err(server.problem(crate::staged::exists(&path).hint("choose another name, or replace it")));
@@ -180,7 +182,8 @@ pub async fn edit(State(server): Shared, Body(asked): Body<Edit>) -> Answered {
             Some(base) => document::with_kept(asked.document, &base.document),
             None => asked.document,
         };
-        server.tables.open_document(document).map_err(|error| server.problem(error))
+        let known = base.as_ref().map(|base| base.project.text.as_str());
+        server.tables.open_document(document, known).map_err(|error| server.problem(error))
     });
     let opened = opened.await?;
     ok(project_json(&server, &opened))
@@ -199,17 +202,14 @@ pub struct Save {
     replace: bool,
 }
 
-/// Writes the project file, so that the command line sees what the page sees.
+/// Writes the project file, so that the command line sees what the page sees, and the hierarchies that were imported.
 pub async fn save(State(server): Shared, Body(asked): Body<Save>) -> Answered {
     let opened = server.opened(&asked.project)?;
     aside(&server, move |server| {
-        let file = server.tables.folder.to_write(FILE_NAME).map_err(|error| server.problem(error))?;
-        let is_same = std::fs::read_to_string(&file).is_ok_and(|known| known == opened.project.text);
-        if !is_same {
-            let saved = write_whole(&file, opened.project.text.as_bytes(), asked.replace);
-            saved.map_err(|error| server.problem(error.hint("save it again with replace: true")))?;
-        }
-        Ok(json_response(StatusCode::OK, &project_json(server, &opened)))
+        let wrong = |error| server.problem(error);
+        save_project(&opened.project, &opened.document, &server.tables.folder, asked.replace).map_err(wrong)?;
+        let saved = server.tables.open(FILE_NAME).map_err(wrong)?;
+        Ok(json_response(StatusCode::OK, &project_json(server, &saved)))
     })
     .await
 }

@@ -42,17 +42,26 @@ fn global_orders() -> Vec<Order> {
     let mut orders = Vec::new();
     let wishes: [(&[&str], Value); 7] = [
         (&["--k", "3", "--max-suppressed", "0"], json!({ "k": 3, "max_suppressed": 0 })),
-        (&["--k", "5", "--max-suppressed", "5%", "--best-by", "height"], json!({ "k": 5, "max_suppressed": "5%", "best_by": "height" })),
+        (
+            &["--k", "5", "--max-suppressed", "5%", "--best-by", "height"],
+            json!({ "k": 5, "max_suppressed": "5%", "best_by": "height" }),
+        ),
         (
             &["--k", "8", "--max-suppressed", "3", "--max-level", "age=1,city=1"],
             json!({ "k": 8, "max_suppressed": 3, "max_level": { "age": 1, "city": 1 } }),
         ),
-        (&["--k", "2", "--l", "disease:2", "--max-suppressed", "10"], json!({ "k": 2, "disease:l": 2, "max_suppressed": 10 })),
+        (
+            &["--k", "2", "--l", "disease:2", "--max-suppressed", "10"],
+            json!({ "k": 2, "disease:l": 2, "max_suppressed": 10 }),
+        ),
         (
             &["--k", "4", "--l", "disease:2", "--l", "income:3", "--max-suppressed", "10%", "--best-by", "ncp"],
             json!({ "k": 4, "disease:l": 2, "income:l": 3, "max_suppressed": "10%", "best_by": "ncp" }),
         ),
-        (&["--k", "3", "--t", "income:0.3", "--max-suppressed", "0"], json!({ "k": 3, "income:t": 0.3, "max_suppressed": 0 })),
+        (
+            &["--k", "3", "--t", "income:0.3", "--max-suppressed", "0"],
+            json!({ "k": 3, "income:t": 0.3, "max_suppressed": 0 }),
+        ),
         (
             &["--alpha", "disease:0.7", "--entropy-l", "income:1.8", "--max-suppressed", "20%", "--best-by", "entropy"],
             json!({ "disease:alpha": 0.7, "income:entropy_l": 1.8, "max_suppressed": "20%", "best_by": "entropy" }),
@@ -112,7 +121,8 @@ fn same(folder: &Folder, server: &Server, orders: &[Order]) -> usize {
     for (flags, order) in orders {
         let told = folder.run(&[&["publish", "--json", "-o", "release.csv", "--force"], &flags[..]].concat());
         assert!(told.code == Some(0) || told.code == Some(1) || told.code == Some(2), "{told}");
-        let expected = (told.code == Some(0)).then(|| (folder.bytes("release.csv"), folder.read("release.csv.certificate.json")));
+        let expected =
+            (told.code == Some(0)).then(|| (folder.bytes("release.csv"), folder.read("release.csv.certificate.json")));
         let mut order = order.clone();
         (order["project"], order["replace"]) = (json!(server.project()), json!(true));
         let id = loop {
@@ -160,7 +170,10 @@ fn chosen_levels_are_published_as_by_the_command_line() {
     // What the project says holds where nothing is asked for.
     folder.write("incrowd.toml", format!("{PROJECT}[request]\nmax_suppressed = 2\n"));
     let server = Server::start(&folder, &["."]);
-    let order: Order = (vec!["--k", "4", "--levels", "age=1"], json!({ "request": { "k": 4 }, "choice": "levels", "levels": { "age": 1 } }));
+    let order: Order = (
+        vec!["--k", "4", "--levels", "age=1"],
+        json!({ "request": { "k": 4 }, "choice": "levels", "levels": { "age": 1 } }),
+    );
     assert_eq!(same(&folder, &server, &[order]), 0);
 }
 
@@ -191,7 +204,10 @@ fn levels_that_lose_more_than_may_be_lost_are_not_published() {
         "choice": "levels", "levels": { "age": 0 } });
     for path in ["/review", "/publish"] {
         let problem = server.answer(path, &order).is(422).json();
-        assert!(problem["detail"].as_str().is_some_and(|text| text.contains("would be lost, more than may be")), "{problem}");
+        assert!(
+            problem["detail"].as_str().is_some_and(|text| text.contains("would be lost, more than may be")),
+            "{problem}"
+        );
     }
     assert!(!folder.has("release.csv"));
 }
