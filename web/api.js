@@ -71,8 +71,8 @@ export async function work(path, body, onProgress = () => {}) {
     const job = answer.body.job;
     onProgress(job);
     const result = await wait(job.id, onProgress);
-    // Publishing may have to annotate first; then it asks to be asked again.
-    if (job.kind !== "annotate") return { id: job.id, result };
+    // Publishing may have to count or annotate first; then it asks to be asked again.
+    if (!["count", "annotate"].includes(job.kind)) return { id: job.id, result };
   }
 }
 

@@ -4,7 +4,7 @@ import { ask, upload, work } from "./api.js";
 import { progressBar, sparkBars } from "./charts.js";
 import { h, problemBox, put, say, term } from "./dom.js";
 import { openProject } from "./session.js";
-import { go, on, state } from "./store.js";
+import { go, on, state, writeAddress } from "./store.js";
 import { ROLES, bytes, counted, grouped, percent } from "./words.js";
 import { get } from "./api.js";
 
@@ -114,21 +114,24 @@ async function setRole(column, role) {
   }
 }
 
-/** Writes incrowd.toml; asks before something is lost. */
+/** Writes incrowd.toml and what was imported; asks before a file is replaced. */
 export function saver() {
   const note = h("span", { class: "note", role: "status" });
   const save = async (replace) => {
     try {
       state.project = await ask("/save", { project: state.project.id, replace });
-      put(box, h("span", { class: "note good" }, "saved as incrowd.toml"));
+      writeAddress();
+      put(box, h("span", { class: "note good", role: "status" }, "saved as incrowd.toml"));
     } catch (problem) {
-      if (problem.status !== 409) return put(note, problem.message);
-      put(box, h("span", { class: "note" }, "incrowd.toml is there already; its comments would be lost."),
-        h("button", { onclick: () => save(true) }, "Replace it"), h("button", { class: "plain", onclick: () => put(box, button, note) }, "Keep it"));
+      if (problem.status !== 409) return put(box, button, put(note, problem.message));
+      const keep = h("button", { class: "plain", onclick: () => put(box, button, note) }, "Do not save");
+      put(box, h("span", { class: "note", role: "alert" }, `${problem.message}.${/incrowd\.toml/.test(problem.message) ? " Comments in incrowd.toml stay." : ""}`),
+        h("button", { onclick: () => save(true) }, "Replace and save"), keep);
+      keep.focus();
     }
   };
   const button = h("button", { onclick: () => save(false), disabled: state.project?.is_saved }, state.project?.is_saved ? "Saved" : "Save project");
-  const box = h("div", { class: "row" }, button, note);
+  const box = h("div", { class: "row saver" }, button, note);
   return box;
 }
 

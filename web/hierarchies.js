@@ -1,6 +1,6 @@
 // How each attribute gets coarser: built from a rule or by grouping values, with a live view of what each level does.
 
-import { ask, saveAs, upload } from "./api.js";
+import { ask, saveAs } from "./api.js";
 import { progressBar } from "./charts.js";
 import { h, later, problemBox, put, term } from "./dom.js";
 import { saver } from "./data.js";
@@ -127,10 +127,13 @@ function builder(panel, name) {
       case "file": {
         const picker = h("input", { type: "file", accept: ".csv,.txt", onchange: async () => {
           const file = picker.files[0];
-          if (file) set({ text: await file.text(), name: file.name });
+          if (!file) return;
+          set({ text: await file.text(), name: file.name });
+          put(form, fields("file"));
         } });
-        return [typeof rule === "string" ? h("p", { class: "note" }, "Read from ", h("code", {}, rule)) : null,
-          h("label", {}, "Take another file", picker)];
+        const source = typeof rule === "string" ? ["Read from ", h("code", {}, rule)]
+          : rule.text ? ["Imported from ", h("code", {}, rule.name), "; it is written when you save the project"] : null;
+        return [source ? h("p", { class: "note" }, source) : null, h("label", {}, source ? "Take another file" : "Take a file", picker)];
       }
       default: return [h("p", { class: "note" }, "The value as it is, or nothing at all.")];
     }
@@ -156,15 +159,10 @@ function builder(panel, name) {
   async function keep() {
     if (!isGood) return;
     try {
-      let kept = rule;
-      if (rule?.text !== undefined) {
-        const path = `hierarchies/${rule.name.replace(/[^\w.-]/g, "_")}`;
-        await upload(path, new Blob([rule.text]), true);
-        kept = path;
-      }
+      // What was imported lives in the document: its file is written when the project is saved.
       const document = structuredClone(state.project.document);
-      if (kept === undefined) delete document.attributes[name].hierarchy;
-      else document.attributes[name].hierarchy = kept;
+      if (rule === undefined) delete document.attributes[name].hierarchy;
+      else document.attributes[name].hierarchy = rule;
       if (document.request?.max_level) delete document.request.max_level[name];
       await openProject(await ask("/projects", { document, base: state.project.id }));
       show();

@@ -362,12 +362,19 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 function pinned(offer) {
   parts.isPinned = true;
-  const place = () => { state.chosen = { choice: "levels", levels: offer.levels }; go("publish"); };
+  // Who publishes more losses than were wished for says so first.
+  const n = offer.n_suppressed;
+  const isMore = n > (state.wish.max_suppressed ?? 0);
+  const place = () => {
+    if (isMore) setWish({ ...state.wish, max_suppressed: n });
+    state.chosen = { choice: "levels", levels: offer.levels };
+    go("publish");
+  };
   put(parts.pin, h("div", { class: "pin" },
     h("h3", {}, "The scheme you picked"), scheme(offer, state.wish), facts(offer),
     h("div", { class: "row" },
       h("button", { onclick: () => setWish({ ...state.wish, max_level: { ...offer.levels } }) }, "Wish for these levels"),
-      h("button", { onclick: place }, "Publish these levels"),
+      h("button", { onclick: place }, isMore ? `Lose ${counted(n, "record")} and publish these levels` : "Publish these levels"),
       h("button", { class: "plain", onclick: () => { put(parts.pin); parts.isPinned = false; } }, "Close"))));
   showSample(offer);
 }

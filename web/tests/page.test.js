@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { BROWSER, PROGRAM, ROOT, folder, open, serve, shot } from "./support.js";
@@ -191,6 +191,49 @@ test("a bad hierarchy is shown where it is, and not used", { skip }, async (t) =
   await page.getByText("Hint: give every value a label at every level").waitFor();
   await shot(page, "hierarchies-problem");
   assert.deepEqual(complaints.filter((text) => !/422/.test(text)), []);
+});
+
+test("what is imported is written when the project is saved, and asks before it replaces a file", { skip }, async (t) => {
+  const home = folder(t);
+  cpSync(join(ROOT, "examples/ten_records"), home, { recursive: true });
+  mkdirSync(join(home, "hierarchies"));
+  writeFileSync(join(home, "hierarchies/age.csv"), "mine;*\n");
+  const project = readFileSync(join(home, "incrowd.toml"), "utf8");
+  const server = await serve(t, [home]);
+  const { page, complaints } = await open(t, server.url);
+  await page.locator(".verdict, .offer").first().waitFor();
+  await page.getByRole("link", { name: /Hierarchies/ }).click();
+  await page.getByText("From a file").click();
+  const ages = readFileSync(join(home, "philosophers.csv"), "utf8").trim().split("\n").slice(1).map((line) => line.split(",")[1]);
+  const lines = [...new Set(ages)].map((age) => `${age};${age < 36 ? "young" : "old"};*`).join("\n") + "\n";
+  await page.setInputFiles(".rule input[type=file]", { name: "age.csv", mimeType: "text/csv", buffer: Buffer.from(lines) });
+  await page.locator(".levels").getByText("young").first().waitFor();
+  await page.getByRole("button", { name: "Use this hierarchy" }).click();
+  await page.waitForFunction(() => document.querySelector(".side [aria-current]")?.textContent.includes("file"));
+  await page.getByText("it is written when you save the project").waitFor();
+  await shot(page, "hierarchies-imported");
+  const isUntouched = () => readFileSync(join(home, "hierarchies/age.csv"), "utf8") === "mine;*\n" && readFileSync(join(home, "incrowd.toml"), "utf8") === project;
+  assert.ok(isUntouched(), "nothing is written before it is saved");
+
+  // It is negotiated with meanwhile.
+  await page.getByRole("button", { name: "Next: negotiate" }).click();
+  await page.locator(".verdict, .offer").first().waitFor();
+  await page.getByRole("link", { name: /Hierarchies/ }).click();
+  await page.getByRole("button", { name: "Save project" }).click();
+  await page.getByText("hierarchies/age.csv and incrowd.toml are there already").waitFor();
+  await shot(page, "save-asks");
+  await page.getByRole("button", { name: "Do not save" }).click();
+  assert.ok(isUntouched(), "a question writes nothing");
+  await page.getByRole("button", { name: "Save project" }).click();
+  await page.getByRole("button", { name: "Replace and save" }).click();
+  await page.getByText("saved as incrowd.toml").waitFor();
+  await shot(page, "saved");
+  assert.equal(readFileSync(join(home, "hierarchies/age.csv"), "utf8"), lines);
+  const saved = readFileSync(join(home, "incrowd.toml"), "utf8");
+  assert.match(saved, /hierarchy = "hierarchies\/age\.csv"/);
+  for (const line of project.split("\n").filter((line) => line.startsWith("#"))) assert.ok(saved.includes(line), `a comment is lost: ${line}`);
+  execFileSync(PROGRAM, ["count", home]);
+  assert.deepEqual(complaints.filter((text) => !/409/.test(text)), []);
 });
 
 test("everything can be done with the keyboard", { skip }, async (t) => {

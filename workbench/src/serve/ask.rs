@@ -1,5 +1,8 @@
 //! From a JSON document to a checked request: the same words as `--json`, and the same checks as the command line's.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request as HttpRequest};
 use axum::http::{StatusCode, header};
@@ -10,10 +13,14 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::connections::Place;
 use super::problem::Problem;
 use super::tables::Opened;
 use crate::project::{CRITERIA, CriterionText};
-use crate::wishes::{Privacy, attribute_index, parse_level, parse_suppressed, resolve};
+use crate::wishes::{Privacy, RequestArgs, attribute_index, parse_level, parse_suppressed, resolve};
+
+/// A body must come within this time.
+const BODY_TIME: Duration = Duration::from_secs(20);
 
 /// A wish as it comes over the wire: criteria by name, `max_suppressed`, `max_level`, `best_by`.
 pub type Wish = Map<String, Value>;
@@ -51,9 +58,15 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
         if kind != Some("application/json") {
             return Err(wrong(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be application/json".into()));
         }
-        let bytes = Bytes::from_request(request, state)
+        let place = request.extensions().get::<Arc<Place>>().cloned();
+        let bytes = tokio::time::timeout(BODY_TIME, Bytes::from_request(request, state))
             .await
+            .map_err(|_| wrong(StatusCode::REQUEST_TIMEOUT, "the body did not come".into()))?
             .map_err(|error| wrong(error.status(), "the body is too large or was cut off".into()))?;
+        // Until here it could be somebody who only keeps a place; `guarded` says when the answer is there.
+        if let Some(place) = place {
+            place.works(true);
+        }
         serde_json::from_slice(&bytes).map(Body).map_err(|error| {
             // The message of a data error quotes what it found; the place and the kind are enough.
             let message = match error.is_data() {
@@ -139,6 +152,11 @@ fn max_level(wish: &Wish) -> Result<Levels> {
     levels.iter().map(|(name, level)| Ok((name.clone(), level.as_u64().ok_or_else(wrong)?))).collect()
 }
 
+/// The flags that say the same, for decisions that are the command line's.
+pub fn flags(wish: &Wish) -> Result<RequestArgs> {
+    Ok(RequestArgs { max_suppressed: max_suppressed(wish)?, ..RequestArgs::default() })
+}
+
 /// The whole request, once the levels that there are are known.
 pub fn request(lattice: &Lattice, privacy: &Privacy, best_by: &Ranking, wish: &Wish) -> Result<Request> {
     let hierarchies = lattice.hierarchies();
@@ -167,7 +185,8 @@ pub fn scheme(lattice: &Lattice, question: &Question) -> Result<Option<Scheme>> 
     }
 }
 
-fn with_levels(start: &Scheme, levels: &Levels, hierarchies: &[Hierarchy]) -> Result<Scheme> {
+/// A scheme with other levels for some attributes.
+pub fn with_levels(start: &Scheme, levels: &Levels, hierarchies: &[Hierarchy]) -> Result<Scheme> {
     let mut scheme = start.clone();
     for (name, level) in levels {
         let attribute = attribute_index(name, hierarchies)?;

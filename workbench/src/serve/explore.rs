@@ -2,7 +2,7 @@
 
 use incrowd::criterion::ONE;
 use incrowd::frontier::frontier;
-use incrowd::lattice::groups_of;
+use incrowd::lattice::{Scope, groups_of};
 use incrowd::negotiate::{Offers, offer_of};
 use incrowd::table::Code;
 use incrowd::wire::{self, percent};
@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::columns::Columns;
 use super::tables::{Opened, Ready};
+use crate::count::Counted;
 use crate::local::Local;
 use crate::wishes::Privacy;
 
@@ -242,26 +243,25 @@ fn find(counts: &incrowd::GroupCounts, codes: &[Code]) -> Option<usize> {
 }
 
 /// A promise in words, for the review before publishing.
-pub fn review(opened: &Opened, ready: &Ready, offer: &Offer) -> Value {
-    let lattice = &ready.lattice;
-    let attributes = lattice.hierarchies().iter().enumerate().map(|(a, hierarchy)| {
+pub fn review(opened: &Opened, counted: &Counted, scope: &Scope, offer: &Offer) -> Value {
+    let attributes = counted.hierarchies.iter().enumerate().map(|(a, hierarchy)| {
         let level = hierarchy.level(offer.scheme.level(a));
         json!({ "attribute": hierarchy.attribute(), "level": offer.scheme.level(a), "phrase": level.phrase(),
             "n_values": level.len() })
     });
-    let mut document = reviewed(opened, ready, &offer.criteria, offer.n_suppressed);
-    document["offer"] = offer_json(lattice, offer);
+    let mut document = reviewed(opened, counted, &offer.criteria, offer.n_suppressed);
+    document["offer"] = wire::offer(scope, offer);
     document["attributes"] = attributes.collect();
     document
 }
 
 /// The same for a local method: what its groups will be is known when they are made.
-pub fn review_method(opened: &Opened, ready: &Ready, local: &Local, criteria: &Criteria) -> Value {
-    let attributes = ready.lattice.hierarchies().iter().enumerate().map(|(a, hierarchy)| {
-        let phrase = if ready.counted.is_numeric(a) { "a range for every group" } else { "a label for every group" };
+pub fn review_method(opened: &Opened, counted: &Counted, local: &Local, criteria: &Criteria) -> Value {
+    let attributes = counted.hierarchies.iter().enumerate().map(|(a, hierarchy)| {
+        let phrase = if counted.is_numeric(a) { "a range for every group" } else { "a label for every group" };
         json!({ "attribute": hierarchy.attribute(), "phrase": phrase })
     });
-    let mut document = reviewed(opened, ready, criteria, 0);
+    let mut document = reviewed(opened, counted, criteria, 0);
     document["choice"] = json!("method");
     document["method"] = json!({ "name": local.method.name(), "in_words": local.method.words() });
     document["attributes"] = attributes.collect();
@@ -273,9 +273,8 @@ pub fn review_method(opened: &Opened, ready: &Ready, local: &Local, criteria: &C
 }
 
 /// What every release says about itself beforehand.
-fn reviewed(opened: &Opened, ready: &Ready, criteria: &Criteria, n_suppressed: u64) -> Value {
-    let lattice = &ready.lattice;
-    let names = wire::sensitive_names(lattice);
+fn reviewed(opened: &Opened, counted: &Counted, criteria: &Criteria, n_suppressed: u64) -> Value {
+    let (names, n_records) = (counted.sensitive_names(), counted.counts.n_records());
     let promises: Vec<String> = criteria.iter().map(|criterion| wire::promise_in_words(criterion, &names)).collect();
     let with_role = |role: Role| opened.project.with_role(role).map(|a| a.name.clone()).collect::<Vec<_>>();
     json!({
@@ -284,9 +283,9 @@ fn reviewed(opened: &Opened, ready: &Ready, criteria: &Criteria, n_suppressed: u
         "sensitive": with_role(Role::Sensitive),
         "unchanged": with_role(Role::Other),
         "keeps_unnamed": opened.project.keep_other,
-        "n_published": lattice.n_records() - n_suppressed,
+        "n_published": n_records - n_suppressed,
         "n_suppressed": n_suppressed,
-        "share_suppressed": percent(n_suppressed, lattice.n_records()),
-        "n_dropped": lattice.n_dropped(),
+        "share_suppressed": percent(n_suppressed, n_records),
+        "n_dropped": counted.counts.n_dropped(),
     })
 }

@@ -1,6 +1,7 @@
 //! Work that takes longer than an answer should: started, watched while it runs, and stopped when nobody wants it.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
@@ -11,8 +12,9 @@ use super::safety::random_text;
 use crate::commands::publish::Files;
 use crate::talk::Watch;
 
-/// Jobs that run at once; each uses all cores.
-const N_RUNNING_MAX: usize = 2;
+/// Jobs that run at once, of those that are over soon and of those that take long.
+const N_QUICK_MAX: usize = 4;
+const N_LONG_MAX: usize = 2;
 
 /// Jobs that wait for their turn.
 const N_WAITING_MAX: usize = 8;
@@ -28,6 +30,8 @@ pub struct Job {
     key: String,
     watch: Arc<Watch>,
     state: watch::Sender<State>,
+    lanes: Arc<Lanes>,
+    lane: Mutex<Option<Lane>>,
     /// What it has published.
     pub files: Mutex<Option<Files>>,
 }
@@ -101,11 +105,77 @@ impl Job {
     }
 }
 
+/// Every job begins as one that is over soon; one that takes long makes room for the next small question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lane {
+    Quick,
+    Long,
+}
+
+/// How many places are taken: of quick jobs, of long ones.
+#[derive(Default)]
+struct Lanes {
+    n_taken: Mutex<[usize; 2]>,
+    freed: Condvar,
+}
+
+impl Lane {
+    fn n_max(self) -> usize {
+        match self {
+            Lane::Quick => N_QUICK_MAX,
+            Lane::Long => N_LONG_MAX,
+        }
+    }
+}
+
+impl Job {
+    /// Says that what comes now takes long: waits for a place among such jobs, and lets small questions go first.
+    pub fn takes_long(&self) -> Result<(), Problem> {
+        if *lock(&self.lane) != Some(Lane::Long) {
+            self.free();
+            self.enter(Lane::Long);
+            // The threads are this job's own.
+            rayon::broadcast(|_| step_back());
+        }
+        self.go_on()
+    }
+
+    /// Waits for a place, or until nobody wants the job.
+    fn enter(&self, lane: Lane) {
+        let mut n_taken = lock(&self.lanes.n_taken);
+        while n_taken[lane as usize] >= lane.n_max() && !self.watch.is_stopped() {
+            if !matches!(*self.state.borrow(), State::Waiting) {
+                self.state.send_replace(State::Waiting);
+            }
+            // Woken now and then to see whether it was cancelled while it waited.
+            let step = Duration::from_millis(100);
+            n_taken = self.lanes.freed.wait_timeout(n_taken, step).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        n_taken[lane as usize] += 1;
+        drop(n_taken);
+        *lock(&self.lane) = Some(lane);
+        self.state.send_replace(State::Running);
+    }
+
+    fn free(&self) {
+        if let Some(lane) = lock(&self.lane).take() {
+            lock(&self.lanes.n_taken)[lane as usize] -= 1;
+            self.lanes.freed.notify_all();
+        }
+    }
+}
+
+/// On Linux a thread can be told to let others go first; elsewhere it would be the whole server.
+fn step_back() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(10);
+}
+
 /// All jobs, the oldest first.
 #[derive(Default)]
 pub struct Jobs {
     all: Mutex<Vec<Arc<Job>>>,
-    n_running: Arc<(Mutex<usize>, Condvar)>,
+    lanes: Arc<Lanes>,
 }
 
 impl Jobs {
@@ -121,13 +191,14 @@ impl Jobs {
             return Ok(job.clone());
         }
         let n_open = all.iter().filter(|job| !job.state.borrow().is_over()).count();
-        if n_open >= N_RUNNING_MAX + N_WAITING_MAX {
+        if n_open >= N_QUICK_MAX + N_LONG_MAX + N_WAITING_MAX {
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "request", "too many jobs are waiting")
                 .hint("wait for one of them to end, or cancel it"));
         }
         let (state, _) = watch::channel(State::Waiting);
         let id = random_text()?;
-        let job = Arc::new(Job { id, kind, key, watch: Arc::default(), state, files: Mutex::default() });
+        let (lanes, watch) = (self.lanes.clone(), Arc::default());
+        let job = Arc::new(Job { id, kind, key, watch, state, lanes, lane: Mutex::default(), files: Mutex::default() });
         let n_ended = all.len() - n_open;
         if n_ended >= N_ENDED_MAX
             && let Some(oldest) = all.iter().position(|job| job.state.borrow().is_over())
@@ -135,19 +206,11 @@ impl Jobs {
             all.remove(oldest);
         }
         all.push(job.clone());
-        let (running, worker) = (self.n_running.clone(), job.clone());
+        let worker = job.clone();
         std::thread::spawn(move || {
-            let mut n_running = lock(&running.0);
-            while *n_running >= N_RUNNING_MAX && !worker.watch.is_stopped() {
-                // Woken now and then to see whether it was cancelled while it waited.
-                let step = std::time::Duration::from_millis(100);
-                n_running = running.1.wait_timeout(n_running, step).unwrap_or_else(PoisonError::into_inner).0;
-            }
-            *n_running += 1;
-            drop(n_running);
+            worker.enter(Lane::Quick);
             let end = run(&worker, work);
-            *lock(&running.0) -= 1;
-            running.1.notify_all();
+            worker.free();
             worker.state.send_replace(end);
         });
         Ok(job)
@@ -159,22 +222,19 @@ impl Jobs {
     }
 }
 
-fn run(job: &Job, work: impl FnOnce(&Job) -> Result<Value, Problem>) -> State {
+/// Works on threads of its own: on shared ones a small question would stand behind all that a large one has begun.
+fn run(job: &Job, work: impl FnOnce(&Job) -> Result<Value, Problem> + Send) -> State {
     if job.watch.is_stopped() {
         return State::Cancelled;
     }
-    job.state.send_replace(State::Running);
+    let Ok(pool) = rayon::ThreadPoolBuilder::new().build() else { return State::Failed(Problem::bug()) };
     // A panic ends the job and nothing else.
-    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.watch.over(|| work(job))));
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pool.install(|| job.watch.over(|| work(job)))));
     match done {
         Ok(Ok(result)) => State::Done(result),
         _ if job.watch.is_stopped() => State::Cancelled,
         Ok(Err(problem)) => State::Failed(problem),
-        Err(_) => State::Failed(Problem::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "bug",
-            "this should not have happened: please report it",
-        )),
+        Err(_) => State::Failed(Problem::bug()),
     }
 }
 

@@ -4,14 +4,20 @@
 
 mod problem;
 mod safety;
+mod connections;
 mod jobs;
 mod columns;
+mod text;
 mod document;
+mod saving;
 mod tables;
 mod ask;
 mod trees;
 mod explore;
 mod assets;
+mod server;
+mod projects;
+mod orders;
 mod api;
 
 use std::net::{IpAddr, SocketAddr};
@@ -19,30 +25,27 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Router};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use incrowd::{Error, ErrorKind, Result};
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::naming::at_rest;
 use crate::project::{FILE_NAME, Project};
-use api::Server;
+use connections::{Place, Places, Watched};
 use problem::Problem;
 use safety::{Door, Folder, N_TOKEN_MIN, Token};
+use server::Server;
 use tables::Tables;
 
 pub use api::OPENAPI;
 pub use assets::n_bytes_of_page;
 pub use safety::random_text;
-
-/// Connections at once; more are closed as they come.
-const N_CONNECTIONS_MAX: usize = 256;
 
 /// The head of a request must come within this time, and an idle connection is closed after it.
 const HEAD_TIME: Duration = Duration::from_secs(15);
@@ -135,6 +138,7 @@ fn page(request: &Request) -> Response {
 async fn guarded(request: Request, next: Next, refused: Option<Problem>) -> Response {
     let is_api = request.uri().path().starts_with("/api/");
     let is_upload = request.method() == Method::PUT;
+    let place = request.extensions().get::<Arc<Place>>().cloned();
     let mut response = match refused {
         Some(problem) => problem.into_response(),
         None if is_upload => next.run(request).await,
@@ -142,6 +146,9 @@ async fn guarded(request: Request, next: Next, refused: Option<Problem>) -> Resp
             Problem::new(StatusCode::REQUEST_TIMEOUT, "request", "this took too long").into_response()
         }),
     };
+    if let Some(place) = place {
+        place.works(false);
+    }
     let headers = response.headers_mut();
     let text = |text| HeaderValue::from_static(text);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, text("nosniff"));
@@ -180,24 +187,30 @@ pub fn run(listener: std::net::TcpListener, app: Router) -> Result<()> {
 }
 
 async fn accept(listener: TcpListener, app: Router) {
-    let places = Arc::new(Semaphore::new(N_CONNECTIONS_MAX));
+    let places = Arc::new(Places::default());
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // Out of file descriptors, perhaps: some will be free soon.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let Ok(place) = places.clone().try_acquire_owned() else { continue };
-        let _ = stream.set_nodelay(true);
-        let service = TowerToHyperService::new(app.clone());
+        let Some(place) = places.enter() else { continue };
+        let (app, places) = (app.clone(), places.clone());
         tokio::spawn(async move {
-            let mut http = hyper::server::conn::http1::Builder::new();
-            http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(64 << 10);
-            // A client that goes away or speaks nonsense ends its own connection.
-            let _ = http.serve_connection(TokioIo::new(stream), service).await;
-            drop(place);
+            serve_one(stream, app, &place).await;
+            places.leave(&place);
         });
     }
+}
+
+/// Answers one client until it goes away, speaks nonsense, takes too long or makes room for another.
+async fn serve_one(stream: TcpStream, app: Router, place: &Arc<Place>) {
+    let _ = stream.set_nodelay(true);
+    let service = TowerToHyperService::new(app.layer(Extension(place.clone())));
+    let mut http = hyper::server::conn::http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(64 << 10);
+    let answered = std::pin::pin!(http.serve_connection(TokioIo::new(Watched::new(stream, place.clone())), service));
+    let _ = futures_util::future::select(answered, std::pin::pin!(place.given_up())).await;
 }
 
 #[cfg(unix)]

@@ -30,6 +30,11 @@ impl Problem {
         Problem::new(StatusCode::NOT_FOUND, "request", format!("there is no such {what}"))
     }
 
+    /// What nobody expected.
+    pub fn bug() -> Problem {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "bug", "this should not have happened: please report it")
+    }
+
     pub fn to_json(&self) -> Value {
         json!({
             "type": "about:blank",
@@ -46,7 +51,7 @@ impl Problem {
 impl From<Error> for Problem {
     fn from(error: Error) -> Problem {
         let status = match (error.kind(), error.message()) {
-            (ErrorKind::Io, "is there already") => StatusCode::CONFLICT,
+            (ErrorKind::Io, text) if text.ends_with("there already") => StatusCode::CONFLICT,
             (ErrorKind::Io, "there is no such file" | "there is no such folder") => StatusCode::NOT_FOUND,
             (ErrorKind::Io, "permission denied") => StatusCode::FORBIDDEN,
             (ErrorKind::Io, "the disk is full") => StatusCode::INSUFFICIENT_STORAGE,

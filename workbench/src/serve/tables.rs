@@ -31,6 +31,9 @@ pub const QUIET: Talk = Talk { is_json: false, is_quiet: true };
 /// Projects that are kept; a page that names an older one opens it again.
 const N_PROJECTS_MAX: usize = 64;
 
+/// What kept projects may say together, imported hierarchies included; older ones are forgotten beyond it.
+const N_TEXT_BYTES_MAX: usize = 64 << 20;
+
 /// Counted tables that are kept.
 const N_COUNTED_MAX: usize = 8;
 
@@ -41,6 +44,9 @@ pub struct Opened {
     pub project: Project,
     pub document: Value,
     pub table: Arc<Table>,
+    n_text_bytes: usize,
+    /// How large the data are.
+    pub n_bytes: u64,
     /// The hash of what counts and lattices depend on: the data, and each attribute's role, hierarchy and weight.
     pub key: String,
 }
@@ -128,7 +134,7 @@ impl Tables {
         if below.as_os_str().is_empty() {
             return self.keep(project.clone(), document);
         }
-        self.open_document(document)
+        self.open_document(document, Some(&project.text))
     }
 
     /// Suggests a project for a data file.
@@ -138,12 +144,12 @@ impl Tables {
         let mut suggestions = survey::suggest(&survey);
         survey::take_back_twins(&source, &survey, &mut suggestions, &QUIET)?;
         let text = project_text(path, None, &survey, &suggestions);
-        self.open_document(document::of_text(&text)?)
+        self.open_document(document::of_text(&text)?, Some(&text))
     }
 
-    /// Opens what somebody has edited.
-    pub fn open_document(&self, document: Value) -> Result<Arc<Opened>> {
-        let project = document::to_project(&document, &self.folder)?;
+    /// Opens what somebody has edited; `known` is the text that it was before.
+    pub fn open_document(&self, document: Value, known: Option<&str>) -> Result<Arc<Opened>> {
+        let project = document::to_project(&document, known, &self.folder)?;
         self.keep(project, document)
     }
 
@@ -166,12 +172,15 @@ impl Tables {
         if let Some(known) = projects.iter().find(|known| known.id == id) {
             return Ok(known.clone());
         }
-        let opened = Arc::new(Opened { id, project, document, table: self.table(table_key), key });
-        if projects.len() >= N_PROJECTS_MAX {
+        let (table, n_bytes) = (self.table(table_key), source.n_bytes());
+        let n_text_bytes = document.to_string().len() + project.text.len();
+        let opened = Arc::new(Opened { id, project, document, table, n_text_bytes, n_bytes, key });
+        projects.push(opened.clone());
+        let n_bytes = |projects: &[Arc<Opened>]| projects.iter().map(|known| known.n_text_bytes).sum::<usize>();
+        while projects.len() > N_PROJECTS_MAX || projects.len() > 2 && n_bytes(&projects) > N_TEXT_BYTES_MAX {
             // The first is the one that was served, to which every page can return.
             projects.remove(1);
         }
-        projects.push(opened.clone());
         Ok(opened)
     }
 
@@ -267,10 +276,16 @@ impl Tables {
         }
     }
 
+    /// The counts for some criteria, if they are at hand.
+    pub fn counted(&self, opened: &Opened, privacy: &Privacy) -> Option<Arc<Counted>> {
+        let key = counted_key(opened, privacy);
+        lock(&self.counted).iter().find(|(known, _)| *known == key).map(|(_, counted)| counted.clone())
+    }
+
     pub fn count(&self, opened: &Opened, privacy: &Privacy) -> Result<Arc<Counted>> {
         let key = counted_key(opened, privacy);
-        if let Some((_, counted)) = lock(&self.counted).iter().find(|(known, _)| *known == key) {
-            return Ok(counted.clone());
+        if let Some(counted) = self.counted(opened, privacy) {
+            return Ok(counted);
         }
         let choice = Choice {
             quasi_identifiers: None,

@@ -60,7 +60,7 @@ fn rule(tables: &Tables, opened: &Opened, name: &str, edited: Option<&Value>) ->
         Some(edited) => {
             let only = json!({ "data": { "path": opened.document["data"]["path"] },
                 "attributes": { name: { "role": "quasi-identifier", "hierarchy": edited } } });
-            let project = document::to_project(&only, &tables.folder)?;
+            let project = document::to_project(&only, None, &tables.folder)?;
             Ok(project.attributes[0].rule.clone())
         }
     }

@@ -1,0 +1,167 @@
+//! Who is connected: how long a connection may take no bytes, and who makes room when all places are taken.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+use tokio::time::Sleep;
+
+/// Connections at once.
+const N_CONNECTIONS_MAX: usize = 256;
+
+/// Who takes no byte of an answer for this long does not want it.
+const WRITE_TIME: Duration = Duration::from_secs(20);
+
+/// One connection's place among all.
+#[derive(Default)]
+pub struct Place {
+    /// When bytes last went in either direction, in milliseconds since the server began.
+    last: AtomicU64,
+    /// Whether its question has come whole and is being answered: that has a time limit of its own.
+    is_working: AtomicBool,
+    given_up: Notify,
+}
+
+impl Place {
+    pub fn works(&self, is_working: bool) {
+        self.is_working.store(is_working, Ordering::Relaxed);
+        self.moved();
+    }
+
+    /// Waits until somebody else needs the place.
+    pub async fn given_up(&self) {
+        self.given_up.notified().await;
+    }
+
+    fn moved(&self) {
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        self.last.store(START.elapsed().as_millis() as u64, Ordering::Relaxed);
+    }
+}
+
+/// All places that are taken.
+#[derive(Default)]
+pub struct Places(Mutex<Vec<Arc<Place>>>);
+
+impl Places {
+    /// A place for a newcomer. Where there is none left, who has been silent the longest gives up theirs; nobody gets
+    /// one while all others are being answered.
+    pub fn enter(&self) -> Option<Arc<Place>> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= N_CONNECTIONS_MAX {
+            let silent = (0..all.len()).filter(|&i| !all[i].is_working.load(Ordering::Relaxed));
+            let longest = silent.min_by_key(|&i| all[i].last.load(Ordering::Relaxed))?;
+            all.swap_remove(longest).given_up.notify_one();
+        }
+        let place = Arc::new(Place::default());
+        place.moved();
+        all.push(place.clone());
+        Some(place)
+    }
+
+    pub fn leave(&self, place: &Arc<Place>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| !Arc::ptr_eq(known, place));
+    }
+}
+
+/// A connection that says when bytes move, and ends when an answer is not taken.
+pub struct Watched {
+    stream: TcpStream,
+    place: Arc<Place>,
+    /// Runs while bytes wait to be taken.
+    patience: Option<Pin<Box<Sleep>>>,
+}
+
+impl Watched {
+    pub fn new(stream: TcpStream, place: Arc<Place>) -> Watched {
+        Watched { stream, place, patience: None }
+    }
+
+    fn written(&mut self, polled: Poll<io::Result<usize>>, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        if polled.is_ready() {
+            self.patience = None;
+            self.place.moved();
+            return polled;
+        }
+        let patience = self.patience.get_or_insert_with(|| Box::pin(tokio::time::sleep(WRITE_TIME)));
+        match patience.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let n_before = into.filled().len();
+        let polled = Pin::new(&mut self.stream).poll_read(context, into);
+        if into.filled().len() > n_before {
+            self.place.moved();
+        }
+        polled
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.written(polled, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.written(polled, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_given_up(place: &Arc<Place>) -> bool {
+        use futures_util::FutureExt;
+        place.given_up().now_or_never().is_some()
+    }
+
+    #[test]
+    fn the_longest_silent_makes_room_and_who_is_answered_never_does() {
+        let places = Places::default();
+        let all: Vec<Arc<Place>> = (0..N_CONNECTIONS_MAX).map(|_| places.enter().expect("there is room")).collect();
+        all.iter().enumerate().for_each(|(i, place)| place.last.store(10 + i as u64, Ordering::Relaxed));
+        all[0].is_working.store(true, Ordering::Relaxed);
+        all[5].last.store(3, Ordering::Relaxed);
+        let newcomer = places.enter().expect("somebody makes room");
+        let gone: Vec<usize> = (0..all.len()).filter(|&i| is_given_up(&all[i])).collect();
+        assert_eq!(gone, [5]);
+        places.leave(&newcomer);
+        let next = places.enter().expect("there is room");
+        assert!(all.iter().all(|place| !is_given_up(place)));
+        // Nobody is interrupted.
+        all.iter().chain([&next]).for_each(|place| place.works(true));
+        assert!(places.enter().is_none());
+        all[7].works(false);
+        assert!(places.enter().is_some() && is_given_up(&all[7]));
+    }
+}

@@ -1,0 +1,212 @@
+//! What all questions share: tables, jobs, turns, and the lattice that can answer.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use incrowd::negotiate::check_criteria;
+use incrowd::scheme::n_schemes;
+use incrowd::{Measure, Ranking, Request};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use super::ask::{Question, privacy, request};
+use super::jobs::{Job, Jobs};
+use super::problem::Problem;
+use super::tables::{Opened, Ready, Tables};
+use crate::count::Counted;
+use crate::wishes::Privacy;
+
+/// Answers that are computed at once.
+const N_AT_ONCE: usize = 4;
+
+/// Reading more than this takes long.
+pub const N_LARGE_BYTES: u64 = 16 << 20;
+
+/// Annotating takes long where schemes times combinations are more than this.
+const N_ROWS_LONG: u64 = 20_000_000;
+
+/// What all questions share.
+pub struct Server {
+    pub tables: Tables,
+    pub jobs: Jobs,
+    pub allows_preview: bool,
+    pub n_upload_max: u64,
+    pub is_demo: bool,
+    turns: Semaphore,
+    /// Threads of who has a turn, so that nobody stands behind what another has begun.
+    pools: Mutex<Vec<ThreadPool>>,
+}
+
+pub type Shared = State<Arc<Server>>;
+pub type Answered = Result<Response, Problem>;
+
+impl Server {
+    pub fn new(tables: Tables, allows_preview: bool, n_upload_max: u64, is_demo: bool) -> Server {
+        Server {
+            tables,
+            jobs: Jobs::default(),
+            allows_preview,
+            n_upload_max,
+            is_demo,
+            turns: Semaphore::new(N_AT_ONCE),
+            pools: Mutex::default(),
+        }
+    }
+
+    pub fn opened(&self, id: &str) -> Result<Arc<Opened>, Problem> {
+        self.tables.get(id).ok_or_else(|| {
+            Problem::not_found("project").hint("it may be from before a restart: open the project again")
+        })
+    }
+
+    /// A problem that names files as the user knows them.
+    pub fn problem(&self, error: incrowd::Error) -> Problem {
+        let mut problem = Problem::from(error);
+        let texts = [Some(&mut problem.message), problem.position.as_mut(), problem.hint.as_mut()];
+        texts.into_iter().flatten().for_each(|text| *text = self.tables.folder.relative(text));
+        problem
+    }
+
+    pub fn previews(&self) -> Result<(), Problem> {
+        match self.allows_preview {
+            true => Ok(()),
+            false => Err(Problem::new(StatusCode::FORBIDDEN, "request", "this server shows no values of the data")
+                .hint("start it with --allow-preview to see some")),
+        }
+    }
+}
+
+pub fn ok(value: Value) -> Answered {
+    Ok(json_response(StatusCode::OK, &value))
+}
+
+pub fn json_response(status: StatusCode, value: &Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+}
+
+/// "It takes a while": the job to wait for before asking again.
+pub fn accepted(job: &Job) -> Answered {
+    let location = format!("/api/v1/jobs/{}", job.id);
+    let body = json!({ "job": job.to_json() }).to_string();
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::LOCATION, location.as_str())];
+    Ok((StatusCode::ACCEPTED, headers, body).into_response())
+}
+
+/// Works on a thread where waiting harms nobody.
+pub async fn aside<T: Send + 'static>(
+    server: &Arc<Server>,
+    work: impl FnOnce(&Server) -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    let _turn = server.turns.acquire().await.expect("turns are never closed");
+    let server = server.clone();
+    let worked = tokio::task::spawn_blocking(move || {
+        let pools = || server.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = pools().pop();
+        let pool = known.map_or_else(|| ThreadPoolBuilder::new().build(), Ok).map_err(|_| Problem::bug())?;
+        let done = pool.install(|| work(&server));
+        pools().push(pool);
+        done
+    });
+    worked.await.unwrap_or_else(|_| Err(Problem::bug()))
+}
+
+pub fn look_first(server: &Arc<Server>, opened: &Arc<Opened>) -> Result<Arc<Job>, Problem> {
+    let (worker, opened) = (server.clone(), opened.clone());
+    server.jobs.start("profile", opened.table.key.clone(), move |job| {
+        if opened.n_bytes > N_LARGE_BYTES {
+            job.takes_long()?;
+        }
+        let looked = opened.survey().and_then(|_| opened.columns());
+        looked.map(|_| Value::Null).map_err(|error| worker.problem(error))
+    })
+}
+
+/// A question whose lattice is at hand.
+pub struct Asked {
+    pub opened: Arc<Opened>,
+    pub ready: Arc<Ready>,
+    pub privacy: Privacy,
+    pub request: Request,
+}
+
+/// Either the lattice that can answer, or the job that is making it.
+pub enum Found {
+    Ready(Asked),
+    Job(Arc<Job>),
+}
+
+pub fn find(server: &Arc<Server>, question: &Question) -> Result<Found, Problem> {
+    let opened = server.opened(&question.project)?;
+    let wrong = |error| server.problem(error);
+    let (privacy, ranking) = privacy(&opened, &question.request).map_err(wrong)?;
+    match server.tables.lattice(&opened, &privacy, &ranking) {
+        None => start_annotation(server, opened, privacy, ranking).map(Found::Job),
+        Some(ready) => {
+            let request = request(&ready.lattice, &privacy, &ranking, &question.request).map_err(wrong)?;
+            Ok(Found::Ready(Asked { opened, ready, privacy, request }))
+        }
+    }
+}
+
+pub fn start_annotation(
+    server: &Arc<Server>,
+    opened: Arc<Opened>,
+    privacy: Privacy,
+    ranking: Ranking,
+) -> Result<Arc<Job>, Problem> {
+    let worker = server.clone();
+    let measures: Vec<_> = privacy.criteria.iter().map(|criterion| criterion.measure).collect();
+    let key = format!("{} {measures:?} {:?} {}", opened.key, privacy.sensitive, ranking.needs_entropy());
+    server.jobs.start("annotate", key, move |job| {
+        let wrong = |error| worker.problem(error);
+        let counted = count_first(&worker, job, &opened, &privacy)?;
+        if !privacy.criteria.is_empty() {
+            let n_values = counted.n_sensitive_values();
+            check_criteria(&privacy.criteria, counted.counts.n_records(), &n_values).map_err(wrong)?;
+        }
+        if n_schemes(&counted.hierarchies)
+            .is_none_or(|n| n.saturating_mul(counted.counts.n_groups() as u64) > N_ROWS_LONG)
+        {
+            job.takes_long()?;
+        }
+        let ready = worker.tables.annotate(&opened, &privacy, &ranking).map_err(wrong)?;
+        Ok(json!({ "n_schemes": ready.lattice.schemes().len() }))
+    })
+}
+
+/// Counts, for what needs no lattice.
+pub fn start_counting(server: &Arc<Server>, opened: Arc<Opened>, privacy: Privacy) -> Result<Arc<Job>, Problem> {
+    let worker = server.clone();
+    let key = format!("{} {:?} {:?}", opened.key, privacy.sensitive, privacy.criteria.value(Measure::Population));
+    server.jobs.start("count", key, move |job| {
+        let counted = count_first(&worker, job, &opened, &privacy)?;
+        Ok(json!({ "n_records": counted.counts.n_records(), "n_groups": counted.counts.n_groups() }))
+    })
+}
+
+/// Counts within a job.
+fn count_first(server: &Server, job: &Job, opened: &Opened, privacy: &Privacy) -> Result<Arc<Counted>, Problem> {
+    if opened.n_bytes > N_LARGE_BYTES {
+        job.takes_long()?;
+    }
+    server.tables.count(opened, privacy).map_err(|error| server.problem(error))
+}
+
+/// Answers a question about a lattice on a thread where waiting harms nobody.
+pub async fn with_lattice(
+    server: &Arc<Server>,
+    question: Question,
+    work: impl FnOnce(&Server, &Question, &Asked) -> incrowd::Result<Value> + Send + 'static,
+) -> Answered {
+    match find(server, &question)? {
+        Found::Job(job) => accepted(&job),
+        Found::Ready(asked) => {
+            let value =
+                aside(server, move |server| work(server, &question, &asked).map_err(|error| server.problem(error)));
+            ok(value.await?)
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Many clients at once: nobody waits for those who ask for much, take nothing or never end.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::server::{Server, large, large_document, table};
+
+/// Starts to annotate a lattice that takes long, and says which job does it.
+fn start_long(server: &Server, weight: u64) -> (String, Value) {
+    let opened = server.post("/projects", &json!({ "document": large_document(weight) })).is(200).json();
+    let question = json!({ "project": opened["id"], "request": { "k": 5 } });
+    let job = server.post("/negotiate", &question).is(202).json()["job"]["id"].as_str().expect("a job").to_string();
+    let start = Instant::now();
+    let state = |job: &Value| (job["progress"]["what"] == "annotating", job["state"] == "waiting");
+    loop {
+        let (is_annotating, is_waiting) = state(&server.get(&format!("/jobs/{job}")).json());
+        if is_annotating || is_waiting {
+            return (job, question);
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "it never came to annotating");
+    }
+}
+
+#[track_caller]
+fn is_under_way(server: &Server, job: &str) {
+    let state = server.get(&format!("/jobs/{job}")).json();
+    assert!(["running", "waiting"].contains(&state["state"].as_str().expect("a state")), "too quick for this: {state}");
+}
+
+#[test]
+fn small_questions_do_not_wait_for_large_ones() {
+    let folder = table();
+    large(&folder);
+    let server = Server::start(&folder, &["."]);
+    let question = json!({ "project": server.project(), "request": { "k": 3 } });
+    server.answer("/explore", &question).is(200);
+    // As many as ever run at once, and one more that waits.
+    let long: Vec<String> = (1..4).map(|weight| start_long(&server, weight).0).collect();
+    let document = json!({ "data": { "path": "table.csv" }, "attributes": {
+        "age": { "role": "quasi-identifier", "hierarchy": { "intervals": [10, 30] } },
+        "disease": { "role": "sensitive" } } });
+    let mut waits = Vec::new();
+    let mut timed = |what: &str, ask: &dyn Fn()| {
+        let started = Instant::now();
+        ask();
+        waits.push((what.to_string(), started.elapsed()));
+    };
+    timed("a lattice that is ready", &|| drop(server.answer("/negotiate", &question).is(200)));
+    timed("pictures", &|| drop(server.answer("/explore", &question).is(200)));
+    timed("another small project", &|| {
+        let other = server.post("/projects", &json!({ "document": document })).is(200).json();
+        server.answer("/profile", &json!({ "project": other["id"] })).is(200);
+        let wish = json!({ "project": other["id"], "request": { "k": 4, "t": 0.4 } });
+        server.answer("/negotiate", &wish).is(200);
+    });
+    timed("a release", &|| {
+        let order = json!({ "project": server.project(), "request": { "k": 3 }, "choice": "suppression" });
+        assert_eq!(server.work("/publish", &order)["state"], "done");
+    });
+    long.iter().for_each(|job| is_under_way(&server, job));
+    for (what, wait) in waits {
+        assert!(wait < Duration::from_secs(5), "{what} took {wait:?}");
+    }
+    long.iter().for_each(|job| drop(server.ask("DELETE", &format!("/jobs/{job}"), "").is(200)));
+    long.iter().for_each(|job| assert_eq!(server.wait(job)["state"], "cancelled"));
+}
+
+#[test]
+fn who_keeps_a_place_and_does_nothing_makes_room() {
+    let folder = table();
+    large(&folder);
+    let server = Server::start(&folder, &["."]);
+    let question = json!({ "project": server.project(), "request": { "k": 3 } });
+    server.answer("/negotiate", &question).is(200);
+    let (job, _) = start_long(&server, 1);
+    let head = |line: &str, more: &str| {
+        let (host, token) = (&server.host, &server.token);
+        format!("{line} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n{more}\r\n")
+    };
+    let endless = "Content-Type: application/json\r\nContent-Length: 500\r\n";
+    let texts = [
+        head(&format!("GET /api/v1/jobs/{job}/events"), ""),
+        head("POST /api/v1/negotiate", endless) + "{",
+        head("PUT /api/v1/files?path=new.csv", endless) + "a",
+        head("GET /api/v1/about", "")[..30].to_string(),
+        head("GET /", ""),
+    ];
+    let mut silent: Vec<TcpStream> = Vec::new();
+    for i in 0..400 {
+        let mut stream = server.connect();
+        // It may be closed at once, by a server that makes no room.
+        let _ = stream.write_all(texts[i % texts.len()].as_bytes());
+        silent.push(stream);
+    }
+    let started = Instant::now();
+    for _ in 0..20 {
+        server.post("/negotiate", &question).is(200);
+    }
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    is_under_way(&server, &job);
+    drop(silent);
+    assert!(!folder.has("new.csv"));
+    server.ask("DELETE", &format!("/jobs/{job}"), "").is(200);
+}
+
+/// Whether the other side has closed; nothing is read, because that would be taking the answer.
+fn is_closed(stream: &mut TcpStream) -> bool {
+    match stream.write(b"\r\n") {
+        Ok(_) => false,
+        Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+    }
+}
+
+#[test]
+fn an_answer_that_nobody_takes_ends_the_connection() {
+    let folder = table();
+    let server = Server::start(&folder, &["."]);
+    let ask = format!("GET /negotiate.js HTTP/1.1\r\nHost: {}\r\n\r\n", server.host).repeat(600);
+    let mut streams: Vec<TcpStream> = (0..4).map(|_| server.connect()).collect();
+    for stream in &mut streams {
+        stream.set_write_timeout(Some(Duration::from_millis(500))).expect("a timeout");
+        let _ = stream.write(ask.as_bytes());
+    }
+    let started = Instant::now();
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(!is_closed(&mut streams[0]), "a short pause is no reason");
+    while !streams.iter_mut().all(is_closed) {
+        assert!(started.elapsed() < Duration::from_secs(60), "they are kept for ever");
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    assert!(started.elapsed() > Duration::from_secs(10), "{:?}", started.elapsed());
+    server.get("/about").is(200);
+}
+
+#[test]
+fn a_body_that_does_not_come_and_a_connection_without_questions_end() {
+    let folder = table();
+    let server = Server::start(&folder, &["."]);
+    let (host, token) = (&server.host, &server.token);
+    let post = format!(
+        "POST /api/v1/negotiate HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{{"
+    );
+    let mut waiting: Vec<TcpStream> = vec![server.connect(), server.connect(), server.connect()];
+    waiting[0].write_all(post.as_bytes()).expect("it listens");
+    waiting[1].write_all(format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).expect("it listens");
+    let started = Instant::now();
+    for stream in &mut waiting {
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest);
+    }
+    assert!(started.elapsed() < Duration::from_secs(45), "{:?}", started.elapsed());
+}

@@ -1,0 +1,213 @@
+//! What is published over HTTP is what the command line publishes for the same wish, to the byte; and so is what is not.
+
+use serde_json::{Value, json};
+
+use crate::server::Server;
+use crate::support::{Folder, Random};
+
+const PROJECT: &str = r#"
+[data]
+path = "people.csv"
+[attributes.age]
+role = "quasi-identifier"
+hierarchy = { intervals = [5, 10, 20] }
+[attributes.city]
+role = "quasi-identifier"
+hierarchy = { tree = { North = ["Oslo", "Umea"], South = ["Rome", "Pisa"] } }
+[attributes.job]
+role = "quasi-identifier"
+[attributes.disease]
+role = "sensitive"
+[attributes.income]
+role = "sensitive"
+[attributes.note]
+role = "other"
+"#;
+
+fn people(n_records: usize) -> Folder {
+    let mut random = Random(7);
+    let mut data = String::from("age,city,job,disease,income,note\n");
+    for i in 0..n_records {
+        let (age, city) = (20 + random.below(55), *random.pick(&["Oslo", "Umea", "Rome", "Pisa"]));
+        let (job, disease) = (*random.pick(&["cook", "smith", "clerk"]), *random.pick(&["flu", "cold", "gout", "flu"]));
+        data.push_str(&format!("{age},{city},{job},{disease},{},n{}\n", random.below(4), i % 3));
+    }
+    Folder::with(&[("people.csv", &data), ("incrowd.toml", PROJECT)])
+}
+
+/// Flags of `publish`, and the same order over HTTP.
+type Order = (Vec<&'static str>, Value);
+
+fn global_orders() -> Vec<Order> {
+    let mut orders = Vec::new();
+    let wishes: [(&[&str], Value); 7] = [
+        (&["--k", "3", "--max-suppressed", "0"], json!({ "k": 3, "max_suppressed": 0 })),
+        (
+            &["--k", "5", "--max-suppressed", "5%", "--best-by", "height"],
+            json!({ "k": 5, "max_suppressed": "5%", "best_by": "height" }),
+        ),
+        (
+            &["--k", "8", "--max-suppressed", "3", "--max-level", "age=1,city=1"],
+            json!({ "k": 8, "max_suppressed": 3, "max_level": { "age": 1, "city": 1 } }),
+        ),
+        (
+            &["--k", "2", "--l", "disease:2", "--max-suppressed", "10"],
+            json!({ "k": 2, "disease:l": 2, "max_suppressed": 10 }),
+        ),
+        (
+            &["--k", "4", "--l", "disease:2", "--l", "income:3", "--max-suppressed", "10%", "--best-by", "ncp"],
+            json!({ "k": 4, "disease:l": 2, "income:l": 3, "max_suppressed": "10%", "best_by": "ncp" }),
+        ),
+        (
+            &["--k", "3", "--t", "income:0.3", "--max-suppressed", "0"],
+            json!({ "k": 3, "income:t": 0.3, "max_suppressed": 0 }),
+        ),
+        (
+            &["--alpha", "disease:0.7", "--entropy-l", "income:1.8", "--max-suppressed", "20%", "--best-by", "entropy"],
+            json!({ "disease:alpha": 0.7, "income:entropy_l": 1.8, "max_suppressed": "20%", "best_by": "entropy" }),
+        ),
+    ];
+    for (flags, request) in wishes {
+        for choice in ["exact", "suppression", "height", "privacy"] {
+            orders.push(([flags, &["--offer", choice]].concat(), json!({ "request": request, "choice": choice })));
+        }
+    }
+    orders
+}
+
+fn level_orders() -> Vec<Order> {
+    let mut orders = Vec::new();
+    for (text, levels) in [
+        ("age=0,city=0,job=0", json!({ "age": 0, "city": 0, "job": 0 })),
+        ("age=1", json!({ "age": 1 })),
+        ("age=2,city=1,job=1", json!({ "age": 2, "city": 1, "job": 1 })),
+        ("age=4,city=2,job=1", json!({ "age": 4, "city": 2, "job": 1 })),
+    ] {
+        for limit in [None, Some("0"), Some("25%"), Some("100%")] {
+            let mut flags = vec!["--k", "4", "--l", "disease:2", "--levels", text];
+            let mut request = json!({ "k": 4, "disease:l": 2 });
+            if let Some(limit) = limit {
+                flags.extend(["--max-suppressed", limit]);
+                request["max_suppressed"] = json!(limit);
+            }
+            orders.push((flags, json!({ "request": request, "choice": "levels", "levels": levels })));
+        }
+    }
+    orders
+}
+
+fn method_orders() -> Vec<Order> {
+    let mut orders = Vec::new();
+    for method in incrowd::Method::ALL.map(incrowd::Method::name) {
+        let wishes: [(&[&str], Value); 6] = [
+            (&["--k", "5"], json!({ "k": 5 })),
+            (&["--k", "9", "--l", "disease:2"], json!({ "k": 9, "disease:l": 2 })),
+            (&["--l", "income:3"], json!({ "income:l": 3 })),
+            (&["--k", "12", "--l", "disease:2", "--l", "income:2"], json!({ "k": 12, "disease:l": 2, "income:l": 2 })),
+            (&["--k", "30", "--t", "disease:0.3"], json!({ "k": 30, "disease:t": 0.3 })),
+            (&["--k", "4", "--t", "disease:0.01"], json!({ "k": 4, "disease:t": 0.01 })),
+        ];
+        for (flags, request) in wishes {
+            let flags = [&["--method", method], flags].concat();
+            orders.push((flags, json!({ "request": request, "choice": "method", "method": method })));
+        }
+    }
+    orders
+}
+
+/// Both publish the same, or neither publishes; says how many did.
+fn same(folder: &Folder, server: &Server, orders: &[Order]) -> usize {
+    let mut n_published = 0;
+    for (flags, order) in orders {
+        let told = folder.run(&[&["publish", "--json", "-o", "release.csv", "--force"], &flags[..]].concat());
+        assert!(told.code == Some(0) || told.code == Some(1) || told.code == Some(2), "{told}");
+        let expected =
+            (told.code == Some(0)).then(|| (folder.bytes("release.csv"), folder.read("release.csv.certificate.json")));
+        let mut order = order.clone();
+        (order["project"], order["replace"]) = (json!(server.project()), json!(true));
+        let id = loop {
+            let answer = server.post("/publish", &order);
+            if answer.status != 202 {
+                assert!(expected.is_none(), "{flags:?} is published by the command line: {}", answer.body);
+                assert_eq!(answer.status, 422, "{}", answer.body);
+                break None;
+            }
+            let job = server.wait(answer.json()["job"]["id"].as_str().expect("a job"));
+            match (job["kind"].as_str(), job["state"].as_str()) {
+                (Some("publish"), Some("done")) => break job["id"].as_str().map(str::to_string),
+                (_, Some("done")) => {}
+                _ => break None,
+            }
+        };
+        match (&expected, id) {
+            (None, None) => {}
+            (Some((release, certificate)), Some(id)) => {
+                n_published += 1;
+                assert!(folder.bytes("release.csv") == *release, "{flags:?} gives another release");
+                assert_eq!(server.get(&format!("/jobs/{id}/files/release")).is(200).body.as_bytes(), *release);
+                assert_eq!(folder.read("release.csv.certificate.json"), *certificate, "{flags:?}");
+                folder.run(&["verify", "release.csv"]).ends(0);
+            }
+            (expected, id) => panic!("{flags:?}: {} on the command line, {id:?} over HTTP\n{told}", expected.is_some()),
+        }
+    }
+    n_published
+}
+
+#[test]
+fn answers_and_offers_are_published_as_by_the_command_line() {
+    let folder = people(400);
+    let server = Server::start(&folder, &["."]);
+    assert!(same(&folder, &server, &global_orders()) >= 15);
+}
+
+#[test]
+fn chosen_levels_are_published_as_by_the_command_line() {
+    let folder = people(400);
+    let server = Server::start(&folder, &["."]);
+    let n_published = same(&folder, &server, &level_orders());
+    assert!((5..16).contains(&n_published), "{n_published}");
+    // What the project says holds where nothing is asked for.
+    folder.write("incrowd.toml", format!("{PROJECT}[request]\nmax_suppressed = 2\n"));
+    let server = Server::start(&folder, &["."]);
+    let order: Order = (
+        vec!["--k", "4", "--levels", "age=1"],
+        json!({ "request": { "k": 4 }, "choice": "levels", "levels": { "age": 1 } }),
+    );
+    assert_eq!(same(&folder, &server, &[order]), 0);
+}
+
+#[test]
+fn local_methods_publish_as_on_the_command_line() {
+    let folder = people(400);
+    let server = Server::start(&folder, &["."]);
+    assert!(same(&folder, &server, &method_orders()) >= 20);
+}
+
+#[test]
+fn a_deal_is_about_all_sensitive_attributes() {
+    let folder = people(400);
+    let server = Server::start(&folder, &["."]);
+    let order = json!({ "project": server.project(), "request": { "k": 8 }, "choice": "method", "method": "deal" });
+    let review = server.answer("/review", &order).is(200).json();
+    assert_eq!(review["sensitive"], json!(["disease", "income"]), "{review}");
+    let job = server.work("/publish", &order);
+    assert_eq!(job["result"]["certificate"]["sensitive"], json!(["disease", "income"]), "{job}");
+}
+
+/// Four hundred records of which 103 stand in groups that are too small were published in spite of `max_suppressed: 0`.
+#[test]
+fn levels_that_lose_more_than_may_be_lost_are_not_published() {
+    let folder = people(400);
+    let server = Server::start(&folder, &["."]);
+    let order = json!({ "project": server.project(), "request": { "k": 3, "max_suppressed": 0 },
+        "choice": "levels", "levels": { "age": 0 } });
+    for path in ["/review", "/publish"] {
+        let problem = server.answer(path, &order).is(422).json();
+        assert!(
+            problem["detail"].as_str().is_some_and(|text| text.contains("would be lost, more than may be")),
+            "{problem}"
+        );
+    }
+    assert!(!folder.has("release.csv"));
+}
