@@ -9,7 +9,7 @@
 """
 
 from ._anonymizer import Anonymizer
-from ._error import Error
+from ._error import Error, Note
 from ._hierarchies import Hierarchy, cuts, dates, flat, function, intervals, labels, mask, tree
 from ._native import __version__
 from ._objects import (
@@ -68,6 +68,7 @@ __all__ = [
     "Height",
     "Hierarchy",
     "Lattice",
+    "Note",
     "Offer",
     "Offers",
     "Picture",

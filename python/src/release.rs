@@ -23,7 +23,7 @@ use pyo3::types::PyCapsule;
 use serde_json::Value;
 
 use crate::frame::{Frame, stream};
-use crate::restore::restored;
+use crate::restore::{compact, restored};
 use crate::table::{Bargain, Known, Way};
 use crate::words::to_python;
 use crate::work::{QUIET, work};
@@ -135,10 +135,16 @@ impl Release {
     }
 
     /// The records of a frame in their order, each as the release publishes those like it, and empty where the
-    /// release has none like it.
-    #[pyo3(signature = (frame, progress = None))]
-    fn recode(&self, py: Python<'_>, frame: &Frame, progress: Option<Bound<'_, PyAny>>) -> PyResult<Frame> {
-        let inner = work(py, progress.as_ref(), || self.recoded(&frame.inner))?;
+    /// release has none like it. Of the `columns`, those that the release does not have stay as they are.
+    #[pyo3(signature = (frame, columns, progress = None))]
+    fn recode(
+        &self,
+        py: Python<'_>,
+        frame: &Frame,
+        columns: Vec<String>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Frame> {
+        let inner = work(py, progress.as_ref(), || self.recoded(&frame.inner, &columns))?;
         Ok(Frame { inner })
     }
 }
@@ -163,7 +169,7 @@ impl Release {
         Ok(Checked { judged, sensitive, claims, is_own: false, dealt }.document())
     }
 
-    fn recoded(&self, frame: &source::Frame) -> Result<source::Frame> {
+    fn recoded(&self, frame: &source::Frame, columns: &[String]) -> Result<source::Frame> {
         if self.bargain.agreed().is_none() {
             return Err(Error::new(
                 ErrorKind::Request,
@@ -172,11 +178,10 @@ impl Release {
             .hint("publish with method=\"global\""));
         }
         let source = Source::of_frame(frame)?;
-        self.certificate.columns.iter().try_for_each(|name| source.check_column(name))?;
+        columns.iter().chain(&self.certificate.columns).try_for_each(|name| source.check_column(name))?;
         let labels = self.labels_of_new(frame)?;
         let published = self.published()?;
         let missing = &self.known.project.missing;
-        let columns = &self.certificate.columns;
         let quasi_identifiers = &self.certificate.quasi_identifiers;
         let level = |name: &str| self.certificate.levels.get(name).and_then(Value::as_u64).unwrap_or(0);
         let mut batches = Vec::new();
@@ -185,7 +190,7 @@ impl Release {
             let column = |name: &str| batch.column_by_name(name).expect("columns were checked above");
             let mut keep = vec![true; batch.num_rows()];
             if missing.drop_records {
-                for name in columns {
+                for name in &self.certificate.columns {
                     missing.mark(name, column(name), &mut keep)?;
                 }
             }
@@ -209,16 +214,25 @@ impl Release {
                 let cells: Option<Vec<&str>> = texts.iter().map(|texts| texts[record]).collect();
                 keep[record] && cells.is_some_and(|cells| published.contains(&cells.join("\0")))
             };
-            let place = |record: usize| is_published(record).then_some(record as u64);
+            // In two steps, so that not even a place that is empty holds what a hidden record had.
+            let shown: Vec<u64> = (0..batch.num_rows()).filter(|&record| is_published(record)).map(|r| r as u64).collect();
+            let mut n_before = 0;
+            let place = |record: usize| {
+                let is_next = shown.get(n_before as usize) == Some(&(record as u64));
+                n_before += u64::from(is_next);
+                is_next.then(|| n_before - 1)
+            };
             let places: UInt64Array = (0..batch.num_rows()).map(place).collect();
+            let shown = UInt64Array::from(shown);
             let wrong = |error: arrow_schema::ArrowError| Error::new(ErrorKind::Data, error.to_string());
+            let spread = |array: &ArrayRef| take(&compact(&take(array, &shown, None)?)?, &places, None);
             let array = |name: &String| -> Result<ArrayRef> {
                 match quasi_identifiers.iter().position(|known| known == name).filter(|_| level(name) > 0) {
                     Some(a) => {
                         let cell = |record: usize| places.is_valid(record).then(|| texts[a][record]).flatten();
                         Ok(Arc::new((0..batch.num_rows()).map(cell).collect::<StringArray>()))
                     }
-                    None => take(column(name), &places, None).map_err(wrong),
+                    None => spread(column(name)).map_err(wrong),
                 }
             };
             let arrays: Vec<ArrayRef> = columns.iter().map(array).collect::<Result<_>>()?;
@@ -230,7 +244,9 @@ impl Release {
         if batches.is_empty() {
             fields = columns.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
         }
-        Ok(source::Frame { name: frame.name.clone(), schema: Arc::new(Schema::new(fields)), batches: batches.into() })
+        let schema = Arc::new(Schema::new(fields));
+        let made = source::Frame { name: frame.name.clone(), schema, batches: batches.into() };
+        restored(made, Some(frame), |name| level(name) == 0)
     }
 
     /// The combinations of quasi-identifiers that the release shows.

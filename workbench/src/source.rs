@@ -14,6 +14,7 @@ use incrowd::error::unknown;
 use incrowd::{Error, ErrorKind, Result};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use serde_json::Value;
 
 /// Records per batch: enough that what is done once per batch does not show.
 const N_BATCH: usize = 32 * 1024;
@@ -108,6 +109,19 @@ impl Source {
         let pieces: Vec<RecordBatch> = frame.batches.iter().flat_map(slices).collect();
         let n_bytes = frame.batches.iter().map(|batch| n_bytes_of(batch, batch.num_rows())).sum();
         Ok(Source { parts: vec![Part::Frame { name, pieces }], schema: frame.schema.clone(), n_bytes })
+    }
+
+    /// The same without what pandas wrote down as an index, but for those levels that are declared: in pandas an index
+    /// is no column, so that nobody means it who speaks of all columns.
+    pub fn without_index(mut self, is_declared: impl Fn(&str) -> bool) -> Source {
+        // A line of CSV has the fields that it has.
+        let index = if self.is_text() { Vec::new() } else { pandas_index(&self.schema) };
+        let is_column = |field: &&Arc<Field>| !index.contains(field.name()) || is_declared(field.name());
+        if !index.is_empty() {
+            let fields: Vec<Arc<Field>> = self.schema.fields().iter().filter(is_column).cloned().collect();
+            self.schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
+        }
+        self
     }
 
     /// The columns as they are read; texts of Parquet files come as dictionaries.
@@ -243,6 +257,20 @@ fn n_bytes_of(batch: &RecordBatch, n_records: usize) -> u64 {
 
 fn names(schema: &Schema) -> Vec<String> {
     schema.fields().iter().map(|field| field.name().clone()).collect()
+}
+
+/// The columns of a table that were an index of a pandas frame: as its metadata say, or by the name that pandas gives
+/// to an index without one.
+pub fn pandas_index(schema: &Schema) -> Vec<String> {
+    let words = schema.metadata().get("pandas").and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let levels = words.as_ref().and_then(|words| words["index_columns"].as_array()).into_iter().flatten();
+    // A plain range is described, and is no column.
+    let stored: Vec<&str> = levels.filter_map(Value::as_str).collect();
+    let is_nameless = |name: &str| {
+        let number = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
+        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    names(schema).into_iter().filter(|name| stored.contains(&name.as_str()) || is_nameless(name)).collect()
 }
 
 fn check_names(schema: &Schema, path: &Path) -> Result<()> {

@@ -34,7 +34,7 @@ use crate::extent::{CtrlC, ExtentArgs, Otherwise, TIME, search_of};
 use crate::local::{Dealing, Local, Made, guaranteed, note_flat};
 use crate::outside::{original_for_certificate, outside};
 use crate::per_record::{self, Outcome, PER_RECORD, PerRecordArgs};
-use crate::project::Project;
+use crate::project::{Project, shown_name};
 use crate::report::{self, AttributeFacts, HeightFacts, PublishedAs, RiskFacts};
 use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::sorted::Sorter;
@@ -944,7 +944,9 @@ fn certificate(
     let input = counted.source.files().into_iter().zip(sha256_of_table(&counted.source)?);
     let input = input.map(|(path, sha256)| FileHash { name: file_name(path), sha256 });
     let hierarchies = counted.quasi_identifiers.iter().map(|attribute| match &attribute.hierarchy_file {
-        Some((name, text)) => FileHash { name: name.clone(), sha256: sha256_of(text.as_bytes()) },
+        Some((name, text)) => {
+            FileHash { name: shown_name(&project.folder, name), sha256: sha256_of(text.as_bytes()) }
+        }
         None => FileHash {
             name: format!("{}: {}", attribute.name, attribute.hierarchy_text),
             sha256: sha256_of(attribute.hierarchy_text.as_bytes()),
