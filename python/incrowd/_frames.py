@@ -170,6 +170,12 @@ def _pandas_column(pandas: Any, column: Any, dtype: Any) -> Any:
     return values.array
 
 
+def _has_enum(polars: Any, dtype: Any) -> bool:
+    """Whether a type names all values that there could be, also within lists and structs."""
+    within = [getattr(dtype, "inner", None), *(field.dtype for field in getattr(dtype, "fields", ()))]
+    return isinstance(dtype, polars.Enum) or any(_has_enum(polars, inner) for inner in within if inner is not None)
+
+
 def to_polars(release: _native.Release | _native.Frame, origin: Origin, exact: Collection[str]) -> polars.DataFrame:
     """A data frame with the types that columns had, where they were not generalized."""
     import polars
@@ -183,6 +189,6 @@ def to_polars(release: _native.Release | _native.Frame, origin: Origin, exact: C
             there = set(frame[name].cast(polars.String).unique())
             dtype = polars.Enum([value for value in dtype.categories if value in there])
             frame = frame.with_columns(frame[name].cast(polars.String).cast(dtype))
-        else:
+        elif not _has_enum(polars, dtype):
             frame = frame.with_columns(frame[name].cast(dtype))
     return frame

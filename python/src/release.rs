@@ -242,11 +242,17 @@ impl Release {
             batches.push(RecordBatch::try_new(schema, arrays).map_err(wrong)?);
         }
         if batches.is_empty() {
-            fields = columns.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
+            let kind = |name: &str| frame.schema.field_with_name(name).expect("columns were checked above").data_type();
+            let kind = |name: &str| if level(name) > 0 { DataType::Utf8 } else { kind(name).clone() };
+            fields = columns.iter().map(|name| Field::new(name, kind(name), true)).collect();
         }
         let schema = Arc::new(Schema::new(fields));
-        let made = source::Frame { name: frame.name.clone(), schema, batches: batches.into() };
-        restored(made, Some(frame), |name| level(name) == 0)
+        let made = source::Frame { name: frame.name.clone(), schema: schema.clone(), batches: batches.into() };
+        // Batches share one list of categories, in the order that it had.
+        let has_categories = |name: &str| {
+            schema.field_with_name(name).is_ok_and(|field| matches!(field.data_type(), DataType::Dictionary(..)))
+        };
+        restored(made, Some(frame), has_categories)
     }
 
     /// The combinations of quasi-identifiers that the release shows.

@@ -61,7 +61,7 @@ pub fn restored(release: Frame, original: Option<&Frame>, is_exact: impl Fn(&str
 }
 
 /// An array that holds nothing but its values: texts that no view shows and categories that no record has are gone,
-/// also within lists and structs.
+/// also within lists and structs, and so are notes to fields, where polars lists all categories.
 pub fn compact(array: &ArrayRef) -> std::result::Result<ArrayRef, arrow_schema::ArrowError> {
     Ok(match array.data_type() {
         DataType::Utf8View => Arc::new(array.as_string_view().gc()),
@@ -75,10 +75,28 @@ pub fn compact(array: &ArrayRef) -> std::result::Result<ArrayRef, arrow_schema::
             let data = array.to_data();
             let child = |data: &_| compact(&make_array(Clone::clone(data))).map(|child| child.to_data());
             let children = data.child_data().iter().map(child).collect::<std::result::Result<_, _>>()?;
-            make_array(data.into_builder().child_data(children).build()?)
+            make_array(data.into_builder().data_type(without_notes(kind)).child_data(children).build()?)
         }
         _ => Arc::clone(array),
     })
+}
+
+/// A nested type whose fields have names and types, and nothing else.
+fn without_notes(kind: &DataType) -> DataType {
+    let field = |field: &Field| {
+        let plain = Field::new(field.name(), without_notes(field.data_type()), field.is_nullable());
+        Arc::new(plain.with_dict_is_ordered(field.dict_is_ordered() == Some(true)))
+    };
+    match kind {
+        DataType::List(inner) => DataType::List(field(inner)),
+        DataType::LargeList(inner) => DataType::LargeList(field(inner)),
+        DataType::ListView(inner) => DataType::ListView(field(inner)),
+        DataType::LargeListView(inner) => DataType::LargeListView(field(inner)),
+        DataType::FixedSizeList(inner, length) => DataType::FixedSizeList(field(inner), *length),
+        DataType::Map(inner, is_sorted) => DataType::Map(field(inner), *is_sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(|inner| field(inner)).collect()),
+        other => other.clone(),
+    }
 }
 
 fn wrong(error: arrow_schema::ArrowError) -> Error {
