@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import warnings
@@ -49,10 +48,9 @@ class Note(UserWarning):
 
 
 def tell(note: str) -> None:
-    """Warns whoever called the package, at the line where they did."""
-    package = os.path.dirname(__file__)
+    """Warns whoever called the package, at the line where they did; what calls it for them is passed over."""
     frame, n_levels = sys._getframe(), 1
-    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == package:
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (__package__, "sklearn"):
         frame, n_levels = frame.f_back, n_levels + 1
     warnings.warn(_in_python(note), Note, stacklevel=n_levels)
 

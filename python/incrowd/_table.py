@@ -71,8 +71,9 @@ class Table:
     ``"keep"``. Columns that nobody names are left out.
 
     An index of pandas takes part where its name is among the attributes, also where it has become a column of an Arrow
-    table or a Parquet file; any other index stays behind. Records that lack a value in any column that takes part are left
-    out, unless ``missing_records="keep"``; how many is told as a warning (:class:`Note`) and by ``n_dropped``.
+    table or a Parquet file; any other index stays behind. Records that lack a value in any column, named or
+    not, are left out, unless ``missing_records="keep"``; how many is told as a warning (:class:`Note`) and by
+    ``n_dropped``.
 
     >>> import incrowd as ic
     >>> table = ic.Table({"name": list("abcdef"), "age": [28, 31, 30, 32, 35, 33], "ill": list("xyzxyz")},

@@ -190,7 +190,7 @@ impl Release {
             let column = |name: &str| batch.column_by_name(name).expect("columns were checked above");
             let mut keep = vec![true; batch.num_rows()];
             if missing.drop_records {
-                for name in &self.certificate.columns {
+                for name in columns.iter().chain(&self.certificate.columns) {
                     missing.mark(name, column(name), &mut keep)?;
                 }
             }
