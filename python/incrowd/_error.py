@@ -66,6 +66,7 @@ def of_engine(kind: str, message: str, position: str | None, hint: str | None) -
 
 # What the project file or the command line calls otherwise than Python does.
 _WORDS = [
+    ("--lambda", "lambda_="),
     ("the criteria in [request] of the project", "the criteria of the project's standing request"),
     ("[data] missing_records", "missing_records"),
     ("[data] missing", "missing"),

@@ -121,6 +121,13 @@ class Table:
         if not isinstance(data, (str, os.PathLike)):
             frame, self._origin = frame_of(data, name, declared=list(attributes))
             self._columns = frame.columns
+            if keep_all and "keep" in frame.columns:
+                raise Error(
+                    "other=\"keep\" could mean all columns, or the one that is called so",
+                    kind="project",
+                    position=name,
+                    hint="name the columns, also where it is one: other=[\"keep\"]",
+                )
         section: dict[str, Any] = {
             "path": self.name,
             "missing": names(missing),

@@ -18,6 +18,7 @@ use incrowd_workbench::io_error;
 use incrowd_workbench::outside::outside;
 use incrowd_workbench::per_record;
 use incrowd_workbench::source::{self, CsvOptions, Source};
+use incrowd_workbench::staged::sha256_of_table;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use serde_json::Value;
@@ -128,6 +129,7 @@ impl Release {
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<(PathBuf, PathBuf, PathBuf)> {
         work(py, progress.as_ref(), || {
+            self.check_unchanged()?;
             let files = publish::prepare(&self.known.project, &path, replace)?;
             write(&self.known, &self.bargain, &files, replace)?;
             Ok((files.release, files.certificate, files.report))
@@ -150,6 +152,18 @@ impl Release {
 }
 
 impl Release {
+    /// Refuses to write something else than what was made and looked at: a release is written from its table.
+    fn check_unchanged(&self) -> Result<()> {
+        let source = &self.bargain.ready.counted.source;
+        let was = self.certificate.input.iter().map(|file| &file.sha256);
+        match was.eq(&sha256_of_table(source)?) {
+            true => Ok(()),
+            false => Err(Error::new(ErrorKind::Data, "the data have changed since the release was made")
+                .at(source.files()[0].display().to_string())
+                .hint("make the table and the release anew")),
+        }
+    }
+
     fn judge(&self, frame: &source::Frame) -> Result<Value> {
         let certificate = &self.certificate;
         let question = Question {
