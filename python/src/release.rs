@@ -229,7 +229,8 @@ impl Release {
                 keep[record] && cells.is_some_and(|cells| published.contains(&cells.join("\0")))
             };
             // In two steps, so that not even a place that is empty holds what a hidden record had.
-            let shown: Vec<u64> = (0..batch.num_rows()).filter(|&record| is_published(record)).map(|r| r as u64).collect();
+            let shown: Vec<u64> =
+                (0..batch.num_rows()).filter(|&record| is_published(record)).map(|r| r as u64).collect();
             let mut n_before = 0;
             let place = |record: usize| {
                 let is_next = shown.get(n_before as usize) == Some(&(record as u64));

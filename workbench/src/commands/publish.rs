@@ -944,9 +944,7 @@ fn certificate(
     let input = counted.source.files().into_iter().zip(sha256_of_table(&counted.source)?);
     let input = input.map(|(path, sha256)| FileHash { name: file_name(path), sha256 });
     let hierarchies = counted.quasi_identifiers.iter().map(|attribute| match &attribute.hierarchy_file {
-        Some((name, text)) => {
-            FileHash { name: shown_name(&project.folder, name), sha256: sha256_of(text.as_bytes()) }
-        }
+        Some((name, text)) => FileHash { name: shown_name(&project.folder, name), sha256: sha256_of(text.as_bytes()) },
         None => FileHash {
             name: format!("{}: {}", attribute.name, attribute.hierarchy_text),
             sha256: sha256_of(attribute.hierarchy_text.as_bytes()),
