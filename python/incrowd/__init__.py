@@ -9,13 +9,14 @@
 """
 
 from ._anonymizer import Anonymizer
-from ._error import Error
+from ._error import Error, Note
 from ._hierarchies import Hierarchy, cuts, dates, flat, function, intervals, labels, mask, tree
 from ._native import __version__
 from ._objects import (
     Answer,
     Attack,
     Bargain,
+    Account,
     Certificate,
     Claim,
     Column,
@@ -56,6 +57,7 @@ __all__ = [
     "Answer",
     "Attack",
     "Bargain",
+    "Account",
     "Certificate",
     "Claim",
     "Column",
@@ -68,6 +70,7 @@ __all__ = [
     "Height",
     "Hierarchy",
     "Lattice",
+    "Note",
     "Offer",
     "Offers",
     "Picture",

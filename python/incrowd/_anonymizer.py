@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ._error import Error
-from ._frames import frame_of, to_arrow, to_pandas, to_polars
+from ._frames import frame_of, native_of, to_arrow, to_pandas, to_polars
 from ._progress import bar
 from ._table import Named, Release, Table, _chosen
-from ._wishes import PerAttribute
+from ._wishes import PerAttribute, names, takes
 
 if TYPE_CHECKING:
 
@@ -55,10 +55,12 @@ class Anonymizer(_Base):
     ``transform`` returns the records of a frame **in their order**, one for one, each as the release publishes those like
     it. Where the release has none like it, the record comes back empty in every column. So every record that is not
     empty is one of at least k of the training data. Where wishes cannot all be met, ``settle`` names the offer to take.
-    Columns that are not named stay as they are, because a model needs them; ``other=()`` leaves them out.
+    A criterion that is None is not asked for.
 
-    A pipeline needs records in their order, and an order can tell who is who: to give data away, publish
-    ``release_``, which is sorted.
+    Columns that nobody names stay as they are in what ``transform`` returns, because a model needs them; ``other=()``
+    leaves them out. They are never in ``release_``. A frame of pandas keeps its index, which a model's answers are found
+    by. So what ``transform`` returns is for a model, and not to be given away: there an index and an order can tell who is
+    who. To give data away, publish ``release_``, which is sorted and has the columns that were named.
 
     >>> import incrowd as ic, pyarrow as pa
     >>> X = pa.table({"age": [31, 40, 32, 41, 77], "town": ["a", "b", "a", "b", "a"]})
@@ -66,6 +68,7 @@ class Anonymizer(_Base):
     {'age': ['30-39', '40-49', '30-39', '40-49', None], 'town': ['a', 'b', 'a', 'b', None]}
     """
 
+    @takes()
     def __init__(
         self,
         quasi_identifiers: Mapping[str, Any] | Named = (),
@@ -113,6 +116,7 @@ class Anonymizer(_Base):
         self.best_by = best_by
         self.settle = settle
 
+    @takes()
     def fit(self, X: Any, y: Any = None) -> Anonymizer:
         """Finds the best scheme that keeps the promise on ``X``, publishes with it, and has that verified."""
         params = self.get_params(deep=False)
@@ -121,30 +125,40 @@ class Anonymizer(_Base):
         settle, quasi_identifiers = params.pop("settle"), params.pop("quasi_identifiers")
         if not quasi_identifiers:
             raise Error("there is no quasi-identifier", kind="project", hint="name at least one with quasi_identifiers=…")
-        table = Table(X, quasi_identifiers, **roles)
+        # A release has what was named, and nothing else.
+        keeps_all = roles["other"] == "keep"
+        table = Table(X, quasi_identifiers, **{**roles, "other": () if keeps_all else roles["other"]})
         self.answer_ = table.negotiate(**{name: value for name, value in params.items() if value is not None})
         self.offer_ = _chosen(self.answer_, settle)
         self.release_: Release = table.publish(self.offer_)
-        self.n_features_in_ = len(getattr(X, "columns", ())) or len(self.release_.columns)
+        columns = table._columns or self.release_.columns
+        hidden = names(roles["identifiers"])
+        self._kept = [c for c in columns if c in self.release_.columns or (keeps_all and c not in hidden)]
+        self.n_features_in_ = len(columns)
         return self
 
+    @takes()
     def transform(self, X: Any) -> Any:
         """The records of ``X``, one for one, each as the release publishes those like it; as the kind of frame it was."""
         release = self._fitted()
-        frame, origin = frame_of(X, "data frame", declared=release.columns)
-        recoded = release._native.recode(frame, bar())
-        exact = release._exact()
+        X = native_of(X)
+        frame, origin = frame_of(X, "data frame", declared=self._kept)
+        recoded = release._native.recode(frame, self._kept, bar())
+        exact = [column for column in self._kept if column not in release.columns or column in release._exact()]
         if origin.kind == "pandas":
             made = to_pandas(recoded, origin, exact)
             return made if origin.index else made.set_index(X.index)
         return to_polars(recoded, origin, exact) if origin.kind == "polars" else to_arrow(recoded)
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    @takes()
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         return self.fit(X, y).transform(X)
 
+    @takes()
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """The columns that ``transform`` returns."""
-        columns = self._fitted().columns
+        self._fitted()
+        columns = list(self._kept)
         try:
             import numpy
         except ImportError:

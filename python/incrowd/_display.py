@@ -72,10 +72,12 @@ def _value(value: Any) -> str:
 
 
 def answer(said: Answer) -> str:
+    records = "record lacks a value and is" if said.n_dropped == 1 else "records lack a value and are"
+    below = f"<p>{grouped(said.n_dropped)} {records} left out.</p>" if said.n_dropped else ""
     if said.exact is not None:
-        return f"<p>Yes, all of it: {escape(said.exact.in_words)}.</p>" + said.exact._repr_html_()
+        return f"<p>Yes, all of it: {escape(said.exact.in_words)}.</p>" + said.exact._repr_html_() + below
     assert said.offers is not None, "an answer is exact, or has offers"
-    return "<p>Not all of it; each of these gives up one wish.</p>" + said.offers._repr_html_()
+    return "<p>Not all of it; each of these gives up one wish.</p>" + said.offers._repr_html_() + below
 
 
 def verdict(said: Verdict) -> str:
@@ -88,6 +90,10 @@ def verdict(said: Verdict) -> str:
     broken = [claim for claim in said.claims if not claim.holds]
     claims = table(("claim", "claimed", "found"), [(c.claim, c.claimed, c.found) for c in broken]) if broken else ""
     caption = f"{grouped(said.n_records)} records in {grouped(said.n_groups)} groups"
+    if said.n_suppressed_marked:
+        caption += f"; {grouped(said.n_suppressed_marked)} marked as suppressed left out"
+    if said.to_dict().get("compared_with_itself"):
+        caption += "; compared with its own distribution, for the original table is not known"
     return f"<p>{word}</p>" + table(("criterion", "asked", "reached", "records failing"), rows, caption) + claims
 
 

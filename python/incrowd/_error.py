@@ -1,8 +1,10 @@
-"""What can be wrong with what a user gave: where it is, what it is, and what to do about it."""
+"""What can be wrong with what a user gave: where it is, what it is, and what to do about it; and what is worth knowing."""
 
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 
 
 class Error(Exception):
@@ -37,6 +39,22 @@ class Error(Exception):
         return _again, (self.message, self.kind, self.position, self.hint)
 
 
+class Note(UserWarning):
+    """Something worth knowing that is not the result, such as how many records lack a value and are left out.
+
+    The command line prints it on stderr. To hear nothing, ``warnings.simplefilter("ignore", incrowd.Note)``; to stop at
+    it, ``"error"``. No note contains the value of a cell.
+    """
+
+
+def tell(note: str) -> None:
+    """Warns whoever called the package, at the line where they did; what calls it for them is passed over."""
+    frame, n_levels = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (__package__, "sklearn"):
+        frame, n_levels = frame.f_back, n_levels + 1
+    warnings.warn(_in_python(note), Note, stacklevel=n_levels)
+
+
 def _again(message: str, kind: str, position: str | None, hint: str | None) -> Error:
     return Error(message, kind=kind, position=position, hint=hint)
 
@@ -48,6 +66,8 @@ def of_engine(kind: str, message: str, position: str | None, hint: str | None) -
 
 # What the project file or the command line calls otherwise than Python does.
 _WORDS = [
+    ("--lambda", "lambda_="),
+    ("the criteria in [request] of the project", "the criteria of the project's standing request"),
     ("[data] missing_records", "missing_records"),
     ("[data] missing", "missing"),
     ("[data] delimiter", "delimiter"),

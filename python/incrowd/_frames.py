@@ -26,11 +26,38 @@ class Origin:
 
 
 def is_frame(data: Any) -> bool:
-    return hasattr(data, "__arrow_c_stream__") or _is_pandas(data)
+    return not isinstance(data, type) and any(hasattr(data, name) for name in ("__arrow_c_stream__", "to_pandas", "to_native"))
 
 
-def _is_pandas(data: Any) -> bool:
-    return type(data).__name__ == "DataFrame" and type(data).__module__.split(".")[0] == "pandas"
+def _is_a(data: Any, package: str, *names: str) -> bool:
+    """Whether something is of a class of a package, or of one that is made from it; without loading the package."""
+    return any(of.__module__.split(".")[0] == package and of.__name__ in names for of in type(data).__mro__)
+
+
+def native_of(data: Any) -> Any:
+    """What a wrapper wraps, as the frame of pandas, polars or Arrow that it is.
+
+    What keeps an index goes by way of pandas, where an index can be told from a column.
+    """
+    if isinstance(data, Mapping):
+        import pyarrow
+
+        return pyarrow.table(dict(data))
+    if _is_a(data, "narwhals", "DataFrame", "LazyFrame"):
+        return native_of(data.to_native())
+    if _is_a(data, "polars", "LazyFrame"):
+        return data.collect()
+    if _is_a(data, "pandas", "DataFrame"):
+        import pandas
+
+        # A class of its own may have an idea of its own of what its columns are.
+        return data if type(data) is pandas.DataFrame else pandas.DataFrame(data)
+    if hasattr(data, "__arrow_c_stream__") or isinstance(data, type):
+        return data
+    if _is_a(data, "dask", "DataFrame") or _is_a(data, "dask_expr", "DataFrame"):
+        return native_of(data.compute())
+    made = data.to_pandas() if callable(getattr(data, "to_pandas", None)) else None
+    return native_of(made) if _is_a(made, "pandas", "DataFrame") else data
 
 
 def frame_of(data: Any, name: str, declared: Collection[str] = ()) -> tuple[_native.Frame, Origin]:
@@ -38,18 +65,13 @@ def frame_of(data: Any, name: str, declared: Collection[str] = ()) -> tuple[_nat
 
     A pandas index takes part only where it is declared, by name; otherwise it stays behind.
     """
-    if isinstance(data, Mapping):
-        import pyarrow
-
-        data = pyarrow.table(dict(data))
+    data = native_of(data)
     origin = Origin()
-    if _is_pandas(data):
+    if _is_a(data, "pandas", "DataFrame"):
         data, origin = _of_pandas(data, name, declared)
-    elif type(data).__module__.split(".")[0] == "polars":
-        if type(data).__name__ == "LazyFrame":
-            data = data.collect()
+    elif _is_a(data, "polars", "DataFrame"):
         origin = Origin("polars", dict(data.schema))
-    elif type(data).__module__.split(".")[0] == "pyarrow":
+    elif _is_a(data, "pyarrow", "Table", "RecordBatch", "RecordBatchReader"):
         origin = Origin("arrow")
     if not hasattr(data, "__arrow_c_stream__"):
         raise Error(
@@ -58,7 +80,7 @@ def frame_of(data: Any, name: str, declared: Collection[str] = ()) -> tuple[_nat
             position=name,
             hint="give a frame of pandas (2.2 or later), polars, pyarrow or DuckDB, or the path of a file",
         )
-    return _native.Frame(data, name), origin
+    return _native.Frame(data, name, list(declared)), origin
 
 
 def _of_pandas(data: Any, name: str, declared: Collection[str]) -> tuple[Any, Origin]:
@@ -148,6 +170,12 @@ def _pandas_column(pandas: Any, column: Any, dtype: Any) -> Any:
     return values.array
 
 
+def _has_enum(polars: Any, dtype: Any) -> bool:
+    """Whether a type names all values that there could be, also within lists and structs."""
+    within = [getattr(dtype, "inner", None), *(field.dtype for field in getattr(dtype, "fields", ()))]
+    return isinstance(dtype, polars.Enum) or any(_has_enum(polars, inner) for inner in within if inner is not None)
+
+
 def to_polars(release: _native.Release | _native.Frame, origin: Origin, exact: Collection[str]) -> polars.DataFrame:
     """A data frame with the types that columns had, where they were not generalized."""
     import polars
@@ -161,6 +189,6 @@ def to_polars(release: _native.Release | _native.Frame, origin: Origin, exact: C
             there = set(frame[name].cast(polars.String).unique())
             dtype = polars.Enum([value for value in dtype.categories if value in there])
             frame = frame.with_columns(frame[name].cast(polars.String).cast(dtype))
-        else:
+        elif not _has_enum(polars, dtype):
             frame = frame.with_columns(frame[name].cast(dtype))
     return frame

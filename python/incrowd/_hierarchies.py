@@ -11,6 +11,7 @@ from typing import Any, Union
 from . import _native
 from ._error import Error
 from ._frames import frame_of, is_frame
+from ._wishes import takes, to_json
 
 Labels = Union[str, int, float, Iterable[Any]]
 
@@ -26,12 +27,18 @@ class Hierarchy:
     def __repr__(self) -> str:
         if self.rows is not None:
             return f"<hierarchy of {len(self.rows)} values>"
-        return f"<hierarchy by {self.words or self.function}>"
+        return f"<hierarchy by {self.file or self.words or self.function}>"
+
+    @property
+    def file(self) -> str | None:
+        """The name of its file, without the path, which is about the machine."""
+        return os.path.basename(self.words) if isinstance(self.words, str) else None
 
 
 Rule = Union[Hierarchy, str, "os.PathLike[str]", Mapping[Any, Labels], Callable[[Any], Labels], None, Any]
 
 
+@takes()
 def intervals(*widths: float, origin: float = 0) -> Hierarchy:
     """One level per width; each is a multiple of the one before. ``39`` → ``37-41`` → ``37-46`` → … → ``*``.
 
@@ -43,6 +50,7 @@ def intervals(*widths: float, origin: float = 0) -> Hierarchy:
     return _checked({"intervals": list(widths), "origin": origin} if origin else {"intervals": list(widths)})
 
 
+@takes()
 def cuts(*levels: Sequence[float]) -> Hierarchy:
     """One level per list of cut points, each a part of the one before. ``25`` → ``18-29`` → ``18-64`` → ``*``.
 
@@ -54,6 +62,7 @@ def cuts(*levels: Sequence[float]) -> Hierarchy:
     return _checked({"cuts": [list(level) for level in levels]})
 
 
+@takes()
 def mask(hidden: int | Sequence[int], *, side: str = "right") -> Hierarchy:
     """One more hidden character per level (``mask(5)``), or so many at each level below ``*`` (``mask([1, 3])``).
 
@@ -68,6 +77,7 @@ def mask(hidden: int | Sequence[int], *, side: str = "right") -> Hierarchy:
     return _checked(words if side == "right" else {**words, "from": side})
 
 
+@takes()
 def dates(*units: str) -> Hierarchy:
     """One level per unit of the calendar: ``"month"``, ``"quarter"``, ``"year"``, ``"decade"``; all where none is given.
 
@@ -79,11 +89,13 @@ def dates(*units: str) -> Hierarchy:
     return _checked({"dates": list(units) if units else True})
 
 
+@takes()
 def flat() -> Hierarchy:
     """Two levels: the value, and ``*``."""
     return Hierarchy({"flat": True})
 
 
+@takes()
 def tree(branches: Mapping[str, Any]) -> Hierarchy:
     """Labels with what is below them: dicts are branches, lists are values.
 
@@ -102,6 +114,7 @@ def tree(branches: Mapping[str, Any]) -> Hierarchy:
     return _checked({"tree": texts(branches)})
 
 
+@takes()
 def labels(of_value: Mapping[Any, Labels]) -> Hierarchy:
     """Every value with its labels, from fine to coarse; a plain dict means the same.
 
@@ -120,6 +133,7 @@ def labels(of_value: Mapping[Any, Labels]) -> Hierarchy:
     return Hierarchy(rows=[[text_of(value), *_texts(of)] for value, of in of_value.items()])
 
 
+@takes()
 def function(of_value: Callable[[Any], Labels]) -> Hierarchy:
     """A function from a value to its labels, from fine to coarse; a plain function means the same.
 
@@ -136,8 +150,6 @@ def function(of_value: Callable[[Any], Labels]) -> Hierarchy:
 def _checked(words: Mapping[str, Any]) -> Hierarchy:
     """Refuses at once what the engine would refuse later."""
     attribute = {"role": "quasi-identifier", "hierarchy": words}
-    from ._wishes import to_json
-
     try:
         _native.Table(to_json({"data": {"path": "-"}, "attributes": {"x": attribute}}), [])
     except Error as error:

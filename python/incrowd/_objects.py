@@ -62,6 +62,12 @@ def _is_short(value: Any) -> bool:
     return not isinstance(value, (dict, list)) or len(repr(value)) < 60
 
 
+def left_out(n_dropped: int) -> str:
+    """How many records are not there for lack of a value; nothing where all are."""
+    records = "record" if n_dropped == 1 else "records"
+    return f"; {n_dropped:,} {records} left out for lack of a value" if n_dropped else ""
+
+
 def _all(kind: Callable[[Any], T]) -> Callable[[list[Any]], list[T]]:
     return lambda words: [kind(word) for word in words]
 
@@ -163,7 +169,7 @@ class Answer(Words):
         return said
 
     def __repr__(self) -> str:
-        return f"Answer({self.outcome}: {self.exact or self.offers})"
+        return f"Answer({self.outcome}: {self.exact or self.offers}{left_out(self.n_dropped)})"
 
     def _repr_html_(self) -> str:
         return _display.answer(self)
@@ -210,11 +216,35 @@ class Verdict(Words):
         return self.holds
 
     def __repr__(self) -> str:
-        reached = ", ".join(f"{name} = {finding.reached}" for name, finding in self.criteria.items())
-        return f"Verdict({'holds' if self.holds else 'BROKEN'}: {reached}, {self.n_records} records)"
+        def found(name: str, finding: Finding) -> str:
+            return f"{name} = {finding.reached}" if finding.judged else f"{name} not judged"
+
+        reached = ", ".join(found(name, finding) for name, finding in self.criteria.items())
+        marked = f", {self.n_suppressed_marked} marked as suppressed left out" if self.n_suppressed_marked else ""
+        own = "; compared with its own distribution" if self.to_dict().get("compared_with_itself") else ""
+        return f"Verdict({'holds' if self.holds else 'BROKEN'}: {reached}, {self.n_records} records{marked}{own})"
 
     def _repr_html_(self) -> str:
         return _display.verdict(self)
+
+
+class Account(Words):
+    """What only the signer of a release knows: it tells about records that are not in the release.
+
+    ``key`` opens the marks of files in the certificate, ``files`` have their hashes; ``loss`` is over the table,
+    ``criteria`` have what is reached of all of them, ``search`` says how the scheme was found, and ``per_record`` what
+    records that were generalized one by one came to.
+    """
+
+    key: str
+    files: list[dict[str, str]]
+    loss: dict[str, float]
+    criteria: dict[str, Any]
+    search: dict[str, Any] | None
+    per_record: dict[str, Any] | None
+
+    def __repr__(self) -> str:
+        return "Account(for the signer: key, files, loss, criteria, search, per_record)"
 
 
 class Certificate(Words):
@@ -235,12 +265,14 @@ class Certificate(Words):
     n_records_published: int
     n_groups: int
     loss: dict[str, float]
-    search: dict[str, Any] | None
+    """What the release itself shows; losses over the table are in the release's ``account``."""
     per_record: dict[str, Any] | None
 
     def __repr__(self) -> str:
         promised = ", ".join(f"{name} = {entry['promised']}" for name, entry in self.criteria.items())
-        return f"Certificate({promised}; {self.n_records_published} records in {self.n_groups} groups)"
+        lost = f"; {self.n_records_suppressed:,} suppressed" if self.n_records_suppressed else ""
+        lost += left_out(self.n_records_dropped)
+        return f"Certificate({promised}; {self.n_records_published} records in {self.n_groups} groups{lost})"
 
 
 class Bargain(Words):
@@ -270,6 +302,7 @@ class Frontier(Words):
     criteria: dict[str, Any]
     max_suppressed: int
     n_records: int
+    n_dropped: int
     n_schemes: int
 
     def __init__(self, words: Mapping[str, Any], asked: Any = None) -> None:
@@ -286,7 +319,7 @@ class Frontier(Words):
         return len(self.bargains)
 
     def __repr__(self) -> str:
-        return f"Frontier({len(self)} bargains over {self.over}, of {self.n_schemes} schemes)"
+        return f"Frontier({len(self)} bargains over {self.over}, of {self.n_schemes} schemes{left_out(self.n_dropped)})"
 
     def _repr_html_(self) -> str:
         return _display.frontier(self)
@@ -404,6 +437,7 @@ class Risk(Words):
     """How likely people are to be found: as a prosecutor, a journalist and a marketer see it."""
 
     n_records: int
+    n_dropped: int
     n_groups: int
     threshold: float
     prosecutor: dict[str, float]
@@ -416,7 +450,8 @@ class Risk(Words):
 
     def __repr__(self) -> str:
         highest, average = self.prosecutor["highest"], self.prosecutor["average"]
-        return f"Risk(highest {highest}, average {average}, {self.n_unique} of {self.n_records} records alone)"
+        alone = f"{self.n_unique} of {self.n_records} records alone"
+        return f"Risk(highest {highest}, average {average}, {alone}{left_out(self.n_dropped)})"
 
 
 class Attack(Words):

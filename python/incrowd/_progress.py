@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ._wishes import takes
+
 Show = Callable[[str, int, int], None]
 
 # What is over sooner shows no bar.
@@ -15,6 +17,7 @@ DELAY_S = 0.5
 _is_on: bool | None = None
 
 
+@takes()
 def show_progress(on: bool | None = None) -> None:
     """Shows progress bars (``True``), never (``False``), or in notebooks and on terminals (``None``, as it begins)."""
     global _is_on

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -21,6 +22,7 @@ from ._objects import (
     Study,
     Answer,
     Bargain,
+    Account,
     Certificate,
     Counts,
     Frontier,
@@ -31,9 +33,10 @@ from ._objects import (
     Scheme,
     ShownHierarchy,
     Verdict,
+    left_out,
 )
 from ._progress import bar
-from ._wishes import CRITERIA, Criteria, Number, PerAttribute, Request, names, takes, to_json, wish
+from ._wishes import CRITERIA, NOT_GIVEN, Criteria, Number, PerAttribute, Request, names, takes, to_json, wish
 
 if TYPE_CHECKING:
     import pandas
@@ -68,8 +71,10 @@ class Table:
     are, within a crowd; ``identifiers`` never; ``other`` columns as they are, all that are not named where it is
     ``"keep"``. Columns that nobody names are left out.
 
-    An index of pandas takes part where its name is among the attributes. Records that lack a value in any column are
-    left out, unless ``missing_records="keep"``.
+    An index of pandas takes part where its name is among the attributes, also where it has become a column of an Arrow
+    table or a Parquet file; any other index stays behind. Records that lack a value in any column, named or
+    not, are left out, unless ``missing_records="keep"``; how many is told as a warning (:class:`Note`) and by
+    ``n_dropped``.
 
     >>> import incrowd as ic
     >>> table = ic.Table({"name": list("abcdef"), "age": [28, 31, 30, 32, 35, 33], "ill": list("xyzxyz")},
@@ -84,6 +89,7 @@ class Table:
     True
     """
 
+    @takes()
     def __init__(
         self,
         data: Any,
@@ -110,9 +116,19 @@ class Table:
         attributes = _attributes(roles, {**_rules(quasi_identifiers), **_rules(sensitive)}, weights, distance)
         self.name = os.fspath(data) if isinstance(data, (str, os.PathLike)) else name
         self._origin = Origin()
+        # Those of the frame, in order; of a file they are not known before it is read.
+        self._columns: list[str] | None = None
         frame = None
         if not isinstance(data, (str, os.PathLike)):
             frame, self._origin = frame_of(data, name, declared=list(attributes))
+            self._columns = frame.columns
+            if keep_all and "keep" in frame.columns:
+                raise Error(
+                    "other=\"keep\" could mean all columns, or the one that is called so",
+                    kind="project",
+                    position=name,
+                    hint="name the columns, also where it is one: other=[\"keep\"]",
+                )
         section: dict[str, Any] = {
             "path": self.name,
             "missing": names(missing),
@@ -139,12 +155,14 @@ class Table:
             self._native = _native.Table(document, rows, frame, people)
 
     @classmethod
+    @takes()
     def open(cls, path: PathLike) -> Table:
         """The table of a project, by its folder or its ``incrowd.toml``; its standing request is asked where no other is."""
         table = cls.__new__(cls)
         table.name = os.fspath(path)
         table._native = _native.Table.open(os.fspath(path))
         table._origin = Origin()
+        table._columns = None
         table._hierarchies = {}
         return table
 
@@ -153,6 +171,7 @@ class Table:
         """The role of each attribute, in order."""
         return dict(self._native.roles())
 
+    @takes()
     def profile(self, *, values: bool = False) -> Profile:
         """What each column looks like, and how many records are unique; no value is shown unless ``values=True``.
 
@@ -162,6 +181,7 @@ class Table:
         """
         return Profile(self._native.profile(values, bar()))
 
+    @takes()
     def hierarchy(self, attribute: str) -> ShownHierarchy:
         """One attribute's hierarchy over the values that the data have; ``.arx`` is the text of an ARX file.
 
@@ -172,6 +192,7 @@ class Table:
             return ShownHierarchy({"attribute": attribute, "levels": [], "absent": absent})
         return ShownHierarchy({**self._native.hierarchy(attribute), "absent": absent})
 
+    @takes()
     def count(self, *, quasi_identifiers: Named | None = None, threads: int = 0) -> Counts:
         """Reads the records once and says how many distinct combinations there are.
 
@@ -211,9 +232,11 @@ class Table:
         return Lattice(self, settings, criteria)
 
     @takes(Request)
-    def negotiate(self, **request: Unpack[Request]) -> Answer:
+    def negotiate(
+        self, *, explain: bool = False, as_published: bool = False, **request: Unpack[Request]
+    ) -> Answer:
         """``annotate`` and ``negotiate`` in one; see :meth:`Lattice.negotiate`."""
-        return Lattice(self, {}, request).negotiate(**request)
+        return Lattice(self, {}, request).negotiate(explain=explain, as_published=as_published, **request)
 
     @takes(Request)
     def frontier(self, over: str = "k", **request: Unpack[Request]) -> Frontier:
@@ -223,30 +246,31 @@ class Table:
     @takes(Request)
     def publish(
         self,
-        offer: Offer | Answer | Bargain | str | None = None,
+        offer: Offer | Answer | Bargain | str = NOT_GIVEN,
         *,
-        levels: Mapping[str, int | str] | None = None,
+        levels: Mapping[str, int | str] = NOT_GIVEN,
         method: str = "global",
         cells: str | None = None,
         two_columns: bool = False,
         seed: int | None = None,
         exchanges: int | None = None,
-        utility_at_least: Number | None = None,
-        risk_at_most: float | None = None,
-        lambda_: float | None = None,
+        utility_at_least: Number = NOT_GIVEN,
+        risk_at_most: float = NOT_GIVEN,
+        lambda_: float = NOT_GIVEN,
         utility: str | None = None,
         risk: str | None = None,
-        dictionary: PathLike | None = None,
-        similarity: float | None = None,
-        weights: PathLike | None = None,
+        dictionary: PathLike = NOT_GIVEN,
+        similarity: float = NOT_GIVEN,
+        weights: PathLike = NOT_GIVEN,
         weights_seed: int | None = None,
-        also_k: int | None = None,
+        also_k: int = NOT_GIVEN,
         **request: Unpack[Request],
     ) -> Release:
         """Makes a release: of an offer, of the answer to a request, at levels of your choice, or by another method.
 
         ``offer`` is an offer or an answer that was negotiated, a bargain of a frontier, or the name of the one to take of
-        the answer to ``request``: ``"exact"`` (where none is given), ``"suppression"``, ``"height"`` or ``"privacy"``.
+        the answer to ``request``: ``"exact"`` (where none is given), ``"suppression"``, ``"height"`` or ``"privacy"``. None
+        is no offer: where an answer has none of a kind, nothing is published.
         The release has been verified when you get it. Its records are sorted by what is published, so that their order
         says nothing about that of the table.
 
@@ -264,7 +288,7 @@ class Table:
 
         >>> import incrowd as ic
         >>> ages = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
-        >>> ages.publish(method="per-record", utility_at_least=1.0).certificate.per_record["greatest_utility"]
+        >>> ages.publish(method="per-record", utility_at_least=1.0).account.per_record["greatest_utility"]
         1.0
         >>> ages.publish(method="top-down", k=2).to_arrow()["age"].to_pylist()
         ['[31-32]', '[31-32]', '[40-45]', '[40-45]']
@@ -279,7 +303,7 @@ class Table:
         options = {"cells": cells, "two_columns": two_columns, "seed": seed, "exchanges": exchanges}
         given = [name for name, value in options.items() if value not in (None, False)]
         single = {
-            "utility_at_least": None if utility_at_least is None else _wishes.utility(utility_at_least),
+            "utility_at_least": NOT_GIVEN if utility_at_least is NOT_GIVEN else _wishes.utility(utility_at_least),
             "risk_at_most": risk_at_most,
             "lambda_": lambda_,
             "utility": utility,
@@ -290,16 +314,18 @@ class Table:
             "weights_seed": weights_seed,
             "also_k": also_k,
         }
+        single = {name: None if value is NOT_GIVEN else value for name, value in single.items()}
         of_single = [name for name, value in single.items() if value is not None]
         if method == "per-record":
-            wrong = [*request, *given, *(["levels"] if levels is not None else []), *(["offer"] if offer is not None else [])]
+            chosen = {"levels": levels, "offer": offer}
+            wrong = [*request, *given, *(name for name, value in chosen.items() if value is not NOT_GIVEN)]
             if wrong:
                 raise TypeError(f"{wrong[0]} cannot be had with method='per-record', which looks at one record at a time")
             return Release(self._native.publish_one_by_one(wish({}, known=()), single, bar()), self._origin)
         if of_single:
             raise TypeError(f"{of_single[0]} is about method='per-record'")
         if method != "global":
-            if offer is not None or levels is not None:
+            if offer is not NOT_GIVEN or levels is not NOT_GIVEN:
                 raise TypeError("an offer and levels are about method='global'; a local method takes criteria")
             made = self._native.publish_locally(wish(request, known=_REQUEST), {"method": method, **options}, bar())
             return Release(made, self._origin)
@@ -307,6 +333,7 @@ class Table:
             raise TypeError(f"{given[0]} is about local methods; choose one with method='top-down'")
         return _publish_global(self, offer, levels, request)
 
+    @takes()
     def risk(self, threshold: float = 0.2, *, sampled: float | None = None) -> Risk:
         """How likely people are to be found in the table, by its quasi-identifiers as they are.
 
@@ -319,12 +346,13 @@ class Table:
         """
         return Risk(self._native.risk(wish({}, known=()), threshold, sampled, bar()))
 
+    @takes()
     def compare(
         self,
-        k: int | Sequence[int] | None = None,
+        k: int | Sequence[int] = NOT_GIVEN,
         *,
-        l: PerAttribute | None = None,
-        max_suppressed: Number | None = None,
+        l: PerAttribute = NOT_GIVEN,
+        max_suppressed: Number = NOT_GIVEN,
         methods: Named | None = None,
         queries: int = 1000,
         seed: int = 0,
@@ -338,19 +366,24 @@ class Table:
         >>> [row.loss["ncp"] for row in table.compare(2, methods=["top-down", "global:ncp"], queries=10)]
         [0.214286, 1.0]
         """
-        ks = [] if k is None else [k] if isinstance(k, int) else list(k)
+        ks = [] if k is NOT_GIVEN else [k] if isinstance(k, int) else list(k)
         given = {"l": l, "max_suppressed": max_suppressed}
-        asked = wish({name: value for name, value in given.items() if value is not None}, known=tuple(given))
+        asked = wish({name: value for name, value in given.items() if value is not NOT_GIVEN}, known=tuple(given))
         words = self._native.compare(asked, ks, _some(methods), queries, seed, bar())
         return Comparison(words)
 
     def __repr__(self) -> str:
         roles = ", ".join(f"{name} ({role})" for name, role in self.roles.items())
-        return f"Table({self.name}: {roles})"
+        return f"Table({_bare(self.name)}: {roles})"
 
     def _repr_html_(self) -> str:
         rows = [(name, role, _short(self._hierarchies.get(name))) for name, role in self.roles.items()]
-        return _display.roles(self.name, rows)
+        return _display.roles(_bare(self.name), rows)
+
+
+def _bare(path: str) -> str:
+    """The name of a file or a folder without the path to it, which is about the machine."""
+    return os.path.basename(os.path.abspath(path)) if os.sep in path or path == os.curdir else path
 
 
 def _short(rule: Hierarchy | None) -> str:
@@ -360,11 +393,15 @@ def _short(rule: Hierarchy | None) -> str:
         return "tree"
     if isinstance(rule.words, Mapping):
         return ", ".join(f"{name} {value}" for name, value in rule.words.items())
-    return str(rule.words) if rule.words is not None else "labels" if rule.rows is not None else "function"
+    return str(rule.file) if rule.words is not None else "labels" if rule.rows is not None else "function"
 
 
 def _some(value: Named | None) -> list[str] | None:
-    return None if value is None else names(value)
+    return None if value is None or value is NOT_GIVEN else names(value)
+
+
+def _path(value: PathLike | None) -> str | None:
+    return None if value is None or value is NOT_GIVEN else os.fspath(value)
 
 
 def _rules(given: Any) -> dict[str, Rule]:
@@ -492,7 +529,7 @@ class Lattice:
         return Picture(_display.pyramid(words, self.n_records, allowed))
 
     def __repr__(self) -> str:
-        return f"Lattice({self.n_schemes:,} schemes over {self.n_records:,} records)"
+        return f"Lattice({self.n_schemes:,} schemes over {self.n_records:,} records{left_out(self.n_dropped)})"
 
     def _repr_html_(self) -> str:
         return f"<p>{_display.escape(repr(self))}</p>" + self.pyramid(**self._measured)._repr_html_()
@@ -529,8 +566,23 @@ class Release:
         return self._native.report
 
     @property
+    def account(self) -> Account:
+        """What only the signer knows: losses over the table, the key. Not to be published."""
+        return Account(self._native.account)
+
+    @property
     def columns(self) -> list[str]:
         return list(self.certificate.columns)
+
+    @property
+    def n_dropped(self) -> int:
+        """How many records of the table are not there for lack of a value."""
+        return self.certificate.n_records_dropped
+
+    @property
+    def n_suppressed(self) -> int:
+        """How many records of the table are not there because too few are like them."""
+        return self.certificate.n_records_suppressed
 
     def __len__(self) -> int:
         return self.certificate.n_records_published
@@ -544,6 +596,7 @@ class Release:
             return [column for column in self.columns if column not in self.certificate.quasi_identifiers]
         return [column for column in self.columns if levels.get(column, 0) == 0]
 
+    @takes()
     def to_pandas(self) -> pandas.DataFrame:
         """As a pandas frame with a new index, for the old one would tell the order of the table.
 
@@ -551,21 +604,26 @@ class Release:
         """
         return to_pandas(self._native, self._origin, self._exact())
 
+    @takes()
     def to_polars(self) -> polars.DataFrame:
         return to_polars(self._native, self._origin, self._exact())
 
+    @takes()
     def to_arrow(self) -> pyarrow.Table:
         return to_arrow(self._native)
 
+    @takes()
     def to_frame(self) -> Any:
         """As what the table was: pandas, polars, or else Arrow."""
         make: dict[str, Callable[[], Any]] = {"pandas": self.to_pandas, "polars": self.to_polars}
         return make.get(self._origin.kind, self.to_arrow)()
 
+    @takes()
     def verify(self) -> Verdict:
         """Judges the release anew, with code that shares no counting with what made it."""
         return Verdict(self._native.verify(bar()))
 
+    @takes()
     def write(self, path: PathLike, *, force: bool = False) -> Path:
         """Writes ``.csv`` or ``.parquet`` with certificate and report beside it, or nothing at all.
 
@@ -583,22 +641,26 @@ class Release:
 
 def _publish_global(
     table: Table,
-    offer: Offer | Answer | Bargain | str | None,
-    levels: Mapping[str, int | str] | None,
+    offer: Offer | Answer | Bargain | str,
+    levels: Mapping[str, int | str],
     request: Mapping[str, Any],
 ) -> Release:
     """One level per attribute for all records."""
-    if levels is not None:
-        if offer is not None:
+    if levels is not NOT_GIVEN:
+        if offer is not NOT_GIVEN:
             raise TypeError("give an offer or levels, not both")
         asked = wish(request, known=_REQUEST)
         return _published(table, asked, levels, None, "levels", None)
-    if offer is None or isinstance(offer, str):
-        offer = _chosen(table.negotiate(**request), offer or "exact")
+    if offer is NOT_GIVEN:
+        offer = "exact"
+    if isinstance(offer, str):
+        offer = _chosen(table.negotiate(**request), offer)
     elif request:
         raise TypeError("an offer says what is published; give it, or keywords, not both")
     if isinstance(offer, Answer):
         offer = _chosen(offer, "exact")
+    if not isinstance(offer, (Offer, Bargain)):
+        raise TypeError(f"{type(offer).__name__} is no offer; give an offer, an answer, a bargain, or the name of an offer")
     source = offer._asked
     if source is None or source.table is not table._native:
         raise Error("the offer is about another table", hint="publish it with the table that it was negotiated for")
@@ -615,12 +677,12 @@ _METHODS = ("global", "top-down", "bottom-up", "mondrian", "mondrian-relaxed", "
 
 def _chosen(answer: Answer, choice: str) -> Offer:
     """Who would accept an offer accepts the answer that needs none."""
+    if choice not in ("exact", "suppression", "height", "privacy"):
+        raise Error(f"unknown offer '{choice}'", hint="there are: exact, suppression, height, privacy")
     if answer.exact is not None:
         return answer.exact
     if choice == "exact":
         raise Error("not all wishes can be met", hint='take an offer: "suppression", "height" or "privacy"')
-    if choice not in ("suppression", "height", "privacy"):
-        raise Error(f"unknown offer '{choice}'", hint="there are: exact, suppression, height, privacy")
     offer: Offer | None = getattr(answer.offers, choice)
     if offer is None:
         raise Error(f"there is no {choice} offer", hint="take another one")
@@ -640,6 +702,7 @@ def _published(
     return Release(made, table._origin)
 
 
+@takes()
 def open(path: PathLike) -> Table:
     """The table of a project, by its folder or its ``incrowd.toml``."""
     return Table.open(path)
@@ -648,11 +711,11 @@ def open(path: PathLike) -> Table:
 @takes(Criteria)
 def verify(
     data: Any,
-    quasi_identifiers: Named | None = None,
+    quasi_identifiers: Named = NOT_GIVEN,
     *,
-    sensitive: Named | None = None,
-    certificate: Certificate | Mapping[str, Any] | PathLike | None = None,
-    project: PathLike | None = None,
+    sensitive: Named = NOT_GIVEN,
+    certificate: Certificate | Mapping[str, Any] | PathLike = NOT_GIVEN,
+    project: PathLike = NOT_GIVEN,
     suppressed_as: str = "group",
     delimiter: str | None = None,
     **criteria: Unpack[Criteria],
@@ -675,17 +738,18 @@ def verify(
         file = os.fspath(data)
     elif isinstance(data, Release):
         frame = data._native.frame
-        certificate = data.certificate if certificate is None and quasi_identifiers is None else certificate
+        is_own = certificate is NOT_GIVEN and quasi_identifiers is NOT_GIVEN
+        certificate = data.certificate if is_own else certificate
     else:
-        columns = [*names(quasi_identifiers or ()), *names(sensitive or ())]
-        frame, _ = frame_of(data, file, declared=columns)
+        named = [*(_some(quasi_identifiers) or ()), *(_some(sensitive) or ())]
+        frame, _ = frame_of(data, file, declared=[*named, *_columns_of(certificate)])
     text, beside = None, None
     if isinstance(certificate, Certificate):
         text = to_json(certificate.to_dict())
     elif isinstance(certificate, Mapping):
         text = to_json(dict(certificate))
-    elif certificate is not None:
-        beside = os.fspath(certificate)
+    else:
+        beside = _path(certificate)
     words = _native.verify(
         file,
         frame,
@@ -694,7 +758,7 @@ def verify(
         _some(quasi_identifiers),
         _some(sensitive),
         _wishes.criteria(criteria),
-        None if project is None else os.fspath(project),
+        _path(project),
         suppressed_as == "absent",
         delimiter,
         bar(),
@@ -702,13 +766,29 @@ def verify(
     return Verdict(words)
 
 
+def _columns_of(certificate: Certificate | Mapping[str, Any] | PathLike) -> list[str]:
+    """What a certificate says that a release has, so that an index of pandas can be one of its columns."""
+    if certificate is NOT_GIVEN:
+        return []
+    if isinstance(certificate, (str, os.PathLike)):
+        try:
+            certificate = json.loads(Path(certificate).read_bytes())
+        except (OSError, ValueError):
+            # Whoever reads it next says what is wrong with it.
+            return []
+    words = certificate.to_dict() if isinstance(certificate, Certificate) else certificate
+    columns = words.get("columns") if isinstance(words, Mapping) else None
+    return [str(column) for column in columns] if isinstance(columns, list) else []
+
+
+@takes()
 def attack(
     *releases: Release | PathLike,
-    quasi_identifiers: Named | None = None,
-    sensitive: Named | None = None,
-    project: PathLike | None = None,
-    outside: Any = None,
-    hierarchies: Mapping[str, PathLike] | None = None,
+    quasi_identifiers: Named = NOT_GIVEN,
+    sensitive: Named = NOT_GIVEN,
+    project: PathLike = NOT_GIVEN,
+    outside: Any = NOT_GIVEN,
+    hierarchies: Mapping[str, PathLike] = NOT_GIVEN,
     worst: int = 3,
     show_values: bool = False,
 ) -> Attack:
@@ -733,14 +813,14 @@ def attack(
             else:
                 files.append(os.fspath(release))
         people = None
-        if outside is not None and not isinstance(outside, (str, os.PathLike)):
-            people, _ = frame_of(outside, "outside")
-        labels = [f"{name}={os.fspath(path)}" for name, path in (hierarchies or {}).items()]
+        if outside is not NOT_GIVEN and not isinstance(outside, (str, os.PathLike)):
+            people, _ = frame_of(outside, "outside", declared=_some(quasi_identifiers) or ())
+        labels = [] if hierarchies is NOT_GIVEN else [f"{name}={os.fspath(path)}" for name, path in hierarchies.items()]
         words = _native.attack(
             files,
             _some(quasi_identifiers),
             _some(sensitive),
-            None if project is None else os.fspath(project),
+            _path(project),
             os.fspath(outside) if isinstance(outside, (str, os.PathLike)) else None,
             people,
             labels,
@@ -754,6 +834,7 @@ def attack(
     return Attack(words)
 
 
+@takes()
 def study_deal(frequencies: Sequence[int], k: range | int = range(2, 22), *, seed: int = 1) -> Study:
     """How diverse dealt classes are, and how near to the table, beside classes made by chance.
 
@@ -766,6 +847,7 @@ def study_deal(frequencies: Sequence[int], k: range | int = range(2, 22), *, see
     return Study(_native.study_deal(list(frequencies), f"{ks[0]}..{ks[1]}", seed))
 
 
+@takes()
 def profile(data: Any, *, values: bool = False, delimiter: str | None = None, missing: Named = ()) -> Profile:
     """What each column of a data frame, a file or a project looks like; no value is shown unless ``values=True``.
 
@@ -812,6 +894,7 @@ def _of_toml(rule: str) -> Hierarchy:
     return Hierarchy(_native.rule_of_toml(rule))
 
 
+@takes()
 def init(
     data: Any,
     output: PathLike | None = None,
@@ -836,6 +919,7 @@ def init(
     return Suggestion(_native.init_frame(frame, names(missing), bar()), data)
 
 
+@takes()
 def demo(folder: PathLike | None = None, *, records: int = 60_000, seed: int = 1) -> Table:
     """Two years of discharges from a hospital that does not exist, to try things on.
 
@@ -855,8 +939,9 @@ def demo(folder: PathLike | None = None, *, records: int = 60_000, seed: int = 1
     return table
 
 
+@takes()
 def serve(
-    project: PathLike | None = None,
+    project: PathLike = NOT_GIVEN,
     *,
     host: str = "127.0.0.1",
     port: int = 0,
@@ -865,7 +950,7 @@ def serve(
 ) -> None:
     """Serves the page for a project or a file until Ctrl-C; made-up data where nothing is named and nothing is here."""
     try:
-        _native.serve(None if project is None else os.fspath(project), host, port, token, open)
+        _native.serve(_path(project), host, port, token, open)
     except KeyboardInterrupt:
         pass
 

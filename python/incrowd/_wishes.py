@@ -1,7 +1,9 @@
-"""What is asked for: keyword arguments as the texts that the command line would have got."""
+"""What is asked for: which keywords a verb takes, and keyword arguments as the texts of the command line."""
 
 from __future__ import annotations
 
+import difflib
+import functools
 import inspect
 import json
 import operator
@@ -48,26 +50,70 @@ CRITERIA = tuple(Criteria.__annotations__)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def takes(kind: Any) -> Callable[[Function], Function]:
-    """Shows the keywords of ``kind`` in a function's signature, where help and notebooks look."""
+class _NotGiven:
+    """Stands where nothing was given: None is something, most often an offer or a setting that was looked for in vain."""
 
-    def shown(function: Function) -> Function:
+    def __repr__(self) -> str:
+        return "not given"
+
+
+NOT_GIVEN: Any = _NotGiven()
+
+
+def takes(kind: Any = None) -> Callable[[Function], Function]:
+    """Holds a verb to its keywords, with those of ``kind`` shown in its signature, where help and notebooks look.
+
+    A keyword that it does not know is refused. So is None where the default is ``NOT_GIVEN``: what decides how private
+    a release is, or what is looked at, is asked for or left out.
+    """
+
+    def checked(function: Function) -> Function:
         signature = inspect.signature(function)
         named = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-        known = {parameter.name for parameter in named}
+        have = {parameter.name for parameter in named}
         more = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=NOT_GIVEN, annotation=hint)
             for name, hint in _annotations(kind).items()
-            if name not in known
+            if name not in have
         ]
-        function.__signature__ = signature.replace(parameters=[*named, *more])  # type: ignore[attr-defined]
-        return function
+        everything = [*named, *more]
+        by_place = [p.name for p in named if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        by_name = [p.name for p in everything if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name != "self"]
+        never_none = {p.name for p in everything if p.default is NOT_GIVEN}
 
-    return shown
+        @functools.wraps(function)
+        def verb(*args: Any, **keywords: Any) -> Any:
+            for name in keywords:
+                if name not in by_name:
+                    raise _unknown(function, name, by_name)
+            for name, value in [*zip(by_place, args), *keywords.items()]:
+                if value is None and name in never_none:
+                    raise _is_none(name)
+            return function(*args, **keywords)
+
+        verb.__signature__ = signature.replace(parameters=everything)  # type: ignore[attr-defined]
+        return verb  # type: ignore[return-value]
+
+    return checked
 
 
 def _annotations(kind: Any) -> dict[str, Any]:
+    if kind is None:
+        return {}
     return dict(Criteria.__annotations__ if kind is Criteria else {**Criteria.__annotations__, **Request.__annotations__})
+
+
+def _unknown(function: Callable[..., Any], name: str, known: Sequence[str]) -> TypeError:
+    verb = function.__qualname__.removesuffix(".__init__")
+    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0)
+    there_are = f"; the nearest is '{nearest[0]}', of: {', '.join(known)}" if nearest else "; it takes none"
+    return TypeError(f"{verb}() got an unexpected keyword argument '{name}'{there_are}")
+
+
+def _is_none(name: str) -> Error:
+    if name == "offer":
+        return Error("there is no such offer", hint="answer.offers lists those that there are; None is none of them")
+    return Error(f"{name} is None", hint=f"give {name} a value, or leave it out")
 
 
 def wish(
@@ -82,7 +128,7 @@ def wish(
     """All of it in texts; ``known`` are the keywords that make sense here."""
     for name in asked:
         if name not in known:
-            raise TypeError(f"unexpected keyword argument '{name}'; there are: {', '.join(known)}")
+            raise TypeError(f"'{name}' cannot be asked for here; there are: {', '.join(known)}")
     given = {name: value for name, value in asked.items() if value is not None}
     return {
         "quasi_identifiers": None if quasi_identifiers is None else names(quasi_identifiers),
@@ -98,6 +144,8 @@ def wish(
 
 def names(value: str | Sequence[str] | Mapping[str, Any]) -> list[str]:
     """One name or several."""
+    if value is None:
+        raise TypeError("None is no name; give a name, or several, or leave them out")
     return [value] if isinstance(value, str) else [str(name) for name in value]
 
 

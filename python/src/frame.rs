@@ -1,6 +1,7 @@
 //! Data frames in and out through the Arrow PyCapsule interface, whoever made them and without copying.
 
 use std::ffi::CStr;
+use std::sync::Arc;
 
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
@@ -25,8 +26,11 @@ pub struct Frame {
 #[pymethods]
 impl Frame {
     /// Takes over what an object's `__arrow_c_stream__` streams; `name` is what errors call it.
+    ///
+    /// What was an index of pandas stays behind, but for levels that are `declared`.
     #[new]
-    fn new(py: Python<'_>, data: &Bound<'_, PyAny>, name: String) -> PyResult<Frame> {
+    #[pyo3(signature = (data, name, declared = Vec::new()))]
+    fn new(py: Python<'_>, data: &Bound<'_, PyAny>, name: String, declared: Vec<String>) -> PyResult<Frame> {
         let stream = data.call_method0("__arrow_c_stream__")?;
         let capsule = stream.cast::<PyCapsule>()?;
         let pointer = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
@@ -39,6 +43,12 @@ impl Frame {
         // Whoever streams may compute what it streams, and takes Python's lock where it needs it.
         let batches: Result<Vec<RecordBatch>, _> = py.detach(|| reader.collect());
         let batches = batches.map_err(wrong)?;
+        let index = source::pandas_index(&schema);
+        let is_column = |name: &String| !index.contains(name) || declared.contains(name);
+        let columns: Vec<usize> = (0..schema.fields().len()).filter(|&i| is_column(schema.field(i).name())).collect();
+        let schema = Arc::new(schema.project(&columns).map_err(wrong)?);
+        let project = |batch: RecordBatch| batch.project(&columns);
+        let batches: Vec<RecordBatch> = batches.into_iter().map(project).collect::<Result<_, _>>().map_err(wrong)?;
         Ok(Frame { inner: source::Frame { name, schema, batches: batches.into() } })
     }
 

@@ -12,7 +12,8 @@ use incrowd::table::{Cells, Domain, Encoder};
 use incrowd::verify::SuppressedAs;
 use incrowd::wire::{self, Certificate};
 use incrowd::{Error, ErrorKind, Result};
-use incrowd_workbench::commands::publish::{self, Files};
+use incrowd_workbench::account::Account;
+use incrowd_workbench::commands::publish::{self, Files, Published};
 use incrowd_workbench::commands::verify::{Checked, Question, judge_source};
 use incrowd_workbench::io_error;
 use incrowd_workbench::outside::outside;
@@ -23,7 +24,7 @@ use pyo3::types::PyCapsule;
 use serde_json::Value;
 
 use crate::frame::{Frame, stream};
-use crate::restore::restored;
+use crate::restore::{compact, restored};
 use crate::table::{Bargain, Known, Way};
 use crate::words::to_python;
 use crate::work::{QUIET, work};
@@ -35,6 +36,7 @@ pub struct Release {
     bargain: Bargain,
     frame: source::Frame,
     certificate: Certificate,
+    account: Account,
     report: String,
 }
 
@@ -43,7 +45,7 @@ pub fn publish(known: &Arc<Known>, bargain: Bargain) -> Result<Release> {
     let folder = tempfile::tempdir().map_err(|error| io_error(Path::new("temporary folder"), error))?;
     let path = folder.path().join("release.parquet");
     let files = publish::prepare(&known.project, &path, false)?;
-    let certificate = write(known, &bargain, &files, false)?;
+    let Published { certificate, account, .. } = write(known, &bargain, &files, false)?;
     let report = std::fs::read_to_string(&files.report).map_err(|error| io_error(&files.report, error))?;
     let read = Source::open(&path, &CsvOptions::default())?;
     let mut batches = Vec::new();
@@ -54,11 +56,11 @@ pub fn publish(known: &Arc<Known>, bargain: Bargain) -> Result<Release> {
         None => !certificate.quasi_identifiers.iter().any(|known| known == name),
     };
     let frame = restored(frame, known.project.frame.as_ref(), is_exact)?;
-    Ok(Release { known: known.clone(), bargain, frame, certificate, report })
+    Ok(Release { known: known.clone(), bargain, frame, certificate, account, report })
 }
 
 /// Publishes with certificate and report, or nothing.
-fn write(known: &Known, bargain: &Bargain, files: &Files, replace: bool) -> Result<Certificate> {
+fn write(known: &Known, bargain: &Bargain, files: &Files, replace: bool) -> Result<Published> {
     let (project, counted) = (&known.project, &bargain.ready.counted);
     let published = match (&bargain.way, bargain.agreed()) {
         (_, Some(agreed)) => publish::publish(project, counted, &agreed, files, replace, &QUIET)?,
@@ -78,7 +80,7 @@ fn write(known: &Known, bargain: &Bargain, files: &Files, replace: bool) -> Resu
         (Way::Global { .. }, None) => unreachable!("a scheme was agreed on"),
     };
     match published.holds {
-        true => Ok(published.certificate),
+        true => Ok(published),
         false => Err(Error::new(ErrorKind::Data, "the release does not keep its promise; nothing was written")
             .hint("this should not have happened: please report it")),
     }
@@ -89,6 +91,12 @@ impl Release {
     #[getter]
     fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &serde_json::to_value(&self.certificate).expect("a certificate is JSON"))
+    }
+
+    /// What the signer knows beside the certificate.
+    #[getter]
+    fn account<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.account.document())
     }
 
     #[getter]
@@ -128,17 +136,24 @@ impl Release {
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<(PathBuf, PathBuf, PathBuf)> {
         work(py, progress.as_ref(), || {
-            let files = publish::prepare(&self.known.project, &path, replace)?;
+            let mut files = publish::prepare(&self.known.project, &path, replace)?;
+            files.key = self.account.key.clone();
             write(&self.known, &self.bargain, &files, replace)?;
             Ok((files.release, files.certificate, files.report))
         })
     }
 
     /// The records of a frame in their order, each as the release publishes those like it, and empty where the
-    /// release has none like it.
-    #[pyo3(signature = (frame, progress = None))]
-    fn recode(&self, py: Python<'_>, frame: &Frame, progress: Option<Bound<'_, PyAny>>) -> PyResult<Frame> {
-        let inner = work(py, progress.as_ref(), || self.recoded(&frame.inner))?;
+    /// release has none like it. Of the `columns`, those that the release does not have stay as they are.
+    #[pyo3(signature = (frame, columns, progress = None))]
+    fn recode(
+        &self,
+        py: Python<'_>,
+        frame: &Frame,
+        columns: Vec<String>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Frame> {
+        let inner = work(py, progress.as_ref(), || self.recoded(&frame.inner, &columns))?;
         Ok(Frame { inner })
     }
 }
@@ -163,7 +178,7 @@ impl Release {
         Ok(Checked { judged, sensitive, claims, is_own: false, dealt }.document())
     }
 
-    fn recoded(&self, frame: &source::Frame) -> Result<source::Frame> {
+    fn recoded(&self, frame: &source::Frame, columns: &[String]) -> Result<source::Frame> {
         if self.bargain.agreed().is_none() {
             return Err(Error::new(
                 ErrorKind::Request,
@@ -172,11 +187,10 @@ impl Release {
             .hint("publish with method=\"global\""));
         }
         let source = Source::of_frame(frame)?;
-        self.certificate.columns.iter().try_for_each(|name| source.check_column(name))?;
+        columns.iter().chain(&self.certificate.columns).try_for_each(|name| source.check_column(name))?;
         let labels = self.labels_of_new(frame)?;
         let published = self.published()?;
         let missing = &self.known.project.missing;
-        let columns = &self.certificate.columns;
         let quasi_identifiers = &self.certificate.quasi_identifiers;
         let level = |name: &str| self.certificate.levels.get(name).and_then(Value::as_u64).unwrap_or(0);
         let mut batches = Vec::new();
@@ -185,7 +199,7 @@ impl Release {
             let column = |name: &str| batch.column_by_name(name).expect("columns were checked above");
             let mut keep = vec![true; batch.num_rows()];
             if missing.drop_records {
-                for name in columns {
+                for name in columns.iter().chain(&self.certificate.columns) {
                     missing.mark(name, column(name), &mut keep)?;
                 }
             }
@@ -209,16 +223,26 @@ impl Release {
                 let cells: Option<Vec<&str>> = texts.iter().map(|texts| texts[record]).collect();
                 keep[record] && cells.is_some_and(|cells| published.contains(&cells.join("\0")))
             };
-            let place = |record: usize| is_published(record).then_some(record as u64);
+            // In two steps, so that not even a place that is empty holds what a hidden record had.
+            let shown: Vec<u64> =
+                (0..batch.num_rows()).filter(|&record| is_published(record)).map(|r| r as u64).collect();
+            let mut n_before = 0;
+            let place = |record: usize| {
+                let is_next = shown.get(n_before as usize) == Some(&(record as u64));
+                n_before += u64::from(is_next);
+                is_next.then(|| n_before - 1)
+            };
             let places: UInt64Array = (0..batch.num_rows()).map(place).collect();
+            let shown = UInt64Array::from(shown);
             let wrong = |error: arrow_schema::ArrowError| Error::new(ErrorKind::Data, error.to_string());
+            let spread = |array: &ArrayRef| take(&compact(&take(array, &shown, None)?)?, &places, None);
             let array = |name: &String| -> Result<ArrayRef> {
                 match quasi_identifiers.iter().position(|known| known == name).filter(|_| level(name) > 0) {
                     Some(a) => {
                         let cell = |record: usize| places.is_valid(record).then(|| texts[a][record]).flatten();
                         Ok(Arc::new((0..batch.num_rows()).map(cell).collect::<StringArray>()))
                     }
-                    None => take(column(name), &places, None).map_err(wrong),
+                    None => spread(column(name)).map_err(wrong),
                 }
             };
             let arrays: Vec<ArrayRef> = columns.iter().map(array).collect::<Result<_>>()?;
@@ -228,9 +252,17 @@ impl Release {
             batches.push(RecordBatch::try_new(schema, arrays).map_err(wrong)?);
         }
         if batches.is_empty() {
-            fields = columns.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
+            let kind = |name: &str| frame.schema.field_with_name(name).expect("columns were checked above").data_type();
+            let kind = |name: &str| if level(name) > 0 { DataType::Utf8 } else { kind(name).clone() };
+            fields = columns.iter().map(|name| Field::new(name, kind(name), true)).collect();
         }
-        Ok(source::Frame { name: frame.name.clone(), schema: Arc::new(Schema::new(fields)), batches: batches.into() })
+        let schema = Arc::new(Schema::new(fields));
+        let made = source::Frame { name: frame.name.clone(), schema: schema.clone(), batches: batches.into() };
+        // Batches share one list of categories, in the order that it had.
+        let has_categories = |name: &str| {
+            schema.field_with_name(name).is_ok_and(|field| matches!(field.data_type(), DataType::Dictionary(..)))
+        };
+        restored(made, Some(frame), has_categories)
     }
 
     /// The combinations of quasi-identifiers that the release shows.

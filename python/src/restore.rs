@@ -6,8 +6,9 @@ use std::sync::Arc;
 use arrow_array::builder::{LargeStringBuilder, StringBuilder, StringViewBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, Date64Array, DictionaryArray, PrimitiveArray, UInt32Array};
+use arrow_array::{Array, ArrayRef, Date64Array, DictionaryArray, PrimitiveArray, UInt32Array, make_array};
 use arrow_schema::{DataType, Field, SchemaRef};
+use arrow_select::dictionary::garbage_collect_any_dictionary;
 use arrow_select::take::take;
 use incrowd::table::Cells;
 use incrowd::{Error, ErrorKind, Result};
@@ -57,6 +58,45 @@ pub fn restored(release: Frame, original: Option<&Frame>, is_exact: impl Fn(&str
     let batch = |columns: Vec<ArrayRef>| arrow_array::RecordBatch::try_new(schema.clone(), columns).map_err(wrong);
     let batches = columns.into_iter().map(batch).collect::<Result<Vec<_>>>()?;
     Ok(Frame { name: release.name, schema, batches: batches.into() })
+}
+
+/// An array that holds nothing but its values: texts that no view shows and categories that no record has are gone,
+/// also within lists and structs, and so are notes to fields, where polars lists all categories.
+pub fn compact(array: &ArrayRef) -> std::result::Result<ArrayRef, arrow_schema::ArrowError> {
+    Ok(match array.data_type() {
+        DataType::Utf8View => Arc::new(array.as_string_view().gc()),
+        DataType::BinaryView => Arc::new(array.as_binary_view().gc()),
+        DataType::Dictionary(..) => {
+            let used = garbage_collect_any_dictionary(array.as_any_dictionary())?;
+            let dictionary = used.as_any_dictionary();
+            dictionary.with_values(compact(dictionary.values())?)
+        }
+        kind if kind.is_nested() => {
+            let data = array.to_data();
+            let child = |data: &_| compact(&make_array(Clone::clone(data))).map(|child| child.to_data());
+            let children = data.child_data().iter().map(child).collect::<std::result::Result<_, _>>()?;
+            make_array(data.into_builder().data_type(without_notes(kind)).child_data(children).build()?)
+        }
+        _ => Arc::clone(array),
+    })
+}
+
+/// A nested type whose fields have names and types, and nothing else.
+fn without_notes(kind: &DataType) -> DataType {
+    let field = |field: &Field| {
+        let plain = Field::new(field.name(), without_notes(field.data_type()), field.is_nullable());
+        Arc::new(plain.with_dict_is_ordered(field.dict_is_ordered() == Some(true)))
+    };
+    match kind {
+        DataType::List(inner) => DataType::List(field(inner)),
+        DataType::LargeList(inner) => DataType::LargeList(field(inner)),
+        DataType::ListView(inner) => DataType::ListView(field(inner)),
+        DataType::LargeListView(inner) => DataType::LargeListView(field(inner)),
+        DataType::FixedSizeList(inner, length) => DataType::FixedSizeList(field(inner), *length),
+        DataType::Map(inner, is_sorted) => DataType::Map(field(inner), *is_sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(|inner| field(inner)).collect()),
+        other => other.clone(),
+    }
 }
 
 fn wrong(error: arrow_schema::ArrowError) -> Error {
@@ -132,7 +172,7 @@ fn dictionaries(name: &str, arrays: &[&ArrayRef], key: &DataType, originals: &[&
     let parts: Vec<&dyn Array> = parts.iter().map(|part| part.as_ref()).collect();
     let values = match parts.is_empty() {
         true => return Ok(Vec::new()),
-        false => arrow_select::concat::concat(&parts).map_err(wrong)?,
+        false => compact(&arrow_select::concat::concat(&parts).map_err(wrong)?).map_err(wrong)?,
     };
     let array = |array: &&ArrayRef| {
         let cells = Cells::new(name, array)?;

@@ -17,7 +17,7 @@ use incrowd_workbench::commands::publish::{Agreed, offer_of_levels};
 use incrowd_workbench::commands::{annotate, compare, count, hierarchy, profile, publish, risk};
 use incrowd_workbench::count::{Choice, Counted, count as count_records};
 use incrowd_workbench::local::Local;
-use incrowd_workbench::per_record::PerRecordArgs;
+use incrowd_workbench::per_record::{PER_RECORD, PerRecordArgs};
 use incrowd_workbench::project::{Project, parse};
 use incrowd_workbench::source::Source;
 use incrowd_workbench::wishes::{Privacy, RequestArgs, with_levels};
@@ -333,6 +333,9 @@ impl Table {
             let args = options.args();
             let flags = wish.project_args();
             let privacy = flags.no_privacy(project, &QUIET)?;
+            if !project.request.criteria.is_empty() {
+                QUIET.note(format!("the criteria in [request] of the project are not promised by {PER_RECORD}"));
+            }
             let counted = Arc::new(args.count(project, flags.choice(&privacy), &QUIET)?);
             let ready = Ready {
                 quasi_identifiers: wish.quasi_identifiers.clone(),
@@ -359,7 +362,7 @@ impl Table {
         let document = work(py, progress.as_ref(), || {
             let privacy = wish.project_args().no_privacy(project, &QUIET)?;
             let choice = wish.project_args().choice(&privacy);
-            let with_population = project.population.is_some();
+            let with_population = project.population.is_some() || project.population_frame.is_some();
             let counted = count_records(project, &Choice { with_population, ..choice }, &QUIET)?;
             risk::document(&counted.counts, threshold, sampled)
         })?;

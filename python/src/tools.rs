@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::frame::Frame;
 use crate::wish::criteria_args;
 use crate::words::{raised, to_python};
-use crate::work::{QUIET, work};
+use crate::work::{QUIET, is_forked, work};
 
 fn separator(text: Option<&str>) -> PyResult<Option<u8>> {
     let wrong = |what: String| raised(&Error::new(ErrorKind::Request, format!("delimiter {what}")));
@@ -238,6 +238,11 @@ pub fn serve(
         memory: None,
         open,
     };
+    if is_forked() {
+        let message = "the page cannot be served by a process that was forked from one that has worked";
+        let hint = "start it by itself: multiprocessing.get_context(\"spawn\").Process(target=incrowd.serve)";
+        return Err(raised(&Error::new(ErrorKind::Request, message).hint(hint)));
+    }
     let talk = Talk { is_json: false, is_quiet: false };
     py.detach(|| page::run(&args, &talk)).map(|_| ()).map_err(|error| raised(&error))
 }

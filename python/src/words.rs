@@ -46,6 +46,11 @@ pub fn bug() -> PyErr {
     raise("bug", "this should not have happened", None, Some("please report it"))
 }
 
+/// Says something worth knowing that is not the result, as a warning; an error where the user made warnings errors.
+pub fn tell(py: Python<'_>, note: &str) -> PyResult<()> {
+    py.import("incrowd._error")?.getattr("tell")?.call1((note,)).map(|_| ())
+}
+
 fn raise(kind: &str, message: &str, position: Option<&str>, hint: Option<&str>) -> PyErr {
     Python::attach(|py| {
         let made = py

@@ -1,17 +1,18 @@
-//! Long work: without Python's lock, watched by a progress bar, and ended by Ctrl-C.
+//! Long work: without Python's lock, watched by a progress bar, ended by Ctrl-C, and possible after a fork.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use incrowd::Result;
+use incrowd::{Error, ErrorKind, Result};
 use incrowd_workbench::talk::{Talk, Watch};
 use pyo3::prelude::*;
 
-use crate::words::{bug, raised};
+use crate::words::{bug, raised, tell};
 
-/// Python shows what there is to show.
+/// Python shows what there is to show: progress as a bar, notes as warnings.
 pub const QUIET: Talk = Talk { is_json: false, is_quiet: true };
 
 /// How often signals are looked at and the bar is moved.
@@ -21,6 +22,7 @@ const STEP: Duration = Duration::from_millis(50);
 ///
 /// `progress` is called with what is being done, how much is done, and of how much; nothing of it where the work is
 /// over before the first look. Where it or a signal handler raises, the work is stopped and the exception goes on.
+/// What the command line would print as notes becomes warnings.
 pub fn work<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
@@ -33,7 +35,7 @@ pub fn work<T: Send>(
             let (tell, ended) = channel::<()>();
             let of_worker = watch.clone();
             let worker = scope.spawn(move || {
-                let done = catch_unwind(AssertUnwindSafe(|| of_worker.over(job)));
+                let done = catch_unwind(AssertUnwindSafe(|| on_threads_of_this_process(|| of_worker.over(job))));
                 drop(tell);
                 done
             });
@@ -49,11 +51,37 @@ pub fn work<T: Send>(
             (worker.join(), raised_meanwhile)
         })
     });
+    let told = watch.notes().iter().try_for_each(|note| tell(py, note));
     match (raised_meanwhile, done) {
         (Some(error), _) => Err(error),
-        (None, Ok(Ok(done))) => done.map_err(|error| raised(&error)),
+        (None, Ok(Ok(done))) => {
+            let done = done.map_err(|error| raised(&error))?;
+            // Where warnings are errors, whoever asked wants no result.
+            told.map(|()| done)
+        }
         (None, _) => Err(bug()),
     }
+}
+
+/// The process whose threads share the work of many small tasks; 0 before there are any.
+static HAS_THREADS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether this process was forked from one that had started threads: they stayed there, and waiting for them would
+/// never end.
+pub fn is_forked() -> bool {
+    let here = std::process::id();
+    let first = HAS_THREADS.compare_exchange(0, here, Ordering::SeqCst, Ordering::SeqCst);
+    first.is_err_and(|started_by| started_by != here)
+}
+
+/// Works with the threads that are there, or in a forked process with threads of its own for this piece of work.
+fn on_threads_of_this_process<T: Send>(job: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    if !is_forked() {
+        return job();
+    }
+    let pool = rayon::ThreadPoolBuilder::new().build();
+    let pool = pool.map_err(|error| Error::new(ErrorKind::Io, format!("could not start threads: {error}")))?;
+    pool.install(job)
 }
 
 fn look(watch: &Watch, progress: Option<&Py<PyAny>>) -> PyResult<()> {

@@ -62,8 +62,8 @@ def test_records_one_by_one_as_on_the_command_line(program, tmp_path):
     table = ic.Table(patients(), **roles())
     release = table.publish(method="per-record", utility_at_least=0.5, weights_seed=3)
     assert len(release) == 400 and release.verify().holds
-    facts = release.certificate.per_record
-    assert "not k-anonymous" in facts["statement"] and release.certificate.criteria == {}
+    facts = release.account.per_record
+    assert "not k-anonymous" in release.certificate.per_record["statement"] and release.certificate.criteria == {}
     assert facts["utility"]["least"] >= facts["greatest_utility"] / 2
     assert "No k is promised" in release.report
     release.write(tmp_path / "python.csv")
@@ -71,7 +71,7 @@ def test_records_one_by_one_as_on_the_command_line(program, tmp_path):
     assert found.returncode == 0, found.stdout + found.stderr
     grouped = table.publish(method="per-record", utility_at_least="50%", also_k=5)
     assert grouped.certificate.criteria["k"]["promised"] == 5 and grouped.verify().holds
-    least = table.publish(method="per-record", risk="identity", risk_at_most=0.2).certificate.per_record
+    least = table.publish(method="per-record", risk="identity", risk_at_most=0.2).account.per_record
     assert least["risk"]["greatest"] <= 0.2
     with pytest.raises(ic.Error, match="no record has as much utility"):
         table.publish(method="per-record", utility_at_least=99)

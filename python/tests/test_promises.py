@@ -214,3 +214,25 @@ def test_a_frame_that_changes_under_way_is_noticed():
             table.publish(answer)
     else:
         assert table.publish(answer).verify().holds
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_what_is_written_is_what_was_made(tmp_path, kind):
+    path = tmp_path / f"people.{kind}"
+    frame = pd.DataFrame({"age": [30] * 5 + [40] * 5, "pay": range(10)})
+    save = lambda: frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)  # noqa: E731
+    save()
+    made = ic.Table(path, ["age"], other="pay").publish(k=5)
+    assert made.write(tmp_path / "out.csv").exists()
+    frame["pay"] += 100
+    save()
+    with pytest.raises(ic.Error, match="have changed") as raised:
+        made.write(tmp_path / "other.csv")
+    assert raised.value.hint and not list(tmp_path.glob("other*"))
+
+
+def test_keep_is_all_columns_or_one_and_never_a_guess():
+    data = {"keep": [1, 1], "a": [2, 2], "ssn": [3, 3]}
+    with pytest.raises(ic.Error, match="all columns"):
+        ic.Table(data, ["a"], other="keep")
+    assert ic.Table(data, ["a"], other=["keep"]).publish(k=2).columns == ["keep", "a"]

@@ -8,12 +8,12 @@ use std::path::Path;
 use hmac::{Hmac, Mac};
 use incrowd::wire::{Certificate, Claim, FileHash, PerRecordOutcome, Search};
 use incrowd::{Error, ErrorKind, Result};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use sha2::Sha256;
 
 use crate::count::Counted;
 use crate::digest::{hex, sha256_of};
-use crate::project::Project;
+use crate::project::{Project, shown_name};
 
 /// What the signer knows about a release beside its certificate.
 #[derive(Clone, Debug)]
@@ -32,6 +32,20 @@ pub struct Account {
     pub per_record: Option<PerRecordOutcome>,
 }
 
+impl Account {
+    /// All of it, for programs.
+    pub fn document(&self) -> Value {
+        json!({
+            "key": self.key.to_text(),
+            "files": self.files,
+            "loss": self.loss,
+            "search": self.search,
+            "criteria": self.criteria,
+            "per_record": self.per_record,
+        })
+    }
+}
+
 /// The files that a release was made from, by name and hash.
 pub struct SourceFiles {
     pub input: Vec<FileHash>,
@@ -45,7 +59,7 @@ impl SourceFiles {
         let plain = |name: String, sha256: String| FileHash { name, sha256, ..FileHash::default() };
         let input = counted.source.files().into_iter().map(file_name).zip(counted.source.sha256()?);
         let hierarchies = counted.quasi_identifiers.iter().map(|attribute| match &attribute.hierarchy_file {
-            Some((name, text)) => plain(project.name_within(name), sha256_of(text.as_bytes())),
+            Some((name, text)) => plain(shown_name(&project.folder, name), sha256_of(text.as_bytes())),
             None => {
                 let text = &attribute.hierarchy_text;
                 plain(format!("{}: {text}", attribute.name), sha256_of(text.as_bytes()))

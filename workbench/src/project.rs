@@ -1,6 +1,6 @@
 //! The project file: a folder with an `incrowd.toml` that says what the data are and what is wished for.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use incrowd::error::unknown;
 use incrowd::hierarchy::{DateUnit, LabelTable, Side};
@@ -101,12 +101,13 @@ impl Project {
         parse(&text, &folder, &file).map_err(|error| error.or_at(file.display().to_string()))
     }
 
-    /// Opens the data that the project names.
+    /// Opens the data that the project names; an index of pandas takes part where it is one of the attributes.
     pub fn source(&self) -> Result<Source> {
-        match &self.frame {
+        let source = match &self.frame {
             Some(frame) => Source::of_frame(frame),
             None => Source::open(&self.folder.join(&self.data), &self.csv),
-        }
+        };
+        Ok(source?.without_index(|name| self.attributes.iter().any(|attribute| attribute.name == name)))
     }
 
     /// Opens the population that the data are a sample of, if there is one.
@@ -128,23 +129,6 @@ impl Project {
         check_not_among(path, &sources)
     }
 
-    /// A file as it may be named to others: relative to the project, or by its name alone where it is elsewhere.
-    pub fn name_within(&self, name: &str) -> String {
-        let path = Path::new(name);
-        let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        let full = absolute(&self.folder.join(path));
-        let folder = absolute(if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder });
-        let within = match path.is_absolute() {
-            true => full.strip_prefix(&folder).ok().map(Path::to_path_buf),
-            false => Some(path.to_path_buf()),
-        };
-        let leaves = |path: &Path| path.components().any(|part| matches!(part, std::path::Component::ParentDir));
-        match within.filter(|path| !leaves(path)) {
-            Some(path) => path.to_string_lossy().into_owned(),
-            None => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        }
-    }
-
     pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Attribute> {
         self.attributes.iter().filter(move |attribute| attribute.role == role)
     }
@@ -154,6 +138,17 @@ impl Project {
             let names: Vec<&str> = self.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
             unknown(ErrorKind::Request, "attribute", name, &names)
         })
+    }
+}
+
+/// What others are told of a file that a project names: where it is within the project's folder, or its bare name, for a
+/// path tells about the machine.
+pub fn shown_name(folder: &Path, name: &str) -> String {
+    let path = Path::new(name);
+    let within = if path.is_absolute() { path.strip_prefix(folder).unwrap_or(path) } else { path };
+    match within.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+        true => within.display().to_string(),
+        false => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
     }
 }
 

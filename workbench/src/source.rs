@@ -15,6 +15,7 @@ use incrowd::table::Cells;
 use incrowd::{Error, ErrorKind, Result};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::digest::{Hashing, Stamp, changed, hex, sha256};
@@ -132,10 +133,10 @@ impl Source {
     }
 
     fn sha256_of_part(&self, part: usize) -> Result<String> {
-        if let Some(known) = self.hashes[part].get() {
-            return Ok(known.clone());
-        }
+        let known = self.hashes[part].get();
         match &self.parts[part] {
+            // Whoever holds a frame may have written to it; files are looked at whenever they are read.
+            Part::Csv { .. } | Part::Parquet { .. } if known.is_some() => {}
             Part::Csv { path, .. } => {
                 let mut file = Hashing::new(open_file(path)?);
                 std::io::copy(&mut file, &mut std::io::sink()).map_err(|error| crate::io_error(path, error))?;
@@ -181,6 +182,19 @@ impl Source {
         })?;
         let hasher = writer.into_inner().map_err(|_| Error::new(ErrorKind::Io, "could not be hashed"))?;
         Ok(hex(&hasher.finalize()))
+    }
+
+    /// The same without what pandas wrote down as an index, but for those levels that are declared: in pandas an index
+    /// is no column, so that nobody means it who speaks of all columns.
+    pub fn without_index(mut self, is_declared: impl Fn(&str) -> bool) -> Source {
+        // A line of CSV has the fields that it has.
+        let index = if self.is_text() { Vec::new() } else { pandas_index(&self.schema) };
+        let is_column = |field: &&Arc<Field>| !index.contains(field.name()) || is_declared(field.name());
+        if !index.is_empty() {
+            let fields: Vec<Arc<Field>> = self.schema.fields().iter().filter(is_column).cloned().collect();
+            self.schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
+        }
+        self
     }
 
     /// The columns as they are read; texts of Parquet files come as dictionaries.
@@ -325,6 +339,20 @@ fn n_bytes_of(batch: &RecordBatch, n_records: usize) -> u64 {
 
 fn names(schema: &Schema) -> Vec<String> {
     schema.fields().iter().map(|field| field.name().clone()).collect()
+}
+
+/// The columns of a table that were an index of a pandas frame: as its metadata say, or by the name that pandas gives
+/// to an index without one.
+pub fn pandas_index(schema: &Schema) -> Vec<String> {
+    let words = schema.metadata().get("pandas").and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let levels = words.as_ref().and_then(|words| words["index_columns"].as_array()).into_iter().flatten();
+    // A plain range is described, and is no column.
+    let stored: Vec<&str> = levels.filter_map(Value::as_str).collect();
+    let is_nameless = |name: &str| {
+        let number = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
+        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    names(schema).into_iter().filter(|name| stored.contains(&name.as_str()) || is_nameless(name)).collect()
 }
 
 fn check_names(schema: &Schema, path: &Path) -> Result<()> {

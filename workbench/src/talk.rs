@@ -47,8 +47,9 @@ impl Talk {
         }
     }
 
-    /// Something worth knowing that is not the result.
+    /// Something worth knowing that is not the result; whoever watches hears it too, however quiet this is.
     pub fn note(&self, line: impl Display) {
+        WATCH.with_borrow(|watch| watch.iter().for_each(|watch| watch.hear(&line)));
         if !self.is_quiet {
             to_stderr(line);
         }
@@ -86,6 +87,7 @@ thread_local! {
 #[derive(Default)]
 pub struct Watch {
     bar: Mutex<Option<ProgressBar>>,
+    notes: Mutex<Vec<String>>,
     is_stopped: AtomicBool,
 }
 
@@ -115,6 +117,11 @@ impl Watch {
         })
     }
 
+    /// What was worth knowing up to now, each thing once.
+    pub fn notes(&self) -> Vec<String> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Asks the work to end as soon as it can.
     pub fn stop(&self) {
         self.is_stopped.store(true, Ordering::SeqCst);
@@ -125,6 +132,13 @@ impl Watch {
 
     pub fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::SeqCst)
+    }
+
+    fn hear(&self, line: &impl Display) {
+        let (line, mut notes) = (line.to_string(), self.notes.lock().unwrap_or_else(PoisonError::into_inner));
+        if !notes.contains(&line) {
+            notes.push(line);
+        }
     }
 
     fn show(&self, bar: &ProgressBar) {

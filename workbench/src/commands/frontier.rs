@@ -307,6 +307,7 @@ impl View<'_> {
             "criteria": wire::criteria(&privacy.criteria, &privacy.sensitive),
             "max_suppressed": n_suppressed_max,
             "n_records": self.lattice.n_records(),
+            "n_dropped": self.lattice.n_dropped(),
             "n_schemes": self.lattice.n_schemes(),
             "n_annotated": self.lattice.schemes().len(),
             "bargains": self.bargains.iter().map(bargain).collect::<Vec<_>>(),

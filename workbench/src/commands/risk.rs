@@ -134,6 +134,7 @@ impl Found {
         };
         json!({
             "n_records": found.n_records,
+            "n_dropped": counts.n_dropped(),
             "n_groups": found.n_groups,
             "threshold": threshold,
             "prosecutor": view(&found.prosecutor),
