@@ -163,7 +163,7 @@ impl Table {
     ) -> PyResult<Bound<'py, PyAny>> {
         let known = &self.known;
         let document = work(py, progress.as_ref(), || {
-            let privacy = wish.project_args().no_privacy(&known.project, &QUIET)?;
+            let privacy = wish.project_args().no_privacy(&known.project)?;
             Ok(count::document(&known.ready(&wish, &privacy, None)?.counted))
         })?;
         to_python(py, &document)
@@ -307,6 +307,7 @@ impl Table {
                 time: incrowd_workbench::extent::TIME.into(),
                 output: None,
                 force: false,
+                key: None,
             };
             let unknown = || Error::new(ErrorKind::Request, "is no local method").at(args.method.clone());
             let local = publish::local(&args, project, &QUIET)?.ok_or_else(unknown)?;
@@ -332,7 +333,7 @@ impl Table {
         work(py, progress.as_ref(), || {
             let args = options.args();
             let flags = wish.project_args();
-            let privacy = flags.no_privacy(project, &QUIET)?;
+            let privacy = flags.no_privacy(project)?;
             if !project.request.criteria.is_empty() {
                 QUIET.note(format!("the criteria in [request] of the project are not promised by {PER_RECORD}"));
             }
@@ -360,7 +361,7 @@ impl Table {
     ) -> PyResult<Bound<'py, PyAny>> {
         let project = &self.known.project;
         let document = work(py, progress.as_ref(), || {
-            let privacy = wish.project_args().no_privacy(project, &QUIET)?;
+            let privacy = wish.project_args().no_privacy(project)?;
             let choice = wish.project_args().choice(&privacy);
             let with_population = project.population.is_some() || project.population_frame.is_some();
             let counted = count_records(project, &Choice { with_population, ..choice }, &QUIET)?;

@@ -47,7 +47,7 @@ impl Wish {
 
     /// The privacy that is asked for, here or by the project's standing wish.
     pub fn privacy(&self, project: &Project) -> Result<Privacy> {
-        criteria_args(&self.criteria)?.resolve(project, self.sensitive.as_deref(), &QUIET)
+        criteria_args(&self.criteria)?.resolve(project, self.sensitive.as_deref())
     }
 
     pub fn best_by(&self, project: &Project) -> Result<Ranking> {

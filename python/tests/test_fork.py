@@ -43,6 +43,11 @@ def forked(work):
         child.join()
 
 
+def said(release):
+    """The certificate without the marks of files, whose key is another one each time."""
+    return {**release.certificate.to_dict(), "input": None, "hierarchies": None}
+
+
 TABLE = table()
 ASKED = {"k": 5, "max_suppressed": 0.2}
 VERBS = {
@@ -53,13 +58,13 @@ VERBS = {
     "annotate with t": lambda table: table.annotate(t=0.3).n_schemes,
     "negotiate": lambda table: table.negotiate(**ASKED),
     "frontier": lambda table: table.frontier(max_suppressed=0.2),
-    "publish": lambda table: table.publish(**ASKED).certificate,
-    "levels": lambda table: table.publish(levels={"age": 3, "zip": 3, "seen": 2, "town": 1}, k=2).certificate,
-    "top-down": lambda table: table.publish(method="top-down", k=5).certificate,
-    "bottom-up": lambda table: table.publish(method="bottom-up", k=5).certificate,
-    "mondrian": lambda table: table.publish(method="mondrian", k=5).certificate,
-    "deal": lambda table: table.publish(method="deal", k=5).certificate,
-    "per-record": lambda table: table.publish(method="per-record", utility_at_least=0.5).certificate,
+    "publish": lambda table: said(table.publish(**ASKED)),
+    "levels": lambda table: said(table.publish(levels={"age": 3, "zip": 3, "seen": 2, "town": 1}, k=2)),
+    "top-down": lambda table: said(table.publish(method="top-down", k=5)),
+    "bottom-up": lambda table: said(table.publish(method="bottom-up", k=5)),
+    "mondrian": lambda table: said(table.publish(method="mondrian", k=5)),
+    "deal": lambda table: said(table.publish(method="deal", k=5)),
+    "per-record": lambda table: said(table.publish(method="per-record", utility_at_least=0.5)),
     "verify": lambda table: table.publish(**ASKED).verify(),
     "risk": lambda table: table.risk(),
     "compare": lambda table: [row.loss for row in table.compare(5, methods=["top-down", "global:ncp"], queries=10)],
@@ -78,10 +83,10 @@ def test_every_verb_works_after_a_fork(name):
 
 def test_what_the_parent_knows_the_child_can_publish():
     answer = TABLE.negotiate(**ASKED)
-    release = TABLE.publish(answer)
-    assert forked(lambda: TABLE.publish(answer).certificate) == release.certificate
-    assert forked(lambda: forked(lambda: TABLE.publish(answer).certificate)) == release.certificate, "and its child"
-    assert TABLE.publish(answer).certificate == release.certificate, "and the parent as before"
+    release = said(TABLE.publish(answer))
+    assert forked(lambda: said(TABLE.publish(answer))) == release
+    assert forked(lambda: forked(lambda: said(TABLE.publish(answer)))) == release, "and its child"
+    assert said(TABLE.publish(answer)) == release, "and the parent as before"
 
 
 def k_of(k):

@@ -109,7 +109,7 @@ def test_one_record_is_one():
 
 @pytest.mark.parametrize("verb, words", [
     ("count", ["count"]),
-    ("negotiate", ["negotiate", "--k", "1"]),
+    ("negotiate", ["negotiate", "--k", "2"]),
     ("top-down", ["publish", "--method", "top-down", "--max-suppressed", "5", "--k", "2"]),
     ("per-record", ["publish", "--method", "per-record", "--utility-at-least", "20%"]),
     ("k-map", ["negotiate", "--k-map", "2"]),
@@ -144,7 +144,7 @@ def test_python_tells_what_the_command_line_tells(verb, words, program, tmp_path
     assert theirs.returncode in (0, 1) and json.loads(theirs.stdout), theirs.stderr
     ours = {
         "count": lambda table: table.count(),
-        "negotiate": lambda table: table.negotiate(k=1),
+        "negotiate": lambda table: table.negotiate(k=2),
         "top-down": lambda table: table.publish(method="top-down", k=2, max_suppressed=5),
         "per-record": lambda table: table.publish(method="per-record", utility_at_least=0.2),
         "k-map": lambda table: table.negotiate(k_map=2),

@@ -518,3 +518,31 @@ fn numbers(value: &Value, key: &str) -> Result<Vec<f64>> {
     let numbers: Option<Vec<f64>> = list.iter().map(number).collect();
     numbers.ok_or_else(|| wrong(format!("{key} must be a list of numbers")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_are_told_no_path_that_leads_to_the_project() {
+        let cases = [
+            ("age.csv", "age.csv"),
+            ("hierarchies/age.csv", "hierarchies/age.csv"),
+            ("./hierarchies/age.csv", "./hierarchies/age.csv"),
+            ("../age.csv", "age.csv"),
+            ("hierarchies/../../secret/age.csv", "age.csv"),
+            ("/home/me/study/age.csv", "age.csv"),
+            ("/home/me/study/hierarchies/age.csv", "hierarchies/age.csv"),
+            ("/home/me/study/../other/age.csv", "age.csv"),
+            ("/elsewhere/age.csv", "age.csv"),
+            ("hierarchy of 'age'", "hierarchy of 'age'"),
+        ];
+        for (name, shown) in cases {
+            assert_eq!(shown_name(Path::new("/home/me/study"), name), shown);
+        }
+        for folder in ["", ".", "/"] {
+            assert!(!shown_name(Path::new(folder), "/home/me/age.csv").starts_with('/'), "{folder}");
+        }
+        assert_eq!(shown_name(Path::new(""), "/home/me/age.csv"), "age.csv");
+    }
+}

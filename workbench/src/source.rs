@@ -742,4 +742,26 @@ mod tests {
         std::fs::write(&path, content[0]).expect("written");
         read().expect("the same content again");
     }
+
+    #[test]
+    fn an_index_of_pandas_is_a_column_only_where_it_is_declared() {
+        let metadata = |words: &str| std::collections::HashMap::from([("pandas".to_string(), words.to_string())]);
+        let named = |words: &str, names: &[&str]| {
+            let fields: Vec<Field> = names.iter().map(|name| Field::new(*name, DataType::Int64, true)).collect();
+            pandas_index(&Schema::new_with_metadata(fields, metadata(words)))
+        };
+        let names = ["a", "ssn", "__index_level_0__", "__index_level_12__", "__index_level_x__", "__index_level___"];
+        let nameless = ["__index_level_0__", "__index_level_12__"];
+        assert_eq!(named("{\"index_columns\": [\"ssn\", {\"kind\": \"range\"}, \"gone\"]}", &names)[0], "ssn");
+        for words in ["", "{", "[]", "{}", "{\"index_columns\": 3}"] {
+            assert_eq!(named(words, &names), nameless, "{words}");
+        }
+        let mut frame = frame(3);
+        let with_index = frame.schema.as_ref().clone().with_metadata(metadata("{\"index_columns\": [\"s\"]}"));
+        frame.schema = Arc::new(with_index);
+        let columns = |is_declared: bool| {
+            Source::of_frame(&frame).expect("a frame").without_index(|_| is_declared).column_names()
+        };
+        assert_eq!((columns(false), columns(true)), (vec!["n".to_string()], vec!["n".to_string(), "s".to_string()]));
+    }
 }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use incrowd::criterion::ONE;
 use incrowd::error::unknown;
 use incrowd::lattice::Effort;
-use incrowd::negotiate::check_promise;
 use incrowd::partial::{Selection, n_selected};
 use incrowd::scheme::n_schemes;
 use incrowd::update::{is_worthwhile, updated};
@@ -115,9 +114,9 @@ impl ProjectArgs {
     }
 
     /// No privacy yet, and the sensitive attribute that the project or the flags name.
-    pub fn no_privacy(&self, project: &Project, talk: &Talk) -> Result<Privacy> {
+    pub fn no_privacy(&self, project: &Project) -> Result<Privacy> {
         let none = Project { request: Default::default(), ..project.clone() };
-        CriteriaArgs::default().resolve(&none, self.sensitive.as_deref(), talk)
+        CriteriaArgs::default().resolve(&none, self.sensitive.as_deref())
     }
 
     pub fn open(&self) -> Result<Project> {
@@ -232,7 +231,7 @@ impl CriteriaArgs {
     /// The flags, and where one is not given the project's standing wish for it.
     ///
     /// `sensitive` is the attribute of criteria that name none, where the project has several.
-    pub fn resolve(&self, project: &Project, sensitive: Option<&str>, talk: &Talk) -> Result<Privacy> {
+    pub fn resolve(&self, project: &Project, sensitive: Option<&str>) -> Result<Privacy> {
         let given = self.texts();
         let standing = project.request.criteria.iter();
         let standing = standing.filter(|text| given.iter().all(|given| given.name != text.name));
@@ -249,9 +248,6 @@ impl CriteriaArgs {
             true => error.hint("give one attribute role = \"sensitive\" in incrowd.toml"),
             false => error,
         })?;
-        if let Err(error) = check_promise(&privacy.criteria) {
-            talk.note(error.message());
-        }
         Ok(privacy)
     }
 }

@@ -67,7 +67,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         return update(args, talk);
     }
     let project = args.project.open()?;
-    let privacy = args.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
+    let privacy = args.criteria.resolve(&project, args.project.sensitive.as_deref())?;
     if let Some(path) = &args.output {
         check_place(path, &project, args.force)?;
     }
@@ -207,7 +207,7 @@ fn update(args: &Args, talk: &Talk) -> Result<Exit> {
     check_not_among(output, &others)?;
     let names = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute().to_string()).collect();
     // Whatever can be wrong is wrong before anything is written.
-    let criteria = criteria_to_show(args, &project, &lattice, talk)?;
+    let criteria = criteria_to_show(args, &project, &lattice)?;
     let choice = Choice {
         quasi_identifiers: Some(names),
         sensitive: Some(wire::sensitive_names(&lattice)),
@@ -264,10 +264,10 @@ fn update(args: &Args, talk: &Talk) -> Result<Exit> {
 
 /// The criteria that a lattice is shown with: those of the flags, which it has measured; or of the project's standing ones
 /// those that it has.
-fn criteria_to_show(args: &Args, project: &Project, lattice: &Lattice, talk: &Talk) -> Result<Criteria> {
+fn criteria_to_show(args: &Args, project: &Project, lattice: &Lattice) -> Result<Criteria> {
     let at = |error: Error| error.at(args.project.project.display().to_string());
     let known = wire::sensitive_names(lattice);
-    let privacy = args.criteria.resolve(project, args.project.sensitive.as_deref(), talk)?;
+    let privacy = args.criteria.resolve(project, args.project.sensitive.as_deref())?;
     let is_asked = !args.criteria.texts().is_empty();
     if let Some(name) = privacy.sensitive.iter().find(|name| !known.contains(name)) {
         return match is_asked {

@@ -112,7 +112,7 @@ pub fn document(args: &Args, project: &Project, talk: &Talk) -> Result<Value> {
 /// Lets all contenders try, and shows what came of it.
 fn with_view<T>(args: &Args, project: &Project, talk: &Talk, show: impl FnOnce(&View) -> Result<T>) -> Result<T> {
     let mut contenders = contenders(args)?;
-    let (privacy, mut ks) = privacy(args, project, talk)?;
+    let (privacy, mut ks) = privacy(args, project)?;
     if args.methods.is_none() {
         contenders.retain(|contender| contender.is_possible(!privacy.sensitive.is_empty()));
     }
@@ -190,9 +190,9 @@ fn contenders(args: &Args) -> Result<Vec<Contender>> {
 }
 
 /// The criteria beside k, and the values of k.
-fn privacy(args: &Args, project: &Project, talk: &Talk) -> Result<(Privacy, Vec<u64>)> {
+fn privacy(args: &Args, project: &Project) -> Result<(Privacy, Vec<u64>)> {
     let flags = CriteriaArgs { l: args.l.clone(), ..CriteriaArgs::default() };
-    let privacy = flags.resolve(project, args.project.sensitive.as_deref(), talk)?;
+    let privacy = flags.resolve(project, args.project.sensitive.as_deref())?;
     let mut ks = match (&args.k[..], privacy.criteria.value(Measure::Size)) {
         ([], _) if args.output.is_some() => KS.to_vec(),
         ([], Some(k)) => vec![k],

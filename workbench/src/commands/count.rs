@@ -22,7 +22,7 @@ pub struct Args {
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let project = args.project.open()?;
-    let counted = args.project.count(&project, &args.project.no_privacy(&project, talk)?, talk)?;
+    let counted = args.project.count(&project, &args.project.no_privacy(&project)?, talk)?;
     let counts = &counted.counts;
     let n_schemes = n_schemes(&counted.hierarchies);
     let n_unique = n_unique(&counted);

@@ -76,7 +76,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
             .hint("leave out --on-demand, or take --partial 5%"));
     }
     let ranking = Ranking::parse(&args.best_by)?;
-    let privacy = args.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
+    let privacy = args.criteria.resolve(&project, args.project.sensitive.as_deref())?;
     let (measure, privacy) = varied(&args.over, &args.criteria, privacy)?;
     let wish = RequestArgs {
         max_suppressed: Some(args.max_suppressed.clone()),

@@ -95,7 +95,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
             .at(path.display().to_string())
             .hint("name a file that ends in .html or .svg"));
     }
-    let privacy = args.project.no_privacy(&project, talk)?;
+    let privacy = args.project.no_privacy(&project)?;
     let counted = args.per_record.count(&project, args.project.choice(&privacy), talk)?;
     let lines = constraint_lines(args, &counted)?;
     let places = args.project.on_threads(|| places(args, &methods, &counted, talk))??;

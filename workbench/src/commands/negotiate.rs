@@ -63,7 +63,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         return Err(not_extended_is_about_partial_lattices());
     }
     let project = args.project.open()?;
-    let privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
+    let privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref())?;
     check_promise(&privacy.criteria)?;
     let best_by = args.request.best_by(&project)?;
     if let Some(path) = &args.lattice {

@@ -181,7 +181,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         return Err(Error::new(ErrorKind::Request, format!("{flag} is about records that are generalized one by one"))
             .hint(format!("leave it out, or take --method {PER_RECORD}")));
     }
-    let mut privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref(), talk)?;
+    let mut privacy = args.request.criteria.resolve(&project, args.project.sensitive.as_deref())?;
     check_promise(&privacy.criteria)?;
     args.request.best_by(&project)?;
     let local = local(args, &project, talk)?;
@@ -232,7 +232,7 @@ fn run_per_record(args: &Args, project: &Project, files: &Files, talk: &Talk) ->
         return Err(Error::new(ErrorKind::Request, format!("{flag} cannot be had with --method {PER_RECORD}"))
             .hint("it looks at one record at a time; --also-k groups them afterwards, --weights-seed draws weights"));
     }
-    let privacy = args.project.no_privacy(project, talk)?;
+    let privacy = args.project.no_privacy(project)?;
     if !project.request.criteria.is_empty() {
         talk.note(format!("the criteria in [request] of the project are not promised by {PER_RECORD}"));
     }

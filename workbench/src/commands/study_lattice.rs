@@ -53,7 +53,7 @@ const KS: [u64; 3] = [3, 10, 50];
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let selection = Selection { share: parse_share(&args.partial)?, estimator: Estimator::parse(&args.estimator)? };
     let project = args.project.open()?;
-    let privacy = args.project.no_privacy(&project, talk)?;
+    let privacy = args.project.no_privacy(&project)?;
     let counted = args.project.count(&project, &privacy, talk)?;
     let n_records = counted.counts.n_records();
     let ks = if args.k.is_empty() { leave_out_too_large(KS.to_vec(), n_records, talk) } else { args.k.clone() };
