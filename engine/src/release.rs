@@ -20,6 +20,12 @@ use crate::table::{Cells, Code, Domain, Encoder, Missing, UNSEEN};
 pub struct Row(Vec<u8>);
 
 impl Row {
+    pub fn new(cells: impl IntoIterator<Item = Option<String>>) -> Row {
+        let mut row = Row::default();
+        cells.into_iter().for_each(|cell| row.push(cell.as_deref()));
+        row
+    }
+
     pub fn from_bytes(bytes: Vec<u8>) -> Row {
         Row(bytes)
     }
