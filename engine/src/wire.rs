@@ -786,7 +786,7 @@ pub struct FileHash {
 /// A verdict, with the claims of a certificate where one was given.
 pub fn verdict(verdict: &Verdict, sensitive: &[String], claims: &[Claim]) -> Value {
     let findings = verdict.findings.iter().map(|finding| {
-        let finding_object = json!({
+        let mut finding_object = json!({
             "asked": value(finding.criterion),
             "reached": finding_reached(finding),
             "judged": finding.is_judged,
@@ -794,6 +794,9 @@ pub fn verdict(verdict: &Verdict, sensitive: &[String], claims: &[Claim]) -> Val
             "n_groups_failing": finding.n_groups_failing,
             "n_records_failing": finding.n_records_failing,
         });
+        if !finding.is_judged {
+            finding_object["needs"] = json!(needed_to_judge(finding.criterion.measure));
+        }
         (key(finding.criterion.measure, sensitive), finding_object)
     });
     let mut object = Map::new();
@@ -810,6 +813,14 @@ pub fn verdict(verdict: &Verdict, sensitive: &[String], claims: &[Claim]) -> Val
         object.insert("claims".into(), json!(claims));
     }
     Value::Object(object)
+}
+
+/// What lies outside a release and a measure cannot be judged without.
+pub fn needed_to_judge(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Population => "the population, and a certificate that says the levels",
+        _ => "the original table",
+    }
 }
 
 /// What a finding reaches, as a certificate states it.

@@ -188,8 +188,13 @@ class Claim(Words):
 
 
 class Verdict(Words):
-    """Whether a published table keeps its promise, with the numbers."""
+    """Whether a published table keeps its promise, with the numbers.
 
+    ``answer`` is ``"kept"``, ``"broken"``, or ``"not judged"`` where nothing speaks against the promise but a part of it
+    could not be looked at; a criterion that was not judged says what it ``needs``.
+    """
+
+    answer: str
     holds: bool
     n_records: int
     n_groups: int
@@ -211,7 +216,8 @@ class Verdict(Words):
 
     def __repr__(self) -> str:
         reached = ", ".join(f"{name} = {finding.reached}" for name, finding in self.criteria.items())
-        return f"Verdict({'holds' if self.holds else 'BROKEN'}: {reached}, {self.n_records} records)"
+        word = "holds" if self.holds else self.answer.upper()
+        return f"Verdict({word}: {reached}, {self.n_records} records)"
 
     def _repr_html_(self) -> str:
         return _display.verdict(self)

@@ -176,9 +176,10 @@ fn the_original_distribution_is_told_only_where_that_is_safe() {
     let document = folder.run(&["verify", "release.csv", "--json"]).ends(2).json();
     assert_eq!((&document["answer"], &document["holds"]), (&json!("not judged"), &json!(false)));
     assert_eq!(document["criteria"]["t"]["judged"], json!(false));
+    assert_eq!(document["criteria"]["t"]["needs"], json!("the original table"));
     assert_eq!(document["criteria"]["k"]["judged"], json!(true));
     let said = folder.run(&["verify", "release.csv"]).ends(2).stdout;
-    assert!(said.contains("NOT JUDGED") && said.contains("k: kept; t: not judged") && said.contains("--project"), "{said}");
+    assert!(said.contains("NOT JUDGED") && said.contains("k: kept; t: not judged, that needs the original table") && said.contains("--project"), "{said}");
     let document = folder.run(&["verify", "release.csv", "--json", "--project", "."]).ends(0).json();
     assert_eq!((&document["answer"], &document["holds"]), (&json!("kept"), &json!(true)));
     assert_eq!(
@@ -197,7 +198,7 @@ fn k_map_counts_people_whom_the_table_lacks() {
     assert_eq!(certificate["criteria"]["k_map"], json!({"promised": 7, "reached": 7}));
     assert_eq!(certificate["n_records_suppressed"], 9);
     let said = folder.run(&["verify", "release.csv"]).ends(2);
-    assert!(said.stdout.contains("k_map: not judged: that needs the population"), "{}", said.stdout);
+    assert!(said.stdout.contains("k_map: not judged, that needs the population"), "{}", said.stdout);
     assert!(said.stdout.contains("--project PROJECT"), "{}", said.stdout);
     folder.run(&["verify", "release.csv", "--project", "."]).ends(0);
     // Nothing says what levels the cells are of: whom of the population they fit is not known, and not nobody.

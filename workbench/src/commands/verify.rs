@@ -158,7 +158,9 @@ pub fn check(args: &Args, certificate: Option<Certificate>, frame: Option<&Frame
             (source, Some(sha256_of_file(&args.file)?))
         }
     };
-    let with_order = certificate.as_ref().is_some_and(|certificate| certificate.sorted);
+    // A table with other columns is not the certificate's in any order.
+    let claims_order = |certificate: &Certificate| certificate.sorted && certificate.columns == source.column_names();
+    let with_order = certificate.as_ref().is_some_and(claims_order);
     let question =
         Question { quasi_identifiers: &quasi_identifiers, sensitive: &sensitive, criteria: &criteria, with_order };
     let known = match &args.project {
@@ -457,22 +459,17 @@ fn needed_in_words(verdict: &Verdict, sensitive: &[String], has_project: bool) -
         let meant = verdict.findings.iter().filter(|finding| is_meant(finding));
         meant.map(|finding| wire::key(finding.criterion.measure, sensitive)).collect::<Vec<_>>().join(", ")
     };
-    let is_population = |finding: &Finding| finding.criterion.measure == Measure::Population;
-    let parts = [
-        (names(&|finding| finding.is_judged), "kept"),
-        (names(&|finding| !finding.is_judged && !is_population(finding)), "not judged: that needs the original table"),
-        (names(&|finding| !finding.is_judged && is_population(finding)), NEEDS_POPULATION),
-    ];
-    let said = parts.iter().filter(|(names, _)| !names.is_empty()).map(|(names, what)| format!("{names}: {what}"));
-    let said = said.collect::<Vec<_>>().join("; ");
+    let kept = Some(names(&|finding| finding.is_judged)).filter(|names| !names.is_empty());
+    let open = verdict.findings.iter().filter(|finding| !finding.is_judged).map(|finding| {
+        let measure = finding.criterion.measure;
+        format!("{}: not judged, that needs {}", wire::key(measure, sensitive), wire::needed_to_judge(measure))
+    });
+    let said = kept.map(|names| format!("{names}: kept")).into_iter().chain(open).collect::<Vec<_>>().join("; ");
     match has_project {
         false => format!("{said}\n  hint: give --project PROJECT, the project that the release was made from"),
         true => said,
     }
 }
-
-const NEEDS_POPULATION: &str =
-    "not judged: that needs the population in [data] of the project, and a certificate that says the levels";
 
 fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[Claim], ruling: Ruling, talk: &Talk) {
     let answer = match (ruling, verdict.ruling()) {
