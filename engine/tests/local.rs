@@ -253,8 +253,7 @@ fn check_release(table: &Table, made: &Made, recoding: &Recoding, least: Least) 
     // The order of the table decides nothing: what is published of it is known from its counts.
     let mut backwards = Publisher::new(&made.counts, recoding, &table.missing, columns);
     let reversed: Vec<Vec<Cell>> = table.records.iter().rev().cloned().collect();
-    let mut again =
-        recode_all(&mut backwards, &[batch(&table.names(), &reversed)]).expect("the table did not change");
+    let mut again = recode_all(&mut backwards, &[batch(&table.names(), &reversed)]).expect("the table did not change");
     rows.sort();
     again.sort();
     assert_eq!(rows, again);

@@ -686,7 +686,8 @@ fn the_last_digit_of_an_old_certificate_is_not_held_against_it() {
     verifier.push(&batch(&COLUMNS, &release())).expect("texts");
     let mut dealt = Dealt::of_file(&verifier, &[SENSITIVE.to_string()], 4, &[3], 0);
     let mean = dealt.attributes[0].emd["equal"]["mean"].as_f64().expect("a number");
-    for (version, by, holds) in [(1, 1e-6, true), (1, -1e-6, true), (1, 2e-6, false), (2, 0.0, true), (2, 1e-6, false)] {
+    for (version, by, holds) in [(1, 1e-6, true), (1, -1e-6, true), (1, 2e-6, false), (2, 0.0, true), (2, 1e-6, false)]
+    {
         dealt.attributes[0].emd["equal"]["mean"] = json!(incrowd::wire::rounded(mean + by));
         certificate.format_version = version;
         certificate.dealt = Some(dealt.clone());

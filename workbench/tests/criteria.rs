@@ -179,7 +179,12 @@ fn the_original_distribution_is_told_only_where_that_is_safe() {
     assert_eq!(document["criteria"]["t"]["needs"], json!("the original table"));
     assert_eq!(document["criteria"]["k"]["judged"], json!(true));
     let said = folder.run(&["verify", "release.csv"]).ends(2).stdout;
-    assert!(said.contains("NOT JUDGED") && said.contains("k: kept; t: not judged, that needs the original table") && said.contains("--project"), "{said}");
+    assert!(
+        said.contains("NOT JUDGED")
+            && said.contains("k: kept; t: not judged, that needs the original table")
+            && said.contains("--project"),
+        "{said}"
+    );
     let document = folder.run(&["verify", "release.csv", "--json", "--project", "."]).ends(0).json();
     assert_eq!((&document["answer"], &document["holds"]), (&json!("kept"), &json!(true)));
     assert_eq!(

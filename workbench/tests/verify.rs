@@ -309,7 +309,8 @@ fn is_rejected_in_another_order(folder: &Folder, release: &str, random: &mut Ran
     folder.write("shuffled.csv.certificate.json", certificate.to_string());
     let verdict = run(folder, "verify shuffled.csv --json").ends(1).json();
     let claims = verdict["claims"].as_array().expect("claims");
-    let wrong: Vec<&Value> = claims.iter().filter(|claim| claim["holds"] == false).map(|claim| &claim["claim"]).collect();
+    let wrong: Vec<&Value> =
+        claims.iter().filter(|claim| claim["holds"] == false).map(|claim| &claim["claim"]).collect();
     assert_eq!((verdict["answer"].as_str(), wrong), (Some("broken"), vec![&Value::from("order of records")]));
     // A certificate of version 1 does not claim an order.
     certificate.as_object_mut().expect("an object").remove("sorted");

@@ -902,8 +902,7 @@ impl Kinds {
             self.kinds[i] = Some(self.kinds[i].map_or(kind, |known| known.join(kind)));
             self.all_are_plain_dates[i] &= cell.len() == 10;
             self.all_are_short[i] &= cell.bytes().filter(u8::is_ascii_digit).count() <= 15;
-            self.all_are_numbers_as_written[i] &=
-                !kind.is_numeric() || said(cell.clone(), &DataType::Float64) == *cell;
+            self.all_are_numbers_as_written[i] &= !kind.is_numeric() || said(cell.clone(), &DataType::Float64) == *cell;
         }
     }
 

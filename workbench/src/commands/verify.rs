@@ -227,22 +227,20 @@ impl Release<'_> {
         // The project has its own order of attributes.
         let place = |names: Vec<&str>, name: &String| names.iter().position(|known| *known == name.as_str());
         let sensitive = || counted.sensitive.iter().map(|attribute| attribute.name.as_str()).collect();
-        let originals =
-            question.sensitive.iter().map(|name| originals[place(sensitive(), name)?].take()).collect();
+        let originals = question.sensitive.iter().map(|name| originals[place(sensitive(), name)?].take()).collect();
         let hierarchies = || counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
         let places: Option<Vec<usize>> = attributes.iter().map(|name| place(hierarchies(), name)).collect();
         let in_order = |cells: Vec<Text>, places: &[usize]| places.iter().map(|&a| cells[a].clone()).collect();
-        let population = population.zip(places).map(|(people, places)| {
-            people.into_iter().map(|(cells, n)| (in_order(cells, &places), n)).collect()
-        });
+        let population = population
+            .zip(places)
+            .map(|(people, places)| people.into_iter().map(|(cells, n)| (in_order(cells, &places), n)).collect());
         Ok(Outside { originals, population })
     }
 
     /// Whether "no value" is a text of the table. Of one in memory, the file that it was says it.
     fn writes_missing_as_text(&self) -> bool {
-        let is_named_parquet = || {
-            self.certificate.is_some_and(|certificate| certificate.output.name.ends_with(".parquet"))
-        };
+        let is_named_parquet =
+            || self.certificate.is_some_and(|certificate| certificate.output.name.ends_with(".parquet"));
         self.source.is_text() || (self.source.is_frame() && !is_named_parquet())
     }
 }
