@@ -25,5 +25,9 @@ echo "The groups and their sizes; the smallest is the k that was reached:"
 tail -n +2 "$folder/release.csv" | cut -d, -f1-3 | sort | uniq -c | sort -n
 
 echo
+echo "Are the records in the order of what they say, so that nothing is left of the order of the input?"
+tail -n +2 "$folder/release.csv" | LC_ALL=C sort -c -t, -k1,1 -k2,2 -k3,3 -k4,4 && echo "yes"
+
+echo
 echo "The different sensitive values of each group; the fewest are the l that was reached:"
 tail -n +2 "$folder/release.csv" | sort -u | cut -d, -f1-3 | uniq -c | sort -n

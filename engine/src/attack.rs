@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::hierarchy::{ANY, Hierarchy};
+use crate::recode::sets;
 use crate::table::{Kind, days_of_date, parse_date};
 use crate::verify::{Text, Verifier};
 
@@ -138,6 +139,8 @@ pub struct Meaning {
     is_labels: bool,
     /// Whether a number or date may be the middle of a range, which does not say of which.
     has_midpoints: bool,
+    /// Whether commas within the values of a set look like those between them.
+    has_plain_sets: bool,
 }
 
 impl Meaning {
@@ -168,6 +171,11 @@ impl Meaning {
         Meaning { has_midpoints, ..self }
     }
 
+    /// The same for sets of a version that did not tell commas within values from those between them.
+    pub fn with_plain_sets(self, has_plain_sets: bool) -> Meaning {
+        Meaning { has_plain_sets, ..self }
+    }
+
     /// Whether it is known what a cell stands for; `is_value` where it is the text of a value that somebody has.
     ///
     /// A cell of which it is not says nothing about whom it fits: to count such a cell as fitting nobody, or everybody,
@@ -194,9 +202,11 @@ impl Meaning {
                 ways.push(Way::Masked(text));
             }
             ways.extend(self.below.get(text).map(Way::Label));
-            if let Some(list) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+            if sets::is_ours(text) && !self.has_plain_sets {
+                ways.extend(sets::read(text).map(Way::Set));
+            } else if let Some(list) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
                 // Values may have commas of their own, so that the list is not taken apart.
-                ways.push(Way::Set([format!(",{list},"), format!(",{},", list.replace(", ", ","))]));
+                ways.push(Way::List([format!(",{list},"), format!(",{},", list.replace(", ", ","))]));
             }
             ways.extend(ranges(text).into_iter().map(Way::Range));
         }
@@ -242,8 +252,9 @@ struct Reading<'a> {
 enum Way<'a> {
     Anything,
     Label(&'a BTreeSet<String>),
-    /// The list with a comma before and after every value; once more without blanks behind commas.
-    Set([String; 2]),
+    Set(Vec<String>),
+    /// As others write it: the list with a comma before and after every value; once more without blanks behind commas.
+    List([String; 2]),
     Masked(&'a str),
     Range(Range),
 }
@@ -254,7 +265,8 @@ impl Reading<'_> {
             (Way::Anything, _) => true,
             (_, None) => false,
             (Way::Label(values), Some(value)) => values.contains(value),
-            (Way::Set(lists), Some(value)) => lists.iter().any(|list| list.contains(&format!(",{value},"))),
+            (Way::Set(values), Some(value)) => values.contains(value),
+            (Way::List(lists), Some(value)) => lists.iter().any(|list| list.contains(&format!(",{value},"))),
             (Way::Masked(hidden), Some(value)) => is_masked(hidden, value),
             (Way::Range(range), Some(value)) => range.contains(value),
         };
@@ -528,11 +540,19 @@ mod tests {
             ("{a, b,c}", "a, b", true),
             ("{a, b,c}", "b", true),
             ("{a, b,c}", "d", false),
+            (r"{a\,b,c}", "a,b", true),
+            (r"{a\,b,c}", "a", false),
+            (r"{a\,b,c}", "c", true),
+            ("{a,b,c}", "a,b", false),
+            (r"{\{a\,b\}}", "{a,b}", true),
+            ("{a,b}", "{a,b}", true),
         ] {
             assert_eq!(meaning.allows(&some(cell), &some(value)), is_allowed, "{cell} for {value}");
         }
         assert!(meaning.allows(&None, &None) && meaning.allows(&some("*"), &None));
         assert!(!meaning.allows(&some("28"), &None));
+        let before = Meaning::default().with_plain_sets(true);
+        assert!(before.allows(&some("{a,b,c}"), &some("a,b")) && before.allows(&some("{a,b,c}"), &some("c")));
     }
 
     #[test]

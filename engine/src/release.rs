@@ -1,11 +1,15 @@
 //! The published table: every record recoded, and ordered so that nothing about the input's order is left.
 
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
 use arrow_array::RecordBatch;
 use hashbrown::HashTable;
 
 use crate::counts::{GroupCounts, hash_codes};
 use crate::error::{Error, ErrorKind, Result, unknown};
-use crate::recode::Recoding;
+use crate::recode::{Recoding, Share};
 use crate::table::{Cells, Code, Domain, Encoder, Missing, UNSEEN};
 
 /// One published record: for every column its text, or none for "no value".
@@ -16,6 +20,12 @@ use crate::table::{Cells, Code, Domain, Encoder, Missing, UNSEEN};
 pub struct Row(Vec<u8>);
 
 impl Row {
+    pub fn new(cells: impl IntoIterator<Item = Option<String>>) -> Row {
+        let mut row = Row::default();
+        cells.into_iter().for_each(|cell| row.push(cell.as_deref()));
+        row
+    }
+
     pub fn from_bytes(bytes: Vec<u8>) -> Row {
         Row(bytes)
     }
@@ -96,12 +106,14 @@ pub struct Publisher<'a> {
     /// The groups of the counts, to be found by their codes.
     groups: HashTable<u32>,
     columns: Vec<Column>,
+    /// How the release writes "no value", where that is a text, as in CSV.
+    missing_text: Option<String>,
     codes: Vec<Vec<u32>>,
     sensitive_codes: Vec<Vec<u32>>,
     /// By share of the recoding, how many records have been handed out.
     n_used: Vec<u64>,
-    /// By first share of those that a record may go to, how many of them are used up.
-    n_full: Vec<u32>,
+    /// The shares that waiting records are being handed out to.
+    open: Option<Open>,
     n_suppressed: u64,
     n_dropped: u64,
 }
@@ -129,20 +141,24 @@ impl<'a> Publisher<'a> {
             sensitive: sensitive.iter().map(|domain| Encoder::of_domain(domain, missing)).collect(),
             groups,
             columns,
+            missing_text: None,
             codes: vec![Vec::new(); counts.domains().len()],
             sensitive_codes: vec![Vec::new(); sensitive.len()],
             n_used: vec![0; n_shares],
-            n_full: vec![0; n_shares],
+            open: None,
             n_suppressed: 0,
             n_dropped: 0,
         }
     }
 
-    /// The published group of record `i` of the batch at hand; none where it is suppressed.
-    ///
-    /// Where equal records are shared out to several groups, the first records go to the first share.
-    /// A combination that was never counted is as unsafe as one that failed.
-    fn group_of(&mut self, i: usize) -> Result<Option<u32>> {
+    /// The same for a release that writes "no value" as this text: records are then ordered by it.
+    pub fn writing_missing_as(self, text: &str) -> Publisher<'a> {
+        Publisher { missing_text: Some(text.to_string()), ..self }
+    }
+
+    /// The shares that record `i` of the batch at hand may go to, as their places among all; none where it is suppressed
+    /// because its combination was never counted, which is as unsafe as one that failed.
+    fn shares_of(&self, i: usize) -> Result<Option<Range<usize>>> {
         let code_in = |code: u32, domain: &Domain| match code {
             // An encoder's code is one more than the domain's, and 0 is missing.
             0 => domain.missing().unwrap_or(Code(u32::MAX)),
@@ -162,15 +178,53 @@ impl<'a> Publisher<'a> {
             cell = Some(place.ok_or_else(changed)? as u32);
         }
         let first = shares.partition_point(|share| share.cell < cell);
-        let start = self.recoding.start(base as usize);
-        let n_full = self.n_full.get(start + first).copied().unwrap_or(0);
-        let at = first + n_full as usize;
-        let share = shares.get(at).filter(|share| share.cell == cell).ok_or_else(changed)?;
-        self.n_used[start + at] += 1;
-        if self.n_used[start + at] == share.n_records {
-            self.n_full[start + first] += 1;
+        let n_meant = shares[first..].iter().take_while(|share| share.cell == cell).count();
+        let start = self.recoding.start(base as usize) + first;
+        if n_meant == 0 { Err(changed()) } else { Ok(Some(start..start + n_meant)) }
+    }
+
+    /// Takes one record off a share, and says which group it joins; none where it is suppressed.
+    fn take(&mut self, share: usize) -> Result<Option<u32>> {
+        let Share { n_records, group, .. } = self.recoding.all_shares()[share];
+        self.n_used[share] += 1;
+        self.n_suppressed += u64::from(group.is_none());
+        if self.n_used[share] > n_records { Err(changed()) } else { Ok(group) }
+    }
+
+    /// The published record of a waiting one; the waiting records of all batches come in increasing order.
+    ///
+    /// # Guarantee
+    /// Which records go where depends on what is published of them and not on the order of the table; and every group gets
+    /// its part of them evenly, from the first to the last.
+    pub fn settle(&mut self, waiting: &Row) -> Result<Option<Row>> {
+        let (shares, kept) = waiting.without_shares();
+        if self.open.as_ref().is_none_or(|open| open.shares != shares) {
+            self.open = Some(Open::new(shares, self.recoding.all_shares()));
         }
-        Ok(share.group)
+        let share = self.open.as_mut().and_then(Open::next).ok_or_else(changed)?;
+        let Some(group) = self.take(share)? else { return Ok(None) };
+        let mut kept = kept.cells().into_iter();
+        Ok(Some(self.row(group, |_| kept.next().expect("one cell per kept column"))))
+    }
+
+    /// The published record of a group, with these cells in the columns that are kept, of which the places are asked for.
+    fn row(&self, group: u32, mut kept: impl FnMut(usize) -> Option<String>) -> Row {
+        let mut row = Row::default();
+        for (place, column) in self.columns.iter().enumerate() {
+            let of = |a: &usize| self.recoding.cell(group as usize, *a);
+            let kept_text;
+            let cell = match column {
+                Column::Recoded(a, _) => Some(of(a)).filter(|cell| !cell.is_missing).map(|cell| cell.text.as_str()),
+                Column::Low(a, _) => of(a).ends.as_ref().map(|(low, _)| low.as_str()),
+                Column::High(a, _) => of(a).ends.as_ref().map(|(_, high)| high.as_str()),
+                Column::Kept(_) => {
+                    kept_text = kept(place);
+                    kept_text.as_deref()
+                }
+            };
+            row.push(cell.or(self.missing_text.as_deref()));
+        }
+        row
     }
 
     /// Checks, after the last batch, that every record that was counted has come by.
@@ -190,8 +244,8 @@ impl<'a> Publisher<'a> {
         self.n_dropped
     }
 
-    /// The published records of a batch, in the batch's order.
-    pub fn recode(&mut self, batch: &RecordBatch) -> Result<Vec<Row>> {
+    /// The published records of a batch, and those of which it is not settled yet which group they join.
+    pub fn recode(&mut self, batch: &RecordBatch) -> Result<Recoded> {
         let schema = batch.schema();
         let column = |name: &str| {
             batch.column_by_name(name).ok_or_else(|| {
@@ -219,52 +273,116 @@ impl<'a> Publisher<'a> {
                 Column::Kept(name) => Cells::new(name, column(name)?).map(Some),
             })
             .collect::<Result<_>>()?;
-        let mut rows = Vec::with_capacity(batch.num_rows());
+        let mut recoded = Recoded { rows: Vec::with_capacity(batch.num_rows()), waiting: Vec::new() };
         let mut text = String::new();
         for (i, &keep) in keep.iter().enumerate() {
             if !keep {
                 self.n_dropped += 1;
                 continue;
             }
-            let sensitive = self.sensitive.iter().zip(&self.sensitive_codes);
-            let mut encoded = self.encoders.iter().zip(&self.codes).chain(sensitive);
-            if let Some((encoder, _)) = encoded.find(|(_, codes)| codes[i] == UNSEEN) {
-                let name = encoder.name();
-                return Err(Error::new(
-                    ErrorKind::Data,
-                    format!("column '{name}' holds a value that was not there when the records were counted"),
-                )
-                .hint(CHANGED));
-            }
-            let Some(group) = self.group_of(i)? else {
+            self.check_seen(i)?;
+            let Some(shares) = self.shares_of(i)? else {
                 self.n_suppressed += 1;
                 continue;
             };
-            let mut row = Row::default();
-            for (column, cells) in self.columns.iter().zip(&kept) {
-                match (column, cells) {
-                    (Column::Recoded(a, _), _) => {
-                        let cell = self.recoding.cell(group as usize, *a);
-                        row.push((!cell.is_missing).then_some(cell.text.as_str()));
-                    }
-                    (Column::Low(a, _), _) => {
-                        let ends = self.recoding.cell(group as usize, *a).ends.as_ref();
-                        row.push(ends.map(|(low, _)| low.as_str()));
-                    }
-                    (Column::High(a, _), _) => {
-                        let ends = self.recoding.cell(group as usize, *a).ends.as_ref();
-                        row.push(ends.map(|(_, high)| high.as_str()));
-                    }
-                    (Column::Kept(_), Some(cells)) => {
-                        let present = cells.read(i, &mut text) && !self.missing.is_token(&text);
-                        row.push(present.then_some(text.as_str()));
-                    }
-                    (Column::Kept(_), None) => unreachable!("kept columns were looked up above"),
+            let group = match shares.len() {
+                1 => self.take(shares.start)?,
+                _ => None,
+            };
+            let mut read = |cells: &Cells| {
+                let is_there = cells.read(i, &mut text) && !self.missing.is_token(&text);
+                is_there.then(|| text.clone())
+            };
+            match group {
+                _ if shares.len() > 1 => recoded.waiting.push(Row::waiting(shares, kept.iter().flatten().map(read))),
+                Some(group) => {
+                    let kept = |place: usize| read(kept[place].as_ref().expect("kept columns were looked up above"));
+                    recoded.rows.push(self.row(group, kept));
                 }
+                None => {}
             }
-            rows.push(row);
         }
-        Ok(rows)
+        Ok(recoded)
+    }
+
+    /// Refuses a record with a value that was not counted.
+    fn check_seen(&self, i: usize) -> Result<()> {
+        let sensitive = self.sensitive.iter().zip(&self.sensitive_codes);
+        let mut encoded = self.encoders.iter().zip(&self.codes).chain(sensitive);
+        let Some((encoder, _)) = encoded.find(|(_, codes)| codes[i] == UNSEEN) else { return Ok(()) };
+        let name = encoder.name();
+        let message = format!("column '{name}' holds a value that was not there when the records were counted");
+        Err(Error::new(ErrorKind::Data, message).hint(CHANGED))
+    }
+}
+
+/// What became of the records of a batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recoded {
+    /// In the batch's order.
+    pub rows: Vec<Row>,
+    /// Those of equal records that are shared out to several groups. Which joins which is settled by what is kept of
+    /// them, once all are known and in order: see [`Publisher::settle`].
+    pub waiting: Vec<Row>,
+}
+
+impl Row {
+    /// A record that waits: the shares that it may go to, in front of the cells that are kept.
+    fn waiting(shares: Range<usize>, kept: impl Iterator<Item = Option<String>>) -> Row {
+        let mut row = Row::default();
+        for place in [shares.start, shares.end] {
+            row.0.extend_from_slice(&(place as u64).to_be_bytes());
+        }
+        kept.for_each(|cell| row.push(cell.as_deref()));
+        row
+    }
+
+    fn without_shares(&self) -> (Range<usize>, Row) {
+        let place = |at: usize| u64::from_be_bytes(self.0[at..at + 8].try_into().expect("eight bytes")) as usize;
+        (place(0)..place(8), Row(self.0[16..].to_vec()))
+    }
+}
+
+/// Shares that records are being handed out to, one after the other.
+struct Open {
+    shares: Range<usize>,
+    turns: BinaryHeap<Reverse<Turn>>,
+}
+
+/// When a share gets its next record: of n, the first stands at 1 / 2n of the way, the next at 3 / 2n, and so on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Turn {
+    halves: u64,
+    n_records: u64,
+    share: usize,
+}
+
+impl Open {
+    fn new(shares: Range<usize>, all: &[Share]) -> Open {
+        let turn = |share: usize| Reverse(Turn { halves: 1, n_records: all[share].n_records, share });
+        Open { turns: shares.clone().map(turn).collect(), shares }
+    }
+
+    fn next(&mut self) -> Option<usize> {
+        let Reverse(turn) = self.turns.pop()?;
+        let next = Turn { halves: turn.halves + 2, ..turn };
+        if next.halves < 2 * next.n_records {
+            self.turns.push(Reverse(next));
+        }
+        Some(turn.share)
+    }
+}
+
+impl Ord for Turn {
+    fn cmp(&self, other: &Turn) -> Ordering {
+        let at = |turn: &Turn, other: &Turn| u128::from(turn.halves) * u128::from(other.n_records);
+        at(self, other).cmp(&at(other, self)).then(self.share.cmp(&other.share))
+    }
+}
+
+impl PartialOrd for Turn {
+    fn partial_cmp(&self, other: &Turn) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

@@ -110,7 +110,10 @@ pub fn contributions_of(names: &[&str], groups: &[(Vec<u32>, u64)]) -> Vec<Contr
             let meant = cells.iter().enumerate().filter(|(a, _)| is_meant(*a)).map(|(_, cell)| *cell);
             *sizes.entry(meant.collect()).or_insert(0) += size;
         }
-        risks(sizes.into_values().map(|size| (size, None)), 1.0)
+        // In one order, so that sums are the same whatever came first.
+        let mut sizes: Vec<u64> = sizes.into_values().collect();
+        sizes.sort_unstable();
+        risks(sizes.into_iter().map(|size| (size, None)), 1.0)
     };
     let contribution = |(attribute, name): (usize, &&str)| {
         let (alone, without) = (by(&|a| a == attribute), by(&|a| a != attribute));

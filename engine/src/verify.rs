@@ -39,6 +39,26 @@ pub struct Verifier {
     groups: HashMap<Vec<Text>, Found>,
     n_records: u64,
     n_absent: u64,
+    order: Option<Order>,
+}
+
+/// How the texts of a table came to be, by which their order is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Texts {
+    /// They are those of the file.
+    AsWritten,
+    /// They are of a table in memory that somebody may have read from the file: how a number or "no value" was written
+    /// there is forgotten. Numbers may come in the order of their sizes or of their texts, "no value" anywhere.
+    AsRemembered,
+}
+
+/// Whether records come in the order of what they say: column by column, "no value" first, texts by their bytes.
+struct Order {
+    columns: Vec<String>,
+    texts: Texts,
+    /// The record before, as whether there is a value and its text; none before the first.
+    before: Option<Vec<(bool, String)>>,
+    n_out_of_order: u64,
 }
 
 /// The original table's distribution of one sensitive attribute, which some criteria compare with.
@@ -113,10 +133,42 @@ impl Finding {
     }
 }
 
+/// What is to be said about a promise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ruling {
+    /// All of it was judged, and all of it is so.
+    Kept,
+    /// Something that was judged is not so.
+    Broken,
+    /// Nothing that was judged speaks against it, but not all of it could be judged.
+    NotJudged,
+}
+
+impl Ruling {
+    pub fn name(self) -> &'static str {
+        match self {
+            Ruling::Kept => "kept",
+            Ruling::Broken => "broken",
+            Ruling::NotJudged => "not judged",
+        }
+    }
+}
+
 impl Verdict {
-    /// A table of which nothing was asked, or nothing could be judged, has kept no promise.
+    /// # Guarantee
+    /// Kept only where at least one criterion was asked for and every one was judged and holds; broken if and only if
+    /// one that was judged fails.
+    pub fn ruling(&self) -> Ruling {
+        match &self.findings[..] {
+            findings if findings.iter().any(|finding| !finding.holds()) => Ruling::Broken,
+            findings if findings.is_empty() || findings.iter().any(|finding| !finding.is_judged) => Ruling::NotJudged,
+            _ => Ruling::Kept,
+        }
+    }
+
+    /// A table of which nothing was asked, or of which something could not be judged, has kept no promise.
     pub fn holds(&self) -> bool {
-        self.findings.iter().any(|finding| finding.is_judged) && self.findings.iter().all(Finding::holds)
+        self.ruling() == Ruling::Kept
     }
 }
 
@@ -129,21 +181,23 @@ impl Verifier {
             groups: HashMap::new(),
             n_records: 0,
             n_absent: 0,
+            order: None,
         }
+    }
+
+    /// Also looks whether records come in the order of these columns, which batches hold beside the others.
+    pub fn with_order(self, columns: &[String], texts: Texts) -> Verifier {
+        let order = Order { columns: columns.to_vec(), texts, before: None, n_out_of_order: 0 };
+        Verifier { order: Some(order), ..self }
     }
 
     /// Looks at the records of one batch, which holds the attributes by name.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        let schema = batch.schema();
-        let cells_of = |name: &String| {
-            let column = batch.column_by_name(name).ok_or_else(|| {
-                let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-                unknown(ErrorKind::Data, "column", name, &names)
-            })?;
-            Cells::new(name, column)
-        };
-        let columns: Vec<Cells> = self.quasi_identifiers.iter().map(cells_of).collect::<Result<_>>()?;
-        let sensitive: Vec<Cells> = self.sensitive.iter().map(cells_of).collect::<Result<_>>()?;
+        let columns: Vec<Cells> = cells_of(batch, &self.quasi_identifiers)?;
+        let sensitive: Vec<Cells> = cells_of(batch, &self.sensitive)?;
+        if let Some(order) = &mut self.order {
+            order.push(batch)?;
+        }
         let mut text = String::new();
         let mut read = |cells: &Cells, record: usize| cells.read(record, &mut text).then(|| text.clone());
         for record in 0..batch.num_rows() {
@@ -178,6 +232,11 @@ impl Verifier {
         self.n_absent
     }
 
+    /// How many records come before one that should stand before them; none where nobody asked for that.
+    pub fn n_out_of_order(&self) -> Option<u64> {
+        self.order.as_ref().map(|order| order.n_out_of_order)
+    }
+
     /// How many records of the file have each value of a sensitive attribute.
     pub fn distribution(&self, sensitive: usize) -> HashMap<Text, u64> {
         let mut counts = HashMap::new();
@@ -192,8 +251,8 @@ impl Verifier {
     /// Judges all records that were pushed.
     ///
     /// # Guarantee
-    /// The verdict holds if and only if every group of the table satisfies every criterion that can be judged, and
-    /// at least one can.
+    /// The verdict holds if and only if at least one criterion is asked for, every one can be judged, and every group of
+    /// the table satisfies every one.
     pub fn verdict(&self, criteria: &Criteria, outside: &Outside) -> Verdict {
         let finding = |criterion: Criterion| {
             let original = criterion.measure.sensitive().and_then(|s| outside.originals.get(s)?.as_ref());
@@ -233,16 +292,57 @@ impl Verifier {
     }
 }
 
+fn cells_of<'a>(batch: &'a RecordBatch, names: &[String]) -> Result<Vec<Cells<'a>>> {
+    let schema = batch.schema();
+    let cells = |name: &String| {
+        let column = batch.column_by_name(name).ok_or_else(|| {
+            let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+            unknown(ErrorKind::Data, "column", name, &names)
+        })?;
+        Cells::new(name, column)
+    };
+    names.iter().map(cells).collect()
+}
+
+impl Order {
+    fn push(&mut self, batch: &RecordBatch) -> Result<()> {
+        let columns = cells_of(batch, &self.columns)?;
+        let mut record = vec![(false, String::new()); columns.len()];
+        for i in 0..batch.num_rows() {
+            for ((is_there, text), cells) in record.iter_mut().zip(&columns) {
+                *is_there = cells.read(i, text);
+            }
+            let before = self.before.get_or_insert_with(|| record.clone());
+            let first_difference = before.iter().zip(&record).find(|(a, b)| a != b);
+            let is_in_order = first_difference.is_none_or(|(a, b)| may_follow(b, a, self.texts));
+            self.n_out_of_order += u64::from(!is_in_order);
+            std::mem::swap(before, &mut record);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a record with this cell may come after one with that cell, where they are the first that differ.
+fn may_follow(cell: &(bool, String), before: &(bool, String), texts: Texts) -> bool {
+    let number = |(_, text): &(bool, String)| text.parse::<f64>().ok();
+    let may_have_changed = || match (cell.0 && before.0, number(cell), number(before)) {
+        (true, Some(number), Some(before)) => before <= number,
+        (is_there, ..) => !is_there,
+    };
+    before < cell || (texts == Texts::AsRemembered && may_have_changed())
+}
+
 /// How the values of a sensitive attribute are spread over the groups of a file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spread {
     /// How many records have each value, in the order of values.
     pub frequencies: Vec<(Text, u64)>,
     /// The fewest different values in a group.
     pub fewest_distinct: u64,
-    /// The distance of a group to the whole file, greatest and mean: with all values equally far apart, and in order.
-    pub equal: (f64, f64),
-    pub ordered: (f64, f64),
+    /// The distance of a group to the whole file in millionths, greatest and mean: with all values equally far apart, and
+    /// in order. Whole numbers, so that they do not depend on which group is looked at first.
+    pub equal: (u64, u64),
+    pub ordered: (u64, u64),
 }
 
 impl Verifier {
@@ -250,11 +350,12 @@ impl Verifier {
         let order = |distance| Original::new("", self.distribution(sensitive), distance, &HashMap::new());
         let greatest_and_mean = |distance: Distance| {
             let original = order(distance);
-            let of_group = |found: &Found| {
-                measure_plainly(Measure::Closeness(sensitive), found, Some(&original)) as f64 / ONE as f64
-            };
-            let all = || self.groups.values().map(of_group);
-            (all().fold(0.0, f64::max), all().sum::<f64>() / self.groups.len().max(1) as f64)
+            let of_group = |found: &Found| measure_plainly(Measure::Closeness(sensitive), found, Some(&original));
+            let distances: Vec<u64> = self.groups.values().map(of_group).collect();
+            let n_groups = distances.len().max(1) as u128;
+            let sum: u128 = distances.iter().map(|&distance| u128::from(distance)).sum();
+            // Half a millionth is rounded up.
+            (distances.iter().copied().max().unwrap_or(0), ((2 * sum + n_groups) / (2 * n_groups)) as u64)
         };
         Spread {
             frequencies: order(Distance::Equal).counts,

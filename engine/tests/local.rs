@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::RecordBatch;
 use common::random::{larger_tables, small_tables};
-use common::{Cell, Made, Table, batch, counts_of};
+use common::{Cell, Made, Table, batch, counts_of, recode_all};
 use incrowd::hierarchy::LabelTable;
 use incrowd::judge::{Judgement, judge};
 use incrowd::query::{Draw, Query, Wanted, Workload, draw_queries, estimate, exact_answer, parse_queries};
@@ -243,15 +243,17 @@ fn check_release(table: &Table, made: &Made, recoding: &Recoding, least: Least) 
     let mut publisher = Publisher::new(&made.counts, recoding, &table.missing, columns.clone());
     let whole = table.batch();
     let n_first = whole.num_rows() / 2;
-    let mut rows = publisher.recode(&whole.slice(0, n_first)).expect("the table did not change");
-    assert!(publisher.finish().is_err() || n_first == whole.num_rows() || rows.len() as u64 == made.counts.n_records());
-    rows.extend(publisher.recode(&whole.slice(n_first, whole.num_rows() - n_first)).expect("the table did not change"));
+    let parts = [whole.slice(0, n_first), whole.slice(n_first, whole.num_rows() - n_first)];
+    let first = Publisher::new(&made.counts, recoding, &table.missing, columns.clone()).recode(&parts[0]);
+    let n_seen = first.expect("the table did not change").rows.len();
+    assert!(publisher.finish().is_err() || n_first == whole.num_rows() || n_seen as u64 == made.counts.n_records());
+    let mut rows = recode_all(&mut publisher, &parts).expect("the table did not change");
     publisher.finish().expect("all records came by");
     assert_eq!(rows.len() as u64, made.counts.n_records(), "local methods suppress nothing");
     // The order of the table decides nothing: what is published of it is known from its counts.
     let mut backwards = Publisher::new(&made.counts, recoding, &table.missing, columns);
     let reversed: Vec<Vec<Cell>> = table.records.iter().rev().cloned().collect();
-    let mut again = backwards.recode(&batch(&table.names(), &reversed)).expect("the table did not change");
+    let mut again = recode_all(&mut backwards, &[batch(&table.names(), &reversed)]).expect("the table did not change");
     rows.sort();
     again.sort();
     assert_eq!(rows, again);
@@ -793,7 +795,7 @@ fn changed_records_are_found_out() {
     let columns = || vec![Column::Recoded(0, "x".into()), Column::Low(0, "x low".into()), Column::Kept("s".into())];
     let publish = |records: &[[&str; 2]]| -> Result<Vec<Vec<Cell>>> {
         let mut publisher = Publisher::new(&counts, &recoding, &Missing::default(), columns());
-        let rows = publisher.recode(&rows(records))?;
+        let rows = recode_all(&mut publisher, &[rows(records)])?;
         publisher.finish()?;
         Ok(rows.iter().map(|row| row.cells()).collect())
     };
@@ -827,7 +829,7 @@ fn two_sensitive_attributes() {
         let recoding = method.recode(&task, CellStyle::Ranges, &Watch::default()).expect("there are enough values");
         let columns = vec![Column::Recoded(0, "x".into()), Column::Kept("s".into()), Column::Kept("t".into())];
         let mut publisher = Publisher::new(&counts, &recoding, &Missing::default(), columns);
-        let rows = publisher.recode(&batch(&["x", "s", "t"], &records)).expect("unchanged");
+        let rows = recode_all(&mut publisher, &[batch(&["x", "s", "t"], &records)]).expect("unchanged");
         publisher.finish().expect("all came by");
         let mut groups: BTreeMap<Cell, [BTreeMap<Cell, u64>; 2]> = BTreeMap::new();
         for row in rows {
@@ -855,19 +857,26 @@ fn two_sensitive_attributes() {
     }
 }
 
-/// Without a sensitive attribute, which records come first decides which share they get.
+/// Equal records that go to several groups are handed out by what is kept of them, evenly, and not as they come.
 #[test]
-fn shares_are_handed_out_in_order() {
-    let (counts, hierarchies) = numbers(&["x"], &[&[1], &[2], &[2], &[3]]);
-    let least = Least::of(2, None);
+fn shares_are_handed_out_by_what_is_kept() {
+    let (counts, hierarchies) = numbers(&["x"], &[&[1], &[2], &[2], &[2], &[2], &[3]]);
+    let least = Least::of(3, None);
     let found = mondrian::partition(&counts, &hierarchies, &[1.0], least, Cut::Relaxed, &Watch::default());
     let recoding = found.expect("possible").recode(&counts, &hierarchies, CellStyle::Ranges);
-    assert_eq!(published(&recoding), [(vec!["[1-2]"], 2), (vec!["[2-3]"], 2)]);
+    assert_eq!(published(&recoding), [(vec!["[1-2]"], 3), (vec!["[2-3]"], 3)]);
     assert!(matches!(recoding.cell(0, 0).span, Span::Range(..)));
-    let columns = vec![Column::Recoded(0, "x".into())];
-    let mut publisher = Publisher::new(&counts, &recoding, &Missing::default(), columns);
-    let cells: Vec<Vec<Cell>> = ["2", "3", "2", "1"].map(|cell| vec![Some(cell.to_string())]).to_vec();
-    let rows = publisher.recode(&batch(&["x"], &cells)).expect("unchanged");
-    let texts: Vec<Cell> = rows.iter().map(|row| row.cells()[0].clone()).collect();
-    assert_eq!(texts, ["[1-2]", "[2-3]", "[2-3]", "[1-2]"].map(|text| Some(text.to_string())));
+    let columns = || vec![Column::Recoded(0, "x".into()), Column::Kept("y".into())];
+    let records = [("2", "d"), ("3", "a"), ("2", "c"), ("1", "a"), ("2", "b"), ("2", "a")];
+    for turn in 0..records.len() {
+        let mut turned = records;
+        turned.rotate_left(turn);
+        let cells: Vec<Vec<Cell>> = turned.map(|(x, y)| vec![Some(x.to_string()), Some(y.to_string())]).to_vec();
+        let mut publisher = Publisher::new(&counts, &recoding, &Missing::default(), columns());
+        let mut rows = recode_all(&mut publisher, &[batch(&["x", "y"], &cells)]).expect("unchanged");
+        publisher.finish().expect("all came by");
+        rows.sort();
+        let texts: Vec<String> = rows.iter().map(|row| row.cells().into_iter().flatten().collect()).collect();
+        assert_eq!(texts, ["[1-2]a", "[1-2]a", "[1-2]c", "[2-3]a", "[2-3]b", "[2-3]d"]);
+    }
 }

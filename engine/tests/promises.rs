@@ -8,8 +8,8 @@ use common::measures::{Counts, NaiveReference};
 use common::random::all_measures;
 use common::*;
 use incrowd::criterion::NEVER;
-use incrowd::verify::{Finding, Original, Outside, SuppressedAs};
-use incrowd::wire::{Certificate, FileHash, check_claims, finding_reached};
+use incrowd::verify::{Finding, Original, Outside, Ruling, SuppressedAs, Texts};
+use incrowd::wire::{Certificate, Claim, Dealt, FileHash, check_claims, check_release, finding_reached, ruling};
 use incrowd::{Criteria, Criterion, Distance, Measure, Missing, Verdict, Verifier};
 use serde_json::{Map, Value, json};
 
@@ -317,10 +317,16 @@ fn what_cannot_be_judged_is_not_called_kept() {
         let criteria = Criteria::new([criterion(measure, value)]);
         assert!(judge_with(&rows, &criteria, &known, &sensitive).holds(), "{measure:?}");
         let verdict = judge_with(&rows, &criteria, &unknown, &sensitive);
-        assert!(!verdict.holds() && !verdict.findings[0].is_judged && verdict.findings[0].reached.is_none());
-        // Beside one that can be judged, it is said to be open.
-        let with_k = judge_with(&rows, &criteria.with(Criterion::k(2)), &unknown, &sensitive);
-        assert!(with_k.holds() && with_k.findings.iter().any(|finding| !finding.is_judged));
+        assert!(!verdict.findings[0].is_judged && verdict.findings[0].reached.is_none());
+        assert_eq!((verdict.ruling(), verdict.holds()), (Ruling::NotJudged, false), "{measure:?}");
+        // Beside one that is kept it stays open, and beside one that is broken it does not matter.
+        let with_k = |k: u64| judge_with(&rows, &criteria.with(Criterion::k(k)), &unknown, &sensitive);
+        assert!(with_k(2).findings.iter().any(|finding| finding.is_judged && finding.holds()));
+        assert_eq!((with_k(2).ruling(), with_k(2).holds()), (Ruling::NotJudged, false), "{measure:?}");
+        assert_eq!(with_k(7).ruling(), Ruling::Broken, "{measure:?}");
+        let claim = |holds: bool| Claim { claim: "x".into(), holds, claimed: String::new(), found: String::new() };
+        assert_eq!(ruling(&with_k(2), &[claim(true)]), Ruling::NotJudged);
+        assert_eq!(ruling(&with_k(2), &[claim(true), claim(false)]), Ruling::Broken);
     }
 }
 
@@ -432,6 +438,7 @@ fn certificate() -> Certificate {
         per_record: None,
         original: Map::new(),
         columns: names(&COLUMNS),
+        delimiter: Some(','),
         levels: json!({ "age": 1, "city": 1 }),
         level_names: json!({ "age": "level 1", "city": "level 1" }),
         height: Some(2),
@@ -446,6 +453,7 @@ fn certificate() -> Certificate {
         fewest_distinct: Some(2),
         loss: json!({ "discernibility": 36, "group_size": 3.0 }),
         order: "sorted".to_string(),
+        sorted: true,
         seed: None,
         input: vec![],
         hierarchies: vec![],
@@ -456,12 +464,13 @@ fn certificate() -> Certificate {
 /// The claims of a certificate that a release, judged as the certificate says, does not bear out.
 fn false_claims(certificate: &Certificate, rows: &[Vec<Cell>]) -> Vec<String> {
     let sensitive = &certificate.sensitive;
-    let mut verifier = Verifier::new(&certificate.quasi_identifiers, sensitive, SuppressedAs::Group);
+    let verifier = Verifier::new(&certificate.quasi_identifiers, sensitive, SuppressedAs::Group);
+    let mut verifier = verifier.with_order(&COLUMNS.map(String::from), Texts::AsWritten);
     verifier.push(&batch(&COLUMNS, rows)).expect("columns of texts");
     // A promise that cannot be read is none.
     let promised = certificate.promised().unwrap_or_default();
     let verdict = verifier.verdict(&promised, &Outside::default());
-    let claims = check_claims(certificate, &verdict, &COLUMNS.map(String::from), HASH);
+    let claims = check_release(certificate, &verdict, &verifier, &COLUMNS.map(String::from), Some(HASH));
     let mut wrong: Vec<String> = claims.into_iter().filter(|claim| !claim.holds).map(|claim| claim.claim).collect();
     wrong.extend((!verdict.holds()).then(|| "promise".to_string()));
     wrong
@@ -570,11 +579,12 @@ fn a_release_that_was_changed_within_its_promise_is_told_by_its_numbers() {
         assert_eq!(false_claims(&certificate(), &rows), claims);
     };
     check(&|rows| drop(rows.drain(..3)), &["records published", "records accounted for", "groups"]);
-    check(&|rows| rows.push(rows[0].clone()), &["records published", "records accounted for"]);
-    check(&|rows| set(rows, 0, 2, "mumps"), &[]);
+    check(&|rows| rows.insert(0, rows[0].clone()), &["records published", "records accounted for"]);
+    check(&|rows| rows.reverse(), &["order of records"]);
+    check(&|rows| set(rows, 2, 2, "mumps"), &[]);
     check(
         &|rows| rows.iter_mut().for_each(|row| row[0] = Some("*".into())),
-        &["groups", "smallest group", "k reached"],
+        &["groups", "smallest group", "k reached", "order of records"],
     );
     check(
         &|rows| rows.clear(),
@@ -588,4 +598,122 @@ fn a_release_that_was_changed_within_its_promise_is_told_by_its_numbers() {
             "l reached",
         ],
     );
+}
+
+// ---- The order of records ----
+
+/// The rows as they are ordered, judged a second time by whoever compares all pairs.
+fn n_out_of_order(rows: &[Vec<Cell>], texts: Texts) -> u64 {
+    let columns = COLUMNS.map(String::from);
+    let mut verifier = Verifier::new(&columns[..1], &[], SuppressedAs::Group).with_order(&columns, texts);
+    // One by one, so that the last record of a batch and the first of the next are compared too.
+    rows.iter().for_each(|row| verifier.push(&batch(&COLUMNS, std::slice::from_ref(row))).expect("texts"));
+    verifier.n_out_of_order().expect("it was looked at")
+}
+
+/// Every order of a few records: one and only one is the release's.
+#[test]
+fn one_order_of_records_is_the_right_one() {
+    let cell = |text: &str| Some(text.to_string());
+    let rows = vec![
+        vec![None, cell("b"), cell("x")],
+        vec![cell(""), cell("b"), None],
+        vec![cell("10"), None, cell("z")],
+        vec![cell("10"), cell("\u{1}"), cell("z")],
+        vec![cell("9"), cell("a"), cell("z")],
+        vec![cell("9"), cell("é"), cell("a")],
+    ];
+    let mut orders = vec![Vec::new()];
+    for _ in &rows {
+        let longer = |order: &Vec<usize>| {
+            let rest = (0..rows.len()).filter(|i| !order.contains(i));
+            rest.map(|i| [&order[..], &[i]].concat()).collect::<Vec<_>>()
+        };
+        orders = orders.iter().flat_map(longer).collect();
+    }
+    assert_eq!(orders.len(), 720);
+    for order in orders {
+        let ordered: Vec<Vec<Cell>> = order.iter().map(|&i| rows[i].clone()).collect();
+        assert_eq!(n_out_of_order(&ordered, Texts::AsWritten) == 0, order.is_sorted(), "{order:?}");
+    }
+    let twice: Vec<Vec<Cell>> = rows.iter().flat_map(|row| [row.clone(), row.clone()]).collect();
+    assert_eq!(n_out_of_order(&twice, Texts::AsWritten), 0, "equal records follow each other");
+}
+
+/// A table in memory may have forgotten how its numbers and missing values were written; the rest is judged as ever.
+#[test]
+fn the_order_of_a_table_in_memory_is_judged_as_far_as_it_can_be() {
+    let check = |first: [Option<&str>; 3], then: [Option<&str>; 3], n_expected: u64| {
+        let rows = [first, then].map(|cells| cells.map(|cell| cell.map(str::to_string)).to_vec());
+        assert_eq!(n_out_of_order(&rows, Texts::AsRemembered), n_expected, "{first:?} {then:?}");
+    };
+    let [a, b, nine, ten, none] = [Some("a"), Some("b"), Some("9"), Some("10"), None];
+    check([a, a, a], [a, b, a], 0);
+    check([b, a, a], [a, b, a], 1);
+    check([nine, a, a], [ten, a, a], 0);
+    check([ten, a, a], [nine, a, a], 0);
+    check([ten, b, a], [ten, a, a], 1);
+    check([Some("20"), a, a], [ten, a, a], 1);
+    check([a, none, a], [a, b, a], 0);
+    check([a, b, a], [a, none, a], 0);
+    check([b, none, a], [a, b, a], 1);
+}
+
+#[test]
+fn a_certificate_that_does_not_claim_an_order_is_not_held_to_one() {
+    let mut rows = release();
+    rows.reverse();
+    let mut certificate = certificate();
+    assert_eq!(false_claims(&certificate, &rows), ["order of records"]);
+    certificate.sorted = false;
+    assert_eq!(false_claims(&certificate, &rows), Vec::<String>::new());
+    // And who forgets to look has not seen it.
+    certificate.sorted = true;
+    let verifier = Verifier::new(&certificate.quasi_identifiers, &certificate.sensitive, SuppressedAs::Group);
+    let verdict = verifier.verdict(&promise(), &Outside::default());
+    let claims = check_release(&certificate, &verdict, &verifier, &COLUMNS.map(String::from), None);
+    assert!(claims.iter().any(|claim| claim.claim == "order of records" && !claim.holds));
+    assert!(claims.iter().all(|claim| claim.claim != "file"), "in memory there is no file");
+}
+
+// ---- The same numbers in every run ----
+
+/// Maps of the standard library have another order each time: nothing that is said of a release may depend on it.
+#[test]
+fn everything_that_is_said_of_a_release_is_the_same_in_every_run() {
+    let mut random = incrowd::random::Random::new(5);
+    let record = |i: usize| -> Vec<Cell> {
+        let disease = (random.below(9) > 0).then(|| format!("d{}", random.below(7)));
+        vec![Some(format!("{}", i % 23)), Some("x".into()), disease]
+    };
+    let rows: Vec<Vec<Cell>> = (0..500).map(record).collect();
+    let names = [COLUMNS[0].to_string(), COLUMNS[1].to_string()];
+    let said = |_| {
+        let mut verifier = Verifier::new(&names, &[SENSITIVE.to_string()], SuppressedAs::Group);
+        verifier.push(&batch(&COLUMNS, &rows)).expect("texts");
+        let dealt = Dealt::of_file(&verifier, &[SENSITIVE.to_string()], 23, &[1], 0);
+        (verifier.spread(0), serde_json::to_string(&dealt).expect("JSON"), verifier.n_not_dealt(0, 23, 1))
+    };
+    let all: Vec<_> = (0..200).map(said).collect();
+    assert!(all.iter().all(|one| *one == all[0]), "{:?}", all[0].0);
+}
+
+/// The last digit of version 1 came from a sum in any order; a release must not be rejected for that.
+#[test]
+fn the_last_digit_of_an_old_certificate_is_not_held_against_it() {
+    let mut certificate = certificate();
+    let names = [COLUMNS[0].to_string(), COLUMNS[1].to_string()];
+    let mut verifier = Verifier::new(&names, &[SENSITIVE.to_string()], SuppressedAs::Group);
+    verifier.push(&batch(&COLUMNS, &release())).expect("texts");
+    let mut dealt = Dealt::of_file(&verifier, &[SENSITIVE.to_string()], 4, &[3], 0);
+    let mean = dealt.attributes[0].emd["equal"]["mean"].as_f64().expect("a number");
+    for (version, by, holds) in [(1, 1e-6, true), (1, -1e-6, true), (1, 2e-6, false), (2, 0.0, true), (2, 1e-6, false)]
+    {
+        dealt.attributes[0].emd["equal"]["mean"] = json!(incrowd::wire::rounded(mean + by));
+        certificate.format_version = version;
+        certificate.dealt = Some(dealt.clone());
+        let claims = incrowd::wire::check_dealt(&certificate, &verifier);
+        let distances = claims.iter().find(|claim| claim.claim.starts_with("distances")).expect("a claim");
+        assert_eq!(distances.holds, holds, "version {version}, off by {by}");
+    }
 }

@@ -81,7 +81,7 @@ def answer(said: Answer) -> str:
 
 
 def verdict(said: Verdict) -> str:
-    word = "The promise is kept." if said.holds else "The promise is <b>broken</b>."
+    word = "The promise is kept." if said.holds else f"The promise is <b>{escape(said.answer)}</b>."
     rows = [
         (name, _value(finding.asked), "–" if finding.reached is None else finding.reached,
          finding.n_records_failing if finding.judged else "not judged")

@@ -194,8 +194,13 @@ class Claim(Words):
 
 
 class Verdict(Words):
-    """Whether a published table keeps its promise, with the numbers."""
+    """Whether a published table keeps its promise, with the numbers.
 
+    ``answer`` is ``"kept"``, ``"broken"``, or ``"not judged"`` where nothing speaks against the promise but a part of it
+    could not be looked at; a criterion that was not judged says what it ``needs``.
+    """
+
+    answer: str
     holds: bool
     n_records: int
     n_groups: int
@@ -222,7 +227,8 @@ class Verdict(Words):
         reached = ", ".join(found(name, finding) for name, finding in self.criteria.items())
         marked = f", {self.n_suppressed_marked} marked as suppressed left out" if self.n_suppressed_marked else ""
         own = "; compared with its own distribution" if self.to_dict().get("compared_with_itself") else ""
-        return f"Verdict({'holds' if self.holds else 'BROKEN'}: {reached}, {self.n_records} records{marked}{own})"
+        word = "holds" if self.holds else self.answer.upper()
+        return f"Verdict({word}: {reached}, {self.n_records} records{marked}{own})"
 
     def _repr_html_(self) -> str:
         return _display.verdict(self)

@@ -724,8 +724,9 @@ def verify(
 
     What is promised is what the keywords say, or else the certificate: that of a release, the one beside a file, or the
     one that is given. t, delta and beta compare with the original table where the certificate tells its distribution, or
-    ``project`` names it, and otherwise with the table itself (``compared_with_itself``). ``suppressed_as="absent"`` leaves
-    out records that are ``*`` in every quasi-identifier.
+    ``project`` names it, and otherwise with the table itself (``compared_with_itself``). ``answer`` is ``"kept"``,
+    ``"broken"`` or ``"not judged"``, and ``holds`` only where all was judged and kept. ``suppressed_as="absent"`` leaves out
+    records that are ``*`` in every quasi-identifier.
 
     >>> import incrowd as ic
     >>> ic.verify({"age": ["30-39"] * 3 + ["40-49"] * 2}, quasi_identifiers=["age"], k=3).holds

@@ -165,15 +165,13 @@ impl Release {
             quasi_identifiers: &certificate.quasi_identifiers,
             sensitive: &certificate.sensitive,
             criteria: &certificate.promised().expect("the certificate is our own"),
+            with_order: certificate.sorted,
         };
         let scheme = self.bargain.agreed().map(|agreed| agreed.offer.scheme);
         let all = outside(&self.bargain.ready.counted, scheme.as_ref(), &None);
         let source = Source::of_frame(frame)?;
         let judged = judge_source(&source, &question, |_| all, SuppressedAs::Group, &QUIET)?;
-        let mut claims = wire::check_claims(certificate, &judged.verdict, &judged.columns, &judged.sha256);
-        claims.retain(|claim| claim.claim != "file");
-        claims.extend(wire::check_dealt(certificate, &judged.file));
-        claims.extend(wire::check_per_record(certificate));
+        let claims = wire::check_release(certificate, &judged.verdict, &judged.file, &judged.columns, None);
         let (sensitive, dealt) = (certificate.sensitive.clone(), certificate.dealt.clone());
         Ok(Checked { judged, sensitive, claims, is_own: false, dealt }.document())
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use incrowd::{Error, ErrorKind, Missing};
 use incrowd_workbench::commands::verify::{SuppressedRecords, certificate_of, check, parse_certificate};
 use incrowd_workbench::commands::{attack as attacking, init, profile, serve as page, study, verify as verifying};
-use incrowd_workbench::source::{Frame as Records, Source};
+use incrowd_workbench::source::{Frame as Records, Source, parse_delimiter};
 use incrowd_workbench::talk::Talk;
 use incrowd_workbench::{demo_data, survey};
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ use crate::work::{QUIET, is_forked, work};
 
 fn separator(text: Option<&str>) -> PyResult<Option<u8>> {
     let wrong = |what: String| raised(&Error::new(ErrorKind::Request, format!("delimiter {what}")));
-    text.map(|text| init::parse_delimiter(text).map_err(wrong)).transpose()
+    text.map(|text| parse_delimiter(text).map_err(wrong)).transpose()
 }
 
 fn tokens(missing: &[String]) -> Option<Missing> {
@@ -144,7 +144,7 @@ pub fn verify<'py>(
         key: None,
         criteria,
         suppressed_as: if suppressed_as_absent { SuppressedRecords::Absent } else { SuppressedRecords::Group },
-        delimiter: separator(delimiter)?.map(char::from),
+        delimiter: separator(delimiter)?,
     };
     let frame = frame.map(|frame| &frame.inner);
     let document = work(py, progress.as_ref(), || {

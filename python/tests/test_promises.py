@@ -29,6 +29,31 @@ def test_a_changed_release_is_not_what_its_certificate_says():
     assert any(not claim.holds for claim in verdict.claims) and verdict.criteria["k"].n_records_failing >= 1
 
 
+@pytest.mark.parametrize("method", ["height", "deal", "mondrian", "top-down"])
+def test_a_shuffled_release_is_not_what_its_certificate_says(method, tmp_path):
+    table = ic.Table(pa.table(patients()), **roles())
+    made = release() if method == "height" else table.publish(method=method, k=5)
+    data = made.to_pandas()
+    assert made.verify().answer == "kept" and ic.verify(data, certificate=made.certificate).answer == "kept"
+    verdict = ic.verify(data.sample(frac=1, random_state=1), certificate=made.certificate)
+    assert verdict.answer == "broken" and [c.claim for c in verdict.claims if not c.holds] == ["order of records"]
+    # Whoever reads the file into a frame forgets how numbers and missing values were written, and is believed.
+    made.write(tmp_path / "release.csv")
+    certificate = tmp_path / "release.csv.certificate.json"
+    for frame in (pd.read_csv(tmp_path / "release.csv"), pl.read_csv(tmp_path / "release.csv")):
+        assert ic.verify(frame, certificate=certificate).answer == "kept"
+
+
+def test_what_cannot_be_judged_is_neither_kept_nor_broken():
+    everyone = pa.table(patients(2000, seed=1))
+    table = ic.Table(everyone.slice(0, 100), ["town"], population=everyone)
+    made = table.publish(table.negotiate(k_map=300))
+    assert made.verify().answer == "kept"
+    verdict = ic.verify(made.to_frame(), certificate=made.certificate)
+    assert (verdict.answer, verdict.holds) == ("not judged", False) and "NOT JUDGED" in repr(verdict)
+    assert "the population" in verdict.criteria["k_map"].needs and "not judged" in verdict._repr_html_()
+
+
 def test_a_certificate_that_promises_more_is_refused():
     made = release(k=5, max_suppressed=0.1)
     words = json.loads(json.dumps(made.certificate.to_dict()))

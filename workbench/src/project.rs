@@ -7,7 +7,7 @@ use incrowd::hierarchy::{DateUnit, LabelTable, Side};
 use incrowd::{Distance, Error, ErrorKind, Missing, Result, Role, Rule};
 use toml::{Table, Value};
 
-use crate::source::{CsvOptions, Frame, Source};
+use crate::source::{CsvOptions, Frame, Source, parse_delimiter};
 
 /// The name of the project file within its folder.
 pub const FILE_NAME: &str = "incrowd.toml";
@@ -172,12 +172,9 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     known_keys(data, "data.", &["path", "population", "delimiter", "missing", "missing_records", "other"])?;
     let path = text_at(data, "data.path", "path")?
         .ok_or_else(|| wrong("[data] has no path").hint("add path = \"data.csv\""))?;
-    let delimiter = match text_at(data, "data.delimiter", "delimiter")? {
-        None => None,
-        Some(text) if text == "\\t" || text == "tab" => Some(b'\t'),
-        Some(text) if text.len() == 1 => Some(text.as_bytes()[0]),
-        Some(_) => return Err(wrong("data.delimiter must be one character").hint("for example delimiter = \";\"")),
-    };
+    let unfit = |what: String| wrong(format!("data.delimiter {what}")).hint("for example delimiter = \";\"");
+    let delimiter = text_at(data, "data.delimiter", "delimiter")?;
+    let delimiter = delimiter.map(|text| parse_delimiter(&text).map_err(unfit)).transpose()?;
     let tokens = match data.get("missing") {
         None => vec![String::new()],
         Some(value) => texts(value, "data.missing")?,

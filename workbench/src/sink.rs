@@ -16,6 +16,8 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
+use crate::source::DELIMITERS;
+
 /// How a release is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -24,6 +26,15 @@ pub enum Format {
 }
 
 impl Format {
+    /// The same for so many columns. Where there is one, nothing has to be separated: it is written with a comma in mind,
+    /// which is what readers try first where they find no separator in the header.
+    pub fn of_columns(self, n_columns: usize) -> Format {
+        match self {
+            Format::Csv { .. } if n_columns == 1 => Format::Csv { delimiter: b',' },
+            format => format,
+        }
+    }
+
     /// By the ending of the file's name.
     pub fn of(path: &Path, delimiter: u8) -> Result<Format> {
         match path.extension().and_then(|extension| extension.to_str()) {
@@ -68,7 +79,6 @@ pub fn kept_type(data_type: &DataType) -> DataType {
 pub enum Sink<'a> {
     Csv {
         writer: csv::Writer<BufWriter<&'a File>>,
-        missing: String,
         path: &'a Path,
     },
     Parquet {
@@ -84,22 +94,15 @@ pub enum Sink<'a> {
 const N_BATCH: usize = 64 * 1024;
 
 impl<'a> Sink<'a> {
-    /// Begins a release in `file`, which will be called `path`; `missing` is how CSV writes "no value".
-    pub fn new(
-        file: &'a File,
-        path: &'a Path,
-        format: Format,
-        columns: &[TypedColumn],
-        missing: &str,
-    ) -> Result<Sink<'a>> {
-        let buffered = BufWriter::with_capacity(1 << 18, file);
+    /// Begins a release in `file`, which will be called `path`. For CSV, rows say "no value" as a text.
+    pub fn new(file: &'a File, path: &'a Path, format: Format, columns: &[TypedColumn]) -> Result<Sink<'a>> {
+        let mut buffered = BufWriter::with_capacity(1 << 18, file);
         match format {
             Format::Csv { delimiter } => {
-                let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(buffered);
-                writer
-                    .write_record(columns.iter().map(|column| &column.name))
-                    .map_err(|error| csv_error(path, error))?;
-                Ok(Sink::Csv { writer, missing: missing.to_string(), path })
+                let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+                write_header(&mut buffered, delimiter, &names).map_err(|error| csv_error(path, error))?;
+                let writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(buffered);
+                Ok(Sink::Csv { writer, path })
             }
             Format::Parquet => {
                 let fields: Vec<Field> =
@@ -117,9 +120,9 @@ impl<'a> Sink<'a> {
 
     pub fn write(&mut self, row: &Row) -> Result<()> {
         match self {
-            Sink::Csv { writer, missing, path } => {
+            Sink::Csv { writer, path } => {
                 let cells = row.cells();
-                let cells = cells.iter().map(|cell| cell.as_deref().unwrap_or(missing));
+                let cells = cells.iter().map(|cell| cell.as_deref().unwrap_or_default());
                 writer.write_record(cells).map_err(|error| csv_error(path, error))
             }
             Sink::Parquet { columns, n_rows, .. } => {
@@ -151,6 +154,18 @@ impl<'a> Sink<'a> {
             }
         }
     }
+}
+
+/// Writes the names of columns, in quotes where one of them has a character that readers may take for the separator.
+fn write_header(out: impl std::io::Write, delimiter: u8, names: &[&str]) -> csv::Result<()> {
+    let is_misleading = |byte: u8| byte != delimiter && DELIMITERS.contains(&byte);
+    let style = match names.iter().any(|name| name.bytes().any(is_misleading)) {
+        true => csv::QuoteStyle::Always,
+        false => csv::QuoteStyle::Necessary,
+    };
+    let mut writer = csv::WriterBuilder::new().delimiter(delimiter).quote_style(style).from_writer(out);
+    writer.write_record(names)?;
+    Ok(writer.flush()?)
 }
 
 fn csv_error(path: &Path, error: csv::Error) -> Error {

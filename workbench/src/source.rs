@@ -33,6 +33,18 @@ pub struct CsvOptions {
     pub delimiter: Option<u8>,
 }
 
+/// What separates fields, as somebody wrote it: one character, or the word for one that is hard to type.
+pub fn parse_delimiter(text: &str) -> std::result::Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
+        _ => Err("must be one character, or \"tab\"".into()),
+    }
+}
+
+/// The separators that are looked for in a header where none is named.
+pub const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
 /// A table in memory that somebody else brought, as record batches with the same columns.
 #[derive(Clone, Debug)]
 pub struct Frame {
@@ -513,7 +525,7 @@ fn open_csv(path: PathBuf, file: File, options: &CsvOptions) -> Result<(Part, Sc
 /// The separator that the header uses most, outside quotes.
 fn sniff(first_line: &[u8]) -> u8 {
     let mut in_quotes = false;
-    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0), (b'|', 0)];
+    let mut counts = DELIMITERS.map(|known| (known, 0));
     for &byte in first_line {
         in_quotes ^= byte == b'"';
         if !in_quotes {

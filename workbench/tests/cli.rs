@@ -615,7 +615,7 @@ role = "sensitive"
 "#;
     let folder = Folder::with(&[("a.csv", data), ("incrowd.toml", project)]);
     folder.run(&words("publish --k 2")).ends(0);
-    assert_eq!(folder.read("release.csv"), "age,disease\n?,?\n?,flu\n?,gout\n25,cold\n25,flu\n34,cold\n34,flu\n");
+    assert_eq!(folder.read("release.csv"), "age,disease\n25,cold\n25,flu\n34,cold\n34,flu\n?,?\n?,flu\n?,gout\n");
     folder.run(&words("publish --k 2 --levels age=1 --output coarse.csv")).ends(0);
     assert_eq!(
         folder.read("coarse.csv"),

@@ -176,10 +176,20 @@ fn the_original_distribution_is_told_only_by_a_release_that_has_everybody() {
     let certificate = certificate(&folder);
     assert_eq!(certificate["n_records_suppressed"], 1);
     assert_eq!(certificate["original"]["income"], json!({"distance": "ordered"}));
-    let document = folder.run(&["verify", "release.csv", "--json"]).ends(0).json();
+    let document = folder.run(&["verify", "release.csv", "--json"]).ends(2).json();
+    assert_eq!((&document["answer"], &document["holds"]), (&json!("not judged"), &json!(false)));
     assert_eq!(document["criteria"]["t"]["judged"], json!(false));
+    assert_eq!(document["criteria"]["t"]["needs"], json!("the original table"));
     assert_eq!(document["criteria"]["k"]["judged"], json!(true));
+    let said = folder.run(&["verify", "release.csv"]).ends(2).stdout;
+    assert!(
+        said.contains("NOT JUDGED")
+            && said.contains("k: kept; t: not judged, that needs the original table")
+            && said.contains("--project"),
+        "{said}"
+    );
     let document = folder.run(&["verify", "release.csv", "--json", "--project", "."]).ends(0).json();
+    assert_eq!((&document["answer"], &document["holds"]), (&json!("kept"), &json!(true)));
     assert_eq!(
         (&document["criteria"]["t"]["judged"], &document["criteria"]["t"]["holds"]),
         (&json!(true), &json!(true))
@@ -196,9 +206,19 @@ fn k_map_counts_people_whom_the_table_lacks() {
     let certificate = certificate(&folder);
     assert_eq!(certificate["criteria"]["k_map"], json!({"promised": 7, "reached": null}));
     assert_eq!(certificate["n_records_suppressed"], 9);
-    let said = folder.run(&["verify", "release.csv"]).ends(1);
-    assert!(said.stdout.contains("not judged: needs the population"), "{}", said.stdout);
+    let said = folder.run(&["verify", "release.csv"]).ends(2);
+    assert!(said.stdout.contains("k_map: not judged, that needs the population"), "{}", said.stdout);
+    assert!(said.stdout.contains("--project PROJECT"), "{}", said.stdout);
     folder.run(&["verify", "release.csv", "--project", "."]).ends(0);
+    // Nothing says what levels the cells are of: whom of the population they fit is not known, and not nobody.
+    let flags = "verify release.csv --quasi-identifiers age,city --k-map 7 --project . --json";
+    assert_eq!(folder.run(&words(flags)).ends(2).json()["answer"], "not judged");
+    // The order in which attributes are named changes nothing.
+    for (names, code) in [("age,city", 0), ("city,age", 0)] {
+        let certificate = "--certificate release.csv.certificate.json";
+        let flags = format!("verify release.csv {certificate} --quasi-identifiers {names} --k-map 7 --project .");
+        folder.run(&words(&flags)).ends(code);
+    }
     folder.write("incrowd.toml", PROJECT.replace("population = \"people.csv\"\n", ""));
     let said = folder.run(&words("negotiate --k-map 7")).ends(2);
     assert!(said.stderr.contains("k_map needs a population") && said.stderr.contains("[data]"), "{}", said.stderr);

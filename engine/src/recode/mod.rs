@@ -4,6 +4,7 @@
 //! of them to this published group, so many to that one. Both are a [`Recoding`].
 
 pub mod global;
+pub mod sets;
 pub(crate) mod space;
 pub mod partition;
 pub(crate) mod divide;

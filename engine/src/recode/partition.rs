@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::counts::GroupCounts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{ANY, Hierarchy};
-use crate::recode::{Cell, Recoding, Share, Span, numbered};
+use crate::recode::{Cell, Recoding, Share, Span, numbered, sets};
 use crate::table::{Code, Kind, date_text, days_of_date, parse_date};
 
 /// What every class must have.
@@ -74,7 +74,7 @@ pub enum CellStyle {
     Ranges,
     /// Everything as the label of its closest common ancestor: numbers lose more than with ranges.
     Labels,
-    /// Categories as the set of the group's values, `{a,b}`; numbers and dates as ranges.
+    /// Categories as the set of the group's values, `{a,b}` (see [`sets`]); numbers and dates as ranges.
     Sets,
     /// Numbers and dates as the middle of the range; categories as labels.
     Midpoints,
@@ -345,11 +345,12 @@ impl<'a> Writer<'a> {
     fn text(&self, span: &Span) -> String {
         let value = |code: &Code| self.hierarchy.level(0).labels()[code.index()].as_str();
         match span {
+            Span::Value(code) if self.style == CellStyle::Sets => sets::write_one(value(code)),
             Span::Value(code) => value(code).to_string(),
             Span::Range(low, high) => format!("[{}-{}]", value(low), value(high)),
             Span::Middle(low, high) => middle(self.hierarchy.kind(), value(low), value(high)),
             Span::Label(level, code) => self.hierarchy.level(usize::from(*level)).labels()[code.index()].clone(),
-            Span::Set(codes) => format!("{{{}}}", codes.iter().map(value).collect::<Vec<_>>().join(",")),
+            Span::Set(codes) => sets::write(codes.iter().map(value)),
         }
     }
 }

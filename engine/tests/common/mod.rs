@@ -17,7 +17,7 @@ use incrowd::hierarchy::LabelTable;
 use incrowd::lattice::Effort;
 use incrowd::quality::Losses;
 use incrowd::recode::global;
-use incrowd::release::{Column, Publisher};
+use incrowd::release::{Column, Publisher, Row};
 use incrowd::verify::{Finding, Original, Outside, SuppressedAs};
 use incrowd::{
     Answer, Counter, Criteria, Criterion, Distance, GroupCounts, Hierarchy, Lattice, Level, Measure, Missing, Offer,
@@ -199,13 +199,25 @@ pub fn publish(table: &Table, made: &Made, levels: &[u8], criteria: &Criteria) -
     let batch = table.batch();
     let n_first = batch.num_rows() / 3;
     let parts = [batch.slice(0, n_first), batch.slice(n_first, batch.num_rows() - n_first)];
-    let mut rows = Vec::new();
-    for part in parts {
-        rows.extend(publisher.recode(&part).expect("the table did not change"));
-    }
+    let mut rows = recode_all(&mut publisher, &parts).expect("the table did not change");
     rows.sort();
     let cells: Vec<Vec<Cell>> = rows.iter().map(|row| row.cells()).collect();
     (cells, publisher.n_suppressed(), publisher.n_dropped())
+}
+
+/// The published records of some batches, of which the ones that were shared out come last.
+pub fn recode_all(publisher: &mut Publisher, batches: &[RecordBatch]) -> incrowd::Result<Vec<Row>> {
+    let (mut rows, mut waiting) = (Vec::new(), Vec::new());
+    for batch in batches {
+        let recoded = publisher.recode(batch)?;
+        rows.extend(recoded.rows);
+        waiting.extend(recoded.waiting);
+    }
+    waiting.sort();
+    for row in waiting {
+        rows.extend(publisher.settle(&row)?);
+    }
+    Ok(rows)
 }
 
 /// Columns of texts.

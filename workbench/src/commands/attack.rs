@@ -175,6 +175,11 @@ impl Release {
         style == Some(CellStyle::Midpoints.name())
     }
 
+    /// Whether it was made when commas within the values of a set looked like those between them.
+    fn has_plain_sets(&self) -> bool {
+        self.certificate.as_ref().is_some_and(|certificate| certificate.format_version == 1)
+    }
+
     /// The quasi-identifiers with the groups, as linkage compares them: the lowest and the highest value of an attribute
     /// that has a column for each are one range of it, unless those who are looked for have such columns too.
     fn with_ranges(&self, is_known: impl Fn(&str) -> bool) -> (Vec<String>, Vec<Group>) {
@@ -288,7 +293,7 @@ impl<'a> Labels<'a> {
             (None, Some(_)) => Meaning::labels(),
             (None, None) => Meaning::default(),
         };
-        Ok(meaning.with_midpoints(release.has_midpoints()))
+        Ok(meaning.with_midpoints(release.has_midpoints()).with_plain_sets(release.has_plain_sets()))
     }
 
     /// A text of the data; one and the same text for all that means "no value".

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::profile::column_json;
 use crate::io_error;
 use crate::project::{FILE_NAME, check_not_among};
-use crate::source::{CsvOptions, Source};
+use crate::source::{CsvOptions, Source, parse_delimiter};
 use crate::staged::write_whole;
 use crate::survey::{self, Column, Suggestion, Survey, rule_toml};
 use crate::talk::{Exit, Talk, columns};
@@ -43,15 +43,6 @@ pub struct Args {
     /// A text that means "no value"; may be given several times [default: looks for "", "?", "NA", "null" and the like]
     #[arg(long, value_name = "TEXT")]
     pub missing: Vec<String>,
-}
-
-/// One character, or the word for one that is hard to type.
-pub fn parse_delimiter(text: &str) -> std::result::Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
-        _ => Err("must be one character, or \"tab\"".into()),
-    }
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {

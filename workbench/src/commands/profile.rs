@@ -8,9 +8,8 @@ use incrowd::wire::{grouped, percent, share};
 use incrowd::{Missing, Role};
 use serde_json::{Map, Value, json};
 
-use super::init::parse_delimiter;
 use crate::project::{FILE_NAME, Project};
-use crate::source::{CsvOptions, Source};
+use crate::source::{CsvOptions, Source, parse_delimiter};
 use crate::survey::{self, Amount, Column, Suggestion, Survey, Uniqueness, rule_toml};
 use crate::talk::{Exit, Talk, columns};
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+use arrow_schema::DataType;
 use clap::builder::PossibleValue;
 use incrowd::judge::ncp_of_cells;
 use incrowd::lattice::{Scope, outcome_of};
@@ -15,10 +16,10 @@ use incrowd::recode::method::Method;
 use incrowd::recode::partition::CellStyle;
 use incrowd::recode::per_record::dictionary::{Dictionary, Match};
 use incrowd::recode::{Recoding, Span, global};
-use incrowd::release::{Column, Publisher};
+use incrowd::release::{Column, Publisher, Row};
 use incrowd::risk::{contributions_of, estimated_unique_in_population, risks};
 use incrowd::table::Kind;
-use incrowd::verify::{Finding, Outside, SuppressedAs};
+use incrowd::verify::{Finding, Outside, Ruling, SuppressedAs};
 use incrowd::wire::{
     self, Certificate, Distribution, FileHash, PerRecord, PerRecordOutcome, Search, counted_words, grouped,
 };
@@ -554,13 +555,14 @@ fn publish_draft(
     // Whoever asks, and by whatever method: what promises nothing is no release.
     check_promise(draft.criteria)?;
     let output = &files.release;
-    let format = Format::of(output, counted.source.delimiter())?;
-    let written = write_release(project, counted, draft, format, output, talk)?;
+    let columns = published_columns(project, counted, draft.way.has_two_columns())?;
+    let format = Format::of(output, counted.source.delimiter())?.of_columns(columns.len());
+    let written = write_release(project, counted, draft, format, columns, output, talk)?;
     check_same_table(counted, draft, &written)?;
 
     let staged_path = written.staged.readable_path();
     let sources = SourceFiles::of(project, counted)?;
-    let certificate = certificate(counted, draft, &written, &sources, files);
+    let certificate = certificate(counted, draft, &written, &sources, format, files);
     // How the release writes "no value".
     let missing = (format != Format::Parquet).then(|| project.missing.label().to_string());
     let all = outside(counted, draft.way.scheme(), &missing);
@@ -569,11 +571,11 @@ fn publish_draft(
     certificate.dealt = draft.dealt.as_ref().map(|Dealing { n_classes, most_differ, together }| {
         wire::Dealt::of_file(&judged.file, &certificate.sensitive, *n_classes, most_differ, *together)
     });
-    let mut claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
-    claims.extend(wire::check_dealt(&certificate, &judged.file));
-    claims.extend(wire::check_per_record(&certificate));
+    let claims =
+        wire::check_release(&certificate, &judged.verdict, &judged.file, &judged.columns, Some(&judged.sha256));
     let verdict = wire::verdict(&judged.verdict, &certificate.sensitive, &claims);
-    if !wire::is_kept(&judged.verdict, &claims) {
+    // Here everything is known that a criterion needs, so that what is not judged was not looked at: a bug as well.
+    if wire::ruling(&judged.verdict, &claims) != Ruling::Kept {
         // Never seen, and never to be published: whoever meets this has found a bug of ours.
         let account = account(draft, &certificate, &judged, sources, files);
         return Ok(Published { certificate, account, verdict, holds: false });
@@ -771,47 +773,61 @@ struct Written {
     n_published: u64,
 }
 
-/// How much is sorted in memory before it goes to disk.
-const N_SORT_BYTES: usize = 512 << 20;
+/// How much is sorted in memory before it goes to disk: of published records, and of those that wait for their group.
+const N_SORT_BYTES: usize = 384 << 20;
+const N_WAITING_BYTES: usize = 128 << 20;
 
 fn write_release(
     project: &Project,
     counted: &Counted,
     draft: &Draft,
     format: Format,
+    columns: Vec<Column>,
     output: &Path,
     talk: &Talk,
 ) -> Result<Written> {
     let recoding = &draft.recoding;
-    let columns = published_columns(project, counted, draft.way.has_two_columns())?;
     let names = columns.iter().map(|column| source_name(counted, column));
     let needed = needed_columns(&counted.source, names, &project.missing);
     let staged = Staged::create(output)?;
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut sorter = Sorter::new(folder, N_SORT_BYTES);
+    let (mut sorter, mut waiting) = (Sorter::new(folder, N_SORT_BYTES), Sorter::new(folder, N_WAITING_BYTES));
     let mut publisher = Publisher::new(&counted.counts, recoding, &project.missing, columns.clone());
+    if format != Format::Parquet {
+        publisher = publisher.writing_missing_as(project.missing.label());
+    }
     // Texts from CSV get their types from all that is published.
     let is_counted: Vec<bool> =
         columns.iter().map(|column| is_counted(counted, source_name(counted, column))).collect();
     let mut kinds = (format == Format::Parquet && counted.source.is_text()).then(|| Kinds::new(&is_counted));
     let mut n_published = 0;
+    let mut take = |row: Row| {
+        if let Some(kinds) = &mut kinds {
+            kinds.see(&row.cells());
+        }
+        n_published += 1;
+        sorter.push(row)
+    };
     let bar = talk.bytes("publishing", counted.source.n_bytes());
     counted.source.for_each(&needed, |batch, n_bytes| {
         go_on(&bar)?;
-        for row in publisher.recode(&batch)? {
-            if let Some(kinds) = &mut kinds {
-                kinds.see(&row.cells());
-            }
-            n_published += 1;
-            sorter.push(row)?;
-        }
+        let recoded = publisher.recode(&batch)?;
+        recoded.rows.into_iter().try_for_each(&mut take)?;
+        recoded.waiting.into_iter().try_for_each(|row| waiting.push(row))?;
         bar.inc(n_bytes);
         Ok(())
+    })?;
+    waiting.for_each(|row| {
+        go_on(&bar)?;
+        publisher.settle(&row)?.map_or(Ok(()), &mut take)
     })?;
     publisher.finish()?;
     bar.finish_and_clear();
     let typed = typed_columns(counted, recoding, &columns, kinds.as_ref());
-    let mut sink = Sink::new(staged.file(), output, format, &typed, project.missing.label())?;
+    if kinds.is_some_and(|kinds| !kinds.are_said_as_written(&typed)) {
+        sorter = sorted_as_said(sorter, &typed, folder)?;
+    }
+    let mut sink = Sink::new(staged.file(), output, format, &typed)?;
     let bar = talk.things("writing", n_published, "records");
     sorter.for_each(|row| {
         go_on(&bar)?;
@@ -822,6 +838,16 @@ fn write_release(
     bar.finish_and_clear();
     let n_suppressed = publisher.n_suppressed();
     Ok(Written { staged, columns, n_suppressed, n_published })
+}
+
+/// The same rows in the order of what the file says: a number `1.50` is read back as `1.5`.
+fn sorted_as_said(sorter: Sorter, typed: &[TypedColumn], folder: &Path) -> Result<Sorter> {
+    let mut again = Sorter::new(folder, N_SORT_BYTES);
+    sorter.for_each(|row| {
+        let said = |(cell, column): (Option<String>, &TypedColumn)| cell.map(|text| said(text, &column.data_type));
+        again.push(Row::new(row.cells().into_iter().zip(typed).map(said)))
+    })?;
+    Ok(again)
 }
 
 /// The columns of the release, in the order of the table.
@@ -885,6 +911,8 @@ struct Kinds {
     written: Vec<Option<HashMap<u64, String>>>,
     /// Whether a number of such a column is written in two ways.
     is_ambiguous: Vec<bool>,
+    /// Whether every text would be the same if it were read as a number and written again.
+    all_are_numbers_as_written: Vec<bool>,
 }
 
 impl Kinds {
@@ -897,6 +925,7 @@ impl Kinds {
             all_are_short: vec![true; n_columns],
             written: is_counted.iter().map(|is_counted| is_counted.then(HashMap::new)).collect(),
             is_ambiguous: vec![false; n_columns],
+            all_are_numbers_as_written: vec![true; n_columns],
         }
     }
 
@@ -907,6 +936,7 @@ impl Kinds {
             self.kinds[i] = Some(self.kinds[i].map_or(kind, |known| known.join(kind)));
             self.all_are_plain_dates[i] &= cell.len() == 10;
             self.all_are_short[i] &= cell.bytes().filter(u8::is_ascii_digit).count() <= 15;
+            self.all_are_numbers_as_written[i] &= !kind.is_numeric() || said(cell.clone(), &DataType::Float64) == *cell;
             if !matches!(kind, Kind::Integer | Kind::Number) {
                 continue;
             }
@@ -915,6 +945,20 @@ impl Kinds {
             let known = written.entry((number + 0.0).to_bits()).or_insert_with(|| cell.clone());
             self.is_ambiguous[i] |= known != cell;
         }
+    }
+
+    /// Whether a file with these types says all texts as they are.
+    fn are_said_as_written(&self, typed: &[TypedColumn]) -> bool {
+        let is_number = |column: &TypedColumn| column.data_type == DataType::Float64;
+        typed.iter().zip(&self.all_are_numbers_as_written).all(|(column, are_same)| *are_same || !is_number(column))
+    }
+}
+
+/// How a typed file says a text, which is of that type: numbers lose how they were written, nothing else does.
+fn said(text: String, data_type: &DataType) -> String {
+    match (data_type, text.parse::<f64>()) {
+        (DataType::Float64, Ok(number)) => number.to_string(),
+        _ => text,
     }
 }
 
@@ -928,7 +972,6 @@ fn typed_columns(
     columns: &[Column],
     kinds: Option<&Kinds>,
 ) -> Vec<TypedColumn> {
-    use arrow_schema::DataType;
     let typed = |(i, column): (usize, &Column)| {
         let is_text = matches!(column, Column::Recoded(a, _) if !recoding.is_exact(*a));
         let name = source_name(counted, column);
@@ -951,6 +994,7 @@ fn certificate(
     draft: &Draft,
     written: &Written,
     sources: &SourceFiles,
+    format: Format,
     files: &Files,
 ) -> Certificate {
     let names: Vec<&str> = counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
@@ -996,6 +1040,10 @@ fn certificate(
         dealt: None,
         per_record,
         columns: written.columns.iter().map(|column| column.name().to_string()).collect(),
+        delimiter: match format {
+            Format::Csv { delimiter } => Some(char::from(delimiter)),
+            Format::Parquet => None,
+        },
         levels: scheme.map_or(Value::Null, |scheme| wire::levels(&names, scheme)),
         level_names: scheme.map_or(Value::Null, level_names),
         height: scheme.map(Scheme::height),
@@ -1008,6 +1056,7 @@ fn certificate(
         fewest_distinct: draft.fewest_distinct,
         loss: Value::Null,
         order: format!("sorted by the published values, so that the order of the input is lost; {choices}"),
+        sorted: true,
         seed,
         input: marked(&sources.input),
         hierarchies: marked(&sources.hierarchies),
@@ -1049,6 +1098,7 @@ fn judge_staged(path: &Path, format: Format, certificate: &Certificate, all: Out
         quasi_identifiers: &certificate.quasi_identifiers,
         sensitive: &certificate.sensitive,
         criteria: &certificate.promised().expect("the certificate was just made"),
+        with_order: certificate.sorted,
     };
     judge(path, delimiter, &question, |_| all, SuppressedAs::Group, talk)
 }

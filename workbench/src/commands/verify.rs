@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use incrowd::negotiate::{check_criteria, check_promise};
-use incrowd::verify::{Finding, Original, Outside, SuppressedAs};
+use incrowd::verify::{Finding, Original, Outside, Ruling, SuppressedAs, Text, Texts};
 use incrowd::wire::{self, Certificate, Claim, Dealt, counted_words};
 use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Scheme, Verdict, Verifier};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::account::{Key, SourceFiles};
 use crate::count::{Choice, Counted, count};
 use crate::outside;
 use crate::project::Project;
-use crate::source::{CsvOptions, Frame, Source};
+use crate::source::{CsvOptions, DELIMITERS, Frame, Source, parse_delimiter};
 use crate::talk::{Exit, Talk, columns, go_on};
 use crate::wishes::{CriteriaArgs, resolve};
 
@@ -26,7 +26,10 @@ Works on any CSV or Parquet file, whoever made it. Without flags it looks for FI
 t, delta and beta compare with the original table. Where nobody was suppressed, that is the distribution of the \
 release; where somebody was, no certificate tells it: give --project. A file without a certificate is compared with itself.
 
-Exit status: 0 when the promise is kept, 1 when it is broken, 2 on error.
+There are three answers: kept, broken, and not judged where nothing speaks against the promise but a part of it could not be \
+looked at; then it is said what that needs.
+
+Exit status: 0 when the promise is kept, 1 when it is broken, 2 when it is not judged and on error.
 
 Examples:
   incrowd verify release.csv
@@ -58,9 +61,10 @@ pub struct Args {
     /// What records are that have * in every quasi-identifier
     #[arg(long, value_enum, default_value_t = SuppressedRecords::Group)]
     pub suppressed_as: SuppressedRecords,
-    /// Separator of a CSV file [default: found out from its first line]
-    #[arg(long, value_name = "CHAR")]
-    pub delimiter: Option<char>,
+    /// What separates the fields of a CSV file: one character, or "tab" [default: what the certificate says, or found out
+    /// from the header]
+    #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
+    pub delimiter: Option<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -99,9 +103,13 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     }
     let checked = check(args, certificate, None, talk)?;
     let Checked { judged, sensitive, claims, is_own, dealt } = &checked;
+    let ruling = checked.ruling();
     talk.json(&checked.document());
-    say_verdict(&args.file, &judged.verdict, sensitive, claims, checked.holds(), talk);
-    if let Some(dealt) = dealt.as_ref().filter(|_| checked.holds()) {
+    say_verdict(&args.file, &judged.verdict, sensitive, claims, ruling, talk);
+    if ruling == Ruling::NotJudged {
+        talk.say(format!("  {}", needed_in_words(&judged.verdict, sensitive, args.project.is_some())));
+    }
+    if let Some(dealt) = dealt.as_ref().filter(|_| ruling == Ruling::Kept) {
         // How combinations were dealt does not show in the file.
         let not_shown = if dealt.most_differ_together.is_some() { " (which is the certificate's word)" } else { "" };
         talk.say(format!("  {}{not_shown}", dealt.in_words()));
@@ -109,7 +117,11 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     if *is_own {
         talk.say("  compared with the file's own distribution; the original table is not known (see --project)");
     }
-    Ok(if checked.holds() { Exit::Done } else { Exit::No })
+    Ok(match ruling {
+        Ruling::Kept => Exit::Done,
+        Ruling::Broken => Exit::No,
+        Ruling::NotJudged => Exit::NotKnown,
+    })
 }
 
 /// A table that has been judged, and how it compares with its certificate.
@@ -124,8 +136,8 @@ pub struct Checked {
 }
 
 impl Checked {
-    pub fn holds(&self) -> bool {
-        wire::is_kept(&self.judged.verdict, &self.claims)
+    pub fn ruling(&self) -> Ruling {
+        wire::ruling(&self.judged.verdict, &self.claims)
     }
 
     /// As `--json` says it.
@@ -155,21 +167,28 @@ pub fn check(args: &Args, certificate: Option<Certificate>, frame: Option<&Frame
         SuppressedRecords::Group => SuppressedAs::Group,
         SuppressedRecords::Absent => SuppressedAs::Absent,
     };
-    let delimiter = match args.delimiter {
-        None => certificate.as_ref().and_then(|certificate| delimiter_of(&args.file, certificate)),
-        Some(c) if c.is_ascii() => Some(c as u8),
-        Some(_) => return Err(Error::new(ErrorKind::Request, "a separator is one ASCII character")),
+    let source = match frame {
+        Some(frame) => Source::of_frame(frame)?,
+        None => {
+            let of_certificate = || delimiter_of(&args.file, certificate.as_ref()?);
+            Source::open(&args.file, &CsvOptions { delimiter: args.delimiter.or_else(of_certificate) })?
+        }
     };
+    // A table with other columns is not the certificate's in any order.
+    let claims_order = |certificate: &Certificate| certificate.sorted && certificate.columns == source.column_names();
+    let with_order = certificate.as_ref().is_some_and(claims_order);
+    let question =
+        Question { quasi_identifiers: &quasi_identifiers, sensitive: &sensitive, criteria: &criteria, with_order };
     let mut origin = Vec::new();
     let known = match &args.project {
         Some(project) => {
             let project = Project::open(project)?;
-            let release = Release { file: &args.file, certificate: certificate.as_ref() };
-            let counted = release.count(&project, &quasi_identifiers, &sensitive, &criteria, talk)?;
+            let release = Release { source: &source, certificate: certificate.as_ref() };
+            let counted = release.count(&project, &question, talk)?;
             if let Some(key) = &args.key {
                 origin = origin_claims(&project, &counted, certificate.as_ref(), &Key::parse(key)?)?;
             }
-            Some(release.outside_of_project(&project, &counted))
+            Some(release.outside_of_project(&project, &counted, &question))
         }
         None => None,
     };
@@ -177,21 +196,20 @@ pub fn check(args: &Args, certificate: Option<Certificate>, frame: Option<&Frame
         Some(outside) => outside,
         None => outside_of_file(verifier, &sensitive, certificate.as_ref()),
     };
-    let question = Question { quasi_identifiers: &quasi_identifiers, sensitive: &sensitive, criteria: &criteria };
-    let judged = match frame {
-        Some(frame) => judge_source(&Source::of_frame(frame)?, &question, outside, suppressed_as, talk)?,
-        None => judge(&args.file, delimiter, &question, outside, suppressed_as, talk)?,
-    };
+    let mut judged = judge_source(&source, &question, outside, suppressed_as, talk)?;
+    if frame.is_none() {
+        judged.sha256 = sha256_of_file(&args.file, &source)?;
+    }
+    let sha256 = frame.is_none().then(|| judged.sha256.clone());
     let is_own = certificate.is_none()
         && args.project.is_none()
         && criteria.iter().any(|criterion| criterion.measure.is_relative());
     let dealt = certificate.as_ref().and_then(|certificate| certificate.dealt.clone());
     let claims = certificate.map_or(Vec::new(), |certificate| {
-        let claims = wire::check_claims(&certificate, &judged.verdict, &judged.columns, &judged.sha256);
-        let of_method = wire::check_dealt(&certificate, &judged.file).into_iter();
-        claims.into_iter().chain(of_method).chain(wire::check_per_record(&certificate)).chain(origin).collect()
+        let claims =
+            wire::check_release(&certificate, &judged.verdict, &judged.file, &judged.columns, sha256.as_deref());
+        claims.into_iter().chain(origin).collect()
     });
-    let claims = claims.into_iter().filter(|claim| frame.is_none() || claim.claim != "file").collect();
     Ok(Checked { judged, sensitive, claims, is_own, dealt })
 }
 
@@ -207,42 +225,71 @@ pub fn check_roles(quasi_identifiers: &[String], sensitive: &[String]) -> Result
     }
 }
 
-/// A published file and what came with it.
+/// A published table and what came with it.
 struct Release<'a> {
-    file: &'a Path,
+    source: &'a Source,
     certificate: Option<&'a Certificate>,
 }
 
 impl Release<'_> {
     /// Counts the project as it was counted for the release.
-    fn count(
-        &self,
-        project: &Project,
-        quasi_identifiers: &[String],
-        sensitive: &[String],
-        criteria: &Criteria,
-        talk: &Talk,
-    ) -> Result<Counted> {
+    fn count(&self, project: &Project, question: &Question, talk: &Talk) -> Result<Counted> {
+        let attributes = attributes_of(question.quasi_identifiers, project);
         let choice = Choice {
-            quasi_identifiers: Some(quasi_identifiers.to_vec()),
-            sensitive: Some(sensitive.to_vec()),
-            with_population: criteria.value(Measure::Population).is_some(),
+            quasi_identifiers: Some(attributes.clone()),
+            sensitive: Some(question.sensitive.to_vec()),
+            with_population: question.criteria.value(Measure::Population).is_some(),
             n_threads: 0,
         };
         count(project, &choice, talk)
     }
 
     /// What the project knows about the original table and the population.
-    fn outside_of_project(&self, project: &Project, counted: &Counted) -> Outside {
-        let level = |hierarchy: &incrowd::Hierarchy| {
-            let level = self.certificate.and_then(|c| c.levels.get(hierarchy.attribute())?.as_u64()).unwrap_or(0);
+    fn outside_of_project(&self, project: &Project, counted: &Counted, question: &Question) -> Outside {
+        let attributes = attributes_of(question.quasi_identifiers, project);
+        // Whom of the population a cell fits is known where all cells of an attribute are of one level.
+        let levels = self.certificate.map(|certificate| &certificate.levels).filter(|levels| levels.is_object());
+        let level = |levels: &Value, hierarchy: &incrowd::Hierarchy| {
+            let level = levels.get(hierarchy.attribute()).and_then(Value::as_u64).unwrap_or(0);
             Level(level.min(hierarchy.top() as u64) as u8)
         };
-        let scheme = Scheme::new(counted.hierarchies.iter().map(level).collect());
-        let is_parquet = self.file.is_dir() || self.file.extension().is_some_and(|extension| extension == "parquet");
-        let missing = (!is_parquet).then(|| project.missing.label().to_string());
-        outside::outside(counted, Some(&scheme), &missing)
+        let scheme = levels.map(|levels| Scheme::new(counted.hierarchies.iter().map(|h| level(levels, h)).collect()));
+        let missing = self.writes_missing_as_text().then(|| project.missing.label().to_string());
+        let Outside { mut originals, population } = outside::outside(counted, scheme.as_ref(), &missing);
+        // The project has its own order of attributes.
+        let place = |names: Vec<&str>, name: &String| names.iter().position(|known| *known == name.as_str());
+        let sensitive = || counted.sensitive.iter().map(|attribute| attribute.name.as_str()).collect();
+        let originals = question.sensitive.iter().map(|name| originals[place(sensitive(), name)?].take()).collect();
+        let hierarchies = || counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
+        let places: Option<Vec<usize>> = attributes.iter().map(|name| place(hierarchies(), name)).collect();
+        let in_order = |cells: Vec<Text>, places: &[usize]| places.iter().map(|&a| cells[a].clone()).collect();
+        let population = population
+            .zip(places)
+            .map(|(people, places)| people.into_iter().map(|(cells, n)| (in_order(cells, &places), n)).collect());
+        Outside { originals, population }
     }
+
+    /// Whether "no value" is a text of the table. Of one in memory, the file that it was says it.
+    fn writes_missing_as_text(&self) -> bool {
+        let is_named_parquet =
+            || self.certificate.is_some_and(|certificate| certificate.output.name.ends_with(".parquet"));
+        self.source.is_text() || (self.source.is_frame() && !is_named_parquet())
+    }
+}
+
+/// The attributes of a project that columns of a release were made of: `age` of `age_low` and `age_high` too.
+fn attributes_of(columns: &[String], project: &Project) -> Vec<String> {
+    let is_known = |name: &str| project.attributes.iter().any(|attribute| attribute.name == name);
+    let of_pair = |column: &String| {
+        let name = ["_low", "_high"].into_iter().find_map(|end| column.strip_suffix(end))?;
+        let has_both = ["_low", "_high"].into_iter().all(|end| columns.contains(&format!("{name}{end}")));
+        (has_both && is_known(name) && !is_known(column)).then(|| name.to_string())
+    };
+    let mut attributes: Vec<String> =
+        columns.iter().map(|column| of_pair(column).unwrap_or_else(|| column.clone())).collect();
+    // Two columns of an attribute follow each other.
+    attributes.dedup();
+    attributes
 }
 
 /// Whether the marks of files in a certificate are those of the project's files.
@@ -321,8 +368,12 @@ pub fn parse_certificate(text: &str, position: &str) -> Result<Certificate> {
     Ok(certificate)
 }
 
-/// The separator with which a CSV file has the columns of its certificate, where a name contains another one.
+/// What separates the fields of a CSV file, by its certificate: as that says, or where it is of version 1, the separator
+/// with which the file has the columns of the certificate.
 pub fn delimiter_of(file: &Path, certificate: &Certificate) -> Option<u8> {
+    if let Some(delimiter) = certificate.delimiter {
+        return u8::try_from(delimiter).ok().filter(u8::is_ascii);
+    }
     let fits = |delimiter: &u8| {
         let source = Source::open(file, &CsvOptions { delimiter: Some(*delimiter) });
         source.is_ok_and(|source| source.column_names() == certificate.columns)
@@ -332,7 +383,7 @@ pub fn delimiter_of(file: &Path, certificate: &Certificate) -> Option<u8> {
     let mut start = vec![0; name.len() + 1];
     let is_read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok();
     let behind = start.last().copied().filter(|_| is_read);
-    [b',', b';', b'\t', b'|'].into_iter().chain(behind).find(fits)
+    DELIMITERS.into_iter().chain(behind).find(fits)
 }
 
 fn criteria_of(args: &Args, certificate: Option<&Certificate>, sensitive: &[String]) -> Result<Criteria> {
@@ -364,6 +415,8 @@ pub struct Question<'a> {
     pub quasi_identifiers: &'a [String],
     pub sensitive: &'a [String],
     pub criteria: &'a Criteria,
+    /// Whether its records are in the order of what they say.
+    pub with_order: bool,
 }
 
 /// Reads the groups of a published file.
@@ -376,9 +429,22 @@ pub fn read(
 ) -> Result<Verifier> {
     let needed: Vec<String> = quasi_identifiers.iter().chain(sensitive).cloned().collect();
     needed.iter().try_for_each(|name| source.check_column(name))?;
-    let mut verifier = Verifier::new(quasi_identifiers, sensitive, suppressed_as);
+    read_with(Verifier::new(quasi_identifiers, sensitive, suppressed_as), source, &needed, talk)
+}
+
+/// Reads the groups of a published file, and the order of its records.
+fn read_in_order(source: &Source, question: &Question, suppressed_as: SuppressedAs, talk: &Talk) -> Result<Verifier> {
+    let columns = source.column_names();
+    let needed = question.quasi_identifiers.iter().chain(question.sensitive);
+    needed.into_iter().try_for_each(|name| source.check_column(name))?;
+    let texts = if source.is_frame() { Texts::AsRemembered } else { Texts::AsWritten };
+    let verifier = Verifier::new(question.quasi_identifiers, question.sensitive, suppressed_as);
+    read_with(verifier.with_order(&columns, texts), source, &columns, talk)
+}
+
+fn read_with(mut verifier: Verifier, source: &Source, needed: &[String], talk: &Talk) -> Result<Verifier> {
     let bar = talk.bytes("reading", source.n_bytes());
-    source.for_each(&needed, |batch, n_bytes| {
+    source.for_each(needed, |batch, n_bytes| {
         go_on(&bar)?;
         bar.inc(n_bytes);
         verifier.push(&batch)
@@ -398,10 +464,13 @@ pub fn judge(
 ) -> Result<Judged> {
     let source = Source::open(path, &CsvOptions { delimiter })?;
     let mut judged = judge_source(&source, question, outside, suppressed_as, talk)?;
-    if !path.is_dir() {
-        judged.sha256 = source.sha256()?.concat();
-    }
+    judged.sha256 = sha256_of_file(path, &source)?;
     Ok(judged)
+}
+
+/// Of a file that was read; a folder has none.
+fn sha256_of_file(path: &Path, source: &Source) -> Result<String> {
+    if path.is_dir() { Ok(String::new()) } else { Ok(source.sha256()?.concat()) }
 }
 
 /// Reads a published table, which has no hash, and judges it, with what lies outside of it.
@@ -412,7 +481,10 @@ pub fn judge_source(
     suppressed_as: SuppressedAs,
     talk: &Talk,
 ) -> Result<Judged> {
-    let verifier = read(source, question.quasi_identifiers, question.sensitive, suppressed_as, talk)?;
+    let verifier = match question.with_order {
+        true => read_in_order(source, question, suppressed_as, talk)?,
+        false => read(source, question.quasi_identifiers, question.sensitive, suppressed_as, talk)?,
+    };
     let verdict = verifier.verdict(question.criteria, &outside(&verifier));
     if verdict.n_records + verdict.n_absent == 0 {
         return Err(Error::new(ErrorKind::Data, "has column names and no records")
@@ -428,13 +500,31 @@ pub fn left_out_in_words(n_absent: u64) -> String {
     format!("{} marked as suppressed {were} left out", counted_words(n_absent, "record"))
 }
 
-fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[Claim], holds: bool, talk: &Talk) {
-    let answer = match (holds, verdict.holds()) {
-        (true, _) if verdict.findings.is_empty() => "it is what its certificate says, which promises NO k",
-        (true, _) => "yes, the promise is kept",
-        (false, true) => "NO, the file is not what its certificate says",
-        (false, false) if verdict.findings.is_empty() => "NO, the file is not what its certificate says",
-        (false, false) => "NO, the promise is broken",
+/// Which criteria are kept, which are not judged, and what that would need.
+fn needed_in_words(verdict: &Verdict, sensitive: &[String], has_project: bool) -> String {
+    let names = |is_meant: &dyn Fn(&Finding) -> bool| {
+        let meant = verdict.findings.iter().filter(|finding| is_meant(finding));
+        meant.map(|finding| wire::key(finding.criterion.measure, sensitive)).collect::<Vec<_>>().join(", ")
+    };
+    let kept = Some(names(&|finding| finding.is_judged)).filter(|names| !names.is_empty());
+    let open = verdict.findings.iter().filter(|finding| !finding.is_judged).map(|finding| {
+        let measure = finding.criterion.measure;
+        format!("{}: not judged, that needs {}", wire::key(measure, sensitive), wire::needed_to_judge(measure))
+    });
+    let said = kept.map(|names| format!("{names}: kept")).into_iter().chain(open).collect::<Vec<_>>().join("; ");
+    match has_project {
+        false => format!("{said}\n  hint: give --project PROJECT, the project that the release was made from"),
+        true => said,
+    }
+}
+
+fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[Claim], ruling: Ruling, talk: &Talk) {
+    let answer = match (ruling, verdict.ruling()) {
+        (Ruling::Kept, _) if verdict.findings.is_empty() => "it is what its certificate says, which promises NO k",
+        (Ruling::Kept, _) => "yes, the promise is kept",
+        (Ruling::Broken, Ruling::Broken) => "NO, the promise is broken",
+        (Ruling::Broken, _) => "NO, the file is not what its certificate says",
+        (Ruling::NotJudged, _) => "NOT JUDGED, a part of the promise cannot be looked at",
     };
     talk.say(format!("{}: {answer}\n", file.display()));
     let row = |finding: &Finding| {
@@ -448,8 +538,7 @@ fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[C
         };
         let reached = finding.reached.map_or("–".to_string(), |reached| wire::number_in_words(measure, reached));
         let failing = match (finding.is_judged, finding.holds()) {
-            (false, _) if measure == Measure::Population => "not judged: needs the population (--project)".to_string(),
-            (false, _) => "not judged: needs the original table (--project)".to_string(),
+            (false, _) => "not judged".to_string(),
             (true, true) => "none".to_string(),
             (true, false) => format!(
                 "{}, {}",
