@@ -37,9 +37,9 @@ function show(profile) {
   const nQuasi = Object.values(attributes).filter((about) => about.role === "quasi-identifier").length;
   put(root,
     h("div", { class: "title" }, h("div", {}, h("h1", {}, profile.data), h("p", { class: "lead" }, `${counted(profile.n_records, "record")}, ${counted(profile.columns.length, "column")}`)),
-      h("div", { class: "row" },
+      state.about.allows_preview ? h("div", { class: "row" },
         h("button", { onclick: () => opener(false), "aria-expanded": panel.childElementCount > 0 }, "Open another table"),
-        saver())),
+        saver()) : null),
     panel,
     h("div", { class: "tiles" },
       tile("unique records", "records that nobody else has the like of, on the chosen quasi-identifiers",
@@ -51,7 +51,9 @@ function show(profile) {
         profile.n_incomplete === 0 ? "no value is missing" : `${grouped(profile.n_incomplete)} ${profile.missing_records === "drop" ? "are left out" : "are kept, missing is a value of its own"}`),
       without(unique)),
     h("section", { class: "card" }, h("h2", {}, "What is each column?"),
-      h("p", { class: "note" }, "Say what others may know about a person, and what must not be linked to one. Suggestions come from names and values: nobody knows the data as you do."),
+      h("p", { class: "note" }, state.about.allows_preview
+        ? "Say what others may know about a person, and what must not be linked to one. Suggestions come from names and values: nobody knows the data as you do."
+        : "This server shows no values of the data, so roles and hierarchies are those of the project that it serves."),
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Columns" }, columns(profile))),
     h("div", { class: "row end" }, h("button", { class: "primary", onclick: () => go(nQuasi > 0 ? "hierarchies" : "data"), disabled: nQuasi === 0 }, "Next: hierarchies")));
 }
@@ -74,7 +76,7 @@ function columns(profile) {
   const attributes = state.project.document.attributes ?? {};
   const row = (column) => {
     const role = attributes[column.name]?.role ?? "none";
-    const choice = h("select", { class: `role ${role}`, "aria-label": `Role of ${column.name}`, onchange: () => setRole(column, choice.value) },
+    const choice = h("select", { class: `role ${role}`, "aria-label": `Role of ${column.name}`, disabled: !state.about.allows_preview, onchange: () => setRole(column, choice.value) },
       Object.entries(ROLES).map(([name, [word]]) => h("option", { value: name, selected: name === role }, `${name}: ${word}`)),
       h("option", { value: "none", selected: role === "none" }, state.project.document.data?.other === "keep" ? "not named: published as it is" : "not named: left out"));
     choice.value = role;
@@ -87,7 +89,7 @@ function columns(profile) {
       h("td", { class: "n" }, column.n_missing === 0 ? "–" : grouped(column.n_missing)),
       h("td", { class: "n" }, column.n_unique === 0 ? "–" : percent(column.share_unique)),
       h("td", {}, choice),
-      h("td", { class: "why" }, isSame ? h("span", { class: "soft" }, column.why)
+      h("td", { class: "why" }, isSame || !state.about.allows_preview ? h("span", { class: "soft" }, column.why)
         : h("button", { class: "plain", title: column.why, onclick: () => setRole(column, column.suggested_role) }, `suggested: ${column.suggested_role}`)));
   };
   const head = [["column", ""], ["how values are spread", ""], ["distinct", "how many different values"], ["missing", "records without a value"], ["unique", "records whose value nobody else has"], ["role", ""], ["why", "the reason of the suggestion"]];

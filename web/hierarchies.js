@@ -30,10 +30,22 @@ function show() {
       h("small", {}, kindOf(state.project.document.attributes[name].hierarchy))))));
   const panel = h("div", { class: "builder" });
   put(root,
-    h("div", { class: "title" }, h("div", {}, h("h1", {}, "Hierarchies"), h("p", { class: "lead" }, "How each attribute gets coarser, from the value itself to “nothing said”.")), saver()),
+    h("div", { class: "title" }, h("div", {}, h("h1", {}, "Hierarchies"), h("p", { class: "lead" }, "How each attribute gets coarser, from the value itself to “nothing said”.")), state.about.allows_preview ? saver() : null),
     h("div", { class: "two" }, h("nav", { class: "card", "aria-label": "Attributes" }, tabs), panel),
     h("div", { class: "row end" }, h("button", { class: "primary", onclick: () => go("negotiate") }, "Next: negotiate")));
-  builder(panel, current);
+  if (state.about.allows_preview) builder(panel, current); else viewer(panel, current);
+}
+
+/** The project's own hierarchy, where values are not shown: nothing can be made without seeing them. */
+async function viewer(panel, name) {
+  const about = h("section", { class: "card" }, h("h2", {}, name), h("p", { class: "note" }, "This server shows no values of the data, so hierarchies are those of the project that it serves."));
+  put(panel, about);
+  try {
+    const seen = await ask("/hierarchy", { project: state.project.id, attribute: name }, (job) => put(panel, about, progressBar(job)));
+    put(panel, about, levels(seen, name));
+  } catch (problem) {
+    put(panel, about, h("section", { class: "card" }, problemBox(problem)));
+  }
 }
 
 const KINDS = {
@@ -210,13 +222,11 @@ function tree(seen, name) {
 /** Values and groups that can be marked and put into a group of their own. */
 function grouping(rule, set, name) {
   const box = h("div", { class: "grouping" });
-  if (rule?.kept) return h("p", { class: "note" }, "The project file spells out a tree; this server does not show its values.");
   // A tree is a list of nodes: { label, below } or a plain value.
   let nodes = rule?.tree ? ofTree(rule.tree) : null;
   if (!nodes) {
     put(box, h("p", { class: "note" }, "Loading values …"));
     ask("/hierarchy", { project: state.project.id, attribute: name, hierarchy: { flat: true } }).then((seen) => {
-      if (!seen.tree) return put(box, h("p", { class: "note" }, "This server does not show values, so they cannot be grouped here."));
       if (seen.tree.n_more > 0) return put(box, h("p", { class: "note" }, `There are ${grouped(seen.n_values)} values, too many to group by hand: import a file.`));
       nodes = seen.tree.below.map((one) => one.label);
       draw();

@@ -306,7 +306,7 @@ function showAnswer() {
       height ? card("analyst", "2", "Generalize otherwise", height, "height")
         : none("analyst", "2", "Generalize otherwise", "No way to generalize meets the other two wishes."),
       privacy ? card("officer", "3", "Settle for less", privacy, "privacy", more.slice(1))
-        : none("officer", "3", "Settle for less", "Even the least privacy would lose too many records at these levels.")));
+        : none("officer", "3", "Settle for less", state.about.allows_preview ? "Even the least privacy would lose too many records at these levels." : "Whatever the project allows would lose too many records at these levels.")));
   say("Not all of it; there are offers.");
 }
 

@@ -236,6 +236,34 @@ test("what is imported is written when the project is saved, and asks before it 
   assert.deepEqual(complaints.filter((text) => !/409/.test(text)), []);
 });
 
+test("without preview the page shows no value and nothing can be changed but the request", { skip }, async (t) => {
+  const home = folder(t);
+  cpSync(join(ROOT, "examples/ten_records"), home, { recursive: true });
+  const server = await serve(t, [home, "--allow-preview=false"]);
+  const { page, complaints } = await open(t, server.url);
+  await page.locator(".verdict, .offer").first().waitFor();
+  const isSilent = async () => assert.doesNotMatch(await page.locator("main").innerText(), /Thales|HS-grad|State-gov/);
+  await isSilent();
+  await page.getByRole("link", { name: /Data/ }).click();
+  await page.locator(".columns").waitFor();
+  assert.ok(await page.getByLabel("Role of age").isDisabled());
+  assert.equal(await page.getByRole("button", { name: /Save|Open another/ }).count(), 0);
+  await isSilent();
+  await shot(page, "closed-data");
+  await page.getByRole("link", { name: /Hierarchies/ }).click();
+  await page.getByRole("button", { name: /^education/ }).click();
+  await page.locator(".levels").waitFor();
+  await isSilent();
+  await shot(page, "closed-hierarchies");
+  // Less than the project promises is refused, in words.
+  await page.getByRole("link", { name: /Negotiate/ }).click();
+  await page.locator(".officer .knob input.value").fill("2");
+  await page.locator(".officer .knob input.value").press("Enter");
+  await page.getByText("This promises less than the project does").waitFor();
+  await shot(page, "closed-refused");
+  assert.deepEqual(complaints.filter((text) => !/403/.test(text)), []);
+});
+
 test("everything can be done with the keyboard", { skip }, async (t) => {
   const server = await serve(t);
   const { page, complaints } = await open(t, server.url);

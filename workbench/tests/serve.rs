@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+#[path = "serve/closed.rs"]
+mod closed;
 #[path = "serve/crowd.rs"]
 mod crowd;
 #[path = "serve/orders.rs"]
@@ -224,7 +226,7 @@ fn without_preview_no_answer_contains_a_value() {
         [json!({ "text": "Xoslo;North\n" }), json!({ "intervals": [5] }), json!({ "tree": { "a": ["b"] } })]
     {
         let wrong = json!({ "project": project, "attribute": "city", "hierarchy": hierarchy });
-        said.push(server.answer("/hierarchy", &wrong).is(422).body);
+        said.push(server.answer("/hierarchy", &wrong).is(403).body);
     }
     server.answer("/sample", &question).is(403);
     said.push(server.work("/compare", &question).to_string());

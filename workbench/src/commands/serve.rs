@@ -17,9 +17,11 @@ use crate::wishes::{free_memory, parse_memory};
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Only this machine can reach it, and only with the key in the address that is printed. To let others in, give --host and \
---token, and put a server with TLS in front; values of the data are then shown only with --allow-preview.
+--token, and put a server with TLS in front; values of the data are then shown only with --allow-preview. Without it, \
+roles, hierarchies and data are those of the project, and nothing is published below its [request].
 
-Files are read and written under the project's folder. What is changed on the page stays on the page until it is saved.
+Files are read and written under the project's folder. What is changed on the page, or imported, stays on \
+the page until it is saved.
 
 Examples:
   incrowd serve                       the project in this folder; made-up data where there is none

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use futures_util::stream::unfold;
 use incrowd::wire;
-use incrowd::{Answer, Quality, Ranking, Request, explain, negotiate};
+use incrowd::{Answer, Criteria, Quality, Ranking, Request, explain, negotiate};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -82,7 +82,7 @@ async fn annotate(State(server): Shared, Body(question): Body<Question>) -> Answ
     let lattice = &ready.lattice;
     let attributes =
         lattice.hierarchies().iter().zip(&ready.counted.quasi_identifiers).map(|(hierarchy, attribute)| {
-            let example = server.allows_preview.then(|| trees::example(&opened, hierarchy)).flatten();
+            let example = server.allows_preview().then(|| trees::example(&opened, hierarchy)).flatten();
             let level = |(i, level): (usize, &incrowd::hierarchy::Values)| {
                 let mut document =
                     json!({ "level": i, "name": level.name(), "phrase": level.phrase(), "n_values": level.len() });
@@ -117,9 +117,9 @@ async fn answer(State(server): Shared, Body(question): Body<Question>) -> Answer
     let is_quick = asked.request.criteria.is_monotone()
         && asked.request.best_by.is_height()
         && asked.ready.lattice.schemes().len() <= 20_000;
-    let answer = move |asked: &Asked| {
+    let answer = move |server: &Server, asked: &Asked| {
         let (lattice, request) = (&asked.ready.lattice, &asked.request);
-        let answer = negotiate(lattice, request)?;
+        let answer = server.allowed(negotiate(lattice, request)?, &asked.privacy.sensitive);
         let mut document = wire::answer(lattice, request, &answer);
         if question.explain {
             let scheme = match &answer {
@@ -132,15 +132,18 @@ async fn answer(State(server): Shared, Body(question): Body<Question>) -> Answer
     };
     // Microseconds are not worth a change of threads.
     match is_quick {
-        true => ok(answer(&asked).map_err(|error| server.problem(error))?),
-        false => ok(aside(&server, move |server| answer(&asked).map_err(|error| server.problem(error))).await?),
+        true => ok(answer(&server, &asked).map_err(|error| server.problem(error))?),
+        false => ok(aside(&server, move |server| answer(server, &asked).map_err(|error| server.problem(error))).await?),
     }
 }
 
 async fn explore_answer(State(server): Shared, Body(question): Body<Question>) -> Answered {
-    with_lattice(&server, question, |_, question, asked| {
-        let scheme = scheme(&asked.ready.lattice, question)?;
-        explore::explore(&asked.ready.lattice, &asked.request, scheme)
+    with_lattice(&server, question, |server, question, asked| {
+        let lattice = &asked.ready.lattice;
+        let scheme = scheme(lattice, question)?;
+        let answer = server.allowed(negotiate(lattice, &asked.request)?, &asked.privacy.sensitive);
+        let may_promise = |criteria: &Criteria| server.check_promise(criteria, &asked.privacy.sensitive).is_ok();
+        explore::explore(lattice, &asked.request, &answer, scheme, &may_promise)
     })
     .await
 }
@@ -155,7 +158,7 @@ async fn one_scheme(State(server): Shared, Body(question): Body<Question>) -> An
 }
 
 async fn sample(State(server): Shared, Body(question): Body<Question>) -> Answered {
-    server.previews()?;
+    server.previews("this server shows no values of the data")?;
     let opened = server.opened(&question.project)?;
     privacy(&opened, &question.request).map_err(|error| server.problem(error))?;
     if !opened.is_seen() {
@@ -182,6 +185,7 @@ struct Compare {
 async fn compare_methods(State(server): Shared, Body(asked): Body<Compare>) -> Answered {
     let opened = server.opened(&asked.project)?;
     let (privacy, _) = privacy(&opened, &asked.request).map_err(|error| server.problem(error))?;
+    server.check_promise(&privacy.criteria, &privacy.sensitive)?;
     let contenders = match &asked.methods {
         None => Contender::all(),
         Some(names) => names
@@ -201,7 +205,8 @@ async fn compare_methods(State(server): Shared, Body(asked): Body<Compare>) -> A
         let request = request(&ready.lattice, &privacy, &Ranking::default(), &asked.request).map_err(wrong)?;
         let rows = compared(&ready, &request, contenders).map_err(wrong)?;
         job.go_on()?;
-        let frontier = explore::bargains(&ready, &request).map_err(wrong)?;
+        let may_promise = |criteria: &Criteria| worker.check_promise(criteria, &privacy.sensitive).is_ok();
+        let frontier = explore::bargains(&ready, &request, &may_promise).map_err(wrong)?;
         Ok(json!({ "n_records": ready.lattice.n_records(), "rows": rows, "frontier": frontier }))
     })?;
     accepted(&job)

@@ -109,8 +109,8 @@ impl Columns {
 }
 
 impl Column {
-    /// Bars of a small chart; what they stand for only where values may be shown.
-    pub fn chart(&self, with_values: bool) -> Value {
+    /// Bars of a small chart.
+    pub fn chart(&self) -> Value {
         let Some((domain, counts)) = &self.seen else { return Value::Null };
         let position = |value: &str| match domain.kind() {
             Kind::Date => parse_date(value).map(|(year, month, day)| days_of_date(year, month, day) as f64),
@@ -122,10 +122,7 @@ impl Column {
             Some(positions) => intervals(&positions, counts, domain.kind()),
             None => most_frequent(domain, counts),
         };
-        let bar = |(name, n): (String, u64)| match with_values {
-            true => json!({ "value": name, "n_records": n }),
-            false => json!({ "n_records": n }),
-        };
+        let bar = |(name, n): (String, u64)| json!({ "value": name, "n_records": n });
         bars.into_iter().map(bar).collect()
     }
 }

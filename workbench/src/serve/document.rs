@@ -165,7 +165,7 @@ pub fn with_kept(mut document: Value, base: &Value) -> Value {
 }
 
 /// TOML has no null: what is null is not said.
-fn without_nulls(value: &Value) -> Value {
+pub fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(object) => {
             let said = object.iter().filter(|(_, value)| !value.is_null());

@@ -22,10 +22,15 @@ use crate::wishes::Privacy;
 /// Cells of one half of a row: more schemes than this share cells.
 const N_CELLS_MAX: usize = 400;
 
-/// Everything that stands around an answer.
-pub fn explore(lattice: &Lattice, request: &Request, levels: Option<Scheme>) -> Result<Value> {
-    let answer = negotiate(lattice, request)?;
-    let scheme = levels.unwrap_or_else(|| match &answer {
+/// Everything that stands around an answer; what other promises would cost, where they may be made.
+pub fn explore(
+    lattice: &Lattice,
+    request: &Request,
+    answer: &Answer,
+    levels: Option<Scheme>,
+    may_promise: &(dyn Fn(&Criteria) -> bool + Sync),
+) -> Result<Value> {
+    let scheme = levels.unwrap_or_else(|| match answer {
         Answer::Exact(offer) => offer.scheme.clone(),
         // Of offers one wants to know what the wishes themselves would cost.
         Answer::Offers(_) => request.level_max.clone(),
@@ -35,9 +40,9 @@ pub fn explore(lattice: &Lattice, request: &Request, levels: Option<Scheme>) -> 
         "n_records": lattice.n_records(),
         "n_schemes": lattice.schemes().len(),
         "scheme": offer_json(lattice, &current),
-        "marks": marks(lattice, &answer, &scheme),
+        "marks": marks(lattice, answer, &scheme),
         "heights": heights(lattice, request),
-        "against_privacy": against_privacy(lattice, request, &scheme),
+        "against_privacy": against_privacy(lattice, request, &scheme, may_promise),
         "explanation": wire::explanation(lattice, &explain(lattice, &scheme, &request.criteria)),
     }))
 }
@@ -106,7 +111,12 @@ fn heights(lattice: &Lattice, request: &Request) -> Value {
 }
 
 /// What other values of the first criterion would cost: for the scheme at hand, and for the best scheme at each value.
-fn against_privacy(lattice: &Lattice, request: &Request, scheme: &Scheme) -> Value {
+fn against_privacy(
+    lattice: &Lattice,
+    request: &Request,
+    scheme: &Scheme,
+    may_promise: &(dyn Fn(&Criteria) -> bool + Sync),
+) -> Value {
     let Some(first) = request.criteria.iter().next() else { return Value::Null };
     let place = lattice.schemes().place(scheme);
     let point = |value: u64| {
@@ -125,7 +135,8 @@ fn against_privacy(lattice: &Lattice, request: &Request, scheme: &Scheme) -> Val
         })
     };
     let names = wire::sensitive_names(lattice);
-    let points: Vec<Value> = values_around(lattice, first).into_par_iter().map(point).collect();
+    let is_allowed = |value: &u64| may_promise(&request.criteria.with(first.with_value(*value)));
+    let points: Vec<Value> = values_around(lattice, first).into_par_iter().filter(is_allowed).map(point).collect();
     json!({ "criterion": wire::key(first.measure, &names), "points": points })
 }
 
@@ -155,13 +166,14 @@ fn values_around(lattice: &Lattice, criterion: Criterion) -> Vec<u64> {
 }
 
 /// The bargains over the first criterion that no other beats, thinned out to what a map can show.
-pub fn bargains(ready: &Ready, request: &Request) -> Result<Value> {
+pub fn bargains(ready: &Ready, request: &Request, may_promise: &dyn Fn(&Criteria) -> bool) -> Result<Value> {
     let lattice = &ready.lattice;
     let measure = request.criteria.iter().next().map_or(Measure::Size, |criterion| criterion.measure);
     // At any levels: the map shows what there is to gain by giving in.
     let tops = lattice.schemes().tops().iter().map(|&top| Level(top)).collect();
     let wide = Request { criteria: request.criteria.without(measure), level_max: Scheme::new(tops), ..request.clone() };
-    let all = frontier(lattice, &wide, measure, &Ranking::from(Quality::Ncp))?;
+    let mut all = frontier(lattice, &wide, measure, &Ranking::from(Quality::Ncp))?;
+    all.retain(|bargain| may_promise(&request.criteria.with(Criterion { measure, value: bargain.value })));
     let attributes: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
     let step = all.len().div_ceil(400).max(1);
     let bargain = |bargain: &incrowd::frontier::Bargain| {

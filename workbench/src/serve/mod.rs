@@ -11,6 +11,7 @@ mod text;
 mod document;
 mod saving;
 mod tables;
+mod closed;
 mod ask;
 mod trees;
 mod explore;
@@ -37,6 +38,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::naming::at_rest;
 use crate::project::{FILE_NAME, Project};
+use closed::Closed;
 use connections::{Place, Places, Watched};
 use problem::Problem;
 use safety::{Door, Folder, N_TOKEN_MIN, Token};
@@ -89,7 +91,11 @@ pub fn app(settings: &Settings) -> Result<Router> {
         }
         (None, None) => {}
     }
-    let server = Server::new(tables, settings.allows_preview, settings.n_upload_max, settings.is_demo);
+    let closed = match settings.allows_preview {
+        true => None,
+        false => Some(Closed::new(tables.first().ok_or_else(nothing_to_serve)?)?),
+    };
+    let server = Server::new(tables, closed, settings.n_upload_max, settings.is_demo);
     let door = Door { token: Token::new(&settings.token), hosts: hosts(settings) };
     let page = |request: Request| async move { page(&request) };
     Ok(Router::new().nest("/api/v1", api::routes(Arc::new(server))).fallback(page).layer(from_fn(
@@ -98,6 +104,11 @@ pub fn app(settings: &Settings) -> Result<Router> {
             async move { guarded(request, next, refused).await }
         },
     )))
+}
+
+fn nothing_to_serve() -> Error {
+    Error::new(ErrorKind::Request, "without preview only a served project can be asked about, and there is none")
+        .hint("name one, or a table; or show values with --allow-preview")
 }
 
 fn is_project(path: &Path) -> bool {

@@ -89,6 +89,7 @@ fn take(server: &Arc<Server>, asked: &Publish) -> std::result::Result<Taken, Pro
         Some(local) => privacy_of(local, privacy, false, &opened.project).map_err(problem)?,
         None => privacy,
     };
+    server.check_promise(&privacy.criteria, &privacy.sensitive)?;
     let Some(counted) = server.tables.counted(&opened, &privacy) else {
         return start_counting(server, opened, privacy).map(Taken::Job);
     };
@@ -142,11 +143,11 @@ impl Order {
     }
 
     /// What was agreed on; nothing where a method decides. An error where there is no such answer.
-    fn agree(&self) -> Result<Option<Agreed<'_>>> {
+    fn agree(&self, server: &Server) -> Result<Option<Agreed<'_>>> {
         match self {
             Order::Answer(choice, asked) => {
                 let lattice = &asked.ready.lattice;
-                let answer = negotiate(lattice, &asked.request)?;
+                let answer = server.allowed(negotiate(lattice, &asked.request)?, &asked.privacy.sensitive);
                 let chosen = publish::chosen(&answer, *choice);
                 let (offer, choice) = chosen.ok_or_else(|| wrong("there is no such answer to these wishes"))?;
                 let request = wire::request(lattice, &asked.request);
@@ -163,8 +164,8 @@ impl Order {
     }
 
     /// What would be promised, in words.
-    fn review(&self) -> Result<Value> {
-        let (opened, counted, agreed) = (self.opened(), self.counted(), self.agree()?);
+    fn review(&self, server: &Server) -> Result<Value> {
+        let (opened, counted, agreed) = (self.opened(), self.counted(), self.agree(server)?);
         Ok(match (self, agreed) {
             (Order::Method(local, material), _) => {
                 explore::review_method(opened, counted, local, &material.privacy.criteria)
@@ -180,9 +181,9 @@ impl Order {
         })
     }
 
-    fn publish(&self, files: &Files, replace: bool) -> Result<Published> {
+    fn publish(&self, server: &Server, files: &Files, replace: bool) -> Result<Published> {
         let (project, counted) = (&self.opened().project, self.counted());
-        match (self, self.agree()?) {
+        match (self, self.agree(server)?) {
             (_, Some(agreed)) => publish::publish(project, counted, &agreed, files, replace, &QUIET),
             (Order::Method(local, material), None) => {
                 let bar = QUIET.things(local.method.name(), counted.counts.n_records(), "records");
@@ -226,7 +227,7 @@ pub async fn review(State(server): Shared, Body(asked): Body<Publish>) -> Answer
     match take(&server, &asked)? {
         Taken::Job(job) => accepted(&job),
         Taken::Order(order) => {
-            let document = aside(&server, move |server| order.review().map_err(|error| server.problem(error)));
+            let document = aside(&server, move |server| order.review(server).map_err(|error| server.problem(error)));
             ok(document.await?)
         }
     }
@@ -240,27 +241,29 @@ pub async fn publish_release(State(server): Shared, Body(asked): Body<Publish>) 
     let wrong = |error| server.problem(error);
     let name = asked.output.clone().unwrap_or_else(|| "release.csv".to_string());
     let output = server.tables.folder.to_write(&name).map_err(wrong)?;
-    publish::prepare(&order.opened().project, &output, asked.replace).map_err(|error| {
+    let replace = asked.replace && server.may_replace(&output);
+    publish::prepare(&order.opened().project, &output, replace).map_err(|error| {
         let is_there = error.message() == "is there already";
         wrong(if is_there { error.hint("choose another name, or replace it") } else { error })
     })?;
     // What cannot be had is refused before a job begins.
     let order = aside(&server, move |server| {
-        order.agree().map(drop).map_err(|error| server.problem(error))?;
+        order.agree(server).map(drop).map_err(|error| server.problem(error))?;
         Ok(order)
     })
     .await?;
     let worker = server.clone();
-    let key = json!([order.opened().id, asked.request, asked.choice, asked.levels, asked.method, asked.replace]);
+    let key = json!([order.opened().id, asked.request, asked.choice, asked.levels, asked.method, replace]);
     let job = server.jobs.start("publish", format!("{name} {key}"), move |job| {
         if takes_long(&order) {
             job.takes_long()?;
         }
-        let published = publish::prepare(&order.opened().project, &output, asked.replace)
-            .and_then(|files| order.publish(&files, asked.replace).map(|published| (files, published)));
+        let published = publish::prepare(&order.opened().project, &output, replace)
+            .and_then(|files| order.publish(&worker, &files, replace).map(|published| (files, published)));
         let (files, published) = published.map_err(|error| worker.problem(error))?;
         let document = published_json(&worker, &files, &published);
         if published.holds {
+            worker.has_published(&output);
             *job.files.lock().unwrap_or_else(PoisonError::into_inner) = Some(files);
         }
         Ok(document)

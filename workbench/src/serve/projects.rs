@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::ask::Body;
+use super::columns::Column as Seen;
 use super::problem::Problem;
 use super::saving::save_project;
 use super::server::{Answered, N_LARGE_BYTES, Server, Shared, accepted, aside, json_response, look_first, ok};
@@ -35,7 +36,7 @@ pub async fn about(State(server): Shared) -> Answered {
         "version": env!("CARGO_PKG_VERSION"),
         "folder": server.tables.folder.root().file_name().map(|name| name.to_string_lossy()),
         "is_demo": server.is_demo,
-        "allows_preview": server.allows_preview,
+        "allows_preview": server.allows_preview(),
         "n_upload_max": server.n_upload_max,
         "criteria": CRITERIA,
         "best_by": Quality::ALL.map(Quality::name),
@@ -51,7 +52,7 @@ fn project_json(server: &Server, opened: &Opened) -> Value {
         *text == opened.project.text || document::of_text(text).is_ok_and(|known| known == opened.document)
     });
     let shown =
-        if server.allows_preview { opened.document.clone() } else { document::without_values(&opened.document) };
+        if server.allows_preview() { opened.document.clone() } else { document::without_values(&opened.document) };
     json!({ "id": opened.id, "document": shown, "file_exists": on_disk.is_some(), "is_saved": is_saved })
 }
 
@@ -59,6 +60,10 @@ fn project_json(server: &Server, opened: &Opened) -> Value {
 pub async fn list_files(State(server): Shared) -> Answered {
     let files = aside(&server, |server| {
         let mut files = Vec::new();
+        // Names may tell too, and without preview nothing else can be opened.
+        if !server.allows_preview() {
+            return Ok(files);
+        }
         collect(server.tables.folder.root(), Path::new(""), 3, &mut files);
         Ok(files)
     });
@@ -111,6 +116,7 @@ pub async fn upload(
     asked: Result<Query<Upload>, QueryRejection>,
     request: HttpRequest,
 ) -> Answered {
+    server.previews("without preview this server takes no files")?;
     let wrong = |status, message: &str| Problem::new(status, "request", message);
     let Query(asked) = asked.map_err(|_| {
         wrong(StatusCode::BAD_REQUEST, "an upload names its path")
@@ -153,6 +159,7 @@ pub struct Open {
 }
 
 pub async fn open(State(server): Shared, Body(asked): Body<Open>) -> Answered {
+    server.previews("without preview only the served project can be asked about")?;
     server.tables.folder.to_read(&asked.path).map_err(|error| server.problem(error))?;
     let worker = server.clone();
     let job = server.jobs.start("open", asked.path.clone(), move |job| {
@@ -178,9 +185,10 @@ pub struct Edit {
 pub async fn edit(State(server): Shared, Body(asked): Body<Edit>) -> Answered {
     let opened = aside(&server, move |server| {
         let base = asked.base.as_deref().and_then(|id| server.tables.get(id));
-        let document = match &base {
-            Some(base) => document::with_kept(asked.document, &base.document),
-            None => asked.document,
+        let document = match (&server.closed, &base) {
+            (Some(closed), _) => closed.edited(asked.document)?,
+            (None, Some(base)) => document::with_kept(asked.document, &base.document),
+            (None, None) => asked.document,
         };
         let known = base.as_ref().map(|base| base.project.text.as_str());
         server.tables.open_document(document, known).map_err(|error| server.problem(error))
@@ -204,6 +212,7 @@ pub struct Save {
 
 /// Writes the project file, so that the command line sees what the page sees, and the hierarchies that were imported.
 pub async fn save(State(server): Shared, Body(asked): Body<Save>) -> Answered {
+    server.previews("without preview the project stays as it is")?;
     let opened = server.opened(&asked.project)?;
     aside(&server, move |server| {
         let wrong = |error| server.problem(error);
@@ -236,16 +245,22 @@ fn profile_json(server: &Server, opened: &Opened) -> incrowd::Result<Value> {
     let (survey, suggestions) = opened.survey()?;
     let columns = opened.columns()?;
     let column = |(column, suggestion): (&Column, &Suggestion)| {
-        let mut document = column_json(survey, column, suggestion, Some(&opened.project), server.allows_preview);
+        let shows = server.allows_preview();
+        let mut document = column_json(survey, column, suggestion, Some(&opened.project), shows);
         // A chart of names is no picture, and names are nobody's business.
         let role = opened.project.attributes.iter().find(|known| known.name == column.name).map(|known| known.role);
         let is_named = role == Some(Role::Identifier) || suggestion.role == Role::Identifier;
-        let chart = columns.get(&column.name).filter(|_| !is_named);
-        document["chart"] = chart.map_or(Value::Null, |seen| seen.chart(server.allows_preview));
+        // Small numbers tell, with or without the values that they belong to; and so do rules made from values.
+        let chart = columns.get(&column.name).filter(|_| shows && !is_named);
+        document["chart"] = chart.map_or(Value::Null, Seen::chart);
         if is_named {
             document.as_object_mut().map(|known| (known.shift_remove("least"), known.shift_remove("greatest")));
         }
-        document["suggested_rule"] = rule_json(&suggestion.rule);
+        document["suggested_rule"] = if shows { rule_json(&suggestion.rule) } else { Value::Null };
+        if !shows && let Some(known) = document.as_object_mut() {
+            known.shift_remove("suggested_hierarchy");
+            known.shift_remove("why_hierarchy");
+        }
         document
     };
     let uniqueness = opened.uniqueness()?.map(|found| {
@@ -281,12 +296,16 @@ pub struct OfAttribute {
 
 pub async fn hierarchy(State(server): Shared, Body(asked): Body<OfAttribute>) -> Answered {
     let opened = server.opened(&asked.project)?;
+    if asked.hierarchy.as_ref().is_some_and(|edited| !edited.is_null() && edited.get("kept").is_none()) {
+        // What a rule makes of a column tells whether a value is in it.
+        server.previews("hierarchies are those of the served project")?;
+    }
     if !opened.is_seen() {
         return accepted(&*look_first(&server, &opened)?);
     }
     aside(&server, move |server| {
         let edited = asked.hierarchy.as_ref().filter(|edited| !edited.is_null());
-        let tree = trees::tree(&server.tables, &opened, &asked.attribute, edited, server.allows_preview);
+        let tree = trees::tree(&server.tables, &opened, &asked.attribute, edited, server.allows_preview());
         tree.map(|tree| json_response(StatusCode::OK, &tree)).map_err(|error| server.problem(error))
     })
     .await

@@ -1,5 +1,7 @@
 //! What all questions share: tables, jobs, turns, and the lattice that can answer.
 
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::State;
@@ -7,12 +9,13 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use incrowd::negotiate::check_criteria;
 use incrowd::scheme::n_schemes;
-use incrowd::{Measure, Ranking, Request};
+use incrowd::{Answer, Criteria, Measure, Offer, Ranking, Request};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::ask::{Question, privacy, request};
+use super::closed::{Closed, refused};
 use super::jobs::{Job, Jobs};
 use super::problem::Problem;
 use super::tables::{Opened, Ready, Tables};
@@ -32,9 +35,12 @@ const N_ROWS_LONG: u64 = 20_000_000;
 pub struct Server {
     pub tables: Tables,
     pub jobs: Jobs,
-    pub allows_preview: bool,
+    /// Where values of the data are not shown, what may be asked nevertheless.
+    pub closed: Option<Closed>,
     pub n_upload_max: u64,
     pub is_demo: bool,
+    /// Releases that were written here.
+    published: Mutex<HashSet<PathBuf>>,
     turns: Semaphore,
     /// Threads of who has a turn, so that nobody stands behind what another has begun.
     pools: Mutex<Vec<ThreadPool>>,
@@ -44,13 +50,14 @@ pub type Shared = State<Arc<Server>>;
 pub type Answered = Result<Response, Problem>;
 
 impl Server {
-    pub fn new(tables: Tables, allows_preview: bool, n_upload_max: u64, is_demo: bool) -> Server {
+    pub fn new(tables: Tables, closed: Option<Closed>, n_upload_max: u64, is_demo: bool) -> Server {
         Server {
             tables,
             jobs: Jobs::default(),
-            allows_preview,
+            closed,
             n_upload_max,
             is_demo,
+            published: Mutex::default(),
             turns: Semaphore::new(N_AT_ONCE),
             pools: Mutex::default(),
         }
@@ -70,12 +77,42 @@ impl Server {
         problem
     }
 
-    pub fn previews(&self) -> Result<(), Problem> {
-        match self.allows_preview {
+    pub fn allows_preview(&self) -> bool {
+        self.closed.is_none()
+    }
+
+    /// Refuses what only a server with preview does.
+    pub fn previews(&self, otherwise: &str) -> Result<(), Problem> {
+        match self.allows_preview() {
             true => Ok(()),
-            false => Err(Problem::new(StatusCode::FORBIDDEN, "request", "this server shows no values of the data")
-                .hint("start it with --allow-preview to see some")),
+            false => Err(refused(otherwise).hint("start it with --allow-preview, for those who may see the data")),
         }
+    }
+
+    /// Refuses to promise less than the project where the data are not to be seen.
+    pub fn check_promise(&self, criteria: &Criteria, sensitive: &[String]) -> Result<(), Problem> {
+        match &self.closed {
+            Some(closed) if !criteria.is_empty() => closed.check(criteria, sensitive),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a release may take another file's place: without preview only that of one that was written here.
+    pub fn may_replace(&self, path: &Path) -> bool {
+        self.allows_preview() || self.published.lock().unwrap_or_else(PoisonError::into_inner).contains(path)
+    }
+
+    pub fn has_published(&self, path: &Path) {
+        self.published.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_path_buf());
+    }
+
+    /// What of an answer may be promised here: an offer below what the project promises is none.
+    pub fn allowed(&self, answer: Answer, sensitive: &[String]) -> Answer {
+        let (Some(closed), Answer::Offers(mut offers)) = (&self.closed, answer.clone()) else { return answer };
+        let is_allowed = |offer: &Offer| closed.allows(&offer.criteria, sensitive);
+        offers.privacy = offers.privacy.filter(is_allowed);
+        offers.privacy_alternatives.retain(is_allowed);
+        Answer::Offers(offers)
     }
 }
 
@@ -142,6 +179,7 @@ pub fn find(server: &Arc<Server>, question: &Question) -> Result<Found, Problem>
     let opened = server.opened(&question.project)?;
     let wrong = |error| server.problem(error);
     let (privacy, ranking) = privacy(&opened, &question.request).map_err(wrong)?;
+    server.check_promise(&privacy.criteria, &privacy.sensitive)?;
     match server.tables.lattice(&opened, &privacy, &ranking) {
         None => start_annotation(server, opened, privacy, ranking).map(Found::Job),
         Some(ready) => {

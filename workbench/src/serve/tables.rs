@@ -32,7 +32,7 @@ pub const QUIET: Talk = Talk { is_json: false, is_quiet: true };
 const N_PROJECTS_MAX: usize = 64;
 
 /// What kept projects may say together, imported hierarchies included; older ones are forgotten beyond it.
-const N_TEXT_BYTES_MAX: usize = 64 << 20;
+const N_TEXT_BYTES_MAX: usize = 32 << 20;
 
 /// Counted tables that are kept.
 const N_COUNTED_MAX: usize = 8;

@@ -108,8 +108,8 @@ fn who_keeps_a_place_and_does_nothing_makes_room() {
 
 /// Whether the other side has closed; nothing is read, because that would be taking the answer.
 fn is_closed(stream: &mut TcpStream) -> bool {
-    match stream.write(b"\r\n") {
-        Ok(_) => false,
+    match stream.write_all(b"\n") {
+        Ok(()) => false,
         Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
     }
 }
