@@ -236,6 +236,25 @@ test("what is imported is written when the project is saved, and asks before it 
   assert.deepEqual(complaints.filter((text) => !/409/.test(text)), []);
 });
 
+test("levels that lose more than was wished for are published only by saying so", { skip }, async (t) => {
+  const home = folder(t);
+  cpSync(join(ROOT, "examples/ten_records"), home, { recursive: true });
+  const server = await serve(t, [home]);
+  const { page, complaints } = await open(t, server.url);
+  await page.locator(".verdict, .offer").first().waitFor();
+  await page.locator(".pyramid canvas").focus();
+  for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Enter");
+  await page.getByText("The scheme you picked").waitFor();
+  await shot(page, "negotiate-pinned");
+  await page.getByRole("button", { name: /^Lose \d+ records and publish these levels$/ }).click();
+  await page.getByText("Every published record is in a group with").waitFor();
+  assert.ok((await wishOf(page)).max_suppressed > 0, "the curator's knob has moved");
+  await page.getByRole("button", { name: "Publish", exact: true }).click();
+  await page.getByText("Published, and verified from the file alone").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
 test("without preview the page shows no value and nothing can be changed but the request", { skip }, async (t) => {
   const home = folder(t);
   cpSync(join(ROOT, "examples/ten_records"), home, { recursive: true });
