@@ -561,10 +561,18 @@ fn the_columns_of_a_certificate_are_checked() {
 
 #[test]
 fn the_roles_of_a_certificate_are_checked_by_what_they_make_of_the_groups() {
-    check_certificate(|c| drop(c.quasi_identifiers.pop()), &["groups"]);
+    check_certificate(|c| drop(c.quasi_identifiers.pop()), &["groups", "discernibility", "mean group size"]);
     check_certificate(
         |c| c.quasi_identifiers.clear(),
-        &["groups", "smallest group", "fewest distinct", "k reached", "l reached"],
+        &[
+            "groups",
+            "smallest group",
+            "fewest distinct",
+            "discernibility",
+            "mean group size",
+            "k reached",
+            "l reached",
+        ],
     );
     check_certificate(|c| c.sensitive.clear(), &["fewest distinct", "promise"]);
     check_certificate(|c| c.sensitive = vec!["city".into()], &["fewest distinct", "l reached", "promise"]);
@@ -578,13 +586,15 @@ fn a_release_that_was_changed_within_its_promise_is_told_by_its_numbers() {
         change(&mut rows);
         assert_eq!(false_claims(&certificate(), &rows), claims);
     };
-    check(&|rows| drop(rows.drain(..3)), &["records published", "records accounted for", "groups"]);
-    check(&|rows| rows.insert(0, rows[0].clone()), &["records published", "records accounted for"]);
+    let lost = ["records published", "records accounted for", "groups", "discernibility"];
+    check(&|rows| drop(rows.drain(..3)), &lost);
+    let more = ["records published", "records accounted for", "discernibility", "mean group size"];
+    check(&|rows| rows.insert(0, rows[0].clone()), &more);
     check(&|rows| rows.reverse(), &["order of records"]);
     check(&|rows| set(rows, 2, 2, "mumps"), &[]);
     check(
         &|rows| rows.iter_mut().for_each(|row| row[0] = Some("*".into())),
-        &["groups", "smallest group", "k reached", "order of records"],
+        &["groups", "smallest group", "discernibility", "mean group size", "k reached", "order of records"],
     );
     check(
         &|rows| rows.clear(),
@@ -594,6 +604,8 @@ fn a_release_that_was_changed_within_its_promise_is_told_by_its_numbers() {
             "groups",
             "smallest group",
             "fewest distinct",
+            "discernibility",
+            "mean group size",
             "k reached",
             "l reached",
         ],
