@@ -18,6 +18,7 @@ pub mod local;
 pub mod compare;
 pub mod outside;
 pub mod survey;
+pub mod uniques;
 pub mod staged;
 pub mod naming;
 pub mod per_record;

@@ -41,6 +41,7 @@ use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::sorted::Sorter;
 use crate::staged::{Staged, sha256_of, sha256_of_table};
 use crate::talk::{Exit, Talk, go_on};
+use crate::uniques::Uniques;
 use crate::wishes::{Privacy, ProjectArgs, RequestArgs, with_levels};
 
 /// Publish the exact answer, one of the offers, levels of your choice, or what a local method makes
@@ -772,6 +773,7 @@ fn write_release(
     let mut publisher = Publisher::new(&counted.counts, recoding, &project.missing, columns.clone());
     // Texts from CSV get their types from all that is published.
     let mut kinds = (format == Format::Parquet && counted.source.is_text()).then(|| Kinds::new(columns.len()));
+    let mut uniques = Uniques::new(project, &columns);
     let mut n_published = 0;
     let bar = talk.bytes("publishing", counted.source.n_bytes());
     counted.source.for_each(&needed, |batch, n_bytes| {
@@ -780,6 +782,7 @@ fn write_release(
             if let Some(kinds) = &mut kinds {
                 kinds.see(&row.cells());
             }
+            uniques.see(&row);
             n_published += 1;
             sorter.push(row)?;
         }
@@ -787,6 +790,7 @@ fn write_release(
         Ok(())
     })?;
     bar.finish_and_clear();
+    uniques.check()?;
     let typed = typed_columns(counted, recoding, &columns, kinds.as_ref());
     let mut sink = Sink::new(staged.file(), output, format, &typed, project.missing.label())?;
     let bar = talk.things("writing", n_published, "records");

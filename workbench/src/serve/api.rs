@@ -763,7 +763,7 @@ async fn publish_release(State(server): Shared, Body(asked): Body<Publish>) -> A
     let name = asked.output.clone().unwrap_or_else(|| "release.csv".to_string());
     let output = server.tables.folder.to_write(&name).map_err(wrong)?;
     publish::prepare(&found.opened.project, &output, asked.replace).map_err(|error| {
-        let is_there = error.message() == "is there already";
+        let is_there = error.message().starts_with("is there already");
         wrong(if is_there { error.hint("choose another name, or replace it") } else { error })
     })?;
     if asked.local(&found).map_err(wrong)?.is_none() {

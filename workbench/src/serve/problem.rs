@@ -46,7 +46,7 @@ impl Problem {
 impl From<Error> for Problem {
     fn from(error: Error) -> Problem {
         let status = match (error.kind(), error.message()) {
-            (ErrorKind::Io, "is there already") => StatusCode::CONFLICT,
+            (ErrorKind::Io, message) if message.starts_with("is there already") => StatusCode::CONFLICT,
             (ErrorKind::Io, "there is no such file" | "there is no such folder") => StatusCode::NOT_FOUND,
             (ErrorKind::Io, "permission denied") => StatusCode::FORBIDDEN,
             (ErrorKind::Io, "the disk is full") => StatusCode::INSUFFICIENT_STORAGE,
