@@ -25,12 +25,12 @@ struct Watched {
     kind: Option<Kind>,
 }
 
-/// Fewer values than this are different by chance, or are an example.
-const N_LEAST: u64 = 5;
+/// From so many values on, more than half of them had by one record each is too many.
+const N_MANY: u64 = 50;
 
-/// From so many records on, measurements and days that are nearly all different find people as names do; in smaller tables
-/// they differ by nature. So do sensitive values: that they are many is what l asks for.
-const N_LEAST_OF_MEASUREMENTS: u64 = 50;
+/// In smaller tables values differ by nature, and sensitive ones are meant to: that they are many is what l asks for.
+/// But texts and whole numbers that are nearly all different are names and numbers of people from so many on.
+const N_FEW: u64 = 5;
 
 impl Uniques {
     /// `columns` are those of the release.
@@ -70,9 +70,9 @@ impl Uniques {
     /// Refuses to publish columns by which most records that have a value could be told apart.
     ///
     /// # Guarantee
-    /// No release has a column that is published as it is, in which more than half of at least 50 values are had by one
-    /// record each, unless the project says `unique = "publish"` of it; of texts and whole numbers that are not
-    /// sensitive, of at least five. Beyond 900,000 different values the half is an estimate, right within 0.3 %.
+    /// Unless the project says `unique = "publish"` of it, no release has a column that is published as it is in which
+    /// more than half of at least 50 values are had by one record each; nor, where it is not sensitive, nine of ten of at
+    /// least 5 texts or whole numbers. Beyond 900,000 different values the half is an estimate, right within 0.3 %.
     pub fn check(&self) -> Result<()> {
         let found: Vec<&Watched> = self.columns.iter().filter(|column| column.finds_people()).collect();
         if found.is_empty() {
@@ -99,7 +99,7 @@ impl Uniques {
 
 impl Watched {
     fn see(&mut self, cell: &[u8]) {
-        if self.n_present < N_LEAST_OF_MEASUREMENTS && self.kind != Some(Kind::Text) {
+        if self.n_present < N_MANY && self.kind != Some(Kind::Text) {
             let kind = std::str::from_utf8(cell).map_or(Kind::Text, Kind::of);
             self.kind = Some(self.kind.map_or(kind, |known| known.join(kind)));
         }
@@ -108,8 +108,12 @@ impl Watched {
     }
 
     fn finds_people(&self) -> bool {
-        let names_people = matches!(self.kind, Some(Kind::Text | Kind::Integer)) && !self.is_sensitive;
-        let n_least = if names_people { N_LEAST } else { N_LEAST_OF_MEASUREMENTS };
-        self.n_present >= n_least && self.tally.n_unique().n.saturating_mul(2) > self.n_present
+        let n_unique = self.tally.n_unique().n;
+        let may_be_names = matches!(self.kind, Some(Kind::Text | Kind::Integer)) && !self.is_sensitive;
+        match self.n_present {
+            N_MANY.. => n_unique.saturating_mul(2) > self.n_present,
+            N_FEW.. => may_be_names && n_unique * 10 >= self.n_present * 9,
+            _ => false,
+        }
     }
 }

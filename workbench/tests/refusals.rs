@@ -190,6 +190,9 @@ fn ten_records_are_enough_for_names_and_numbers_of_people() {
     for like in [FINDING[0], FINDING[1], FINDING[2]] {
         check_found(&with_column(like, 10, "", "other = \"keep\""), "publish --k 2", like.0);
     }
+    // Not quite all are different.
+    let hours: Like = ("hours", |i| [30, 50, 60, 40, 50, 54, 35, 40, 12, 38][i % 10].to_string());
+    run(&with_column(hours, 10, "", "other = \"keep\""), "publish --k 2").ends(0);
     // Ten measurements differ by nature, as do ten sensitive values.
     run(&with_column(FINDING[3], 10, "", "other = \"keep\""), "publish --k 2").ends(0);
     run(&with_column(FINDING[4], 10, &named("note", "sensitive", ""), ""), "publish --k 2 --sensitive ill").ends(0);
