@@ -177,7 +177,11 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     check_promise(&privacy.criteria)?;
     args.request.best_by(&project)?;
     let local = local(args, &project, talk)?;
+    if args.levels.is_some() {
+        args.project.check_no_lattice("--levels")?;
+    }
     if let Some(local) = &local {
+        args.project.check_no_lattice(local.method.name())?;
         privacy = privacy_of(local, privacy, args.project.sensitive.is_some(), &project)?;
     }
     let counted = args.project.count(&project, &privacy, talk)?;
@@ -229,6 +233,7 @@ fn run_per_record(args: &Args, project: &Project, files: &Files, talk: &Talk) ->
         talk.note(format!("the criteria in [request] of the project are not promised by {PER_RECORD}"));
     }
     let counted = args.per_record.count(project, args.project.choice(&privacy), talk)?;
+    per_record::check_memory(&counted, args.project.n_bytes_max()?)?;
     let bar = talk.things(PER_RECORD, counted.counts.n_records(), "records");
     let outcome = per_record::make(&args.per_record, &counted, &bar)?;
     bar.finish_and_clear();
