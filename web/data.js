@@ -102,6 +102,8 @@ async function setRole(column, role) {
   const document = structuredClone(state.project.document);
   document.attributes ??= {};
   const known = document.attributes[column.name];
+  // What is said of columns that are published as they are means nothing of others.
+  if (known && role !== "other" && role !== "sensitive") delete known.unique;
   if (role === "none") delete document.attributes[column.name];
   else document.attributes[column.name] = { ...known, role };
   if (role === "quasi-identifier" && !known?.hierarchy && column.suggested_rule) document.attributes[column.name].hierarchy = column.suggested_rule;

@@ -135,6 +135,34 @@ fn n_by_height(tops: &[u8]) -> Vec<u64> {
 
 /// The most promising schemes of every height.
 pub fn select(powers: &[Vec<Power>], selection: Selection) -> Schemes {
+    select_unless(powers, selection, &|| false).expect("nobody stops it")
+}
+
+/// So many schemes are looked through for the most promising ones, which takes seconds.
+const N_LOOKED_THROUGH_MAX: u64 = 300_000_000;
+
+/// Refuses to look through more schemes than anyone would wait for.
+fn check_can_select(hierarchies: &[Hierarchy]) -> Result<()> {
+    match n_schemes(hierarchies) {
+        Some(n) if n <= N_LOOKED_THROUGH_MAX => Ok(()),
+        n => {
+            let n = n.map_or("over 10^19".to_string(), |n| n.to_string());
+            Err(Error::new(
+                ErrorKind::TooLarge,
+                format!(
+                    "the most promising of {n} schemes cannot be found: all of them would have to be looked through"
+                ),
+            )
+            .hint("take --on-demand, choose fewer with --quasi-identifiers, or give the hierarchies fewer levels"))
+        }
+    }
+}
+
+/// Schemes between two questions whether the work is still wanted.
+const N_BETWEEN: u64 = 1 << 16;
+
+/// The same; ends with an error once somebody has stopped it.
+fn select_unless(powers: &[Vec<Power>], selection: Selection, is_cancelled: &dyn Fn() -> bool) -> Result<Schemes> {
     let tops: Vec<u8> = powers.iter().map(|of_attribute| (of_attribute.len() - 1) as u8).collect();
     let scores: Vec<Vec<f64>> = powers
         .iter()
@@ -143,7 +171,10 @@ pub fn select(powers: &[Vec<Power>], selection: Selection) -> Schemes {
     let n_wanted: Vec<usize> = n_by_height(&tops).iter().map(|&n| selection.n_of(n) as usize).collect();
     let mut best: Vec<BinaryHeap<Candidate>> = n_wanted.iter().map(|_| BinaryHeap::new()).collect();
     let mut vector = vec![0; tops.len()];
-    loop {
+    for n_seen in 1u64.. {
+        if n_seen % N_BETWEEN == 0 && is_cancelled() {
+            return Err(Error::new(ErrorKind::Cancelled, "stopped before it was done"));
+        }
         let score: f64 = scores.iter().zip(&vector).map(|(of_level, &level)| of_level[level as usize]).sum();
         let height = height_of(&vector);
         let heap = &mut best[height];
@@ -160,7 +191,7 @@ pub fn select(powers: &[Vec<Power>], selection: Selection) -> Schemes {
             break;
         }
     }
-    Schemes::some(tops, best.into_iter().flatten().map(|candidate| candidate.levels).collect())
+    Ok(Schemes::some(tops, best.into_iter().flatten().map(|candidate| candidate.levels).collect()))
 }
 
 /// Annotates the most promising schemes of every height; of a share of 0 the finest and the coarsest only.
@@ -184,7 +215,10 @@ pub fn annotate_partially(
     let tops = tops_of(hierarchies)?;
     let schemes = match selection.share == 0.0 {
         true => Schemes::some(tops.clone(), vec![vec![0; tops.len()].into(), tops.into()]),
-        false => select(&powers(counts, hierarchies), selection),
+        false => {
+            check_can_select(hierarchies)?;
+            select_unless(&powers(counts, hierarchies), selection, &|| (effort.is_cancelled)())?
+        }
     };
     annotate_schemes(counts, hierarchies, plan, schemes, Some(selection), effort)
 }

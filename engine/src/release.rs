@@ -50,6 +50,25 @@ impl Row {
         self.0.push(0);
     }
 
+    /// The cells as they are stored, which are equal where their texts are; those without a 0 are their texts.
+    pub fn encoded(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        let mut rest = &self.0[..];
+        std::iter::from_fn(move || {
+            let (&first, behind) = rest.split_first()?;
+            if first == 0 {
+                rest = &behind[1..];
+                return Some(None);
+            }
+            let mut end = 0;
+            // 0 0 ends a text, and 0 1 is a 0 within it.
+            while behind[end] != 0 || behind[end + 1] != 0 {
+                end += if behind[end] == 0 { 2 } else { 1 };
+            }
+            rest = &behind[end + 2..];
+            Some(Some(&behind[..end]))
+        })
+    }
+
     /// The cells, one per column.
     pub fn cells(&self) -> Vec<Option<String>> {
         let mut cells = Vec::new();
@@ -416,5 +435,10 @@ mod tests {
         }
         assert_eq!(samples[4].cells(), [Some("a\0".to_string()), Some(String::new())]);
         assert_eq!(samples[0].cells(), [None, Some("b".to_string())]);
+        let encoded = |row: &Row| row.encoded().map(|cell| cell.map(<[u8]>::to_vec)).collect::<Vec<_>>();
+        assert_eq!(encoded(&samples[5]), [Some("ab".into()), Some("é\n".into())]);
+        assert_eq!(encoded(&samples[4]), [Some(vec![b'a', 0, 1]), Some(vec![])]);
+        assert_eq!(encoded(&samples[0]), [None, Some("b".into())]);
+        assert_eq!(encoded(&samples[2]), [Some("a".into()), None]);
     }
 }

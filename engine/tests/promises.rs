@@ -564,15 +564,7 @@ fn the_roles_of_a_certificate_are_checked_by_what_they_make_of_the_groups() {
     check_certificate(|c| drop(c.quasi_identifiers.pop()), &["groups", "discernibility", "mean group size"]);
     check_certificate(
         |c| c.quasi_identifiers.clear(),
-        &[
-            "groups",
-            "smallest group",
-            "fewest distinct",
-            "discernibility",
-            "mean group size",
-            "k reached",
-            "l reached",
-        ],
+        &["groups", "smallest group", "fewest distinct", "discernibility", "mean group size", "k reached", "l reached"],
     );
     check_certificate(|c| c.sensitive.clear(), &["fewest distinct", "promise"]);
     check_certificate(|c| c.sensitive = vec!["city".into()], &["fewest distinct", "l reached", "promise"]);

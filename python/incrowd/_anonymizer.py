@@ -76,6 +76,7 @@ class Anonymizer(_Base):
         sensitive: Named | Mapping[str, Any] = (),
         identifiers: Named = (),
         other: Named = "keep",
+        publish_unique: Named = (),
         weights: Mapping[str, float] | None = None,
         distance: str | Mapping[str, str] | None = None,
         missing: Named = ("",),
@@ -98,6 +99,7 @@ class Anonymizer(_Base):
         self.sensitive = sensitive
         self.identifiers = identifiers
         self.other = other
+        self.publish_unique = publish_unique
         self.weights = weights
         self.distance = distance
         self.missing = missing
@@ -120,7 +122,7 @@ class Anonymizer(_Base):
     def fit(self, X: Any, y: Any = None) -> Anonymizer:
         """Finds the best scheme that keeps the promise on ``X``, publishes with it, and has that verified."""
         params = self.get_params(deep=False)
-        of_table = ("sensitive", "identifiers", "other", "weights", "distance", "missing", "missing_records")
+        of_table = ("sensitive", "identifiers", "other", "publish_unique", "weights", "distance", "missing", "missing_records")
         roles = {name: params.pop(name) for name in of_table}
         settle, quasi_identifiers = params.pop("settle"), params.pop("quasi_identifiers")
         if not quasi_identifiers:

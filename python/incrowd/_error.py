@@ -77,6 +77,7 @@ _WORDS = [
     ("add population = \"population.csv\" under [data]; it has", "give it with Table(…, population=…); it has"),
     ("name a table of the population under [data] population in incrowd.toml", "give it with Table(…, population=…)"),
     (", or set them under [request]", ""),
+    ("say unique = \"publish\" of the attribute", "name it with Table(…, publish_unique=…)"),
     ("and the project names none", "and the table names none"),
     ("the project's columns", "the named columns"),
     ("drop the column: give it role = \"identifier\", or leave it unnamed with other = \"drop\"",

@@ -69,7 +69,8 @@ class Table:
     :func:`intervals`, :func:`cuts`, :func:`mask`, :func:`dates`, :func:`tree`, a dict from each value to its labels, a
     data frame with a row per value, a function, or None for ``*`` alone. ``sensitive`` attributes are published as they
     are, within a crowd; ``identifiers`` never; ``other`` columns as they are, all that are not named where it is
-    ``"keep"``. Columns that nobody names are left out.
+    ``"keep"``. Columns that nobody names are left out. A sensitive or other column in which most records have a value of
+    their own would find people, and is refused unless ``publish_unique`` names it.
 
     An index of pandas takes part where its name is among the attributes, also where it has become a column of an Arrow
     table or a Parquet file; any other index stays behind. Records that lack a value in any column, named or
@@ -98,6 +99,7 @@ class Table:
         sensitive: Named | Mapping[str, Rule] = (),
         identifiers: Named = (),
         other: Named = (),
+        publish_unique: Named = (),
         weights: Mapping[str, float] | None = None,
         distance: str | Mapping[str, str] | None = None,
         population: Any = None,
@@ -113,7 +115,12 @@ class Table:
             "identifier": names(identifiers),
             "other": [] if keep_all else names(other),
         }
-        attributes = _attributes(roles, {**_rules(quasi_identifiers), **_rules(sensitive)}, weights, distance)
+        unique = names(publish_unique)
+        if keep_all:
+            # What is said of a column names it.
+            roles["other"] = [column for column in unique if column not in roles["sensitive"]]
+        rules = {**_rules(quasi_identifiers), **_rules(sensitive)}
+        attributes = _attributes(roles, rules, weights, distance, unique)
         self.name = os.fspath(data) if isinstance(data, (str, os.PathLike)) else name
         self._origin = Origin()
         # Those of the frame, in order; of a file they are not known before it is read.
@@ -413,6 +420,7 @@ def _attributes(
     rules: Mapping[str, Rule],
     weights: Mapping[str, float] | None,
     distance: str | Mapping[str, str] | None,
+    unique: Sequence[str],
 ) -> dict[str, dict[str, Any]]:
     attributes: dict[str, dict[str, Any]] = {}
     for role, of_role in roles.items():
@@ -444,6 +452,14 @@ def _attributes(
                     hint=f"there are: {', '.join(roles[whose])}",
                 )
             attributes[name][key] = float(value) if key == "weight" else value
+    for name in unique:
+        if name not in roles["other"] + roles["sensitive"]:
+            raise Error(
+                f"publish_unique names '{name}', which is not published as it is",
+                kind="project",
+                hint="name it in other=… or sensitive=… too",
+            )
+        attributes[name]["unique"] = "publish"
     return attributes
 
 

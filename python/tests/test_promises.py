@@ -92,8 +92,30 @@ def test_identifiers_and_unnamed_columns_are_not_published():
     frame = pa.table(patients())
     made = ic.Table(frame, ["town"], identifiers="name").publish(k=5)
     assert made.columns == ["town"]
-    kept = ic.Table(frame, ["town"], identifiers="name", other="keep").publish(k=5)
+    kept = ic.Table(frame, ["town"], identifiers=["name", "zip", "seen"], other="keep").publish(k=5)
     assert "name" not in kept.columns and "pay" in kept.columns
+
+
+def test_columns_that_find_people_are_refused():
+    frame = pa.table({**patients(), "seen": [f"note {i}" for i in range(400)]})
+    given = {**roles(), "quasi_identifiers": ["town"]}
+    acts = [
+        lambda: ic.Table(frame, ["town"], other=["name", "pay"]).publish(k=5),
+        lambda: ic.Table(frame, ["town"], other="keep").publish(k=5),
+        lambda: ic.Table(frame, ["town"], sensitive=["name"]).publish(k=5),
+        lambda: ic.Table(frame, **{**given, "identifiers": (), "other": "name"}).publish(k=5, method="mondrian"),
+        lambda: ic.Table(frame, ["town"], other="name").publish(method="per-record", utility_at_least=0.6),
+    ]
+    for act in acts:
+        with pytest.raises(ic.Error, match="would find people") as raised:
+            act()
+        assert "publish_unique=" in raised.value.hint and "person 1" not in str(raised.value)
+    kept = ic.Table(frame, ["town"], other=["name"], publish_unique="name").publish(k=5)
+    assert kept.columns == ["name", "town"]
+    all_kept = ic.Table(frame, ["town"], other="keep", publish_unique=["name", "zip", "seen"]).publish(k=5)
+    assert set(all_kept.columns) == set(frame.column_names)
+    with pytest.raises(ic.Error, match="not published as it is"):
+        ic.Table(frame, ["town"], publish_unique="town")
 
 
 def test_what_promises_nothing_is_refused():

@@ -19,6 +19,7 @@ pub mod local;
 pub mod compare;
 pub mod outside;
 pub mod survey;
+pub mod uniques;
 pub mod staged;
 pub mod account;
 pub mod naming;

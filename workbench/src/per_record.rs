@@ -7,12 +7,13 @@ use incrowd::judge::{Judgement, judge};
 use incrowd::negotiate::check_promise;
 use incrowd::recode::Recoding;
 use incrowd::recode::partition::Watch;
-use incrowd::recode::per_record::dictionary::Match;
+use incrowd::recode::per_record::dictionary::{Match, n_bytes_at_most};
 use incrowd::recode::per_record::{
     Goal, Problem, Risk, SENSITIVITY_MAX, Sensitivities, UTILITY_ONE, Utility, grouped, recode,
 };
 use incrowd::wire::{
-    Distribution, FileHash, PerRecord, PerRecordOutcome, counted_words, per_record_statement, rounded,
+    Distribution, FileHash, PerRecord, PerRecordOutcome, counted_words, grouped as counted_number,
+    per_record_statement, rounded,
 };
 use incrowd::{Criteria, Error, ErrorKind, Hierarchy, Result};
 use indicatif::ProgressBar;
@@ -149,6 +150,25 @@ impl PerRecordArgs {
             Goal::MostUtility { risk_at_most } => json!({ "risk_at_most": risk_at_most }),
             Goal::Scalar { lambda } => json!({ "lambda": lambda }),
         }
+    }
+}
+
+/// Refuses what would take more memory than is allowed to look people up.
+pub fn check_memory(counted: &Counted, n_bytes_max: u64) -> Result<()> {
+    let n_bytes = n_bytes_at_most(&counted.counts, &counted.hierarchies);
+    let size = |n_bytes: u64| match n_bytes {
+        0..1_000_000 => format!("{} kB", n_bytes.div_ceil(1_000)),
+        _ => format!("{} MB", counted_number(n_bytes.div_ceil(1_000_000))),
+    };
+    match n_bytes > n_bytes_max {
+        true => Err(Error::new(
+            ErrorKind::TooLarge,
+            format!("looking people up would take {}, where {} are allowed", size(n_bytes), size(n_bytes_max)),
+        )
+        .hint(
+            "choose fewer with --quasi-identifiers, give their values as wider intervals, or allow more with --memory",
+        )),
+        false => Ok(()),
     }
 }
 

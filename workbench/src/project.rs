@@ -49,6 +49,8 @@ pub struct Attribute {
     pub weight: f64,
     /// How far apart sensitive values are, for t-closeness; by the kind of its values where the file does not say.
     pub distance: Option<Distance>,
+    /// Whether it is published as it is even where most records have a value of their own.
+    pub publishes_unique: bool,
 }
 
 /// The standing wish; flags override it.
@@ -208,7 +210,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
 }
 
 fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attribute> {
-    known_keys(table, &format!("{key}."), &["role", "hierarchy", "weight", "distance"])?;
+    known_keys(table, &format!("{key}."), &["role", "hierarchy", "weight", "distance", "unique"])?;
     let role = text_at(table, &format!("{key}.role"), "role")?.ok_or_else(|| {
         wrong(format!("{key} has no role")).hint("one of identifier, quasi-identifier, sensitive, other")
     })?;
@@ -228,12 +230,21 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
             unknown(ErrorKind::Project, &format!("value of {key}.distance"), &text, &known)
         })?),
     };
+    let publishes_unique = choice(table, &format!("{key}."), "unique", &["refuse", "publish"])? == "publish";
+    if table.contains_key("unique") && !matches!(role, Role::Other | Role::Sensitive) {
+        return Err(wrong(format!(
+            "{key}.unique is about attributes that are published as they are, and this is {}",
+            role.name()
+        ))
+        .hint("leave it out, or give the attribute role = \"other\" or \"sensitive\""));
+    }
     let (rule, hierarchy_file) = match table.get("hierarchy") {
         None => (Rule::Flat, None),
         Some(value) => rule(value, &format!("{key}.hierarchy"), folder)?,
     };
     let hierarchy_text = table.get("hierarchy").map_or("flat".to_string(), Value::to_string);
-    Ok(Attribute { name: name.to_string(), role, rule, hierarchy_file, hierarchy_text, weight, distance })
+    let name = name.to_string();
+    Ok(Attribute { name, role, rule, hierarchy_file, hierarchy_text, weight, distance, publishes_unique })
 }
 
 /// The hierarchy that a certificate names as the project file wrote it; none where it names a file instead.

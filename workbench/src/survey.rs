@@ -54,6 +54,14 @@ impl Column {
     pub fn is_code(&self) -> bool {
         self.is_digits && self.n_characters.0 == self.n_characters.1 && self.n_distinct.n > 0
     }
+
+    /// Whether so many values occur once that a release might be refused, were it published as it is.
+    ///
+    /// A quarter, where publishing draws the line at half: a release has fewer records, and more of them stand alone.
+    pub fn finds_people(&self, n_records: u64) -> bool {
+        let n_present = n_records - self.n_missing;
+        n_present >= 50 && self.n_unique.n.saturating_mul(4) > n_present
+    }
 }
 
 /// How many there are: counted, or estimated where counting would take too much memory.
@@ -308,7 +316,7 @@ impl View {
 /// Beyond [`N_HASHES_MAX`] only those hashes are kept that begin with one, two, … zero bits:
 /// a fair sample of the distinct values, with exact counts (M. Wegman's adaptive sampling).
 #[derive(Default)]
-struct Tally {
+pub(crate) struct Tally {
     /// For each hash, whether it came again.
     came_again: FxHashMap<u64, bool>,
     n_zero_bits: u32,
@@ -319,7 +327,7 @@ const N_HASHES_MAX: usize = 900_000;
 
 impl Tally {
     /// Adds one value; false if it is known not to be new.
-    fn add(&mut self, hash: u64) -> bool {
+    pub(crate) fn add(&mut self, hash: u64) -> bool {
         if hash.leading_zeros() < self.n_zero_bits {
             return true;
         }
@@ -341,7 +349,7 @@ impl Tally {
         self.amount(self.came_again.len())
     }
 
-    fn n_unique(&self) -> Amount {
+    pub(crate) fn n_unique(&self) -> Amount {
         self.amount(self.came_again.values().filter(|again| !**again).count())
     }
 
@@ -351,8 +359,13 @@ impl Tally {
 }
 
 fn hash_text(text: &str) -> u64 {
+    hash_bytes(text.as_bytes())
+}
+
+/// As a tally takes it.
+pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
     let mut hasher = FxBuildHasher.build_hasher();
-    hasher.write(text.as_bytes());
+    hasher.write(bytes);
     mixed(hasher.finish())
 }
 
@@ -572,8 +585,8 @@ fn best_sensitive(survey: &Survey) -> Option<usize> {
     let rank = |column: &Column| {
         let named =
             role_by_name(&column.name).filter(|named| named.role == Role::Sensitive && column.n_distinct.n > 1)?;
-        let is_identifier = named.has_weak_identifier && is_nearly_unique(survey, column);
-        SENSITIVE.split_whitespace().position(|word| word == named.word).filter(|_| !is_identifier)
+        let finds_people = column.finds_people(survey.n_records);
+        SENSITIVE.split_whitespace().position(|word| word == named.word).filter(|_| !finds_people)
     };
     let ranked = survey.columns.iter().enumerate().filter_map(|(i, column)| Some((rank(column)?, i)));
     ranked.min().map(|(_, i)| i)
@@ -608,6 +621,10 @@ fn suggest_role(survey: &Survey, column: &Column, sensitive: Option<&Column>) ->
         Some(named) if named.has_weak_identifier && is_nearly_unique => {
             (Role::Identifier, format!("name says {} and {}", named.word, own_value(survey, column)))
         }
+        Some(named) if named.role == Role::Sensitive && column.finds_people(survey.n_records) => (
+            Role::Other,
+            format!("{}, but {}: published as it is, it finds people", says(named), own_value(survey, column)),
+        ),
         Some(named) if named.role == Role::Sensitive => match sensitive {
             None if n_distinct.n < 10 => {
                 (Role::Sensitive, format!("{}; {n_distinct} values, so l is {n_distinct} at most", says(named)))

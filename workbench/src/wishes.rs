@@ -33,7 +33,8 @@ pub struct ProjectArgs {
     /// Threads to work with [default: one per core]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(u16).range(0..=256))]
     pub threads: u16,
-    /// Memory that the lattice may take, such as 500MB or 4GB [default: three quarters of what is free]
+    /// Memory that the lattice, or the people to look up, may take, such as 500MB or 4GB [default: three quarters of
+    /// what is free]
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
 }
@@ -187,6 +188,18 @@ impl ProjectArgs {
         match &self.memory {
             Some(text) => parse_memory(text),
             None => Ok(free_memory() / 4 * 3),
+        }
+    }
+
+    /// Refuses a limit on a lattice where `who` makes none.
+    pub fn check_no_lattice(&self, who: &str) -> Result<()> {
+        match self.memory {
+            Some(_) => Err(Error::new(
+                ErrorKind::Request,
+                format!("--memory is about the lattice of schemes, and {who} makes none"),
+            )
+            .hint("leave it out")),
+            None => Ok(()),
         }
     }
 

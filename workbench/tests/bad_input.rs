@@ -500,6 +500,52 @@ fn a_lattice_does_not_fit_into_memory() {
 }
 
 #[test]
+fn every_command_that_makes_a_lattice_respects_memory() {
+    for line in ["map --memory 1MB", "compare --k 2 --memory 1MB", "study lattice --k 2 --memory 1MB"] {
+        let parts = ["8 quasi-identifiers", "390625 schemes", "1 MB", "--quasi-identifiers", "--memory"];
+        check(&wide(8), line, &parts);
+    }
+    // More than any machine has, and no limit is given.
+    check(&wide(14), "map", &["14 quasi-identifiers", "6103515625 schemes", "--memory"]);
+    for line in [
+        "publish --method per-record --utility-at-least 60% --memory 1",
+        "map --memory 1",
+        "compare --quiet --k 2 --methods per-record:60% --memory 1",
+    ] {
+        check(&people(), line, &["looking people up would take", "1 kB are allowed", "--memory"]);
+    }
+    people().run(&["map", "--ks", "2", "--memory", "1MB"]).ends(0);
+}
+
+#[test]
+fn memory_for_a_lattice_that_nobody_makes_is_refused() {
+    for line in [
+        "count --memory 1MB",
+        "publish --k 2 --levels age=1 --memory 1MB",
+        "publish --k 2 --method mondrian --memory 1MB",
+    ] {
+        check(&people(), line, &["--memory is about the lattice of schemes", "makes none"]);
+    }
+}
+
+#[test]
+fn what_is_promising_is_not_looked_for_among_more_schemes_than_anyone_waits_for() {
+    let folder = wide(18);
+    for line in [
+        "annotate --partial 0.0000001%",
+        "negotiate --k 2 --partial 0.0000001%",
+        "publish --k 2 --partial 0.0000001%",
+        "frontier --partial 0.0000001%",
+    ] {
+        let parts = ["the most promising of 3814697265625 schemes cannot be found", "looked through", "--on-demand"];
+        check(&folder, line, &parts);
+    }
+    check(&folder, "study lattice --k 2 --partial 0.0000001% --memory 1GB", &["3814697265625 schemes", "--memory"]);
+    // Where nobody has asked for a part, there is another way.
+    folder.run(&["annotate"]).ends(0);
+}
+
+#[test]
 fn a_lattice_fits_into_no_memory() {
     let (some, many) = (wide(14), wide(30));
     // What is free changes from one run to the next, and is part of the message.

@@ -41,7 +41,10 @@ fn counted(project: Project) -> BTreeMap<usize, Counted> {
 
 fn study(counted: &Counted, share: f64) -> Study<'_> {
     let whole = counted.annotate([], false, &Effort::default()).expect("it is small");
-    Study::new(counted, whole, Selection { share, estimator: Estimator::Lambda }).expect("it is small")
+    let selection = Selection { share, estimator: Estimator::Lambda };
+    let measures = whole.measures().to_vec();
+    let partial = counted.annotate_some(measures, false, Some(selection), &Effort::default()).expect("it is small");
+    Study::new(counted, whole, partial)
 }
 
 #[test]

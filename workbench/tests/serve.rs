@@ -473,6 +473,12 @@ fn what_is_wrong_is_told_with_place_and_hint() {
         let order = json!({ "project": project, "request": { "k": 1 }, "choice": choice, "method": method, "levels": { "age": 1 } });
         check("/publish", order, 422, "k = 1 promises nothing");
     }
+    let document = json!({ "data": { "path": "table.csv" }, "attributes": {
+        "age": { "role": "quasi-identifier" }, "name": { "role": "other" } } });
+    let finding = server.post("/projects", &json!({ "document": document })).is(200).json()["id"].clone();
+    let order = json!({ "project": finding, "request": { "k": 3, "max_suppressed": "50%" }, "choice": "exact" });
+    let found = check("/publish", order, 422, "column 'name' (400 of 400) would find people");
+    assert!(!found.to_string().contains("Xperson"), "{found}");
     check("/negotiate", ask(json!({ "k": 4000 })), 422, "larger than the table");
     check("/negotiate", ask(json!({ "kk": 3 })), 422, "kk");
     check("/negotiate", ask(json!({})), 422, "no privacy is asked for");

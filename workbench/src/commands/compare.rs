@@ -14,6 +14,7 @@ use crate::compare::{Ask, Contender, N_QUERIES, Questions, Row, Weighed, measure
 use crate::count::Counted;
 use crate::local::{Local, guaranteed, note_flat};
 use crate::page::{self, escape};
+use crate::per_record::check_memory;
 use crate::project::{Project, check_not_among};
 use crate::staged::{check_picture, write_whole};
 use crate::talk::{Exit, Talk, columns, csv};
@@ -131,6 +132,9 @@ fn with_view<T>(args: &Args, project: &Project, talk: &Talk, show: impl FnOnce(&
 
     let wish = RequestArgs { max_suppressed: args.max_suppressed.clone(), ..RequestArgs::default() };
     let request = wish.resolve(project, &privacy, &counted.hierarchies, n_records)?;
+    if contenders.iter().any(|contender| matches!(contender, Contender::PerRecord(_))) {
+        check_memory(&counted, args.project.n_bytes_max()?)?;
+    }
     let lattice = lattice(args, &counted, &privacy.criteria, &contenders, talk)?;
     let weights = counted.weights();
     let ask = Ask {

@@ -21,6 +21,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
+    args.project.check_no_lattice("count")?;
     let project = args.project.open()?;
     let counted = args.project.count(&project, &args.project.no_privacy(&project)?, talk)?;
     let counts = &counted.counts;

@@ -144,7 +144,7 @@ pub fn project_text(data: &str, delimiter: Option<u8>, survey: &Survey, suggesti
     text.push_str(&data_section(data, delimiter, survey));
     for (column, suggestion) in survey.columns.iter().zip(suggestions) {
         text.push('\n');
-        text.push_str(&attribute_section(column, suggestion));
+        text.push_str(&attribute_section(column, suggestion, survey.n_records));
     }
     text.push('\n');
     text.push_str(&request_section(survey, suggestions));
@@ -189,9 +189,9 @@ fn missing_in_words(survey: &Survey) -> String {
     }
 }
 
-fn attribute_section(column: &Column, suggestion: &Suggestion) -> String {
+fn attribute_section(column: &Column, suggestion: &Suggestion, n_records: u64) -> String {
     if suggestion.role == Role::Other {
-        return left_out_section(column, suggestion);
+        return left_out_section(column, suggestion, n_records);
     }
     let mut text = format!("[attributes.{}]\n", key(&column.name));
     text.push_str(&format!("# why: {}\nrole = {}\n", comment(&suggestion.why), quoted(suggestion.role.name())));
@@ -210,9 +210,12 @@ fn attribute_section(column: &Column, suggestion: &Suggestion) -> String {
 }
 
 /// A column of which nobody can say that it is harmless is left out until someone says so.
-fn left_out_section(column: &Column, suggestion: &Suggestion) -> String {
+fn left_out_section(column: &Column, suggestion: &Suggestion, n_records: u64) -> String {
     let why = comment(&suggestion.why);
     let mut text = format!("# [attributes.{}]\n# why left out: {why}\n# role = \"other\"\n", key(&column.name));
+    if column.finds_people(n_records) {
+        text.push_str("# unique = \"publish\"  # many values occur once: only if it is to be published all the same\n");
+    }
     if let Some(rule) = rule_toml(&suggestion.rule) {
         let why_rule = comment(&suggestion.why_rule);
         text.push_str(&format!("# as a quasi-identifier: {why_rule}\n# hierarchy = {rule}\n"));

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use incrowd::recode::global;
 use incrowd::recode::method::Method;
 use incrowd::recode::partition::Watch;
-use incrowd::recode::per_record::{Goal, Point, Risk, Utility, recode};
+use incrowd::recode::per_record::{Goal, Point, Problem, Risk, recode};
 use incrowd::scheme::{Schemes, n_schemes};
 use incrowd::wire::{counted_words, grouped, rounded};
-use incrowd::{Answer, Criteria, Error, ErrorKind, Level, Quality, Ranking, Request, Result, Scheme, negotiate};
+use incrowd::{
+    Answer, Criteria, Error, ErrorKind, Lattice, Level, Quality, Ranking, Request, Result, Scheme, negotiate,
+};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -17,7 +19,7 @@ use crate::chart::{self, Chart, Line, svg};
 use crate::count::Counted;
 use crate::local::Local;
 use crate::page::{self, escape};
-use crate::per_record::{PER_RECORD, PerRecordArgs, as_number};
+use crate::per_record::{PER_RECORD, PerRecordArgs, as_number, check_memory};
 use crate::staged::write_whole;
 use crate::talk::{Exit, Talk, columns, go_on};
 use crate::wishes::ProjectArgs;
@@ -97,8 +99,12 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     }
     let privacy = args.project.no_privacy(&project)?;
     let counted = args.per_record.count(&project, args.project.choice(&privacy), talk)?;
+    check_memory(&counted, args.project.n_bytes_max()?)?;
     let lines = constraint_lines(args, &counted)?;
-    let places = args.project.on_threads(|| places(args, &methods, &counted, talk))??;
+    // Before the long part: it may not fit.
+    let best_by = Ranking::from(Quality::Ncp);
+    let lattice = args.project.annotate(&counted, &Criteria::default(), &best_by, talk)?;
+    let places = args.project.on_threads(|| places(args, &methods, &counted, &lattice, talk))??;
     let of_place = |place: &Place| -> Value {
         let risks = Risk::ALL.iter().zip(place.risks).map(|(risk, of)| (risk.name().to_string(), json!(rounded(of))));
         json!({ "series": place.series, "name": place.name, "levels": place.levels,
@@ -143,7 +149,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
 const SCHEMES: &str = "scheme";
 
 /// Everything that is on the map.
-fn places(args: &Args, methods: &[Method], counted: &Counted, talk: &Talk) -> Result<Vec<Place>> {
+fn places(args: &Args, methods: &[Method], counted: &Counted, lattice: &Lattice, talk: &Talk) -> Result<Vec<Place>> {
     let (utility, risk) = args.per_record.models()?;
     let problem = args.per_record.problem(counted, utility, risk)?;
     let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
@@ -167,11 +173,10 @@ fn places(args: &Args, methods: &[Method], counted: &Counted, talk: &Talk) -> Re
     }
     let n_steps = (Risk::ALL.len() * SHARES.len()) as u64;
     let bar = talk.things("one by one", n_steps * counts.n_records(), "records");
-    let one_by_one = Risk::ALL.into_par_iter().map(|risk| one_by_one(args, counted, utility, risk, &bar));
+    let one_by_one = Risk::ALL.into_par_iter().map(|risk| one_by_one(&problem.with_risk(risk), counted, &bar));
     places.extend(one_by_one.collect::<Result<Vec<_>>>()?.into_iter().flatten());
     bar.finish_and_clear();
     let weights = counted.weights();
-    let lattice = counted.annotate([], false, &Default::default())?;
     let (ks, beyond): (Vec<u64>, Vec<u64>) = args.ks.iter().partition(|k| (1..=counts.n_records()).contains(*k));
     if !beyond.is_empty() {
         let beyond: Vec<String> = beyond.iter().map(u64::to_string).collect();
@@ -182,7 +187,7 @@ fn places(args: &Args, methods: &[Method], counted: &Counted, talk: &Talk) -> Re
         let level_max = Scheme::new(hierarchies.iter().map(|hierarchy| Level(hierarchy.top() as u8)).collect());
         let best_by = Ranking::from(Quality::Ncp);
         let request = Request { criteria: criteria.clone(), level_max, n_suppressed_max: 0, best_by };
-        if let Answer::Exact(offer) = negotiate(&lattice, &request)? {
+        if let Answer::Exact(offer) = negotiate(lattice, &request)? {
             let recoding = global::recode(counts, hierarchies, &offer.scheme, &yardstick, &criteria);
             places.push(mean("global", format!("k = {k}"), &problem.points(&recoding)));
         }
@@ -197,9 +202,8 @@ fn places(args: &Args, methods: &[Method], counted: &Counted, talk: &Talk) -> Re
 }
 
 /// The records generalized one by one to the least risk by a model, for several shares of the utility.
-fn one_by_one(args: &Args, counted: &Counted, utility: Utility, risk: Risk, bar: &ProgressBar) -> Result<Vec<Place>> {
+fn one_by_one(problem: &Problem, counted: &Counted, bar: &ProgressBar) -> Result<Vec<Place>> {
     let watch = Watch { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
-    let problem = args.per_record.problem(counted, utility, risk)?;
     let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
     let mut solved = Vec::new();
     let place = |tenth: i64| {
@@ -207,7 +211,7 @@ fn one_by_one(args: &Args, counted: &Counted, utility: Utility, risk: Risk, bar:
         solved = problem.solve_after(counts, goal, &solved, &watch)?;
         let levels: Vec<Vec<u8>> = solved.iter().map(|levels| levels.clone().expect("within reach")).collect();
         let points = problem.points(&recode(counts, hierarchies, &levels));
-        Ok(Place { made_for: Some(risk), ..mean(PER_RECORD, format!("{tenth}0 %"), &points) })
+        Ok(Place { made_for: Some(problem.risk_model), ..mean(PER_RECORD, format!("{tenth}0 %"), &points) })
     };
     SHARES.into_iter().map(place).collect()
 }

@@ -45,6 +45,7 @@ use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::sorted::Sorter;
 use crate::staged::Staged;
 use crate::talk::{Exit, Talk, go_on};
+use crate::uniques::Uniques;
 use crate::wishes::{Privacy, ProjectArgs, RequestArgs, with_levels};
 
 /// Publish the exact answer, one of the offers, levels of your choice, or what a local method makes
@@ -186,7 +187,11 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     check_promise(&privacy.criteria)?;
     args.request.best_by(&project)?;
     let local = local(args, &project, talk)?;
+    if args.levels.is_some() {
+        args.project.check_no_lattice("--levels")?;
+    }
     if let Some(local) = &local {
+        args.project.check_no_lattice(local.method.name())?;
         privacy = privacy_of(local, privacy, args.project.sensitive.is_some(), &project)?;
     }
     let counted = args.project.count(&project, &privacy, talk)?;
@@ -238,6 +243,7 @@ fn run_per_record(args: &Args, project: &Project, files: &Files, talk: &Talk) ->
         talk.note(format!("the criteria in [request] of the project are not promised by {PER_RECORD}"));
     }
     let counted = args.per_record.count(project, args.project.choice(&privacy), talk)?;
+    per_record::check_memory(&counted, args.project.n_bytes_max()?)?;
     let bar = talk.things(PER_RECORD, counted.counts.n_records(), "records");
     let outcome = per_record::make(&args.per_record, &counted, &bar)?;
     bar.finish_and_clear();
@@ -800,11 +806,13 @@ fn write_release(
     let is_counted: Vec<bool> =
         columns.iter().map(|column| is_counted(counted, source_name(counted, column))).collect();
     let mut kinds = (format == Format::Parquet && counted.source.is_text()).then(|| Kinds::new(&is_counted));
+    let mut uniques = Uniques::new(project, &columns);
     let mut n_published = 0;
     let mut take = |row: Row| {
         if let Some(kinds) = &mut kinds {
             kinds.see(&row.cells());
         }
+        uniques.see(&row);
         n_published += 1;
         sorter.push(row)
     };
@@ -823,6 +831,7 @@ fn write_release(
     })?;
     publisher.finish()?;
     bar.finish_and_clear();
+    uniques.check()?;
     let typed = typed_columns(counted, recoding, &columns, kinds.as_ref());
     if kinds.is_some_and(|kinds| !kinds.are_said_as_written(&typed)) {
         sorter = sorted_as_said(sorter, &typed, folder)?;

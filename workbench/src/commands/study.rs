@@ -143,6 +143,7 @@ fn frequencies(args: &DealArgs, talk: &Talk) -> Result<(Vec<u64>, String)> {
     match &args.frequencies {
         Some(given) => checked(given.clone(), "the given frequencies".to_string()),
         None => {
+            args.project.check_no_lattice("study deal")?;
             let project = args.project.open()?;
             let known: Vec<&str> =
                 project.with_role(incrowd::Role::Sensitive).map(|known| known.name.as_str()).collect();

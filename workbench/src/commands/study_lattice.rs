@@ -65,7 +65,9 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     }
     let shares = args.lost.iter().map(|text| parse_suppressed(text, n_records)).collect::<Result<Vec<u64>>>()?;
     let whole = args.project.annotate(&counted, &Criteria::default(), &Ranking::default(), talk)?;
-    let study = Study::new(&counted, whole, selection)?;
+    let measures = whole.measures().to_vec();
+    let partial = args.project.annotate_some(&counted, measures, false, Some(selection), talk)?;
+    let study = Study::new(&counted, whole, partial);
     let accuracies: Vec<Accuracy> = ks.iter().flat_map(|&k| study.accuracies(k)).collect();
     let requests = requests(&study.whole, &ks, &shares);
     let compared = requests.into_iter().map(|request| study.compared(request)).collect::<Result<Vec<Compared>>>()?;
@@ -89,10 +91,9 @@ pub struct Study<'a> {
 }
 
 impl<'a> Study<'a> {
-    pub fn new(material: &'a Material, whole: Lattice, selection: Selection) -> Result<Study<'a>> {
-        let measures = whole.measures().to_vec();
-        let partial = material.annotate_some(measures, false, Some(selection), &Default::default())?;
-        Ok(Study { powers: powers(&material.counts, &material.hierarchies), material, whole, partial })
+    /// Both are lattices of the material, with the same measures.
+    pub fn new(material: &'a Material, whole: Lattice, partial: Lattice) -> Study<'a> {
+        Study { powers: powers(&material.counts, &material.hierarchies), material, whole, partial }
     }
 
     /// How near each estimator's selection comes to the least suppression, height by height.

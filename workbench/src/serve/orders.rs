@@ -243,7 +243,7 @@ pub async fn publish_release(State(server): Shared, Body(asked): Body<Publish>) 
     let output = server.tables.folder.to_write(&name).map_err(wrong)?;
     let replace = asked.replace && server.may_replace(&output);
     publish::prepare(&order.opened().project, &output, replace).map_err(|error| {
-        let is_there = error.message() == "is there already";
+        let is_there = error.message().starts_with("is there already");
         wrong(if is_there { error.hint("choose another name, or replace it") } else { error })
     })?;
     // What cannot be had is refused before a job begins.

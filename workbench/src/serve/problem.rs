@@ -51,7 +51,7 @@ impl Problem {
 impl From<Error> for Problem {
     fn from(error: Error) -> Problem {
         let status = match (error.kind(), error.message()) {
-            (ErrorKind::Io, text) if text.ends_with("there already") => StatusCode::CONFLICT,
+            (ErrorKind::Io, text) if text.contains("there already") => StatusCode::CONFLICT,
             (ErrorKind::Io, "there is no such file" | "there is no such folder") => StatusCode::NOT_FOUND,
             (ErrorKind::Io, "permission denied") => StatusCode::FORBIDDEN,
             (ErrorKind::Io, "the disk is full") => StatusCode::INSUFFICIENT_STORAGE,

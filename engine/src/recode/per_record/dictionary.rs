@@ -75,13 +75,20 @@ impl Rows {
 }
 
 /// The most that the rows of all labels may take.
-const N_BYTES_MAX: usize = 2 << 30;
+const N_BYTES_MAX: u64 = 2 << 30;
 
 /// The most counts that are remembered, about 200 MB.
 const N_KNOWN_MAX: usize = 4_000_000;
 
 /// The most different texts of an attribute that are compared with each other.
 const N_TEXTS_MAX: usize = 20_000;
+
+/// What the rows of all labels take at most, in bytes.
+pub fn n_bytes_at_most(counts: &GroupCounts, hierarchies: &[Hierarchy]) -> u64 {
+    let n_rows = counts.population().map_or(counts.n_groups(), |population| population.groups().count());
+    let n_labels: usize = hierarchies.iter().flat_map(Hierarchy::levels).map(|level| level.len()).sum();
+    (n_labels as u64).saturating_mul(n_rows.div_ceil(64) as u64 * 8)
+}
 
 impl Dictionary {
     /// The population that the counts carry, or else the table itself.
@@ -102,9 +109,8 @@ impl Dictionary {
             None => (0..counts.n_groups()).for_each(|group| push(counts.codes(group), counts.size(group))),
         }
         let n_words = sizes.len().div_ceil(64);
-        let n_labels: usize = hierarchies.iter().flat_map(Hierarchy::levels).map(|level| level.len()).sum();
-        let n_bytes = n_labels.saturating_mul(n_words * 8);
-        if n_bytes > N_BYTES_MAX {
+        if n_bytes_at_most(counts, hierarchies) > N_BYTES_MAX {
+            let n_labels: usize = hierarchies.iter().flat_map(Hierarchy::levels).map(|level| level.len()).sum();
             let message = format!("{n_labels} labels over {} different records are too many to look up", sizes.len());
             return Err(Error::new(ErrorKind::TooLarge, message)
                 .hint("leave out the quasi-identifier with the most values, or give its values as wider intervals"));

@@ -13,7 +13,7 @@ pub mod search;
 
 use std::cmp::Reverse;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -238,9 +238,15 @@ pub struct Problem<'a> {
     /// By attribute, level and label.
     utility: Vec<Vec<Vec<i64>>>,
     sensitivity: Vec<Vec<Vec<u64>>>,
-    dictionary: Dictionary,
+    /// Shared by problems that differ in their risk model.
+    dictionary: Arc<Dictionary>,
     /// One per thread.
     known: Vec<Mutex<Known>>,
+}
+
+/// What each thread has asked a dictionary so far.
+fn nothing_known() -> Vec<Mutex<Known>> {
+    (0..rayon::current_num_threads().max(1)).map(|_| Mutex::default()).collect()
 }
 
 impl<'a> Problem<'a> {
@@ -270,9 +276,23 @@ impl<'a> Problem<'a> {
             .collect();
         let rolled_up = |(a, hierarchy)| sensitivities.rolled_up(a, hierarchy);
         let sensitivity = hierarchies.iter().enumerate().map(rolled_up).collect();
-        let dictionary = Dictionary::new(counts, hierarchies, fit)?;
-        let known = (0..rayon::current_num_threads().max(1)).map(|_| Mutex::default()).collect();
+        let dictionary = Arc::new(Dictionary::new(counts, hierarchies, fit)?);
+        let known = nothing_known();
         Ok(Problem { hierarchies, utility_model, risk_model, sensitivities, utility, sensitivity, dictionary, known })
+    }
+
+    /// The same with another risk model.
+    pub fn with_risk(&self, risk_model: Risk) -> Problem<'a> {
+        Problem {
+            hierarchies: self.hierarchies,
+            utility_model: self.utility_model,
+            risk_model,
+            sensitivities: self.sensitivities.clone(),
+            utility: self.utility.clone(),
+            sensitivity: self.sensitivity.clone(),
+            dictionary: self.dictionary.clone(),
+            known: nothing_known(),
+        }
     }
 
     /// The utility of a record as it is, which is the same for all of them.
