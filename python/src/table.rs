@@ -17,7 +17,7 @@ use incrowd_workbench::commands::publish::{Agreed, offer_of_levels};
 use incrowd_workbench::commands::{annotate, compare, count, hierarchy, profile, publish, risk};
 use incrowd_workbench::count::{Choice, Counted, count as count_records};
 use incrowd_workbench::local::Local;
-use incrowd_workbench::per_record::PerRecordArgs;
+use incrowd_workbench::per_record::{PerRecordArgs, check_memory};
 use incrowd_workbench::project::{Project, parse};
 use incrowd_workbench::source::Source;
 use incrowd_workbench::wishes::{Privacy, RequestArgs, with_levels};
@@ -334,6 +334,7 @@ impl Table {
             let flags = wish.project_args();
             let privacy = flags.no_privacy(project, &QUIET)?;
             let counted = Arc::new(args.count(project, flags.choice(&privacy), &QUIET)?);
+            check_memory(&counted, flags.n_bytes_max()?)?;
             let ready = Ready {
                 quasi_identifiers: wish.quasi_identifiers.clone(),
                 sensitive: privacy.sensitive,
