@@ -17,7 +17,7 @@ use incrowd_workbench::commands::publish::{Agreed, offer_of_levels};
 use incrowd_workbench::commands::{annotate, compare, count, hierarchy, profile, publish, risk};
 use incrowd_workbench::count::{Choice, Counted, count as count_records};
 use incrowd_workbench::local::Local;
-use incrowd_workbench::per_record::{PER_RECORD, PerRecordArgs};
+use incrowd_workbench::per_record::{PER_RECORD, PerRecordArgs, check_memory};
 use incrowd_workbench::project::{Project, parse};
 use incrowd_workbench::source::Source;
 use incrowd_workbench::wishes::{Privacy, RequestArgs, with_levels};
@@ -338,6 +338,7 @@ impl Table {
                 QUIET.note(format!("the criteria in [request] of the project are not promised by {PER_RECORD}"));
             }
             let counted = Arc::new(args.count(project, flags.choice(&privacy), &QUIET)?);
+            check_memory(&counted, flags.n_bytes_max()?)?;
             let ready = Ready {
                 quasi_identifiers: wish.quasi_identifiers.clone(),
                 sensitive: privacy.sensitive,

@@ -19,6 +19,7 @@ use super::jobs::Job;
 use super::problem::Problem;
 use super::server::{Answered, Asked, Found, Server, Shared, accepted, aside, find, ok, start_counting};
 use super::tables::{Opened, QUIET};
+use crate::account::Key;
 use crate::commands::publish::{self, Agreed, Choice, Files, Published, offer_of_levels, privacy_of};
 use crate::count::Counted;
 use crate::local::Local;
@@ -40,6 +41,9 @@ pub struct Publish {
     output: Option<String>,
     #[serde(default)]
     replace: bool,
+    /// The signer's key; a new one where none is given.
+    #[serde(default)]
+    key: Option<String>,
 }
 
 /// What is to be published, with everything that it takes to decide on it.
@@ -239,6 +243,7 @@ pub async fn publish_release(State(server): Shared, Body(asked): Body<Publish>) 
         Taken::Order(order) => order,
     };
     let wrong = |error| server.problem(error);
+    let key = asked.key.as_deref().map(Key::parse).transpose().map_err(wrong)?;
     let name = asked.output.clone().unwrap_or_else(|| "release.csv".to_string());
     let output = server.tables.folder.to_write(&name).map_err(wrong)?;
     let replace = asked.replace && server.may_replace(&output);
@@ -253,12 +258,13 @@ pub async fn publish_release(State(server): Shared, Body(asked): Body<Publish>) 
     })
     .await?;
     let worker = server.clone();
-    let key = json!([order.opened().id, asked.request, asked.choice, asked.levels, asked.method, replace]);
-    let job = server.jobs.start("publish", format!("{name} {key}"), move |job| {
+    let what = json!([order.opened().id, asked.request, asked.choice, asked.levels, asked.method, replace]);
+    let job = server.jobs.start("publish", format!("{name} {what}"), move |job| {
         if takes_long(&order) {
             job.takes_long()?;
         }
         let published = publish::prepare(&order.opened().project, &output, replace)
+            .map(|files| Files { key: key.unwrap_or_else(|| files.key.clone()), ..files })
             .and_then(|files| order.publish(&worker, &files, replace).map(|published| (files, published)));
         let (files, published) = published.map_err(|error| worker.problem(error))?;
         let document = published_json(&worker, &files, &published);
