@@ -90,7 +90,7 @@ pub fn judge(
 /// What each cell of a quasi-identifier costs, without weight: the penalty of Xu et al. (see [`crate::loss`]).
 pub fn ncp_of_cells(hierarchy: &Hierarchy, recoding: &Recoding, attribute: usize) -> Vec<f64> {
     let of_level: Vec<Vec<f64>> = (0..hierarchy.n_levels()).map(|level| ncp_of_level(hierarchy, level)).collect();
-    let positions = hierarchy.positions().unwrap_or_default();
+    let positions = hierarchy.offsets().unwrap_or_default();
     let known = || positions.iter().flatten().copied();
     let range = known().fold(f64::NEG_INFINITY, f64::max) - known().fold(f64::INFINITY, f64::min);
     let ncp = |span: &Span| match span {

@@ -125,7 +125,7 @@ impl Entropies {
 pub fn ncp_of_level(hierarchy: &Hierarchy, level: usize) -> Vec<f64> {
     let values = hierarchy.level(level);
     let n_leaves = hierarchy.n_leaves(level);
-    let Some(positions) = hierarchy.positions() else {
+    let Some(positions) = hierarchy.offsets() else {
         let n_values = hierarchy.level(0).len() as f64;
         let ncp = |&n: &u32| if n > 1 { f64::from(n) / n_values } else { 0.0 };
         return n_leaves.iter().map(ncp).collect();

@@ -16,6 +16,7 @@ use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::number::Decimal;
 
 /// The number of a value within its attribute's domain, or within one level of its hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,6 +131,7 @@ fn is_plain_decimal(text: &str) -> bool {
         && n_digits <= 15
         && digits.bytes().all(|b| b.is_ascii_digit() || b".eE+-".contains(&b))
         && text.parse::<f64>().is_ok_and(f64::is_finite)
+        && Decimal::parse(text).is_some()
 }
 
 /// What counts as "no value", and what happens to the records that lack one.
@@ -246,16 +248,15 @@ impl Domain {
 }
 
 fn compare(kind: Kind, a: &str, b: &str) -> Ordering {
-    let by_size = || {
-        let (a, b) = (a.parse::<f64>().ok()?, b.parse::<f64>().ok()?);
-        Some(a.total_cmp(&b))
-    };
     let by_value = match kind {
         Kind::Integer => match (a.parse::<i64>(), b.parse::<i64>()) {
             (Ok(a), Ok(b)) => Some(a.cmp(&b)),
             _ => None,
         },
-        Kind::Number => by_size(),
+        Kind::Number => match (Decimal::parse(a), Decimal::parse(b)) {
+            (Some(a), Some(b)) => Some(a.cmp(&b)),
+            _ => None,
+        },
         _ => None,
     };
     by_value.unwrap_or(Ordering::Equal).then_with(|| a.cmp(b))

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::counts::GroupCounts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{ANY, Hierarchy};
+use crate::number::Decimal;
 use crate::recode::{Cell, Recoding, Share, Span, numbered};
 use crate::table::{Code, Kind, date_text, days_of_date, parse_date};
 
@@ -372,19 +373,10 @@ fn middle(kind: Kind, low: &str, high: &str) -> String {
             return date_text((low + high).div_euclid(2));
         }
     }
-    if let (Ok(low), Ok(high)) = (low.parse::<i128>(), high.parse::<i128>()) {
-        let half = if (low + high) % 2 == 0 { "" } else { ".5" };
-        // Division rounds towards 0, and the half is added away from it.
-        let sign = if low + high == -1 { "-" } else { "" };
-        return format!("{sign}{}{half}", (low + high) / 2);
-    }
-    match (low.parse::<f64>(), high.parse::<f64>()) {
-        // Rounded to what decimals hold, so that 0.1 and 0.2 have the middle 0.15.
-        (Ok(low), Ok(high)) => format!("{:.12e}", low / 2.0 + high / 2.0)
-            .parse::<f64>()
-            .map_or_else(|_| ANY.to_string(), |middle| middle.to_string()),
-        _ => ANY.to_string(),
-    }
+    let exact = Decimal::parse(low).zip(Decimal::parse(high)).and_then(|(low, high)| low.middle(high));
+    // Numbers so far apart that their sum has too many digits have a middle all the same.
+    let rounded = || Some((low.parse::<f64>().ok()? / 2.0 + high.parse::<f64>().ok()? / 2.0).to_string());
+    exact.map(|middle| middle.to_string()).or_else(rounded).unwrap_or_else(|| ANY.to_string())
 }
 
 #[cfg(test)]
@@ -401,6 +393,9 @@ mod tests {
             (Kind::Integer, "-4", "5", "0.5"),
             (Kind::Number, "0.1", "0.2", "0.15"),
             (Kind::Number, "1", "2.5", "1.75"),
+            (Kind::Number, "1234567890123.41", "1234567890123.43", "1234567890123.42"),
+            (Kind::Integer, "9223372036854775806", "9223372036854775807", "9223372036854775806.5"),
+            (Kind::Number, "-1e300", "3e300", &format!("1{}", "0".repeat(300))),
             (Kind::Date, "2024-02-28", "2024-03-01", "2024-02-29"),
             (Kind::Date, "1969-12-31", "1970-01-01", "1969-12-31"),
         ] {

@@ -148,7 +148,7 @@ impl Axis {
 fn axis(hierarchy: &Hierarchy, penalties: &Penalties, attribute: usize, weight: f64) -> (Axis, Vec<u32>) {
     let n_values = hierarchy.level(0).len();
     let mut code_at: Vec<Code> = (0..n_values as u32).map(Code).collect();
-    let positions = hierarchy.positions();
+    let positions = hierarchy.offsets();
     let measure = match &positions {
         // Codes are in the order of numbers already, and a missing value is last.
         Some(positions) => {
