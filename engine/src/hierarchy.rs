@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::number::Decimal;
+use crate::table::zone::is_of_named_zone;
 use crate::table::{Code, Domain, Kind, days_of_date, parse_date};
 
 mod ranges;
@@ -604,6 +605,18 @@ fn mask(domain: &Domain, hidden: &[usize], side: Side) -> NamedLabels {
 
 fn dates(domain: &Domain, units: &[DateUnit]) -> Result<NamedLabels> {
     let parsed: Vec<_> = domain.present().map(|(_, value)| parse_date(value)).collect();
+    let n_named = domain.present().filter(|(_, value)| is_of_named_zone(value)).count();
+    if n_named > 0 {
+        return Err(Error::new(
+            ErrorKind::Hierarchy,
+            format!(
+                "attribute '{}': {n_named} of {} values are times of a named zone, and which day it was there is not known",
+                domain.name(),
+                domain.len()
+            ),
+        )
+        .hint("convert the column to the local time without a zone, or to a zone like +01:00 that never changes"));
+    }
     let n_wrong = parsed.iter().filter(|date| date.is_none()).count();
     if n_wrong > 0 {
         return Err(Error::new(

@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use std::hash::{BuildHasher, Hasher};
 
 use arrow_array::cast::AsArray;
+use arrow_array::temporal_conversions::as_datetime;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArray};
 use arrow_buffer::NullBuffer;
@@ -17,6 +18,10 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::number::Decimal;
+
+pub mod zone;
+
+use zone::Zone;
 
 /// The number of a value within its attribute's domain, or within one level of its hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -483,12 +488,16 @@ impl<'a> Cells<'a> {
             }};
         }
         macro_rules! timestamps {
-            ($type:ty) => {
-                rendered!(column.as_primitive::<$type>(), |a, i| match a.value_as_datetime(i) {
-                    Some(time) => time.format("%Y-%m-%dT%H:%M:%S%.f").to_string(),
+            ($type:ty, $zone:expr, $n_per_second:expr) => {{
+                // As a clock of the column's own zone showed it, which is when it was for those who wrote it down.
+                let zone = Zone::of($zone.as_deref());
+                let (suffix, ahead) = (zone.suffix(), zone.seconds() * $n_per_second);
+                let shown = |value: i64| value.checked_add(ahead).and_then(as_datetime::<$type>);
+                rendered!(column.as_primitive::<$type>(), |a, i| match shown(a.value(i)) {
+                    Some(time) => format!("{}{suffix}", time.format("%Y-%m-%dT%H:%M:%S%.f")),
                     None => a.value(i).to_string(),
                 })
-            };
+            }};
         }
         Ok(match column.data_type() {
             DataType::Utf8 => Cells::Utf8(column.as_string()),
@@ -518,10 +527,12 @@ impl<'a> Cells<'a> {
                 let days = array.values().iter().map(|&ms| ms.div_euclid(86_400_000)).collect();
                 Cells::Days(days, array.nulls().cloned())
             }
-            DataType::Timestamp(TimeUnit::Second, _) => timestamps!(TimestampSecondType),
-            DataType::Timestamp(TimeUnit::Millisecond, _) => timestamps!(TimestampMillisecondType),
-            DataType::Timestamp(TimeUnit::Microsecond, _) => timestamps!(TimestampMicrosecondType),
-            DataType::Timestamp(TimeUnit::Nanosecond, _) => timestamps!(TimestampNanosecondType),
+            DataType::Timestamp(TimeUnit::Second, zone) => timestamps!(TimestampSecondType, zone, 1),
+            DataType::Timestamp(TimeUnit::Millisecond, zone) => timestamps!(TimestampMillisecondType, zone, 1_000),
+            DataType::Timestamp(TimeUnit::Microsecond, zone) => timestamps!(TimestampMicrosecondType, zone, 1_000_000),
+            DataType::Timestamp(TimeUnit::Nanosecond, zone) => {
+                timestamps!(TimestampNanosecondType, zone, 1_000_000_000)
+            }
             DataType::Null => Cells::Rendered(StringArray::new_null(column.len())),
             DataType::Dictionary(..) => {
                 let dictionary = column.as_any_dictionary();
@@ -606,10 +617,11 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// The year, month and day that a text begins with, written as `2024-03-31`; a time of day may follow.
+/// The year, month and day that a text begins with, written as `2024-03-31`; a time of day may follow, and a zone: the
+/// date is the one that its own clock showed. None where that is not known, as of `2024-01-31T23:30:00Z[Europe/Paris]`.
 pub fn parse_date(text: &str) -> Option<(i32, u32, u32)> {
     let date = text.get(..10)?;
-    if !matches!(text.as_bytes().get(10), None | Some(b'T' | b' ')) {
+    if zone::is_of_named_zone(text) || !matches!(text.as_bytes().get(10), None | Some(b'T' | b' ')) {
         return None;
     }
     let (year, rest) = (date.get(..4)?, date.get(4..)?);
@@ -674,6 +686,8 @@ mod tests {
             ("2024-02-29", Kind::Date),
             ("2023-02-29", Kind::Text),
             ("2024-02-29T10:00:00", Kind::Date),
+            ("2024-02-29T10:00:00+01:00", Kind::Date),
+            ("2024-02-29T10:00:00Z[Europe/Paris]", Kind::Text),
             ("", Kind::Text),
             ("true", Kind::Boolean),
             ("17-21", Kind::Text),

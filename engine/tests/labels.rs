@@ -5,12 +5,16 @@ mod common;
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use arrow_array::{
+    ArrayRef, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
+};
 use common::random::chance;
 use incrowd::attack::Meaning;
 use incrowd::hierarchy::{ANY, DateUnit, LabelTable, Side};
 use incrowd::number::Decimal;
-use incrowd::table::{date_text, parse_date};
+use incrowd::table::{Cells, date_text, days_of_date, parse_date};
 use incrowd::{Domain, ErrorKind, Hierarchy, Rule};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
@@ -315,4 +319,75 @@ fn numbers_with_too_many_digits_are_refused_and_not_shown() {
             }
         }
     }
+}
+
+// ---- Time zones ----
+
+/// What a column of timestamps is read as.
+fn texts_of(column: ArrayRef) -> Vec<String> {
+    let cells = Cells::new("at", &column).expect("a readable column");
+    let mut text = String::new();
+    (0..cells.len()).map(|i| (cells.read(i, &mut text), text.clone()).1).collect()
+}
+
+#[test]
+fn dates_are_those_of_the_clock_that_showed_them() {
+    // An hour and a half around the ends of months, quarters, years and decades.
+    let ends = ["2024-02-01", "2024-03-01", "2024-04-01", "2025-01-01", "2020-01-01", "1970-01-01", "1960-01-01"];
+    let days = ends.map(|date| {
+        let (year, month, day) = parse_date(date).expect("a date");
+        days_of_date(year, month, day)
+    });
+    let instants: Vec<i64> =
+        days.iter().flat_map(|day| [-5_400, -1_800, -1, 0, 1_800, 5_400].map(|more| day * 86_400 + more)).collect();
+    for quarters in -56..=56i64 {
+        let ahead = quarters * 900;
+        let sign = if ahead < 0 { '-' } else { '+' };
+        let name = format!("{sign}{:02}:{:02}", ahead.abs() / 3_600, ahead.abs() / 60 % 60);
+        let zone = Some(name.as_str());
+        let scaled = |n: i64| instants.iter().map(|instant| instant * n).collect::<Vec<i64>>();
+        let columns: [ArrayRef; 4] = [
+            Arc::new(TimestampSecondArray::from(scaled(1)).with_timezone_opt(zone)),
+            Arc::new(TimestampMillisecondArray::from(scaled(1_000)).with_timezone_opt(zone)),
+            Arc::new(TimestampMicrosecondArray::from(scaled(1_000_000)).with_timezone_opt(zone)),
+            Arc::new(TimestampNanosecondArray::from(scaled(1_000_000_000)).with_timezone_opt(zone)),
+        ];
+        // As a file of texts would have it.
+        let written = instants.iter().map(|instant| {
+            let shown = instant + ahead;
+            let minute = shown.rem_euclid(86_400) / 60;
+            format!("{} {:02}:{:02}{name}", date_text(shown.div_euclid(86_400)), minute / 60, minute % 60)
+        });
+        let all = columns.into_iter().map(texts_of).chain([written.collect()]);
+        for texts in all {
+            let domain = Domain::new("at", texts.clone(), None);
+            let rule = Rule::dates(DateUnit::ALL.to_vec()).expect("fine to coarse");
+            let hierarchy = rule.resolve(&domain).expect("dates");
+            for (text, instant) in texts.iter().zip(&instants) {
+                let date = date_text((instant + ahead).div_euclid(86_400));
+                let month: u32 = date[5..7].parse().expect("a month");
+                let expected = [
+                    date[..7].into(),
+                    format!("{}-Q{}", &date[..4], month.div_ceil(3)),
+                    date[..4].into(),
+                    format!("{}0s", &date[..3]),
+                ];
+                let code = domain.code(text).expect("it is there");
+                assert_eq!(hierarchy.path(code.index())[1..], expected, "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn times_of_a_named_zone_are_not_taken_for_dates() {
+    let column = TimestampSecondArray::from(vec![0, 1_706_743_800]).with_timezone("Europe/Paris");
+    let texts = texts_of(Arc::new(column));
+    assert_eq!(texts[1], "2024-01-31T23:30:00Z[Europe/Paris]");
+    let domain = Domain::new("at", texts, None);
+    let error = Rule::dates(vec![DateUnit::Month]).expect("a unit").resolve(&domain).expect_err("not known");
+    assert!(error.message().starts_with("attribute 'at': 2 of 2 values are times of a named zone"), "{error}");
+    assert!(error.hint_text().is_some_and(|hint| hint.contains("+01:00")), "{error}");
+    // Without dates it is a value like any other.
+    assert!(Rule::Flat.resolve(&domain).is_ok());
 }
