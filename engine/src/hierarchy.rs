@@ -89,6 +89,19 @@ impl Hierarchy {
         &self.levels
     }
 
+    /// Whether a label says that there is no value, and nothing else: then a release has no value there either.
+    ///
+    /// Not so where "no value" has been generalized to `*`, or was given a name of its own.
+    pub fn is_missing(&self, level: usize, label: Code) -> bool {
+        let (values, own) = (&self.levels[level], &self.levels[0].labels);
+        self.missing.is_some_and(|missing| {
+            level < self.top()
+                && values.of_base[missing.index()] == label
+                && values.labels[label.index()] == own[missing.index()]
+                && values.of_base.iter().filter(|code| **code == label).count() == 1
+        })
+    }
+
     /// How many of the table's values each value of a level stands for.
     pub fn n_leaves(&self, level: usize) -> Vec<u32> {
         let mut n_leaves = vec![0; self.levels[level].len()];

@@ -8,7 +8,7 @@
 use crate::counts::GroupCounts;
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
-use crate::loss::{ONE, Penalties, Steps};
+use crate::loss::{ONE, Penalties, Steps, balanced};
 use crate::table::Code;
 
 /// The lowest and the highest place on one axis.
@@ -44,10 +44,11 @@ impl Space {
     /// Hierarchies and weights belong to the quasi-identifiers of the counts in order.
     pub(crate) fn new(counts: &GroupCounts, hierarchies: &[Hierarchy], weights: &[f64]) -> Result<Space> {
         let penalties = Penalties::new(hierarchies, weights)?;
+        let weights = balanced(hierarchies, weights)?;
         let total: f64 = weights.iter().sum();
         let (axes, place_of): (Vec<Axis>, Vec<Vec<u32>>) = hierarchies
             .iter()
-            .zip(weights)
+            .zip(&weights)
             .enumerate()
             .map(|(a, (hierarchy, weight))| axis(hierarchy, &penalties, a, weight / total))
             .unzip();

@@ -229,17 +229,21 @@ fn run_per_record(args: &Args, project: &Project, files: &Files, talk: &Talk) ->
     let bar = talk.things(PER_RECORD, counted.counts.n_records(), "records");
     let outcome = per_record::make(&args.per_record, &counted, &bar)?;
     bar.finish_and_clear();
+    let why = outcome.words();
     let made = match outcome {
         Outcome::Made(made) => made,
-        Outcome::OutOfReach { greatest_utility } => {
-            talk.json(&json!({ "published": false, "method": PER_RECORD, "greatest_utility": greatest_utility }));
-            talk.say(format!("No record has as much utility: as it is, a record has {greatest_utility}."));
+        Outcome::OutOfReach { greatest_utility, n_records } => {
+            talk.json(&json!({
+                "published": false, "method": PER_RECORD, "greatest_utility": greatest_utility,
+                "n_records_out_of_reach": n_records,
+            }));
+            talk.say(format!("{why}."));
             talk.note("\nNothing was published. Ask for less, or for a share such as --utility-at-least 60%.");
             return Ok(Exit::No);
         }
         Outcome::TooRisky { n_records } => {
             talk.json(&json!({ "published": false, "method": PER_RECORD, "n_records_too_risky": n_records }));
-            talk.say(format!("{} cannot have as little risk.", counted_words(n_records, "record")));
+            talk.say(format!("{why}."));
             talk.note("\nNothing was published. Allow more with --risk-at-most.");
             return Ok(Exit::No);
         }
