@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::hierarchy::steps::days_of_label;
 use crate::hierarchy::{ANY, Hierarchy};
 use crate::number::Decimal;
 use crate::table::{Kind, days_of_date, parse_date};
@@ -338,28 +339,13 @@ fn ranges(cell: &str) -> Vec<Range> {
         let range = Range { unit, low: Some(low), high: Some(end), has_low: true, has_high };
         (unit == same && low <= high).then_some(range)
     });
-    between.chain(days_of_label(cell)).collect()
+    between.chain(days(cell)).collect()
 }
 
-/// The days of a month (`2024-03`), a quarter (`2024-Q1`), a year (`2024`) or a decade (`2020s`).
-fn days_of_label(cell: &str) -> Option<Range> {
-    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<i32>().ok())?;
-    let (year, rest) = (digits(cell.get(..4)?)?, cell.get(4..)?);
-    let (first_month, n_months) = match rest {
-        "" => (1, 12),
-        "s" => (1, 120),
-        _ => match (rest.strip_prefix("-Q").and_then(digits), rest.strip_prefix('-').and_then(digits)) {
-            (Some(quarter @ 1..=4), _) if rest.len() == 3 => (3 * quarter - 2, 3),
-            (_, Some(month @ 1..=12)) if rest.len() == 3 => (month, 1),
-            _ => return None,
-        },
-    };
-    let first_day = |months: i32| {
-        let month = first_month - 1 + months;
-        let day = days_of_date(year + month.div_euclid(12), month.rem_euclid(12) as u32 + 1, 1);
-        Some(Decimal::from(day))
-    };
-    Some(Range { unit: Unit::Day, low: first_day(0), high: first_day(n_months), has_low: true, has_high: false })
+/// The days of a month, a quarter, a year or a decade.
+fn days(cell: &str) -> Option<Range> {
+    let (first, last) = days_of_label(cell)?;
+    Some(Range { unit: Unit::Day, low: Some(first.into()), high: Some(last.into()), has_low: true, has_high: true })
 }
 
 /// Whether a text is another with some characters hidden by stars.

@@ -11,6 +11,7 @@ use crate::table::zone::is_of_named_zone;
 use crate::table::{Code, Domain, Kind, days_of_date, parse_date};
 
 mod ranges;
+pub(crate) mod steps;
 
 /// What the top of every hierarchy is called: nothing is said about the value.
 pub const ANY: &str = "*";

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::counts::GroupCounts;
 use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::steps::Steps;
 use crate::hierarchy::{ANY, Hierarchy};
 use crate::number::Decimal;
 use crate::recode::{Cell, Recoding, Share, Span, numbered};
@@ -68,7 +69,7 @@ pub struct Partition {
     is_by_cell: bool,
 }
 
-/// How published cells look. A single value prints as itself in every style.
+/// How published cells look. A single value prints as itself in every style but the rounded one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellStyle {
     /// Numbers and dates as `[24-30]`; categories as the label of their closest common ancestor.
@@ -79,10 +80,14 @@ pub enum CellStyle {
     Sets,
     /// Numbers and dates as the middle of the range; categories as labels.
     Midpoints,
+    /// Numbers and dates as ranges that are rounded outwards to the finest steps of their hierarchy, `[20-34]`: they say
+    /// nothing of single records. Categories, and numbers without such steps, as labels.
+    Rounded,
 }
 
 impl CellStyle {
-    pub const ALL: [CellStyle; 4] = [CellStyle::Ranges, CellStyle::Labels, CellStyle::Sets, CellStyle::Midpoints];
+    pub const ALL: [CellStyle; 5] =
+        [CellStyle::Ranges, CellStyle::Labels, CellStyle::Sets, CellStyle::Midpoints, CellStyle::Rounded];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -90,6 +95,7 @@ impl CellStyle {
             CellStyle::Labels => "labels",
             CellStyle::Sets => "sets",
             CellStyle::Midpoints => "midpoints",
+            CellStyle::Rounded => "rounded",
         }
     }
 
@@ -284,6 +290,8 @@ struct Writer<'a> {
     missing: Option<Code>,
     /// Of numbers and dates.
     positions: Option<Vec<Option<f64>>>,
+    /// Where cells are rounded to them.
+    steps: Option<Steps>,
     style: CellStyle,
     cells: Vec<Cell>,
     known: FxHashMap<Span, u32>,
@@ -296,6 +304,7 @@ impl<'a> Writer<'a> {
             hierarchy,
             missing: counts.domains()[attribute].missing(),
             positions: hierarchy.positions(),
+            steps: (style == CellStyle::Rounded).then(|| Steps::of(hierarchy)).flatten(),
             style,
             cells: Vec::new(),
             known: FxHashMap::default(),
@@ -318,7 +327,11 @@ impl<'a> Writer<'a> {
         let place = self.cells.len() as u32;
         let is_missing = matches!(span, Span::Value(code) if Some(code) == self.missing);
         let positions = self.positions.as_deref();
-        self.cells.push(Cell::new(self.text(&span), is_missing, span.clone(), self.hierarchy, positions));
+        let mut cell = Cell::new(self.text(&span), is_missing, span.clone(), self.hierarchy, positions);
+        if let (Some(steps), Span::Range(low, high)) = (&self.steps, &span) {
+            cell.ends = steps.ends(*low, *high);
+        }
+        self.cells.push(cell);
         self.known.insert(span, place);
         place
     }
@@ -329,6 +342,10 @@ impl<'a> Writer<'a> {
         let is_numeric = self.positions.is_some();
         let is_range = is_numeric && Some(high) != self.missing;
         match self.style {
+            CellStyle::Rounded if is_range && self.steps.is_some() => {
+                let (low, high) = self.steps.as_ref().expect("just seen").around(low, high);
+                Span::Range(low, high)
+            }
             _ if codes.len() == 1 => Span::Value(low),
             CellStyle::Ranges | CellStyle::Sets if is_range => Span::Range(low, high),
             CellStyle::Midpoints if is_range => Span::Middle(low, high),
@@ -347,7 +364,10 @@ impl<'a> Writer<'a> {
         let value = |code: &Code| self.hierarchy.level(0).labels()[code.index()].as_str();
         match span {
             Span::Value(code) => value(code).to_string(),
-            Span::Range(low, high) => format!("[{}-{}]", value(low), value(high)),
+            Span::Range(low, high) => match &self.steps {
+                Some(steps) => steps.text(*low, *high),
+                None => format!("[{}-{}]", value(low), value(high)),
+            },
             Span::Middle(low, high) => middle(self.hierarchy.kind(), value(low), value(high)),
             Span::Label(level, code) => self.hierarchy.level(usize::from(*level)).labels()[code.index()].clone(),
             Span::Set(codes) => format!("{{{}}}", codes.iter().map(value).collect::<Vec<_>>().join(",")),
@@ -378,6 +398,9 @@ fn middle(kind: Kind, low: &str, high: &str) -> String {
     let rounded = || Some((low.parse::<f64>().ok()? / 2.0 + high.parse::<f64>().ok()? / 2.0).to_string());
     exact.map(|middle| middle.to_string()).or_else(rounded).unwrap_or_else(|| ANY.to_string())
 }
+
+#[cfg(test)]
+mod rounded_tests;
 
 #[cfg(test)]
 mod tests {

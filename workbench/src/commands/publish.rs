@@ -31,7 +31,7 @@ use crate::commands::negotiate::{annotate, say_answer};
 use crate::commands::verify::{Judged, Question, judge};
 use crate::count::{Counted, needed_columns};
 use crate::extent::{CtrlC, ExtentArgs, Otherwise, TIME, search_of};
-use crate::local::{Dealing, Local, Made, guaranteed, note_flat};
+use crate::local::{Dealing, Local, Made, guaranteed, note_flat, note_without_steps};
 use crate::outside::{original_for_certificate, outside};
 use crate::per_record::{self, Outcome, PER_RECORD, PerRecordArgs};
 use crate::project::Project;
@@ -84,7 +84,8 @@ pub struct Args {
     /// How to generalize
     #[arg(long, value_name = "METHOD", default_value = GLOBAL, value_parser = methods())]
     pub method: String,
-    /// How cells of a local method are written: [24-30] and labels, labels only, sets of categories, or midpoints
+    /// How cells of a local method are written: [24-30] and labels, labels only, sets of categories, midpoints, or rounded
+    /// outwards to the steps of the hierarchy, [20-34]. Only `labels` and `rounded` do not tell that a record has each end
     /// [default: ranges]
     #[arg(long, value_name = "STYLE", value_parser = CellStyle::ALL.map(CellStyle::name))]
     pub cells: Option<String>,
@@ -379,6 +380,9 @@ fn make(args: &Args, local: &Local, privacy: &Privacy, counted: &Counted, talk: 
     check_criteria(criteria, n_records, &counted.n_sensitive_values())?;
     if local.style != CellStyle::Sets {
         note_flat(counted, talk);
+    }
+    if local.style == CellStyle::Rounded {
+        note_without_steps(counted, talk);
     }
     let bar = talk.things(local.method.name(), n_records, "records");
     let made = args.project.on_threads(|| local.make(counted, criteria, &bar))??;
@@ -1072,8 +1076,11 @@ fn cells_in_words(local: &Local, is_numeric: bool) -> &'static str {
         _ if is_numeric && local.two_columns => "lowest and highest value, in two columns",
         (CellStyle::Ranges | CellStyle::Sets, true) => "ranges",
         (CellStyle::Midpoints, true) => "middles of ranges",
+        (CellStyle::Rounded, true) => "ranges rounded to the steps of the hierarchy",
         (CellStyle::Sets, false) => "sets of values",
-        (CellStyle::Labels, _) | (CellStyle::Ranges | CellStyle::Midpoints, false) => "labels of the hierarchy",
+        (CellStyle::Labels, _) | (CellStyle::Ranges | CellStyle::Midpoints | CellStyle::Rounded, false) => {
+            "labels of the hierarchy"
+        }
     }
 }
 
