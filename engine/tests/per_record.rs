@@ -29,14 +29,14 @@ fn least_cost(landscape: &mut impl Landscape, goal: Goal) -> Option<f64> {
 }
 
 /// The best rank of any generalization that will do: cost first, and what is better of two with the same cost.
-fn best_rank(landscape: &mut impl Landscape, goal: Goal) -> Option<[f64; 3]> {
-    let all = all_level_vectors(&landscape.tops());
-    all.iter().filter_map(|levels| rank(landscape, levels, goal)).min_by(|a, b| a.partial_cmp(b).expect("numbers"))
+fn best_rank(record: &mut Record, goal: Goal) -> Option<[f64; 3]> {
+    let all = all_level_vectors(&record.tops());
+    all.iter().filter_map(|levels| rank(record, levels, goal)).min_by(|a, b| a.partial_cmp(b).expect("numbers"))
 }
 
-fn rank(landscape: &mut impl Landscape, levels: &[u8], goal: Goal) -> Option<[f64; 3]> {
-    let (risk, utility) = (landscape.risk(levels), landscape.utility(levels));
-    goal.cost(risk, utility).map(|_| goal.rank(risk, utility))
+fn rank(record: &mut Record, levels: &[u8], goal: Goal) -> Option<[f64; 3]> {
+    let (risk, utility) = (record.risk(levels), record.utility(levels));
+    record.will_do(levels, goal).then(|| goal.rank(risk, utility))
 }
 
 fn cost(landscape: &mut impl Landscape, levels: &[u8], goal: Goal) -> Option<f64> {

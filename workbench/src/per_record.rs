@@ -139,11 +139,18 @@ impl PerRecordArgs {
         }
     }
 
-    /// Of a share, the utility is what it is of a record that has the most as it is.
     fn wish_as_json(&self, problem: &Problem, wish: Wish) -> Value {
-        match wish.of(problem.greatest_utility()) {
+        let asked = self.utility_at_least.as_deref().unwrap_or_default();
+        let goal = match wish {
+            // Records that have less utility as they are, keep less.
+            Wish::Share(share) => {
+                return json!({ "share_of_utility": rounded(share), "asked": asked,
+                               "greatest": rounded(as_number(problem.greatest_utility())) });
+            }
+            Wish::Same(goal) => goal,
+        };
+        match goal {
             Goal::LeastRisk { utility_at_least } => {
-                let asked = self.utility_at_least.as_deref().unwrap_or_default();
                 json!({ "utility_at_least": rounded(as_number(utility_at_least)), "asked": asked,
                         "greatest": rounded(as_number(problem.greatest_utility())) })
             }

@@ -409,7 +409,11 @@ impl Boxes {
     /// scalar form has compared both already. Says how many it looked at.
     fn run_for_ties(&mut self, record: &mut Record) -> usize {
         let Some(best) = &self.best else { return 0 };
+        // Bounds of model III are a hair lower than what they bound, so that whatever has the least risk was looked at, unless
+        // that is 0.
+        let is_seen = record.risk_model() == Risk::Entropic && best.risk < 0.0;
         (self.goal, self.needed) = match self.goal {
+            Goal::LeastRisk { .. } if is_seen => return 0,
             Goal::LeastRisk { .. } => (Goal::MostUtility { risk_at_most: best.risk }, best.utility + 1),
             Goal::MostUtility { .. } => (Goal::LeastRisk { utility_at_least: best.utility }, best.utility),
             Goal::Scalar { .. } => return 0,
