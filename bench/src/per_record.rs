@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use incrowd::recode::per_record::dictionary::Match;
 use incrowd::recode::per_record::search::Landscape;
-use incrowd::recode::per_record::{Goal, Problem, Risk, Search, Sensitivities, UTILITY_ONE, Utility};
+use incrowd::recode::per_record::{Goal, Problem, Risk, Search, Sensitivities, UTILITY_ONE, Utility, Wish};
 use incrowd::{Counter, GroupCounts, Hierarchy, Missing, Result, Rule};
 use serde_json::{Value, json};
 
@@ -38,9 +38,10 @@ pub fn measure(
     for &share in shares {
         let clock = Clock::start();
         let mut solved = problem(risk)?;
-        let goal = Goal::LeastRisk { utility_at_least: (solved.greatest_utility() as f64 * share).ceil() as i64 };
+        let wish = Wish::Share(share);
         let (mut n_visited, mut risk_of_all) = (0, 0.0);
         for &group in &groups {
+            let goal = wish.of(solved.utility_as_it_is(counts.codes(group)));
             let mut record = solved.record(counts.codes(group));
             let found = Search::Optimum.solve(&mut record, goal);
             n_visited += found.n_visited;
@@ -66,13 +67,17 @@ pub fn measure(
         let is_compared = risk != Risk::Entropic && hierarchies.len() <= N_ATTRIBUTES_COMPARED;
         let (mut n_best_first, mut n_more) = (Mean::default(), 0);
         for group in evenly(N_BEST_FIRST).filter(|_| is_compared) {
+            let goal = wish.of(solved.utility_as_it_is(counts.codes(group)));
             let mut record = solved.record(counts.codes(group));
             let theirs = Search::BestFirst.solve(&mut record, goal).n_visited;
             n_best_first.push(theirs);
-            n_more += usize::from(Search::Optimum.solve(&mut record, goal).n_visited > theirs);
+            // Theirs takes any that has the least risk.
+            let ours = Search::Optimum.solve(&mut record, goal);
+            n_more += usize::from(ours.n_visited - ours.n_for_ties > theirs);
         }
         let (mut n_walk, mut n_without_frontier) = (Mean::default(), 0);
         for group in evenly(N_WALKED).filter(|_| is_compared) {
+            let goal = wish.of(solved.utility_as_it_is(counts.codes(group)));
             let walked = Search::Walk.solve(&mut solved.record(counts.codes(group)), goal);
             n_walk.push(walked.n_visited);
             n_without_frontier += usize::from(walked.levels.is_none());

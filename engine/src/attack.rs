@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::hierarchy::steps::days_of_label;
 use crate::hierarchy::{ANY, Hierarchy};
+use crate::number::Decimal;
 use crate::recode::sets;
 use crate::table::{Kind, days_of_date, parse_date};
 use crate::verify::{Text, Verifier};
@@ -281,12 +283,12 @@ enum Unit {
     Day,
 }
 
-/// All numbers, or all days, from one to another.
+/// All numbers, or all days, from one to another; without end where there is none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Range {
     unit: Unit,
-    low: f64,
-    high: f64,
+    low: Option<Decimal>,
+    high: Option<Decimal>,
     has_low: bool,
     has_high: bool,
 }
@@ -295,18 +297,18 @@ impl Range {
     fn contains(&self, value: &str) -> bool {
         place(value).is_some_and(|(unit, at)| {
             unit == self.unit
-                && (self.low < at || (self.has_low && self.low == at))
-                && (at < self.high || (self.has_high && self.high == at))
+                && self.low.is_none_or(|low| low < at || (self.has_low && low == at))
+                && self.high.is_none_or(|high| at < high || (self.has_high && high == at))
         })
     }
 }
 
 /// Where a number or date stands. `007` is a number too where it is asked whether it lies within a range.
-fn place(text: &str) -> Option<(Unit, f64)> {
+fn place(text: &str) -> Option<(Unit, Decimal)> {
     if let Some((year, month, day)) = parse_date(text) {
-        return Some((Unit::Day, days_of_date(year, month, day) as f64));
+        return Some((Unit::Day, Decimal::from(days_of_date(year, month, day))));
     }
-    text.trim().parse().ok().filter(|number: &f64| number.is_finite()).map(|number| (Unit::Number, number))
+    Decimal::parse(text.trim()).map(|number| (Unit::Number, number))
 }
 
 /// Whether two texts are the same number or day, as `29` and `29.0` are. A postcode `007` is not 7.
@@ -319,55 +321,43 @@ fn is_same_place(a: &Text, b: &Text) -> bool {
 /// The ranges that a cell may be, ends and all.
 fn ranges(cell: &str) -> Vec<Range> {
     let number = |text: &str| place(text).filter(|(unit, _)| *unit == Unit::Number).map(|(_, number)| number);
-    let of_numbers = |low: f64, high: f64, has_low: bool, has_high: bool| {
+    let of_numbers = |low: Option<Decimal>, high: Option<Decimal>, has_low: bool, has_high: bool| {
         vec![Range { unit: Unit::Number, low, high, has_low, has_high }]
     };
     for (sign, has_end) in [("<=", true), ("<", false)] {
         if let Some(high) = cell.strip_prefix(sign).and_then(number) {
-            return of_numbers(f64::NEG_INFINITY, high, false, has_end);
+            return of_numbers(None, Some(high), false, has_end);
         }
     }
     for (sign, has_end) in [(">=", true), (">", false)] {
         if let Some(low) = cell.strip_prefix(sign).and_then(number) {
-            return of_numbers(low, f64::INFINITY, has_end, false);
+            return of_numbers(Some(low), None, has_end, false);
         }
     }
     let inner = cell.strip_prefix(['[', '(', ']']).and_then(|rest| rest.strip_suffix([']', ')', '[']));
     if let Some((low, high)) = inner.and_then(|inner| inner.split_once(','))
         && let (Some(low), Some(high)) = (number(low), number(high))
     {
-        return of_numbers(low, high, cell.starts_with('['), cell.ends_with(']'));
+        return of_numbers(Some(low), Some(high), cell.starts_with('['), cell.ends_with(']'));
     }
     let text = cell.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(cell);
     // Numbers may be negative and dates have hyphens of their own: the one between the two ends is any that fits.
     let between = text.match_indices('-').filter_map(|(i, _)| {
         let ((unit, low), (same, high)) = (place(&text[..i])?, place(&text[i + 1..])?);
         // As a label of whole numbers, 17-21 is everything below 22.
-        let is_whole = text == cell && unit == Unit::Number && low.fract() == 0.0 && high.fract() == 0.0;
-        let (high, has_high) = if is_whole { (high + 1.0, false) } else { (high, true) };
-        (unit == same && low <= high).then_some(Range { unit, low, high, has_low: true, has_high })
+        let is_whole = text == cell && unit == Unit::Number && low.is_whole() && high.is_whole();
+        let next = high.plus(Decimal::from(1)).filter(|_| is_whole);
+        let (end, has_high) = next.map_or((high, true), |next| (next, false));
+        let range = Range { unit, low: Some(low), high: Some(end), has_low: true, has_high };
+        (unit == same && low <= high).then_some(range)
     });
-    between.chain(days_of_label(cell)).collect()
+    between.chain(days(cell)).collect()
 }
 
-/// The days of a month (`2024-03`), a quarter (`2024-Q1`), a year (`2024`) or a decade (`2020s`).
-fn days_of_label(cell: &str) -> Option<Range> {
-    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<i32>().ok())?;
-    let (year, rest) = (digits(cell.get(..4)?)?, cell.get(4..)?);
-    let (first_month, n_months) = match rest {
-        "" => (1, 12),
-        "s" => (1, 120),
-        _ => match (rest.strip_prefix("-Q").and_then(digits), rest.strip_prefix('-').and_then(digits)) {
-            (Some(quarter @ 1..=4), _) if rest.len() == 3 => (3 * quarter - 2, 3),
-            (_, Some(month @ 1..=12)) if rest.len() == 3 => (month, 1),
-            _ => return None,
-        },
-    };
-    let first_day = |months: i32| {
-        let month = first_month - 1 + months;
-        days_of_date(year + month.div_euclid(12), month.rem_euclid(12) as u32 + 1, 1) as f64
-    };
-    Some(Range { unit: Unit::Day, low: first_day(0), high: first_day(n_months), has_low: true, has_high: false })
+/// The days of a month, a quarter, a year or a decade.
+fn days(cell: &str) -> Option<Range> {
+    let (first, last) = days_of_label(cell)?;
+    Some(Range { unit: Unit::Day, low: Some(first.into()), high: Some(last.into()), has_low: true, has_high: true })
 }
 
 /// Whether a text is another with some characters hidden by stars.
@@ -546,6 +536,12 @@ mod tests {
             ("{a,b,c}", "a,b", false),
             (r"{\{a\,b\}}", "{a,b}", true),
             ("{a,b}", "{a,b}", true),
+            ("9007199254740992", "9007199254740993", false),
+            ("[9007199254740993-9007199254740995]", "9007199254740992", false),
+            ("9007199254740992-9007199254740993", "9007199254740993", true),
+            ("9007199254740992-9007199254740993", "9007199254740994", false),
+            ("<9007199254740993", "9007199254740992", true),
+            (">=-9007199254740992", "-9007199254740993", false),
         ] {
             assert_eq!(meaning.allows(&some(cell), &some(value)), is_allowed, "{cell} for {value}");
         }

@@ -6,7 +6,12 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::number::Decimal;
+use crate::table::zone::is_of_named_zone;
 use crate::table::{Code, Domain, Kind, days_of_date, parse_date};
+
+mod ranges;
+pub(crate) mod steps;
 
 /// What the top of every hierarchy is called: nothing is said about the value.
 pub const ANY: &str = "*";
@@ -85,6 +90,19 @@ impl Hierarchy {
         &self.levels
     }
 
+    /// Whether a label says that there is no value, and nothing else: then a release has no value there either.
+    ///
+    /// Not so where "no value" has been generalized to `*`, or was given a name of its own.
+    pub fn is_missing(&self, level: usize, label: Code) -> bool {
+        let (values, own) = (&self.levels[level], &self.levels[0].labels);
+        self.missing.is_some_and(|missing| {
+            level < self.top()
+                && values.of_base[missing.index()] == label
+                && values.labels[label.index()] == own[missing.index()]
+                && values.of_base.iter().filter(|code| **code == label).count() == 1
+        })
+    }
+
     /// How many of the table's values each value of a level stands for.
     pub fn n_leaves(&self, level: usize) -> Vec<u32> {
         let mut n_leaves = vec![0; self.levels[level].len()];
@@ -96,7 +114,7 @@ impl Hierarchy {
 
     /// The number behind each of the table's values, where the attribute is numeric or a date.
     ///
-    /// A missing value has none.
+    /// A missing value has none. Different values with many digits may have the same: see [`Hierarchy::offsets`].
     pub fn positions(&self) -> Option<Vec<Option<f64>>> {
         let position = |text: &String| match self.kind {
             Kind::Integer | Kind::Number => text.parse().ok(),
@@ -113,6 +131,34 @@ impl Hierarchy {
                 Some(positions)
             }
         }
+    }
+
+    /// How far each of the table's values lies above the lowest, where the attribute is numeric or a date.
+    ///
+    /// Differences are exact before they become a computer's number: large numbers that are close together stay apart.
+    /// They never shrink from one value to the next. Only their proportions mean something.
+    pub fn offsets(&self) -> Option<Vec<Option<f64>>> {
+        let positions = self.positions()?;
+        let labels = &self.levels[0].labels;
+        let first = positions.iter().position(Option::is_some);
+        let exact = |text: &str| match self.kind {
+            Kind::Date => parse_date(text).map(|(y, m, d)| Decimal::from(days_of_date(y, m, d))),
+            _ => Decimal::parse(text),
+        };
+        let lowest = first.and_then(|first| exact(&labels[first]));
+        let offset = |(text, at): (&String, &Option<f64>)| match at {
+            Some(_) => {
+                let offset = exact(text)?.minus(lowest?)?.to_f64();
+                offset.is_finite().then_some(Some(offset))
+            }
+            None => Some(None),
+        };
+        let offsets: Option<Vec<Option<f64>>> = labels.iter().zip(&positions).map(offset).collect();
+        Some(offsets.unwrap_or_else(|| {
+            // Of numbers so far apart, halves can be subtracted, and what is rounded does not matter.
+            let lowest = first.and_then(|first| positions[first]).unwrap_or(0.0);
+            positions.iter().map(|at| at.map(|at| at / 2.0 - lowest / 2.0)).collect()
+        }))
     }
 
     /// The hierarchy as rows of labels, one per value of the table, finest first: ARX's file format.
@@ -180,9 +226,9 @@ pub enum Rule {
     /// Two levels: the value, and `*`.
     Flat,
     /// One level per width; each width is a multiple of the one before.
-    Intervals { widths: Vec<f64>, origin: f64 },
+    Intervals { widths: Vec<Decimal>, origin: Decimal },
     /// One level per list of cut points; each list is a subset of the one before.
-    Cuts { levels: Vec<Vec<f64>> },
+    Cuts { levels: Vec<Vec<Decimal>> },
     /// One level per number of characters hidden, and `*` above them.
     Mask { hidden: Vec<usize>, side: Side },
     /// One level per unit of the calendar.
@@ -354,25 +400,41 @@ fn position(source: &str, line: u64) -> String {
     }
 }
 
+const NOT_POSITIVE: &str = "interval widths must be positive numbers";
+
+fn wrong_intervals(what: String) -> Error {
+    Error::new(ErrorKind::Hierarchy, what).hint("for example { intervals = [5, 10, 20], origin = 0 }")
+}
+
+fn wrong_cuts(what: String) -> Error {
+    Error::new(ErrorKind::Hierarchy, what).hint("for example { cuts = [[18, 30, 45, 65], [18, 65]] }")
+}
+
+fn not_increasing(level: usize) -> Error {
+    wrong_cuts(format!("the cut points of level {} must be increasing numbers", level + 1))
+}
+
 impl Rule {
     /// Widths that nest: positive, each a multiple of the one before.
     pub fn intervals(widths: Vec<f64>, origin: f64) -> Result<Rule> {
-        let wrong = |what: String| {
-            Err(Error::new(ErrorKind::Hierarchy, what).hint("for example { intervals = [5, 10, 20], origin = 0 }"))
-        };
+        let exact = |number: f64| Decimal::of(number).ok_or_else(|| wrong_intervals(NOT_POSITIVE.into()));
+        Rule::exact_intervals(widths.into_iter().map(exact).collect::<Result<_>>()?, exact(origin)?)
+    }
+
+    /// The same from numbers as they are written, which may have more digits than a computer's numbers.
+    pub fn exact_intervals(widths: Vec<Decimal>, origin: Decimal) -> Result<Rule> {
         if widths.is_empty() {
-            return wrong("intervals need at least one width".into());
+            return Err(wrong_intervals("intervals need at least one width".into()));
         }
-        if !origin.is_finite() || widths.iter().any(|width| !(width.is_finite() && *width > 0.0)) {
-            return wrong("interval widths must be positive numbers".into());
+        if widths.iter().any(|width| !width.is_positive()) {
+            return Err(wrong_intervals(NOT_POSITIVE.into()));
         }
         for pair in widths.windows(2) {
-            let ratio = pair[1] / pair[0];
-            if ratio <= 1.0 || (ratio - ratio.round()).abs() > 1e-9 {
-                return wrong(format!(
+            if pair[1].multiple_of(pair[0]).is_none_or(|times| times <= 1) {
+                return Err(wrong_intervals(format!(
                     "width {} is not a multiple of width {} below it, so intervals would be cut in two",
                     pair[1], pair[0]
-                ));
+                )));
             }
         }
         Ok(Rule::Intervals { widths, origin })
@@ -380,21 +442,27 @@ impl Rule {
 
     /// Cut points that nest: each list increasing and contained in the one before.
     pub fn cuts(levels: Vec<Vec<f64>>) -> Result<Rule> {
-        let wrong = |what: String| {
-            Err(Error::new(ErrorKind::Hierarchy, what).hint("for example { cuts = [[18, 30, 45, 65], [18, 65]] }"))
+        let exact = |(i, cuts): (usize, Vec<f64>)| {
+            let exact: Option<Vec<Decimal>> = cuts.into_iter().map(Decimal::of).collect();
+            exact.ok_or_else(|| not_increasing(i))
         };
+        Rule::exact_cuts(levels.into_iter().enumerate().map(exact).collect::<Result<_>>()?)
+    }
+
+    /// The same from numbers as they are written.
+    pub fn exact_cuts(levels: Vec<Vec<Decimal>>) -> Result<Rule> {
         if levels.is_empty() {
-            return wrong("cuts need at least one list of cut points".into());
+            return Err(wrong_cuts("cuts need at least one list of cut points".into()));
         }
         for (i, cuts) in levels.iter().enumerate() {
-            if cuts.is_empty() || cuts.iter().any(|cut| !cut.is_finite()) || cuts.windows(2).any(|w| w[0] >= w[1]) {
-                return wrong(format!("the cut points of level {} must be increasing numbers", i + 1));
+            if cuts.is_empty() || cuts.windows(2).any(|w| w[0] >= w[1]) {
+                return Err(not_increasing(i));
             }
             if i > 0 && cuts.iter().any(|cut| !levels[i - 1].contains(cut)) {
-                return wrong(format!(
+                return Err(wrong_cuts(format!(
                     "level {} cuts where level {i} does not, so it is not coarser everywhere",
                     i + 1
-                ));
+                )));
             }
         }
         Ok(Rule::Cuts { levels })
@@ -426,6 +494,10 @@ impl Rule {
     /// # Guarantee
     /// The result is a tree over exactly the table's values: every value has one label at every level,
     /// two values that share a label share all labels above it, and the top level is a single label.
+    ///
+    /// The label of a value contains the value: a number lies within its interval, however large or small it is, a date
+    /// within its part of the calendar as its own clock tells it, and a masked text differs in nothing but what is hidden.
+    /// Where that cannot be so, because a number has too many digits to compute with exactly, there is an error.
     pub fn resolve(&self, domain: &Domain) -> Result<Hierarchy> {
         self.resolve_with(domain, &[])
     }
@@ -437,8 +509,8 @@ impl Rule {
         // so that a level's number means the same from one delivery of the data to the next.
         let (named_labels, last_is_top) = match self {
             Rule::Flat => (Vec::new(), false),
-            Rule::Intervals { widths, origin } => (intervals(domain, widths, *origin)?, false),
-            Rule::Cuts { levels } => (cuts(domain, levels)?, false),
+            Rule::Intervals { widths, origin } => (ranges::intervals(domain, widths, *origin)?, false),
+            Rule::Cuts { levels } => (ranges::cuts(domain, levels)?, false),
             Rule::Mask { hidden, side } => (mask(domain, hidden, *side), false),
             Rule::Dates { units } => (dates(domain, units)?, false),
             Rule::Table(table) if strangers.is_empty() => (table_labels(domain, table)?, table.ends_in_one_label()),
@@ -518,85 +590,6 @@ fn values_of_labels(name: String, phrase: String, labels: Vec<String>) -> Values
     Values { name, phrase, labels: distinct, of_base, parents: Vec::new() }
 }
 
-fn numbers(domain: &Domain, rule: &str) -> Result<Vec<f64>> {
-    let n_wrong = domain.present().filter(|(_, value)| number(value).is_none()).count();
-    if n_wrong > 0 {
-        return Err(Error::new(
-            ErrorKind::Hierarchy,
-            format!(
-                "attribute '{}': {rule} need numbers, and {n_wrong} of {} values are not",
-                domain.name(),
-                domain.len()
-            ),
-        )
-        .hint("name what means \"no value\" in [data] missing, or choose another hierarchy"));
-    }
-    Ok(domain.present().map(|(_, value)| number(value).expect("checked above")).collect())
-}
-
-fn number(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|number: &f64| number.is_finite())
-}
-
-/// `17-21` for whole numbers, `[17, 22)` otherwise.
-fn interval_label(low: f64, high: f64, whole: bool) -> String {
-    let (low, high) = (without_noise(low), without_noise(high));
-    match whole {
-        true if high - low == 1.0 => format!("{low}"),
-        true => format!("{low}-{}", high - 1.0),
-        false => format!("[{low}, {high})"),
-    }
-}
-
-/// A number without the digits that come from computing with decimals: 0.3 for 0.30000000000000004.
-fn without_noise(number: f64) -> f64 {
-    format!("{number:.12e}").parse().unwrap_or(number)
-}
-
-fn intervals(domain: &Domain, widths: &[f64], origin: f64) -> Result<NamedLabels> {
-    let numbers = numbers(domain, "intervals")?;
-    let whole_domain = domain.kind() == Kind::Integer && origin.fract() == 0.0;
-    Ok(widths
-        .iter()
-        .map(|&width| {
-            let whole = whole_domain && width.fract() == 0.0;
-            let label = |&number: &f64| {
-                // Whole steps of the finest width first, so that rounding cannot put a value into two trees.
-                // A number that is a hair below a bound for the way computers write decimals is on it.
-                let exact = (number - origin) / widths[0];
-                let is_on_bound = (exact - exact.round()).abs() < 1e-9 * exact.abs().max(1.0);
-                let step = if is_on_bound { exact.round() } else { exact.floor() };
-                let steps_per_interval = (width / widths[0]).round();
-                let interval = (step / steps_per_interval).floor() * steps_per_interval;
-                let low = origin + interval * widths[0];
-                interval_label(low, low + width, whole)
-            };
-            (format!("width {width}"), format!("in steps of {width}"), numbers.iter().map(label).collect())
-        })
-        .collect())
-}
-
-fn cuts(domain: &Domain, levels: &[Vec<f64>]) -> Result<NamedLabels> {
-    let numbers = numbers(domain, "cut points")?;
-    let whole_domain = domain.kind() == Kind::Integer;
-    Ok(levels
-        .iter()
-        .map(|cuts| {
-            let whole = whole_domain && cuts.iter().all(|cut| cut.fract() == 0.0);
-            let label = |&number: &f64| match cuts.partition_point(|&cut| cut <= number) {
-                0 => format!("<{}", cuts[0]),
-                n if n == cuts.len() => format!(">={}", cuts[n - 1]),
-                n => interval_label(cuts[n - 1], cuts[n], whole),
-            };
-            let name = match cuts.len() {
-                1 => format!("cut at {}", cuts[0]),
-                n => format!("{n} cut points"),
-            };
-            (name, format!("in {} ranges", cuts.len() + 1), numbers.iter().map(label).collect())
-        })
-        .collect())
-}
-
 fn mask(domain: &Domain, hidden: &[usize], side: Side) -> NamedLabels {
     hidden
         .iter()
@@ -626,6 +619,18 @@ fn mask(domain: &Domain, hidden: &[usize], side: Side) -> NamedLabels {
 
 fn dates(domain: &Domain, units: &[DateUnit]) -> Result<NamedLabels> {
     let parsed: Vec<_> = domain.present().map(|(_, value)| parse_date(value)).collect();
+    let n_named = domain.present().filter(|(_, value)| is_of_named_zone(value)).count();
+    if n_named > 0 {
+        return Err(Error::new(
+            ErrorKind::Hierarchy,
+            format!(
+                "attribute '{}': {n_named} of {} values are times of a named zone, and which day it was there is not known",
+                domain.name(),
+                domain.len()
+            ),
+        )
+        .hint("convert the column to the local time without a zone, or to a zone like +01:00 that never changes"));
+    }
     let n_wrong = parsed.iter().filter(|date| date.is_none()).count();
     if n_wrong > 0 {
         return Err(Error::new(

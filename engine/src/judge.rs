@@ -6,7 +6,7 @@ use crate::counts::GroupCounts;
 use crate::criterion::{Criteria, Measure, Measured, Yardstick};
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
-use crate::loss::{Penalties, ncp_of_level};
+use crate::loss::{balanced, ncp_of_level};
 use crate::recode::partition::closest_common_ancestor;
 use crate::recode::{Recoding, Span};
 use crate::table::Code;
@@ -54,8 +54,7 @@ pub fn judge(
     yardstick: &Yardstick,
     recoding: &Recoding,
 ) -> Result<Judgement> {
-    // Weights are refused here as everywhere.
-    Penalties::new(hierarchies, weights)?;
+    let weights = balanced(hierarchies, weights)?;
     let sizes = recoding.sizes();
     let n_suppressed = recoding.n_suppressed();
     let n_records = counts.n_records().max(1) as f64;
@@ -69,7 +68,7 @@ pub fn judge(
         })
         .collect();
     let total: f64 = weights.iter().sum();
-    let ncp = ncp_of_attribute.iter().zip(weights).map(|(ncp, weight)| ncp * weight).sum::<f64>() / total;
+    let ncp = ncp_of_attribute.iter().zip(&weights).map(|(ncp, weight)| ncp * weight).sum::<f64>() / total;
 
     let (seen, n_groups) = recoding.as_seen();
     let mut seen_sizes = vec![0u64; n_groups];
@@ -90,7 +89,7 @@ pub fn judge(
 /// What each cell of a quasi-identifier costs, without weight: the penalty of Xu et al. (see [`crate::loss`]).
 pub fn ncp_of_cells(hierarchy: &Hierarchy, recoding: &Recoding, attribute: usize) -> Vec<f64> {
     let of_level: Vec<Vec<f64>> = (0..hierarchy.n_levels()).map(|level| ncp_of_level(hierarchy, level)).collect();
-    let positions = hierarchy.positions().unwrap_or_default();
+    let positions = hierarchy.offsets().unwrap_or_default();
     let known = || positions.iter().flatten().copied();
     let range = known().fold(f64::NEG_INFINITY, f64::max) - known().fold(f64::INFINITY, f64::min);
     let ncp = |span: &Span| match span {

@@ -16,7 +16,7 @@ use crate::loss::{Entropies, Penalties};
 use crate::profile::{Entry, Outcome, Profile};
 use crate::scheme::{Scheme, Schemes, height_of, n_schemes};
 use crate::table::Code;
-pub use crate::walk::Effort;
+pub use crate::walk::{Effort, N_BYTES_OF_ANY_MACHINE};
 use crate::walk::{Wanted, all_profiles, check_size, with_roller};
 
 /// The schemes over a table's quasi-identifiers, all or the most promising, each annotated with its profile.

@@ -29,19 +29,11 @@ pub struct Penalties {
 
 impl Penalties {
     pub fn new(hierarchies: &[Hierarchy], weights: &[f64]) -> Result<Penalties> {
-        assert_eq!(hierarchies.len(), weights.len(), "one weight per quasi-identifier");
+        let weights = balanced(hierarchies, weights)?;
         let total: f64 = weights.iter().sum();
-        if weights.iter().any(|&weight| !(weight.is_finite() && weight >= 0.0)) {
-            return Err(Error::new(ErrorKind::Project, "weights must be numbers of at least 0")
-                .hint("1 is what an attribute weighs where nothing is said"));
-        }
-        if total == 0.0 && !weights.is_empty() {
-            return Err(Error::new(ErrorKind::Project, "at least one quasi-identifier needs a weight above 0")
-                .hint("raise a weight in incrowd.toml; without any, all weigh 1"));
-        }
         let steps = hierarchies
             .iter()
-            .zip(weights)
+            .zip(&weights)
             .map(|(hierarchy, weight)| {
                 let of_level = |level| {
                     ncp_of_level(hierarchy, level)
@@ -59,6 +51,30 @@ impl Penalties {
     pub fn of(&self, attribute: usize, level: usize) -> &[u32] {
         &self.steps[attribute][level]
     }
+}
+
+/// Weights of quasi-identifiers in the same proportions, of which the greatest is from 1 to 2: so they can be added up,
+/// however large or small they are.
+///
+/// Scaling by a power of two rounds nothing, so that losses are what they would be without.
+pub fn balanced(hierarchies: &[Hierarchy], weights: &[f64]) -> Result<Vec<f64>> {
+    assert_eq!(hierarchies.len(), weights.len(), "one weight per quasi-identifier");
+    let is_wrong = |weight: &f64| !(weight.is_finite() && *weight >= 0.0);
+    if let Some(place) = weights.iter().position(is_wrong) {
+        let name = hierarchies[place].attribute();
+        return Err(Error::new(ErrorKind::Project, "weights must be numbers of at least 0")
+            .at(format!("attributes.{name}.weight"))
+            .hint("1 is what an attribute weighs where nothing is said"));
+    }
+    let greatest = weights.iter().copied().fold(0.0, f64::max);
+    if greatest == 0.0 && !weights.is_empty() {
+        return Err(Error::new(ErrorKind::Project, "at least one quasi-identifier needs a weight above 0")
+            .hint("raise a weight in incrowd.toml; without any, all weigh 1"));
+    }
+    // In two steps: the power of two of the least number that there is would be infinite.
+    let exponent = -greatest.log2().floor() as i32;
+    let (half, rest) = (2f64.powi(exponent / 2), 2f64.powi(exponent - exponent / 2));
+    Ok(weights.iter().map(|weight| weight * half * rest).collect())
 }
 
 /// The steps that make up one bit of entropy.
@@ -125,7 +141,7 @@ impl Entropies {
 pub fn ncp_of_level(hierarchy: &Hierarchy, level: usize) -> Vec<f64> {
     let values = hierarchy.level(level);
     let n_leaves = hierarchy.n_leaves(level);
-    let Some(positions) = hierarchy.positions() else {
+    let Some(positions) = hierarchy.offsets() else {
         let n_values = hierarchy.level(0).len() as f64;
         let ncp = |&n: &u32| if n > 1 { f64::from(n) / n_values } else { 0.0 };
         return n_leaves.iter().map(ncp).collect();

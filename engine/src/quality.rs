@@ -124,6 +124,9 @@ impl Ranking {
             }
             mix.push((quality, weight));
         }
+        if !mix.iter().map(|(_, weight)| weight).sum::<f64>().is_finite() {
+            return Err(wrong("the weights of the mix are too large to be added up".into()));
+        }
         Ok(Ranking(mix))
     }
 

@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use std::hash::{BuildHasher, Hasher};
 
 use arrow_array::cast::AsArray;
+use arrow_array::temporal_conversions::as_datetime;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArray};
 use arrow_buffer::NullBuffer;
@@ -16,6 +17,11 @@ use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::number::Decimal;
+
+pub mod zone;
+
+use zone::Zone;
 
 /// The number of a value within its attribute's domain, or within one level of its hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,6 +136,7 @@ fn is_plain_decimal(text: &str) -> bool {
         && n_digits <= 15
         && digits.bytes().all(|b| b.is_ascii_digit() || b".eE+-".contains(&b))
         && text.parse::<f64>().is_ok_and(f64::is_finite)
+        && Decimal::parse(text).is_some()
 }
 
 /// What counts as "no value", and what happens to the records that lack one.
@@ -246,16 +253,15 @@ impl Domain {
 }
 
 fn compare(kind: Kind, a: &str, b: &str) -> Ordering {
-    let by_size = || {
-        let (a, b) = (a.parse::<f64>().ok()?, b.parse::<f64>().ok()?);
-        Some(a.total_cmp(&b))
-    };
     let by_value = match kind {
         Kind::Integer => match (a.parse::<i64>(), b.parse::<i64>()) {
             (Ok(a), Ok(b)) => Some(a.cmp(&b)),
             _ => None,
         },
-        Kind::Number => by_size(),
+        Kind::Number => match (Decimal::parse(a), Decimal::parse(b)) {
+            (Some(a), Some(b)) => Some(a.cmp(&b)),
+            _ => None,
+        },
         _ => None,
     };
     by_value.unwrap_or(Ordering::Equal).then_with(|| a.cmp(b))
@@ -482,12 +488,16 @@ impl<'a> Cells<'a> {
             }};
         }
         macro_rules! timestamps {
-            ($type:ty) => {
-                rendered!(column.as_primitive::<$type>(), |a, i| match a.value_as_datetime(i) {
-                    Some(time) => time.format("%Y-%m-%dT%H:%M:%S%.f").to_string(),
+            ($type:ty, $zone:expr, $n_per_second:expr) => {{
+                // As a clock of the column's own zone showed it, which is when it was for those who wrote it down.
+                let zone = Zone::of($zone.as_deref());
+                let (suffix, ahead) = (zone.suffix(), zone.seconds() * $n_per_second);
+                let shown = |value: i64| value.checked_add(ahead).and_then(as_datetime::<$type>);
+                rendered!(column.as_primitive::<$type>(), |a, i| match shown(a.value(i)) {
+                    Some(time) => format!("{}{suffix}", time.format("%Y-%m-%dT%H:%M:%S%.f")),
                     None => a.value(i).to_string(),
                 })
-            };
+            }};
         }
         Ok(match column.data_type() {
             DataType::Utf8 => Cells::Utf8(column.as_string()),
@@ -517,10 +527,12 @@ impl<'a> Cells<'a> {
                 let days = array.values().iter().map(|&ms| ms.div_euclid(86_400_000)).collect();
                 Cells::Days(days, array.nulls().cloned())
             }
-            DataType::Timestamp(TimeUnit::Second, _) => timestamps!(TimestampSecondType),
-            DataType::Timestamp(TimeUnit::Millisecond, _) => timestamps!(TimestampMillisecondType),
-            DataType::Timestamp(TimeUnit::Microsecond, _) => timestamps!(TimestampMicrosecondType),
-            DataType::Timestamp(TimeUnit::Nanosecond, _) => timestamps!(TimestampNanosecondType),
+            DataType::Timestamp(TimeUnit::Second, zone) => timestamps!(TimestampSecondType, zone, 1),
+            DataType::Timestamp(TimeUnit::Millisecond, zone) => timestamps!(TimestampMillisecondType, zone, 1_000),
+            DataType::Timestamp(TimeUnit::Microsecond, zone) => timestamps!(TimestampMicrosecondType, zone, 1_000_000),
+            DataType::Timestamp(TimeUnit::Nanosecond, zone) => {
+                timestamps!(TimestampNanosecondType, zone, 1_000_000_000)
+            }
             DataType::Null => Cells::Rendered(StringArray::new_null(column.len())),
             DataType::Dictionary(..) => {
                 let dictionary = column.as_any_dictionary();
@@ -605,10 +617,11 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// The year, month and day that a text begins with, written as `2024-03-31`; a time of day may follow.
+/// The year, month and day that a text begins with, written as `2024-03-31`; a time of day may follow, and a zone: the
+/// date is the one that its own clock showed. None where that is not known, as of `2024-01-31T23:30:00Z[Europe/Paris]`.
 pub fn parse_date(text: &str) -> Option<(i32, u32, u32)> {
     let date = text.get(..10)?;
-    if !matches!(text.as_bytes().get(10), None | Some(b'T' | b' ')) {
+    if zone::is_of_named_zone(text) || !matches!(text.as_bytes().get(10), None | Some(b'T' | b' ')) {
         return None;
     }
     let (year, rest) = (date.get(..4)?, date.get(4..)?);
@@ -673,6 +686,8 @@ mod tests {
             ("2024-02-29", Kind::Date),
             ("2023-02-29", Kind::Text),
             ("2024-02-29T10:00:00", Kind::Date),
+            ("2024-02-29T10:00:00+01:00", Kind::Date),
+            ("2024-02-29T10:00:00Z[Europe/Paris]", Kind::Text),
             ("", Kind::Text),
             ("true", Kind::Boolean),
             ("17-21", Kind::Text),

@@ -698,6 +698,9 @@ impl<R: Roller> Walk<'_, R> {
 /// How many times the finest rows are in memory at once, in one form or another, beside what has shrunk already.
 const N_ROW_BUFFERS: u64 = 4;
 
+/// Beyond this, a number of bytes tells nobody anything.
+pub const N_BYTES_OF_ANY_MACHINE: u64 = 1_000_000_000_000_000;
+
 /// Refuses a lattice of so many schemes that it cannot fit, before anything is made.
 pub(crate) fn check_size(n_attributes: usize, n_schemes: u64, effort: &Effort) -> Result<()> {
     // A profile has at least one entry, the grids have a few dozen columns, and places are 32-bit numbers.
@@ -713,13 +716,16 @@ fn too_large(n_attributes: usize, n_schemes: u64, n_bytes: u64, effort: &Effort)
         0..1_000_000 => format!("{} kB", n_bytes.div_ceil(1_000)),
         _ => format!("{} MB", n_bytes.div_ceil(1_000_000)),
     };
+    let needed = match n_bytes < N_BYTES_OF_ANY_MACHINE {
+        true => format!("more than {}", size(n_bytes)),
+        false => "more memory than any machine has".to_string(),
+    };
     let how_many = if n_schemes == u64::MAX { "over 10^19".to_string() } else { n_schemes.to_string() };
     Error::new(
         ErrorKind::TooLarge,
         format!(
-            "the lattice of {n_attributes} quasi-identifiers has {how_many} schemes and needs more than {}, \
+            "the lattice of {n_attributes} quasi-identifiers has {how_many} schemes and needs {needed}, \
              where {} are allowed",
-            size(n_bytes),
             size(effort.n_bytes_max)
         ),
     )

@@ -417,7 +417,7 @@ pub struct Certificate {
     /// Which answer was published: `exact`, `suppression`, `height`, `privacy` or `levels`; `method` where every group was
     /// generalized on its own.
     pub choice: String,
-    /// How the cells of a local method are written: `ranges`, `labels`, `sets` or `midpoints`.
+    /// How the cells of a local method are written: `ranges`, `labels`, `sets`, `midpoints` or `rounded`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cells: Option<String>,
     /// How the scheme was found, as certificates of version 1 told it; it depends on the source, so that later ones do not.
@@ -641,7 +641,7 @@ pub struct PerRecord {
     pub also_k: Option<u64>,
     pub utility_model: String,
     pub risk_model: String,
-    /// `utility_at_least`, `risk_at_most` or `lambda`.
+    /// `utility_at_least`, `share_of_utility` (of the utility that each record has as it is), `risk_at_most` or `lambda`.
     pub goal: Value,
     /// Where the sensitivities of values come from.
     pub sensitivities: String,

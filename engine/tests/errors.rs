@@ -14,8 +14,8 @@ use incrowd::recode::global;
 use incrowd::release::{Column, Publisher};
 use incrowd::verify::SuppressedAs;
 use incrowd::{
-    Counter, Criteria, Domain, Error, ErrorKind, Lattice, Measure, Missing, Plan, Quality, Ranking, Request, Result,
-    Rule, Verifier, Yardstick, annotate,
+    Counter, Criteria, Domain, Error, ErrorKind, Hierarchy, Lattice, Measure, Missing, Plan, Quality, Ranking, Request,
+    Result, Rule, Verifier, Yardstick, annotate,
 };
 
 /// The values of the column that all of this is about; no message may hold one.
@@ -379,10 +379,44 @@ fn weights_that_mean_nothing_are_refused() {
         annotate(&made.counts, &made.hierarchies, &Plan { weights, ..made.plan() }, &Effort::default())
     };
     assert!(annotate(&[0.0, 1.0]).is_ok());
-    check(annotate(&[-1.0, 1.0]), ErrorKind::Project, None, &["at least 0"]);
-    check(annotate(&[f64::NAN, 1.0]), ErrorKind::Project, None, &["at least 0"]);
-    check(annotate(&[f64::INFINITY, 1.0]), ErrorKind::Project, None, &["at least 0"]);
+    for wrong in [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        for (place, hierarchy) in made.hierarchies.iter().enumerate() {
+            let mut weights = [1.0, 1.0];
+            weights[place] = wrong;
+            let position = format!("attributes.{}.weight", hierarchy.attribute());
+            check(annotate(&weights), ErrorKind::Project, Some(&position), &["at least 0"]);
+        }
+    }
     check(annotate(&[0.0, 0.0]), ErrorKind::Project, None, &["above 0"]);
+}
+
+#[test]
+fn what_is_beyond_any_machine_is_said_in_words() {
+    let made = small();
+    let wide: Vec<Hierarchy> = (0..70).map(|_| made.hierarchies[0].clone()).collect();
+    let plan = Plan { weights: &[1.0; 70], ..made.plan() };
+    let result = annotate(&made.counts, &wide, &plan, &Effort { n_bytes_max: 1 << 30, ..Effort::default() });
+    check(result, ErrorKind::TooLarge, None, &["more memory than any machine has"]);
+}
+
+#[test]
+fn losses_depend_on_the_proportions_of_weights_alone() {
+    let made = small();
+    let ncp = |weights: &[f64]| {
+        let plan = Plan { weights, ..made.plan() };
+        let lattice = annotate(&made.counts, &made.hierarchies, &plan, &Effort::default()).expect("good weights");
+        (0..lattice.schemes().len()).map(|place| lattice.outcome(place, &k(1)).ncp).collect::<Vec<_>>()
+    };
+    for (one, other) in [(1.0, 1.0), (2.0, 1.0), (3.0, 5.0), (1.0, 0.0)] {
+        let expected = ncp(&[one, other]);
+        // Those whose sum is infinite, and those that are the least numbers that there are.
+        for scale in [2f64.powi(1020), 2f64.powi(-1060), 2f64.powi(-500)] {
+            assert_eq!(ncp(&[one * scale, other * scale]), expected, "{one} and {other} times {scale}");
+        }
+    }
+    assert_eq!(ncp(&[1e308, 1e308]), ncp(&[1.0, 1.0]));
+    assert_eq!(ncp(&[5e-324, 5e-324]), ncp(&[1.0, 1.0]));
+    assert_eq!(ncp(&[1e308, 5e-324]), ncp(&[1.0, 0.0]));
 }
 
 #[test]

@@ -126,12 +126,14 @@ fn cells_look_as_asked() {
         (CellStyle::Labels, [["0-39", "ab"], ["60-69", "cd"]]),
         (CellStyle::Sets, [["[24-30]", "{a,b}"], ["[60-61]", "{c,d}"]]),
         (CellStyle::Midpoints, [["27", "ab"], ["60.5", "cd"]]),
+        (CellStyle::Rounded, [["[20-39]", "ab"], ["[60-69]", "cd"]]),
     ] {
         let recoding = partition.recode(&counts, &hierarchies, style);
         assert_eq!(published(&recoding), expected.map(|texts| (texts.to_vec(), 3)), "{}", style.name());
         assert_eq!(CellStyle::parse(style.name()), Some(style));
         let ends = recoding.cell(0, 0).ends.as_ref().map(|(low, high)| (low.as_str(), high.as_str()));
-        assert_eq!(ends, Some(("24", "30")), "{}", style.name());
+        let expected = if style == CellStyle::Rounded { ("20", "39") } else { ("24", "30") };
+        assert_eq!(ends, Some(expected), "{}", style.name());
         assert_eq!(recoding.cell(0, 1).ends, None);
     }
 }

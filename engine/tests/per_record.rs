@@ -6,12 +6,13 @@ use std::collections::HashSet;
 
 use common::random::{chance, small_tables};
 use common::{Made, all_level_vectors, counts_of};
+use incrowd::hierarchy::LabelTable;
 use incrowd::recode::Span;
 use incrowd::recode::partition::Watch;
 use incrowd::recode::per_record::dictionary::Match;
 use incrowd::recode::per_record::search::{Landscape, best_first, optimum, optimum_by, walk};
 use incrowd::recode::per_record::{
-    Goal, Problem, Record, Risk, SENSITIVITY_ONE, Search, Sensitivities, UTILITY_ONE, Utility, grouped, recode,
+    Goal, Problem, Record, Risk, SENSITIVITY_ONE, Search, Sensitivities, UTILITY_ONE, Utility, Wish, grouped, recode,
 };
 use incrowd::{ErrorKind, GroupCounts, Hierarchy, Level, Missing, Rule, Scheme};
 use proptest::prelude::*;
@@ -25,6 +26,17 @@ fn problem<'a>(made: &'a Made, utility: Utility, risk: Risk, seed: u64) -> Probl
 fn least_cost(landscape: &mut impl Landscape, goal: Goal) -> Option<f64> {
     let all = all_level_vectors(&landscape.tops());
     all.iter().filter_map(|levels| cost(landscape, levels, goal)).min_by(f64::total_cmp)
+}
+
+/// The best rank of any generalization that will do: cost first, and what is better of two with the same cost.
+fn best_rank(record: &mut Record, goal: Goal) -> Option<[f64; 3]> {
+    let all = all_level_vectors(&record.tops());
+    all.iter().filter_map(|levels| rank(record, levels, goal)).min_by(|a, b| a.partial_cmp(b).expect("numbers"))
+}
+
+fn rank(record: &mut Record, levels: &[u8], goal: Goal) -> Option<[f64; 3]> {
+    let (risk, utility) = (record.risk(levels), record.utility(levels));
+    record.will_do(levels, goal).then(|| goal.rank(risk, utility))
 }
 
 fn cost(landscape: &mut impl Landscape, levels: &[u8], goal: Goal) -> Option<f64> {
@@ -110,11 +122,11 @@ proptest! {
             for group in 0..made.counts.n_groups().min(6) {
                 let mut record = problem.record(made.counts.codes(group));
                 for goal in goals(&mut record, share) {
-                    let least = least_cost(&mut record, goal);
-                    for n_small in [0, 3, usize::MAX] {
-                        let by_rows = optimum_by(&mut record, goal, Some(n_small)).levels;
-                        let by_rows = by_rows.and_then(|levels| cost(&mut record, &levels, goal));
-                        prop_assert_eq!(by_rows, least, "by rows {} {:?} {:?} {:?}", n_small, utility, risk, goal);
+                    let (least, best) = (least_cost(&mut record, goal), best_rank(&mut record, goal));
+                    for by_rows in [None, Some(0), Some(3), Some(usize::MAX)] {
+                        let found = optimum_by(&mut record, goal, by_rows).levels;
+                        let found = found.and_then(|levels| rank(&mut record, &levels, goal));
+                        prop_assert_eq!(found, best, "by rows {:?} {:?} {:?} {:?}", by_rows, utility, risk, goal);
                     }
                     for search in Search::ALL.into_iter().filter(|search| search.is_exact(risk, goal)) {
                         let found = search.solve(&mut record, goal);
@@ -147,7 +159,8 @@ proptest! {
                 prop_assert!(theirs <= with_ties);
                 let theirs = if n_least > 1 { with_ties } else { theirs };
                 for by_rows in [None, Some(0), Some(3), Some(usize::MAX)] {
-                    let ours = optimum_by(&mut record, goal, by_rows).n_visited;
+                    let found = optimum_by(&mut record, goal, by_rows);
+                    let ours = found.n_visited - found.n_for_ties;
                     prop_assert!(ours <= theirs, "{} > {} for {:?} {:?} {:?}", ours, theirs, utility, risk, goal);
                 }
             }
@@ -163,8 +176,10 @@ proptest! {
             let greatest = problem.greatest_utility();
             for group in 0..counts.n_groups().min(4) {
                 let codes = counts.codes(group);
+                let as_it_is = problem.utility_as_it_is(codes);
                 let mut record = problem.record(codes);
-                prop_assert_eq!(record.utility(&vec![0; codes.len()]), greatest);
+                prop_assert_eq!(record.utility(&vec![0; codes.len()]), as_it_is);
+                prop_assert!(as_it_is == greatest || (utility == Utility::Depth && as_it_is < greatest));
                 for levels in all_level_vectors(&record.tops()) {
                     let (u, r) = plain(counts, hierarchies, codes, &levels, utility, risk, seed);
                     prop_assert!((record.utility(&levels) as f64 / UTILITY_ONE as f64 - u).abs() < 1e-6);
@@ -197,14 +212,15 @@ proptest! {
         let made = table.make();
         for risk in Risk::ALL {
             let mut problem = problem(&made, Utility::Depth, risk, seed);
-            let greatest = problem.greatest_utility();
-            let goal = |share: f64| Goal::LeastRisk { utility_at_least: (greatest as f64 * share) as i64 };
-            let before = problem.solve_all(&made.counts, goal(share / 2.0), &Watch::default()).expect("nobody stops it");
-            let again = problem.solve_after(&made.counts, goal(share), &before, &Watch::default()).expect("solved");
+            let half = Wish::Share(share / 2.0);
+            let before = problem.solve_all(&made.counts, half, &Watch::default()).expect("nobody stops it");
+            let wish = Wish::Share(share);
+            let again = problem.solve_after(&made.counts, wish, &before, &Watch::default()).expect("solved");
             for (group, levels) in again.iter().enumerate() {
+                let goal = wish.of(problem.utility_as_it_is(made.counts.codes(group)));
                 let mut record = problem.record(made.counts.codes(group));
-                let least = least_cost(&mut record, goal(share));
-                prop_assert_eq!(cost(&mut record, levels.as_ref().expect("within reach"), goal(share)), least);
+                let best = best_rank(&mut record, goal);
+                prop_assert_eq!(rank(&mut record, levels.as_ref().expect("within reach"), goal), best);
             }
         }
     }
@@ -214,8 +230,7 @@ proptest! {
         let made = table.make();
         prop_assume!(k <= made.counts.n_records());
         let problem = problem(&made, Utility::LogLeaves, Risk::Sensitivity, 1);
-        let goal = Goal::LeastRisk { utility_at_least: (problem.greatest_utility() as f64 * share) as i64 };
-        let solved = problem.solve_all(&made.counts, goal, &Watch::default()).expect("nobody stops it");
+        let solved = problem.solve_all(&made.counts, Wish::Share(share), &Watch::default()).expect("nobody stops it");
         let before: Vec<Vec<u8>> = solved.into_iter().map(|levels| levels.expect("within reach")).collect();
         let after = grouped(&problem, &made.counts, before.clone(), k).expect("enough records");
         let recoding = recode(&made.counts, &made.hierarchies, &after);
@@ -230,8 +245,7 @@ proptest! {
     fn a_recoding_says_what_the_search_found(table in small_tables(), share in 0.0..1.0f64) {
         let made = table.make();
         let mut problem = problem(&made, Utility::ShareKept, Risk::Sensitivity, 3);
-        let goal = Goal::LeastRisk { utility_at_least: (problem.greatest_utility() as f64 * share) as i64 };
-        let solved = problem.solve_all(&made.counts, goal, &Watch::default()).expect("nobody stops it");
+        let solved = problem.solve_all(&made.counts, Wish::Share(share), &Watch::default()).expect("nobody stops it");
         let levels: Vec<Vec<u8>> = solved.into_iter().map(|levels| levels.expect("within reach")).collect();
         let recoding = recode(&made.counts, &made.hierarchies, &levels);
         let points = problem.points(&recoding);
@@ -287,10 +301,12 @@ fn plain(
         let m = hierarchy.level(0).len() as f64;
         let here = label(a, codes[a].index());
         let n = (0..hierarchy.level(0).len()).filter(|&value| label(a, value) == here).count() as f64;
+        let labels = |level: usize| hierarchy.level(level).label_of(codes[a].index());
+        let steps = (usize::from(levels[a])..hierarchy.top()).filter(|&level| labels(level) != labels(level + 1));
         u += match utility {
             Utility::InverseLeaves => 1.0 / n,
             Utility::LogLeaves => (m / n).ln(),
-            Utility::Depth => hierarchy.top() as f64 - f64::from(levels[a]),
+            Utility::Depth => steps.count() as f64,
             Utility::ShareKept => (m - 1.0) / m - (n - 1.0) / m,
             Utility::LmKept if m == 1.0 => 0.0,
             Utility::LmKept => 1.0 - (n - 1.0) / (m - 1.0),
@@ -370,6 +386,112 @@ fn the_published_searches_stop_short_where_risk_is_not_monotone() {
     assert!(cost_of(found, &mut record) > Some(least));
     let found = walk(&mut record, goal).levels;
     assert!(cost_of(found, &mut record) > Some(least));
+}
+
+// ---- Depth, ties and exact bounds ----
+
+/// A table of labels as a hierarchy of one attribute, and one record per line.
+fn labelled(lines: &[&str]) -> (GroupCounts, Vec<Hierarchy>) {
+    let text = lines.join("\n");
+    let table = LabelTable::parse("t.csv", &text).expect("a table");
+    let values: Vec<Vec<Option<String>>> = table.values().map(|value| vec![Some(value.to_string())]).collect();
+    let counts = counts_of(&["x"], &[], &Missing::default(), &values);
+    let hierarchy = Rule::Table(table).resolve(&counts.domains()[0]).expect("a tree");
+    (counts, vec![hierarchy])
+}
+
+#[test]
+fn a_level_that_repeats_a_label_is_no_step() {
+    let (counts, hierarchies) =
+        labelled(&["White;White;White;*", "Black;Black;Other;*", "Asian;Pacific;Other;*", "Amer;Amer;Amer;*"]);
+    let weights = Sensitivities::equal(&hierarchies);
+    let mut problem =
+        Problem::new(&counts, &hierarchies, Utility::Depth, Risk::Sensitivity, weights, Match::Exact).expect("good");
+    assert_eq!(problem.greatest_utility(), 3 * UTILITY_ONE);
+    let code = |value: &str| counts.domains()[0].code(value).expect("it is there");
+    for (value, depths) in
+        [("White", [1, 1, 1, 0]), ("Black", [2, 2, 1, 0]), ("Asian", [3, 2, 1, 0]), ("Amer", [1, 1, 1, 0])]
+    {
+        let mut record = problem.record(&[code(value)]);
+        let found = [0, 1, 2, 3].map(|level| record.utility(&[level]));
+        assert_eq!(found, depths.map(|depth| depth * UTILITY_ONE), "{value}");
+        // Nobody is below a share of what they have, and more than that is out of reach.
+        let goal = Wish::Share(1.0).of(found[0]);
+        let levels = optimum(&mut record, goal).levels.expect("within reach");
+        assert_eq!(record.utility(&levels), found[0], "{value}");
+        let more = Goal::LeastRisk { utility_at_least: found[0] + 1 };
+        assert_eq!(optimum(&mut record, more).levels, None, "{value}");
+    }
+    let all = problem.solve_all(&counts, Wish::Share(1.0), &Watch::default()).expect("nobody stops it");
+    let levels: Vec<Vec<u8>> = all.into_iter().map(|levels| levels.expect("within reach")).collect();
+    for point in problem.points(&recode(&counts, &hierarchies, &levels)) {
+        assert!(point.utility >= UTILITY_ONE && point.n_records == 1);
+    }
+}
+
+/// Five values of one label, four records each: Φ of the label is 1/n, and 1 over its people is 1/n too.
+#[test]
+fn a_risk_of_exactly_one_nth_is_at_most_that() {
+    for n in 2..=200u64 {
+        let lines: Vec<String> = (0..2 * n).map(|i| format!("v{i};{};*", i / n)).collect();
+        let (counts, hierarchies) = labelled(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+        for (risk, at_most) in
+            [(Risk::Identity, format!("{}", 1.0 / n as f64)), (Risk::Sensitivity, format!("{}", 1.0 / (n * n) as f64))]
+        {
+            let weights = Sensitivities::equal(&hierarchies);
+            let problem = Problem::new(&counts, &hierarchies, Utility::Depth, risk, weights, Match::Exact);
+            let problem = problem.expect("good");
+            let at_most: f64 = at_most.parse().expect("a number");
+            let level = |risk_at_most: f64| {
+                let goal = Goal::MostUtility { risk_at_most };
+                let solved = problem.solve_all(&counts, goal, &Watch::default()).expect("nobody stops it");
+                assert!(solved.windows(2).all(|pair| pair[0] == pair[1]), "all records are alike");
+                solved[0].as_ref().map(|levels| levels[0])
+            };
+            assert_eq!(level(at_most), Some(1), "{} of 1/{n}", risk.name());
+            assert_eq!(level(at_most * (1.0 - 1e-9)), Some(2), "{} below 1/{n}", risk.name());
+        }
+    }
+}
+
+/// Two attributes of labels with a and b values: Φ is 1/a + 1/b.
+#[test]
+fn sums_of_fractions_are_compared_exactly() {
+    for (a, b, at_most) in [(2, 5, 0.07), (4, 5, 0.0225), (10, 10, 0.002), (20, 5, 0.0025), (3, 6, 1.0 / 36.0)] {
+        let rows: Vec<Vec<Option<String>>> = (0..a)
+            .flat_map(|x| (0..b).map(move |y| [format!("{x}"), format!("{y}")]))
+            .map(|row| row.map(Some).to_vec())
+            .collect();
+        let far = [vec![Some("1000".to_string()), Some("1000".to_string())]];
+        let counts = counts_of(&["x", "y"], &[], &Missing::default(), &[&rows[..], &far].concat());
+        let rule = Rule::cuts(vec![vec![1000.0]]).expect("a cut");
+        let hierarchies: Vec<Hierarchy> =
+            counts.domains().iter().map(|domain| rule.resolve(domain).expect("numbers")).collect();
+        let weights = Sensitivities::equal(&hierarchies);
+        let mut problem = Problem::new(&counts, &hierarchies, Utility::Depth, Risk::Sensitivity, weights, Match::Exact)
+            .expect("good");
+        let phi = 1.0 / f64::from(a) + 1.0 / f64::from(b);
+        assert!((phi / f64::from(a * b) - at_most).abs() < 1e-12, "{a} and {b}");
+        let mut record = problem.record(counts.codes(0));
+        let found = optimum(&mut record, Goal::MostUtility { risk_at_most: at_most }).levels;
+        assert_eq!(found, Some(vec![1, 1]), "{a} and {b}");
+        let found = optimum(&mut record, Goal::MostUtility { risk_at_most: at_most * (1.0 - 1e-9) }).levels;
+        assert_ne!(found, Some(vec![1, 1]), "{a} and {b}");
+    }
+}
+
+#[test]
+fn of_equal_risks_the_most_useful_is_taken() {
+    // By model II, whoever is alone is as much at risk as the record is.
+    let (counts, hierarchies) = labelled(&["a;A;*", "b;B;*", "c;C;*"]);
+    let weights = Sensitivities::equal(&hierarchies);
+    let mut problem =
+        Problem::new(&counts, &hierarchies, Utility::Depth, Risk::Identity, weights, Match::Exact).expect("good");
+    let mut record = problem.record(counts.codes(0));
+    for by_rows in [None, Some(0)] {
+        let goal = Goal::LeastRisk { utility_at_least: UTILITY_ONE };
+        assert_eq!(optimum_by(&mut record, goal, by_rows).levels, Some(vec![0]));
+    }
 }
 
 // ---- Dictionaries, weights and bad input ----

@@ -314,7 +314,8 @@ impl Release {
             let mut labels: HashMap<Option<String>, Option<String>> =
                 all.present().map(|(code, value)| (Some(value.to_string()), Some(label_of(code.index())))).collect();
             if let Some(code) = all.missing() {
-                let label = if level == 0 { MISSING.to_string() } else { label_of(code.index()) };
+                let is_missing = hierarchy.is_missing(level, values.of_base()[code.index()]);
+                let label = if is_missing { MISSING.to_string() } else { label_of(code.index()) };
                 labels.insert(None, Some(label));
             }
             Ok(labels)

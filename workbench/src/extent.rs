@@ -216,8 +216,12 @@ fn too_much(n_schemes: u64, args: &ProjectArgs, counted: &Material) -> Result<Op
         0..1_000_000 => format!("{} kB", n_bytes.div_ceil(1_000)),
         _ => format!("{} MB", grouped(n_bytes.div_ceil(1_000_000))),
     };
+    let needed = match n_bytes < incrowd::lattice::N_BYTES_OF_ANY_MACHINE {
+        true => format!("about {}", size(n_bytes)),
+        false => "more memory than any machine has".to_string(),
+    };
     Ok(if n_bytes > n_bytes_max {
-        Some(format!("would take about {}, and {} are allowed", size(n_bytes), size(n_bytes_max)))
+        Some(format!("would take {needed}, and {} are allowed", size(n_bytes_max)))
     } else if n_schemes.saturating_mul(n_groups) > N_GROUPS_MAX {
         Some(format!("over {} groups would take minutes", grouped(n_groups)))
     } else {

@@ -95,6 +95,18 @@ pub fn note_flat(counted: &Counted, talk: &Talk) {
     }
 }
 
+/// Says which numbers and dates have no steps to be rounded to.
+pub fn note_without_steps(counted: &Counted, talk: &Talk) {
+    for (a, attribute) in counted.quasi_identifiers.iter().enumerate() {
+        if attribute.rule == Rule::Flat && counted.is_numeric(a) {
+            talk.note(format!(
+                "attribute '{}' has no intervals to be rounded to: a group with several of its values says *",
+                attribute.name
+            ));
+        }
+    }
+}
+
 impl Local {
     pub fn new(method: Method) -> Local {
         Local { method, style: CellStyle::Ranges, two_columns: false, seed: 0, n_exchanges: deal::N_TRIES }

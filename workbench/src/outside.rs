@@ -47,10 +47,11 @@ fn population(counted: &Counted, scheme: &Scheme, missing: &Text) -> Option<Hash
     let mut people = HashMap::new();
     for (codes, n) in counted.counts.population()?.groups() {
         let label = |(a, code): (usize, &Code)| {
-            let (hierarchy, domain) = (&counted.hierarchies[a], &counted.counts.domains()[a]);
-            match scheme.level(a) {
-                0 => text_of(domain, code.index(), missing),
-                level => Some(hierarchy.level(level).label_of(code.index()).to_string()),
+            let (hierarchy, level) = (&counted.hierarchies[a], scheme.level(a));
+            let values = hierarchy.level(level);
+            match hierarchy.is_missing(level, values.of_base()[code.index()]) {
+                true => missing.clone(),
+                false => Some(values.label_of(code.index()).to_string()),
             }
         };
         *people.entry(codes.iter().enumerate().map(label).collect()).or_default() += n;

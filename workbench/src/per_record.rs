@@ -9,13 +9,13 @@ use incrowd::recode::Recoding;
 use incrowd::recode::partition::Watch;
 use incrowd::recode::per_record::dictionary::{Match, n_bytes_at_most};
 use incrowd::recode::per_record::{
-    Goal, Problem, Risk, SENSITIVITY_MAX, Sensitivities, UTILITY_ONE, Utility, grouped, recode,
+    Goal, Problem, Risk, SENSITIVITY_MAX, Sensitivities, UTILITY_ONE, Utility, Wish, grouped, recode,
 };
 use incrowd::wire::{
     Distribution, FileHash, PerRecord, PerRecordOutcome, counted_words, grouped as counted_number,
     per_record_statement, rounded,
 };
-use incrowd::{Criteria, Error, ErrorKind, Hierarchy, Result};
+use incrowd::{Criteria, Error, ErrorKind, GroupCounts, Hierarchy, Result};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
@@ -107,25 +107,27 @@ impl PerRecordArgs {
         Problem::new(&counted.counts, hierarchies, utility, risk, sensitivities, fit)
     }
 
-    pub fn goal(&self, problem: &Problem) -> Result<Goal> {
+    /// What the flags want of every record.
+    pub fn wish(&self, problem: &Problem) -> Result<Wish> {
         let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
         match (&self.utility_at_least, self.risk_at_most, self.lambda) {
             (Some(text), None, None) => {
                 let share = text.strip_suffix('%').map(|share| share.trim().parse::<f64>().map(|p| p / 100.0));
-                let steps = match share {
-                    Some(Ok(share)) if (0.0..=1.0).contains(&share) => {
-                        (problem.greatest_utility() as f64 * share).floor() as i64
-                    }
+                match share {
+                    Some(Ok(share)) if (0.0..=1.0).contains(&share) => Ok(Wish::Share(share)),
                     None => match text.trim().parse::<f64>() {
-                        Ok(utility) if (0.0..1e6).contains(&utility) => problem.steps(utility),
-                        _ => return wrong(format!("'{text}' is not a utility"), "for example --utility-at-least 60%"),
+                        Ok(utility) if (0.0..1e6).contains(&utility) => {
+                            Ok(Goal::LeastRisk { utility_at_least: problem.steps(utility) }.into())
+                        }
+                        _ => wrong(format!("'{text}' is not a utility"), "for example --utility-at-least 60%"),
                     },
-                    _ => return wrong(format!("'{text}' is not a share"), "for example --utility-at-least 60%"),
-                };
-                Ok(Goal::LeastRisk { utility_at_least: steps })
+                    _ => wrong(format!("'{text}' is not a share"), "for example --utility-at-least 60%"),
+                }
             }
-            (None, Some(risk_at_most), None) if risk_at_most.is_finite() => Ok(Goal::MostUtility { risk_at_most }),
-            (None, None, Some(lambda)) if lambda.is_finite() && lambda >= 0.0 => Ok(Goal::Scalar { lambda }),
+            (None, Some(risk_at_most), None) if risk_at_most.is_finite() => {
+                Ok(Goal::MostUtility { risk_at_most }.into())
+            }
+            (None, None, Some(lambda)) if lambda.is_finite() && lambda >= 0.0 => Ok(Goal::Scalar { lambda }.into()),
             (None, None, None) => wrong(
                 "nothing says what is wanted of each record".into(),
                 "give --utility-at-least, --risk-at-most or --lambda",
@@ -142,7 +144,12 @@ impl PerRecordArgs {
     }
 
     /// What is wanted, as it was asked for: what a share of the utility comes to depends on the source.
-    fn goal_as_json(&self, goal: Goal) -> Value {
+    fn wish_as_json(&self, wish: Wish) -> Value {
+        let goal = match wish {
+            // Records that have less utility as they are, keep less.
+            Wish::Share(share) => return json!({ "share_of_utility": rounded(share) }),
+            Wish::Same(goal) => goal,
+        };
         match goal {
             Goal::LeastRisk { .. } => {
                 json!({ "utility_at_least": self.utility_at_least.as_deref().unwrap_or_default() })
@@ -246,9 +253,10 @@ pub struct Made {
 /// Why nothing came of it.
 pub enum Outcome {
     Made(Box<Made>),
-    /// More utility is wanted than records have as they are: this much.
+    /// More utility is wanted than so many records have as they are: of these, one has this much.
     OutOfReach {
         greatest_utility: f64,
+        n_records: u64,
     },
     /// So many records cannot have as little risk.
     TooRisky {
@@ -257,29 +265,49 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Why nothing came of it, as a sentence without its full stop.
+    pub fn words(&self) -> String {
+        match self {
+            Outcome::Made(_) => String::new(),
+            Outcome::OutOfReach { greatest_utility, n_records } => format!(
+                "{} cannot have as much utility: as it is, one of them has {greatest_utility}",
+                counted_words(*n_records, "record")
+            ),
+            Outcome::TooRisky { n_records } => {
+                format!("{} cannot have as little risk", counted_words(*n_records, "record"))
+            }
+        }
+    }
+
     /// What was made; why nothing was, as an error.
     pub fn made(self) -> Result<Box<Made>> {
         let no = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
         match self {
             Outcome::Made(made) => Ok(made),
-            Outcome::OutOfReach { greatest_utility } => no(
-                format!("no record has as much utility: as it is, a record has {greatest_utility}"),
-                "ask for less, or for a share of it",
-            ),
-            Outcome::TooRisky { n_records } => {
-                no(format!("{} cannot have as little risk", counted_words(n_records, "record")), "allow more risk")
-            }
+            out_of_reach @ Outcome::OutOfReach { .. } => no(out_of_reach.words(), "ask for less, or for a share of it"),
+            too_risky @ Outcome::TooRisky { .. } => no(too_risky.words(), "allow more risk"),
         }
     }
+}
+
+/// Whether some records do not have as much utility as is wanted.
+fn out_of_reach(problem: &Problem, counts: &GroupCounts, wish: Wish) -> Option<Outcome> {
+    let Wish::Same(Goal::LeastRisk { utility_at_least }) = wish else { return None };
+    let as_it_is = |group: usize| (problem.utility_as_it_is(counts.codes(group)), counts.size(group));
+    let below: Vec<(i64, u64)> =
+        (0..counts.n_groups()).map(as_it_is).filter(|(utility, _)| *utility < utility_at_least).collect();
+    let least = below.iter().map(|(utility, _)| *utility).min()?;
+    let n_records = below.iter().map(|(_, n_records)| n_records).sum();
+    Some(Outcome::OutOfReach { greatest_utility: rounded(as_number(least)), n_records })
 }
 
 /// Solves every record for a share of its utility, which can always be had.
 pub fn recoded(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Result<Recoding> {
     let (utility_model, risk_model) = args.models()?;
     let problem = args.problem(counted, utility_model, risk_model)?;
-    let goal = args.goal(&problem)?;
+    let wish = args.wish(&problem)?;
     let watch = Watch { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
-    let solved = problem.solve_all(&counted.counts, goal, &watch)?;
+    let solved = problem.solve_all(&counted.counts, wish, &watch)?;
     let levels: Vec<Vec<u8>> = solved.into_iter().map(|levels| levels.expect("within reach")).collect();
     Ok(recode(&counted.counts, &counted.hierarchies, &levels))
 }
@@ -289,14 +317,14 @@ pub fn make(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Resul
     check_promise(&Criteria::of(args.also_k, None))?;
     let (utility_model, risk_model) = args.models()?;
     let problem = args.problem(counted, utility_model, risk_model)?;
-    let goal = args.goal(&problem)?;
+    let wish = args.wish(&problem)?;
     let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
     let greatest = problem.greatest_utility();
-    if matches!(goal, Goal::LeastRisk { utility_at_least } if utility_at_least > greatest) {
-        return Ok(Outcome::OutOfReach { greatest_utility: rounded(as_number(greatest)) });
+    if let Some(out_of_reach) = out_of_reach(&problem, counts, wish) {
+        return Ok(out_of_reach);
     }
     let watch = Watch { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
-    let solved = problem.solve_all(counts, goal, &watch)?;
+    let solved = problem.solve_all(counts, wish, &watch)?;
     let unsolved = solved.iter().enumerate().filter(|(_, levels)| levels.is_none());
     let n_records: u64 = unsolved.map(|(group, _)| counts.size(group)).sum();
     if n_records > 0 {
@@ -310,7 +338,13 @@ pub fn make(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Resul
     let criteria = Criteria::of(args.also_k, None);
     let judgement = judge(counts, hierarchies, &counted.weights(), &counted.yardstick([])?, &recoding)?;
     let points = problem.points(&recoding);
-    let is_below = |utility: i64| matches!(goal, Goal::LeastRisk { utility_at_least } if utility < utility_at_least);
+    let is_below = |group: &usize| {
+        let codes = counts.codes(*group);
+        match wish.of(problem.utility_as_it_is(codes)) {
+            Goal::LeastRisk { utility_at_least } => problem.utility(codes, &levels[*group]) < utility_at_least,
+            _ => false,
+        }
+    };
     let dictionary = match &args.dictionary {
         Some(path) => Some(FileHash {
             name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -329,7 +363,7 @@ pub fn make(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Resul
         also_k: args.also_k,
         utility_model: utility_model.name().to_string(),
         risk_model: risk_model.name().to_string(),
-        goal: args.goal_as_json(goal),
+        goal: args.wish_as_json(wish),
         sensitivities: sensitivities.to_string(),
         dictionary,
         similarity: args.similarity,
@@ -338,7 +372,7 @@ pub fn make(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Resul
         greatest_utility: rounded(as_number(greatest)),
         risk: Distribution::of(points.iter().map(|point| (point.risk, point.n_records)).collect()),
         utility: Distribution::of(points.iter().map(|point| (as_number(point.utility), point.n_records)).collect()),
-        n_records_below: points.iter().filter(|point| is_below(point.utility)).map(|point| point.n_records).sum(),
+        n_records_below: (0..counts.n_groups()).filter(is_below).map(|group| counts.size(group)).sum(),
     };
     Ok(Outcome::Made(Box::new(Made { criteria, recoding, judgement, facts, outcome, seed: args.weights_seed })))
 }

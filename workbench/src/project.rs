@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use incrowd::error::unknown;
 use incrowd::hierarchy::{DateUnit, LabelTable, Side};
+use incrowd::number::Decimal;
 use incrowd::{Distance, Error, ErrorKind, Missing, Result, Role, Rule};
 use toml::{Table, Value};
 
@@ -294,17 +295,17 @@ fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
         },
         "flat" => Rule::Flat,
         "intervals" => {
-            let origin = builder.get("origin").map_or(Some(0.0), number);
+            let origin = builder.get("origin").map_or(Some(Decimal::ZERO), decimal);
             let origin = origin.ok_or_else(|| wrong(format!("{key}.origin must be a number")))?;
-            Rule::intervals(numbers(value, &format!("{key}.intervals"))?, origin).map_err(at_key)?
+            Rule::exact_intervals(decimals(value, &format!("{key}.intervals"))?, origin).map_err(at_key)?
         }
         "cuts" => {
             let lists = value.as_array().map(Vec::as_slice).unwrap_or_default();
-            let levels: Result<Vec<Vec<f64>>> = match lists.first() {
-                Some(Value::Array(_)) => lists.iter().map(|list| numbers(list, &format!("{key}.cuts"))).collect(),
-                _ => numbers(value, &format!("{key}.cuts")).map(|cuts| vec![cuts]),
+            let levels: Result<Vec<Vec<Decimal>>> = match lists.first() {
+                Some(Value::Array(_)) => lists.iter().map(|list| decimals(list, &format!("{key}.cuts"))).collect(),
+                _ => decimals(value, &format!("{key}.cuts")).map(|cuts| vec![cuts]),
             };
-            Rule::cuts(levels?).map_err(at_key)?
+            Rule::exact_cuts(levels?).map_err(at_key)?
         }
         "mask" => {
             let side = match builder.get("from").map(|from| from.as_str().unwrap_or("")) {
@@ -518,12 +519,17 @@ fn number(value: &Value) -> Option<f64> {
     value.as_float().or_else(|| value.as_integer().map(|n| n as f64))
 }
 
-fn numbers(value: &Value, key: &str) -> Result<Vec<f64>> {
+/// A number as it is written: whole ones with all of their digits.
+fn decimal(value: &Value) -> Option<Decimal> {
+    value.as_integer().map(Decimal::from).or_else(|| Decimal::of(value.as_float()?))
+}
+
+fn decimals(value: &Value, key: &str) -> Result<Vec<Decimal>> {
     let list = match value {
         Value::Array(list) => list.as_slice(),
         single => std::slice::from_ref(single),
     };
-    let numbers: Option<Vec<f64>> = list.iter().map(number).collect();
+    let numbers: Option<Vec<Decimal>> = list.iter().map(decimal).collect();
     numbers.ok_or_else(|| wrong(format!("{key} must be a list of numbers")))
 }
 

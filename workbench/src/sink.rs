@@ -10,6 +10,7 @@ use arrow_array::types::*;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use incrowd::release::Row;
+use incrowd::table::zone::Zone;
 use incrowd::table::{Kind, days_of_date, parse_date};
 use incrowd::{Error, ErrorKind, Result};
 use parquet::arrow::ArrowWriter;
@@ -267,7 +268,7 @@ fn whole(data_type: &DataType, text: &str) -> Option<i128> {
             let (year, month, day) = parse_date(text)?;
             Some(i128::from(days_of_date(year, month, day)))
         }
-        DataType::Timestamp(unit, _) => timestamp(*unit, text),
+        DataType::Timestamp(unit, zone) => timestamp(*unit, &Zone::of(zone.as_deref()), text),
         DataType::Decimal128(_, scale) => {
             let (before, after) = text.split_once('.').unwrap_or((text, ""));
             let scale = usize::try_from(*scale).ok()?;
@@ -277,14 +278,17 @@ fn whole(data_type: &DataType, text: &str) -> Option<i128> {
     }
 }
 
-/// `2024-03-31T12:00:00.5` as units since 1970.
-fn timestamp(unit: TimeUnit, text: &str) -> Option<i128> {
-    let (year, month, day) = parse_date(text)?;
-    let (clock, fraction) = text.get(11..).unwrap_or("").split_once('.').unwrap_or((text.get(11..).unwrap_or(""), ""));
+/// `2024-03-31T12:00:00.5` as units since 1970. The clock is that of the text's own zone, or else of the column's.
+fn timestamp(unit: TimeUnit, zone: &Zone, text: &str) -> Option<i128> {
+    let (shown, ahead) = Zone::split(text);
+    let (year, month, day) = parse_date(shown)?;
+    let clock = shown.get(11..).unwrap_or("");
+    let (clock, fraction) = clock.split_once('.').unwrap_or((clock, ""));
     let mut seconds = i128::from(days_of_date(year, month, day)) * 86_400;
     for (part, weight) in clock.split(':').filter(|part| !part.is_empty()).zip([3600, 60, 1]) {
         seconds += part.parse::<i128>().ok()? * weight;
     }
+    seconds -= i128::from(ahead.unwrap_or(zone.seconds()));
     let n_digits = match unit {
         TimeUnit::Second => 0,
         TimeUnit::Millisecond => 3,
@@ -340,6 +344,12 @@ mod tests {
             (DataType::Decimal128(10, 3), "-12.050"),
             (DataType::Timestamp(TimeUnit::Second, None), "2024-02-29T23:59:58"),
             (DataType::Timestamp(TimeUnit::Microsecond, None), "1969-12-31T23:59:59.250"),
+            (DataType::Timestamp(TimeUnit::Second, Some("UTC".into())), "2024-02-29T23:59:58Z"),
+            (DataType::Timestamp(TimeUnit::Nanosecond, Some("-05:30".into())), "2024-02-29T23:59:58.000000001-05:30"),
+            (
+                DataType::Timestamp(TimeUnit::Millisecond, Some("Europe/Paris".into())),
+                "2024-02-29T23:30:00Z[Europe/Paris]",
+            ),
         ];
         for (data_type, text) in samples {
             let mut column =

@@ -9,6 +9,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use incrowd::hierarchy::{DateUnit, Side};
+use incrowd::number::Decimal;
 use incrowd::table::{Cells, Kind, days_of_date, parse_date};
 use incrowd::wire::{grouped, percent};
 use incrowd::{Error, ErrorKind, Missing, Result, Role, Rule};
@@ -770,10 +771,11 @@ pub fn rule_toml(rule: &Rule) -> Option<String> {
     }
 }
 
-fn number_toml(number: f64) -> String {
-    match number.fract() == 0.0 && number.abs() < 1e15 {
-        true => format!("{}", number as i64),
-        false => format!("{number:?}"),
+fn number_toml(number: Decimal) -> String {
+    let text = number.to_string();
+    match text.parse::<i64>().is_ok() {
+        true => text,
+        false => format!("{:?}", number.to_f64()),
     }
 }
 

@@ -84,7 +84,7 @@ fn cells_are_read_without_the_project_too() {
         assert_eq!(with, counts(&linkage(&folder, "rel.csv --outside people.csv")), "{levels}");
         assert_eq!(with, counts(&linkage(&folder, "rel.csv --project .")), "{levels}");
     }
-    for cells in ["ranges", "labels", "sets"] {
+    for cells in ["ranges", "labels", "sets", "rounded", "ranges --two-columns", "rounded --two-columns"] {
         run(&folder, &format!("publish --method top-down --k 4 --cells {cells} --force -o local.csv")).ends(0);
         let with = counts(&linkage(&folder, "local.csv --outside people.csv --project ."));
         assert_eq!((with[0], with[1]), (60, 0), "{cells}");

@@ -46,11 +46,11 @@ pub fn recode(
     });
     let cells = hierarchies.iter().enumerate().map(|(a, hierarchy)| {
         let level = scheme.level(a);
-        let missing = counts.domains()[a].missing().filter(|_| level == 0);
         let positions = hierarchy.positions();
         let cell = |(code, text): (u32, &String)| {
             let span = Span::Label(level as u8, Code(code));
-            Cell::new(text.clone(), missing == Some(Code(code)), span, hierarchy, positions.as_deref())
+            let is_missing = hierarchy.is_missing(level, Code(code));
+            Cell::new(text.clone(), is_missing, span, hierarchy, positions.as_deref())
         };
         (0..).zip(hierarchy.level(level).labels()).map(cell).collect()
     });

@@ -6,7 +6,9 @@ use rustc_hash::FxHashMap;
 
 use crate::counts::GroupCounts;
 use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::steps::Steps;
 use crate::hierarchy::{ANY, Hierarchy};
+use crate::number::Decimal;
 use crate::recode::{Cell, Recoding, Share, Span, numbered, sets};
 use crate::table::{Code, Kind, date_text, days_of_date, parse_date};
 
@@ -67,7 +69,7 @@ pub struct Partition {
     is_by_cell: bool,
 }
 
-/// How published cells look. A single value prints as itself in every style.
+/// How published cells look. A single value prints as itself in every style but the rounded one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellStyle {
     /// Numbers and dates as `[24-30]`; categories as the label of their closest common ancestor.
@@ -78,10 +80,14 @@ pub enum CellStyle {
     Sets,
     /// Numbers and dates as the middle of the range; categories as labels.
     Midpoints,
+    /// Numbers and dates as ranges that are rounded outwards to the finest steps of their hierarchy, `[20-34]`: they say
+    /// nothing of single records. Categories, and numbers without such steps, as labels.
+    Rounded,
 }
 
 impl CellStyle {
-    pub const ALL: [CellStyle; 4] = [CellStyle::Ranges, CellStyle::Labels, CellStyle::Sets, CellStyle::Midpoints];
+    pub const ALL: [CellStyle; 5] =
+        [CellStyle::Ranges, CellStyle::Labels, CellStyle::Sets, CellStyle::Midpoints, CellStyle::Rounded];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -89,6 +95,7 @@ impl CellStyle {
             CellStyle::Labels => "labels",
             CellStyle::Sets => "sets",
             CellStyle::Midpoints => "midpoints",
+            CellStyle::Rounded => "rounded",
         }
     }
 
@@ -283,6 +290,8 @@ struct Writer<'a> {
     missing: Option<Code>,
     /// Of numbers and dates.
     positions: Option<Vec<Option<f64>>>,
+    /// Where cells are rounded to them.
+    steps: Option<Steps>,
     style: CellStyle,
     cells: Vec<Cell>,
     known: FxHashMap<Span, u32>,
@@ -295,6 +304,7 @@ impl<'a> Writer<'a> {
             hierarchy,
             missing: counts.domains()[attribute].missing(),
             positions: hierarchy.positions(),
+            steps: (style == CellStyle::Rounded).then(|| Steps::of(hierarchy)).flatten(),
             style,
             cells: Vec::new(),
             known: FxHashMap::default(),
@@ -317,7 +327,11 @@ impl<'a> Writer<'a> {
         let place = self.cells.len() as u32;
         let is_missing = matches!(span, Span::Value(code) if Some(code) == self.missing);
         let positions = self.positions.as_deref();
-        self.cells.push(Cell::new(self.text(&span), is_missing, span.clone(), self.hierarchy, positions));
+        let mut cell = Cell::new(self.text(&span), is_missing, span.clone(), self.hierarchy, positions);
+        if let (Some(steps), Span::Range(low, high)) = (&self.steps, &span) {
+            cell.ends = steps.ends(*low, *high);
+        }
+        self.cells.push(cell);
         self.known.insert(span, place);
         place
     }
@@ -328,6 +342,10 @@ impl<'a> Writer<'a> {
         let is_numeric = self.positions.is_some();
         let is_range = is_numeric && Some(high) != self.missing;
         match self.style {
+            CellStyle::Rounded if is_range && self.steps.is_some() => {
+                let (low, high) = self.steps.as_ref().expect("just seen").around(low, high);
+                Span::Range(low, high)
+            }
             _ if codes.len() == 1 => Span::Value(low),
             CellStyle::Ranges | CellStyle::Sets if is_range => Span::Range(low, high),
             CellStyle::Midpoints if is_range => Span::Middle(low, high),
@@ -347,7 +365,10 @@ impl<'a> Writer<'a> {
         match span {
             Span::Value(code) if self.style == CellStyle::Sets => sets::write_one(value(code)),
             Span::Value(code) => value(code).to_string(),
-            Span::Range(low, high) => format!("[{}-{}]", value(low), value(high)),
+            Span::Range(low, high) => match &self.steps {
+                Some(steps) => steps.text(*low, *high),
+                None => format!("[{}-{}]", value(low), value(high)),
+            },
             Span::Middle(low, high) => middle(self.hierarchy.kind(), value(low), value(high)),
             Span::Label(level, code) => self.hierarchy.level(usize::from(*level)).labels()[code.index()].clone(),
             Span::Set(codes) => sets::write(codes.iter().map(value)),
@@ -373,20 +394,14 @@ fn middle(kind: Kind, low: &str, high: &str) -> String {
             return date_text((low + high).div_euclid(2));
         }
     }
-    if let (Ok(low), Ok(high)) = (low.parse::<i128>(), high.parse::<i128>()) {
-        let half = if (low + high) % 2 == 0 { "" } else { ".5" };
-        // Division rounds towards 0, and the half is added away from it.
-        let sign = if low + high == -1 { "-" } else { "" };
-        return format!("{sign}{}{half}", (low + high) / 2);
-    }
-    match (low.parse::<f64>(), high.parse::<f64>()) {
-        // Rounded to what decimals hold, so that 0.1 and 0.2 have the middle 0.15.
-        (Ok(low), Ok(high)) => format!("{:.12e}", low / 2.0 + high / 2.0)
-            .parse::<f64>()
-            .map_or_else(|_| ANY.to_string(), |middle| middle.to_string()),
-        _ => ANY.to_string(),
-    }
+    let exact = Decimal::parse(low).zip(Decimal::parse(high)).and_then(|(low, high)| low.middle(high));
+    // Numbers so far apart that their sum has too many digits have a middle all the same.
+    let rounded = || Some((low.parse::<f64>().ok()? / 2.0 + high.parse::<f64>().ok()? / 2.0).to_string());
+    exact.map(|middle| middle.to_string()).or_else(rounded).unwrap_or_else(|| ANY.to_string())
 }
+
+#[cfg(test)]
+mod rounded_tests;
 
 #[cfg(test)]
 mod tests {
@@ -402,6 +417,9 @@ mod tests {
             (Kind::Integer, "-4", "5", "0.5"),
             (Kind::Number, "0.1", "0.2", "0.15"),
             (Kind::Number, "1", "2.5", "1.75"),
+            (Kind::Number, "1234567890123.41", "1234567890123.43", "1234567890123.42"),
+            (Kind::Integer, "9223372036854775806", "9223372036854775807", "9223372036854775806.5"),
+            (Kind::Number, "-1e300", "3e300", &format!("1{}", "0".repeat(300))),
             (Kind::Date, "2024-02-28", "2024-03-01", "2024-02-29"),
             (Kind::Date, "1969-12-31", "1970-01-01", "1969-12-31"),
         ] {

@@ -8,7 +8,7 @@
 use crate::counts::GroupCounts;
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
-use crate::loss::{ONE, Penalties, Steps};
+use crate::loss::{ONE, Penalties, Steps, balanced};
 use crate::table::Code;
 
 /// The lowest and the highest place on one axis.
@@ -44,10 +44,11 @@ impl Space {
     /// Hierarchies and weights belong to the quasi-identifiers of the counts in order.
     pub(crate) fn new(counts: &GroupCounts, hierarchies: &[Hierarchy], weights: &[f64]) -> Result<Space> {
         let penalties = Penalties::new(hierarchies, weights)?;
+        let weights = balanced(hierarchies, weights)?;
         let total: f64 = weights.iter().sum();
         let (axes, place_of): (Vec<Axis>, Vec<Vec<u32>>) = hierarchies
             .iter()
-            .zip(weights)
+            .zip(&weights)
             .enumerate()
             .map(|(a, (hierarchy, weight))| axis(hierarchy, &penalties, a, weight / total))
             .unzip();
@@ -148,7 +149,7 @@ impl Axis {
 fn axis(hierarchy: &Hierarchy, penalties: &Penalties, attribute: usize, weight: f64) -> (Axis, Vec<u32>) {
     let n_values = hierarchy.level(0).len();
     let mut code_at: Vec<Code> = (0..n_values as u32).map(Code).collect();
-    let positions = hierarchy.positions();
+    let positions = hierarchy.offsets();
     let measure = match &positions {
         // Codes are in the order of numbers already, and a missing value is last.
         Some(positions) => {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use incrowd::recode::global;
 use incrowd::recode::method::Method;
 use incrowd::recode::partition::Watch;
-use incrowd::recode::per_record::{Goal, Point, Problem, Risk, recode};
+use incrowd::recode::per_record::{Goal, Point, Problem, Risk, Wish, recode};
 use incrowd::scheme::{Schemes, n_schemes};
 use incrowd::wire::{counted_words, grouped, rounded};
 use incrowd::{
@@ -207,8 +207,7 @@ fn one_by_one(problem: &Problem, counted: &Counted, bar: &ProgressBar) -> Result
     let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
     let mut solved = Vec::new();
     let place = |tenth: i64| {
-        let goal = Goal::LeastRisk { utility_at_least: problem.greatest_utility() / 10 * tenth };
-        solved = problem.solve_after(counts, goal, &solved, &watch)?;
+        solved = problem.solve_after(counts, Wish::Share(tenth as f64 / 10.0), &solved, &watch)?;
         let levels: Vec<Vec<u8>> = solved.iter().map(|levels| levels.clone().expect("within reach")).collect();
         let points = problem.points(&recode(counts, hierarchies, &levels));
         Ok(Place { made_for: Some(problem.risk_model), ..mean(PER_RECORD, format!("{tenth}0 %"), &points) })
@@ -252,7 +251,7 @@ fn constraint_lines(args: &Args, counted: &Counted) -> Result<(Option<f64>, Opti
             let (utility, risk) = args.per_record.models()?;
             let problem = args.per_record.problem(counted, utility, risk)?;
             let only = PerRecordArgs { risk_at_most: None, ..args.per_record.clone() };
-            match only.goal(&problem)? {
+            match only.wish(&problem)?.of(problem.greatest_utility()) {
                 Goal::LeastRisk { utility_at_least } => Some(as_number(utility_at_least)),
                 _ => None,
             }

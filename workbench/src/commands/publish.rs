@@ -35,7 +35,7 @@ use crate::commands::negotiate::{annotate, say_answer};
 use crate::commands::verify::{Judged, Question, judge};
 use crate::count::{Counted, needed_columns};
 use crate::extent::{CtrlC, ExtentArgs, Otherwise, TIME, search_of};
-use crate::local::{Dealing, Local, Made, guaranteed, note_flat};
+use crate::local::{Dealing, Local, Made, guaranteed, note_flat, note_without_steps};
 use crate::naming::{Trio, give_names, is_taken};
 use crate::outside::{distances_for_certificate, outside};
 use crate::per_record::{self, Outcome, PER_RECORD, PerRecordArgs};
@@ -90,7 +90,8 @@ pub struct Args {
     /// How to generalize
     #[arg(long, value_name = "METHOD", default_value = GLOBAL, value_parser = methods())]
     pub method: String,
-    /// How cells of a local method are written: [24-30] and labels, labels only, sets of categories, or midpoints
+    /// How cells of a local method are written: [24-30] and labels, labels only, sets of categories, midpoints, or rounded
+    /// outwards to the steps of the hierarchy, [20-34]. Only `labels` and `rounded` do not tell that a record has each end
     /// [default: ranges]
     #[arg(long, value_name = "STYLE", value_parser = CellStyle::ALL.map(CellStyle::name))]
     pub cells: Option<String>,
@@ -247,17 +248,21 @@ fn run_per_record(args: &Args, project: &Project, files: &Files, talk: &Talk) ->
     let bar = talk.things(PER_RECORD, counted.counts.n_records(), "records");
     let outcome = per_record::make(&args.per_record, &counted, &bar)?;
     bar.finish_and_clear();
+    let why = outcome.words();
     let made = match outcome {
         Outcome::Made(made) => made,
-        Outcome::OutOfReach { greatest_utility } => {
-            talk.json(&json!({ "published": false, "method": PER_RECORD, "greatest_utility": greatest_utility }));
-            talk.say(format!("No record has as much utility: as it is, a record has {greatest_utility}."));
+        Outcome::OutOfReach { greatest_utility, n_records } => {
+            talk.json(&json!({
+                "published": false, "method": PER_RECORD, "greatest_utility": greatest_utility,
+                "n_records_out_of_reach": n_records,
+            }));
+            talk.say(format!("{why}."));
             talk.note("\nNothing was published. Ask for less, or for a share such as --utility-at-least 60%.");
             return Ok(Exit::No);
         }
         Outcome::TooRisky { n_records } => {
             talk.json(&json!({ "published": false, "method": PER_RECORD, "n_records_too_risky": n_records }));
-            talk.say(format!("{} cannot have as little risk.", counted_words(n_records, "record")));
+            talk.say(format!("{why}."));
             talk.note("\nNothing was published. Allow more with --risk-at-most.");
             return Ok(Exit::No);
         }
@@ -393,6 +398,9 @@ fn make(args: &Args, local: &Local, privacy: &Privacy, counted: &Counted, talk: 
     check_criteria(criteria, n_records, &counted.n_sensitive_values())?;
     if local.style != CellStyle::Sets {
         note_flat(counted, talk);
+    }
+    if local.style == CellStyle::Rounded {
+        note_without_steps(counted, talk);
     }
     let bar = talk.things(local.method.name(), n_records, "records");
     let made = args.project.on_threads(|| local.make(counted, criteria, &bar))??;
@@ -1167,8 +1175,11 @@ fn cells_in_words(local: &Local, is_numeric: bool) -> &'static str {
         _ if is_numeric && local.two_columns => "lowest and highest value, in two columns",
         (CellStyle::Ranges | CellStyle::Sets, true) => "ranges",
         (CellStyle::Midpoints, true) => "middles of ranges",
+        (CellStyle::Rounded, true) => "ranges rounded to the steps of the hierarchy",
         (CellStyle::Sets, false) => "sets of values",
-        (CellStyle::Labels, _) | (CellStyle::Ranges | CellStyle::Midpoints, false) => "labels of the hierarchy",
+        (CellStyle::Labels, _) | (CellStyle::Ranges | CellStyle::Midpoints | CellStyle::Rounded, false) => {
+            "labels of the hierarchy"
+        }
     }
 }
 

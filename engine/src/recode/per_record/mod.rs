@@ -39,7 +39,8 @@ pub enum Utility {
     InverseLeaves,
     /// ln (m / n).
     LogLeaves,
-    /// Steps from the value up to `*`.
+    /// Steps from the value up to `*`: how many different labels stand above it. A level that repeats the label below it,
+    /// because one branch of the tree is shorter than others, is no step.
     Depth,
     /// Of the loss (n − 1) / m of Xiao and Tao.
     ShareKept,
@@ -128,7 +129,11 @@ impl Risk {
 
     /// Sensitivity in steps of 1 / [`SENSITIVITY_ONE`]; it is exact as a float.
     pub fn of(self, sensitivity: u64, n_fitting: u64) -> f64 {
-        let (sensitivity, n_fitting) = (sensitivity as f64 / SENSITIVITY_ONE as f64, n_fitting as f64);
+        self.of_unrounded(sensitivity as f64 / SENSITIVITY_ONE as f64, n_fitting)
+    }
+
+    fn of_unrounded(self, sensitivity: f64, n_fitting: u64) -> f64 {
+        let n_fitting = n_fitting as f64;
         match self {
             Risk::Sensitivity => sensitivity / n_fitting,
             Risk::Identity => 1.0 / n_fitting,
@@ -156,6 +161,31 @@ pub enum Goal {
     MostUtility { risk_at_most: f64 },
     /// The least risk − λ · utility.
     Scalar { lambda: f64 },
+}
+
+/// What is wanted of all records.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wish {
+    /// The same of each.
+    Same(Goal),
+    /// The least risk that leaves each record this share of the utility that it has as it is.
+    Share(f64),
+}
+
+impl Wish {
+    /// What is wanted of a record that has so much utility as it is.
+    pub fn of(self, as_it_is: i64) -> Goal {
+        match self {
+            Wish::Same(goal) => goal,
+            Wish::Share(share) => Goal::LeastRisk { utility_at_least: (as_it_is as f64 * share).floor() as i64 },
+        }
+    }
+}
+
+impl From<Goal> for Wish {
+    fn from(goal: Goal) -> Wish {
+        Wish::Same(goal)
+    }
 }
 
 /// How sensitive the values of each attribute are: by attribute and value of the table.
@@ -205,15 +235,15 @@ impl Sensitivities {
         self.0[attribute][value]
     }
 
-    /// By level and label of an attribute, in steps: one over the sum of one over the weights below, and 0 for `*`.
-    fn rolled_up(&self, attribute: usize, hierarchy: &Hierarchy) -> Vec<Vec<u64>> {
+    /// By level and label of an attribute: one over the sum of one over the weights below, and 0 for `*`.
+    fn rolled_up(&self, attribute: usize, hierarchy: &Hierarchy) -> Vec<Vec<f64>> {
         let of_level = |level: usize| {
             let mut inverse = vec![0.0; hierarchy.level(level).len()];
             for (value, label) in hierarchy.level(level).of_base().iter().enumerate() {
                 inverse[label.index()] += 1.0 / self.0[attribute][value];
             }
             let is_top = level == hierarchy.top();
-            let weight = |inverse: &f64| if is_top { 0 } else { in_steps(1.0 / inverse) };
+            let weight = |inverse: &f64| if is_top { 0.0 } else { 1.0 / inverse };
             inverse.iter().map(weight).collect()
         };
         (0..hierarchy.n_levels()).map(of_level).collect()
@@ -238,6 +268,8 @@ pub struct Problem<'a> {
     /// By attribute, level and label.
     utility: Vec<Vec<Vec<i64>>>,
     sensitivity: Vec<Vec<Vec<u64>>>,
+    /// The same before it was rounded to steps.
+    unrounded: Vec<Vec<Vec<f64>>>,
     /// Shared by problems that differ in their risk model.
     dictionary: Arc<Dictionary>,
     /// One per thread.
@@ -267,18 +299,30 @@ impl<'a> Problem<'a> {
             .iter()
             .map(|hierarchy| {
                 let m = hierarchy.level(0).len() as u32;
-                let of_level = |level: usize| {
-                    let of_label = |n: u32| utility_model.of(n, m, hierarchy.top() - level);
-                    hierarchy.n_leaves(level).into_iter().map(of_label).collect()
+                let of_level = |(level, depths): (usize, Vec<usize>)| {
+                    let of_label = |(n, depth): (u32, usize)| utility_model.of(n, m, depth);
+                    hierarchy.n_leaves(level).into_iter().zip(depths).map(of_label).collect()
                 };
-                (0..hierarchy.n_levels()).map(of_level).collect()
+                depths(hierarchy).into_iter().enumerate().map(of_level).collect()
             })
             .collect();
         let rolled_up = |(a, hierarchy)| sensitivities.rolled_up(a, hierarchy);
-        let sensitivity = hierarchies.iter().enumerate().map(rolled_up).collect();
+        let unrounded: Vec<Vec<Vec<f64>>> = hierarchies.iter().enumerate().map(rolled_up).collect();
+        let of_level = |of_level: &Vec<f64>| of_level.iter().copied().map(in_steps).collect();
+        let sensitivity = unrounded.iter().map(|levels| levels.iter().map(of_level).collect()).collect();
         let dictionary = Arc::new(Dictionary::new(counts, hierarchies, fit)?);
         let known = nothing_known();
-        Ok(Problem { hierarchies, utility_model, risk_model, sensitivities, utility, sensitivity, dictionary, known })
+        Ok(Problem {
+            hierarchies,
+            utility_model,
+            risk_model,
+            sensitivities,
+            utility,
+            sensitivity,
+            unrounded,
+            dictionary,
+            known,
+        })
     }
 
     /// The same with another risk model.
@@ -290,14 +334,30 @@ impl<'a> Problem<'a> {
             sensitivities: self.sensitivities.clone(),
             utility: self.utility.clone(),
             sensitivity: self.sensitivity.clone(),
+            unrounded: self.unrounded.clone(),
             dictionary: self.dictionary.clone(),
             known: nothing_known(),
         }
     }
 
-    /// The utility of a record as it is, which is the same for all of them.
+    /// The most utility that a record can have as it is. Where hierarchies are not equally deep everywhere, others have less
+    /// by depth.
     pub fn greatest_utility(&self) -> i64 {
         self.utility.iter().map(|of_attribute| of_attribute[0].iter().max().copied().unwrap_or(0)).sum()
+    }
+
+    /// The utility of a record with these values that is published at these levels.
+    pub fn utility(&self, codes: &[Code], levels: &[u8]) -> i64 {
+        let of_attribute = |(a, (code, &level)): (usize, (&Code, &u8))| {
+            let label = self.hierarchies[a].level(usize::from(level)).of_base()[code.index()];
+            self.utility[a][usize::from(level)][label.index()]
+        };
+        codes.iter().zip(levels).enumerate().map(of_attribute).sum()
+    }
+
+    /// The utility of a record with these values as it is.
+    pub fn utility_as_it_is(&self, codes: &[Code]) -> i64 {
+        self.utility(codes, &vec![0; codes.len()])
     }
 
     /// A utility as whole steps: a hair less than asked for, so that what can be reached can be asked for.
@@ -319,6 +379,7 @@ impl<'a> Problem<'a> {
                 label: label(level),
                 utility: self.utility[a][level][label(level) as usize],
                 sensitivity: self.sensitivity[a][level][label(level) as usize],
+                unrounded: self.unrounded[a][level][label(level) as usize],
                 n_fitting: self.dictionary.n_fitting_alone(a, level, label(level)),
                 price: f64::INFINITY,
             };
@@ -337,30 +398,33 @@ impl<'a> Problem<'a> {
     }
 
     /// Solves every group of equal records; none where nothing will do.
-    pub fn solve_all(&self, counts: &GroupCounts, goal: Goal, watch: &Watch) -> Result<Vec<Option<Vec<u8>>>> {
-        self.solve_after(counts, goal, &[], watch)
+    pub fn solve_all(
+        &self,
+        counts: &GroupCounts,
+        wish: impl Into<Wish>,
+        watch: &Watch,
+    ) -> Result<Vec<Option<Vec<u8>>>> {
+        self.solve_after(counts, wish, &[], watch)
     }
 
-    /// The same after a goal of the same kind that allowed all that this one does: what was best then and is allowed
+    /// The same after a wish of the same kind that allowed all that this one does: what was best then and is allowed
     /// still, is best now.
     pub fn solve_after(
         &self,
         counts: &GroupCounts,
-        goal: Goal,
+        wish: impl Into<Wish>,
         before: &[Option<Vec<u8>>],
         watch: &Watch,
     ) -> Result<Vec<Option<Vec<u8>>>> {
-        let n_threads = self.known.len();
+        let (n_threads, wish) = (self.known.len(), wish.into());
         let solve = |group: usize| {
             watch.check()?;
+            let goal = wish.of(self.utility_as_it_is(counts.codes(group)));
             let thread = rayon::current_thread_index().unwrap_or(0) % n_threads;
             let mut known = self.known[thread].lock().unwrap_or_else(PoisonError::into_inner);
             let mut record =
                 Record::new(self.chains(counts.codes(group)), self.risk_model, &self.dictionary, &mut known);
-            let before = before.get(group).cloned().flatten().filter(|levels| {
-                let (risk, utility) = (record.risk(levels), record.utility(levels));
-                goal.cost(risk, utility).is_some()
-            });
+            let before = before.get(group).cloned().flatten().filter(|levels| record.will_do(levels, goal));
             let solved = before.or_else(|| search::optimum(&mut record, goal).levels);
             (watch.progress)(counts.size(group));
             Ok(solved)
@@ -443,13 +507,30 @@ impl<'a> Problem<'a> {
             Span::Set(codes) => codes.clone(),
         };
         let m = hierarchy.level(0).len() as u32;
-        let depth = hierarchy.top() - closest_common_ancestor(hierarchy, &codes).0;
+        let (level, label) = closest_common_ancestor(hierarchy, &codes);
+        let depth = depths(hierarchy)[level][label.index()];
         let sensitivity = match codes.len() as u32 == m {
             true => 0,
             false => self.sensitivities.of_any(a, &mut codes.iter().map(|code| code.index())),
         };
         (self.utility_model.of(codes.len() as u32, m, depth), sensitivity)
     }
+}
+
+/// By level and label, how many different labels stand above it (Definition 1 of the paper: the distance from the root).
+fn depths(hierarchy: &Hierarchy) -> Vec<Vec<usize>> {
+    let mut depths = vec![vec![0; hierarchy.level(hierarchy.top()).len()]];
+    for level in (0..hierarchy.top()).rev() {
+        let (here, above) = (hierarchy.level(level), hierarchy.level(level + 1));
+        let of_label = |(label, parent): (&String, &Code)| {
+            let is_step = *label != above.labels()[parent.index()];
+            depths[depths.len() - 1][parent.index()] + usize::from(is_step)
+        };
+        let of_level = here.labels().iter().zip(here.parents()).map(of_label).collect();
+        depths.push(of_level);
+    }
+    depths.reverse();
+    depths
 }
 
 /// What is published of some records, as a point of the risk–utility map.
@@ -471,6 +552,8 @@ struct Rung {
     label: u32,
     utility: i64,
     sensitivity: u64,
+    /// The sensitivity before it was rounded to steps.
+    unrounded: f64,
     /// How many people it fits.
     n_fitting: u64,
     /// The least sensitivity per utility with which more can be said.
@@ -514,6 +597,45 @@ impl<'a> Record<'a> {
 
     fn sensitivity(&self, levels: &[u8]) -> u64 {
         self.rungs(levels).map(|rung| rung.sensitivity).sum()
+    }
+
+    /// Whether a generalization that fits so many people is what is wanted, as far as that is not a question of more or
+    /// less.
+    pub fn will_do(&mut self, levels: &[u8], goal: Goal) -> bool {
+        match goal {
+            Goal::MostUtility { risk_at_most } => {
+                let n_fitting = self.n_fitting(levels);
+                self.is_at_most(levels, n_fitting, risk_at_most)
+            }
+            _ => {
+                let risk = self.risk(levels);
+                goal.cost(risk, self.utility(levels)).is_some()
+            }
+        }
+    }
+
+    /// Whether the risk of a generalization that fits so many people is at most so much.
+    ///
+    /// Sensitivities are rounded to steps, so that 1/10 is a little more than 0.1 there. Where that would decide, they are
+    /// added up as they are: a risk of exactly 0.05 is at most 0.05.
+    fn is_at_most(&self, levels: &[u8], n_fitting: u64, risk_at_most: f64) -> bool {
+        let risk = self.risk_model.of(self.sensitivity(levels), n_fitting);
+        match (risk - risk_at_most).abs() > self.rounding(n_fitting) {
+            true => risk <= risk_at_most,
+            false => {
+                let sensitivity = self.rungs(levels).map(|rung| rung.unrounded).sum();
+                let risk = self.risk_model.of_unrounded(sensitivity, n_fitting);
+                risk <= risk_at_most + risk_at_most.abs() * 1e-12
+            }
+        }
+    }
+
+    /// How much the risk of something that fits so many people can change by rounding its sensitivities to steps.
+    fn rounding(&self, n_fitting: u64) -> f64 {
+        match self.risk_model {
+            Risk::Identity => 0.0,
+            model => model.of(self.chains.len() as u64, n_fitting).abs(),
+        }
     }
 
     /// How many people a generalization fits.
@@ -906,14 +1028,13 @@ pub fn recode(counts: &GroupCounts, hierarchies: &[Hierarchy], levels: &[Vec<u8>
     let mut cells = Vec::with_capacity(hierarchies.len());
     for (a, hierarchy) in hierarchies.iter().enumerate() {
         let positions = hierarchy.positions();
-        let missing = counts.domains()[a].missing();
         let (column, n_cells) = numbered(bases.clone().map(|base| labels(a, base)));
         let mut of_attribute = vec![None; n_cells];
         for (base, &number) in column.iter().enumerate() {
             of_attribute[number as usize].get_or_insert_with(|| {
                 let (level, code) = labels(a, base);
                 let text = hierarchy.level(usize::from(level)).labels()[code.index()].clone();
-                let is_missing = level == 0 && missing == Some(code);
+                let is_missing = hierarchy.is_missing(usize::from(level), code);
                 Cell::new(text, is_missing, Span::Label(level, code), hierarchy, positions.as_deref())
             });
         }
@@ -1032,8 +1153,14 @@ mod tests {
     /// Rows with random levels, of more bits than one word has, some of several people.
     fn near(random: &mut Random, tops: &[u8], n_rows: usize) -> (Near, Vec<Vec<u8>>) {
         let chain = |top: &u8| {
-            let rung =
-                |level: u8| Rung { label: 0, utility: 10 - i64::from(level), sensitivity: 0, n_fitting: 0, price: 0.0 };
+            let rung = |level: u8| Rung {
+                label: 0,
+                utility: 10 - i64::from(level),
+                sensitivity: 0,
+                unrounded: 0.0,
+                n_fitting: 0,
+                price: 0.0,
+            };
             (0..=*top).map(rung).collect()
         };
         let chains: Vec<Vec<Rung>> = tops.iter().map(chain).collect();

@@ -27,6 +27,9 @@ pub struct Found {
     pub levels: Option<Vec<u8>>,
     /// How many generalizations were looked at: by `walk` for their utility, by the others for their risk.
     pub n_visited: usize,
+    /// How many of these were looked at to choose between those that are equally good: by `optimum` only, as the published
+    /// searches take any of them.
+    pub n_for_ties: usize,
 }
 
 impl Goal {
@@ -36,6 +39,18 @@ impl Goal {
             Goal::LeastRisk { utility_at_least } => (utility >= utility_at_least).then_some(risk),
             Goal::MostUtility { risk_at_most } => (risk <= risk_at_most).then_some(-(utility as f64)),
             Goal::Scalar { lambda } => Some(risk - lambda * (utility as f64 / UTILITY_ONE as f64)),
+        }
+    }
+
+    /// What is to be least first, what then of those where that is the same, and what last: of generalizations with the
+    /// least risk the most useful is wanted, and of those with the most utility, or the least cost, the least risky.
+    pub fn rank(self, risk: f64, utility: i64) -> [f64; 3] {
+        // Utilities are whole numbers of few enough steps to be exact.
+        let useless = -(utility as f64);
+        match self {
+            Goal::LeastRisk { .. } => [risk, useless, 0.0],
+            Goal::MostUtility { .. } => [useless, risk, 0.0],
+            Goal::Scalar { lambda } => [risk - lambda * (utility as f64 / UTILITY_ONE as f64), risk, useless],
         }
     }
 }
@@ -112,7 +127,7 @@ pub fn best_first(landscape: &mut impl Landscape, goal: Goal) -> Found {
             }
         }
     }
-    Found { levels: best.map(|(_, levels)| levels), n_visited }
+    Found { levels: best.map(|(_, levels)| levels), n_visited, n_for_ties: 0 }
 }
 
 /// ARUBA (Algorithm 2), as published: from one frontier node to the next through their adjacency cubes. A frontier node
@@ -125,7 +140,7 @@ pub fn walk(landscape: &mut impl Landscape, goal: Goal) -> Found {
     let is_up = match goal {
         Goal::LeastRisk { .. } => true,
         Goal::MostUtility { .. } => false,
-        Goal::Scalar { .. } => return Found { levels: None, n_visited: 0 },
+        Goal::Scalar { .. } => return Found { levels: None, n_visited: 0, n_for_ties: 0 },
     };
     let mut seen: FxHashMap<Vec<u8>, bool> = FxHashMap::default();
     let will_do = |landscape: &mut _, levels: &[u8], seen: &mut FxHashMap<Vec<u8>, bool>| {
@@ -148,7 +163,7 @@ pub fn walk(landscape: &mut impl Landscape, goal: Goal) -> Found {
             }
         }
     }
-    let Some(first) = frontier else { return Found { levels: None, n_visited: seen.len() } };
+    let Some(first) = frontier else { return Found { levels: None, n_visited: seen.len(), n_for_ties: 0 } };
     let mut found = FxHashSet::from_iter([first.clone()]);
     let mut open = vec![first];
     let mut best: Option<(f64, Vec<u8>)> = None;
@@ -172,7 +187,7 @@ pub fn walk(landscape: &mut impl Landscape, goal: Goal) -> Found {
             }
         }
     }
-    Found { levels: best.map(|(_, levels)| levels), n_visited: seen.len() }
+    Found { levels: best.map(|(_, levels)| levels), n_visited: seen.len(), n_for_ties: 0 }
 }
 
 /// All that differ by at most one level in each attribute.
@@ -193,12 +208,17 @@ fn cube(levels: &[u8], tops: &[u8]) -> Vec<Vec<u8>> {
 /// that of the people whom its corner fits and of the least sensitivity with which the missing utility can be had.
 ///
 /// # Guarantee
-/// No generalization of the record has a lower cost, whatever the models, at the border of the lattice or not.
+/// No generalization of the record has a lower cost, whatever the models, at the border of the lattice or not. None has as
+/// much risk and more utility, or as much utility and less risk.
+///
+/// To choose between those of equal cost, a second search begins with what the first has found: for the most utility with
+/// the least risk, or for the least risk with the most utility.
 ///
 /// For the least risk under a model that sinks with every generalization, no more is looked at than by `best_first`,
 /// which looks at everything of less than the least risk and one step below. (Boxes are opened where their bound, and so
 /// the risk of their corner, is less; what is looked at then is one step below in as many different directions.) Where
-/// several have exactly the least risk, that holds for a `best_first` that comes to the best of them last.
+/// several have exactly the least risk, that holds for a `best_first` that comes to the best of them last. The second
+/// search comes on top.
 pub fn optimum(record: &mut Record, goal: Goal) -> Found {
     let by_rows = record.n_generalizations() > N_GENERALIZATIONS_BY_LABEL;
     let n_small = if matches!(goal, Goal::Scalar { .. }) { 0 } else { N_ROWS_SMALL };
@@ -219,7 +239,6 @@ const N_ROWS_SMALL: usize = 8;
 /// many rows as given are looked at without counting levels.
 pub fn optimum_by(record: &mut Record, goal: Goal, by_rows: Option<usize>) -> Found {
     record.arrange_by_sensitivity();
-    let mut corner = record.tops();
     let mut search = Boxes::new(record, goal);
     if let Some(n_small) = by_rows {
         search.n_small = n_small;
@@ -229,26 +248,11 @@ pub fn optimum_by(record: &mut Record, goal: Goal, by_rows: Option<usize>) -> Fo
             search.steps = Some(Steps::new(record));
         }
     }
-    let rows = search.all_rows(record);
-    search.open(record, &mut corner, OneBox { first: 0, rows, n_at_most: u64::MAX, is_counted: false });
-    while let Some(Reverse((Ordered(bound), _, place))) = search.queue.pop() {
-        if search.is_hopeless(bound) {
-            break;
-        }
-        let place = place as usize;
-        let is_counted = search.boxes[place].is_counted;
-        if !is_counted {
-            let Some(bound) = search.count_in_turn(record, place, &mut corner) else { continue };
-            if search.queue.peek().is_some_and(|Reverse((next, ..))| *next < Ordered(bound)) {
-                search.push(record, place, bound);
-                continue;
-            }
-        }
-        search.split(record, place, !is_counted, &mut corner);
-    }
-    let levels = search.best.map(|(_, levels)| record.in_order_of_table(&levels));
+    search.run(record);
+    let n_for_ties = search.run_for_ties(record);
+    let levels = search.best.map(|best| record.in_order_of_table(&best.levels));
     record.restore();
-    Found { levels, n_visited: search.n_visited }
+    Found { levels, n_visited: search.n_visited, n_for_ties }
 }
 
 /// A most general corner and everything below it, the attributes before `first` fixed.
@@ -262,9 +266,21 @@ struct OneBox {
     is_counted: bool,
 }
 
+/// A generalization that will do.
+struct Candidate {
+    levels: Vec<u8>,
+    risk: f64,
+    utility: i64,
+    rank: [f64; 3],
+}
+
 struct Boxes {
     n_attributes: usize,
     goal: Goal,
+    /// The risk that was allowed, which is compared with risks before they were rounded.
+    limit: Option<f64>,
+    /// How much of a risk can be due to rounding.
+    rounding: f64,
     /// The least risk that there can be.
     risk_at_least: f64,
     /// The utility that a generalization must have to be better than the best so far.
@@ -273,7 +289,7 @@ struct Boxes {
     n_small: usize,
     /// Rows of `near`, those of each box one after the other.
     rows: Vec<u32>,
-    best: Option<(f64, Vec<u8>)>,
+    best: Option<Candidate>,
     n_visited: usize,
     boxes: Vec<OneBox>,
     /// Level by level, one corner after the other.
@@ -339,9 +355,18 @@ impl Boxes {
             Goal::LeastRisk { utility_at_least } => utility_at_least,
             _ => record.utility(&tops),
         };
+        let (limit, rounding) = match goal {
+            Goal::MostUtility { risk_at_most } => {
+                let n_people = record.n_fitting(&tops);
+                (Some(risk_at_most), record.rounding(1).max(record.rounding(n_people)))
+            }
+            _ => (None, 0.0),
+        };
         Boxes {
             n_attributes: tops.len(),
             goal,
+            limit,
+            rounding,
             risk_at_least,
             needed,
             near: None,
@@ -356,6 +381,52 @@ impl Boxes {
             steps: None,
             n_by_utility: Vec::new(),
         }
+    }
+
+    /// Looks for the best, box by box.
+    fn run(&mut self, record: &mut Record) {
+        let mut corner = record.tops();
+        let rows = self.all_rows(record);
+        self.open(record, &mut corner, OneBox { first: 0, rows, n_at_most: u64::MAX, is_counted: false });
+        while let Some(Reverse((Ordered(bound), _, place))) = self.queue.pop() {
+            if self.is_hopeless(bound) {
+                break;
+            }
+            let place = place as usize;
+            let is_counted = self.boxes[place].is_counted;
+            if !is_counted {
+                let Some(bound) = self.count_in_turn(record, place, &mut corner) else { continue };
+                if self.queue.peek().is_some_and(|Reverse((next, ..))| *next < Ordered(bound)) {
+                    self.push(record, place, bound);
+                    continue;
+                }
+            }
+            self.split(record, place, !is_counted, &mut corner);
+        }
+    }
+
+    /// Looks for the most utility with the least risk that was found, or for the least risk with the most utility. The
+    /// scalar form has compared both already. Says how many it looked at.
+    fn run_for_ties(&mut self, record: &mut Record) -> usize {
+        let Some(best) = &self.best else { return 0 };
+        // Bounds of model III are a hair lower than what they bound, so that whatever has the least risk was looked at, unless
+        // that is 0.
+        let is_seen = record.risk_model() == Risk::Entropic && best.risk < 0.0;
+        (self.goal, self.needed) = match self.goal {
+            Goal::LeastRisk { .. } if is_seen => return 0,
+            Goal::LeastRisk { .. } => (Goal::MostUtility { risk_at_most: best.risk }, best.utility + 1),
+            Goal::MostUtility { .. } => (Goal::LeastRisk { utility_at_least: best.utility }, best.utility),
+            Goal::Scalar { .. } => return 0,
+        };
+        let (risk, utility, n_before) = (best.risk, best.utility, self.n_visited);
+        let rank = self.goal.rank(risk, utility);
+        self.best = self.best.take().map(|best| Candidate { rank, ..best });
+        self.boxes.clear();
+        self.corners.clear();
+        self.queue.clear();
+        self.rows.clear();
+        self.run(record);
+        self.n_visited - n_before
     }
 
     /// The rows that are near enough for what is needed now.
@@ -389,25 +460,41 @@ impl Boxes {
 
     /// Whether nothing can come of boxes with this bound.
     fn is_hopeless(&self, bound: f64) -> bool {
-        match self.goal {
+        match (self.goal, &self.best) {
             // Boxes are ordered by their risk, and what counts is whether that is allowed.
-            Goal::MostUtility { risk_at_most } => bound > risk_at_most,
-            _ => self.best.as_ref().is_some_and(|(least, _)| bound >= *least),
+            (Goal::MostUtility { risk_at_most }, _) => match self.limit {
+                Some(limit) => bound - self.rounding > limit + limit.abs() * ROUNDING,
+                // As much as was found: that is a risk as it is.
+                None => bound > risk_at_most,
+            },
+            (_, None) => false,
+            (Goal::LeastRisk { .. }, Some(best)) => bound >= best.risk,
+            // Where the cost is the same, there may be less risk.
+            (Goal::Scalar { .. }, Some(best)) => bound > best.rank[0],
         }
     }
 
     /// Keeps what is better than the best so far, and with it what is needed to be better still.
-    fn consider(&mut self, levels: &[u8], risk: f64, utility: i64) {
-        let Some(cost) = self.goal.cost(risk, utility) else { return };
-        if self.best.as_ref().is_some_and(|(least, _)| cost >= *least) {
+    fn consider(&mut self, record: &Record, levels: &[u8], n_fitting: u64) {
+        let (risk, utility) = (record.risk_model().of(record.sensitivity(levels), n_fitting), record.utility(levels));
+        let will_do = match (self.goal, self.limit) {
+            (Goal::MostUtility { .. }, Some(limit)) => record.is_at_most(levels, n_fitting, limit),
+            (goal, limit) => {
+                let is_allowed = || limit.is_none_or(|limit| record.is_at_most(levels, n_fitting, limit));
+                goal.cost(risk, utility).is_some() && is_allowed()
+            }
+        };
+        let rank = self.goal.rank(risk, utility);
+        if !will_do || self.best.as_ref().is_some_and(|best| rank >= best.rank) {
             return;
         }
-        self.best = Some((cost, levels.to_vec()));
+        self.best = Some(Candidate { levels: levels.to_vec(), risk, utility, rank });
         match self.goal {
             Goal::LeastRisk { .. } => {}
             Goal::MostUtility { .. } => self.needed = utility + 1,
             Goal::Scalar { lambda } => {
                 // Less utility than this cannot be made up for by less risk. (The cast has its ends where floats have not.)
+                let cost = rank[0];
                 let needed = (self.risk_at_least - cost) / lambda * UTILITY_ONE as f64;
                 let rounding = (self.risk_at_least.abs() + cost.abs()) / lambda * UTILITY_ONE as f64 * 1e-9;
                 if needed.is_finite() && rounding.is_finite() {
@@ -428,15 +515,18 @@ impl Boxes {
         let mut levels = record.tops();
         loop {
             let n: u64 = rows.iter().map(|&row| near.size(row)).sum::<u64>().max(1);
-            let risk = record.risk_model().of(record.sensitivity(&levels), n);
             self.n_visited += 1;
-            self.consider(&levels, risk, record.utility(&levels));
+            self.consider(record, &levels, n);
             near.count_levels(&rows, &levels, 0, &mut self.n_at_levels);
             let price = |attribute: &usize| {
                 let level = levels[*attribute] - 1;
                 let n_left = self.n_at_levels.up_to(*attribute, level);
                 let lost = (n as f64).ln() - (n_left as f64).ln();
-                Ordered(lost / record.gained(*attribute, level + 1) as f64)
+                match record.gained(*attribute, level + 1) {
+                    0 if n_left == n => Ordered(0.0),
+                    0 => Ordered(f64::INFINITY),
+                    gained => Ordered(lost / gained as f64),
+                }
             };
             let free = (0..levels.len()).filter(|&attribute| levels[attribute] > 0);
             let Some(attribute) = free.min_by_key(price) else { break };
@@ -531,7 +621,7 @@ impl Boxes {
             None => record.n_fitting(corner),
         };
         let utility = record.utility(corner);
-        self.consider(corner, record.risk_model().of(record.sensitivity(corner), n_fitting), utility);
+        self.consider(record, corner, n_fitting);
         let is_monotone = record.risk_model() != Risk::Entropic;
         let is_settled = is_monotone && matches!(self.goal, Goal::LeastRisk { .. }) && utility >= needed;
         if is_settled {

@@ -1,0 +1,87 @@
+//! Labels of ranges of numbers: which interval, or which part between cut points, a number lies in.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::NamedLabels;
+use crate::number::Decimal;
+use crate::table::{Domain, Kind};
+
+/// The numbers behind the values of a domain.
+fn numbers(domain: &Domain, rule: &str) -> Result<Vec<Decimal>> {
+    let is_number = |value: &str| value.parse().is_ok_and(f64::is_finite);
+    let n_wrong = domain.present().filter(|(_, value)| !is_number(value)).count();
+    if n_wrong > 0 {
+        return Err(Error::new(
+            ErrorKind::Hierarchy,
+            format!(
+                "attribute '{}': {rule} need numbers, and {n_wrong} of {} values are not",
+                domain.name(),
+                domain.len()
+            ),
+        )
+        .hint("name what means \"no value\" in [data] missing, or choose another hierarchy"));
+    }
+    let numbers: Vec<Option<Decimal>> = domain.present().map(|(_, value)| Decimal::parse(value)).collect();
+    exact(domain, rule, numbers)
+}
+
+/// What was computed of every value; an error where that was not possible for some.
+fn exact<T>(domain: &Domain, rule: &str, computed: Vec<Option<T>>) -> Result<Vec<T>> {
+    let n_too_long = computed.iter().filter(|computed| computed.is_none()).count();
+    if n_too_long > 0 {
+        return Err(Error::new(
+            ErrorKind::Hierarchy,
+            format!(
+                "attribute '{}': {n_too_long} of {} values have too many digits for {rule} to be exact",
+                domain.name(),
+                domain.len()
+            ),
+        )
+        .hint("38 digits are exact, those of the fraction included; round the values, or choose another hierarchy"));
+    }
+    Ok(computed.into_iter().flatten().collect())
+}
+
+/// `17-21` for whole numbers, `[17, 22)` otherwise.
+fn label(low: Decimal, high: Decimal, whole: bool) -> String {
+    let last = high.minus(Decimal::from(1)).filter(|_| whole && low.is_whole() && high.is_whole());
+    match last {
+        Some(last) if last == low => format!("{low}"),
+        Some(last) => format!("{low}-{last}"),
+        None => format!("[{low}, {high})"),
+    }
+}
+
+pub(super) fn intervals(domain: &Domain, widths: &[Decimal], origin: Decimal) -> Result<NamedLabels> {
+    const RULE: &str = "intervals";
+    let numbers = numbers(domain, RULE)?;
+    let whole_domain = domain.kind() == Kind::Integer && origin.is_whole();
+    let of_width = |&width: &Decimal| {
+        let whole = whole_domain && width.is_whole();
+        let of_number = |number: &Decimal| {
+            let (low, high) = number.interval(width, origin)?;
+            Some(label(low, high, whole))
+        };
+        let labels = exact(domain, RULE, numbers.iter().map(of_number).collect())?;
+        Ok((format!("width {width}"), format!("in steps of {width}"), labels))
+    };
+    widths.iter().map(of_width).collect()
+}
+
+pub(super) fn cuts(domain: &Domain, levels: &[Vec<Decimal>]) -> Result<NamedLabels> {
+    let numbers = numbers(domain, "cut points")?;
+    let whole_domain = domain.kind() == Kind::Integer;
+    let of_level = |cuts: &Vec<Decimal>| {
+        let whole = whole_domain && cuts.iter().all(|cut| cut.is_whole());
+        let of_number = |number: &Decimal| match cuts.partition_point(|cut| cut <= number) {
+            0 => format!("<{}", cuts[0]),
+            n if n == cuts.len() => format!(">={}", cuts[n - 1]),
+            n => label(cuts[n - 1], cuts[n], whole),
+        };
+        let name = match cuts.len() {
+            1 => format!("cut at {}", cuts[0]),
+            n => format!("{n} cut points"),
+        };
+        (name, format!("in {} ranges", cuts.len() + 1), numbers.iter().map(of_number).collect())
+    };
+    Ok(levels.iter().map(of_level).collect())
+}
