@@ -284,8 +284,8 @@ class Table:
         Local methods give every group ranges of its own and lose no record: ``"top-down"``, ``"bottom-up"``,
         ``"mondrian"``, ``"mondrian-relaxed"``, and ``"deal"`` or ``"deal-plain"``, whose groups have every sensitive value
         as often as the table, to one record. ``cells`` says how they are written (``"ranges"``, ``"labels"``, ``"sets"``,
-        ``"midpoints"``, ``"rounded"``), ``two_columns`` gives numbers a column each for lowest and highest, ``seed`` decides random
-        choices, and ``exchanges`` how often ``"deal"`` looks for nearer records.
+        ``"midpoints"``, ``"rounded"``), ``two_columns`` gives numbers a column each for lowest and highest, ``seed``
+        decides random choices, and ``exchanges`` how often ``"deal"`` looks for nearer records.
 
         ``"per-record"`` gives every record the least risk that leaves ``utility_at_least`` (a share such as ``0.6`` of its
         utility as it is, or a number), or the most utility with ``risk_at_most``, or the least risk − ``lambda_`` · utility.

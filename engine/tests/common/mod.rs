@@ -365,8 +365,17 @@ impl Naive {
         for (a, attribute) in table.quasi_identifiers.iter().enumerate() {
             let of_people = people.iter().map(|person| person[a].clone());
             let values: BTreeSet<Cell> = kept.iter().map(|record| record[a].clone()).chain(of_people).collect();
-            let labels: HashMap<Cell, Vec<Cell>> =
+            let mut labels: HashMap<Cell, Vec<Cell>> =
                 values.iter().map(|value| (value.clone(), attribute.labels(value, &table.missing))).collect();
+            // What is called as no value is, and is nothing else, is no value.
+            let missing_label = Some(table.missing.label().to_string());
+            for level in 1..attribute.labels(&None, &table.missing).len() - 1 {
+                let n_alike = labels.values().filter(|labels| labels[level] == missing_label).count();
+                let of_missing = labels.get_mut(&None).map(|labels| &mut labels[level]);
+                if let Some(label) = of_missing.filter(|label| **label == missing_label && n_alike == 1) {
+                    *label = None;
+                }
+            }
             let penalty_at = |value: &Cell, level: usize| {
                 let is_alike = |other: &&Cell| labels[*other][level] == labels[value][level];
                 penalty(&values.iter().collect::<Vec<_>>(), &values.iter().filter(is_alike).collect::<Vec<_>>())
