@@ -619,7 +619,7 @@ role = "sensitive"
     folder.run(&words("publish --k 2 --levels age=1 --output coarse.csv")).ends(0);
     assert_eq!(
         folder.read("coarse.csv"),
-        "age,disease\n?,?\n?,flu\n?,gout\n20-29,cold\n20-29,flu\n30-39,cold\n30-39,flu\n"
+        "age,disease\n20-29,cold\n20-29,flu\n30-39,cold\n30-39,flu\n?,?\n?,flu\n?,gout\n"
     );
     folder.run(&words("publish --k 2 --output release.parquet")).ends(0);
     let batch = parquet(&folder, "release.parquet");

@@ -45,13 +45,18 @@ fn cells(batch: &RecordBatch, name: &str) -> BTreeMap<Option<String>, usize> {
     counts
 }
 
+/// A sensitive attribute, so that something can be promised that everybody keeps.
+fn ill(n_records: usize) -> ArrayRef {
+    Arc::new(StringArray::from(vec!["flu"; n_records]))
+}
+
 #[test]
 fn large_numbers_are_published_within_their_interval() {
     let phones: String = (0..40).map(|i| format!("{},x\n", 5_551_234_560u64 + i)).collect();
     let project = "[data]\npath = \"a.csv\"\n[attributes.phone]\nrole = \"quasi-identifier\"\n\
         hierarchy = { intervals = [10, 20], origin = 9007199254740993 }\n[attributes.ill]\nrole = \"sensitive\"\n";
     let folder = Folder::with(&[("a.csv", &format!("phone,ill\n{phones}")), ("incrowd.toml", project)]);
-    run(&folder, "publish --k 1 --levels phone=1 -o r.csv").ends(0);
+    run(&folder, "publish --k 1 --t 0.999999 --levels phone=1 -o r.csv").ends(0);
     let release = folder.read("r.csv");
     for (label, n) in [("5551234553-5551234562", 3), ("5551234563-5551234572", 10), ("5551234593-5551234602", 7)] {
         assert_eq!(release.matches(label).count(), n, "{release}");
@@ -59,7 +64,7 @@ fn large_numbers_are_published_within_their_interval() {
     // What cannot be exact is refused, and not shown.
     let long = "7".repeat(45);
     folder.write("a.csv", format!("phone,ill\n{long},x\n{phones}"));
-    let ran = run(&folder, "publish --k 1 --force -o r.csv").ends(2);
+    let ran = run(&folder, "publish --k 1 --t 0.999999 --force -o r.csv").ends(2);
     assert!(ran.stderr.contains("attribute 'phone': 1 of 41 values have too many digits"), "{ran}");
     assert!(ran.stderr.contains("hint: 38 digits are exact") && !ran.stderr.contains("777"), "{ran}");
 }
@@ -77,11 +82,15 @@ fn times_of_a_zone_are_published_by_its_clock() {
         let folder = Folder::new();
         let at = || Arc::new(TimestampSecondArray::from(instants.clone()).with_timezone_opt(zone));
         let note = StringArray::from(vec!["late", "early"]);
-        write_parquet(&folder, "t.parquet", vec![("at", at()), ("seen", at()), ("note", Arc::new(note))]);
+        write_parquet(
+            &folder,
+            "t.parquet",
+            vec![("at", at()), ("seen", at()), ("note", Arc::new(note)), ("ill", ill(2))],
+        );
         let project = "[data]\npath = \"t.parquet\"\nother = \"keep\"\n[attributes.at]\nrole = \"quasi-identifier\"\n\
-            hierarchy = { dates = [\"month\"] }\n";
+            hierarchy = { dates = [\"month\"] }\n[attributes.ill]\nrole = \"sensitive\"\n";
         folder.write("incrowd.toml", project);
-        run(&folder, "publish --k 1 --levels at=1 -o r.parquet").ends(0);
+        run(&folder, "publish --k 1 --t 0.999999 --levels at=1 -o r.parquet").ends(0);
         let release = read_parquet(&folder, "r.parquet");
         let label_of = |note: &str| {
             let notes = release.column_by_name("note").expect("kept").to_data();
@@ -100,7 +109,7 @@ fn times_of_a_zone_are_published_by_its_clock() {
         kept.sort_unstable_by(|a, b| b.cmp(a));
         assert_eq!(kept, instants, "{zone:?}");
         // And exact values keep their type and their time.
-        run(&folder, "publish --k 1 --levels at=0 --force -o r.parquet").ends(0);
+        run(&folder, "publish --k 1 --t 0.999999 --levels at=0 --force -o r.parquet").ends(0);
         let release = read_parquet(&folder, "r.parquet");
         assert_eq!(release.column_by_name("at").expect("published").data_type(), seen.data_type());
         run(&folder, "verify r.parquet --project .").ends(0);
@@ -112,24 +121,24 @@ fn times_of_a_named_zone_are_kept_but_are_no_dates() {
     let folder = Folder::new();
     let at = Arc::new(TimestampSecondArray::from(vec![0, 1_706_743_800]).with_timezone("Europe/Paris"));
     let age = Arc::new(StringArray::from(vec!["30", "31"]));
-    write_parquet(&folder, "t.parquet", vec![("at", at), ("age", age)]);
+    write_parquet(&folder, "t.parquet", vec![("at", at), ("age", age), ("ill", ill(2))]);
     let project = |role: &str| {
         format!(
             "[data]\npath = \"t.parquet\"\nother = \"keep\"\n[attributes.at]\nrole = \"{role}\"\n\
-             [attributes.age]\nrole = \"quasi-identifier\"\n"
+             [attributes.age]\nrole = \"quasi-identifier\"\n[attributes.ill]\nrole = \"sensitive\"\n"
         )
     };
     folder.write("incrowd.toml", project("other"));
-    run(&folder, "publish --k 1 -o r.parquet").ends(0);
+    run(&folder, "publish --k 1 --t 0.999999 -o r.parquet").ends(0);
     let release = read_parquet(&folder, "r.parquet");
     let column = release.column_by_name("at").expect("kept");
     assert_eq!(column.data_type(), &DataType::Timestamp(TimeUnit::Second, Some("Europe/Paris".into())));
-    run(&folder, "publish --k 1 -o r.csv").ends(0);
+    run(&folder, "publish --k 1 --t 0.999999 -o r.csv").ends(0);
     assert!(folder.read("r.csv").contains("2024-01-31T23:30:00Z[Europe/Paris],31"), "{}", folder.read("r.csv"));
     let dates = project("quasi-identifier")
         .replace("[attributes.age]", "hierarchy = { dates = [\"month\"] }\n[attributes.age]");
     folder.write("incrowd.toml", dates);
-    let ran = run(&folder, "publish --k 1 -o s.csv").ends(2);
+    let ran = run(&folder, "publish --k 1 --t 0.999999 -o s.csv").ends(2);
     assert!(ran.stderr.contains("attribute 'at': 2 of 2 values are times of a named zone"), "{ran}");
 }
 
@@ -202,7 +211,8 @@ fn what_is_missing_is_missing_at_every_level() {
             for level in 0..=top {
                 for ending in ["csv", "parquet"] {
                     let release = format!("{attribute}-{level}.{ending}");
-                    run(&folder, &format!("publish --k 1 --levels {attribute}={level} -o {release}")).ends(0);
+                    run(&folder, &format!("publish --k 1 --t 0.999999 --levels {attribute}={level} -o {release}"))
+                        .ends(0);
                     run(&folder, &format!("verify {release}")).ends(0);
                     run(&folder, &format!("verify {release} --project .")).ends(0);
                 }
