@@ -7,8 +7,6 @@ use incrowd_workbench::project::Project;
 use incrowd_workbench::wishes::{CriteriaArgs, Privacy, ProjectArgs, RequestArgs};
 use pyo3::prelude::*;
 
-use crate::work::QUIET;
-
 /// Keyword arguments as texts, with the names of the flags.
 #[derive(FromPyObject, Clone, Debug, PartialEq)]
 #[pyo3(from_item_all)]
