@@ -11,12 +11,12 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use incrowd::frontier::frontier;
 use incrowd::judge::judge;
-use incrowd::lattice::Effort;
 use incrowd::on_demand::{Budget, Progress, negotiate_on_demand};
-use incrowd::recode::method::{Method, Task};
-use incrowd::recode::partition::{CellStyle, Least, Watch};
+use incrowd::recode::method::{Assignment, Method};
+use incrowd::recode::partition::{CellStyle, Least};
 use incrowd::recode::per_record::Risk;
 use incrowd::table::Encoder;
+use incrowd::task::Task;
 use incrowd::update::updated;
 use incrowd::{
     Answer, Counter, Criteria, Criterion, GroupCounts, Lattice, Level, Measure, Missing, Plan, Quality, Ranking,
@@ -79,7 +79,7 @@ fn counted(project: &str, n_threads: usize) -> Result<Counted> {
 }
 
 fn lattice_of(counted: &Counted, measures: &[Measure]) -> Result<Lattice> {
-    counted.annotate(measures.iter().copied(), false, &Effort::default())
+    counted.annotate(measures.iter().copied(), false, &Task::default())
 }
 
 /// What is measured beside sizes and distinct values.
@@ -180,10 +180,11 @@ fn measure_local(project: &str, n_threads: usize, method: Method, k: u64) -> Res
     let records = coded_records(&counted)?;
     let weights = counted.weights();
     let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
-    let task = Task { counts, hierarchies, weights: &weights, least: Least::of(k, None), seed: 1, n_exchanges: 0 };
+    let assignment =
+        Assignment { counts, hierarchies, weights: &weights, least: Least::of(k, None), seed: 1, n_exchanges: 0 };
     let clock = Clock::start();
     std::hint::black_box(grouped(&counted, &records)?);
-    let recoding = method.recode(&task, CellStyle::Ranges, &Watch::default())?;
+    let recoding = method.recode(&assignment, CellStyle::Ranges, &Task::default())?;
     let (cpu_s, wall_s) = clock.stop();
     let peak_mb = peak_mb();
     let judgement = judge(counts, hierarchies, &weights, &counted.yardstick([])?, &recoding)?;
@@ -370,7 +371,7 @@ fn measure_update(path: &Path, project: &Project, counted: &Counted) -> Result<V
     let after = before.with_records(&more)?;
     let yardstick = counted.yardstick([])?;
     let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: false };
-    let followed = updated(&lattice, &before, &after, &plan, &Effort::default())?;
+    let followed = updated(&lattice, &before, &after, &plan, &Task::default())?;
     let (cpu_s, wall_s) = clock.stop();
     assert!(followed.is_some(), "the appended records have values that the table has");
     Ok(json!({ "n_records": more.n_records(), "cpu_s": cpu_s, "wall_s": wall_s }))

@@ -16,7 +16,8 @@ use crate::loss::{Entropies, Penalties};
 use crate::profile::{Entry, Outcome, Profile};
 use crate::scheme::{Scheme, Schemes, height_of, n_schemes};
 use crate::table::Code;
-pub use crate::walk::{Effort, N_BYTES_OF_ANY_MACHINE};
+use crate::task::Task;
+pub use crate::walk::N_BYTES_OF_ANY_MACHINE;
 use crate::walk::{Wanted, all_profiles, check_size, with_roller};
 
 /// The schemes over a table's quasi-identifiers, all or the most promising, each annotated with its profile.
@@ -155,9 +156,9 @@ pub struct Plan<'a> {
 /// # Guarantee
 /// Every profile is that of the groups one would get by generalizing and counting all records again,
 /// whatever the number of threads.
-pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], plan: &Plan, effort: &Effort) -> Result<Lattice> {
-    check_size(hierarchies.len(), n_schemes(hierarchies).unwrap_or(u64::MAX), effort)?;
-    annotate_schemes(counts, hierarchies, plan, Schemes::new(hierarchies)?, None, effort)
+pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], plan: &Plan, task: &Task) -> Result<Lattice> {
+    check_size(hierarchies.len(), n_schemes(hierarchies).unwrap_or(u64::MAX), task)?;
+    annotate_schemes(counts, hierarchies, plan, Schemes::new(hierarchies)?, None, task)
 }
 
 /// Annotates these schemes and no others.
@@ -167,12 +168,12 @@ pub(crate) fn annotate_schemes(
     plan: &Plan,
     schemes: Schemes,
     selection: Option<Selection>,
-    effort: &Effort,
+    task: &Task,
 ) -> Result<Lattice> {
     let penalties = Penalties::new(hierarchies, plan.weights)?;
     let entropies = plan.with_entropy.then(|| Entropies::new(counts, hierarchies));
     let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: entropies.as_ref() };
-    let rolled_up = all_profiles(counts, hierarchies, &wanted, &schemes, effort)?;
+    let rolled_up = all_profiles(counts, hierarchies, &wanted, &schemes, task)?;
     let looks = rolled_up.looks;
     Ok(Lattice {
         grids: Grid::all(&looks, &schemes, &rolled_up.profiles),

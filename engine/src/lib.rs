@@ -10,6 +10,7 @@
 //! ```
 
 pub mod error;
+pub mod task;
 pub mod number;
 pub mod table;
 pub mod hierarchy;

@@ -17,7 +17,8 @@ use crate::negotiate::{Answer, Offer, Request};
 use crate::on_demand::{Failing, Floors, Found, Proof, necessary};
 use crate::scheme::{Schemes, advance, height_of, n_schemes, tops_of};
 use crate::table::Code;
-use crate::walk::{Effort, check_size};
+use crate::task::{Task, cancelled};
+use crate::walk::check_size;
 
 impl Estimator {
     /// What a level adds to the score of a scheme.
@@ -173,7 +174,7 @@ fn select_unless(powers: &[Vec<Power>], selection: Selection, is_cancelled: &dyn
     let mut vector = vec![0; tops.len()];
     for n_seen in 1u64.. {
         if n_seen % N_BETWEEN == 0 && is_cancelled() {
-            return Err(Error::new(ErrorKind::Cancelled, "stopped before it was done"));
+            return Err(cancelled());
         }
         let score: f64 = scores.iter().zip(&vector).map(|(of_level, &level)| of_level[level as usize]).sum();
         let height = height_of(&vector);
@@ -204,23 +205,23 @@ pub fn annotate_partially(
     hierarchies: &[Hierarchy],
     plan: &Plan,
     selection: Selection,
-    effort: &Effort,
+    task: &Task,
 ) -> Result<Lattice> {
     if !(0.0..=1.0).contains(&selection.share) {
         return Err(
             Error::new(ErrorKind::Request, "the share of schemes must be from 0 to 1").hint("for example --partial 5%")
         );
     }
-    check_size(hierarchies.len(), n_selected(hierarchies, selection)?, effort)?;
+    check_size(hierarchies.len(), n_selected(hierarchies, selection)?, task)?;
     let tops = tops_of(hierarchies)?;
     let schemes = match selection.share == 0.0 {
         true => Schemes::some(tops.clone(), vec![vec![0; tops.len()].into(), tops.into()]),
         false => {
             check_can_select(hierarchies)?;
-            select_unless(&powers(counts, hierarchies), selection, &|| (effort.is_cancelled)())?
+            select_unless(&powers(counts, hierarchies), selection, &|| (task.is_cancelled)())?
         }
     };
-    annotate_schemes(counts, hierarchies, plan, schemes, Some(selection), effort)
+    annotate_schemes(counts, hierarchies, plan, schemes, Some(selection), task)
 }
 
 /// How many schemes a selection annotates.

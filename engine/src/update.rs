@@ -15,7 +15,8 @@ use crate::loss::Penalties;
 use crate::profile::{Entry, Profile};
 use crate::roll_up::most_merging_first;
 use crate::table::Code;
-use crate::walk::{Changed, Effort, Wanted, canonical, changed_profiles};
+use crate::task::Task;
+use crate::walk::{Changed, Wanted, canonical, changed_profiles};
 
 /// The lattice of a table after records came or went; none where everything would have to be annotated again.
 ///
@@ -30,7 +31,7 @@ pub fn updated(
     before: &GroupCounts,
     after: &GroupCounts,
     plan: &Plan,
-    effort: &Effort,
+    task: &Task,
 ) -> Result<Option<Lattice>> {
     let is_relative = plan.yardstick.measures().iter().any(|measure| measure.is_relative());
     let has_same_values = before.domains() == after.domains() && before.sensitive() == after.sensitive();
@@ -47,7 +48,7 @@ pub fn updated(
     let order = most_merging_first(after);
     let schemes = lattice.schemes();
     let near = |counts: &GroupCounts| {
-        changed_profiles(counts, lattice.hierarchies(), &wanted, schemes, &changed, &order, effort)
+        changed_profiles(counts, lattice.hierarchies(), &wanted, schemes, &changed, &order, task)
     };
     let (were, are) = (near(before)?, near(after)?);
     let n_source_groups = were.n_source_groups + are.n_source_groups;

@@ -17,22 +17,8 @@ use crate::profile::{Entry, Profile, Scratch, Tally};
 use crate::roll_up::{Key, RollUp, SIZE_MASK, Work};
 use crate::scheme::Schemes;
 use crate::table::Code;
+use crate::task::Task;
 
-/// What [`annotate`] is allowed and whom it tells how far it is.
-pub struct Effort<'a> {
-    /// The most bytes that the lattice and the work on it may take.
-    pub n_bytes_max: u64,
-    /// Called with the number of schemes that were just finished.
-    pub progress: &'a (dyn Fn(usize) + Sync),
-    /// Asked after every scheme; once it says true, the work ends with an error of kind [`ErrorKind::Cancelled`].
-    pub is_cancelled: &'a (dyn Fn() -> bool + Sync),
-}
-
-impl Default for Effort<'_> {
-    fn default() -> Self {
-        Effort { n_bytes_max: u64::MAX, progress: &|_| {}, is_cancelled: &|| false }
-    }
-}
 /// What annotation is to find out about the groups of every scheme.
 pub(crate) struct Wanted<'a> {
     pub(crate) yardstick: &'a Yardstick,
@@ -65,9 +51,9 @@ pub(crate) fn all_profiles(
     hierarchies: &[Hierarchy],
     wanted: &Wanted,
     schemes: &Schemes,
-    effort: &Effort,
+    task: &Task,
 ) -> Result<RolledUp> {
-    with_roller(counts, hierarchies, wanted, None, AllProfiles { schemes, effort, changed: None })
+    with_roller(counts, hierarchies, wanted, None, AllProfiles { schemes, task, changed: None })
 }
 
 /// Makes the profiles of all schemes, leaving out groups that no changed combination is near.
@@ -81,9 +67,9 @@ pub(crate) fn changed_profiles(
     schemes: &Schemes,
     changed: &Changed,
     order: &[usize],
-    effort: &Effort,
+    task: &Task,
 ) -> Result<RolledUp> {
-    with_roller(counts, hierarchies, wanted, Some(order), AllProfiles { schemes, effort, changed: Some(changed) })
+    with_roller(counts, hierarchies, wanted, Some(order), AllProfiles { schemes, task, changed: Some(changed) })
 }
 
 /// Work that is the same for every way to roll up.
@@ -133,7 +119,7 @@ pub(crate) fn with_roller<W: WithRoller>(
 
 struct AllProfiles<'a> {
     schemes: &'a Schemes,
-    effort: &'a Effort<'a>,
+    task: &'a Task<'a>,
     changed: Option<&'a Changed<'a>>,
 }
 
@@ -153,9 +139,9 @@ impl WithRoller for AllProfiles<'_> {
     type Done = RolledUp;
 
     fn work<K: Key, R: Roller>(self, roller: &R, order: &[usize]) -> Result<RolledUp> {
-        let AllProfiles { schemes, effort, changed } = self;
+        let AllProfiles { schemes, task, changed } = self;
         let chosen = (!schemes.is_complete()).then(|| Chosen::new(schemes, order));
-        Walk { roller, schemes, chosen, changed, order, effort, n_bytes: AtomicU64::new(0) }.all::<K>()
+        Walk { roller, schemes, chosen, changed, order, task, n_bytes: AtomicU64::new(0) }.all::<K>()
     }
 }
 
@@ -474,7 +460,7 @@ struct Walk<'a, R> {
     changed: Option<&'a Changed<'a>>,
     /// The attributes from the outermost loop to the innermost.
     order: &'a [usize],
-    effort: &'a Effort<'a>,
+    task: &'a Task<'a>,
     /// What rows and the profiles made so far take.
     n_bytes: AtomicU64,
 }
@@ -678,8 +664,8 @@ impl<R: Roller> Walk<'_, R> {
         workspace.n_bytes = workspace.n_bytes.max(n_bytes_of_work);
         self.reserve(n_new as u64)?;
         made.push(Made { place, thread: workspace.thread, groups, n_source_groups });
-        (self.effort.progress)(1);
-        match (self.effort.is_cancelled)() {
+        (self.task.progress)(1);
+        match (self.task.is_cancelled)() {
             true => Err(Error::new(ErrorKind::Cancelled, "stopped before it was done")),
             false => Ok(()),
         }
@@ -688,8 +674,8 @@ impl<R: Roller> Walk<'_, R> {
     /// Takes note of memory that is needed from now on, and refuses what is too much.
     fn reserve(&self, n_new: u64) -> Result<()> {
         let n_bytes = self.n_bytes.fetch_add(n_new, Ordering::Relaxed) + n_new;
-        match n_bytes > self.effort.n_bytes_max {
-            true => Err(too_large(self.order.len(), self.schemes.len() as u64, n_bytes, self.effort)),
+        match n_bytes > self.task.n_bytes_max {
+            true => Err(too_large(self.order.len(), self.schemes.len() as u64, n_bytes, self.task)),
             false => Ok(()),
         }
     }
@@ -702,16 +688,16 @@ const N_ROW_BUFFERS: u64 = 4;
 pub const N_BYTES_OF_ANY_MACHINE: u64 = 1_000_000_000_000_000;
 
 /// Refuses a lattice of so many schemes that it cannot fit, before anything is made.
-pub(crate) fn check_size(n_attributes: usize, n_schemes: u64, effort: &Effort) -> Result<()> {
+pub(crate) fn check_size(n_attributes: usize, n_schemes: u64, task: &Task) -> Result<()> {
     // A profile has at least one entry, the grids have a few dozen columns, and places are 32-bit numbers.
     let n_bytes_least = n_schemes.saturating_mul(256);
-    match n_bytes_least > effort.n_bytes_max || n_schemes > u64::from(u32::MAX) {
-        true => Err(too_large(n_attributes, n_schemes, n_bytes_least, effort)),
+    match n_bytes_least > task.n_bytes_max || n_schemes > u64::from(u32::MAX) {
+        true => Err(too_large(n_attributes, n_schemes, n_bytes_least, task)),
         false => Ok(()),
     }
 }
 
-fn too_large(n_attributes: usize, n_schemes: u64, n_bytes: u64, effort: &Effort) -> Error {
+fn too_large(n_attributes: usize, n_schemes: u64, n_bytes: u64, task: &Task) -> Error {
     let size = |n_bytes: u64| match n_bytes {
         0..1_000_000 => format!("{} kB", n_bytes.div_ceil(1_000)),
         _ => format!("{} MB", n_bytes.div_ceil(1_000_000)),
@@ -726,7 +712,7 @@ fn too_large(n_attributes: usize, n_schemes: u64, n_bytes: u64, effort: &Effort)
         format!(
             "the lattice of {n_attributes} quasi-identifiers has {how_many} schemes and needs {needed}, \
              where {} are allowed",
-            size(effort.n_bytes_max)
+            size(task.n_bytes_max)
         ),
     )
     .hint("choose fewer with --quasi-identifiers, give the hierarchies fewer levels, or allow more with --memory")

@@ -9,7 +9,8 @@ use common::{Cell, Table, batch, counts_of, records};
 use incrowd::attack::{self, Group, Linkable, Linkage, Meaning, homogeneity, link, similarity, skewness};
 use incrowd::judge::judge;
 use incrowd::recode::deal::{self, Arrange};
-use incrowd::recode::partition::{CellStyle, Partition, Watch};
+use incrowd::recode::partition::{CellStyle, Partition};
+use incrowd::task::Task;
 use incrowd::verify::{SuppressedAs, Verifier};
 use incrowd::{Distance, ErrorKind, GroupCounts, Hierarchy, Missing, Rule, Yardstick};
 use proptest::prelude::*;
@@ -19,7 +20,7 @@ const NEAR: Arrange = Arrange::Near { n_tries: 20 };
 fn deal(counts: &GroupCounts, k: u64, arrange: Arrange, seed: u64) -> Partition {
     let hierarchies = flat(counts);
     let weights = vec![1.0; hierarchies.len()];
-    deal::partition(counts, &hierarchies, &weights, k, arrange, seed, &Watch::default()).expect("it can be dealt")
+    deal::partition(counts, &hierarchies, &weights, k, arrange, seed, &Task::default()).expect("it can be dealt")
 }
 
 fn flat(counts: &GroupCounts) -> Vec<Hierarchy> {
@@ -171,8 +172,8 @@ fn progress_adds_up_to_all_records() {
         let progress = |n: u64| {
             done.fetch_add(n, std::sync::atomic::Ordering::Relaxed);
         };
-        let watch = Watch { progress: &progress, ..Watch::default() };
-        deal::partition(&counts, &hierarchies, &[1.0], 365, arrange, 1, &watch).expect("two classes");
+        let task = Task { progress: &progress, ..Task::default() };
+        deal::partition(&counts, &hierarchies, &[1.0], 365, arrange, 1, &task).expect("two classes");
         assert_eq!(done.into_inner(), 730);
     }
 }
@@ -183,12 +184,12 @@ fn what_cannot_be_dealt_is_refused() {
     let without = counts_of(&["age"], &[], &Missing::default(), &records(&[&[Some("1")], &[Some("2")]]));
     let error = |counts: &GroupCounts, k: u64| {
         let hierarchies = flat(counts);
-        deal::partition(counts, &hierarchies, &[1.0], k, NEAR, 1, &Watch::default()).expect_err("it cannot be dealt")
+        deal::partition(counts, &hierarchies, &[1.0], k, NEAR, 1, &Task::default()).expect_err("it cannot be dealt")
     };
     assert_eq!(error(&counts, 731).kind(), ErrorKind::Request);
     assert!(error(&counts, 731).to_string().contains("731"));
     assert!(error(&without, 2).to_string().contains("sensitive"));
-    let stopped = Watch { is_cancelled: &|| true, ..Watch::default() };
+    let stopped = Task { is_cancelled: &|| true, ..Task::default() };
     let hierarchies = flat(&counts);
     let cancelled = deal::partition(&counts, &hierarchies, &[1.0], 5, NEAR, 1, &stopped).expect_err("it was stopped");
     assert_eq!(cancelled.kind(), ErrorKind::Cancelled);

@@ -9,9 +9,9 @@ use arrow_array::{ArrayRef, BinaryArray, RecordBatch};
 use common::random::all_measures;
 use common::*;
 use incrowd::hierarchy::{DateUnit, LabelTable, Side, absent_values};
-use incrowd::lattice::Effort;
 use incrowd::recode::global;
 use incrowd::release::{Column, Publisher};
+use incrowd::task::Task;
 use incrowd::verify::SuppressedAs;
 use incrowd::{
     Counter, Criteria, Domain, Error, ErrorKind, Hierarchy, Lattice, Measure, Missing, Plan, Quality, Ranking, Request,
@@ -375,9 +375,8 @@ fn what_was_not_measured_cannot_be_asked_for() {
 #[test]
 fn weights_that_mean_nothing_are_refused() {
     let made = small();
-    let annotate = |weights: &[f64]| {
-        annotate(&made.counts, &made.hierarchies, &Plan { weights, ..made.plan() }, &Effort::default())
-    };
+    let annotate =
+        |weights: &[f64]| annotate(&made.counts, &made.hierarchies, &Plan { weights, ..made.plan() }, &Task::default());
     assert!(annotate(&[0.0, 1.0]).is_ok());
     for wrong in [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         for (place, hierarchy) in made.hierarchies.iter().enumerate() {
@@ -395,7 +394,7 @@ fn what_is_beyond_any_machine_is_said_in_words() {
     let made = small();
     let wide: Vec<Hierarchy> = (0..70).map(|_| made.hierarchies[0].clone()).collect();
     let plan = Plan { weights: &[1.0; 70], ..made.plan() };
-    let result = annotate(&made.counts, &wide, &plan, &Effort { n_bytes_max: 1 << 30, ..Effort::default() });
+    let result = annotate(&made.counts, &wide, &plan, &Task { n_bytes_max: 1 << 30, ..Task::default() });
     check(result, ErrorKind::TooLarge, None, &["more memory than any machine has"]);
 }
 
@@ -404,7 +403,7 @@ fn losses_depend_on_the_proportions_of_weights_alone() {
     let made = small();
     let ncp = |weights: &[f64]| {
         let plan = Plan { weights, ..made.plan() };
-        let lattice = annotate(&made.counts, &made.hierarchies, &plan, &Effort::default()).expect("good weights");
+        let lattice = annotate(&made.counts, &made.hierarchies, &plan, &Task::default()).expect("good weights");
         (0..lattice.schemes().len()).map(|place| lattice.outcome(place, &k(1)).ncp).collect::<Vec<_>>()
     };
     for (one, other) in [(1.0, 1.0), (2.0, 1.0), (3.0, 5.0), (1.0, 0.0)] {
@@ -423,8 +422,8 @@ fn losses_depend_on_the_proportions_of_weights_alone() {
 fn a_lattice_beyond_the_memory_allowed_is_refused() {
     let made = small();
     let annotate = |n_bytes_max| {
-        let effort = Effort { n_bytes_max, ..Effort::default() };
-        annotate(&made.counts, &made.hierarchies, &made.plan(), &effort)
+        let task = Task { n_bytes_max, ..Task::default() };
+        annotate(&made.counts, &made.hierarchies, &made.plan(), &task)
     };
     let words = ["2 quasi-identifiers", "6 schemes"];
     assert!(annotate(1 << 20).is_ok());
@@ -438,8 +437,8 @@ fn a_lattice_beyond_the_memory_allowed_is_refused() {
 fn a_lattice_that_outgrows_the_memory_allowed_is_given_up() {
     let made = much_to_remember().make();
     let annotate = |n_bytes_max: usize| {
-        let effort = Effort { n_bytes_max: n_bytes_max as u64, ..Effort::default() };
-        annotate(&made.counts, &made.hierarchies, &made.plan(), &effort)
+        let task = Task { n_bytes_max: n_bytes_max as u64, ..Task::default() };
+        annotate(&made.counts, &made.hierarchies, &made.plan(), &task)
     };
     let n_bytes: usize = (0..made.lattice.schemes().len()).map(|place| made.lattice.profile(place).n_bytes()).sum();
     assert!(n_bytes > 2 * 256 * made.lattice.schemes().len(), "not refused for the number of schemes alone");
@@ -456,8 +455,8 @@ fn memory_may_end_at_any_scheme() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads");
         let mut n_refused = 0;
         for step in 0..60 {
-            let effort = Effort { n_bytes_max: (n_bytes * step / 30) as u64, ..Effort::default() };
-            match pool.install(|| annotate(&made.counts, &made.hierarchies, &made.plan(), &effort)) {
+            let task = Task { n_bytes_max: (n_bytes * step / 30) as u64, ..Task::default() };
+            match pool.install(|| annotate(&made.counts, &made.hierarchies, &made.plan(), &task)) {
                 Ok(lattice) => assert!(same(&lattice, &made.lattice), "{n_threads} threads, step {step}"),
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::TooLarge, "{error}");
@@ -477,19 +476,19 @@ fn work_on_a_lattice_may_be_cancelled_at_any_scheme() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads");
         for n_last in (1..=620).step_by(7) {
             let n_done = AtomicUsize::new(0);
-            let effort = Effort {
+            let task = Task {
                 progress: &|n| {
-                    n_done.fetch_add(n, Ordering::SeqCst);
+                    n_done.fetch_add(n as usize, Ordering::SeqCst);
                 },
                 is_cancelled: &|| n_done.load(Ordering::SeqCst) >= n_last,
-                ..Effort::default()
+                ..Task::default()
             };
-            let stopped = pool.install(|| annotate(&made.counts, &made.hierarchies, &made.plan(), &effort));
+            let stopped = pool.install(|| annotate(&made.counts, &made.hierarchies, &made.plan(), &task));
             assert_eq!(stopped.map(|_| ()).map_err(|error| error.kind()), Err(ErrorKind::Cancelled));
             // Each thread may be at one more scheme when it hears of it.
             assert!(n_done.into_inner() < n_last + n_threads, "{n_threads} threads went on after {n_last} schemes");
         }
-        let lattice = pool.install(|| annotate(&made.counts, &made.hierarchies, &made.plan(), &Effort::default()));
+        let lattice = pool.install(|| annotate(&made.counts, &made.hierarchies, &made.plan(), &Task::default()));
         assert!(same(&lattice.expect("nobody has cancelled it"), &made.lattice));
     }
 }
@@ -536,14 +535,9 @@ fn more_quasi_identifiers_than_can_be_annotated_are_refused() {
         let counts = table.counts();
         let rules = table.quasi_identifiers.iter().map(Attribute::rule).zip(counts.domains());
         let hierarchies: Vec<_> = rules.map(|(rule, domain)| rule.resolve(domain).expect("complete")).collect();
-        let effort = Effort { n_bytes_max, ..Effort::default() };
+        let task = Task { n_bytes_max, ..Task::default() };
         let (weights, yardstick) = (vec![1.0; hierarchies.len()], table.yardstick(&counts));
-        annotate(
-            &counts,
-            &hierarchies,
-            &Plan { weights: &weights, yardstick: &yardstick, with_entropy: false },
-            &effort,
-        )
+        annotate(&counts, &hierarchies, &Plan { weights: &weights, yardstick: &yardstick, with_entropy: false }, &task)
     };
     let gigabyte = 1_000_000_000;
     check(annotate(&wide(26, 2), gigabyte), ErrorKind::TooLarge, None, &["26 quasi-identifiers", "67108864 schemes"]);
@@ -586,5 +580,5 @@ fn annotating_without_quasi_identifiers_is_refused() {
     let counts = counts_of(&[], &["disease"], &Missing::default(), &records(&[&[Some("SECRET flu")]]));
     let yardstick = Yardstick::new(&counts, &[], []).expect("nothing is asked for");
     let plan = Plan { weights: &[], yardstick: &yardstick, with_entropy: false };
-    check(annotate(&counts, &[], &plan, &Effort::default()), ErrorKind::Request, None, &["quasi-identifier"]);
+    check(annotate(&counts, &[], &plan, &Task::default()), ErrorKind::Request, None, &["quasi-identifier"]);
 }

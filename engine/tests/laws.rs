@@ -12,8 +12,8 @@ use common::random::{asked, chance, larger_tables, small_tables};
 use common::*;
 use incrowd::criterion::Measured;
 use incrowd::hierarchy::{DateUnit, LabelTable, Side};
-use incrowd::lattice::Effort;
 use incrowd::table::Code;
+use incrowd::task::Task;
 use incrowd::{Counter, Criteria, Domain, GroupCounts, Hierarchy, Lattice, Missing, Rule, annotate};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -359,10 +359,10 @@ proptest! {
     fn every_scheme_is_made_once_and_told(table in small_tables(), n_threads in 1..=4usize) {
         let made = table.make();
         let n_told = AtomicUsize::new(0);
-        let progress = |n: usize| { n_told.fetch_add(n, Ordering::Relaxed); };
-        let effort = Effort { progress: &progress, ..Effort::default() };
+        let progress = |n: u64| { n_told.fetch_add(n as usize, Ordering::Relaxed); };
+        let task = Task { progress: &progress, ..Task::default() };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads");
-        pool.install(|| annotate(&made.counts, &made.hierarchies, &made.plan(), &effort)).expect("a small lattice");
+        pool.install(|| annotate(&made.counts, &made.hierarchies, &made.plan(), &task)).expect("a small lattice");
         prop_assert_eq!(n_told.into_inner(), made.lattice.schemes().len());
     }
 }

@@ -11,12 +11,13 @@ use common::{Cell, Made, Table, batch, counts_of, recode_all};
 use incrowd::hierarchy::LabelTable;
 use incrowd::judge::{Judgement, judge};
 use incrowd::query::{Draw, Query, Wanted, Workload, draw_queries, estimate, exact_answer, parse_queries};
-use incrowd::recode::method::Task;
+use incrowd::recode::method::Assignment;
 use incrowd::recode::mondrian::Cut;
-use incrowd::recode::partition::{CellStyle, Least, Part, Partition, Watch};
+use incrowd::recode::partition::{CellStyle, Least, Part, Partition};
 use incrowd::recode::{Recoding, Span, bottom_up, global, mondrian};
 use incrowd::release::{Column, Publisher};
 use incrowd::table::Code;
+use incrowd::task::Task;
 use incrowd::{Distance, ErrorKind, GroupCounts, Hierarchy, Measure, Method, Missing, Result, Rule, Yardstick};
 use proptest::prelude::*;
 
@@ -26,13 +27,13 @@ fn partition(
     hierarchies: &[Hierarchy],
     weights: &[f64],
     least: Least,
-    watch: &Watch,
+    task: &Task,
 ) -> Result<Partition> {
-    method.partition(&Task { counts, hierarchies, weights, least, seed: 7, n_exchanges: 0 }, watch)
+    method.partition(&Assignment { counts, hierarchies, weights, least, seed: 7, n_exchanges: 0 }, task)
 }
 
 fn made_partition(method: Method, made: &Made, least: Least) -> Partition {
-    partition(method, &made.counts, &made.hierarchies, &made.weights, least, &Watch::default()).expect("it is possible")
+    partition(method, &made.counts, &made.hierarchies, &made.weights, least, &Task::default()).expect("it is possible")
 }
 
 fn judged(counts: &GroupCounts, hierarchies: &[Hierarchy], weights: &[f64], recoding: &Recoding) -> Judgement {
@@ -72,7 +73,7 @@ fn published(recoding: &Recoding) -> Vec<(Vec<&str>, u64)> {
 fn figure_1_six_records_with_k_3() {
     let rows: [&[i64]; 6] = [&[24, 53712], &[25, 53711], &[30, 53711], &[30, 53711], &[32, 53712], &[32, 53713]];
     let (counts, hierarchies) = numbers(&["age", "zipcode"], &rows);
-    let partition = bottom_up::partition(&counts, &hierarchies, &[1.0, 1.0], Least::of(3, None), &Watch::default())
+    let partition = bottom_up::partition(&counts, &hierarchies, &[1.0, 1.0], Least::of(3, None), &Task::default())
         .expect("six records");
     // As in Figure 1(c): the two records that are equal go different ways.
     let recoding = partition.recode(&counts, &hierarchies, CellStyle::Ranges);
@@ -102,7 +103,7 @@ fn figure_2_six_points_with_k_2() {
     let pairs = [[0, 1], [2, 3], [4, 5]].map(|pair| pair.map(point).to_vec());
     assert_eq!(uncertainty(&pairs), 190);
     let least = Least::of(2, None);
-    let found = bottom_up::partition(&counts, &hierarchies, &[1.0, 1.0], least, &Watch::default()).expect("six points");
+    let found = bottom_up::partition(&counts, &hierarchies, &[1.0, 1.0], least, &Task::default()).expect("six points");
     let classes = classes_of(&counts, &found);
     let set = |classes: &[usize]| classes.iter().map(|&i| point(i)).collect::<BTreeSet<_>>();
     let sets: Vec<BTreeSet<Vec<String>>> = classes.iter().map(|class| class.iter().cloned().collect()).collect();
@@ -120,7 +121,7 @@ fn cells_look_as_asked() {
     let age = Rule::intervals(vec![10.0, 40.0], 0.0).expect("widths").resolve(&counts.domains()[0]).expect("numbers");
     let hierarchies = [age, rule.resolve(&counts.domains()[1]).expect("a tree")];
     let least = Least::of(3, None);
-    let partition = bottom_up::partition(&counts, &hierarchies, &[1.0, 1.0], least, &Watch::default()).expect("six");
+    let partition = bottom_up::partition(&counts, &hierarchies, &[1.0, 1.0], least, &Task::default()).expect("six");
     for (style, expected) in [
         (CellStyle::Ranges, [["[24-30]", "ab"], ["[60-61]", "cd"]]),
         (CellStyle::Labels, [["0-39", "ab"], ["60-69", "cd"]]),
@@ -143,7 +144,7 @@ fn cells_look_as_asked() {
 fn groups_with_the_same_texts_are_seen_as_one() {
     let (counts, hierarchies) = numbers(&["x", "y"], &[&[1, 1], &[9, 1], &[4, 1], &[6, 1], &[20, 1], &[20, 1]]);
     let least = Least::of(2, None);
-    let found = mondrian::partition(&counts, &hierarchies, &[1.0, 1.0], least, Cut::Strict, &Watch::default());
+    let found = mondrian::partition(&counts, &hierarchies, &[1.0, 1.0], least, Cut::Strict, &Task::default());
     let recoding = found.expect("possible").recode(&counts, &hierarchies, CellStyle::Midpoints);
     let found = judged(&counts, &hierarchies, &[1.0, 1.0], &recoding);
     let texts: BTreeSet<Vec<&str>> = published(&recoding).into_iter().map(|(texts, _)| texts).collect();
@@ -155,7 +156,7 @@ fn what_cannot_be_is_refused() {
     let (counts, hierarchies) = numbers(&["x"], &[&[1], &[2], &[3]]);
     let check = |k: u64, l: Option<u64>, weights: &[f64], kind: ErrorKind, words: &str| {
         for method in Method::KEEPING_L {
-            let found = partition(method, &counts, &hierarchies, weights, Least::of(k, l), &Watch::default());
+            let found = partition(method, &counts, &hierarchies, weights, Least::of(k, l), &Task::default());
             let error = found.expect_err(words);
             assert_eq!(error.kind(), kind, "{error}");
             assert!(error.to_string().contains(words), "{error}");
@@ -172,7 +173,7 @@ fn what_cannot_be_is_refused() {
     for (l, words) in [(3, "has only 2 values"), (0, "l must be at least 1")] {
         for method in Method::KEEPING_L {
             let least = Least::of(1, Some(l));
-            let error = partition(method, &counts, &hierarchies, &[1.0], least, &Watch::default()).expect_err(words);
+            let error = partition(method, &counts, &hierarchies, &[1.0], least, &Task::default()).expect_err(words);
             assert!(error.to_string().contains(words), "{error}");
         }
     }
@@ -181,9 +182,9 @@ fn what_cannot_be_is_refused() {
 #[test]
 fn a_computation_can_be_stopped() {
     let (counts, hierarchies) = numbers(&["x"], &[&[1], &[2], &[3], &[4]]);
-    let watch = Watch { is_cancelled: &|| true, ..Watch::default() };
+    let task = Task { is_cancelled: &|| true, ..Task::default() };
     for method in Method::KEEPING_L {
-        let found = partition(method, &counts, &hierarchies, &[1.0], Least::of(2, None), &watch);
+        let found = partition(method, &counts, &hierarchies, &[1.0], Least::of(2, None), &task);
         assert_eq!(found.expect_err("stopped").kind(), ErrorKind::Cancelled, "{method:?}");
     }
 }
@@ -203,8 +204,8 @@ fn check_promises(table: &Table, least: Least) {
         let tell = |n: u64| {
             n_told.fetch_add(n, Ordering::Relaxed);
         };
-        let watch = Watch { progress: &tell, ..Watch::default() };
-        let found = partition(method, &made.counts, &made.hierarchies, &made.weights, least, &watch).expect("possible");
+        let task = Task { progress: &tell, ..Task::default() };
+        let found = partition(method, &made.counts, &made.hierarchies, &made.weights, least, &task).expect("possible");
         assert_eq!(n_told.into_inner(), n_records, "{method:?} told of every record once");
         // All records of every cell are somewhere.
         let mut n_left: BTreeMap<(u32, Option<Code>), u64> = BTreeMap::new();
@@ -373,14 +374,15 @@ fn threads_change_nothing() {
     for method in Method::KEEPING_L {
         let found = [1, 2, 5].map(|n_threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads");
-            pool.install(|| partition(method, &counts, &hierarchies, &[1.0; 3], least, &Watch::default()))
+            pool.install(|| partition(method, &counts, &hierarchies, &[1.0; 3], least, &Task::default()))
                 .expect("possible")
         });
         assert!(found[0] == found[1] && found[1] == found[2], "{method:?}");
     }
     let with = |seed| {
-        let task = Task { counts: &counts, hierarchies: &hierarchies, weights: &[1.0; 3], least, seed, n_exchanges: 0 };
-        Method::TopDown.partition(&task, &Watch::default())
+        let assignment =
+            Assignment { counts: &counts, hierarchies: &hierarchies, weights: &[1.0; 3], least, seed, n_exchanges: 0 };
+        Method::TopDown.partition(&assignment, &Task::default())
     };
     assert_ne!(with(1), with(2), "another seed is another partition");
     assert_eq!(with(1), with(1));
@@ -395,7 +397,7 @@ fn weights_move_the_loss_to_where_it_matters_less() {
     for method in Method::KEEPING_L {
         let ncp = |weights: &[f64]| {
             let least = Least::of(10, None);
-            let found = partition(method, &counts, &hierarchies, weights, least, &Watch::default()).expect("possible");
+            let found = partition(method, &counts, &hierarchies, weights, least, &Task::default()).expect("possible");
             let recoding = found.recode(&counts, &hierarchies, CellStyle::Ranges);
             let draw = Draw { n_queries: 1_000, n_attributes: 1, selectivity: 0.1, seed: 3 };
             let queries = draw_queries(&counts, &hierarchies, &draw).expect("queries");
@@ -729,7 +731,7 @@ fn estimates_by_hand() {
         jobs.resolve(&counts.domains()[1]).expect("a tree"),
     ];
     let least = Least::of(4, None);
-    let partition = bottom_up::partition(&counts, &hierarchies, &[1.0, 1.0], least, &Watch::default()).expect("four");
+    let partition = bottom_up::partition(&counts, &hierarchies, &[1.0, 1.0], least, &Task::default()).expect("four");
     let recoding = partition.recode(&counts, &hierarchies, CellStyle::Ranges);
     assert_eq!(published(&recoding), [(vec!["[20-29]", "*"], 4)]);
     let text =
@@ -792,7 +794,7 @@ fn changed_records_are_found_out() {
     let counts = counter.finish();
     let hierarchies = [Rule::Flat.resolve(&counts.domains()[0]).expect("any values")];
     let least = Least::of(3, Some(2));
-    let found = bottom_up::partition(&counts, &hierarchies, &[1.0], least, &Watch::default()).expect("possible");
+    let found = bottom_up::partition(&counts, &hierarchies, &[1.0], least, &Task::default()).expect("possible");
     let recoding = found.recode(&counts, &hierarchies, CellStyle::Ranges);
     let columns = || vec![Column::Recoded(0, "x".into()), Column::Low(0, "x low".into()), Column::Kept("s".into())];
     let publish = |records: &[[&str; 2]]| -> Result<Vec<Vec<Cell>>> {
@@ -827,8 +829,10 @@ fn two_sensitive_attributes() {
         Yardstick::new(&counts, &[], [Measure::Distinct(1), Measure::Closeness(1)]).expect("both are there");
     for method in Method::KEEPING_L {
         let least = Least { k: 7, l: Some(5), sensitive: 1 };
-        let task = Task { counts: &counts, hierarchies: &hierarchies, weights: &[1.0], least, seed: 1, n_exchanges: 0 };
-        let recoding = method.recode(&task, CellStyle::Ranges, &Watch::default()).expect("there are enough values");
+        let assignment =
+            Assignment { counts: &counts, hierarchies: &hierarchies, weights: &[1.0], least, seed: 1, n_exchanges: 0 };
+        let recoding =
+            method.recode(&assignment, CellStyle::Ranges, &Task::default()).expect("there are enough values");
         let columns = vec![Column::Recoded(0, "x".into()), Column::Kept("s".into()), Column::Kept("t".into())];
         let mut publisher = Publisher::new(&counts, &recoding, &Missing::default(), columns);
         let rows = recode_all(&mut publisher, &[batch(&["x", "s", "t"], &records)]).expect("unchanged");
@@ -864,7 +868,7 @@ fn two_sensitive_attributes() {
 fn shares_are_handed_out_by_what_is_kept() {
     let (counts, hierarchies) = numbers(&["x"], &[&[1], &[2], &[2], &[2], &[2], &[3]]);
     let least = Least::of(3, None);
-    let found = mondrian::partition(&counts, &hierarchies, &[1.0], least, Cut::Relaxed, &Watch::default());
+    let found = mondrian::partition(&counts, &hierarchies, &[1.0], least, Cut::Relaxed, &Task::default());
     let recoding = found.expect("possible").recode(&counts, &hierarchies, CellStyle::Ranges);
     assert_eq!(published(&recoding), [(vec!["[1-2]"], 3), (vec!["[2-3]"], 3)]);
     assert!(matches!(recoding.cell(0, 0).span, Span::Range(..)));

@@ -5,13 +5,13 @@ mod common;
 
 use common::random::{Dice, any_mixed_tables, chance, larger_tables, requests};
 use common::*;
-use incrowd::lattice::Effort;
 use incrowd::partial::{Estimator, Selection, annotate_partially, powers, prove, select};
+use incrowd::task::Task;
 use incrowd::{Answer, Lattice, Offer, Request, Scheme, negotiate};
 use proptest::prelude::*;
 
 fn partial(made: &Made, selection: Selection) -> Lattice {
-    annotate_partially(&made.counts, &made.hierarchies, &made.plan(), selection, &Effort::default()).expect("it fits")
+    annotate_partially(&made.counts, &made.hierarchies, &made.plan(), selection, &Task::default()).expect("it fits")
 }
 
 fn selection(dice: &mut Dice) -> Selection {

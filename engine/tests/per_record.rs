@@ -8,12 +8,12 @@ use common::random::{chance, small_tables};
 use common::{Made, all_level_vectors, counts_of};
 use incrowd::hierarchy::LabelTable;
 use incrowd::recode::Span;
-use incrowd::recode::partition::Watch;
 use incrowd::recode::per_record::dictionary::Match;
 use incrowd::recode::per_record::search::{Landscape, best_first, optimum, optimum_by, walk};
 use incrowd::recode::per_record::{
     Goal, Problem, Record, Risk, SENSITIVITY_ONE, Search, Sensitivities, UTILITY_ONE, Utility, Wish, grouped, recode,
 };
+use incrowd::task::Task;
 use incrowd::{ErrorKind, GroupCounts, Hierarchy, Level, Missing, Rule, Scheme};
 use proptest::prelude::*;
 
@@ -213,9 +213,9 @@ proptest! {
         for risk in Risk::ALL {
             let mut problem = problem(&made, Utility::Depth, risk, seed);
             let half = Wish::Share(share / 2.0);
-            let before = problem.solve_all(&made.counts, half, &Watch::default()).expect("nobody stops it");
+            let before = problem.solve_all(&made.counts, half, &Task::default()).expect("nobody stops it");
             let wish = Wish::Share(share);
-            let again = problem.solve_after(&made.counts, wish, &before, &Watch::default()).expect("solved");
+            let again = problem.solve_after(&made.counts, wish, &before, &Task::default()).expect("solved");
             for (group, levels) in again.iter().enumerate() {
                 let goal = wish.of(problem.utility_as_it_is(made.counts.codes(group)));
                 let mut record = problem.record(made.counts.codes(group));
@@ -230,7 +230,7 @@ proptest! {
         let made = table.make();
         prop_assume!(k <= made.counts.n_records());
         let problem = problem(&made, Utility::LogLeaves, Risk::Sensitivity, 1);
-        let solved = problem.solve_all(&made.counts, Wish::Share(share), &Watch::default()).expect("nobody stops it");
+        let solved = problem.solve_all(&made.counts, Wish::Share(share), &Task::default()).expect("nobody stops it");
         let before: Vec<Vec<u8>> = solved.into_iter().map(|levels| levels.expect("within reach")).collect();
         let after = grouped(&problem, &made.counts, before.clone(), k).expect("enough records");
         let recoding = recode(&made.counts, &made.hierarchies, &after);
@@ -245,7 +245,7 @@ proptest! {
     fn a_recoding_says_what_the_search_found(table in small_tables(), share in 0.0..1.0f64) {
         let made = table.make();
         let mut problem = problem(&made, Utility::ShareKept, Risk::Sensitivity, 3);
-        let solved = problem.solve_all(&made.counts, Wish::Share(share), &Watch::default()).expect("nobody stops it");
+        let solved = problem.solve_all(&made.counts, Wish::Share(share), &Task::default()).expect("nobody stops it");
         let levels: Vec<Vec<u8>> = solved.into_iter().map(|levels| levels.expect("within reach")).collect();
         let recoding = recode(&made.counts, &made.hierarchies, &levels);
         let points = problem.points(&recoding);
@@ -422,7 +422,7 @@ fn a_level_that_repeats_a_label_is_no_step() {
         let more = Goal::LeastRisk { utility_at_least: found[0] + 1 };
         assert_eq!(optimum(&mut record, more).levels, None, "{value}");
     }
-    let all = problem.solve_all(&counts, Wish::Share(1.0), &Watch::default()).expect("nobody stops it");
+    let all = problem.solve_all(&counts, Wish::Share(1.0), &Task::default()).expect("nobody stops it");
     let levels: Vec<Vec<u8>> = all.into_iter().map(|levels| levels.expect("within reach")).collect();
     for point in problem.points(&recode(&counts, &hierarchies, &levels)) {
         assert!(point.utility >= UTILITY_ONE && point.n_records == 1);
@@ -444,7 +444,7 @@ fn a_risk_of_exactly_one_nth_is_at_most_that() {
             let at_most: f64 = at_most.parse().expect("a number");
             let level = |risk_at_most: f64| {
                 let goal = Goal::MostUtility { risk_at_most };
-                let solved = problem.solve_all(&counts, goal, &Watch::default()).expect("nobody stops it");
+                let solved = problem.solve_all(&counts, goal, &Task::default()).expect("nobody stops it");
                 assert!(solved.windows(2).all(|pair| pair[0] == pair[1]), "all records are alike");
                 solved[0].as_ref().map(|levels| levels[0])
             };

@@ -4,7 +4,7 @@ mod common;
 
 use common::random::{Dice, any_mixed_tables, chance, larger_tables, small_tables};
 use common::*;
-use incrowd::lattice::Effort;
+use incrowd::task::Task;
 use incrowd::update::updated;
 use incrowd::{GroupCounts, Lattice, annotate};
 use proptest::prelude::*;
@@ -70,8 +70,8 @@ fn check_following(table: &Table, dice: &mut Dice) -> bool {
     }
     let yardstick = changed.yardstick(&counts);
     let plan = incrowd::Plan { yardstick: &yardstick, ..made.plan() };
-    let fresh = annotate(&counts, &made.hierarchies, &plan, &Effort::default()).expect("it is small");
-    let followed = updated(&made.lattice, &made.counts, &counts, &plan, &Effort::default()).expect("it is small");
+    let fresh = annotate(&counts, &made.hierarchies, &plan, &Task::default()).expect("it is small");
+    let followed = updated(&made.lattice, &made.counts, &counts, &plan, &Task::default()).expect("it is small");
     if let Some(followed) = &followed {
         assert_eq!(said(followed), said(&fresh));
     }

@@ -2,9 +2,9 @@
 
 use incrowd::error::unknown;
 use incrowd::hierarchy::absent_values;
-use incrowd::lattice::Effort;
 use incrowd::partial::{Selection, annotate_partially};
 use incrowd::table::Kind;
+use incrowd::task::Task;
 use incrowd::wire::{counted_words, grouped};
 use incrowd::{
     Counter, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result, Role,
@@ -113,9 +113,9 @@ impl Material {
         &self,
         measures: impl IntoIterator<Item = Measure>,
         with_entropy: bool,
-        effort: &Effort,
+        task: &Task,
     ) -> Result<Lattice> {
-        self.annotate_some(measures, with_entropy, None, effort)
+        self.annotate_some(measures, with_entropy, None, task)
     }
 
     /// The same; where there is a selection, only the most promising schemes.
@@ -124,13 +124,13 @@ impl Material {
         measures: impl IntoIterator<Item = Measure>,
         with_entropy: bool,
         selection: Option<Selection>,
-        effort: &Effort,
+        task: &Task,
     ) -> Result<Lattice> {
         let (weights, yardstick) = (self.weights(), self.yardstick(measures)?);
         let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy };
         match selection {
-            Some(selection) => annotate_partially(&self.counts, &self.hierarchies, &plan, selection, effort),
-            None => incrowd::annotate(&self.counts, &self.hierarchies, &plan, effort),
+            Some(selection) => annotate_partially(&self.counts, &self.hierarchies, &plan, selection, task),
+            None => incrowd::annotate(&self.counts, &self.hierarchies, &plan, task),
         }
     }
 }

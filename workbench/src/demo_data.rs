@@ -567,7 +567,7 @@ mod tests {
 
     use incrowd::criterion::Criteria;
     use incrowd::hierarchy::absent_values;
-    use incrowd::lattice::Effort;
+    use incrowd::task::Task;
     use incrowd::{Answer, Domain, Lattice, Level, Measure, Offer, Request, Scheme, negotiate};
     use tempfile::TempDir;
 
@@ -671,7 +671,7 @@ mod tests {
     #[test]
     fn requests_show_what_they_say() {
         let counted = counted(&demo(N_RECORDS, SEED));
-        let lattice = counted.annotate([], false, &Effort::default()).expect("the lattice is small");
+        let lattice = counted.annotate([], false, &Task::default()).expect("the lattice is small");
         let answers =
             REQUESTS.map(|(_, flags)| negotiate(&lattice, &request(&lattice, flags)).expect("it has a meaning"));
         let [Answer::Exact(met), Answer::Offers(offers), Answer::Exact(diverse)] = &answers else {

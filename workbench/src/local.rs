@@ -3,8 +3,9 @@
 use incrowd::judge::{Judgement, judge};
 use incrowd::recode::Recoding;
 use incrowd::recode::deal;
-use incrowd::recode::method::{Method, Task};
-use incrowd::recode::partition::{CellStyle, Least, Watch};
+use incrowd::recode::method::{Assignment, Method};
+use incrowd::recode::partition::{CellStyle, Least};
+use incrowd::task::Task;
 use incrowd::wire;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Result, Rule};
 use indicatif::ProgressBar;
@@ -144,9 +145,10 @@ impl Local {
         bar: &ProgressBar,
     ) -> Result<(Recoding, Option<Dealing>)> {
         let (counts, hierarchies, least) = (&counted.counts, &counted.hierarchies[..], guaranteed(criteria)?);
-        let task = Task { counts, hierarchies, weights, least, seed: self.seed, n_exchanges: self.n_exchanges };
-        let watch = Watch { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
-        let partition = self.method.partition(&task, &watch)?;
+        let assignment =
+            Assignment { counts, hierarchies, weights, least, seed: self.seed, n_exchanges: self.n_exchanges };
+        let task = Task { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished(), ..Task::default() };
+        let partition = self.method.partition(&assignment, &task)?;
         let dealt = self.method.is_dealing().then(|| {
             let (most_differ, together) = deal::differences(counts, &partition);
             Dealing { n_classes: partition.n_classes() as u64, most_differ, together }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use incrowd::judge::{Judgement, judge};
 use incrowd::negotiate::check_promise;
 use incrowd::recode::Recoding;
-use incrowd::recode::partition::Watch;
 use incrowd::recode::per_record::dictionary::{Match, n_bytes_at_most};
 use incrowd::recode::per_record::{
     Goal, Problem, Risk, SENSITIVITY_MAX, Sensitivities, UTILITY_ONE, Utility, Wish, grouped, recode,
 };
+use incrowd::task::Task;
 use incrowd::wire::{
     Distribution, FileHash, PerRecord, PerRecordOutcome, counted_words, grouped as counted_number,
     per_record_statement, rounded,
@@ -306,8 +306,8 @@ pub fn recoded(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Re
     let (utility_model, risk_model) = args.models()?;
     let problem = args.problem(counted, utility_model, risk_model)?;
     let wish = args.wish(&problem)?;
-    let watch = Watch { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
-    let solved = problem.solve_all(&counted.counts, wish, &watch)?;
+    let task = Task { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished(), ..Task::default() };
+    let solved = problem.solve_all(&counted.counts, wish, &task)?;
     let levels: Vec<Vec<u8>> = solved.into_iter().map(|levels| levels.expect("within reach")).collect();
     Ok(recode(&counted.counts, &counted.hierarchies, &levels))
 }
@@ -323,8 +323,8 @@ pub fn make(args: &PerRecordArgs, counted: &Counted, bar: &ProgressBar) -> Resul
     if let Some(out_of_reach) = out_of_reach(&problem, counts, wish) {
         return Ok(out_of_reach);
     }
-    let watch = Watch { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
-    let solved = problem.solve_all(counts, wish, &watch)?;
+    let task = Task { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished(), ..Task::default() };
+    let solved = problem.solve_all(counts, wish, &task)?;
     let unsolved = solved.iter().enumerate().filter(|(_, levels)| levels.is_none());
     let n_records: u64 = unsolved.map(|(group, _)| counts.size(group)).sum();
     if n_records > 0 {

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use incrowd::{Error, ErrorKind, Result};
+use incrowd::Result;
+use incrowd::task::cancelled;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
@@ -152,7 +153,7 @@ impl Watch {
 /// Whether the work behind a bar is still wanted: a bar that was finished before its work was stopped from elsewhere.
 pub fn go_on(bar: &ProgressBar) -> Result<()> {
     match bar.is_finished() {
-        true => Err(Error::new(ErrorKind::Io, "was stopped before it was done")),
+        true => Err(cancelled()),
         false => Ok(()),
     }
 }
@@ -203,4 +204,21 @@ pub fn columns(header: &[&str], rows: &[Vec<String>], left: &[usize]) -> String 
     let mut lines = vec![line(header.to_vec()), widths.iter().map(|&w| "─".repeat(w)).collect::<Vec<_>>().join("  ")];
     lines.extend(rows.iter().map(|row| line(row.iter().map(String::as_str).collect())));
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_was_stopped_ends_with_one_kind_of_error() {
+        let talk = Talk { is_json: false, is_quiet: true };
+        let watch = Arc::new(Watch::default());
+        let bar = watch.over(|| talk.bytes("reading", 10));
+        go_on(&bar).expect("it goes on");
+        watch.stop();
+        assert_eq!(go_on(&bar).expect_err("it was stopped").kind(), incrowd::ErrorKind::Cancelled);
+        let later = watch.over(|| talk.things("annotating", 10, "schemes"));
+        assert_eq!(go_on(&later).expect_err("so is what comes later").kind(), incrowd::ErrorKind::Cancelled);
+    }
 }

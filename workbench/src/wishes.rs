@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use incrowd::criterion::ONE;
 use incrowd::error::unknown;
-use incrowd::lattice::Effort;
 use incrowd::partial::{Selection, n_selected};
 use incrowd::scheme::n_schemes;
+use incrowd::task::Task;
 use incrowd::update::{is_worthwhile, updated};
 use incrowd::wire;
 use incrowd::{
@@ -148,12 +148,9 @@ impl ProjectArgs {
             None => n_schemes(&counted.hierarchies).unwrap_or(u64::MAX),
         };
         let bar = talk.things("annotating", n_schemes, "schemes");
-        let effort = Effort {
-            n_bytes_max: self.n_bytes_max()?,
-            progress: &|n| bar.inc(n as u64),
-            is_cancelled: &|| bar.is_finished(),
-        };
-        let lattice = self.on_threads(|| counted.annotate_some(measures, with_entropy, selection, &effort))?;
+        let task =
+            Task { n_bytes_max: self.n_bytes_max()?, progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
+        let lattice = self.on_threads(|| counted.annotate_some(measures, with_entropy, selection, &task))?;
         bar.finish_and_clear();
         lattice
     }
@@ -173,12 +170,9 @@ impl ProjectArgs {
         let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: lattice.entropies().is_some() };
         // Once as it was, once as it is.
         let bar = talk.things("annotating what changed", 2 * lattice.schemes().len() as u64, "schemes");
-        let effort = Effort {
-            n_bytes_max: self.n_bytes_max()?,
-            progress: &|n| bar.inc(n as u64),
-            is_cancelled: &|| bar.is_finished(),
-        };
-        let updated = self.on_threads(|| updated(lattice, before, &after.counts, &plan, &effort))?;
+        let task =
+            Task { n_bytes_max: self.n_bytes_max()?, progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
+        let updated = self.on_threads(|| updated(lattice, before, &after.counts, &plan, &task))?;
         bar.finish_and_clear();
         updated
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use incrowd::lattice::Effort;
 use incrowd::partial::{Estimator, Selection};
+use incrowd::task::Task;
 use incrowd::{Answer, Criteria, Level, Measure, Offer, Request, Scheme};
 use incrowd_workbench::commands::study_lattice::{self, Study, differences};
 use incrowd_workbench::count::{Choice, Counted, count};
@@ -40,10 +40,10 @@ fn counted(project: Project) -> BTreeMap<usize, Counted> {
 }
 
 fn study(counted: &Counted, share: f64) -> Study<'_> {
-    let whole = counted.annotate([], false, &Effort::default()).expect("it is small");
+    let whole = counted.annotate([], false, &Task::default()).expect("it is small");
     let selection = Selection { share, estimator: Estimator::Lambda };
     let measures = whole.measures().to_vec();
-    let partial = counted.annotate_some(measures, false, Some(selection), &Effort::default()).expect("it is small");
+    let partial = counted.annotate_some(measures, false, Some(selection), &Task::default()).expect("it is small");
     Study::new(counted, whole, partial)
 }
 

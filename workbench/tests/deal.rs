@@ -4,7 +4,8 @@ mod support;
 
 use incrowd::judge::judge;
 use incrowd::recode::deal::{self, Arrange, N_TRIES};
-use incrowd::recode::partition::{CellStyle, Watch};
+use incrowd::recode::partition::CellStyle;
+use incrowd::task::Task;
 use incrowd::{Measure, Yardstick};
 use serde_json::Value;
 use support::{Folder, Ran, adult};
@@ -199,7 +200,7 @@ fn near_records_lose_at_least_40_percent_less_than_any_on_adult() {
     let weights = adult.weights();
     let yardstick: Yardstick = adult.yardstick([Measure::Closeness(0)]).expect("a distance");
     let [plain, near] = [Arrange::Plain, Arrange::Near { n_tries: N_TRIES }].map(|arrange| {
-        let dealt = deal::partition(&adult.counts, &adult.hierarchies, &weights, 10, arrange, 1, &Watch::default());
+        let dealt = deal::partition(&adult.counts, &adult.hierarchies, &weights, 10, arrange, 1, &Task::default());
         let recoding = dealt.expect("enough records").recode(&adult.counts, &adult.hierarchies, CellStyle::Ranges);
         judge(&adult.counts, &adult.hierarchies, &weights, &yardstick, &recoding).expect("good weights")
     });

@@ -78,8 +78,9 @@ fn groups_from_below_have_between_k_and_2k_minus_1_records() {
     for k in [2, 5, 10, 25, 50, 100] {
         let least = incrowd::recode::partition::Least::of(k, None);
         let (counts, hierarchies, weights) = (&adult.counts, &adult.hierarchies[..], &adult.weights()[..]);
-        let task = incrowd::recode::method::Task { counts, hierarchies, weights, least, seed: 0, n_exchanges: 0 };
-        let found = Method::BottomUp.partition(&task, &Default::default()).expect("there are enough records");
+        let assignment =
+            incrowd::recode::method::Assignment { counts, hierarchies, weights, least, seed: 0, n_exchanges: 0 };
+        let found = Method::BottomUp.partition(&assignment, &Default::default()).expect("there are enough records");
         assert!(found.sizes().all(|size| (k..2 * k).contains(&size)), "k = {k}");
     }
     // Diversity is kept too, by every method.

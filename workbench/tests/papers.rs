@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use incrowd::lattice::Effort;
 use incrowd::negotiate::{Offers, negotiate_as_published, offer_of};
+use incrowd::task::Task;
 use incrowd::{Answer, Criteria, Lattice, Level, Offer, Request, Scheme, negotiate};
 use incrowd_workbench::count::{Choice, count};
 use incrowd_workbench::project::Project;
@@ -49,7 +49,7 @@ fn quasi_identifiers(n: usize) -> Vec<String> {
 fn lattice(project: &Project, quasi_identifiers: Option<Vec<String>>) -> Lattice {
     let choice = Choice { quasi_identifiers, ..Choice::default() };
     let counted = count(project, &choice, &QUIET).expect("the records can be counted");
-    counted.annotate([], false, &Effort::default()).expect("it is small")
+    counted.annotate([], false, &Task::default()).expect("it is small")
 }
 
 fn criteria(name: &str, value: u64) -> Criteria {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray};
 use incrowd::hierarchy::LabelTable;
-use incrowd::lattice::Effort;
+use incrowd::task::Task;
 use incrowd::verify::SuppressedAs;
 use incrowd::wire::{Certificate, check_claims};
 use incrowd::{Criteria, Domain, Level, Request, Result, Rule, Scheme, Verifier, negotiate};
@@ -177,8 +177,8 @@ fn folder() -> Folder {
 fn answer(folder: &Path) -> Result<()> {
     let project = Project::open(folder)?;
     let counted = count(&project, &Choice { n_threads: 1, ..Choice::default() }, &QUIET)?;
-    let effort = Effort { n_bytes_max: 50_000_000, ..Effort::default() };
-    let lattice = counted.annotate([], false, &effort)?;
+    let task = Task { n_bytes_max: 50_000_000, ..Task::default() };
+    let lattice = counted.annotate([], false, &task)?;
     let top = lattice.schemes().tops().iter().map(|&top| Level(top)).collect();
     let criteria = Criteria::of(Some(2), None);
     negotiate(

@@ -2,11 +2,11 @@
 
 mod support;
 
-use incrowd::recode::partition::Watch;
 use incrowd::recode::per_record::dictionary::Match;
 use incrowd::recode::per_record::search::{Landscape, optimum_by};
 use incrowd::recode::per_record::{Goal, Point, Problem, Risk, Search, Sensitivities, Utility, Wish, recode};
 use incrowd::scheme::Schemes;
+use incrowd::task::Task;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use support::{Folder, Ran};
@@ -319,7 +319,7 @@ fn figure_9_on_adult() {
         let (problem, mut solved) = (problem(risk), Vec::new());
         for theirs in &averages {
             let goal = Goal::LeastRisk { utility_at_least: theirs.utility.floor() as i64 };
-            solved = problem.solve_after(counts, goal, &solved, &Watch::default()).expect("nobody stops it");
+            solved = problem.solve_after(counts, goal, &solved, &Task::default()).expect("nobody stops it");
             let levels: Vec<Vec<u8>> = solved.iter().map(|levels| levels.clone().expect("within reach")).collect();
             let ours = Table::of(&problem.points(&recode(counts, hierarchies, &levels)));
             assert!(ours.utility >= theirs.utility.floor());

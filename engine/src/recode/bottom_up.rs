@@ -25,8 +25,9 @@ use crate::error::Result;
 use crate::hierarchy::Hierarchy;
 use crate::recode::divide::Divider;
 use crate::recode::nearest::{Classes, NOTHING, Near, nearest_of_each, nearest_of_each_again};
-use crate::recode::partition::{Least, Part, Partition, Watch};
+use crate::recode::partition::{Least, Part, Partition};
 use crate::recode::space::Space;
+use crate::task::Task;
 
 /// Puts all records into classes, from below.
 ///
@@ -39,7 +40,7 @@ pub fn partition(
     hierarchies: &[Hierarchy],
     weights: &[f64],
     least: Least,
-    watch: &Watch,
+    task: &Task,
 ) -> Result<Partition> {
     least.check(counts, hierarchies)?;
     let space = Space::new(counts, hierarchies, weights)?;
@@ -49,15 +50,15 @@ pub fn partition(
         let n_records: u64 = parts.iter().map(|part| part.n_records).sum();
         let is_enough = divider.is_enough(n_records, parts);
         if is_enough {
-            (watch.progress)(n_records);
+            (task.progress)(n_records);
         }
         match is_enough && n_records >= 2 * least.k {
             true => classes.extend(divider.deal(parts.to_vec())),
             false => classes.push(parts.to_vec()),
         }
     }
-    let mut classes = settle(&mut divider, classes, watch)?;
-    share_anew(&mut classes, &mut divider, watch)?;
+    let mut classes = settle(&mut divider, classes, task)?;
+    share_anew(&mut classes, &mut divider, task)?;
     Ok(Partition::new(classes.into_parts(), least))
 }
 
@@ -68,7 +69,7 @@ const N_AHEAD: usize = 128;
 const N_NEAR: usize = 3;
 
 /// Unites classes that are not enough with their nearest until all are; tells of the records for which this is new.
-pub(crate) fn settle<'a>(divider: &mut Divider<'a>, parts: Vec<Vec<Part>>, watch: &Watch) -> Result<Classes<'a>> {
+pub(crate) fn settle<'a>(divider: &mut Divider<'a>, parts: Vec<Vec<Part>>, task: &Task) -> Result<Classes<'a>> {
     let mut classes = Classes::new(divider.space);
     let mut waiting = Vec::new();
     for parts in parts {
@@ -78,13 +79,13 @@ pub(crate) fn settle<'a>(divider: &mut Divider<'a>, parts: Vec<Vec<Part>>, watch
         }
     }
     while !waiting.is_empty() {
-        watch.check()?;
+        task.check()?;
         classes.lay_out();
         let near = nearest_of_each::<N_NEAR>(&classes, &waiting);
         let mut in_order: Vec<(u32, &[Near; N_NEAR])> = waiting.drain(..).zip(&near).collect();
         in_order.sort_unstable_by_key(|&(id, near)| (near[0].0, id));
         for ahead in in_order.chunks(N_AHEAD) {
-            watch.check()?;
+            task.check()?;
             classes.lay_out_loose();
             let ahead: Vec<_> = ahead.iter().copied().filter(|&(id, _)| classes.is_there(id)).collect();
             // All threads look ahead. What has gone or come when it is a class's turn is seen to below, so that they
@@ -97,7 +98,7 @@ pub(crate) fn settle<'a>(divider: &mut Divider<'a>, parts: Vec<Vec<Part>>, watch
                 let in_trees = known.unwrap_or_else(|| classes.nearest::<1>(id)[0]);
                 let (_, nearest) = classes.nearest_loose(id).min(in_trees);
                 assert!(nearest != NOTHING.1, "all records together are enough");
-                unite(&mut classes, [id, nearest], divider, &mut waiting, watch);
+                unite(&mut classes, [id, nearest], divider, &mut waiting, task);
             }
         }
         waiting.retain(|&id| classes.is_there(id));
@@ -106,7 +107,7 @@ pub(crate) fn settle<'a>(divider: &mut Divider<'a>, parts: Vec<Vec<Part>>, watch
 }
 
 /// Makes one class of two, or several where there are enough records.
-fn unite(classes: &mut Classes, ids: [u32; 2], divider: &mut Divider, waiting: &mut Vec<u32>, watch: &Watch) {
+fn unite(classes: &mut Classes, ids: [u32; 2], divider: &mut Divider, waiting: &mut Vec<u32>, task: &Task) {
     let n_not_enough = |&id: &u32| match divider.is_enough(classes.size(id), classes.parts(id)) {
         true => 0,
         false => classes.size(id),
@@ -123,7 +124,7 @@ fn unite(classes: &mut Classes, ids: [u32; 2], divider: &mut Divider, waiting: &
             return waiting.push(id);
         }
     }
-    (watch.progress)(n_new);
+    (task.progress)(n_new);
 }
 
 /// How many times neighbours share their records anew, and with how many neighbours each class tries.
@@ -131,14 +132,14 @@ const N_TIMES: usize = 2;
 const N_NEIGHBOURS: usize = 6;
 
 /// Puts each class together with one of its nearest and divides the two again, where that loses less.
-fn share_anew(classes: &mut Classes, divider: &mut Divider, watch: &Watch) -> Result<()> {
+fn share_anew(classes: &mut Classes, divider: &mut Divider, task: &Task) -> Result<()> {
     let mut to_try = classes.ids();
     for _ in 0..N_TIMES {
         classes.lay_out();
         let mut changed = Vec::new();
         let neighbours = nearest_of_each::<N_NEIGHBOURS>(classes, &to_try);
         for (&id, near) in to_try.iter().zip(&neighbours) {
-            watch.check()?;
+            task.check()?;
             for &(_, other) in near.iter().filter(|near| **near != NOTHING) {
                 if !classes.is_there(id) || !classes.is_there(other) {
                     continue;

@@ -19,9 +19,10 @@ use crate::counts::GroupCounts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::random::Random;
-use crate::recode::partition::{Least, Part, Partition, Watch};
+use crate::recode::partition::{Least, Part, Partition};
 use crate::recode::space::{Side, Space, widen};
 use crate::table::Code;
+use crate::task::Task;
 
 /// Which records of a sensitive value go to which class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub fn partition(
     k: u64,
     arrange: Arrange,
     seed: u64,
-    watch: &Watch,
+    task: &Task,
 ) -> Result<Partition> {
     Least::of(k, None).check(counts, hierarchies)?;
     if counts.sensitive().is_empty() {
@@ -65,12 +66,12 @@ pub fn partition(
     let mut random = Random::new(seed);
     let classes = match arrange {
         Arrange::Plain => {
-            (watch.progress)(counts.n_records());
+            (task.progress)(counts.n_records());
             hands.fill_by_chance(stack, &mut random)
         }
         Arrange::Near { n_tries } => {
-            let mut classes = Table { space: &space, hands: &hands, watch }.fill_by_halving(stack)?;
-            exchange(&space, &mut classes, n_tries, &mut random, watch)?;
+            let mut classes = Table { space: &space, hands: &hands, task }.fill_by_halving(stack)?;
+            exchange(&space, &mut classes, n_tries, &mut random, task)?;
             classes
         }
     };
@@ -280,7 +281,7 @@ impl Hands {
 struct Table<'a> {
     space: &'a Space,
     hands: &'a Hands,
-    watch: &'a Watch<'a>,
+    task: &'a Task<'a>,
 }
 
 /// Sets of fewer records are halved by one thread.
@@ -298,7 +299,7 @@ impl Table<'_> {
 
     /// `cards` are, by kind, what the hands of the classes ask for.
     fn halve(&self, classes: &mut [u32], cards: &mut [Card]) -> Result<Vec<Vec<Card>>> {
-        self.watch.check()?;
+        self.task.check()?;
         if classes.len() == 1 {
             return Ok(vec![cards.to_vec()]);
         }
@@ -375,16 +376,16 @@ fn n_classes_of_half(n_classes: usize) -> usize {
 
 /// Lets pairs of classes exchange records with the same sensitive values, as long as both together lose less by it.
 /// Neighbours in the order of the classes are tried most often.
-fn exchange(space: &Space, classes: &mut [Vec<Card>], n_tries: u32, random: &mut Random, watch: &Watch) -> Result<()> {
+fn exchange(space: &Space, classes: &mut [Vec<Card>], n_tries: u32, random: &mut Random, task: &Task) -> Result<()> {
     let n = classes.len();
     // The first step is that of the halving.
     let n_records: u64 = classes.iter().map(|class| class.len() as u64).sum();
     let n_steps = u64::from(n_tries) + 1;
-    let done = |step: u64| (watch.progress)(n_records * (step + 1) / n_steps - n_records * step / n_steps);
+    let done = |step: u64| (task.progress)(n_records * (step + 1) / n_steps - n_records * step / n_steps);
     done(0);
     let mut pair = [Open::default(), Open::default()];
     for step in 1..n_steps {
-        watch.check()?;
+        task.check()?;
         done(step);
         if n < 2 {
             continue;

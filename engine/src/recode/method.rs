@@ -5,8 +5,9 @@ use crate::error::{ErrorKind, Result, unknown};
 use crate::hierarchy::Hierarchy;
 use crate::recode::deal::{self, Arrange};
 use crate::recode::mondrian::Cut;
-use crate::recode::partition::{CellStyle, Least, Partition, Watch};
+use crate::recode::partition::{CellStyle, Least, Partition};
 use crate::recode::{Recoding, bottom_up, mondrian, top_down};
+use crate::task::Task;
 
 /// A way to recode locally: records with equal quasi-identifiers may be published in different groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub enum Method {
 
 /// What a method is given.
 #[derive(Clone, Copy)]
-pub struct Task<'a> {
+pub struct Assignment<'a> {
     pub counts: &'a GroupCounts,
     /// By quasi-identifier of the counts.
     pub hierarchies: &'a [Hierarchy],
@@ -88,17 +89,25 @@ impl Method {
     ///
     /// # Guarantee
     /// Every class has at least k records, and at least l different sensitive values where l is asked for, unless they are
-    /// dealt: then they have what an even share of the sensitive values has. The classes depend on the task alone.
-    pub fn partition(self, task: &Task, watch: &Watch) -> Result<Partition> {
+    /// dealt: then they have what an even share of the sensitive values has. The classes depend on the assignment alone.
+    pub fn partition(self, assignment: &Assignment, task: &Task) -> Result<Partition> {
         let deal = |arrange| {
-            deal::partition(task.counts, task.hierarchies, task.weights, task.least.k, arrange, task.seed, watch)
+            deal::partition(
+                assignment.counts,
+                assignment.hierarchies,
+                assignment.weights,
+                assignment.least.k,
+                arrange,
+                assignment.seed,
+                task,
+            )
         };
-        let &Task { counts, hierarchies, weights, least, seed, n_exchanges } = task;
+        let &Assignment { counts, hierarchies, weights, least, seed, n_exchanges } = assignment;
         match self {
-            Method::TopDown => top_down::partition(counts, hierarchies, weights, least, seed, watch),
-            Method::BottomUp => bottom_up::partition(counts, hierarchies, weights, least, watch),
-            Method::Mondrian => mondrian::partition(counts, hierarchies, weights, least, Cut::Strict, watch),
-            Method::MondrianRelaxed => mondrian::partition(counts, hierarchies, weights, least, Cut::Relaxed, watch),
+            Method::TopDown => top_down::partition(counts, hierarchies, weights, least, seed, task),
+            Method::BottomUp => bottom_up::partition(counts, hierarchies, weights, least, task),
+            Method::Mondrian => mondrian::partition(counts, hierarchies, weights, least, Cut::Strict, task),
+            Method::MondrianRelaxed => mondrian::partition(counts, hierarchies, weights, least, Cut::Relaxed, task),
             Method::Deal => deal(Arrange::Near { n_tries: n_exchanges }),
             Method::DealPlain => deal(Arrange::Plain),
         }
@@ -108,7 +117,7 @@ impl Method {
     ///
     /// # Guarantee
     /// Nothing is suppressed, and every published group is made of whole classes.
-    pub fn recode(self, task: &Task, style: CellStyle, watch: &Watch) -> Result<Recoding> {
-        Ok(self.partition(task, watch)?.recode(task.counts, task.hierarchies, style))
+    pub fn recode(self, assignment: &Assignment, style: CellStyle, task: &Task) -> Result<Recoding> {
+        Ok(self.partition(assignment, task)?.recode(assignment.counts, assignment.hierarchies, style))
     }
 }

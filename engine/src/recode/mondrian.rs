@@ -11,8 +11,9 @@ use crate::counts::GroupCounts;
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
 use crate::recode::divide::Divider;
-use crate::recode::partition::{Least, Part, Partition, Watch};
+use crate::recode::partition::{Least, Part, Partition};
 use crate::recode::space::Space;
+use crate::task::Task;
 
 /// What happens to records that have the value at the middle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,11 +36,11 @@ pub fn partition(
     weights: &[f64],
     least: Least,
     cut: Cut,
-    watch: &Watch,
+    task: &Task,
 ) -> Result<Partition> {
     least.check(counts, hierarchies)?;
     let space = Space::new(counts, hierarchies, weights)?;
-    let mondrian = Mondrian { space: &space, counts, least, cut, watch };
+    let mondrian = Mondrian { space: &space, counts, least, cut, task };
     let classes = mondrian.classes(least.parts(counts))?;
     Ok(Partition::new(classes, least))
 }
@@ -49,7 +50,7 @@ struct Mondrian<'a> {
     counts: &'a GroupCounts,
     least: Least,
     cut: Cut,
-    watch: &'a Watch<'a>,
+    task: &'a Task<'a>,
 }
 
 /// Sets of fewer parts are cut by one thread.
@@ -57,7 +58,7 @@ const N_PARALLEL: usize = 2_048;
 
 impl Mondrian<'_> {
     fn classes(&self, mut parts: Vec<Part>) -> Result<Vec<Vec<Part>>> {
-        self.watch.check()?;
+        self.task.check()?;
         let sides = self.space.around(parts.iter().map(|part| part.base));
         let width = |a: usize| self.space.axes[a].cost(sides[a].0, sides[a].1);
         let mut axes: Vec<usize> = (0..sides.len()).filter(|&a| sides[a].0 < sides[a].1).collect();
@@ -74,7 +75,7 @@ impl Mondrian<'_> {
             classes.extend(second?);
             return Ok(classes);
         }
-        (self.watch.progress)(parts.iter().map(|part| part.n_records).sum());
+        (self.task.progress)(parts.iter().map(|part| part.n_records).sum());
         Ok(vec![parts])
     }
 }

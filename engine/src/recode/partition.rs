@@ -23,29 +23,6 @@ pub struct Least {
     pub sensitive: usize,
 }
 
-/// Whom a long computation tells how far it is, and who may stop it.
-pub struct Watch<'a> {
-    /// Called with the number of records that have just found their class; in the end all have.
-    pub progress: &'a (dyn Fn(u64) + Sync),
-    /// Asked now and then; once it says true, the computation ends with an error of kind [`ErrorKind::Cancelled`].
-    pub is_cancelled: &'a (dyn Fn() -> bool + Sync),
-}
-
-impl Default for Watch<'_> {
-    fn default() -> Self {
-        Watch { progress: &|_| {}, is_cancelled: &|| false }
-    }
-}
-
-impl Watch<'_> {
-    pub(crate) fn check(&self) -> Result<()> {
-        match (self.is_cancelled)() {
-            true => Err(Error::new(ErrorKind::Cancelled, "stopped before it was done")),
-            false => Ok(()),
-        }
-    }
-}
-
 /// Equal records of one group of the counts that belong to the same class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Part {

@@ -26,9 +26,10 @@ use crate::hierarchy::Hierarchy;
 use crate::random::Random;
 use crate::recode::bottom_up::settle;
 use crate::recode::divide::Divider;
-use crate::recode::partition::{Least, Part, Partition, Watch};
+use crate::recode::partition::{Least, Part, Partition};
 use crate::recode::space::{Side, Space, widen};
 use crate::table::Code;
+use crate::task::Task;
 
 /// Puts all records into classes, from above.
 ///
@@ -42,16 +43,16 @@ pub fn partition(
     weights: &[f64],
     least: Least,
     seed: u64,
-    watch: &Watch,
+    task: &Task,
 ) -> Result<Partition> {
     least.check(counts, hierarchies)?;
     let space = Space::new(counts, hierarchies, weights)?;
     let mut parts = least.parts(counts);
-    let halving = Halving { space: &space, counts, least, n_parts: parts.len(), watch };
+    let halving = Halving { space: &space, counts, least, n_parts: parts.len(), task };
     let mut places: Vec<u32> = parts.iter().flat_map(|part| space.places(part.base)).copied().collect();
     let found = halving.divide(&mut parts, &mut places, Random::new(seed), 0)?;
     let mut divider = Divider::new(&space, counts, least);
-    let classes = settle(&mut divider, found, watch)?;
+    let classes = settle(&mut divider, found, task)?;
     Ok(Partition::new(classes.into_parts(), least))
 }
 
@@ -60,7 +61,7 @@ struct Halving<'a> {
     counts: &'a GroupCounts,
     least: Least,
     n_parts: usize,
-    watch: &'a Watch<'a>,
+    task: &'a Task<'a>,
 }
 
 /// Sets of fewer parts are divided by one thread.
@@ -75,18 +76,18 @@ impl Halving<'_> {
     /// Divides a set; `places` are those of its parts, which move along with them: to look them up for every set anew
     /// is what would take most of the time, because they would be all over the memory.
     fn divide(&self, parts: &mut [Part], places: &mut [u32], mut random: Random, depth: u32) -> Result<Vec<Vec<Part>>> {
-        self.watch.check()?;
+        self.task.check()?;
         let n_records: u64 = parts.iter().map(|part| part.n_records).sum();
         let mut divider = Divider::new(self.space, self.counts, self.least);
         let is_enough = divider.is_enough(n_records, parts);
         if n_records <= self.least.k || !is_enough {
             if is_enough {
-                (self.watch.progress)(n_records);
+                (self.task.progress)(n_records);
             }
             return Ok(vec![parts.to_vec()]);
         }
         let Some(seeds) = self.seeds(parts, places, &mut random) else {
-            (self.watch.progress)(n_records);
+            (self.task.progress)(n_records);
             return Ok(divider.deal(parts.to_vec()));
         };
         let n_halves = (depth.saturating_sub(N_FIRST_FEW) / N_PER_HALF).min(64);

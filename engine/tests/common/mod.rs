@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use incrowd::hierarchy::LabelTable;
-use incrowd::lattice::Effort;
 use incrowd::quality::Losses;
 use incrowd::recode::global;
 use incrowd::release::{Column, Publisher, Row};
+use incrowd::task::Task;
 use incrowd::verify::{Finding, Original, Outside, SuppressedAs};
 use incrowd::{
     Answer, Counter, Criteria, Criterion, Distance, GroupCounts, Hierarchy, Lattice, Level, Measure, Missing, Offer,
@@ -183,7 +183,7 @@ impl Table {
         let weights: Vec<f64> = self.quasi_identifiers.iter().map(|attribute| attribute.weight).collect();
         let (yardstick, with_entropy) = (self.yardstick(&counts), self.wanted.with_entropy);
         let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy };
-        let lattice = incrowd::annotate(&counts, &hierarchies, &plan, &Effort::default()).expect("a small lattice");
+        let lattice = incrowd::annotate(&counts, &hierarchies, &plan, &Task::default()).expect("a small lattice");
         Made { counts, hierarchies, weights, yardstick, with_entropy, lattice }
     }
 }

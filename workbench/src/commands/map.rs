@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use incrowd::recode::global;
 use incrowd::recode::method::Method;
-use incrowd::recode::partition::Watch;
 use incrowd::recode::per_record::{Goal, Point, Problem, Risk, Wish, recode};
 use incrowd::scheme::{Schemes, n_schemes};
+use incrowd::task::Task;
 use incrowd::wire::{counted_words, grouped, rounded};
 use incrowd::{
     Answer, Criteria, Error, ErrorKind, Lattice, Level, Quality, Ranking, Request, Result, Scheme, negotiate,
@@ -203,11 +203,11 @@ fn places(args: &Args, methods: &[Method], counted: &Counted, lattice: &Lattice,
 
 /// The records generalized one by one to the least risk by a model, for several shares of the utility.
 fn one_by_one(problem: &Problem, counted: &Counted, bar: &ProgressBar) -> Result<Vec<Place>> {
-    let watch = Watch { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
+    let task = Task { progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished(), ..Task::default() };
     let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
     let mut solved = Vec::new();
     let place = |tenth: i64| {
-        solved = problem.solve_after(counts, Wish::Share(tenth as f64 / 10.0), &solved, &watch)?;
+        solved = problem.solve_after(counts, Wish::Share(tenth as f64 / 10.0), &solved, &task)?;
         let levels: Vec<Vec<u8>> = solved.iter().map(|levels| levels.clone().expect("within reach")).collect();
         let points = problem.points(&recode(counts, hierarchies, &levels));
         Ok(Place { made_for: Some(problem.risk_model), ..mean(PER_RECORD, format!("{tenth}0 %"), &points) })

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::SystemTime;
 
-use incrowd::lattice::Effort;
 use incrowd::scheme::n_schemes;
+use incrowd::task::Task;
 use incrowd::{Error, ErrorKind, Lattice, Measure, Ranking, Result, Role};
 use serde_json::{Value, json};
 
@@ -253,12 +253,9 @@ impl Tables {
         let measures: Vec<Measure> = privacy.criteria.iter().map(|criterion| criterion.measure).collect();
         let n_schemes = n_schemes(&counted.hierarchies).unwrap_or(u64::MAX);
         let bar = QUIET.things("annotating", n_schemes, "schemes");
-        let effort = Effort {
-            n_bytes_max: self.n_bytes_max,
-            progress: &|n| bar.inc(n as u64),
-            is_cancelled: &|| bar.is_finished(),
-        };
-        let lattice = counted.annotate(measures, ranking.needs_entropy(), &effort)?;
+        let task =
+            Task { n_bytes_max: self.n_bytes_max, progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
+        let lattice = counted.annotate(measures, ranking.needs_entropy(), &task)?;
         bar.finish_and_clear();
         let ready = Arc::new(Ready { counted, lattice });
         self.keep_lattice(counted_key(opened, privacy), &ready);

@@ -22,12 +22,13 @@ use crate::counts::GroupCounts;
 use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::hierarchy::{Hierarchy, Values};
 use crate::random::Random;
-use crate::recode::partition::{Watch, closest_common_ancestor};
+use crate::recode::partition::closest_common_ancestor;
 use crate::recode::per_record::dictionary::{Dictionary, Known, Match};
 use crate::recode::per_record::search::{Found, Landscape};
 use crate::recode::{Cell, Recoding, Share, Span, numbered};
 use crate::scheme::Scheme;
 use crate::table::Code;
+use crate::task::Task;
 
 /// How much a generalization is worth: a sum over the attributes, where a published value has n of the attribute's m
 /// values below it.
@@ -398,13 +399,8 @@ impl<'a> Problem<'a> {
     }
 
     /// Solves every group of equal records; none where nothing will do.
-    pub fn solve_all(
-        &self,
-        counts: &GroupCounts,
-        wish: impl Into<Wish>,
-        watch: &Watch,
-    ) -> Result<Vec<Option<Vec<u8>>>> {
-        self.solve_after(counts, wish, &[], watch)
+    pub fn solve_all(&self, counts: &GroupCounts, wish: impl Into<Wish>, task: &Task) -> Result<Vec<Option<Vec<u8>>>> {
+        self.solve_after(counts, wish, &[], task)
     }
 
     /// The same after a wish of the same kind that allowed all that this one does: what was best then and is allowed
@@ -414,11 +410,11 @@ impl<'a> Problem<'a> {
         counts: &GroupCounts,
         wish: impl Into<Wish>,
         before: &[Option<Vec<u8>>],
-        watch: &Watch,
+        task: &Task,
     ) -> Result<Vec<Option<Vec<u8>>>> {
         let (n_threads, wish) = (self.known.len(), wish.into());
         let solve = |group: usize| {
-            watch.check()?;
+            task.check()?;
             let goal = wish.of(self.utility_as_it_is(counts.codes(group)));
             let thread = rayon::current_thread_index().unwrap_or(0) % n_threads;
             let mut known = self.known[thread].lock().unwrap_or_else(PoisonError::into_inner);
@@ -426,7 +422,7 @@ impl<'a> Problem<'a> {
                 Record::new(self.chains(counts.codes(group)), self.risk_model, &self.dictionary, &mut known);
             let before = before.get(group).cloned().flatten().filter(|levels| record.will_do(levels, goal));
             let solved = before.or_else(|| search::optimum(&mut record, goal).levels);
-            (watch.progress)(counts.size(group));
+            (task.progress)(counts.size(group));
             Ok(solved)
         };
         (0..counts.n_groups()).into_par_iter().with_min_len(16).map(solve).collect()
