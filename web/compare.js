@@ -87,6 +87,8 @@ function show(body, { rows, frontier, n_records: n }) {
     points.push({ x: row.loss.ncp, y: row.risk?.average ?? 0, kind: "method", mark: String(indexes[0] + 1),
       label: `${indexes.map((i) => `${i + 1} ${rows[i].best_by ? rows[i].title : rows[i].method}`).join("; ")}: loss ${decimal(row.loss.ncp)}, average risk ${percent(row.risk?.average ?? 0)}` });
   }
+  // Without preview the loss is not told: then there is no place for a point.
+  const placed = points.filter((point) => point.x !== null && point.x !== undefined);
   put(body,
     isOffers ? h("p", { class: "note" }, "Not all wishes can be met, so the schemes lose as few more records as they can; ", h("button", { class: "plain", onclick: () => go("negotiate") }, "see the offers"), ".") : null,
     h("section", { class: "card" }, h("h2", {}, "The methods that exist"),
@@ -99,7 +101,7 @@ function show(body, { rows, frontier, n_records: n }) {
     h("section", { class: "card" }, h("h2", {}, "Risk and loss"),
       scatter({
         title: `${grouped(frontier.n_bargains)} bargains, at any levels, that no other beats on ${frontier.over}, records lost and loss together`,
-        xName: "detail lost (NCP) →", yName: "average risk →", points, yText: (y) => percent(y),
+        xName: "detail lost (NCP) →", yName: "average risk →", points: placed, yText: (y) => percent(y),
       }),
       h("p", { class: "legend" }, h("span", {}, h("i", { class: "swatch bargain" }), "a bargain"), h("span", {}, h("i", { class: "swatch method" }), "a method at your wishes"),
         h("span", { class: "soft" }, "lower left is better for everyone"))));

@@ -10,6 +10,8 @@ export const counted = (n, thing) => `${grouped(n)} ${thing}${n === 1 ? "" : "s"
 
 /** A share as a percentage; never rounds something to nothing. */
 export function percent(share) {
+  // A server without preview does not tell what is measured with the data.
+  if (share === null || share === undefined) return "not told";
   const p = share * 100;
   if (share > 0 && p < 0.01) return "under 0.01 %";
   if (share > 0 && p < 1) return `${p.toFixed(2)} %`;

@@ -169,8 +169,9 @@ impl Criterion {
         match self.measure {
             Measure::Size | Measure::Population | Measure::Distinct(_) => self.value == 1,
             Measure::Entropy(_) | Measure::Share(_) | Measure::Closeness(_) => self.value == ONE,
-            Measure::Recursive { .. }
-            | Measure::Disclosure(_)
+            // All values together are always less than c times themselves.
+            Measure::Recursive { l, .. } => l == 1 && self.value > ONE,
+            Measure::Disclosure(_)
             | Measure::Likeness(_)
             | Measure::EnhancedLikeness(_) => false,
         }

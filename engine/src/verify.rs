@@ -384,7 +384,12 @@ impl Verifier {
                 // Some class has at most the mean, and some at least.
                 (
                     value,
-                    if most_differ <= 1 { (down, up) } else { (up.saturating_sub(most_differ), down + most_differ) },
+                    match most_differ {
+                        // So many classes of the same number each; where that cannot be, no group can be made of them.
+                        0 if down < up => (u64::MAX, 0),
+                        0 | 1 => (down, up),
+                        _ => (up.saturating_sub(most_differ), down + most_differ),
+                    },
                 )
             })
             .collect();

@@ -402,7 +402,7 @@ pub fn percent(n: u64, of: u64) -> String {
 /// # Guarantee
 /// Beyond what was ordered (the request, the method, the seed) it holds only what the release and the hierarchies that it
 /// names show, how many records there were, and marks of files that say nothing without the signer's key. So two tables
-/// of as many records that give the same release under the same order give the same certificate, but for these marks:
+/// of as many records, dropped and suppressed ones too, that give the same release under the same order give the same certificate, but for these marks:
 /// whatever suppressed and dropped records hold, nobody learns it here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {

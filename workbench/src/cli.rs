@@ -14,7 +14,7 @@ use crate::talk::{Exit, Talk, to_stdout};
 #[derive(Debug, Parser)]
 #[command(name = "incrowd", version, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "\
-Exit status: 0 done, 1 the answer is no, 2 error.
+Exit status: 0 done, 1 the answer is no, 2 error, or not judged.
 
 A first session:
   incrowd init patients.csv           suggest roles and hierarchies, to be edited

@@ -62,13 +62,14 @@ fn population(counted: &Counted, scheme: &Scheme, missing: &Text) -> Option<Hash
 /// How far apart the values of sensitive attributes are, for those of relative criteria, as a certificate says it.
 ///
 /// The distribution over the original table would tell what suppressed records have, who are in it and not in the release:
-/// where nobody was suppressed it is that of the release, and where somebody was it is not told. Labels are those of
-/// values that the release shows.
+/// where nobody was suppressed it is that of the release, whose values are then told in their order, with their labels.
+/// Where somebody was, only the distance is told that the project orders: by default it is that of the kind of all values.
 pub fn distances_for_certificate(
     counted: &Counted,
     criteria: &Criteria,
     release: &Verifier,
     missing: &Text,
+    is_whole: bool,
 ) -> Map<String, Value> {
     let is_relative = |s: &usize| {
         criteria.iter().any(|criterion| criterion.measure.is_relative() && criterion.measure.sensitive() == Some(*s))
@@ -76,13 +77,20 @@ pub fn distances_for_certificate(
     let of_attribute = |s: usize| {
         let original = original(counted, s, missing);
         let mut object = Map::new();
-        object.insert("distance".into(), json!(original.distance.name()));
-        if original.distance == Distance::Hierarchical {
-            let shown = release.distribution(s);
-            let labels = original.counts.iter().zip(&original.labels);
-            let labels = labels.filter(|((value, _), _)| shown.contains_key(value));
-            let labels: Value = labels.map(|((value, _), labels)| json!([value, labels])).collect();
-            object.insert("labels".into(), labels);
+        if is_whole || counted.sensitive[s].distance.is_some() {
+            object.insert("distance".into(), json!(original.distance.name()));
+        }
+        let shown = release.distribution(s);
+        let values = || original.counts.iter().zip(&original.labels).filter(|((value, _), _)| shown.contains_key(value));
+        match original.distance {
+            _ if !is_whole => {}
+            Distance::Equal => {}
+            Distance::Ordered => {
+                object.insert("values".into(), values().map(|((value, _), _)| json!(value)).collect());
+            }
+            Distance::Hierarchical => {
+                object.insert("labels".into(), values().map(|((value, _), labels)| json!([value, labels])).collect());
+            }
         }
         (counted.sensitive[s].name.clone(), Value::Object(object))
     };
@@ -106,7 +114,19 @@ pub fn from_certificate(certificate: &Certificate, name: &str, of_release: HashM
         Some(labels) => labels.as_array()?.iter().map(pair).collect::<Option<_>>()?,
         None => HashMap::new(),
     };
-    Some(Original::new(name, of_release, distance, &labels))
+    let ordered: Option<Vec<Text>> = said.get("values").and_then(|values| serde_json::from_value(values.clone()).ok());
+    let is_of_release = |values: &Vec<Text>| {
+        values.len() == of_release.len() && values.iter().all(|value| of_release.contains_key(value))
+    };
+    match ordered.filter(is_of_release) {
+        // In the order of the table, in which "no value" is a text among others in CSV.
+        Some(values) => Some(Original {
+            labels: vec![Vec::new(); values.len()],
+            counts: values.into_iter().map(|value| (value.clone(), of_release[&value])).collect(),
+            distance,
+        }),
+        None => Some(Original::new(name, of_release, distance, &labels)),
+    }
 }
 
 /// The distance and, where it is told, the distribution that a certificate names for a sensitive attribute.

@@ -1099,11 +1099,16 @@ fn how_to_check(facts: &Facts) -> String {
     };
     format!(
         "<section>\n<h2>Check it yourself</h2>\n\
-         <p>Nobody has to believe this page. With the file and its certificate alone, this counts again, \
+         <p>Nobody has to believe this page. This counts again, \
          and ends with exit code 0 only if everything holds:</p>\n\
-         <pre><code>incrowd verify {} <span>--certificate {}</span></code></pre>\n{by_hand}</section>\n",
+         <pre><code>incrowd verify {} <span>--certificate {}</span>{}</code></pre>\n{by_hand}</section>\n",
         escape(&file),
-        escape(&shell_word(facts.certificate_name))
+        escape(&shell_word(facts.certificate_name)),
+        // What compares with the source is judged by whoever has it.
+        match promised(facts).iter().all(|criterion| certificate.shows(criterion.measure)) {
+            true => "",
+            false => " <span>--project PROJECT</span>",
+        }
     )
 }
 

@@ -145,6 +145,72 @@ attackers! {
     nobody_learns_from_single_records: ["--method", "per-record", "--utility-at-least", "60%"], 20;
 }
 
+/// What an offer relaxes t, δ, β or k-map to is what is just reached: a promise that nobody ordered and that would tell.
+#[test]
+fn a_value_that_nobody_ordered_is_not_promised_where_it_tells() {
+    for wish in ["--t income:0.001", "--t illness:0.001", "--delta income:0.01", "--beta income:0.01", "--enhanced-beta income:0.01"] {
+        let mut n_refused = 0;
+        for seed in 0..6 {
+            let folder = folder_of(&table(seed, 2));
+            let line = format!("publish --k 4 {wish} --max-level age=1 --max-suppressed 6 --offer privacy -o release.csv");
+            let ran = folder.run(&line.split(' ').collect::<Vec<_>>());
+            if ran.code == Some(0) {
+                let certificate: Certificate =
+                    serde_json::from_str(&folder.read("release.csv.certificate.json")).expect("a certificate");
+                let is_ordered = certificate.criteria.iter().all(|(name, entry)| entry["promised"] == certificate.request[name]);
+                assert!(is_ordered || certificate.n_records_suppressed == 0, "{ran}");
+            }
+            n_refused += usize::from(ran.stderr.contains("order a round value of your own"));
+            assert!(folder.has("release.csv") == (ran.code == Some(0)));
+        }
+        assert!(n_refused > 0, "{wish}: nothing was tried");
+    }
+}
+
+/// Whether values are ordered by default depends on all of them, so that it is not told where some are not published.
+#[test]
+fn nobody_learns_from_the_default_distance() {
+    let project = PROJECT.replace("distance = \"ordered\"\n", "");
+    let told = |odd: &str| {
+        let mut records = table(3, 1);
+        records[60] = ["95", "Bonn", Box::leak(odd.to_string().into_boxed_str()), "flu"];
+        let folder = folder_of(&records);
+        folder.write("incrowd.toml", &project);
+        let flags = ["publish", "--k", "4", "--t", "income:0.9", "--levels", "age=1,city=2", "-o", "release.csv"];
+        folder.run(&[&flags[..], &["--key", KEY]].concat()).ends(0);
+        let mut certificate: Value = serde_json::from_str(&folder.read("release.csv.certificate.json")).expect("JSON");
+        assert_eq!(certificate["n_records_suppressed"], 1);
+        certificate["input"] = Value::Null;
+        (folder.read("release.csv"), certificate)
+    };
+    assert_eq!(told("7000"), told("plenty"));
+}
+
+/// "No value" is a text in CSV, and stands where the table has it.
+#[test]
+fn an_honest_release_with_missing_values_is_kept() {
+    let project = "[data]\npath = \"table.csv\"\nmissing = [\"?\", \"\"]\nmissing_records = \"keep\"\n\
+        [attributes.q]\nrole = \"quasi-identifier\"\n[attributes.s]\nrole = \"sensitive\"\ndistance = \"ordered\"\n";
+    for table in ["q,s\na,x\na,x\na,y\nb,z\nb,y\nb,\n", "q,s\na,1\na,10\na,2\nb,30\nb,?\nb,2\n"] {
+        let folder = Folder::with(&[("incrowd.toml", project), ("table.csv", table)]);
+        for release in ["r.csv", "r.parquet"] {
+            folder.run(&["publish", "--k", "2", "--t", "0.9", "-o", release]).ends(0);
+            folder.run(&["verify", release]).ends(0);
+            folder.run(&["verify", release, "--project", "."]).ends(0);
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_report_is_for_the_signer_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder_of(&table(1, 2));
+    folder.run(&OF_LEVELS).ends(0);
+    let mode = |name: &str| std::fs::metadata(folder.join(name)).expect("there").permissions().mode() & 0o077;
+    assert_eq!(mode("release.csv.report.html"), 0);
+}
+
 const OF_LEVELS: [&str; 7] = ["publish", "--k", "4", "--levels", "age=1,city=1", "-o", "release.csv"];
 
 #[test]

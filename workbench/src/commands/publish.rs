@@ -568,6 +568,7 @@ fn publish_draft(
 ) -> Result<Published> {
     // Whoever asks, and by whatever method: what promises nothing is no release.
     check_promise(draft.criteria)?;
+    check_ordered(counted, draft)?;
     let output = &files.release;
     let columns = published_columns(project, counted, draft.way.has_two_columns())?;
     let format = Format::of(output, counted.source.delimiter())?.of_columns(columns.len());
@@ -612,6 +613,28 @@ fn publish_draft(
     let certificate_text = format!("{}\n", serde_json::to_string_pretty(&certificate).expect("a certificate is JSON"));
     commit(written.staged, files, &certificate_text, &report, replace)?;
     Ok(Published { certificate, account, verdict, holds: true })
+}
+
+/// Refuses to promise a value that nobody has ordered and that the release does not show: an offer relaxes t, δ, β and
+/// k-map to what is just reached, and that tells of suppressed records and of the population.
+fn check_ordered(counted: &Counted, draft: &Draft) -> Result<()> {
+    let names = counted.sensitive_names();
+    let tells = |criterion: &Criterion| {
+        let is_ordered = draft.request.get(wire::key(criterion.measure, &names)) == Some(&wire::value(*criterion));
+        let is_shown = match criterion.measure {
+            Measure::Population => false,
+            measure => !measure.is_relative() || draft.n_suppressed == 0,
+        };
+        draft.choice == Choice::Privacy.name() && !is_ordered && !is_shown
+    };
+    let Some(criterion) = draft.criteria.iter().find(tells) else { return Ok(()) };
+    let name = wire::key(criterion.measure, &names);
+    let reached = wire::number_in_words(criterion.measure, criterion.value);
+    Err(Error::new(
+        ErrorKind::Request,
+        format!("the {name} of the privacy offer is what is just reached, which tells of records that are not published"),
+    )
+    .hint(format!("order a round value of your own that is no stricter than {name} = {reached}, and publish its answer")))
 }
 
 /// Refuses a release of a table that is not the one that was counted.
@@ -1128,7 +1151,8 @@ fn completed(
     missing: &Option<String>,
 ) -> Certificate {
     let criteria = certificate.promised().expect("the certificate was just made");
-    certificate.original = distances_for_certificate(counted, &criteria, &judged.file, missing);
+    let is_whole = certificate.n_records_suppressed == 0;
+    certificate.original = distances_for_certificate(counted, &criteria, &judged.file, missing, is_whole);
     certificate.criteria = criteria_reached(judged, &certificate.sensitive, |measure| certificate.shows(measure));
     certificate.loss = wire::losses_of_release(&judged.verdict);
     certificate.output.sha256 = judged.sha256.clone();
@@ -1238,6 +1262,17 @@ fn height_facts(agreed: &Agreed) -> Vec<HeightFacts> {
         .collect()
 }
 
+/// Lets nobody else read a file: the report has the key.
+fn for_the_signer(file: &std::fs::File) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    }
+    let _ = file;
+    Ok(())
+}
+
 /// Gives the files their names: all of them, or none.
 fn commit(release: Staged, files: &Files, certificate: &str, report: &str, replace: bool) -> Result<()> {
     use std::io::Write;
@@ -1247,6 +1282,7 @@ fn commit(release: Staged, files: &Files, certificate: &str, report: &str, repla
         Ok::<Staged, Error>(staged)
     };
     let (report, certificate) = (stage(&files.report, report)?, stage(&files.certificate, certificate)?);
+    for_the_signer(report.file()).map_err(|error| crate::io_error(&files.report, error))?;
     give_names(Trio { release, report, certificate }, replace)
 }
 

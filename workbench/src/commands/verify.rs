@@ -354,6 +354,9 @@ pub fn parse_certificate(text: &str, position: &str) -> Result<Certificate> {
     if certificate.format != Certificate::FORMAT {
         return Err(wrong("is not a certificate of incrowd".into()));
     }
+    if certificate.format_version == 0 || certificate.format_version >= 2 && !certificate.sorted {
+        return Err(wrong("is not a certificate of incrowd: its version and what it says do not go together".into()));
+    }
     if certificate.format_version > Certificate::FORMAT_VERSION {
         return Err(wrong(format!("is of version {}, newer than this incrowd", certificate.format_version))
             .hint("check it with a newer version of incrowd"));

@@ -15,6 +15,7 @@ use incrowd::{Answer, Criteria, Quality, Ranking, Request, explain, negotiate};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::closed::veil;
 use super::ask::{Body, Question, privacy, request, scheme};
 use super::orders::{publish_release, review};
 use super::problem::Problem;
@@ -261,7 +262,8 @@ async fn events(State(server): Shared, InPath(id): InPath<String>) -> Answered {
     const STEP: Duration = Duration::from_millis(100);
     let job = server.jobs.get(&id)?;
     let start = (job.changes(), job, String::new(), false);
-    let stream = unfold(start, |(mut changes, job, mut last, is_over)| async move {
+    let is_closed = !server.allows_preview();
+    let stream = unfold(start, move |(mut changes, job, mut last, is_over)| async move {
         if is_over {
             return None;
         }
@@ -269,7 +271,11 @@ async fn events(State(server): Shared, InPath(id): InPath<String>) -> Answered {
             // One look at the state: it may change between two.
             let state = job.state();
             let is_over = state.is_over();
-            let text = job.to_json_as(state).to_string();
+            let mut document = job.to_json_as(state);
+            if is_closed {
+                veil(&mut document);
+            }
+            let text = document.to_string();
             if text != last {
                 last.clone_from(&text);
                 let name = if is_over { "end" } else { "progress" };
@@ -292,7 +298,11 @@ async fn download(State(server): Shared, InPath((id, which)): InPath<(String, St
         match which.as_str() {
             "release" => files.release.clone(),
             "certificate" => files.certificate.clone(),
-            "report" => files.report.clone(),
+            "report" => {
+                // It has the key, and numbers of the source.
+                server.previews("the report stays with whoever signs, where the release was written")?;
+                files.report.clone()
+            }
             _ => return Err(Problem::not_found("file")),
         }
     };

@@ -17,6 +17,45 @@ use super::tables::Opened;
 use super::text::is_same;
 use crate::wishes::{Privacy, resolve};
 
+/// Numbers that are measured with the source: over its range, against its distribution, by queries that it answers. From
+/// several of them what suppressed records have could be computed.
+const OF_SOURCE: [&str; 5] = ["ncp", "entropy", "loss_at_least", "ncp_of_attribute", "query_error"];
+
+/// Criteria that compare with the source or a population.
+const RELATIVE: [&str; 5] = ["t", "delta", "beta", "enhanced_beta", "k_map"];
+
+/// Takes out of an answer what is measured with the source.
+pub fn veil(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(veil),
+        Value::Object(entries) => {
+            for (key, value) in entries {
+                let is_measured = OF_SOURCE.contains(&key.as_str()) || key == "loss" && !value.is_object();
+                match (key.as_str(), value) {
+                    (_, value) if is_measured => blank(value),
+                    ("reached", Value::Object(reached)) => {
+                        let is_relative = |key: &str| RELATIVE.contains(&key.rsplit(':').next().unwrap_or(key));
+                        let relative = reached.iter_mut().filter(|(key, _)| is_relative(key));
+                        relative.for_each(|(_, value)| *value = Value::Null);
+                    }
+                    (_, value) => veil(value),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Nothing in the place of every number.
+fn blank(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(blank),
+        Value::Object(entries) => entries.values_mut().for_each(blank),
+        Value::Number(_) => *value = Value::Null,
+        _ => {}
+    }
+}
+
 /// The project that is served, and the least that it promises.
 pub struct Closed {
     served: Arc<Opened>,

@@ -38,7 +38,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::naming::at_rest;
 use crate::project::{FILE_NAME, Project};
-use closed::Closed;
+use closed::{Closed, veil};
 use connections::{Place, Places, Watched};
 use problem::Problem;
 use safety::{Door, Folder, N_TOKEN_MIN, Token};
@@ -95,15 +95,35 @@ pub fn app(settings: &Settings) -> Result<Router> {
         true => None,
         false => Some(Closed::new(tables.first().ok_or_else(nothing_to_serve)?)?),
     };
+    let is_closed = closed.is_some();
     let server = Server::new(tables, closed, settings.n_upload_max, settings.is_demo);
     let door = Door { token: Token::new(&settings.token), hosts: hosts(settings) };
     let page = |request: Request| async move { page(&request) };
     Ok(Router::new().nest("/api/v1", api::routes(Arc::new(server))).fallback(page).layer(from_fn(
         move |request: Request, next: Next| {
             let refused = door.check(request.method(), request.uri().path(), request.headers()).err();
-            async move { guarded(request, next, refused).await }
+            async move {
+                let answer = guarded(request, next, refused).await;
+                if is_closed { veiled(answer).await } else { answer }
+            }
         },
     )))
+}
+
+/// The answer of a server without preview: JSON without what is measured with the source; the rest as it is.
+async fn veiled(answer: Response) -> Response {
+    let is_json = answer.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+    if !is_json {
+        return answer;
+    }
+    let (mut head, body) = answer.into_parts();
+    let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let Ok(mut document) = serde_json::from_slice(&bytes) else {
+        return Response::from_parts(head, axum::body::Body::from(bytes));
+    };
+    veil(&mut document);
+    head.headers.remove(header::CONTENT_LENGTH);
+    Response::from_parts(head, axum::body::Body::from(document.to_string()))
 }
 
 fn nothing_to_serve() -> Error {

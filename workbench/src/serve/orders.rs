@@ -193,7 +193,12 @@ impl Order {
                 let bar = QUIET.things(local.method.name(), counted.counts.n_records(), "records");
                 let made = local.make(counted, &material.privacy.criteria, &bar)?;
                 bar.finish_and_clear();
-                made.check(&counted.sensitive_names())?;
+                made.check(&counted.sensitive_names()).map_err(|error| match server.allows_preview() {
+                    true => error,
+                    // What is reached instead may compare with the source.
+                    false => Error::new(ErrorKind::Request, "the method does not keep all of these criteria")
+                        .hint("ask for a greater k, for less, or take another method"),
+                })?;
                 publish::publish_made(project, counted, made, files, replace, &QUIET)
             }
             (_, None) => unreachable!("only a method decides for itself"),
@@ -244,6 +249,9 @@ pub async fn publish_release(State(server): Shared, Body(asked): Body<Publish>) 
     };
     let wrong = |error| server.problem(error);
     let key = asked.key.as_deref().map(Key::parse).transpose().map_err(wrong)?;
+    if key.is_some() {
+        server.previews("whoever chooses the key could try what the data are")?;
+    }
     let name = asked.output.clone().unwrap_or_else(|| "release.csv".to_string());
     let output = server.tables.folder.to_write(&name).map_err(wrong)?;
     let replace = asked.replace && server.may_replace(&output);

@@ -110,8 +110,14 @@ impl Server {
     pub fn allowed(&self, answer: Answer, sensitive: &[String]) -> Answer {
         let (Some(closed), Answer::Offers(mut offers)) = (&self.closed, answer.clone()) else { return answer };
         let is_allowed = |offer: &Offer| closed.allows(&offer.criteria, sensitive);
-        offers.privacy = offers.privacy.filter(is_allowed);
-        offers.privacy_alternatives.retain(is_allowed);
+        // What t, δ, β or k-map could be relaxed to is what is just reached, which tells of records that nobody sees.
+        let asked = offers.suppression.criteria.clone();
+        let is_told = |offer: &Offer| {
+            let relaxed = offer.criteria.iter().zip(asked.iter()).filter(|(given, wanted)| given != wanted);
+            relaxed.into_iter().all(|(given, _)| !given.measure.is_relative() && given.measure != Measure::Population)
+        };
+        offers.privacy = offers.privacy.filter(is_allowed).filter(|offer| is_told(offer));
+        offers.privacy_alternatives.retain(|offer| is_allowed(offer) && is_told(offer));
         Answer::Offers(offers)
     }
 }

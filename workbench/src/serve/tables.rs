@@ -113,7 +113,8 @@ impl Tables {
     pub fn open_project(&self, project: &Project) -> Result<Arc<Opened>> {
         let mut document = document::of_text(&project.text)?;
         // Paths are relative to the project file; here they are relative to the served folder.
-        let folder = project.folder.canonicalize().map_err(|error| crate::io_error(&project.folder, error))?;
+        let folder = if project.folder.as_os_str().is_empty() { Path::new(".") } else { &project.folder };
+        let folder = folder.canonicalize().map_err(|error| crate::io_error(folder, error))?;
         let below = folder.strip_prefix(self.folder.root()).unwrap_or(Path::new("")).to_path_buf();
         let moved = |value: &mut Value| {
             if let Some(path) = value.as_str().filter(|_| !below.as_os_str().is_empty()) {

@@ -99,6 +99,13 @@ impl Attacker<'_> {
     /// Asks whatever it takes; jobs are followed to their end, and what was published is looked at.
     #[track_caller]
     fn post(&mut self, path: &str, body: &Value) -> Value {
+        let found = self.post_once(path, body);
+        assert_eq!(measured_with_the_source(&found), Vec::<String>::new(), "{path} {body}");
+        found
+    }
+
+    #[track_caller]
+    fn post_once(&mut self, path: &str, body: &Value) -> Value {
         for _ in 0..20 {
             let answer = self.server.post(path, body);
             self.hear(&format!("{path} {body}"), &answer);
@@ -124,7 +131,9 @@ impl Attacker<'_> {
     #[track_caller]
     fn take(&mut self, id: &str, job: &Value, body: &Value) {
         let file = |which: &str| self.server.get(&format!("/jobs/{id}/files/{which}")).is(200).body;
-        let (release, certificate, report) = (file("release"), file("certificate"), file("report"));
+        let (release, certificate) = (file("release"), file("certificate"));
+        // It has the key, and numbers of the source.
+        self.server.get(&format!("/jobs/{id}/files/report")).is(403);
         let path = job["result"]["files"]["release"].as_str().expect("a path");
         let verdict = self.folder.run(&["verify", path, "--json"]).ends(0).json();
         assert!(verdict["criteria"]["k"]["reached"].as_u64().is_some_and(|k| k >= 3), "{body}: {verdict}");
@@ -132,7 +141,7 @@ impl Attacker<'_> {
         for never in ["Xperson", "Xsecret", "Xother", "XRARE", "Xlone"] {
             assert!(told.iter().all(|word| !word.starts_with(never)), "{never} in the release of {body}");
         }
-        for (what, text) in [("certificate", certificate), ("report", report), ("job", job.to_string())] {
+        for (what, text) in [("certificate", certificate), ("job", job.to_string())] {
             // A tree that the project file spells out stands in the certificate, values and all.
             let own = ["Xcook", "Xsmith", "Xclerk"].map(String::from);
             let more: Vec<String> =
@@ -505,4 +514,28 @@ fn a_closed_server_needs_a_project() {
     folder.write("hierarchies/city.csv", people().read("hierarchies/city.csv"));
     let refused = folder.run(&["serve", ".", "--allow-preview=false"]).ends(2);
     assert!(refused.stderr.contains("[request]"), "{refused}");
+}
+
+/// Numbers from which what suppressed records have could be computed: losses over the range of the source, and what is
+/// reached of criteria that compare with its distribution.
+fn measured_with_the_source(value: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    match value {
+        Value::Array(values) => found.extend(values.iter().flat_map(measured_with_the_source)),
+        Value::Object(entries) => {
+            for (key, value) in entries {
+                let is_loss = ["ncp", "entropy", "loss"].contains(&key.as_str()) && value.is_number();
+                if is_loss {
+                    found.push(key.clone());
+                }
+                if let (true, Some(reached)) = (key == "reached", value.as_object()) {
+                    let is_told = |(key, value): &(&String, &Value)| key.ends_with('t') && value.is_number();
+                    found.extend(reached.iter().filter(is_told).map(|(key, _)| key.clone()));
+                }
+                found.extend(measured_with_the_source(value));
+            }
+        }
+        _ => {}
+    }
+    found
 }
