@@ -171,9 +171,7 @@ impl Criterion {
             Measure::Entropy(_) | Measure::Share(_) | Measure::Closeness(_) => self.value == ONE,
             // All values together are always less than c times themselves.
             Measure::Recursive { l, .. } => l == 1 && self.value > ONE,
-            Measure::Disclosure(_)
-            | Measure::Likeness(_)
-            | Measure::EnhancedLikeness(_) => false,
+            Measure::Disclosure(_) | Measure::Likeness(_) | Measure::EnhancedLikeness(_) => false,
         }
     }
 

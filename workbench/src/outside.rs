@@ -81,7 +81,8 @@ pub fn distances_for_certificate(
             object.insert("distance".into(), json!(original.distance.name()));
         }
         let shown = release.distribution(s);
-        let values = || original.counts.iter().zip(&original.labels).filter(|((value, _), _)| shown.contains_key(value));
+        let values =
+            || original.counts.iter().zip(&original.labels).filter(|((value, _), _)| shown.contains_key(value));
         match original.distance {
             _ if !is_whole => {}
             Distance::Equal => {}

@@ -148,16 +148,24 @@ attackers! {
 /// What an offer relaxes t, δ, β or k-map to is what is just reached: a promise that nobody ordered and that would tell.
 #[test]
 fn a_value_that_nobody_ordered_is_not_promised_where_it_tells() {
-    for wish in ["--t income:0.001", "--t illness:0.001", "--delta income:0.01", "--beta income:0.01", "--enhanced-beta income:0.01"] {
+    for wish in [
+        "--t income:0.001",
+        "--t illness:0.001",
+        "--delta income:0.01",
+        "--beta income:0.01",
+        "--enhanced-beta income:0.01",
+    ] {
         let mut n_refused = 0;
         for seed in 0..6 {
             let folder = folder_of(&table(seed, 2));
-            let line = format!("publish --k 4 {wish} --max-level age=1 --max-suppressed 6 --offer privacy -o release.csv");
+            let line =
+                format!("publish --k 4 {wish} --max-level age=1 --max-suppressed 6 --offer privacy -o release.csv");
             let ran = folder.run(&line.split(' ').collect::<Vec<_>>());
             if ran.code == Some(0) {
                 let certificate: Certificate =
                     serde_json::from_str(&folder.read("release.csv.certificate.json")).expect("a certificate");
-                let is_ordered = certificate.criteria.iter().all(|(name, entry)| entry["promised"] == certificate.request[name]);
+                let is_ordered =
+                    certificate.criteria.iter().all(|(name, entry)| entry["promised"] == certificate.request[name]);
                 assert!(is_ordered || certificate.n_records_suppressed == 0, "{ran}");
             }
             n_refused += usize::from(ran.stderr.contains("order a round value of your own"));

@@ -632,9 +632,13 @@ fn check_ordered(counted: &Counted, draft: &Draft) -> Result<()> {
     let reached = wire::number_in_words(criterion.measure, criterion.value);
     Err(Error::new(
         ErrorKind::Request,
-        format!("the {name} of the privacy offer is what is just reached, which tells of records that are not published"),
+        format!(
+            "the {name} of the privacy offer is what is just reached, which tells of records that are not published"
+        ),
     )
-    .hint(format!("order a round value of your own that is no stricter than {name} = {reached}, and publish its answer")))
+    .hint(format!(
+        "order a round value of your own that is no stricter than {name} = {reached}, and publish its answer"
+    )))
 }
 
 /// Refuses a release of a table that is not the one that was counted.

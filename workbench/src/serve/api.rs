@@ -15,8 +15,8 @@ use incrowd::{Answer, Criteria, Quality, Ranking, Request, explain, negotiate};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::closed::veil;
 use super::ask::{Body, Question, privacy, request, scheme};
+use super::closed::veil;
 use super::orders::{publish_release, review};
 use super::problem::Problem;
 use super::projects::{about, edit, hierarchy, list_files, open, profile, project, save, upload};
