@@ -361,3 +361,22 @@ fn certificates_of_the_first_version_are_still_read() {
     folder.write("release.csv.certificate.json", certificate.to_string());
     assert_eq!(folder.run(&["verify", "release.csv"]).code, Some(1));
 }
+
+/// A certificate cannot leave out a check by naming another version, nor claim that values were dealt more evenly.
+#[test]
+fn a_certificate_that_says_less_than_its_version_is_refused() {
+    let folder = folder_of(&table(1, 2));
+    folder.run(&["publish", "--method", "deal", "--k", "4", "-o", "release.csv"]).ends(0);
+    let name = "release.csv.certificate.json";
+    let certificate: Value = serde_json::from_str(&folder.read(name)).expect("JSON");
+    let verified = |change: &dyn Fn(&mut Value)| {
+        let mut changed = certificate.clone();
+        change(&mut changed);
+        folder.write(name, changed.to_string());
+        folder.run(&["verify", "release.csv"]).code
+    };
+    assert_eq!(verified(&|_| {}), Some(0));
+    assert_eq!(verified(&|c| c["format_version"] = 0.into()), Some(2));
+    assert_eq!(verified(&|c| c["sorted"] = false.into()), Some(2));
+    assert_eq!(verified(&|c| c["dealt"]["attributes"][0]["most_differ"] = 0.into()), Some(1));
+}

@@ -54,7 +54,7 @@ fn a_release_that_promises_nothing_is_refused_by_every_method() {
     for method in all_methods() {
         check_nothing_promised(&folder, &format!("publish {method} --k 1"));
     }
-    for nothing in ["--l 1", "--k 1 --l 1", "--alpha 1", "--entropy-l 1 --k 1", "--t 1"] {
+    for nothing in ["--l 1", "--k 1 --l 1", "--alpha 1", "--entropy-l 1 --k 1", "--t 1", "--k 1 --recursive 2,1"] {
         check_nothing_promised(&folder, &format!("publish {nothing}"));
     }
     check_nothing_promised(&folder, "publish --method per-record --utility-at-least 60% --also-k 1");
