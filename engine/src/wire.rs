@@ -760,16 +760,21 @@ impl Certificate {
     ///
     /// The original distribution is that of the release where nobody was suppressed; the population is never there.
     pub fn shows(&self, measure: Measure) -> bool {
-        match measure {
-            Measure::Population => false,
-            measure => !measure.is_relative() || self.n_records_suppressed == 0,
-        }
+        is_shown(measure, self.n_records_suppressed)
     }
 
     /// The criteria that are promised; none where one of them is unknown to this version.
     pub fn promised(&self) -> Option<Criteria> {
         let criterion = |(key, entry): (&String, &Value)| criterion_of(key, entry.get("promised")?, &self.sensitive);
         self.criteria.iter().map(criterion).collect::<Option<Vec<_>>>().map(Criteria::new)
+    }
+}
+
+/// Whether a release from which so many records were suppressed shows what groups reach by a measure.
+pub fn is_shown(measure: Measure, n_suppressed: u64) -> bool {
+    match measure {
+        Measure::Population => false,
+        measure => !measure.is_relative() || n_suppressed == 0,
     }
 }
 

@@ -589,13 +589,12 @@ fn publish_draft(
     let claims =
         wire::check_release(&certificate, &judged.verdict, &judged.file, &judged.columns, Some(&judged.sha256));
     let verdict = wire::verdict(&judged.verdict, &certificate.sensitive, &claims);
+    let account = account(draft, &certificate, &judged, sources, files);
     // Here everything is known that a criterion needs, so that what is not judged was not looked at: a bug as well.
     if wire::ruling(&judged.verdict, &claims) != Ruling::Kept {
         // Never seen, and never to be published: whoever meets this has found a bug of ours.
-        let account = account(draft, &certificate, &judged, sources, files);
         return Ok(Published { certificate, account, verdict, holds: false });
     }
-    let account = account(draft, &certificate, &judged, sources, files);
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let facts = report::Facts {
         release: &name(output),
@@ -621,10 +620,7 @@ fn check_ordered(counted: &Counted, draft: &Draft) -> Result<()> {
     let names = counted.sensitive_names();
     let tells = |criterion: &Criterion| {
         let is_ordered = draft.request.get(wire::key(criterion.measure, &names)) == Some(&wire::value(*criterion));
-        let is_shown = match criterion.measure {
-            Measure::Population => false,
-            measure => !measure.is_relative() || draft.n_suppressed == 0,
-        };
+        let is_shown = wire::is_shown(criterion.measure, draft.n_suppressed);
         draft.choice == Choice::Privacy.name() && !is_ordered && !is_shown
     };
     let Some(criterion) = draft.criteria.iter().find(tells) else { return Ok(()) };
