@@ -22,11 +22,11 @@ use incrowd::{
     Answer, Counter, Criteria, Criterion, GroupCounts, Lattice, Level, Measure, Missing, Plan, Quality, Ranking,
     Request, Result, Scheme, negotiate,
 };
-use incrowd_workbench::count::{Choice, Counted, count, count_source};
-use incrowd_workbench::project::Project;
-use incrowd_workbench::saved::{self, Origin};
-use incrowd_workbench::source::Source;
-use incrowd_workbench::talk::Talk;
+use incrowd_workbench::input::count::{Choice, Counted, count, count_source};
+use incrowd_workbench::input::project::Project;
+use incrowd_workbench::input::source::Source;
+use incrowd_workbench::orders::saved::{self, Origin};
+use incrowd_workbench::work::{Watch, Work};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
@@ -71,11 +71,9 @@ fn main() {
 /// Of the greatest utility, what every record is to keep.
 const SHARES: &[f64] = &[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
-const TALK: Talk = Talk { is_json: true, is_quiet: true };
-
 fn counted(project: &str, n_threads: usize) -> Result<Counted> {
-    let choice = Choice { n_threads, ..Choice::default() };
-    count(&Project::open(Path::new(project))?, &choice, &TALK)
+    let work = Work::new(Some(n_threads), None, Watch::default());
+    count(&Project::open(Path::new(project))?, &Choice::default(), &work)
 }
 
 fn lattice_of(counted: &Counted, measures: &[Measure]) -> Result<Lattice> {
@@ -297,8 +295,7 @@ fn measure_frontier(project: &str, n_threads: usize, n_times: usize) -> Result<V
 /// A whole lattice: annotated, written, opened, asked.
 fn measure_saved(project: &str, n_threads: usize, n_requests: usize) -> Result<Value> {
     let opened = Project::open(Path::new(project))?;
-    let choice = Choice { n_threads, ..Choice::default() };
-    let origin = Origin::before(&opened, &choice)?;
+    let origin = Origin::before(&opened, &Choice::default())?;
     let counted = counted(project, n_threads)?;
     let clock = Clock::start();
     let lattice = lattice_of(&counted, &[])?;
@@ -363,8 +360,7 @@ fn measure_update(path: &Path, project: &Project, counted: &Counted) -> Result<V
     let source = Source::open(&project.folder.join("more.csv"), &project.csv)?;
     let names: Vec<&str> = counted.counts.domains().iter().map(|domain| domain.name()).collect();
     let sensitive: Vec<&str> = counted.counts.sensitive().iter().map(|domain| domain.name()).collect();
-    let quiet = Talk { is_json: false, is_quiet: true };
-    let more = count_source(&source, &names, &sensitive, &project.missing, 2, &quiet)?;
+    let more = count_source(&source, &names, &sensitive, &project.missing, &Work::default())?;
     let weights = counted.weights();
     let clock = Clock::start();
     let before = content.counts()?;

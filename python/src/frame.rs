@@ -8,7 +8,7 @@ use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use incrowd::table::Cells;
 use incrowd::{Error, ErrorKind};
-use incrowd_workbench::source;
+use incrowd_workbench::input::source;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
 

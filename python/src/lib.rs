@@ -30,7 +30,7 @@ mod _native {
     #[pymodule_init]
     fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
         use super::PyModuleMethods;
-        incrowd_workbench::source::quiet_guarded_panics();
+        incrowd_workbench::input::source::quiet_guarded_panics();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

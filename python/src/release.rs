@@ -12,27 +12,28 @@ use incrowd::table::{Cells, Domain, Encoder};
 use incrowd::verify::SuppressedAs;
 use incrowd::wire::{self, Certificate};
 use incrowd::{Error, ErrorKind, Result};
-use incrowd_workbench::account::Account;
-use incrowd_workbench::commands::publish::{self, Files, Published};
-use incrowd_workbench::commands::verify::{Checked, Question, judge_source};
+use incrowd_workbench::input::reference::outside;
+use incrowd_workbench::input::source::{self, CsvOptions, Source};
 use incrowd_workbench::io_error;
-use incrowd_workbench::outside::outside;
-use incrowd_workbench::per_record;
-use incrowd_workbench::source::{self, CsvOptions, Source};
+use incrowd_workbench::orders::Rules;
+use incrowd_workbench::orders::publish::{Decided, Files, No, Ordered, Published, prepare};
+use incrowd_workbench::orders::verify::{Checked, Question, judge_source};
+use incrowd_workbench::output::account::{Account, Key};
+use incrowd_workbench::work::Work;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use serde_json::Value;
 
 use crate::frame::{Frame, stream};
 use crate::restore::{compact, restored};
-use crate::table::{Bargain, Known, Way};
+use crate::table::{Bargain, Known as Table};
 use crate::words::to_python;
-use crate::work::{QUIET, work};
+use crate::work::work;
 
 /// What Python calls a release.
 #[pyclass(frozen, module = "incrowd._native")]
 pub struct Release {
-    known: Arc<Known>,
+    known: Arc<Table>,
     bargain: Bargain,
     frame: source::Frame,
     certificate: Certificate,
@@ -41,11 +42,14 @@ pub struct Release {
 }
 
 /// Publishes into a file that is gone at the end, so that what is in memory has been verified as any release is.
-pub fn publish(known: &Arc<Known>, bargain: Bargain) -> Result<Release> {
+pub fn publish(known: &Arc<Table>, bargain: Bargain, key: Option<Key>, work: &Work) -> Result<Release> {
     let folder = tempfile::tempdir().map_err(|error| io_error(Path::new("temporary folder"), error))?;
     let path = folder.path().join("release.parquet");
-    let files = publish::prepare(&known.project, &path, false)?;
-    let Published { certificate, account, .. } = write(known, &bargain, &files, false)?;
+    let mut files = prepare(&known.project, &path, false)?;
+    if let Some(key) = key {
+        files.key = key;
+    }
+    let Published { certificate, account, .. } = write(known, &bargain, &files, false, work)?;
     let report = std::fs::read_to_string(&files.report).map_err(|error| io_error(&files.report, error))?;
     let read = Source::open(&path, &CsvOptions::default())?;
     let mut batches = Vec::new();
@@ -60,29 +64,37 @@ pub fn publish(known: &Arc<Known>, bargain: Bargain) -> Result<Release> {
 }
 
 /// Publishes with certificate and report, or nothing.
-fn write(known: &Known, bargain: &Bargain, files: &Files, replace: bool) -> Result<Published> {
-    let (project, counted) = (&known.project, &bargain.ready.counted);
-    let published = match (&bargain.way, bargain.agreed()) {
-        (_, Some(agreed)) => publish::publish(project, counted, &agreed, files, replace, &QUIET)?,
-        (Way::Local { local, criteria }, None) => {
-            let bar = QUIET.things("generalizing", counted.counts.n_records(), "records");
-            let made = local.make(counted, criteria, &bar)?;
-            bar.finish_and_clear();
-            made.check(&counted.sensitive_names())?;
-            publish::publish_made(project, counted, made, files, replace, &QUIET)?
+fn write(known: &Table, bargain: &Bargain, files: &Files, replace: bool, work: &Work) -> Result<Published> {
+    let (project, counted) = (&known.project, &bargain.counted);
+    let decided = match &bargain.agreed {
+        Some(agreed) => Decided::Agreed(agreed.clone()),
+        None => {
+            let Bargain { order, privacy, .. } = bargain;
+            order.decide(project, privacy, counted, &known.known, &Rules::default(), work)?
         }
-        (Way::PerRecord(args), None) => {
-            let bar = QUIET.things("generalizing", counted.counts.n_records(), "records");
-            let made = per_record::make(args, counted, &bar)?.made()?;
-            bar.finish_and_clear();
-            publish::publish_one_by_one(project, counted, *made, files, replace, &QUIET)?
-        }
-        (Way::Global { .. }, None) => unreachable!("a scheme was agreed on"),
     };
-    match published.holds {
-        true => Ok(published),
-        false => Err(Error::new(ErrorKind::Data, "the release does not keep its promise; nothing was written")
-            .hint("this should not have happened: please report it")),
+    match decided.publish(project, counted, files, replace, work)? {
+        Ordered::Published(published) => Ok(*published),
+        Ordered::No(no) => Err(why_not(no)),
+    }
+}
+
+/// Why nothing is published, as an error.
+pub fn why_not(no: No) -> Error {
+    let wrong = |message: String| Error::new(ErrorKind::Request, message);
+    match no {
+        No::NoSuchAnswer(_) => wrong("there is no such answer to these wishes".into()),
+        No::TooManyLost { n_suppressed, n_records } => {
+            wrong(format!("at these levels {n_suppressed} of {n_records} records would be lost, more than may be"))
+                .hint("choose coarser levels, or allow it with --max-suppressed")
+        }
+        No::Missed(made) => made.error(),
+        No::NotPossible(outcome) => match outcome.made() {
+            Err(error) => error,
+            Ok(_) => unreachable!("what was made is published"),
+        },
+        No::Broken(_) => Error::new(ErrorKind::Data, "the release does not keep its promise; nothing was written")
+            .hint("this should not have happened: please report it"),
     }
 }
 
@@ -122,7 +134,7 @@ impl Release {
     /// The third reading, of what is in memory; the table that it came from says what the certificate must not tell.
     #[pyo3(signature = (progress = None))]
     fn verify<'py>(&self, py: Python<'py>, progress: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-        let verdict = work(py, progress.as_ref(), || self.judge(&self.frame))?;
+        let verdict = work(py, progress.as_ref(), |work| self.judge(&self.frame, work))?;
         to_python(py, &verdict)
     }
 
@@ -135,10 +147,10 @@ impl Release {
         replace: bool,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<(PathBuf, PathBuf, PathBuf)> {
-        work(py, progress.as_ref(), || {
-            let mut files = publish::prepare(&self.known.project, &path, replace)?;
+        work(py, progress.as_ref(), |work| {
+            let mut files = prepare(&self.known.project, &path, replace)?;
             files.key = self.account.key.clone();
-            write(&self.known, &self.bargain, &files, replace)?;
+            write(&self.known, &self.bargain, &files, replace, work)?;
             Ok((files.release, files.certificate, files.report))
         })
     }
@@ -153,13 +165,13 @@ impl Release {
         columns: Vec<String>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Frame> {
-        let inner = work(py, progress.as_ref(), || self.recoded(&frame.inner, &columns))?;
+        let inner = work(py, progress.as_ref(), |_| self.recoded(&frame.inner, &columns))?;
         Ok(Frame { inner })
     }
 }
 
 impl Release {
-    fn judge(&self, frame: &source::Frame) -> Result<Value> {
+    fn judge(&self, frame: &source::Frame, work: &Work) -> Result<Value> {
         let certificate = &self.certificate;
         let question = Question {
             quasi_identifiers: &certificate.quasi_identifiers,
@@ -167,17 +179,17 @@ impl Release {
             criteria: &certificate.promised().expect("the certificate is our own"),
             with_order: certificate.sorted,
         };
-        let scheme = self.bargain.agreed().map(|agreed| agreed.offer.scheme);
-        let all = outside(&self.bargain.ready.counted, scheme.as_ref(), &None);
+        let scheme = self.bargain.agreed.as_ref().map(|agreed| agreed.offer.scheme.clone());
+        let all = outside(&self.bargain.counted, scheme.as_ref(), &None);
         let source = Source::of_frame(frame)?;
-        let judged = judge_source(&source, &question, |_| all, SuppressedAs::Group, &QUIET)?;
+        let judged = judge_source(&source, &question, |_| all, SuppressedAs::Group, work)?;
         let claims = wire::check_release(certificate, &judged.verdict, &judged.file, &judged.columns, None);
         let (sensitive, dealt) = (certificate.sensitive.clone(), certificate.dealt.clone());
         Ok(Checked { judged, sensitive, claims, is_own: false, dealt }.document())
     }
 
     fn recoded(&self, frame: &source::Frame, columns: &[String]) -> Result<source::Frame> {
-        if self.bargain.agreed().is_none() {
+        if self.bargain.agreed.is_none() {
             return Err(Error::new(
                 ErrorKind::Request,
                 "what groups or records have of their own cannot be given to others",
@@ -288,9 +300,9 @@ impl Release {
     /// By quasi-identifier, what each value of a new frame is at the level of the release; none where the hierarchy
     /// does not know it.
     fn labels_of_new(&self, frame: &source::Frame) -> Result<Vec<HashMap<Option<String>, Option<String>>>> {
-        let counted = &self.bargain.ready.counted;
+        let counted = &self.bargain.counted;
         let missing = &self.known.project.missing;
-        let of_attribute = |(attribute, domain): (&incrowd_workbench::project::Attribute, &Domain)| {
+        let of_attribute = |(attribute, domain): (&incrowd_workbench::input::project::Attribute, &Domain)| {
             let name = &attribute.name;
             let mut encoder = Encoder::new(name, missing);
             let mut has_missing = domain.missing().is_some();

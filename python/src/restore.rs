@@ -12,7 +12,7 @@ use arrow_select::dictionary::garbage_collect_any_dictionary;
 use arrow_select::take::take;
 use incrowd::table::Cells;
 use incrowd::{Error, ErrorKind, Result};
-use incrowd_workbench::source::Frame;
+use incrowd_workbench::input::source::Frame;
 
 /// The batches of a release, with columns typed as in `original` where `is_exact` says that they were not generalized.
 ///

@@ -1,26 +1,34 @@
 //! A table with the roles of its columns: counted and annotated when first asked, and then kept.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use incrowd::error::unknown;
 use incrowd::frontier::frontier;
 use incrowd::hierarchy::{LabelTable, absent_values};
-use incrowd::negotiate::{check_criteria, check_promise, negotiate_as_published, offer_of};
+use incrowd::negotiate::{check_criteria, check_promise, offer_of};
+use incrowd::recode::partition::CellStyle;
+use incrowd::recode::per_record::{Risk, Utility};
 use incrowd::wire;
-use incrowd::{
-    Answer, Criteria, Criterion, Error, ErrorKind, Lattice, Level, Measure, Ranking, Result, Rule, Scheme, explain,
-    negotiate,
-};
-use incrowd_workbench::commands::frontier::{View, varied};
-use incrowd_workbench::commands::publish::{Agreed, offer_of_levels};
-use incrowd_workbench::commands::{annotate, compare, count, hierarchy, profile, publish, risk};
-use incrowd_workbench::count::{Choice, Counted, count as count_records};
-use incrowd_workbench::local::Local;
-use incrowd_workbench::per_record::{PER_RECORD, PerRecordArgs, check_memory};
-use incrowd_workbench::project::{Project, parse};
-use incrowd_workbench::source::Source;
-use incrowd_workbench::wishes::{Privacy, RequestArgs, with_levels};
+use incrowd::{Criteria, Criterion, Error, ErrorKind, Level, Method, Ranking, Result, Rule, Scheme};
+use incrowd_workbench::cli::arguments::{ProjectArgs, levels};
+use incrowd_workbench::cli::frontier::{View, varied};
+use incrowd_workbench::cli::{annotate, compare, count, hierarchy, profile, risk};
+use incrowd_workbench::input::count::{Choice, Counted, count as count_records};
+use incrowd_workbench::input::project::{Project, parse};
+use incrowd_workbench::input::source::Source;
+use incrowd_workbench::orders::Rules;
+use incrowd_workbench::orders::annotate::Annotate;
+use incrowd_workbench::orders::extent::{Extent, ExtentWish, TIME};
+use incrowd_workbench::orders::known::{Known as Counts, Limits};
+use incrowd_workbench::orders::local::Local;
+use incrowd_workbench::orders::negotiate::Negotiate;
+use incrowd_workbench::orders::per_record::PerRecordWish;
+use incrowd_workbench::orders::publish::agree::agree_on_levels;
+use incrowd_workbench::orders::publish::{Agreed, Agreement, Publish, Way};
+use incrowd_workbench::orders::wishes::{Privacy, Suppression, Wishes, with_levels};
+use incrowd_workbench::words::documents;
+use incrowd_workbench::work::Work;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -28,24 +36,22 @@ use crate::frame::Frame;
 use crate::release::{self, Release};
 use crate::wish::Wish;
 use crate::words::{from_json, raised, to_python};
-use crate::work::{QUIET, work};
+use crate::work::{work, work_with};
 
 /// Lattices that are kept, the last used first.
 const N_KEPT: usize = 4;
 
-/// Counts, and the lattice over them.
-pub struct Ready {
-    quasi_identifiers: Option<Vec<String>>,
-    sensitive: Vec<String>,
-    has_population: bool,
-    pub counted: Arc<Counted>,
-    pub lattice: Option<Arc<Lattice>>,
-}
-
 /// A table and everything that was found out about it.
 pub struct Known {
     pub project: Project,
-    kept: Mutex<Vec<Arc<Ready>>>,
+    pub known: Counts,
+}
+
+impl Known {
+    fn new(project: Project) -> Arc<Known> {
+        let limits = Limits { n_counted: N_KEPT, n_lattices: N_KEPT, n_bytes: u64::MAX };
+        Arc::new(Known { project, known: Counts::keeping(limits) })
+    }
 }
 
 /// What Python calls a table.
@@ -91,14 +97,14 @@ impl Table {
         }
         project.frame = frame.map(|frame| frame.inner.clone());
         project.population_frame = population.map(|frame| frame.inner.clone());
-        Ok(Table { known: Arc::new(Known { project, kept: Mutex::default() }) })
+        Ok(Table { known: Known::new(project) })
     }
 
     /// The table of a project, by its folder or its file.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
-        let project = work(py, None, || Project::open(&path))?;
-        Ok(Table { known: Arc::new(Known { project, kept: Mutex::default() }) })
+        let project = work(py, None, |_| Project::open(&path))?;
+        Ok(Table { known: Known::new(project) })
     }
 
     /// The attributes in order, each with its role.
@@ -108,8 +114,8 @@ impl Table {
 
     /// The kind of a column's values, and the values in order.
     fn values(&self, py: Python<'_>, name: &str) -> PyResult<(&'static str, Vec<String>)> {
-        work(py, None, || {
-            let domain = hierarchy::domain_of(&self.known.project, name, &QUIET)?;
+        work(py, None, |work| {
+            let domain = hierarchy::domain_of(&self.known.project, name, work)?;
             let values = domain.present().map(|(_, value)| value.to_string()).collect();
             Ok((domain.kind().name(), values))
         })
@@ -123,11 +129,11 @@ impl Table {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let project = &self.known.project;
-        let document = work(py, progress.as_ref(), || {
+        let document = work(py, progress.as_ref(), |work| {
             let source = project.source()?;
             project.attributes.iter().try_for_each(|attribute| source.check_column(&attribute.name))?;
             let missing = Some(project.missing.clone());
-            let found = profile::of_source(Some(project.clone()), project.data.clone(), &source, missing, &QUIET)?;
+            let found = profile::of_source(Some(project.clone()), project.data.clone(), &source, missing, work)?;
             Ok(profile::to_json(&found, with_values))
         })?;
         to_python(py, &document)
@@ -135,8 +141,8 @@ impl Table {
 
     /// One attribute's hierarchy, as `hierarchy show --json` says it, with its rows.
     fn hierarchy<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let document = work(py, None, || {
-            let resolved = hierarchy::resolve(&self.known.project, name, &QUIET)?;
+        let document = work(py, None, |work| {
+            let resolved = hierarchy::resolve(&self.known.project, name, work)?;
             let mut document = hierarchy::document(&resolved);
             document["rows"] = resolved.rows().map(|row| json!(row)).collect();
             document["arx"] = json!(hierarchy::arx(&resolved));
@@ -147,9 +153,9 @@ impl Table {
 
     /// The values of the data that an attribute's hierarchy does not know.
     fn absent(&self, py: Python<'_>, name: &str) -> PyResult<Vec<String>> {
-        work(py, None, || {
+        work(py, None, |work| {
             let attribute = self.known.project.attribute(name)?;
-            let domain = hierarchy::domain_of(&self.known.project, name, &QUIET)?;
+            let domain = hierarchy::domain_of(&self.known.project, name, work)?;
             Ok(absent_values(&attribute.rule, &domain).into_iter().map(str::to_string).collect())
         })
     }
@@ -162,10 +168,16 @@ impl Table {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let known = &self.known;
-        let document = work(py, progress.as_ref(), || {
-            let privacy = wish.project_args().no_privacy(&known.project)?;
-            Ok(count::document(&known.ready(&wish, &privacy, None)?.counted))
-        })?;
+        let document = work_with(
+            py,
+            progress.as_ref(),
+            || wish.means(),
+            |work| {
+                let privacy = wish.about().no_privacy(&known.project)?;
+                let counted = known.known.count(&known.project, &wish.about().choice(&privacy), work)?;
+                Ok(count::document(&counted))
+            },
+        )?;
         to_python(py, &document)
     }
 
@@ -178,15 +190,24 @@ impl Table {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let known = &self.known;
-        let document = work(py, progress.as_ref(), || {
-            let privacy = wish.privacy(&known.project)?;
-            let ready = known.ready(&wish, &privacy, Some(&Ranking::default()))?;
-            if !privacy.criteria.is_empty() {
-                let n_values = ready.counted.n_sensitive_values();
-                check_criteria(&privacy.criteria, ready.counted.counts.n_records(), &n_values)?;
-            }
-            Ok(annotate::document(ready.lattice(), &privacy.criteria, per_scheme))
-        })?;
+        let document = work_with(
+            py,
+            progress.as_ref(),
+            || wish.means(),
+            |work| {
+                let order = Annotate {
+                    about: wish.about(),
+                    wishes: wish.wishes()?,
+                    with_entropy: false,
+                    extent: ExtentWish { forced: Some(Extent::Full), estimator: None },
+                    output: None,
+                    replace: false,
+                };
+                let annotated = order.run(&known.project, &known.known, work)?;
+                let lattice = annotated.shown().expect("the whole lattice was asked for");
+                Ok(annotate::document(lattice, &annotated.criteria, per_scheme))
+            },
+        )?;
         to_python(py, &document)
     }
 
@@ -200,28 +221,25 @@ impl Table {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let known = &self.known;
-        let document = work(py, progress.as_ref(), || {
-            let privacy = wish.privacy(&known.project)?;
-            let best_by = wish.best_by(&known.project)?;
-            let ready = known.checked(&wish, &privacy, &best_by)?;
-            let (lattice, counted) = (ready.lattice(), &ready.counted);
-            let n_records = counted.counts.n_records();
-            let request = wish.request_args()?.resolve(&known.project, &privacy, &counted.hierarchies, n_records)?;
-            let answer = match as_published {
-                true => negotiate_as_published(lattice, &request)?,
-                false => negotiate(lattice, &request)?,
-            };
-            let mut document = wire::answer(lattice, &request, &answer);
-            if with_explanation {
-                let scheme = match &answer {
-                    Answer::Exact(offer) => &offer.scheme,
-                    Answer::Offers(_) => &request.level_max,
+        let document = work_with(
+            py,
+            progress.as_ref(),
+            || wish.means(),
+            |work| {
+                let order = Negotiate {
+                    about: wish.about(),
+                    wishes: wish.wishes()?,
+                    explain: with_explanation,
+                    as_published,
+                    lattice: None,
+                    extent: ExtentWish { forced: Some(Extent::Full), estimator: None },
+                    time: TIME,
+                    not_extended: false,
                 };
-                let explanation = explain(lattice, scheme, &request.criteria);
-                document["explanation"] = wire::explanation(lattice, &explanation);
-            }
-            Ok(document)
-        })?;
+                let negotiated = order.run(&known.project, &known.known, &Rules::default(), work)?;
+                Ok(documents::negotiated(&negotiated))
+            },
+        )?;
         to_python(py, &document)
     }
 
@@ -234,28 +252,34 @@ impl Table {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let known = &self.known;
-        let document = work(py, progress.as_ref(), || {
-            let args = wish.request_args()?;
-            let ranking = Ranking::parse(wish.best_by.as_deref().unwrap_or("ncp"))?;
-            let (measure, privacy) = varied(over, &args.criteria, wish.privacy(&known.project)?)?;
-            let measured = privacy.criteria.with(Criterion { measure, value: measure.weakest() });
-            let measured = Privacy { criteria: measured, ..privacy.clone() };
-            let ready = known.ready(&wish, &measured, Some(&ranking))?;
-            let (lattice, counted) = (ready.lattice(), &ready.counted);
-            let n_records = counted.counts.n_records();
-            if !privacy.criteria.is_empty() {
-                check_criteria(&privacy.criteria, n_records, &counted.n_sensitive_values())?;
-            }
-            let wider = RequestArgs {
-                max_suppressed: args.max_suppressed.or(Some("10%".into())),
-                max_level: Some(args.max_level.unwrap_or_default()),
-                ..RequestArgs::default()
-            };
-            let request = wider.resolve(&known.project, &privacy, &counted.hierarchies, n_records)?;
-            let bargains = frontier(lattice, &request, measure, &ranking)?;
-            let view = View { lattice, measure, ranking: &ranking, bargains: &bargains };
-            Ok(view.document(&privacy, request.n_suppressed_max))
-        })?;
+        let document = work_with(
+            py,
+            progress.as_ref(),
+            || wish.means(),
+            |work| {
+                let wishes = wish.wishes()?;
+                let ranking = Ranking::parse(wish.best_by.as_deref().unwrap_or("ncp"))?;
+                let (measure, privacy) = varied(over, &wishes.criteria, wish.privacy(&known.project)?)?;
+                let measured = privacy.criteria.with(Criterion { measure, value: measure.weakest() });
+                let measured = Privacy { criteria: measured, ..privacy.clone() };
+                let counted = known.known.count(&known.project, &wish.about().choice(&measured), work)?;
+                let measures = measured.criteria.iter().map(|criterion| criterion.measure);
+                let lattice = &*known.known.annotate(&counted, measures, ranking.needs_entropy(), work)?;
+                let n_records = counted.counts.n_records();
+                if !privacy.criteria.is_empty() {
+                    check_criteria(&privacy.criteria, n_records, &counted.n_sensitive_values())?;
+                }
+                let wider = Wishes {
+                    max_suppressed: Some(wishes.max_suppressed.map_or_else(|| Suppression::parse("10%"), Ok)?),
+                    max_level: Some(wishes.max_level.unwrap_or_default()),
+                    ..Wishes::default()
+                };
+                let request = wider.request(&known.project, &privacy, &counted.hierarchies, n_records)?;
+                let bargains = frontier(lattice, &request, measure, &ranking)?;
+                let view = View { lattice, measure, ranking: &ranking, bargains: &bargains };
+                Ok(view.document(&privacy, request.n_suppressed_max))
+            },
+        )?;
         to_python(py, &document)
     }
 
@@ -274,10 +298,15 @@ impl Table {
     ) -> PyResult<Release> {
         let promised = promised.map(from_json).transpose()?;
         let request = from_json(request)?;
-        work(py, progress.as_ref(), || {
-            let bargain = self.known.bargain(&wish, &levels, promised.as_ref(), choice, request)?;
-            release::publish(&self.known, bargain)
-        })
+        work_with(
+            py,
+            progress.as_ref(),
+            || wish.means(),
+            |work| {
+                let bargain = self.known.bargain(&wish, &levels, promised.as_ref(), choice, request, work)?;
+                release::publish(&self.known, bargain, None, work)
+            },
+        )
     }
 
     /// Publishes what a local method makes.
@@ -289,35 +318,26 @@ impl Table {
         options: LocalOptions,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Release> {
-        let project = &self.known.project;
-        work(py, progress.as_ref(), || {
-            let args = publish::Args {
-                project: wish.project_args(),
-                request: wish.request_args()?,
-                offer: publish::Choice::Exact,
-                levels: None,
-                method: options.method,
-                cells: options.cells,
-                two_columns: options.two_columns,
-                seed: options.seed,
-                plain: false,
-                exchanges: options.exchanges,
-                per_record: Default::default(),
-                extent: Default::default(),
-                time: incrowd_workbench::extent::TIME.into(),
-                output: None,
-                force: false,
-                key: None,
-            };
-            let unknown = || Error::new(ErrorKind::Request, "is no local method").at(args.method.clone());
-            let local = publish::local(&args, project, &QUIET)?.ok_or_else(unknown)?;
-            let privacy = publish::privacy_of(&local, wish.privacy(project)?, wish.sensitive.is_some(), project)?;
-            let ready = self.known.ready(&wish, &privacy, None)?;
-            let n_records = ready.counted.counts.n_records();
-            check_criteria(&privacy.criteria, n_records, &ready.counted.n_sensitive_values())?;
-            let way = Way::Local { local, criteria: privacy.criteria };
-            release::publish(&self.known, Bargain { ready, way })
-        })
+        work_with(
+            py,
+            progress.as_ref(),
+            || wish.means(),
+            |work| {
+                let style = match &options.cells {
+                    Some(text) => {
+                        let known = CellStyle::ALL.map(CellStyle::name);
+                        Some(CellStyle::parse(text).ok_or_else(|| unknown(ErrorKind::Request, "style", text, &known))?)
+                    }
+                    None => None,
+                };
+                let method = Method::parse(&options.method)?;
+                let LocalOptions { two_columns, seed, exchanges, .. } = options;
+                let local = Local::with_options(method, style, two_columns, seed, false, exchanges)?;
+                let order = Publish { about: wish.about(), wishes: wish.wishes()?, way: Way::Local(local) };
+                let bargain = self.known.ordered(order, work)?;
+                release::publish(&self.known, bargain, None, work)
+            },
+        )
     }
 
     /// Publishes every record generalized on its own; what is asked for, by the names of the flags.
@@ -329,25 +349,17 @@ impl Table {
         options: PerRecordOptions,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Release> {
-        let project = &self.known.project;
-        work(py, progress.as_ref(), || {
-            let args = options.args();
-            let flags = wish.project_args();
-            let privacy = flags.no_privacy(project)?;
-            if !project.request.criteria.is_empty() {
-                QUIET.note(format!("the criteria in [request] of the project are not promised by {PER_RECORD}"));
-            }
-            let counted = Arc::new(args.count(project, flags.choice(&privacy), &QUIET)?);
-            check_memory(&counted, flags.n_bytes_max()?)?;
-            let ready = Ready {
-                quasi_identifiers: wish.quasi_identifiers.clone(),
-                sensitive: privacy.sensitive,
-                has_population: args.dictionary.is_some(),
-                counted,
-                lattice: None,
-            };
-            release::publish(&self.known, Bargain { ready: Arc::new(ready), way: Way::PerRecord(Box::new(args)) })
-        })
+        work_with(
+            py,
+            progress.as_ref(),
+            || wish.means(),
+            |work| {
+                let way = Way::PerRecord(Box::new(options.wish()?));
+                let order = Publish { about: wish.about(), wishes: wish.wishes()?, way };
+                let bargain = self.known.ordered(order, work)?;
+                release::publish(&self.known, bargain, None, work)
+            },
+        )
     }
 
     /// How likely people are to be found in the table, as `risk --json` says it.
@@ -361,13 +373,17 @@ impl Table {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let project = &self.known.project;
-        let document = work(py, progress.as_ref(), || {
-            let privacy = wish.project_args().no_privacy(project)?;
-            let choice = wish.project_args().choice(&privacy);
-            let with_population = project.population.is_some() || project.population_frame.is_some();
-            let counted = count_records(project, &Choice { with_population, ..choice }, &QUIET)?;
-            risk::document(&counted.counts, threshold, sampled)
-        })?;
+        let document = work_with(
+            py,
+            progress.as_ref(),
+            || wish.means(),
+            |work| {
+                let choice = wish.about().choice(&wish.about().no_privacy(project)?);
+                let with_population = project.population.is_some() || project.population_frame.is_some();
+                let counted = count_records(project, &Choice { with_population, ..choice }, work)?;
+                risk::document(&counted.counts, threshold, sampled)
+            },
+        )?;
         to_python(py, &document)
     }
 
@@ -383,24 +399,34 @@ impl Table {
         seed: u64,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let document = work(py, progress.as_ref(), || {
-            let request = wish.request_args()?;
-            let args = compare::Args {
-                project: wish.project_args(),
-                k: ks,
-                l: request.criteria.l,
-                max_suppressed: request.max_suppressed,
-                methods,
-                queries: None,
-                n_queries,
-                seed,
-                vary_weight: None,
-                csv: false,
-                output: None,
-                force: false,
-            };
-            compare::document(&args, &self.known.project, &QUIET)
-        })?;
+        let document = work_with(
+            py,
+            progress.as_ref(),
+            || wish.means(),
+            |work| {
+                let args = compare::Args {
+                    project: ProjectArgs {
+                        project: Default::default(),
+                        quasi_identifiers: wish.quasi_identifiers.clone(),
+                        sensitive: wish.sensitive.clone(),
+                        threads: wish.threads,
+                        memory: wish.memory.clone(),
+                    },
+                    k: ks,
+                    l: wish.criteria.get("l").cloned().unwrap_or_default(),
+                    max_suppressed: wish.max_suppressed.clone(),
+                    methods,
+                    queries: None,
+                    n_queries,
+                    seed,
+                    vary_weight: None,
+                    csv: false,
+                    output: None,
+                    force: false,
+                };
+                compare::document(&args, &self.known.project, work)
+            },
+        )?;
         to_python(py, &document)
     }
 }
@@ -433,165 +459,80 @@ pub struct PerRecordOptions {
 }
 
 impl PerRecordOptions {
-    fn args(self) -> PerRecordArgs {
-        PerRecordArgs {
+    fn wish(self) -> Result<PerRecordWish> {
+        Ok(PerRecordWish {
             utility_at_least: self.utility_at_least,
             risk_at_most: self.risk_at_most,
             lambda: self.lambda_,
-            utility: self.utility,
-            risk: self.risk,
+            utility: self.utility.as_deref().map(Utility::parse).transpose()?,
+            risk: self.risk.as_deref().map(Risk::parse).transpose()?,
             dictionary: self.dictionary,
             similarity: self.similarity,
             weights: self.weights,
             weights_seed: self.weights_seed,
             also_k: self.also_k,
-        }
-    }
-}
-
-impl Ready {
-    pub fn lattice(&self) -> &Arc<Lattice> {
-        self.lattice.as_ref().expect("a ranking was given, so the lattice was annotated")
+        })
     }
 }
 
 /// What is to be published, and how it came about.
 pub struct Bargain {
-    pub ready: Arc<Ready>,
-    pub way: Way,
-}
-
-/// How a release is made.
-pub enum Way {
-    /// One level per attribute for all records.
-    Global { offer: Box<incrowd::Offer>, choice: &'static str, request: Value },
-    /// Ranges of its own for every group.
-    Local { local: Local, criteria: Criteria },
-    /// Levels of its own for every record.
-    PerRecord(Box<PerRecordArgs>),
-}
-
-impl Bargain {
-    fn global(ready: Arc<Ready>, offer: incrowd::Offer, choice: &'static str, request: Value) -> Bargain {
-        Bargain { ready, way: Way::Global { offer: Box::new(offer), choice, request } }
-    }
-
+    pub order: Publish,
+    pub privacy: Privacy,
+    pub counted: Arc<Counted>,
     /// What was agreed on, where one level per attribute was.
-    pub fn agreed(&self) -> Option<Agreed<'_>> {
-        let Way::Global { offer, choice, request } = &self.way else { return None };
-        // Levels of one's own choice come without a lattice, as on the command line.
-        let lattice = self.ready.lattice.as_deref().filter(|_| *choice != "levels");
-        let (offer, request) = (offer.as_ref().clone(), request.clone());
-        let search = lattice.and_then(|lattice| lattice.n_schemes()).map(incrowd::wire::Search::whole);
-        Some(Agreed { offer, choice, request, lattice: lattice.map(Cow::Borrowed), search })
-    }
+    pub agreed: Option<Agreed>,
 }
 
 impl Known {
-    /// Counts what a wish is about, and annotates the lattice where a ranking is given; what is kept is not made again.
-    ///
-    /// A lattice measures what is asked for and nothing else, so that an answer does not depend on what was asked before.
-    fn ready(&self, wish: &Wish, privacy: &Privacy, ranking: Option<&Ranking>) -> Result<Arc<Ready>> {
-        let args = wish.project_args();
-        let has_population = privacy.criteria.value(Measure::Population).is_some();
-        let is_about = |ready: &Arc<Ready>| {
-            ready.quasi_identifiers == wish.quasi_identifiers
-                && ready.sensitive == privacy.sensitive
-                && ready.has_population == has_population
-        };
-        let known = self.kept().iter().find(|ready| is_about(ready)).map(|ready| ready.counted.clone());
-        let counted = match known {
-            Some(counted) => counted,
-            None => Arc::new(args.count(&self.project, privacy, &QUIET)?),
-        };
-        // What a yardstick measures for these criteria; making one would look at all counts.
-        let always = [Measure::Size].into_iter().chain((!privacy.sensitive.is_empty()).then_some(Measure::Distinct(0)));
-        let mut measures: Vec<Measure> =
-            privacy.criteria.iter().map(|criterion| criterion.measure).chain(always).collect();
-        measures.sort_unstable();
-        measures.dedup();
-        let fits = |ready: &Arc<Ready>| match (ranking, &ready.lattice) {
-            (None, _) => true,
-            (Some(_), None) => false,
-            (Some(ranking), Some(lattice)) => {
-                lattice.looks().measures() == measures && lattice.entropies().is_some() == ranking.needs_entropy()
-            }
-        };
-        let mut kept = self.kept();
-        if let Some(place) = kept.iter().position(|ready| is_about(ready) && fits(ready)) {
-            let ready = kept.remove(place);
-            kept.insert(0, ready.clone());
-            return Ok(ready);
-        }
-        drop(kept);
-        let lattice = match ranking {
-            None => None,
-            Some(ranking) => Some(Arc::new(args.annotate(&counted, &privacy.criteria, ranking, &QUIET)?)),
-        };
-        let ready = Arc::new(Ready {
-            quasi_identifiers: wish.quasi_identifiers.clone(),
-            sensitive: privacy.sensitive.clone(),
-            has_population,
-            counted,
-            lattice,
-        });
-        let mut kept = self.kept();
-        // Counts alone are of no use beside a lattice over them.
-        kept.retain(|other| !is_about(other) || other.lattice.is_some());
-        kept.insert(0, ready.clone());
-        kept.truncate(N_KEPT);
-        Ok(ready)
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Vec<Arc<Ready>>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The same, after criteria that make no sense on this table have been refused.
-    fn checked(&self, wish: &Wish, privacy: &Privacy, ranking: &Ranking) -> Result<Arc<Ready>> {
-        check_promise(&privacy.criteria)?;
-        let ready = self.ready(wish, privacy, None)?;
-        check_criteria(&privacy.criteria, ready.counted.counts.n_records(), &ready.counted.n_sensitive_values())?;
-        self.ready(wish, privacy, Some(ranking))
+    /// Counts what an order is about.
+    fn ordered(&self, order: Publish, work: &Work) -> Result<Bargain> {
+        let privacy = order.privacy(&self.project)?;
+        let counted = order.count(&self.project, &privacy, &self.known, work)?;
+        Ok(Bargain { order, privacy, counted, agreed: None })
     }
 
     /// Finds again what an answer offered, or what levels of one's own choice give.
     fn bargain(
         &self,
         wish: &Wish,
-        levels: &[String],
+        list: &[String],
         promised: Option<&Value>,
         choice: &str,
         request: Value,
+        work: &Work,
     ) -> Result<Bargain> {
         let choices = ["exact", "suppression", "height", "privacy", "levels"];
         let choice = choices.into_iter().find(|known| *known == choice).expect("the Python side knows the choices");
-        let asked = wish.privacy(&self.project)?;
+        let (about, wishes, project) = (wish.about(), wish.wishes()?, &self.project);
+        let asked = wishes.privacy(project, &about)?;
         let criteria = match promised {
             None => asked.criteria.clone(),
             Some(words) => promised_criteria(words, &asked.sensitive)?,
         };
         let privacy = Privacy { criteria, sensitive: asked.sensitive };
-        let exact = |counted: &Counted| Scheme::new(vec![Level(0); counted.hierarchies.len()]);
-        if choice == "levels" {
-            let ready = self.ready(wish, &privacy, None)?;
-            let counted = &ready.counted;
-            let n_records = counted.counts.n_records();
-            check_criteria(&privacy.criteria, n_records, &counted.n_sensitive_values())?;
-            let scheme = with_levels(&exact(counted), levels, &counted.hierarchies)?;
-            let yardstick = counted.yardstick(privacy.criteria.iter().map(|criterion| criterion.measure))?;
-            let offer = offer_of_levels(counted, &yardstick, scheme, &privacy)?;
-            if wish.request_args()?.exceeds_suppression(&self.project, &offer, n_records)? {
-                let message = format!("at these levels {} of {n_records} records would be lost", offer.n_suppressed);
-                return Err(Error::new(ErrorKind::Request, format!("{message}, more than may be"))
-                    .hint("choose coarser levels, or allow it with --max-suppressed"));
+        let counted = self.known.count(project, &about.choice(&privacy), work)?;
+        let list = levels(list)?;
+        let agreed = match choice {
+            "levels" => match agree_on_levels(&list, &wishes, project, &privacy, &counted)? {
+                Agreement::Agreed(agreed) => agreed,
+                Agreement::No(no) => return Err(release::why_not(no)),
+            },
+            choice => {
+                check_promise(&privacy.criteria)?;
+                check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
+                let measures = privacy.criteria.iter().map(|criterion| criterion.measure);
+                let with_entropy = wishes.best_by(project)?.needs_entropy();
+                let lattice = self.known.annotate(&counted, measures, with_entropy, work)?;
+                let exact = Scheme::new(vec![Level(0); counted.hierarchies.len()]);
+                let scheme = with_levels(&exact, &list, &counted.hierarchies)?;
+                let offer = offer_of(&lattice, &scheme, &privacy.criteria);
+                let search = lattice.n_schemes().map(wire::Search::whole);
+                Agreed { offer, choice, request, lattice: Some(lattice), search }
             }
-            return Ok(Bargain::global(ready, offer, choice, Value::Null));
-        }
-        let ready = self.checked(wish, &privacy, &wish.best_by(&self.project)?)?;
-        let scheme = with_levels(&exact(&ready.counted), levels, &ready.counted.hierarchies)?;
-        let offer = offer_of(ready.lattice(), &scheme, &privacy.criteria);
-        Ok(Bargain::global(ready, offer, choice, request))
+        };
+        let order = Publish { about, wishes, way: Way::Levels(list) };
+        Ok(Bargain { order, privacy, counted, agreed: Some(agreed) })
     }
 }
 

@@ -4,19 +4,22 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use incrowd::verify::SuppressedAs;
 use incrowd::{Error, ErrorKind, Missing};
-use incrowd_workbench::commands::verify::{SuppressedRecords, certificate_of, check, parse_certificate};
-use incrowd_workbench::commands::{attack as attacking, init, profile, serve as page, study, verify as verifying};
-use incrowd_workbench::source::{Frame as Records, Source, parse_delimiter};
-use incrowd_workbench::talk::Talk;
-use incrowd_workbench::{demo_data, survey};
+use incrowd_workbench::cli::terminal::Terminal;
+use incrowd_workbench::cli::verify::SuppressedRecords;
+use incrowd_workbench::cli::{attack as attacking, init, profile, serve as page, study};
+use incrowd_workbench::demo_data;
+use incrowd_workbench::input::source::{Frame as Records, Source, parse_delimiter};
+use incrowd_workbench::input::survey;
+use incrowd_workbench::orders::verify::{Verify, certificate_of, check, parse_certificate};
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::frame::Frame;
 use crate::wish::criteria_args;
 use crate::words::{raised, to_python};
-use crate::work::{QUIET, is_forked, work};
+use crate::work::{is_forked, work};
 
 fn separator(text: Option<&str>) -> PyResult<Option<u8>> {
     let wrong = |what: String| raised(&Error::new(ErrorKind::Request, format!("delimiter {what}")));
@@ -53,8 +56,8 @@ pub fn init_file<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let args = init::Args { data, output, force, delimiter: separator(delimiter)?, missing };
-    let document = work(py, progress.as_ref(), || {
-        let made = init::make(&args, &QUIET)?;
+    let document = work(py, progress.as_ref(), |work| {
+        let made = init::make(&args, work)?;
         let mut document = init::to_json(&made);
         let text = std::fs::read_to_string(&made.file);
         document["text"] = json!(text.map_err(|error| incrowd_workbench::io_error(&made.file, error))?);
@@ -72,9 +75,9 @@ pub fn init_frame<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let frame: &Records = &frame.inner;
-    let document = work(py, progress.as_ref(), || {
+    let document = work(py, progress.as_ref(), |work| {
         let source = Source::of_frame(frame)?;
-        let found = profile::of_source(None, frame.name.clone(), &source, tokens(&missing), &QUIET)?;
+        let found = profile::of_source(None, frame.name.clone(), &source, tokens(&missing), work)?;
         let mut document = profile::to_json(&found, false);
         document["n_schemes"] = json!(survey::n_schemes(&found.suggestions));
         document["text"] = json!(init::project_text(&frame.name, None, &found.survey, &found.suggestions));
@@ -94,7 +97,7 @@ pub fn profile_file<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let args = profile::Args { path, values, delimiter: separator(delimiter)?, missing };
-    let document = work(py, progress.as_ref(), || Ok(profile::to_json(&profile::profile(&args, &QUIET)?, values)))?;
+    let document = work(py, progress.as_ref(), |work| Ok(profile::to_json(&profile::profile(&args, work)?, values)))?;
     to_python(py, &document)
 }
 
@@ -108,9 +111,9 @@ pub fn profile_frame<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let frame = &frame.inner;
-    let document = work(py, progress.as_ref(), || {
+    let document = work(py, progress.as_ref(), |work| {
         let source = Source::of_frame(frame)?;
-        let found = profile::of_source(None, frame.name.clone(), &source, tokens(&missing), &QUIET)?;
+        let found = profile::of_source(None, frame.name.clone(), &source, tokens(&missing), work)?;
         Ok(profile::to_json(&found, values))
     })?;
     to_python(py, &document)
@@ -135,19 +138,19 @@ pub fn verify<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let criteria = criteria_args(&criteria).map_err(|error| raised(&error))?;
-    let args = verifying::Args {
+    let args = Verify {
         file,
         certificate: certificate_file,
         quasi_identifiers,
         sensitive,
         project,
         key: None,
-        criteria,
-        suppressed_as: if suppressed_as_absent { SuppressedRecords::Absent } else { SuppressedRecords::Group },
+        criteria: criteria.texts(),
+        suppressed_as: if suppressed_as_absent { SuppressedAs::Absent } else { SuppressedAs::Group },
         delimiter: separator(delimiter)?,
     };
     let frame = frame.map(|frame| &frame.inner);
-    let document = work(py, progress.as_ref(), || {
+    let document = work(py, progress.as_ref(), |work| {
         if frame.is_none()
             && let Err(error) = std::fs::metadata(&args.file)
         {
@@ -158,7 +161,7 @@ pub fn verify<'py>(
             None if frame.is_some() && args.certificate.is_none() => None,
             None => certificate_of(&args)?,
         };
-        let checked = check(&args, certificate, frame, &QUIET)?;
+        let checked = check(&args, certificate, frame, work)?;
         let mut document = checked.document();
         document["compared_with_itself"] = json!(checked.is_own);
         Ok(document)
@@ -195,8 +198,8 @@ pub fn attack<'py>(
         show_values,
     };
     let people = people.map(|people| &people.inner);
-    let document = work(py, progress.as_ref(), || match args.files.len() {
-        1 | 2 => attacking::document(&args, people, &QUIET),
+    let document = work(py, progress.as_ref(), |work| match args.files.len() {
+        1 | 2 => attacking::document(&args, people, work),
         _ => Err(Error::new(ErrorKind::Request, "one release is attacked, or two together")),
     })?;
     to_python(py, &document)
@@ -205,14 +208,14 @@ pub fn attack<'py>(
 /// The study of Stack & Deal on frequencies.
 #[pyfunction]
 pub fn study_deal<'py>(py: Python<'py>, frequencies: Vec<u64>, k: &str, seed: u64) -> PyResult<Bound<'py, PyAny>> {
-    let document = work(py, None, || study::of_frequencies(frequencies, k, seed))?;
+    let document = work(py, None, |_| study::of_frequencies(frequencies, k, seed))?;
     to_python(py, &document)
 }
 
 /// Writes the made-up hospital, with its project.
 #[pyfunction]
 pub fn write_demo(py: Python<'_>, folder: PathBuf, n_records: usize, seed: u64) -> PyResult<()> {
-    work(py, None, || demo_data::write(&folder, n_records, seed))
+    work(py, None, |_| demo_data::write(&folder, n_records, seed))
 }
 
 /// Serves the page until Ctrl-C.
@@ -243,6 +246,6 @@ pub fn serve(
         let hint = "start it by itself: multiprocessing.get_context(\"spawn\").Process(target=incrowd.serve)";
         return Err(raised(&Error::new(ErrorKind::Request, message).hint(hint)));
     }
-    let talk = Talk { is_json: false, is_quiet: false };
-    py.detach(|| page::run(&args, &talk)).map(|_| ()).map_err(|error| raised(&error))
+    let terminal = Terminal { is_json: false, is_quiet: false };
+    py.detach(|| page::run(&args, &terminal)).map(|_| ()).map_err(|error| raised(&error))
 }

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use incrowd::{Ranking, Result};
-use incrowd_workbench::project::Project;
-use incrowd_workbench::wishes::{CriteriaArgs, Privacy, ProjectArgs, RequestArgs};
+use incrowd_workbench::cli::arguments::{CriteriaArgs, levels, parse_memory};
+use incrowd_workbench::input::project::Project;
+use incrowd_workbench::orders::wishes::{About, Privacy, Suppression, Wishes};
 use pyo3::prelude::*;
 
 /// Keyword arguments as texts, with the names of the flags.
@@ -24,32 +25,28 @@ pub struct Wish {
 }
 
 impl Wish {
-    pub fn project_args(&self) -> ProjectArgs {
-        ProjectArgs {
-            project: Default::default(),
-            quasi_identifiers: self.quasi_identifiers.clone(),
-            sensitive: self.sensitive.clone(),
-            threads: self.threads,
-            memory: self.memory.clone(),
-        }
+    pub fn about(&self) -> About {
+        About { quasi_identifiers: self.quasi_identifiers.clone(), sensitive: self.sensitive.clone() }
     }
 
-    pub fn request_args(&self) -> Result<RequestArgs> {
-        Ok(RequestArgs {
-            criteria: criteria_args(&self.criteria)?,
-            max_suppressed: self.max_suppressed.clone(),
-            max_level: self.max_level.clone(),
-            best_by: self.best_by.clone(),
+    pub fn wishes(&self) -> Result<Wishes> {
+        Ok(Wishes {
+            criteria: criteria_args(&self.criteria)?.texts(),
+            max_suppressed: self.max_suppressed.as_deref().map(Suppression::parse).transpose()?,
+            max_level: self.max_level.as_deref().map(levels).transpose()?,
+            best_by: self.best_by.as_deref().map(Ranking::parse).transpose()?,
+            with_standing: true,
         })
     }
 
     /// The privacy that is asked for, here or by the project's standing wish.
     pub fn privacy(&self, project: &Project) -> Result<Privacy> {
-        criteria_args(&self.criteria)?.resolve(project, self.sensitive.as_deref())
+        self.wishes()?.privacy(project, &self.about())
     }
 
-    pub fn best_by(&self, project: &Project) -> Result<Ranking> {
-        self.request_args()?.best_by(project)
+    /// How many threads, and at most how many bytes.
+    pub fn means(&self) -> Result<(usize, Option<u64>)> {
+        Ok((usize::from(self.threads), self.memory.as_deref().map(parse_memory).transpose()?))
     }
 }
 

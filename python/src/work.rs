@@ -7,13 +7,11 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use incrowd::{Error, ErrorKind, Result};
-use incrowd_workbench::talk::{Talk, Watch};
+use incrowd_workbench::words::notes::{Front, in_words};
+use incrowd_workbench::work::{Watch, Work};
 use pyo3::prelude::*;
 
 use crate::words::{bug, raised, tell};
-
-/// Python shows what there is to show: progress as a bar, notes as warnings.
-pub const QUIET: Talk = Talk { is_json: false, is_quiet: true };
 
 /// How often signals are looked at and the bar is moved.
 const STEP: Duration = Duration::from_millis(50);
@@ -26,16 +24,28 @@ const STEP: Duration = Duration::from_millis(50);
 pub fn work<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
-    job: impl FnOnce() -> Result<T> + Send,
+    job: impl FnOnce(&Work) -> Result<T> + Send,
+) -> PyResult<T> {
+    work_with(py, progress, || Ok((0, None)), job)
+}
+
+/// The same, with so many threads (0: one per core) and at most so many bytes.
+pub fn work_with<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    means: impl FnOnce() -> Result<(usize, Option<u64>)>,
+    job: impl FnOnce(&Work) -> Result<T> + Send,
 ) -> PyResult<T> {
     let progress = progress.map(|progress| progress.clone().unbind());
+    let (n_threads, n_bytes_max) = means().map_err(|error| raised(&error))?;
     let watch = Arc::new(Watch::default());
+    let own = Work::new(Some(n_threads), n_bytes_max, watch.clone());
     let (done, raised_meanwhile) = py.detach(|| {
         std::thread::scope(|scope| {
             let (tell, ended) = channel::<()>();
-            let of_worker = watch.clone();
+            let own = &own;
             let worker = scope.spawn(move || {
-                let done = catch_unwind(AssertUnwindSafe(|| on_threads_of_this_process(|| of_worker.over(job))));
+                let done = catch_unwind(AssertUnwindSafe(|| on_threads_of_this_process(|| job(own))));
                 drop(tell);
                 done
             });
@@ -44,14 +54,14 @@ pub fn work<T: Send>(
                 if raised_meanwhile.is_none()
                     && let Err(error) = look(&watch, progress.as_ref())
                 {
-                    watch.stop();
+                    watch.cancel();
                     raised_meanwhile = Some(error);
                 }
             }
             (worker.join(), raised_meanwhile)
         })
     });
-    let told = watch.notes().iter().try_for_each(|note| tell(py, note));
+    let told = watch.notes().iter().try_for_each(|note| tell(py, &in_words(note, Front::Python)));
     match (raised_meanwhile, done) {
         (Some(error), _) => Err(error),
         (None, Ok(Ok(done))) => {

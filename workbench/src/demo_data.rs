@@ -9,8 +9,8 @@ use std::path::Path;
 
 use incrowd::Result;
 
+use crate::input::project::FILE_NAME;
 use crate::io_error;
-use crate::project::FILE_NAME;
 
 /// The size and the seed of the table that [`REQUESTS`] are about.
 pub const N_RECORDS: usize = 60_000;
@@ -572,9 +572,9 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::count::{Choice, Counted, count};
-    use crate::project::Project;
-    use crate::talk::Talk;
+    use crate::input::count::{Choice, Counted, count};
+    use crate::input::project::Project;
+    use crate::work::Work;
 
     fn demo(n_records: usize, seed: u64) -> TempDir {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -594,8 +594,7 @@ mod tests {
 
     fn counted(folder: &TempDir) -> Counted {
         let project = Project::open(folder.path()).expect("the project is well-formed");
-        let talk = Talk { is_json: true, is_quiet: true };
-        count(&project, &Choice::default(), &talk).expect("the hierarchies cover the data")
+        count(&project, &Choice::default(), &Work::default()).expect("the hierarchies cover the data")
     }
 
     #[test]

@@ -1,37 +1,19 @@
 //! The workbench around the engine: files, projects and the command line.
 //!
-//! Modules stand in reading order; each uses only those above it, except that `commands::demo` runs the other commands
-//! and `commands::serve` starts the server, which does what the commands do.
+//! Modules stand in reading order; each uses only those above it, except that `serve` uses words that commands have
 
 use std::path::Path;
 
 use incrowd::{Error, ErrorKind};
 
-pub mod talk;
-pub mod digest;
-pub mod signals;
-pub mod source;
-pub mod project;
-pub mod count;
-pub mod wishes;
-pub mod extent;
-pub mod local;
-pub mod compare;
-pub mod outside;
-pub mod survey;
-pub mod uniques;
-pub mod staged;
-pub mod account;
-pub mod naming;
-pub mod per_record;
-pub mod sorted;
-pub mod sink;
-pub mod saved;
-pub mod page;
-pub mod chart;
-pub mod report;
+pub mod memory;
+pub mod note;
+pub mod work;
+pub mod input;
+pub mod output;
+pub mod orders;
+pub mod words;
 pub mod demo_data;
-pub mod commands;
 pub mod serve;
 pub mod cli;
 

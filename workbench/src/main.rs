@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use incrowd_workbench::cli::terminal::{Exit, Terminal, to_stderr, to_stdout};
 use incrowd_workbench::cli::{Cli, Command, dispatch};
-use incrowd_workbench::signals;
-use incrowd_workbench::source::quiet_guarded_panics;
-use incrowd_workbench::talk::{Exit, Talk, to_stderr, to_stdout};
+use incrowd_workbench::input::source::quiet_guarded_panics;
+use incrowd_workbench::output::signals;
 use serde_json::json;
 
 fn main() -> ExitCode {
@@ -23,17 +23,17 @@ fn main() -> ExitCode {
         }
         error.exit()
     });
-    let talk = Talk { is_json: cli.json, is_quiet: cli.quiet };
+    let terminal = Terminal { is_json: cli.json, is_quiet: cli.quiet };
     // The server has its own way to end, as has whoever uses the crate in a program of their own.
     if !matches!(cli.command, Command::Serve(_)) {
         signals::take_over();
     }
-    match dispatch(&cli.command, &talk) {
+    match dispatch(&cli.command, &terminal) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::No) => ExitCode::from(1),
         Ok(Exit::NotKnown) => ExitCode::from(2),
         Err(error) => {
-            talk.json(&json!({
+            terminal.json(&json!({
                 "error": {
                     "kind": error.kind().name(),
                     "message": error.message(),

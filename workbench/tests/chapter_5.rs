@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use incrowd::partial::{Estimator, Selection};
 use incrowd::task::Task;
 use incrowd::{Answer, Criteria, Level, Measure, Offer, Request, Scheme};
-use incrowd_workbench::commands::study_lattice::{self, Study, differences};
-use incrowd_workbench::count::{Choice, Counted, count};
-use incrowd_workbench::project::Project;
-use incrowd_workbench::talk::Talk;
+use incrowd_workbench::cli::study_lattice::{self, Study, differences};
+use incrowd_workbench::input::count::{Choice, Counted, count};
+use incrowd_workbench::input::project::Project;
+use incrowd_workbench::work::Work;
 
 mod support;
 #[path = "support/chapter_5.rs"]
@@ -17,8 +17,6 @@ mod tables;
 
 use support::adult_project;
 use tables::{Case, Difference, Printed, Summary};
-
-const QUIET: Talk = Talk { is_json: false, is_quiet: true };
 
 /// In the order of the chapter's level vectors, each with the size of the smallest set that it belongs to.
 const QUASI_IDENTIFIERS: [(&str, usize); 6] =
@@ -34,7 +32,7 @@ fn counted(project: Project) -> BTreeMap<usize, Counted> {
     let of = |n: usize| {
         let names = QUASI_IDENTIFIERS.iter().filter(|(_, size)| *size <= n).map(|(name, _)| name.to_string());
         let choice = Choice { quasi_identifiers: Some(names.collect()), ..Choice::default() };
-        (n, count(&project, &choice, &QUIET).expect("the records can be counted"))
+        (n, count(&project, &choice, &Work::default()).expect("the records can be counted"))
     };
     (3..=6).map(of).collect()
 }

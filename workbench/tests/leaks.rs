@@ -3,13 +3,14 @@
 mod support;
 
 use incrowd::wire::Certificate;
-use incrowd_workbench::account::Key;
-use incrowd_workbench::commands::publish::{self, Agreed};
-use incrowd_workbench::count::{Choice, count};
-use incrowd_workbench::digest::sha256_of;
-use incrowd_workbench::project::Project;
-use incrowd_workbench::talk::Talk;
-use incrowd_workbench::wishes::Privacy;
+use incrowd_workbench::input::count::{Choice, count};
+use incrowd_workbench::input::digest::sha256_of;
+use incrowd_workbench::input::project::Project;
+use incrowd_workbench::orders::publish::agree::offer_of_levels;
+use incrowd_workbench::orders::publish::{Agreed, draft, prepare};
+use incrowd_workbench::orders::wishes::Privacy;
+use incrowd_workbench::output::account::Key;
+use incrowd_workbench::work::Work;
 use serde_json::Value;
 use support::{Folder, Random};
 
@@ -281,18 +282,17 @@ fn a_table_that_changes_between_two_readings_is_not_published() {
                 folder.write("incrowd.toml", PROJECT.replace("table.csv", "table.parquet"));
             }
         }
-        let talk = Talk { is_json: false, is_quiet: true };
         let project = Project::open(folder.path()).expect("a project");
-        let counted = count(&project, &Choice::default(), &talk).expect("a table");
+        let counted = count(&project, &Choice::default(), &Work::default()).expect("a table");
         let criteria = incrowd::Criteria::of(Some(4), None);
         let privacy = Privacy { criteria: criteria.clone(), sensitive: counted.sensitive_names() };
         let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure)).expect("a yardstick");
         let scheme = incrowd::Scheme::new(vec![incrowd::Level(1), incrowd::Level(2)]);
-        let offer = publish::offer_of_levels(&counted, &yardstick, scheme, &privacy).expect("levels");
+        let offer = offer_of_levels(&counted, &yardstick, scheme, &privacy).expect("levels");
         let agreed = Agreed { offer, choice: "levels", request: Value::Null, lattice: None, search: None };
         let publish = |name: &str| {
-            let files = publish::prepare(&project, &folder.join(name), false)?;
-            publish::publish(&project, &counted, &agreed, &files, false, &talk)
+            let files = prepare(&project, &folder.join(name), false)?;
+            draft::publish(&project, &counted, &agreed, &files, false, &Work::default())
         };
         let published = publish("before.csv").unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(published.account.files[0].sha256, sha256_of(&folder.bytes(table)));

@@ -6,18 +6,17 @@ use std::time::{Duration, Instant};
 
 use incrowd::recode::method::Method;
 use incrowd::recode::partition::CellStyle;
+use incrowd::task::Task;
 use incrowd::{Criteria, Criterion, Measure, Quality, Scheme};
-use incrowd_workbench::compare::{self, Ask, Contender, Cost, Questions, Row, weigh};
-use incrowd_workbench::count::{Choice, count};
-use incrowd_workbench::local::Local;
-use incrowd_workbench::project::Project;
-use incrowd_workbench::talk::Talk;
+use incrowd_workbench::input::count::{Choice, count};
+use incrowd_workbench::input::project::Project;
+use incrowd_workbench::orders::contenders::{self, Ask, Contender, Cost, Questions, Row, weigh};
+use incrowd_workbench::orders::local::Local;
+use incrowd_workbench::work::Work;
 use serde_json::Value;
 
 mod support;
 use support::{Folder, QUASI_IDENTIFIERS, Ran, Random, adult};
-
-const TALK: Talk = Talk { is_json: false, is_quiet: true };
 
 // ---- Adult ----
 
@@ -26,7 +25,7 @@ fn local_recoding_loses_less_than_mondrian_and_the_best_scheme() {
     let Some(adult) = adult() else { return };
     let lattice = adult.annotate([], false, &Default::default()).expect("it is small");
     let weights = adult.weights();
-    let questions = Questions::new(&adult, compare::N_QUERIES, 1, None).expect("queries");
+    let questions = Questions::new(&adult, contenders::N_QUERIES, 1, None).expect("queries");
     let level_max = Scheme::new(lattice.schemes().tops().iter().map(|&top| incrowd::Level(top)).collect());
     let ask = Ask {
         counted: &adult,
@@ -43,9 +42,9 @@ fn local_recoding_loses_less_than_mondrian_and_the_best_scheme() {
         Contender::Local(Method::TopDown),
         Contender::Local(Method::BottomUp),
     ];
-    let bar = TALK.things("comparing", 1, "records");
     let ks = [2, 5, 10, 25, 50, 100];
-    let rows = compare::run(&ask, &contenders, &Criteria::default(), &ks, &bar).expect("there are enough records");
+    let rows = contenders::run(&ask, &contenders, &Criteria::default(), &ks, &Task::default())
+        .expect("there are enough records");
     for (k, rows) in ks.into_iter().zip(rows.chunks(contenders.len())) {
         let [global, strict, above, below] = rows else { panic!("a row per method") };
         let ncp = |row: &Row| row.judgement.ncp;
@@ -74,7 +73,6 @@ fn local_recoding_loses_less_than_mondrian_and_the_best_scheme() {
 #[test]
 fn groups_from_below_have_between_k_and_2k_minus_1_records() {
     let Some(adult) = adult() else { return };
-    let bar = TALK.things("bottom-up", 1, "records");
     for k in [2, 5, 10, 25, 50, 100] {
         let least = incrowd::recode::partition::Least::of(k, None);
         let (counts, hierarchies, weights) = (&adult.counts, &adult.hierarchies[..], &adult.weights()[..]);
@@ -86,7 +84,7 @@ fn groups_from_below_have_between_k_and_2k_minus_1_records() {
     // Diversity is kept too, by every method.
     for method in Method::KEEPING_L {
         let criteria = Criteria::of(Some(5), Some(4));
-        let made = Local::new(method).make(&adult, &criteria, &bar).expect("there are enough values");
+        let made = Local::new(method).make(&adult, &criteria, &Task::default()).expect("there are enough values");
         assert!(made.missed().is_empty() && made.judgement.reached(Measure::Distinct(0)) >= Some(4));
     }
 }
@@ -94,11 +92,10 @@ fn groups_from_below_have_between_k_and_2k_minus_1_records() {
 #[test]
 fn weight_moves_loss_and_error_from_an_attribute_to_the_others() {
     let Some(adult) = adult() else { return };
-    let bar = TALK.things("weighing", 1, "records");
     let attribute = QUASI_IDENTIFIERS.iter().position(|name| *name == "age").expect("it is one");
     for method in [Method::TopDown, Method::BottomUp] {
         let criteria = Criteria::of(Some(10), None);
-        let steps = weigh(&adult, &Local::new(method), &criteria, attribute, &bar).expect("good weights");
+        let steps = weigh(&adult, &Local::new(method), &criteria, attribute, &Task::default()).expect("good weights");
         for (less, more) in steps.iter().zip(&steps[1..]) {
             let words = format!("{} weight {} → {}", method.name(), less.weight, more.weight);
             assert!(more.ncp < less.ncp && more.ncp_of_others > less.ncp_of_others, "{words}");
@@ -434,12 +431,11 @@ fn an_interrupted_publish_leaves_nothing_behind() {
 fn work_that_is_stopped_says_so() {
     let folder = people(600);
     let project = Project::open(folder.path()).expect("a project");
-    let counted = count(&project, &Choice::default(), &TALK).expect("it can be counted");
+    let counted = count(&project, &Choice::default(), &Work::default()).expect("it can be counted");
     for method in Method::KEEPING_L {
-        let bar = TALK.things("stopped", 1, "records");
-        bar.finish();
+        let stopped = Task { is_cancelled: &|| true, ..Task::default() };
         let criteria = Criteria::new([Criterion::k(5)]);
-        let error = Local::new(method).make(&counted, &criteria, &bar).err().expect("it was stopped");
+        let error = Local::new(method).make(&counted, &criteria, &stopped).err().expect("it was stopped");
         assert_eq!(error.kind(), incrowd::ErrorKind::Cancelled);
     }
 }

@@ -6,14 +6,12 @@ use std::sync::OnceLock;
 use incrowd::negotiate::{Offers, negotiate_as_published, offer_of};
 use incrowd::task::Task;
 use incrowd::{Answer, Criteria, Lattice, Level, Offer, Request, Scheme, negotiate};
-use incrowd_workbench::count::{Choice, count};
-use incrowd_workbench::project::Project;
-use incrowd_workbench::talk::Talk;
+use incrowd_workbench::input::count::{Choice, count};
+use incrowd_workbench::input::project::Project;
+use incrowd_workbench::work::Work;
 
 mod support;
 use support::{Folder, adult_project};
-
-const QUIET: Talk = Talk { is_json: false, is_quiet: true };
 
 /// In the order of chapter 4's level vectors, each with the size of the smallest set that it belongs to.
 const QUASI_IDENTIFIERS: [(&str, usize); 6] =
@@ -48,7 +46,7 @@ fn quasi_identifiers(n: usize) -> Vec<String> {
 
 fn lattice(project: &Project, quasi_identifiers: Option<Vec<String>>) -> Lattice {
     let choice = Choice { quasi_identifiers, ..Choice::default() };
-    let counted = count(project, &choice, &QUIET).expect("the records can be counted");
+    let counted = count(project, &choice, &Work::default()).expect("the records can be counted");
     counted.annotate([], false, &Task::default()).expect("it is small")
 }
 

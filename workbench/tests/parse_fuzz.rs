@@ -10,17 +10,15 @@ use incrowd::task::Task;
 use incrowd::verify::SuppressedAs;
 use incrowd::wire::{Certificate, check_claims};
 use incrowd::{Criteria, Domain, Level, Request, Result, Rule, Scheme, Verifier, negotiate};
-use incrowd_workbench::count::{Choice, count};
-use incrowd_workbench::project::Project;
-use incrowd_workbench::source::{CsvOptions, Source};
-use incrowd_workbench::survey;
-use incrowd_workbench::talk::Talk;
+use incrowd_workbench::input::count::{Choice, count};
+use incrowd_workbench::input::project::Project;
+use incrowd_workbench::input::source::{CsvOptions, Source};
+use incrowd_workbench::input::survey;
+use incrowd_workbench::work::{Watch, Work};
 use parquet::arrow::ArrowWriter;
 
 mod support;
 use support::{Folder, Random};
-
-const QUIET: Talk = Talk { is_json: false, is_quiet: true };
 
 const DATA: &str = "\
 age,sex,postcode,seen,disease
@@ -176,7 +174,7 @@ fn folder() -> Folder {
 /// Everything that is done with a project, up to an answer.
 fn answer(folder: &Path) -> Result<()> {
     let project = Project::open(folder)?;
-    let counted = count(&project, &Choice { n_threads: 1, ..Choice::default() }, &QUIET)?;
+    let counted = count(&project, &Choice::default(), &Work::new(Some(1), None, Watch::default()))?;
     let task = Task { n_bytes_max: 50_000_000, ..Task::default() };
     let lattice = counted.annotate([], false, &task)?;
     let top = lattice.schemes().tops().iter().map(|&top| Level(top)).collect();
@@ -239,7 +237,7 @@ fn no_data_make_a_survey_panic() {
         folder.write("data.csv", text);
         let look = || {
             let source = Source::open(&folder.join("data.csv"), &CsvOptions::default())?;
-            let survey = survey::survey(&source, None, &QUIET)?;
+            let survey = survey::survey(&source, None, &Work::default())?;
             survey::suggest(&survey);
             Ok::<(), incrowd::Error>(())
         };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use incrowd::Lattice;
-use incrowd_workbench::saved;
+use incrowd_workbench::orders::saved;
 
 mod support;
 use support::{Folder, Ran, Random};

@@ -307,7 +307,7 @@ fn is_rejected_in_another_order(folder: &Folder, release: &str, random: &mut Ran
     let shuffled = writer.into_inner().expect("memory");
     folder.write("shuffled.csv", &shuffled);
     let mut certificate = certificate(folder, release);
-    certificate["output"]["sha256"] = incrowd_workbench::digest::sha256_of(&shuffled).into();
+    certificate["output"]["sha256"] = incrowd_workbench::input::digest::sha256_of(&shuffled).into();
     folder.write("shuffled.csv.certificate.json", certificate.to_string());
     let verdict = run(folder, "verify shuffled.csv --json").ends(1).json();
     let claims = verdict["claims"].as_array().expect("claims");

@@ -10,6 +10,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use futures_util::stream::unfold;
+use incrowd::task::Task;
 use incrowd::wire;
 use incrowd::{Answer, Criteria, Quality, Ranking, Request, explain, negotiate};
 use serde::Deserialize;
@@ -23,10 +24,11 @@ use super::projects::{about, edit, hierarchy, list_files, open, profile, project
 use super::server::{
     Answered, Asked, Found, Server, Shared, accepted, aside, find, look_first, ok, start_annotation, with_lattice,
 };
-use super::tables::{QUIET, Ready};
+use super::tables::Ready;
 use super::{explore, trees};
-use crate::compare::{self, Ask, Contender, Cost, Questions};
-use crate::local::guaranteed;
+use crate::orders::contenders::{self, Ask, Contender, Cost, Questions};
+use crate::orders::local::guaranteed;
+use crate::work::{Unit, Work};
 
 /// JSON bodies; files are uploaded elsewhere.
 const N_BODY_MAX: usize = 4 << 20;
@@ -168,7 +170,7 @@ async fn sample(State(server): Shared, Body(question): Body<Question>) -> Answer
     with_lattice(&server, question, |_, question, asked| {
         let lattice = &asked.ready.lattice;
         let scheme = scheme(lattice, question)?.unwrap_or_else(|| asked.request.level_max.clone());
-        explore::sample(&asked.opened, &asked.ready, &asked.privacy, &scheme, asked.opened.columns()?)
+        explore::sample(&asked.opened, &asked.ready, &asked.privacy, &scheme, asked.opened.columns(&Work::default())?)
     })
     .await
 }
@@ -200,11 +202,12 @@ async fn compare_methods(State(server): Shared, Body(asked): Body<Compare>) -> A
     let job = server.jobs.start("compare", key, move |job| {
         job.takes_long()?;
         let wrong = |error| worker.problem(error);
+        let work = job.work(worker.tables.n_bytes_max);
         let needs_entropy = contenders.iter().any(|contender| contender.needs_entropy());
         let ranking = if needs_entropy { Ranking::from(Quality::Entropy) } else { Ranking::default() };
-        let ready = worker.tables.annotate(&opened, &privacy, &ranking).map_err(wrong)?;
-        let request = request(&ready.lattice, &privacy, &Ranking::default(), &asked.request).map_err(wrong)?;
-        let rows = compared(&ready, &request, contenders).map_err(wrong)?;
+        let ready = worker.tables.annotate(&opened, &privacy, &ranking, &work).map_err(wrong)?;
+        let request = request(&opened, &ready.lattice, &privacy, &asked.request).map_err(wrong)?;
+        let rows = compared(&ready, &request, contenders, &work).map_err(wrong)?;
         job.go_on()?;
         let may_promise = |criteria: &Criteria| worker.check_promise(criteria, &privacy.sensitive).is_ok();
         let frontier = explore::bargains(&ready, &request, &may_promise).map_err(wrong)?;
@@ -214,7 +217,7 @@ async fn compare_methods(State(server): Shared, Body(asked): Body<Compare>) -> A
 }
 
 /// What each contender makes of a request; local ones take no part where they cannot promise what is asked.
-fn compared(ready: &Ready, request: &Request, contenders: Vec<Contender>) -> incrowd::Result<Vec<Value>> {
+fn compared(ready: &Ready, request: &Request, contenders: Vec<Contender>, work: &Work) -> incrowd::Result<Vec<Value>> {
     let counted = &ready.counted;
     let weights = counted.weights();
     let ask = Ask {
@@ -223,7 +226,7 @@ fn compared(ready: &Ready, request: &Request, contenders: Vec<Contender>) -> inc
         level_max: &request.level_max,
         n_suppressed_max: request.n_suppressed_max,
         seed: 0,
-        questions: &Questions::new(counted, compare::N_QUERIES, 0, None)?,
+        questions: &Questions::new(counted, contenders::N_QUERIES, 0, None)?,
         lattice: Some((&ready.lattice, Cost::default())),
     };
     let can_promise = guaranteed(&request.criteria).is_ok();
@@ -232,9 +235,9 @@ fn compared(ready: &Ready, request: &Request, contenders: Vec<Contender>) -> inc
             && (can_promise || matches!(contender, Contender::Global(_)))
     };
     let contenders: Vec<Contender> = contenders.into_iter().filter(takes_part).collect();
-    let bar = QUIET.things("comparing", counted.counts.n_records() * contenders.len() as u64, "records");
-    let row = |contender: Contender| {
-        let mut row = compare::one(&ask, contender, &request.criteria, &bar)?.to_json(counted);
+    let n_all = counted.counts.n_records() * contenders.len() as u64;
+    let row = |contender: Contender, task: &Task| {
+        let mut row = contenders::one(&ask, contender, &request.criteria, task)?.to_json(counted);
         // Of the whole server, whatever else it does meanwhile.
         if let Some(row) = row.as_object_mut() {
             row.remove("cpu_seconds");
@@ -242,7 +245,9 @@ fn compared(ready: &Ready, request: &Request, contenders: Vec<Contender>) -> inc
         }
         Ok(row)
     };
-    contenders.into_iter().map(row).collect()
+    work.stage("comparing", n_all, Unit::Records, |task| {
+        contenders.into_iter().map(|contender| row(contender, task)).collect()
+    })
 }
 
 // ── Jobs ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -16,8 +16,9 @@ use serde_json::{Map, Value};
 use super::connections::Place;
 use super::problem::Problem;
 use super::tables::Opened;
-use crate::project::{CRITERIA, CriterionText};
-use crate::wishes::{Privacy, RequestArgs, attribute_index, parse_level, parse_suppressed, resolve};
+use crate::input::project::{CRITERIA, CriterionText};
+use crate::orders::publish::Publish;
+use crate::orders::wishes::{About, Privacy, Suppression, Wishes, attribute_index, parse_level};
 
 /// A body must come within this time.
 const BODY_TIME: Duration = Duration::from_secs(20);
@@ -86,12 +87,9 @@ fn without_quotes(message: &str) -> String {
     message.split('"').step_by(2).collect::<Vec<_>>().join("…")
 }
 
-/// The privacy and the ranking that a wish names; its other parts are checked for what they are, not yet for what they
-/// mean on this table.
-pub fn privacy(opened: &Opened, wish: &Wish) -> Result<(Privacy, Ranking)> {
-    max_suppressed(wish)?;
-    max_level(wish)?;
-    let mut texts = Vec::new();
+/// What a wish says; nothing is added to it, since the page shows all of what it asks for.
+pub fn wishes(wish: &Wish) -> Result<Wishes> {
+    let mut criteria = Vec::new();
     for (key, value) in wish.iter().filter(|(key, _)| !OTHER_KEYS.contains(&key.as_str())) {
         let (attribute, name) = match key.rsplit_once(':') {
             Some((attribute, name)) => (Some(attribute.to_string()), name),
@@ -100,24 +98,32 @@ pub fn privacy(opened: &Opened, wish: &Wish) -> Result<(Privacy, Ranking)> {
         let known: Vec<&str> = CRITERIA.into_iter().chain(OTHER_KEYS).collect();
         let name = CRITERIA.into_iter().find(|known| *known == name);
         let name = name.ok_or_else(|| unknown(ErrorKind::Request, "wish", key, &known))?;
-        texts.push(CriterionText { name, attribute, value: text_of(name, value)? });
+        criteria.push(CriterionText { name, attribute, value: text_of(name, value)? });
     }
-    texts.sort_by_key(|text| CRITERIA.iter().position(|name| *name == text.name));
-    let known: Vec<&str> = opened.project.with_role(Role::Sensitive).map(|known| known.name.as_str()).collect();
-    let privacy = resolve(&texts, &known, None).map_err(|error| match known.is_empty() {
-        true => error.hint("give one attribute the role sensitive"),
-        false => error,
+    let best_by = match wish.get("best_by") {
+        None => None,
+        Some(Value::String(text)) => Some(Ranking::parse(text)?),
+        Some(_) => return Err(wrong("best_by is a text").hint("for example \"ncp\"")),
+    };
+    let max_level = max_level(wish)?.into_iter().map(|(name, level)| (name, level.to_string())).collect();
+    let max_suppressed = max_suppressed(wish)?.as_deref().map(Suppression::parse).transpose()?;
+    Ok(Wishes { criteria, max_suppressed, max_level: Some(max_level), best_by, with_standing: false })
+}
+
+/// The privacy and the ranking that a wish names; its other parts are checked for what they are, not yet for what they
+/// mean on this table.
+pub fn privacy(opened: &Opened, wish: &Wish) -> Result<(Privacy, Ranking)> {
+    let wishes = wishes(wish)?;
+    let has_sensitive = opened.project.with_role(Role::Sensitive).next().is_some();
+    let privacy = wishes.privacy(&opened.project, &About::default()).map_err(|error| match has_sensitive {
+        false => error.hint("give one attribute the role sensitive"),
+        true => error,
     })?;
     // What no table could be asked for is refused before any work; what this one cannot, when it has been counted.
     if !privacy.criteria.is_empty() {
         check_criteria(&privacy.criteria, u64::MAX, &vec![usize::MAX; privacy.sensitive.len()])?;
     }
-    let ranking = match wish.get("best_by") {
-        None => Ranking::default(),
-        Some(Value::String(text)) => Ranking::parse(text)?,
-        Some(_) => return Err(wrong("best_by is a text").hint("for example \"ncp\"")),
-    };
-    Ok((privacy, ranking))
+    Ok((privacy, wishes.best_by(&opened.project)?))
 }
 
 const OTHER_KEYS: [&str; 3] = ["max_suppressed", "max_level", "best_by"];
@@ -152,21 +158,19 @@ fn max_level(wish: &Wish) -> Result<Levels> {
     levels.iter().map(|(name, level)| Ok((name.clone(), level.as_u64().ok_or_else(wrong)?))).collect()
 }
 
-/// The flags that say the same, for decisions that are the command line's.
-pub fn flags(wish: &Wish) -> Result<RequestArgs> {
-    Ok(RequestArgs { max_suppressed: max_suppressed(wish)?, ..RequestArgs::default() })
+/// The privacy that an order to publish is about.
+pub fn privacy_of_order(opened: &Opened, order: &Publish) -> Result<Privacy> {
+    let privacy = order.privacy(&opened.project)?;
+    if !privacy.criteria.is_empty() {
+        check_criteria(&privacy.criteria, u64::MAX, &vec![usize::MAX; privacy.sensitive.len()])?;
+    }
+    Ok(privacy)
 }
 
 /// The whole request, once the levels that there are are known.
-pub fn request(lattice: &Lattice, privacy: &Privacy, best_by: &Ranking, wish: &Wish) -> Result<Request> {
-    let hierarchies = lattice.hierarchies();
-    let n_suppressed_max = match max_suppressed(wish)? {
-        None => 0,
-        Some(text) => parse_suppressed(&text, lattice.n_records())?,
-    };
-    let tops = Scheme::new(hierarchies.iter().map(|hierarchy| Level(hierarchy.top() as u8)).collect());
-    let level_max = with_levels(&tops, &max_level(wish)?, hierarchies)?;
-    let request = Request { criteria: privacy.criteria.clone(), n_suppressed_max, level_max, best_by: best_by.clone() };
+pub fn request(opened: &Opened, lattice: &Lattice, privacy: &Privacy, wish: &Wish) -> Result<Request> {
+    let wishes = wishes(wish)?;
+    let request = wishes.request(&opened.project, privacy, lattice.hierarchies(), lattice.n_records())?;
     request.check(lattice)?;
     check_promise(&request.criteria)?;
     Ok(request)

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::digest::sha256_of;
+use crate::input::digest::sha256_of;
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {

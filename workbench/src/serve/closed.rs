@@ -15,7 +15,7 @@ use super::document::{with_kept, without_nulls};
 use super::problem::Problem;
 use super::tables::Opened;
 use super::text::is_same;
-use crate::wishes::{Privacy, resolve};
+use crate::orders::wishes::{Privacy, resolve};
 
 /// Numbers that are measured with the source: over its range, against its distribution, by queries that it answers. From
 /// several of them what suppressed records have could be computed.

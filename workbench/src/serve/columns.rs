@@ -5,8 +5,8 @@ use incrowd::table::{Cells, Code, Encoder, Kind, date_text, days_of_date, parse_
 use incrowd::{Domain, Missing, Result};
 use serde_json::{Value, json};
 
-use crate::source::Source;
-use crate::talk::{Talk, go_on};
+use crate::input::source::Source;
+use crate::work::{Unit, Work};
 
 /// More different values than this are not kept: nobody draws a tree of them.
 const N_VALUES_MAX: usize = 200_000;
@@ -30,36 +30,36 @@ pub struct Column {
 }
 
 /// Reads a table once.
-pub fn look(source: &Source, missing: &Missing, talk: &Talk) -> Result<Columns> {
+pub fn look(source: &Source, missing: &Missing, work: &Work) -> Result<Columns> {
     let names = source.column_names();
     let mut tallies: Vec<Option<(Encoder, Vec<u64>)>> =
         names.iter().map(|name| Some((Encoder::new(name, missing), vec![0]))).collect();
     let mut records = Vec::new();
     let mut codes = Vec::new();
-    let bar = talk.bytes("looking", source.n_bytes());
-    source.for_each(&names, |batch, n_bytes| {
-        go_on(&bar)?;
-        bar.inc(n_bytes);
-        let mut keep = vec![true; batch.num_rows()];
-        if missing.drop_records {
-            names.iter().try_for_each(|name| missing.mark(name, column(&batch, name), &mut keep))?;
-        }
-        for (name, tally) in names.iter().zip(&mut tallies) {
-            let Some((encoder, counts)) = tally else { continue };
-            encoder.encode(column(&batch, name), &mut codes)?;
-            counts.resize(encoder.n_codes(), 0);
-            codes.iter().zip(&keep).filter(|(_, keep)| **keep).for_each(|(code, _)| counts[*code as usize] += 1);
-            if encoder.n_codes() > N_VALUES_MAX {
-                *tally = None;
+    work.stage("looking", source.n_bytes(), Unit::Bytes, |task| {
+        source.for_each(&names, |batch, n_bytes| {
+            task.check()?;
+            (task.progress)(n_bytes);
+            let mut keep = vec![true; batch.num_rows()];
+            if missing.drop_records {
+                names.iter().try_for_each(|name| missing.mark(name, column(&batch, name), &mut keep))?;
             }
-        }
-        if records.len() < N_SAMPLE {
-            let n_wanted = N_SAMPLE - records.len();
-            records.extend(some_records(&batch, &names, missing, &keep, n_wanted)?);
-        }
-        Ok(())
+            for (name, tally) in names.iter().zip(&mut tallies) {
+                let Some((encoder, counts)) = tally else { continue };
+                encoder.encode(column(&batch, name), &mut codes)?;
+                counts.resize(encoder.n_codes(), 0);
+                codes.iter().zip(&keep).filter(|(_, keep)| **keep).for_each(|(code, _)| counts[*code as usize] += 1);
+                if encoder.n_codes() > N_VALUES_MAX {
+                    *tally = None;
+                }
+            }
+            if records.len() < N_SAMPLE {
+                let n_wanted = N_SAMPLE - records.len();
+                records.extend(some_records(&batch, &names, missing, &keep, n_wanted)?);
+            }
+            Ok(())
+        })
     })?;
-    bar.finish_and_clear();
     let finished = |(name, tally): (String, Option<(Encoder, Vec<u64>)>)| {
         let seen = tally.map(|(encoder, counts)| finish(&name, &encoder, &counts, missing));
         Column { name, seen }

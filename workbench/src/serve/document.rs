@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::safety::Folder;
 use super::text;
-use crate::project::{FILE_NAME, Project, parse};
+use crate::input::project::{FILE_NAME, Project, parse};
 
 /// The document of a project file's text; the same sections and keys.
 pub fn of_text(text: &str) -> Result<Value> {

@@ -15,9 +15,9 @@ use serde_json::{Map, Value, json};
 
 use super::columns::Columns;
 use super::tables::{Opened, Ready};
-use crate::count::Counted;
-use crate::local::Local;
-use crate::wishes::Privacy;
+use crate::input::count::Counted;
+use crate::orders::local::Local;
+use crate::orders::wishes::Privacy;
 
 /// Cells of one half of a row: more schemes than this share cells.
 const N_CELLS_MAX: usize = 400;

@@ -9,8 +9,8 @@ use tokio::sync::watch;
 
 use super::problem::Problem;
 use super::safety::random_text;
-use crate::commands::publish::Files;
-use crate::talk::Watch;
+use crate::orders::publish::Files;
+use crate::work::{Watch, Work};
 
 /// Jobs that run at once, of those that are over soon and of those that take long.
 const N_QUICK_MAX: usize = 4;
@@ -93,12 +93,17 @@ impl Job {
 
     /// Asks the job to end; what it has not finished by then is as if it had never begun.
     pub fn cancel(&self) {
-        self.watch.stop();
+        self.watch.cancel();
+    }
+
+    /// What the job works with: its own threads, and at most so much memory.
+    pub fn work(&self, n_bytes_max: u64) -> Work {
+        Work::new(None, Some(n_bytes_max), self.watch.clone())
     }
 
     /// Ends the work if somebody has cancelled it.
     pub fn go_on(&self) -> Result<(), Problem> {
-        match self.watch.is_stopped() {
+        match self.watch.is_cancelled() {
             true => Err(Problem::new(StatusCode::CONFLICT, "request", "the job was cancelled")),
             false => Ok(()),
         }
@@ -143,7 +148,7 @@ impl Job {
     /// Waits for a place, or until nobody wants the job.
     fn enter(&self, lane: Lane) {
         let mut n_taken = lock(&self.lanes.n_taken);
-        while n_taken[lane as usize] >= lane.n_max() && !self.watch.is_stopped() {
+        while n_taken[lane as usize] >= lane.n_max() && !self.watch.is_cancelled() {
             if !matches!(*self.state.borrow(), State::Waiting) {
                 self.state.send_replace(State::Waiting);
             }
@@ -224,15 +229,15 @@ impl Jobs {
 
 /// Works on threads of its own: on shared ones a small question would stand behind all that a large one has begun.
 fn run(job: &Job, work: impl FnOnce(&Job) -> Result<Value, Problem> + Send) -> State {
-    if job.watch.is_stopped() {
+    if job.watch.is_cancelled() {
         return State::Cancelled;
     }
     let Ok(pool) = rayon::ThreadPoolBuilder::new().build() else { return State::Failed(Problem::bug()) };
     // A panic ends the job and nothing else.
-    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pool.install(|| job.watch.over(|| work(job)))));
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pool.install(|| work(job))));
     match done {
         Ok(Ok(result)) => State::Done(result),
-        _ if job.watch.is_stopped() => State::Cancelled,
+        _ if job.watch.is_cancelled() => State::Cancelled,
         Ok(Err(problem)) => State::Failed(problem),
         Err(_) => State::Failed(Problem::bug()),
     }

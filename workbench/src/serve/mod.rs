@@ -36,8 +36,9 @@ use hyper_util::service::TowerToHyperService;
 use incrowd::{Error, ErrorKind, Result};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::naming::at_rest;
-use crate::project::{FILE_NAME, Project};
+use crate::input::project::{FILE_NAME, Project};
+use crate::output::naming::at_rest;
+use crate::work::Work;
 use closed::{Closed, veil};
 use connections::{Place, Places, Watched};
 use problem::Problem;
@@ -87,7 +88,7 @@ pub fn app(settings: &Settings) -> Result<Router> {
         (Some(project), _) => drop(tables.open_project(project)?),
         (None, Some(path)) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            tables.open(&name)?;
+            tables.open(&name, &Work::default())?;
         }
         (None, None) => {}
     }

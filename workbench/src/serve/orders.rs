@@ -1,41 +1,48 @@
-//! What somebody wants published, decided as the command line decides it, and the release that comes of it.
+//! What somebody wants published, over HTTP: JSON to an order, and what came of it as JSON.
 
-use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use axum::extract::State;
 use incrowd::error::unknown;
 use incrowd::lattice::Scope;
 use incrowd::negotiate::check_criteria;
-use incrowd::wire;
-use incrowd::{Error, ErrorKind, Level, Method, Offer, Result, Scheme, negotiate};
+use incrowd::recode::partition::CellStyle;
+use incrowd::recode::per_record::{Risk, Utility};
+use incrowd::{Answer, Criteria, Error, ErrorKind, Method, Result};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::ask::{Body, Levels, Question, flags, privacy, with_levels};
+use super::ask::{Body, Levels, privacy_of_order, wishes};
 use super::explore;
 use super::jobs::Job;
 use super::problem::Problem;
-use super::server::{Answered, Asked, Found, Server, Shared, accepted, aside, find, ok, start_counting};
-use super::tables::{Opened, QUIET};
-use crate::account::Key;
-use crate::commands::publish::{self, Agreed, Choice, Files, Published, offer_of_levels, privacy_of};
-use crate::count::Counted;
-use crate::local::Local;
-use crate::wishes::Privacy;
+use super::server::{Answered, Server, Shared, accepted, aside, ok, start_annotation, start_counting};
+use super::tables::Opened;
+use crate::input::count::Counted;
+use crate::orders::Rules;
+use crate::orders::extent::{Extent, ExtentWish, Otherwise, TIME};
+use crate::orders::local::Local;
+use crate::orders::per_record::{PER_RECORD, PerRecordWish};
+use crate::orders::publish::{self as publishing, Choice, Decided, Files, No, Ordered, Published, Way};
+use crate::orders::wishes::{About, Privacy};
+use crate::output::account::Key;
+use crate::work::Work;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Publish {
     project: String,
     request: Map<String, Value>,
-    /// `exact`, `suppression`, `height`, `privacy`, `levels` for those that are named, or `method` for a local method.
+    /// `exact`, `suppression`, `height`, `privacy`, `levels` for those that are named, or `method` for another method.
     choice: String,
     #[serde(default)]
     levels: Option<Levels>,
     #[serde(default)]
     method: Option<String>,
+    /// How the method works and writes its cells.
+    #[serde(default)]
+    options: Options,
     /// Where to write the release, within the served folder.
     #[serde(default)]
     output: Option<String>,
@@ -46,27 +53,37 @@ pub struct Publish {
     key: Option<String>,
 }
 
-/// What is to be published, with everything that it takes to decide on it.
-enum Order {
-    /// The answer to a request, or one of the offers.
-    Answer(Choice, Asked),
-    /// Levels of one's own choice.
-    Levels(Levels, Material),
-    /// What a local method makes.
-    Method(Local, Material),
+/// The flags of `publish --method …`, by the same names.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+struct Options {
+    cells: Option<String>,
+    two_columns: bool,
+    seed: Option<u64>,
+    plain: bool,
+    exchanges: Option<u32>,
+    utility_at_least: Option<String>,
+    risk_at_most: Option<f64>,
+    lambda: Option<f64>,
+    utility: Option<String>,
+    risk: Option<String>,
+    dictionary: Option<PathBuf>,
+    similarity: Option<f64>,
+    weights: Option<PathBuf>,
+    weights_seed: Option<u64>,
+    also_k: Option<u64>,
 }
 
-/// What needs no lattice.
-struct Material {
+/// An order on a project that is open, with the privacy that it is about.
+struct Taken {
     opened: Arc<Opened>,
-    request: Map<String, Value>,
+    order: publishing::Publish,
     privacy: Privacy,
-    counted: Arc<Counted>,
 }
 
-/// An order that can be decided, or the job that has to end first.
-enum Taken {
-    Order(Order),
+/// An order whose counts and lattice are at hand, or the job that has to end first.
+enum Found {
+    Ready(Taken, Arc<Counted>),
     Job(Arc<Job>),
 }
 
@@ -74,178 +91,187 @@ fn wrong(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Request, message)
 }
 
-fn take(server: &Arc<Server>, asked: &Publish) -> std::result::Result<Taken, Problem> {
-    let problem = |error| server.problem(error);
-    if asked.method.is_some() && asked.choice != "method" {
-        let error = wrong("a method is named, and another choice made").hint("choose \"method\"");
-        return Err(problem(error));
-    }
-    if let Some(choice) = choice(&asked.choice) {
-        return Ok(match find(server, &asked.question())? {
-            Found::Job(job) => Taken::Job(job),
-            Found::Ready(found) => Taken::Order(Order::Answer(choice, found)),
-        });
-    }
-    let opened = server.opened(&asked.project)?;
-    let (privacy, _) = privacy(&opened, &asked.request).map_err(problem)?;
-    let local = asked.local().map_err(problem)?;
-    let privacy = match &local {
-        Some(local) => privacy_of(local, privacy, false, &opened.project).map_err(problem)?,
-        None => privacy,
-    };
-    server.check_promise(&privacy.criteria, &privacy.sensitive)?;
-    let Some(counted) = server.tables.counted(&opened, &privacy) else {
-        return start_counting(server, opened, privacy).map(Taken::Job);
-    };
-    let material = Material { opened, request: asked.request.clone(), privacy, counted };
-    Ok(Taken::Order(match local {
-        Some(local) => Order::Method(local, material),
-        None => Order::Levels(asked.levels.clone().unwrap_or_default(), material),
-    }))
-}
-
-fn choice(name: &str) -> Option<Choice> {
-    [Choice::Exact, Choice::Suppression, Choice::Height, Choice::Privacy]
-        .into_iter()
-        .find(|choice| choice.name() == name)
-}
-
 impl Publish {
-    fn question(&self) -> Question {
-        let levels = self.levels.clone();
-        Question { project: self.project.clone(), request: self.request.clone(), levels, place: None, explain: false }
-    }
-
-    /// The local method; none where levels are chosen.
-    fn local(&self) -> Result<Option<Local>> {
-        match (self.choice.as_str(), &self.method, &self.levels) {
-            ("method", Some(name), _) => Ok(Some(Local::new(Method::parse(name)?))),
-            ("method", None, _) => Err(wrong("no method is named").hint("for example \"top-down\"")),
-            ("levels", _, Some(_)) => Ok(None),
-            ("levels", _, None) => Err(wrong("no levels are named").hint("for example {\"age\": 1}")),
+    fn order(&self, server: &Server) -> Result<publishing::Publish> {
+        if self.method.is_some() && self.choice != "method" {
+            return Err(wrong("a method is named, and another choice made").hint("choose \"method\""));
+        }
+        let way = match (self.choice.as_str(), &self.method, &self.levels) {
+            ("method", Some(name), _) if name == PER_RECORD => {
+                Way::PerRecord(Box::new(self.options.of_records(server)?))
+            }
+            ("method", Some(name), _) => Way::Local(self.options.local(name)?),
+            ("method", None, _) => return Err(wrong("no method is named").hint("for example \"top-down\"")),
+            ("levels", _, Some(levels)) => {
+                Way::Levels(levels.iter().map(|(name, level)| (name.clone(), level.to_string())).collect())
+            }
+            ("levels", _, None) => return Err(wrong("no levels are named").hint("for example {\"age\": 1}")),
             (other, ..) => {
                 let known = ["exact", "suppression", "height", "privacy", "levels", "method"];
-                Err(unknown(ErrorKind::Request, "choice", other, &known))
+                let choice = Choice::ALL.into_iter().find(|choice| choice.name() == other);
+                let choice = choice.ok_or_else(|| unknown(ErrorKind::Request, "choice", other, &known))?;
+                Way::Answer { choice, extent: ExtentWish::default(), time: TIME }
             }
+        };
+        if self.choice != "method" && self.options != Options::default() {
+            return Err(wrong("options are about methods").hint("choose \"method\", or leave them out"));
         }
+        Ok(publishing::Publish { about: About::default(), wishes: wishes(&self.request)?, way })
     }
 }
 
-impl Order {
-    fn opened(&self) -> &Arc<Opened> {
-        match self {
-            Order::Answer(_, asked) => &asked.opened,
-            Order::Levels(_, material) | Order::Method(_, material) => &material.opened,
-        }
+impl Options {
+    fn local(&self, name: &str) -> Result<Local> {
+        let style = match &self.cells {
+            None => None,
+            Some(text) => {
+                let known = CellStyle::ALL.map(CellStyle::name);
+                Some(CellStyle::parse(text).ok_or_else(|| unknown(ErrorKind::Request, "style", text, &known))?)
+            }
+        };
+        Local::with_options(Method::parse(name)?, style, self.two_columns, self.seed, self.plain, self.exchanges)
     }
 
-    fn counted(&self) -> &Counted {
-        match self {
-            Order::Answer(_, asked) => &asked.ready.counted,
-            Order::Levels(_, material) | Order::Method(_, material) => &material.counted,
+    fn of_records(&self, server: &Server) -> Result<PerRecordWish> {
+        let inside = |path: &Option<PathBuf>| match path {
+            Some(path) => server.tables.folder.to_read(&path.display().to_string()).map(Some),
+            None => Ok(None),
+        };
+        Ok(PerRecordWish {
+            utility_at_least: self.utility_at_least.clone(),
+            risk_at_most: self.risk_at_most,
+            lambda: self.lambda,
+            utility: self.utility.as_deref().map(Utility::parse).transpose()?,
+            risk: self.risk.as_deref().map(Risk::parse).transpose()?,
+            dictionary: inside(&self.dictionary)?,
+            similarity: self.similarity,
+            weights: inside(&self.weights)?,
+            weights_seed: self.weights_seed,
+            also_k: self.also_k,
+        })
+    }
+}
+
+fn find(server: &Arc<Server>, asked: &Publish) -> std::result::Result<Found, Problem> {
+    let problem = |error| server.problem(error);
+    let opened = server.opened(&asked.project)?;
+    let order = asked.order(server).map_err(problem)?;
+    let privacy = privacy_of_order(&opened, &order).map_err(problem)?;
+    server.check_promise(&privacy.criteria, &privacy.sensitive)?;
+    if let Way::PerRecord(_) = &order.way {
+        server.previews("what becomes of single records is decided by whoever may see them")?;
+    }
+    let Some(counted) = server.tables.counted(&opened, &privacy) else {
+        return start_counting(server, opened, privacy).map(Found::Job);
+    };
+    if let Way::Answer { extent, .. } = &order.way {
+        check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())
+            .map_err(problem)?;
+        let ranking = order.wishes.best_by(&opened.project).map_err(problem)?;
+        let work = Work::new(None, Some(server.tables.n_bytes_max), crate::work::Watch::default());
+        let (extent, _) = extent.choice(&counted, Otherwise::OnDemand, &work).map_err(problem)?;
+        if extent == Extent::Full && server.tables.lattice(&opened, &privacy, &ranking).is_none() {
+            return start_annotation(server, opened, privacy, ranking).map(Found::Job);
         }
     }
+    Ok(Found::Ready(Taken { opened, order, privacy }, counted))
+}
 
-    /// What was agreed on; nothing where a method decides. An error where there is no such answer.
-    fn agree(&self, server: &Server) -> Result<Option<Agreed<'_>>> {
-        match self {
-            Order::Answer(choice, asked) => {
-                let lattice = &asked.ready.lattice;
-                let answer = server.allowed(negotiate(lattice, &asked.request)?, &asked.privacy.sensitive);
-                let chosen = publish::chosen(&answer, *choice);
-                let (offer, choice) = chosen.ok_or_else(|| wrong("there is no such answer to these wishes"))?;
-                let request = wire::request(lattice, &asked.request);
-                let search = lattice.n_schemes().map(wire::Search::whole);
-                let lattice = Some(Cow::Borrowed(lattice));
-                Ok(Some(Agreed { offer, choice: choice.name(), request, lattice, search }))
-            }
-            Order::Levels(levels, material) => {
-                let offer = material.offer(levels)?;
-                Ok(Some(Agreed { offer, choice: "levels", request: Value::Null, lattice: None, search: None }))
-            }
-            Order::Method(_, material) => material.check().map(|()| None),
+impl Taken {
+    fn decide(&self, server: &Server, counted: &Arc<Counted>, work: &Work) -> Result<Decided> {
+        with_rules(server, |rules| {
+            self.order.decide(&self.opened.project, &self.privacy, counted, &server.tables.known, rules, work)
+        })
+    }
+
+    /// Whether it is decided in no time: neither methods nor searches are.
+    fn is_quick(&self, counted: &Counted, work: &Work) -> Result<bool> {
+        Ok(match &self.order.way {
+            Way::Levels(_) => true,
+            Way::Answer { extent, .. } => extent.choice(counted, Otherwise::OnDemand, work)?.0 == Extent::Full,
+            Way::Local(_) | Way::PerRecord(_) => false,
+        })
+    }
+
+    /// Refuses what cannot be had, where that is known in no time.
+    fn check(&self, server: &Server, counted: &Arc<Counted>, work: &Work) -> Result<Option<Decided>> {
+        if let Way::Local(_) = &self.order.way {
+            let (counts, n_values) = (&counted.counts, counted.n_sensitive_values());
+            check_criteria(&self.privacy.criteria, counts.n_records(), &n_values)?;
+        }
+        match self.is_quick(counted, work)? {
+            true => match self.decide(server, counted, work)? {
+                Decided::No(no) => Err(why_not(&no, server)),
+                decided => Ok(Some(decided)),
+            },
+            false => Ok(None),
         }
     }
 
     /// What would be promised, in words.
-    fn review(&self, server: &Server) -> Result<Value> {
-        let (opened, counted, agreed) = (self.opened(), self.counted(), self.agree(server)?);
-        Ok(match (self, agreed) {
-            (Order::Method(local, material), _) => {
-                explore::review_method(opened, counted, local, &material.privacy.criteria)
-            }
-            (_, Some(agreed)) => {
+    fn review(&self, server: &Server, counted: &Arc<Counted>) -> Result<Value> {
+        let work = Work::new(None, Some(server.tables.n_bytes_max), crate::work::Watch::default());
+        Ok(match (&self.order.way, self.check(server, counted, &work)?) {
+            (_, Some(Decided::Agreed(agreed))) => {
                 let yardstick = counted.yardstick(agreed.offer.criteria.iter().map(|criterion| criterion.measure))?;
                 let scope = Scope::new(&counted.counts, &counted.hierarchies, &yardstick);
-                let mut document = explore::review(opened, counted, &scope, &agreed.offer);
+                let mut document = explore::review(&self.opened, counted, &scope, &agreed.offer);
                 document["choice"] = json!(agreed.choice);
                 document
             }
-            (_, None) => unreachable!("only a method decides for itself"),
+            (Way::Local(local), _) => explore::review_method(&self.opened, counted, local, &self.privacy.criteria),
+            _ => return Err(wrong("this cannot be reviewed before it is made").hint("publish it, and read its report")),
         })
-    }
-
-    fn publish(&self, server: &Server, files: &Files, replace: bool) -> Result<Published> {
-        let (project, counted) = (&self.opened().project, self.counted());
-        match (self, self.agree(server)?) {
-            (_, Some(agreed)) => publish::publish(project, counted, &agreed, files, replace, &QUIET),
-            (Order::Method(local, material), None) => {
-                let bar = QUIET.things(local.method.name(), counted.counts.n_records(), "records");
-                let made = local.make(counted, &material.privacy.criteria, &bar)?;
-                bar.finish_and_clear();
-                made.check(&counted.sensitive_names()).map_err(|error| match server.allows_preview() {
-                    true => error,
-                    // What is reached instead may compare with the source.
-                    false => Error::new(ErrorKind::Request, "the method does not keep all of these criteria")
-                        .hint("ask for a greater k, for less, or take another method"),
-                })?;
-                publish::publish_made(project, counted, made, files, replace, &QUIET)
-            }
-            (_, None) => unreachable!("only a method decides for itself"),
-        }
     }
 }
 
-impl Material {
-    fn check(&self) -> Result<()> {
-        let counted = &self.counted;
-        check_criteria(&self.privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())
-    }
+/// Works under the rules of a server: what it does not offer, and promises that are too little.
+pub fn with_rules<T>(server: &Server, work: impl FnOnce(&Rules) -> Result<T>) -> Result<T> {
+    let answer = |answer: Answer, sensitive: &[String]| server.allowed(answer, sensitive);
+    let promise = |criteria: &Criteria, sensitive: &[String]| {
+        server.check_promise(criteria, sensitive).map_err(|problem| {
+            let error = wrong(problem.message);
+            problem.hint.into_iter().fold(error, |error, hint| error.hint(hint))
+        })
+    };
+    work(&Rules { answer: &answer, promise: &promise })
+}
 
-    /// What the levels give, where they lose no more records than may be lost.
-    fn offer(&self, levels: &Levels) -> Result<Offer> {
-        self.check()?;
-        let counted = &self.counted;
-        let exact = Scheme::new(vec![Level(0); counted.hierarchies.len()]);
-        let scheme = with_levels(&exact, levels, &counted.hierarchies)?;
-        let yardstick = counted.yardstick(self.privacy.criteria.iter().map(|criterion| criterion.measure))?;
-        let offer = offer_of_levels(counted, &yardstick, scheme, &self.privacy)?;
-        let n_records = counted.counts.n_records();
-        match flags(&self.request)?.exceeds_suppression(&self.opened.project, &offer, n_records)? {
-            false => Ok(offer),
-            true => {
-                let n_lost = offer.n_suppressed;
-                Err(wrong(format!("at these levels {n_lost} of {n_records} records would be lost, more than may be"))
-                    .hint("choose coarser levels, or allow it with max_suppressed"))
-            }
+/// Why nothing is published, as an error.
+fn why_not(no: &No, server: &Server) -> Error {
+    match no {
+        No::NoSuchAnswer(_) => wrong("there is no such answer to these wishes"),
+        No::TooManyLost { n_suppressed, n_records } => {
+            wrong(format!("at these levels {n_suppressed} of {n_records} records would be lost, more than may be"))
+                .hint("choose coarser levels, or allow it with max_suppressed")
         }
+        No::Missed(made) => match server.allows_preview() {
+            true => made.error(),
+            // What is reached instead may compare with the source.
+            false => wrong("the method does not keep all of these criteria")
+                .hint("ask for a greater k, for less, or take another method"),
+        },
+        No::NotPossible(outcome) => wrong(outcome.words()).hint("ask for less"),
+        No::Broken(_) => Error::new(ErrorKind::Data, "the release does not keep its promise; nothing was written")
+            .hint("this should not have happened: please report it"),
     }
 }
 
 pub async fn review(State(server): Shared, Body(asked): Body<Publish>) -> Answered {
-    match take(&server, &asked)? {
-        Taken::Job(job) => accepted(&job),
-        Taken::Order(order) => {
-            let document = aside(&server, move |server| order.review(server).map_err(|error| server.problem(error)));
+    match find(&server, &asked)? {
+        Found::Job(job) => accepted(&job),
+        Found::Ready(taken, counted) => {
+            let document =
+                aside(&server, move |server| taken.review(server, &counted).map_err(|error| server.problem(error)));
             ok(document.await?)
         }
     }
 }
 
 pub async fn publish_release(State(server): Shared, Body(asked): Body<Publish>) -> Answered {
-    let order = match take(&server, &asked)? {
-        Taken::Job(job) => return accepted(&job),
-        Taken::Order(order) => order,
+    let (taken, counted) = match find(&server, &asked)? {
+        Found::Job(job) => return accepted(&job),
+        Found::Ready(taken, counted) => (taken, counted),
     };
     let wrong = |error| server.problem(error);
     let key = asked.key.as_deref().map(Key::parse).transpose().map_err(wrong)?;
@@ -255,42 +281,63 @@ pub async fn publish_release(State(server): Shared, Body(asked): Body<Publish>) 
     let name = asked.output.clone().unwrap_or_else(|| "release.csv".to_string());
     let output = server.tables.folder.to_write(&name).map_err(wrong)?;
     let replace = asked.replace && server.may_replace(&output);
-    publish::prepare(&order.opened().project, &output, replace).map_err(|error| {
+    publishing::prepare(&taken.opened.project, &output, replace).map_err(|error| {
         let is_there = error.message().starts_with("is there already");
         wrong(if is_there { error.hint("choose another name, or replace it") } else { error })
     })?;
     // What cannot be had is refused before a job begins.
-    let order = aside(&server, move |server| {
-        order.agree(server).map(drop).map_err(|error| server.problem(error))?;
-        Ok(order)
+    let (taken, counted) = aside(&server, move |server| {
+        let work = Work::new(None, Some(server.tables.n_bytes_max), crate::work::Watch::default());
+        taken.check(server, &counted, &work).map(drop).map_err(|error| server.problem(error))?;
+        Ok((taken, counted))
     })
     .await?;
     let worker = server.clone();
-    let what = json!([order.opened().id, asked.request, asked.choice, asked.levels, asked.method, replace]);
+    let what = json!([
+        taken.opened.id,
+        asked.request,
+        asked.choice,
+        asked.levels,
+        asked.method,
+        format!("{:?}", asked.options),
+        replace
+    ]);
     let job = server.jobs.start("publish", format!("{name} {what}"), move |job| {
-        if takes_long(&order) {
+        if takes_long(&taken, &counted) {
             job.takes_long()?;
         }
-        let published = publish::prepare(&order.opened().project, &output, replace)
+        let work = job.work(worker.tables.n_bytes_max);
+        let published = publishing::prepare(&taken.opened.project, &output, replace)
             .map(|files| Files { key: key.unwrap_or_else(|| files.key.clone()), ..files })
-            .and_then(|files| order.publish(&worker, &files, replace).map(|published| (files, published)));
+            .and_then(|files| {
+                let project = &taken.opened.project;
+                // A dictionary is counted with the table.
+                let counted = match &taken.order.way {
+                    Way::PerRecord(_) => taken.order.count(project, &taken.privacy, &worker.tables.known, &work)?,
+                    _ => counted,
+                };
+                let decided = taken.decide(&worker, &counted, &work)?;
+                match decided.publish(project, &counted, &files, replace, &work)? {
+                    Ordered::Published(published) => Ok((files, published)),
+                    Ordered::No(no) => Err(why_not(&no, &worker)),
+                }
+            });
         let (files, published) = published.map_err(|error| worker.problem(error))?;
         let document = published_json(&worker, &files, &published);
-        if published.holds {
-            worker.has_published(&output);
-            *job.files.lock().unwrap_or_else(PoisonError::into_inner) = Some(files);
-        }
+        worker.has_published(&output);
+        *job.files.lock().unwrap_or_else(PoisonError::into_inner) = Some(files);
         Ok(document)
     })?;
     accepted(&job)
 }
 
 /// Local methods need more than linear time; the others read and sort the table.
-fn takes_long(order: &Order) -> bool {
+fn takes_long(taken: &Taken, counted: &Counted) -> bool {
     const N_RECORDS_LONG: u64 = 200_000;
     const N_GROUPS_LONG: usize = 5_000;
-    let counts = &order.counted().counts;
-    counts.n_records() > N_RECORDS_LONG || matches!(order, Order::Method(..)) && counts.n_groups() > N_GROUPS_LONG
+    let counts = &counted.counts;
+    let is_method = matches!(taken.order.way, Way::Local(_) | Way::PerRecord(_));
+    counts.n_records() > N_RECORDS_LONG || is_method && counts.n_groups() > N_GROUPS_LONG
 }
 
 fn published_json(server: &Server, files: &Files, published: &Published) -> Value {

@@ -18,11 +18,12 @@ use super::saving::save_project;
 use super::server::{Answered, N_LARGE_BYTES, Server, Shared, accepted, aside, json_response, look_first, ok};
 use super::tables::Opened;
 use super::{document, trees};
-use crate::commands::profile::{column_json, uniqueness_json};
-use crate::compare::Contender;
-use crate::project::{CRITERIA, FILE_NAME};
-use crate::staged::Staged;
-use crate::survey::{Column, Suggestion, rule_toml};
+use crate::cli::profile::{column_json, uniqueness_json};
+use crate::input::project::{CRITERIA, FILE_NAME};
+use crate::input::survey::{Column, Suggestion, rule_toml};
+use crate::orders::contenders::Contender;
+use crate::output::staged::Staged;
+use crate::work::Work;
 
 /// A part of an upload must come within this time.
 const CHUNK_TIME: Duration = Duration::from_secs(20);
@@ -130,7 +131,7 @@ pub async fn upload(
     let folder = &server.tables.folder;
     let path = folder.to_write(&asked.path).map_err(|error| server.problem(error))?;
     if path.exists() && !asked.replace {
-        return Err(server.problem(crate::staged::exists(&path).hint("choose another name, or replace it")));
+        return Err(server.problem(crate::output::staged::exists(&path).hint("choose another name, or replace it")));
     }
     let staged = Staged::create(&path).map_err(|error| server.problem(error))?;
     let mut n_bytes = 0;
@@ -167,7 +168,10 @@ pub async fn open(State(server): Shared, Body(asked): Body<Open>) -> Answered {
         if full.metadata().is_ok_and(|file| file.is_dir() || file.len() > N_LARGE_BYTES) {
             job.takes_long()?;
         }
-        let opened = worker.tables.open(&asked.path).map_err(|error| worker.problem(error))?;
+        let opened = worker
+            .tables
+            .open(&asked.path, &job.work(worker.tables.n_bytes_max))
+            .map_err(|error| worker.problem(error))?;
         Ok(project_json(&worker, &opened))
     })?;
     accepted(&job)
@@ -217,7 +221,7 @@ pub async fn save(State(server): Shared, Body(asked): Body<Save>) -> Answered {
     aside(&server, move |server| {
         let wrong = |error| server.problem(error);
         save_project(&opened.project, &opened.document, &server.tables.folder, asked.replace).map_err(wrong)?;
-        let saved = server.tables.open(FILE_NAME).map_err(wrong)?;
+        let saved = server.tables.open(FILE_NAME, &Work::default()).map_err(wrong)?;
         Ok(json_response(StatusCode::OK, &project_json(server, &saved)))
     })
     .await
@@ -242,8 +246,8 @@ pub async fn profile(State(server): Shared, Body(asked): Body<OfProject>) -> Ans
 }
 
 fn profile_json(server: &Server, opened: &Opened) -> incrowd::Result<Value> {
-    let (survey, suggestions) = opened.survey()?;
-    let columns = opened.columns()?;
+    let (survey, suggestions) = opened.survey(&Work::default())?;
+    let columns = opened.columns(&Work::default())?;
     let column = |(column, suggestion): (&Column, &Suggestion)| {
         let shows = server.allows_preview();
         let mut document = column_json(survey, column, suggestion, Some(&opened.project), shows);
@@ -263,7 +267,7 @@ fn profile_json(server: &Server, opened: &Opened) -> incrowd::Result<Value> {
         }
         document
     };
-    let uniqueness = opened.uniqueness()?.map(|found| {
+    let uniqueness = opened.uniqueness(&Work::default())?.map(|found| {
         let names: Vec<String> = opened.project.with_role(Role::QuasiIdentifier).map(|a| a.name.clone()).collect();
         uniqueness_json(&names, &found)
     });

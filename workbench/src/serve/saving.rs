@@ -8,8 +8,8 @@ use incrowd::{Error, ErrorKind, Result};
 
 use super::document::{HIERARCHIES, to_files};
 use super::safety::Folder;
-use crate::project::{FILE_NAME, Project};
-use crate::staged::{Staged, write_whole};
+use crate::input::project::{FILE_NAME, Project};
+use crate::output::staged::{Staged, write_whole};
 
 /// A file to write, by its name within the served folder.
 struct File {

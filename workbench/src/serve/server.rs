@@ -19,8 +19,8 @@ use super::closed::{Closed, refused};
 use super::jobs::{Job, Jobs};
 use super::problem::Problem;
 use super::tables::{Opened, Ready, Tables};
-use crate::count::Counted;
-use crate::wishes::Privacy;
+use crate::input::count::Counted;
+use crate::orders::wishes::Privacy;
 
 /// Answers that are computed at once.
 const N_AT_ONCE: usize = 4;
@@ -162,7 +162,10 @@ pub fn look_first(server: &Arc<Server>, opened: &Arc<Opened>) -> Result<Arc<Job>
         if opened.n_bytes > N_LARGE_BYTES {
             job.takes_long()?;
         }
-        let looked = opened.survey().and_then(|_| opened.columns());
+        let looked = {
+            let work = job.work(worker.tables.n_bytes_max);
+            opened.survey(&work).and_then(|_| opened.columns(&work))
+        };
         looked.map(|_| Value::Null).map_err(|error| worker.problem(error))
     })
 }
@@ -189,7 +192,7 @@ pub fn find(server: &Arc<Server>, question: &Question) -> Result<Found, Problem>
     match server.tables.lattice(&opened, &privacy, &ranking) {
         None => start_annotation(server, opened, privacy, ranking).map(Found::Job),
         Some(ready) => {
-            let request = request(&ready.lattice, &privacy, &ranking, &question.request).map_err(wrong)?;
+            let request = request(&opened, &ready.lattice, &privacy, &question.request).map_err(wrong)?;
             Ok(Found::Ready(Asked { opened, ready, privacy, request }))
         }
     }
@@ -216,7 +219,8 @@ pub fn start_annotation(
         {
             job.takes_long()?;
         }
-        let ready = worker.tables.annotate(&opened, &privacy, &ranking).map_err(wrong)?;
+        let ready =
+            worker.tables.annotate(&opened, &privacy, &ranking, &job.work(worker.tables.n_bytes_max)).map_err(wrong)?;
         Ok(json!({ "n_schemes": ready.lattice.schemes().len() }))
     })
 }
@@ -236,7 +240,7 @@ fn count_first(server: &Server, job: &Job, opened: &Opened, privacy: &Privacy) -
     if opened.n_bytes > N_LARGE_BYTES {
         job.takes_long()?;
     }
-    server.tables.count(opened, privacy).map_err(|error| server.problem(error))
+    server.tables.count(opened, privacy, &job.work(server.tables.n_bytes_max)).map_err(|error| server.problem(error))
 }
 
 /// Answers a question about a lattice on a thread where waiting harms nobody.

@@ -5,28 +5,24 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::SystemTime;
 
-use incrowd::scheme::n_schemes;
-use incrowd::task::Task;
-use incrowd::{Error, ErrorKind, Lattice, Measure, Ranking, Result, Role};
+use incrowd::{Error, ErrorKind, Lattice, Ranking, Result, Role};
 use serde_json::{Value, json};
 
 use super::columns::{Columns, look};
 use super::document;
 use super::safety::Folder;
-use crate::commands::init::project_text;
-use crate::count::{Choice, Counted, count};
-use crate::digest::{sha256, sha256_of};
-use crate::project::{FILE_NAME, Project};
-use crate::source::{CsvOptions, Source};
-use crate::survey::{self, Suggestion, Survey, Uniqueness};
-use crate::talk::Talk;
-use crate::wishes::Privacy;
-
-pub const QUIET: Talk = Talk { is_json: false, is_quiet: true };
+use crate::cli::init::project_text;
+use crate::input::count::{Choice, Counted};
+use crate::input::digest::{sha256, sha256_of};
+use crate::input::project::{FILE_NAME, Project};
+use crate::input::source::{CsvOptions, Source};
+use crate::input::survey::{self, Suggestion, Survey, Uniqueness};
+use crate::orders::known::{Known, Limits};
+use crate::orders::wishes::{About, Privacy};
+use crate::work::Work;
 
 /// Projects that are kept; a page that names an older one opens it again.
 const N_PROJECTS_MAX: usize = 64;
@@ -62,26 +58,19 @@ pub struct Table {
 /// A lattice with what it was made from.
 pub struct Ready {
     pub counted: Arc<Counted>,
-    pub lattice: Lattice,
+    pub lattice: Arc<Lattice>,
 }
 
 /// Everything that is kept.
 pub struct Tables {
     pub folder: Folder,
-    n_bytes_max: u64,
+    pub n_bytes_max: u64,
     projects: RwLock<Vec<Arc<Opened>>>,
     tables: Mutex<Vec<Arc<Table>>>,
-    counted: Mutex<Vec<(String, Arc<Counted>)>>,
-    lattices: RwLock<Vec<Kept>>,
-    clock: AtomicU64,
+    /// Counts and lattices.
+    pub known: Known,
     /// By file, its hash when it had this size and time.
     hashes: Mutex<HashMap<PathBuf, (u64, SystemTime, String)>>,
-}
-
-struct Kept {
-    key: String,
-    ready: Arc<Ready>,
-    last_used: AtomicU64,
 }
 
 impl Tables {
@@ -91,22 +80,20 @@ impl Tables {
             n_bytes_max,
             projects: RwLock::default(),
             tables: Mutex::default(),
-            counted: Mutex::default(),
-            lattices: RwLock::default(),
-            clock: AtomicU64::new(0),
+            known: Known::keeping(Limits { n_counted: N_COUNTED_MAX, n_lattices: usize::MAX, n_bytes: n_bytes_max }),
             hashes: Mutex::default(),
         }
     }
 
     /// Opens a project file, a folder with one, or a data file, for which a project is suggested.
-    pub fn open(&self, path: &str) -> Result<Arc<Opened>> {
+    pub fn open(&self, path: &str, work: &Work) -> Result<Arc<Opened>> {
         let full = self.folder.to_read(path)?;
         let file = if full.is_dir() { full.join(FILE_NAME) } else { full.clone() };
         let is_project = file.extension().is_some_and(|extension| extension == "toml");
         if is_project && (full.is_file() || file.exists()) {
             return self.open_project(&Project::open(&file)?);
         }
-        self.open_data(path, &full)
+        self.open_data(path, &full, work)
     }
 
     /// Opens a project as its file says it, which may name data outside of the served folder if that was trusted.
@@ -139,11 +126,11 @@ impl Tables {
     }
 
     /// Suggests a project for a data file.
-    fn open_data(&self, path: &str, full: &Path) -> Result<Arc<Opened>> {
+    fn open_data(&self, path: &str, full: &Path, work: &Work) -> Result<Arc<Opened>> {
         let source = Source::open(full, &CsvOptions::default())?;
-        let survey = survey::survey(&source, None, &QUIET)?;
+        let survey = survey::survey(&source, None, work)?;
         let mut suggestions = survey::suggest(&survey);
-        survey::take_back_twins(&source, &survey, &mut suggestions, &QUIET)?;
+        survey::take_back_twins(&source, &survey, &mut suggestions, work)?;
         let text = project_text(path, None, &survey, &suggestions);
         self.open_document(document::of_text(&text)?, Some(&text))
     }
@@ -154,7 +141,7 @@ impl Tables {
         self.keep(project, document)
     }
 
-    fn keep(&self, project: Project, document: Value) -> Result<Arc<Opened>> {
+    fn keep(&self, mut project: Project, document: Value) -> Result<Arc<Opened>> {
         let source = project.source()?;
         let hashes = source.files().into_iter().map(|path| self.hash(path)).collect::<Result<Vec<_>>>()?;
         let missing = &project.missing;
@@ -168,6 +155,7 @@ impl Tables {
             json!([attribute.name, attribute.role.name(), attribute.hierarchy_text, file, attribute.weight, distance])
         });
         let key = sha256_of(json!([table_key, population, attributes.collect::<Vec<_>>()]).to_string().as_bytes());
+        project.content.clone_from(&key);
         let id = sha256_of(json!([key, document, project.text]).to_string().as_bytes());
         let mut projects = self.projects.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = projects.iter().find(|known| known.id == id) {
@@ -230,96 +218,52 @@ impl Tables {
 
     /// A lattice that can answer for some criteria and a ranking, if there is one.
     pub fn lattice(&self, opened: &Opened, privacy: &Privacy, ranking: &Ranking) -> Option<Arc<Ready>> {
-        let kept = self.lattices.read().unwrap_or_else(PoisonError::into_inner);
-        let with_entropy = ranking.needs_entropy();
-        let key = counted_key(opened, privacy);
-        let fits = |kept: &&Kept| {
-            let lattice = &kept.ready.lattice;
-            kept.key == key
-                && (lattice.entropies().is_some() || !with_entropy)
-                && lattice.check_measured(&privacy.criteria).is_ok()
-        };
-        let found = kept.iter().find(fits)?;
-        found.last_used.store(self.clock.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
-        Some(found.ready.clone())
+        let counted = self.counted(opened, privacy)?;
+        let lattice = self.known.lattice(&counted, privacy, ranking)?;
+        Some(Arc::new(Ready { counted, lattice }))
     }
 
     /// Counts and annotates; what is kept already is not made again.
-    pub fn annotate(&self, opened: &Opened, privacy: &Privacy, ranking: &Ranking) -> Result<Arc<Ready>> {
-        if let Some(ready) = self.lattice(opened, privacy, ranking) {
-            return Ok(ready);
-        }
-        let counted = self.count(opened, privacy)?;
-        // Beside what is asked for, k and l are always measured: the next request is likely to ask for them.
-        let measures: Vec<Measure> = privacy.criteria.iter().map(|criterion| criterion.measure).collect();
-        let n_schemes = n_schemes(&counted.hierarchies).unwrap_or(u64::MAX);
-        let bar = QUIET.things("annotating", n_schemes, "schemes");
-        let task =
-            Task { n_bytes_max: self.n_bytes_max, progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
-        let lattice = counted.annotate(measures, ranking.needs_entropy(), &task)?;
-        bar.finish_and_clear();
-        let ready = Arc::new(Ready { counted, lattice });
-        self.keep_lattice(counted_key(opened, privacy), &ready);
-        Ok(ready)
-    }
-
-    fn keep_lattice(&self, key: String, ready: &Arc<Ready>) {
-        let mut kept = self.lattices.write().unwrap_or_else(PoisonError::into_inner);
-        let last_used = AtomicU64::new(self.clock.fetch_add(1, Ordering::Relaxed));
-        kept.push(Kept { key, ready: ready.clone(), last_used });
-        let n_bytes = |kept: &[Kept]| kept.iter().map(|kept| kept.ready.lattice.n_bytes() as u64).sum::<u64>();
-        while kept.len() > 1 && n_bytes(&kept) > self.n_bytes_max {
-            let oldest = (0..kept.len()).min_by_key(|&i| kept[i].last_used.load(Ordering::Relaxed));
-            kept.remove(oldest.expect("there is more than one"));
-        }
+    pub fn annotate(&self, opened: &Opened, privacy: &Privacy, ranking: &Ranking, work: &Work) -> Result<Arc<Ready>> {
+        let counted = self.count(opened, privacy, work)?;
+        let measures = privacy.criteria.iter().map(|criterion| criterion.measure);
+        let lattice = self.known.annotate(&counted, measures, ranking.needs_entropy(), work)?;
+        Ok(Arc::new(Ready { counted, lattice }))
     }
 
     /// The counts for some criteria, if they are at hand.
     pub fn counted(&self, opened: &Opened, privacy: &Privacy) -> Option<Arc<Counted>> {
-        let key = counted_key(opened, privacy);
-        lock(&self.counted).iter().find(|(known, _)| *known == key).map(|(_, counted)| counted.clone())
+        self.known.counted(&opened.project, &choice(privacy))
     }
 
-    pub fn count(&self, opened: &Opened, privacy: &Privacy) -> Result<Arc<Counted>> {
-        let key = counted_key(opened, privacy);
-        if let Some(counted) = self.counted(opened, privacy) {
-            return Ok(counted);
-        }
-        let choice = Choice {
-            quasi_identifiers: None,
-            sensitive: Some(privacy.sensitive.clone()),
-            with_population: needs_population(privacy),
-            n_threads: 0,
-        };
-        let counted = Arc::new(count(&opened.project, &choice, &QUIET)?);
-        let mut all = lock(&self.counted);
-        if all.len() >= N_COUNTED_MAX {
-            all.remove(0);
-        }
-        all.push((key, counted.clone()));
-        Ok(counted)
+    pub fn count(&self, opened: &Opened, privacy: &Privacy, work: &Work) -> Result<Arc<Counted>> {
+        self.known.count(&opened.project, &choice(privacy), work)
     }
+}
+
+fn choice(privacy: &Privacy) -> Choice {
+    About::default().choice(privacy)
 }
 
 impl Opened {
     /// What each column looks like, and which role that suggests.
-    pub fn survey(&self) -> Result<&(Survey, Vec<Suggestion>)> {
+    pub fn survey(&self, work: &Work) -> Result<&(Survey, Vec<Suggestion>)> {
         made(&self.table.survey, || {
             let source = self.project.source()?;
-            let survey = survey::survey(&source, Some(&self.project.missing), &QUIET)?;
+            let survey = survey::survey(&source, Some(&self.project.missing), work)?;
             let mut suggestions = survey::suggest(&survey);
-            survey::take_back_twins(&source, &survey, &mut suggestions, &QUIET)?;
+            survey::take_back_twins(&source, &survey, &mut suggestions, work)?;
             Ok((survey, suggestions))
         })
     }
 
     /// How often each value occurs.
-    pub fn columns(&self) -> Result<&Columns> {
-        made(&self.table.columns, || look(&self.project.source()?, &self.project.missing, &QUIET))
+    pub fn columns(&self, work: &Work) -> Result<&Columns> {
+        made(&self.table.columns, || look(&self.project.source()?, &self.project.missing, work))
     }
 
     /// How many records stand alone on the quasi-identifiers.
-    pub fn uniqueness(&self) -> Result<Option<Uniqueness>> {
+    pub fn uniqueness(&self, work: &Work) -> Result<Option<Uniqueness>> {
         let names: Vec<String> =
             self.project.with_role(Role::QuasiIdentifier).map(|attribute| attribute.name.clone()).collect();
         if names.is_empty() {
@@ -331,7 +275,7 @@ impl Opened {
         let refs: Vec<&str> = names.iter().map(String::as_str).collect();
         let source = self.project.source()?;
         refs.iter().try_for_each(|name| source.check_column(name))?;
-        let found = survey::uniqueness(&source, &self.project.missing, &refs, &QUIET)?;
+        let found = survey::uniqueness(&source, &self.project.missing, &refs, work)?;
         let mut all = lock(&self.table.uniqueness);
         if all.len() >= 256 {
             all.clear();
@@ -352,14 +296,6 @@ fn made<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
         let _ = cell.set(make()?);
     }
     cell.get().ok_or_else(|| Error::new(ErrorKind::Data, "could not be looked at"))
-}
-
-fn needs_population(privacy: &Privacy) -> bool {
-    privacy.criteria.value(Measure::Population).is_some()
-}
-
-fn counted_key(opened: &Opened, privacy: &Privacy) -> String {
-    format!("{} {} {}", opened.key, needs_population(privacy), privacy.sensitive.join("\0"))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::document;
 use super::tables::{Opened, Tables};
-use crate::commands::hierarchy::{arx, children};
+use crate::cli::hierarchy::{arx, children};
+use crate::work::Work;
 
 /// Children of one node that are shown, and nodes in all.
 const N_CHILDREN_MAX: usize = 60;
@@ -14,7 +15,7 @@ const N_NODES_MAX: usize = 800;
 
 /// What a hierarchy, the project's or one that is being made, does to an attribute.
 pub fn tree(tables: &Tables, opened: &Opened, name: &str, edited: Option<&Value>, with_values: bool) -> Result<Value> {
-    let columns = opened.columns()?;
+    let columns = opened.columns(&Work::default())?;
     let column = columns.get(name).ok_or_else(|| {
         let names: Vec<&str> = columns.all.iter().map(|column| column.name.as_str()).collect();
         incrowd::error::unknown(ErrorKind::Request, "column", name, &names)
@@ -132,7 +133,7 @@ fn examples(hierarchy: &Hierarchy, counts: &[u64]) -> Value {
 
 /// A frequent value at every level, so that a knob can say what it does.
 pub fn example(opened: &Opened, hierarchy: &Hierarchy) -> Option<Vec<String>> {
-    let (domain, counts) = opened.columns().ok()?.get(hierarchy.attribute())?.seen.as_ref()?;
+    let (domain, counts) = opened.columns(&Work::default()).ok()?.get(hierarchy.attribute())?.seen.as_ref()?;
     let most = (0..counts.len()).max_by_key(|&code| (counts[code], std::cmp::Reverse(code)))?;
     let base = hierarchy.level(0).labels().iter().position(|label| *label == domain.values()[most])?;
     let label = |level: &incrowd::hierarchy::Values| level.labels()[level.of_base()[base].index()].clone();

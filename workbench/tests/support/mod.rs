@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use incrowd_workbench::count::{Choice, Counted, count};
-use incrowd_workbench::project::Project;
-use incrowd_workbench::talk::Talk;
+use incrowd_workbench::input::count::{Choice, Counted, count};
+use incrowd_workbench::input::project::Project;
+use incrowd_workbench::work::Work;
 
 /// A folder that is gone when the test is over.
 pub struct Folder(tempfile::TempDir);
@@ -210,8 +210,7 @@ pub fn adult_project(quasi_identifiers: &[&str]) -> Option<Project> {
 /// Adult, counted over these quasi-identifiers; none where the data are not there.
 pub fn adult_of(quasi_identifiers: &[&str]) -> Option<Counted> {
     let project = adult_project(quasi_identifiers)?;
-    let talk = Talk { is_json: false, is_quiet: true };
-    Some(count(&project, &Choice::default(), &talk).expect("the records can be counted"))
+    Some(count(&project, &Choice::default(), &Work::default()).expect("the records can be counted"))
 }
 
 /// Adult, counted over eight quasi-identifiers.

@@ -1,0 +1,282 @@
+//! `incrowd annotate`: the lattice, what each scheme looks like and what it would lose; kept in a file, and kept true.
+
+use std::path::{Path, PathBuf};
+
+use incrowd::wire::{self, grouped};
+use incrowd::{Criteria, Lattice, Result};
+use serde_json::{Map, Value, json};
+
+use super::arguments::{CriteriaArgs, ExtentArgs, ProjectArgs};
+use super::terminal::{Exit, Terminal, columns};
+use crate::input::count::Material;
+use crate::input::project::Project;
+use crate::orders::annotate::{Annotate, HeightSummary, Update, by_height, folder_of_project};
+use crate::orders::extent::Otherwise;
+use crate::orders::known::Known;
+use crate::orders::saved::has_counts_only;
+
+/// Annotate the schemes of the lattice and show what each would lose
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  incrowd annotate --k 10                          least, mean and most records lost, by height
+  incrowd annotate --k 3 --per-scheme --json       every scheme, for programs
+  incrowd annotate --l 3 --per-scheme --csv        every scheme, for spreadsheets
+  incrowd annotate --quasi-identifiers age,sex     a smaller lattice
+  incrowd annotate --partial 5% --k 10             the most promising schemes only
+  incrowd annotate --k 10 --t 0.2 -o adult.crowd   keep it: negotiate --lattice adult.crowd answers from it
+  incrowd annotate --append new.csv adult.crowd    new records have come: count them, and annotate what changed
+  incrowd annotate --remove gone.csv adult.crowd   people have withdrawn")]
+pub struct Args {
+    #[command(flatten)]
+    pub project: ProjectArgs,
+    #[command(flatten)]
+    pub criteria: CriteriaArgs,
+    /// Show every scheme instead of a line per height
+    #[arg(long)]
+    pub per_scheme: bool,
+    /// Print CSV instead of a table
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// Measure non-uniform entropy too, for --best-by entropy
+    #[arg(long)]
+    pub entropy: bool,
+    /// Keep the lattice in a file, for negotiate --lattice and frontier --lattice
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace a file that is there already; append records that were appended before
+    #[arg(long)]
+    pub force: bool,
+    /// Add the records of a file to a lattice that was kept, which is named instead of the project
+    #[arg(long, value_name = "DATA", conflicts_with_all = UPDATES_KEEP)]
+    pub append: Option<PathBuf>,
+    /// Take the records of a file out of a lattice that was kept
+    #[arg(long, value_name = "DATA", conflicts_with_all = UPDATES_KEEP)]
+    pub remove: Option<PathBuf>,
+    #[command(flatten)]
+    pub extent: ExtentArgs,
+}
+
+/// What a lattice is about does not change with its records.
+const UPDATES_KEEP: [&str; 7] =
+    ["full", "partial", "on_demand", "estimator", "entropy", "quasi_identifiers", "sensitive"];
+
+pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
+    if args.append.is_some() || args.remove.is_some() {
+        return update(args, terminal);
+    }
+    args.extent.check(Otherwise::Partial)?;
+    let order = Annotate {
+        about: args.project.about(),
+        wishes: args.criteria.wishes(),
+        with_entropy: args.entropy,
+        extent: args.extent.wish()?,
+        output: args.output.clone(),
+        replace: args.force,
+    };
+    let project = args.project.open()?;
+    let annotated = order.run(&project, &Known::default(), &args.project.work(terminal)?)?;
+    if let (Some(path), Some(n_bytes)) = (&args.output, annotated.n_bytes) {
+        terminal.note(format!("{} written, {}", path.display(), size_in_words(n_bytes as usize)));
+    }
+    match annotated.shown() {
+        Some(lattice) => say(args, lattice, &annotated.criteria, terminal),
+        None => {
+            say_counts(&annotated.counted, args.output.as_deref(), terminal);
+            Ok(Exit::Done)
+        }
+    }
+}
+
+/// What there is to say where nothing is annotated, and the counts are kept in a file or not at all.
+fn say_counts(counted: &Material, kept: Option<&Path>, terminal: &Terminal) {
+    let n_schemes = incrowd::scheme::n_schemes(&counted.hierarchies);
+    let (n_records, n_groups) = (counted.counts.n_records(), counted.counts.n_groups());
+    terminal.json(&json!({
+        "extent": "on-demand",
+        "n_schemes": n_schemes,
+        "n_annotated": 0,
+        "n_records": n_records,
+        "n_groups": n_groups,
+    }));
+    terminal.say(format!(
+        "{} in {}; {} schemes, none of them annotated.",
+        wire::counted_words(n_records, "record"),
+        wire::counted_words(n_groups as u64, "group"),
+        n_schemes.map_or("over 10^19".to_string(), grouped)
+    ));
+    terminal.say(match kept {
+        Some(path) => format!(
+            "The counts of {} are kept in {}; incrowd negotiate --lattice searches them on demand.",
+            wire::counted_words(n_groups as u64, "combination"),
+            path.display()
+        ),
+        None => "incrowd negotiate and incrowd publish evaluate schemes as they need them.".to_string(),
+    });
+}
+
+/// Prints a lattice in the form that the flags ask for.
+fn say(args: &Args, lattice: &Lattice, criteria: &Criteria, terminal: &Terminal) -> Result<Exit> {
+    if terminal.is_json {
+        terminal.json(&document(lattice, criteria, args.per_scheme));
+        return Ok(Exit::Done);
+    }
+    let (header, rows) = if args.per_scheme { scheme_rows(lattice, criteria) } else { height_rows(lattice, criteria) };
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    if args.csv {
+        terminal.say(csv(&header, &rows).trim_end());
+        return Ok(Exit::Done);
+    }
+    terminal.say(format!(
+        "{}, {}, {}, {} of annotations ({} bytes per scheme)\n",
+        wire::counted_words(lattice.n_records(), "record"),
+        wire::counted_words(lattice.hierarchies().len() as u64, "quasi-identifier"),
+        wire::schemes_in_words(lattice),
+        size_in_words(lattice.n_bytes()),
+        grouped((lattice.n_bytes() / lattice.schemes().len().max(1)) as u64),
+    ));
+    terminal.say(columns(&header, &rows, &[]));
+    if criteria.is_empty() {
+        terminal.note("give --k, --l, --t or another criterion to see how many records each scheme would lose");
+    }
+    Ok(Exit::Done)
+}
+
+/// Records have come or gone: says what became of the lattice.
+fn update(args: &Args, terminal: &Terminal) -> Result<Exit> {
+    let order = Update {
+        lattice: args.project.project.clone(),
+        append: args.append.clone(),
+        remove: args.remove.clone(),
+        output: args.output.clone(),
+        replace: args.force,
+        about: args.project.about(),
+        wishes: args.criteria.wishes(),
+    };
+    order.check()?;
+    let project = Project::open(&folder_of_project(&order.lattice))?;
+    let updated = order.run(&project, &args.project.work(terminal)?)?;
+    terminal.note(format!(
+        "{} written, {}: {} where there were {}",
+        updated.output.display(),
+        size_in_words(updated.n_bytes as usize),
+        wire::counted_words(updated.material.counts.n_records(), "record"),
+        grouped(updated.n_records_before)
+    ));
+    if has_counts_only(&updated.lattice) {
+        say_counts(&updated.material, Some(&updated.output), terminal);
+        return Ok(Exit::Done);
+    }
+    say(args, &updated.lattice, &updated.criteria, terminal)
+}
+
+fn size_in_words(n_bytes: usize) -> String {
+    match n_bytes {
+        0..1_000_000 => format!("{} kB", n_bytes.div_ceil(1_000)),
+        _ => format!("{:.1} MB", n_bytes as f64 / 1e6),
+    }
+}
+
+fn height_rows(lattice: &Lattice, criteria: &Criteria) -> (Vec<String>, Vec<Vec<String>>) {
+    let mut header: Vec<String> = ["height", "schemes", "groups min", "avg", "max"].map(String::from).to_vec();
+    if !criteria.is_empty() {
+        header.extend(["suppressed min", "avg", "max"].map(String::from));
+    }
+    let row = |summary: &HeightSummary| {
+        let mut row = vec![summary.height.to_string(), summary.n_schemes.to_string()];
+        let mut push = |(min, mean, max): (u64, f64, u64)| {
+            row.extend([min.to_string(), format!("{mean:.2}"), max.to_string()]);
+        };
+        push(summary.n_groups);
+        if !criteria.is_empty() {
+            push(summary.n_suppressed);
+        }
+        row
+    };
+    (header, by_height(lattice, criteria).iter().map(row).collect())
+}
+
+fn scheme_rows(lattice: &Lattice, criteria: &Criteria) -> (Vec<String>, Vec<Vec<String>>) {
+    let mut header: Vec<String> =
+        lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute().to_string()).collect();
+    header.extend(["height", "groups", "smallest"].map(String::from));
+    if !criteria.is_empty() {
+        header.push("suppressed".into());
+    }
+    let row = |place: usize| {
+        let scheme = lattice.schemes().scheme(place);
+        let profile = lattice.profile(place);
+        let mut row: Vec<String> = scheme.levels().iter().map(|level| level.0.to_string()).collect();
+        row.push(scheme.height().to_string());
+        row.push(profile.n_groups().to_string());
+        row.push(lattice.smallest_group(place).unwrap_or(0).to_string());
+        if !criteria.is_empty() {
+            row.push(lattice.n_suppressed(place, criteria).to_string());
+        }
+        row
+    };
+    (header, (0..lattice.schemes().len()).map(row).collect())
+}
+
+fn csv(header: &[&str], rows: &[Vec<String>]) -> String {
+    // The two averages have the same heading in the table; a program needs names of their own.
+    let names = ["groups_avg", "groups_max", "suppressed_avg", "suppressed_max"];
+    let mut next = names.iter();
+    let name = |text: &&str| match *text {
+        "avg" | "max" => next.next().expect("two pairs at most").to_string(),
+        text => text.replace(' ', "_"),
+    };
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let written = writer
+        .write_record(header.iter().map(name))
+        .and_then(|()| rows.iter().try_for_each(|row| writer.write_record(row)));
+    written.expect("memory takes any record");
+    String::from_utf8(writer.into_inner().expect("memory takes any record")).expect("made of texts")
+}
+
+/// As `--json` says it.
+pub fn document(lattice: &Lattice, criteria: &Criteria, per_scheme: bool) -> Value {
+    let names: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
+    let spread = |(min, avg, max): (u64, f64, u64)| json!({ "min": min, "avg": avg, "max": max });
+    let height = |summary: &HeightSummary| {
+        let mut object = Map::new();
+        object.insert("height".into(), json!(summary.height));
+        object.insert("n_schemes".into(), json!(summary.n_schemes));
+        object.insert("n_groups".into(), spread(summary.n_groups));
+        if !criteria.is_empty() {
+            object.insert("n_suppressed".into(), spread(summary.n_suppressed));
+        }
+        Value::Object(object)
+    };
+    let scheme = |place: usize| {
+        let scheme = lattice.schemes().scheme(place);
+        let profile = lattice.profile(place);
+        let mut object = Map::new();
+        object.insert("levels".into(), wire::levels(&names, &scheme));
+        object.insert("height".into(), json!(scheme.height()));
+        object.insert("n_groups".into(), json!(profile.n_groups()));
+        object.insert("smallest_group".into(), json!(lattice.smallest_group(place)));
+        if !criteria.is_empty() {
+            object.insert("n_suppressed".into(), json!(lattice.n_suppressed(place, criteria)));
+        }
+        Value::Object(object)
+    };
+    let mut object = Map::new();
+    object.insert("n_records".into(), json!(lattice.n_records()));
+    object.insert("n_dropped".into(), json!(lattice.n_dropped()));
+    object.insert("n_schemes".into(), json!(lattice.n_schemes()));
+    object.insert("extent".into(), json!(if lattice.selection().is_some() { "partial" } else { "full" }));
+    if let Some(selection) = lattice.selection() {
+        object.insert("n_annotated".into(), json!(lattice.schemes().len()));
+        object.insert("share".into(), json!(selection.share));
+        object.insert("estimator".into(), json!(selection.estimator.name()));
+    }
+    object.insert("n_bytes".into(), json!(lattice.n_bytes()));
+    object.insert("n_looks".into(), json!(lattice.looks().len()));
+    object.insert("criteria".into(), Value::Object(wire::criteria(criteria, &wire::sensitive_names(lattice))));
+    object.insert("heights".into(), by_height(lattice, criteria).iter().map(height).collect());
+    if per_scheme {
+        object.insert("schemes".into(), (0..lattice.schemes().len()).map(scheme).collect());
+    }
+    Value::Object(object)
+}

@@ -1,0 +1,391 @@
+//! `incrowd publish`: flags to an order, and what came of it in words.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValue;
+use incrowd::lattice::Scope;
+use incrowd::recode::method::Method;
+use incrowd::recode::partition::CellStyle;
+use incrowd::wire::{self, Distribution, counted_words, grouped};
+use incrowd::{Answer, Criterion, Error, ErrorKind, Request, Result};
+use serde_json::{Value, json};
+
+use super::arguments::{ExtentArgs, PerRecordArgs, ProjectArgs, RequestArgs, TIME, levels, parse_time};
+use super::negotiate::say_answer;
+use super::terminal::{Exit, Terminal};
+use crate::orders::Rules;
+use crate::orders::extent::Otherwise;
+use crate::orders::known::Known;
+use crate::orders::local::{Local, Made};
+use crate::orders::per_record::{Outcome, PER_RECORD};
+use crate::orders::publish::{Choice, Files, GLOBAL, No, Ordered, Publish, Published, Way, prepare};
+use crate::output::account::Key;
+
+/// Publish the exact answer, one of the offers, levels of your choice, or what a local method makes
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+The release appears under its name only after `verify` has passed, with a certificate and a report beside it. \
+Records are sorted by what is published, so that their order says nothing about the order of the input.
+
+--method global generalizes an attribute to one level for all records. The other methods are local: every group gets \
+ranges of its own, which loses less, and no record is suppressed. They promise k and l by construction; other criteria \
+are checked on what comes out, and nothing is published where they do not hold. --method deal makes groups of k or k + 1 \
+records (more, where groups look alike) in which every sensitive value is as frequent as in the table, to one record; l is \
+checked on what comes out too. How much the analyst cares about each
+attribute is its weight in the project file. `incrowd compare` shows what each method would lose.
+
+--method per-record generalizes every record on its own, to the least risk that leaves enough utility. Such a release is
+NOT k-anonymous: a record may be the only one with its cells. --also-k groups afterwards so that k holds.
+
+Exit status: 0 when published, 1 when there is no such answer or the promise would be broken, 2 on error.
+
+Examples:
+  incrowd publish --k 10 --max-suppressed 1% -o release.csv
+  incrowd publish --k 10 --max-suppressed 0 --offer height -o release.parquet
+  incrowd publish --k 5 --l 3 --levels age=2,sex=0,postcode=3 -o release.csv
+  incrowd publish --method top-down --k 10 -o release.csv
+  incrowd publish --method bottom-up --k 10 --l 3 --cells sets -o release.csv
+  incrowd publish --method top-down --k 10 --two-columns --seed 7 -o release.parquet
+  incrowd publish --method deal --k 9 -o release.csv
+  incrowd publish --method per-record --utility-at-least 60% -o release.csv
+  incrowd publish --method per-record --risk identity --risk-at-most 0.1 --also-k 5 -o release.csv")]
+pub struct Args {
+    #[command(flatten)]
+    pub project: ProjectArgs,
+    #[command(flatten)]
+    pub request: RequestArgs,
+    /// Which answer to publish
+    #[arg(long, value_enum, default_value_t = OfferName::Exact)]
+    pub offer: OfferName,
+    /// Publish these levels instead of an answer; an attribute not named stays exact
+    #[arg(long, value_name = "A=LEVEL,…", value_delimiter = ',', conflicts_with = "offer")]
+    pub levels: Option<Vec<String>>,
+    /// How to generalize
+    #[arg(long, value_name = "METHOD", default_value = GLOBAL, value_parser = methods())]
+    pub method: String,
+    /// How cells of a local method are written: [24-30] and labels, labels only, sets of categories, midpoints, or rounded
+    /// outwards to the steps of the hierarchy, [20-34]. Only `labels` and `rounded` do not tell that a record has each end
+    /// [default: ranges]
+    #[arg(long, value_name = "STYLE", value_parser = CellStyle::ALL.map(CellStyle::name))]
+    pub cells: Option<String>,
+    /// Write numbers and dates of a local method as two columns, NAME_low and NAME_high
+    #[arg(long)]
+    pub two_columns: bool,
+    /// Where random choices of a local method come from: the same seed gives the same release [default: 0]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// With --method deal: any records of a sensitive value, as in the paper, instead of near ones
+    #[arg(long)]
+    pub plain: bool,
+    /// With --method deal: attempts per group at an exchange of records that loses less [default: 300]
+    #[arg(long, value_name = "N")]
+    pub exchanges: Option<u32>,
+    #[command(flatten)]
+    pub per_record: PerRecordArgs,
+    /// File to write, .csv or .parquet [default: release.csv in the project's folder]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace files that are there already
+    #[arg(long)]
+    pub force: bool,
+    /// The signer's key, 64 digits from 0 to f: the same key gives the same certificate [default: a new one]
+    #[arg(long, value_name = "HEX")]
+    pub key: Option<String>,
+    #[command(flatten)]
+    pub extent: ExtentArgs,
+    /// How long to search on demand, such as 30s, 5m or 2h; then the best so far is published, and said to be that
+    #[arg(long, value_name = "TIME", default_value = TIME)]
+    pub time: String,
+}
+
+fn methods() -> clap::builder::PossibleValuesParser {
+    let global = PossibleValue::new(GLOBAL).help("one level per attribute, the same for all records");
+    let local = Method::ALL.map(|method| PossibleValue::new(method.name()).help(method.words()));
+    let single = PossibleValue::new(PER_RECORD).help("every record on its own, risk against utility; not k-anonymous");
+    std::iter::once(global).chain(local).chain([single]).collect::<Vec<_>>().into()
+}
+
+/// The answers that can be published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum OfferName {
+    /// The answer that meets all wishes
+    Exact,
+    /// The offer that loses more records
+    Suppression,
+    /// The offer that generalizes otherwise
+    Height,
+    /// The offer that promises less
+    Privacy,
+}
+
+pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
+    let project = args.project.open()?;
+    let output = args.output.clone().unwrap_or_else(|| project.folder.join("release.csv"));
+    let mut files = prepare(&project, &output, args.force)?;
+    if let Some(text) = &args.key {
+        files.key = Key::parse(text)?;
+    }
+    let order = order(args)?;
+    let work = args.project.work(terminal)?;
+    match order.run(&project, &Known::default(), &Rules::default(), &files, args.force, &work)? {
+        Ordered::Published(published) => {
+            say_published(&files, &published, terminal);
+            Ok(Exit::Done)
+        }
+        Ordered::No(no) => {
+            say_why_not(&no, terminal);
+            Ok(Exit::No)
+        }
+    }
+}
+
+/// What the flags order; those that would do nothing are refused.
+pub fn order(args: &Args) -> Result<Publish> {
+    let way = match args.method.as_str() {
+        PER_RECORD => {
+            check_one_by_one(args)?;
+            Way::PerRecord(Box::new(args.per_record.wish()?))
+        }
+        method => {
+            if let Some(flag) = args.per_record.first_given() {
+                return Err(Error::new(
+                    ErrorKind::Request,
+                    format!("{flag} is about records that are generalized one by one"),
+                )
+                .hint(format!("leave it out, or take --method {PER_RECORD}")));
+            }
+            let local = local(args)?;
+            match (local, &args.levels) {
+                (Some(local), _) => {
+                    args.project.check_no_lattice(method)?;
+                    Way::Local(local)
+                }
+                (None, Some(list)) => {
+                    args.project.check_no_lattice("--levels")?;
+                    Way::Levels(levels(list)?)
+                }
+                (None, None) => {
+                    let choice = match args.offer {
+                        OfferName::Exact => Choice::Exact,
+                        OfferName::Suppression => Choice::Suppression,
+                        OfferName::Height => Choice::Height,
+                        OfferName::Privacy => Choice::Privacy,
+                    };
+                    Way::Answer { choice, extent: args.extent.wish()?, time: parse_time(&args.time)? }
+                }
+            }
+        }
+    };
+    Ok(Publish { about: args.project.about(), wishes: args.request.wishes()?, way })
+}
+
+/// Refuses flags that say nothing to a method which looks at one record at a time.
+fn check_one_by_one(args: &Args) -> Result<()> {
+    let given = [
+        ("--k and other criteria", !args.request.criteria.texts().is_empty()),
+        ("--max-suppressed", args.request.max_suppressed.is_some()),
+        ("--max-level", args.request.max_level.is_some()),
+        ("--best-by", args.request.best_by.is_some()),
+        ("--offer", args.offer != OfferName::Exact),
+        ("--levels", args.levels.is_some()),
+        ("--cells", args.cells.is_some()),
+        ("--two-columns", args.two_columns),
+        ("--seed", args.seed.is_some()),
+        ("--plain", args.plain),
+        ("--exchanges", args.exchanges.is_some()),
+        ("--full, --partial and --on-demand", args.extent.first_given().is_some()),
+    ];
+    if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Error::new(ErrorKind::Request, format!("{flag} cannot be had with --method {PER_RECORD}"))
+            .hint("it looks at one record at a time; --also-k groups them afterwards, --weights-seed draws weights"));
+    }
+    Ok(())
+}
+
+/// The local method that the flags ask for, if any; flags that would do nothing are refused.
+fn local(args: &Args) -> Result<Option<Local>> {
+    let refuse = |flag: &str, why: &str, hint: String| {
+        Err(Error::new(ErrorKind::Request, format!("{flag} {why}")).hint(format!("leave it out, or {hint}")))
+    };
+    if args.method == GLOBAL {
+        args.extent.check(Otherwise::OnDemand)?;
+        if let (Some(flag), true) = (args.extent.first_given(), args.levels.is_some()) {
+            return refuse(flag, "is about the search for a scheme", "leave out --levels".into());
+        }
+        let given =
+            [("--cells", args.cells.is_some()), ("--two-columns", args.two_columns), ("--seed", args.seed.is_some())];
+        return match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => refuse(flag, "is about local methods", "choose one with --method top-down".into()),
+            None => Ok(None),
+        };
+    }
+    let given = [
+        ("--offer", args.offer != OfferName::Exact),
+        ("--levels", args.levels.is_some()),
+        ("--max-level", args.request.max_level.is_some()),
+        ("--best-by", args.request.best_by.is_some()),
+    ];
+    if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        let why = format!("is about levels, and {} gives every group ranges of its own", args.method);
+        return refuse(flag, &why, format!("take --method {GLOBAL}"));
+    }
+    if let Some(flag) = args.extent.first_given() {
+        let why = format!("is about the lattice of schemes, and {} looks for no scheme", args.method);
+        return refuse(flag, &why, format!("take --method {GLOBAL}"));
+    }
+    let style = args.cells.as_deref().and_then(CellStyle::parse);
+    Local::with_options(Method::parse(&args.method)?, style, args.two_columns, args.seed, args.plain, args.exchanges)
+        .map(Some)
+}
+
+/// Says why nothing was published.
+fn say_why_not(no: &No, terminal: &Terminal) {
+    match no {
+        No::NoSuchAnswer(answered) => {
+            let (scope, request, answer, choice) = &**answered;
+            say_no(scope, request, answer, *choice, terminal);
+        }
+        No::TooManyLost { n_suppressed, n_records } => {
+            terminal.say(format!(
+                "At these levels {} of {} records would be lost, more than may be.",
+                grouped(*n_suppressed),
+                grouped(*n_records)
+            ));
+            terminal.json(&json!({ "published": false, "n_suppressed": n_suppressed, "n_records": n_records }));
+            terminal.note("\nNothing was published. Choose coarser levels, or allow it with --max-suppressed.");
+        }
+        No::Missed(made) => say_missed(made, terminal),
+        No::NotPossible(outcome) => say_not_possible(outcome, terminal),
+        No::Broken(verdict) => {
+            terminal.json(verdict);
+            terminal.say("The release does not keep its promise; nothing was written.");
+        }
+    }
+}
+
+fn say_missed(made: &Made, terminal: &Terminal) {
+    let (local, sensitive) = (&made.local, &made.sensitive);
+    let missed = made.missed();
+    let reached = missed.iter().map(|&(Criterion { measure, .. }, reached, _)| {
+        (wire::key(measure, sensitive), wire::number(measure, reached))
+    });
+    terminal.json(&json!({
+        "published": false,
+        "method": local.method.name(),
+        "criteria": wire::criteria(&made.criteria, sensitive),
+        "missed": Value::Object(reached.collect()),
+    }));
+    for (criterion, reached, n_failing) in missed {
+        terminal.say(format!(
+            "{} of {} of {} miss {}: {} is reached.",
+            grouped(n_failing as u64),
+            counted_words(made.judgement.n_groups as u64, "group"),
+            local.method.name(),
+            wire::criterion_in_words(criterion, sensitive),
+            wire::number_in_words(criterion.measure, reached),
+        ));
+    }
+    terminal.note(format!(
+        "\nNothing was published: {} and can only be checked for the rest. Ask for a greater k, for less, or take --method \
+         global.",
+        local.kept_by_construction()
+    ));
+}
+
+fn say_not_possible(outcome: &Outcome, terminal: &Terminal) {
+    let (document, advice) = match outcome {
+        Outcome::OutOfReach { greatest_utility, n_records } => (
+            json!({
+                "published": false, "method": PER_RECORD, "greatest_utility": greatest_utility,
+                "n_records_out_of_reach": n_records,
+            }),
+            "Ask for less, or for a share such as --utility-at-least 60%.",
+        ),
+        Outcome::TooRisky { n_records } => (
+            json!({ "published": false, "method": PER_RECORD, "n_records_too_risky": n_records }),
+            "Allow more with --risk-at-most.",
+        ),
+        Outcome::Made(_) => return,
+    };
+    terminal.json(&document);
+    terminal.say(format!("{}.", outcome.words()));
+    terminal.note(format!("\nNothing was published. {advice}"));
+}
+
+fn say_no(scope: &Scope, request: &Request, answer: &Answer, choice: Choice, terminal: &Terminal) {
+    terminal.json(&wire::answer(scope, request, answer));
+    say_answer(scope, request, answer, terminal);
+    terminal.note(match choice {
+        Choice::Exact => {
+            "\nNothing was published. Take an offer with --offer suppression, height or privacy.".to_string()
+        }
+        other => format!("\nNothing was published: there is no {} offer.", other.name()),
+    });
+}
+
+fn say_published(files: &Files, published: &Published, terminal: &Terminal) {
+    let Published { certificate, account, .. } = published;
+    let mut said = json!({
+        "published": true,
+        "release": files.release.display().to_string(),
+        "certificate": files.certificate.display().to_string(),
+        "report": files.report.display().to_string(),
+        "method": certificate.method,
+        "choice": certificate.choice,
+        "levels": certificate.levels,
+        "criteria": account.criteria,
+        "n_records_published": certificate.n_records_published,
+        "n_records_suppressed": certificate.n_records_suppressed,
+        "n_records_dropped": certificate.n_records_dropped,
+        "n_groups": certificate.n_groups,
+        "smallest_group": certificate.smallest_group,
+        "loss": account.loss,
+        "order": certificate.order,
+    });
+    if let (Some(per_record), Some(outcome)) = (&certificate.per_record, &account.per_record) {
+        let (mut all, outcome) = (json!(per_record), json!(outcome));
+        all.as_object_mut().into_iter().for_each(|all| all.extend(outcome.as_object().cloned().unwrap_or_default()));
+        said["per_record"] = all;
+    }
+    if let Some(dealt) = &certificate.dealt {
+        said["dealt"] = dealt.summary();
+    }
+    if let Some(search) = &account.search {
+        said["search"] = json!(search);
+    }
+    terminal.json(&said);
+    let reached: Vec<String> = account
+        .criteria
+        .iter()
+        .map(|(name, entry)| format!("{name} = {} (promised {})", entry["reached"], entry["promised"]))
+        .collect();
+    terminal.say(format!(
+        "Published {} in {}; {} suppressed. Verified: {}.",
+        counted_words(certificate.n_records_published, "record"),
+        counted_words(certificate.n_groups, "group"),
+        grouped(certificate.n_records_suppressed),
+        if reached.is_empty() { "the file is what its certificate says".to_string() } else { reached.join(", ") }
+    ));
+    if let Some(dealt) = &certificate.dealt {
+        terminal.say(format!("Values were {}.", dealt.in_words()));
+    }
+    if let (Some(per_record), Some(outcome)) = (&certificate.per_record, &account.per_record) {
+        terminal.say(&per_record.statement);
+        let Distribution { median, mean, greatest, .. } = outcome.risk;
+        terminal.say(format!(
+            "  risk         mean {mean}, median {median}, greatest {greatest} ({})",
+            per_record.risk_model
+        ));
+        let Distribution { least, median, mean, .. } = outcome.utility;
+        terminal.say(format!(
+            "  utility      mean {mean}, median {median}, least {least} of {} ({})",
+            outcome.greatest_utility, per_record.utility_model
+        ));
+    }
+    if let Some(search) = &account.search {
+        terminal.say(format!("  scheme       {}", search.statement));
+    }
+    terminal.say(format!("  release      {}", files.release.display()));
+    terminal.say(format!("  certificate  {}", files.certificate.display()));
+    terminal.say(format!("  report       {} (for you: it tells what the release does not)", files.report.display()));
+}

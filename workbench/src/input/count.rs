@@ -1,0 +1,301 @@
+//! The first reading: from a project to counts and checked hierarchies.
+
+use incrowd::error::unknown;
+use incrowd::hierarchy::absent_values;
+use incrowd::partial::{Selection, annotate_partially};
+use incrowd::table::Kind;
+use incrowd::task::Task;
+use incrowd::wire::counted_words;
+use incrowd::{
+    Counter, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result, Role,
+    Yardstick,
+};
+
+use crate::input::project::{Attribute, Project};
+use crate::input::source::Source;
+use crate::note::Note;
+use crate::work::{Unit, Work};
+
+/// Which attributes this run is about.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// All quasi-identifiers of the project where none are chosen.
+    pub quasi_identifiers: Option<Vec<String>>,
+    /// All sensitive attributes of the project where none are chosen.
+    pub sensitive: Option<Vec<String>>,
+    /// Whether the population is counted too.
+    pub with_population: bool,
+}
+
+/// A project whose records have been counted and whose hierarchies fit them.
+pub struct Counted {
+    pub source: Source,
+    pub material: Material,
+}
+
+impl std::ops::Deref for Counted {
+    type Target = Material;
+
+    fn deref(&self) -> &Material {
+        &self.material
+    }
+}
+
+/// What lattices are made of: counts, wherever they come from, and what the project says about them.
+pub struct Material {
+    pub counts: GroupCounts,
+    /// In the project's order of attributes.
+    pub quasi_identifiers: Vec<Attribute>,
+    pub sensitive: Vec<Attribute>,
+    pub hierarchies: Vec<Hierarchy>,
+    /// By sensitive attribute, how far apart its values are, with the hierarchy where that is needed.
+    pub distances: Vec<(Distance, Option<Hierarchy>)>,
+}
+
+impl Material {
+    /// Applies the hierarchies of a project to counted values.
+    pub fn new(quasi_identifiers: Vec<Attribute>, sensitive: Vec<Attribute>, counts: GroupCounts) -> Result<Material> {
+        let hierarchies = quasi_identifiers
+            .iter()
+            .zip(counts.domains())
+            .enumerate()
+            .map(|(a, (attribute, domain))| attribute.rule.resolve_with(domain, &counts.strangers(a)))
+            .collect::<Result<_>>()?;
+        let distances = sensitive
+            .iter()
+            .zip(counts.sensitive())
+            .map(|(attribute, domain)| match attribute.distance {
+                Some(Distance::Hierarchical) => Ok((Distance::Hierarchical, Some(attribute.rule.resolve(domain)?))),
+                Some(distance) => Ok((distance, None)),
+                // Numbers and dates have an order that means something; for words it would be that of the alphabet.
+                None if domain.kind() == Kind::Text => Ok((Distance::Equal, None)),
+                None => Ok((Distance::Ordered, None)),
+            })
+            .collect::<Result<_>>()?;
+        Ok(Material { counts, quasi_identifiers, sensitive, hierarchies, distances })
+    }
+
+    pub fn weights(&self) -> Vec<f64> {
+        self.quasi_identifiers.iter().map(|attribute| attribute.weight).collect()
+    }
+
+    pub fn sensitive_names(&self) -> Vec<String> {
+        self.sensitive.iter().map(|attribute| attribute.name.clone()).collect()
+    }
+
+    /// Whether a quasi-identifier has numbers or dates.
+    pub fn is_numeric(&self, attribute: usize) -> bool {
+        self.hierarchies[attribute].positions().is_some()
+    }
+
+    /// By sensitive attribute, how many different values it has.
+    pub fn n_sensitive_values(&self) -> Vec<usize> {
+        self.counts.sensitive().iter().map(|domain| domain.len()).collect()
+    }
+
+    /// What groups are measured with, for some criteria.
+    pub fn yardstick(&self, measures: impl IntoIterator<Item = Measure>) -> Result<Yardstick> {
+        Yardstick::new(&self.counts, &self.distances, measures)
+    }
+
+    /// Annotates the lattice with some measures, and with entropy where a ranking needs it.
+    pub fn annotate(
+        &self,
+        measures: impl IntoIterator<Item = Measure>,
+        with_entropy: bool,
+        task: &Task,
+    ) -> Result<Lattice> {
+        self.annotate_some(measures, with_entropy, None, task)
+    }
+
+    /// The same; where there is a selection, only the most promising schemes.
+    pub fn annotate_some(
+        &self,
+        measures: impl IntoIterator<Item = Measure>,
+        with_entropy: bool,
+        selection: Option<Selection>,
+        task: &Task,
+    ) -> Result<Lattice> {
+        let (weights, yardstick) = (self.weights(), self.yardstick(measures)?);
+        let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy };
+        match selection {
+            Some(selection) => annotate_partially(&self.counts, &self.hierarchies, &plan, selection, task),
+            None => incrowd::annotate(&self.counts, &self.hierarchies, &plan, task),
+        }
+    }
+}
+
+/// Counts the records of a project and applies its hierarchies to the values they have.
+pub fn count(project: &Project, choice: &Choice, work: &Work) -> Result<Counted> {
+    let (quasi_identifiers, sensitive) = chosen(project, choice)?;
+    let source = project.source()?;
+    check_columns(project, &source)?;
+    let names: Vec<&str> = quasi_identifiers.iter().map(|attribute| attribute.name.as_str()).collect();
+    let sensitive_names: Vec<&str> = sensitive.iter().map(|attribute| attribute.name.as_str()).collect();
+    let mut counts = count_source(&source, &names, &sensitive_names, &project.missing, work)?;
+    if counts.n_dropped() > 0 {
+        let n_all = counts.n_dropped() + counts.n_records();
+        work.note(Note::Dropped { n_records: counts.n_dropped(), n_all });
+    }
+    if choice.with_population {
+        counts = counts.with_population(&count_population(project, &quasi_identifiers, work)?);
+        for (a, attribute) in quasi_identifiers.iter().enumerate() {
+            let strangers = counts.strangers(a);
+            let n_unknown = absent_values(&attribute.rule, &counts.domains()[a])
+                .iter()
+                .filter(|value| strangers.contains(value))
+                .count();
+            if n_unknown > 0 {
+                let (attribute, n_values) = (attribute.name.clone(), n_unknown as u64);
+                work.note(Note::Strangers { attribute, n_values });
+            }
+        }
+    }
+    let at = |error: Error| error.or_at(source.files()[0].display().to_string());
+    let material = Material::new(quasi_identifiers, sensitive, counts).map_err(at)?;
+    Ok(Counted { source, material })
+}
+
+/// Refuses values of a file beside the data that a hierarchy has no place for, and says which file it is.
+pub fn check_values(quasi_identifiers: &[Attribute], counts: &GroupCounts, source: &Source) -> Result<()> {
+    let file = source.files()[0].display().to_string();
+    for (attribute, domain) in quasi_identifiers.iter().zip(counts.domains()) {
+        let Err(error) = attribute.rule.resolve(domain) else { continue };
+        let n_absent = absent_values(&attribute.rule, domain).len() as u64;
+        if n_absent == 0 {
+            return Err(error.or_at(file));
+        }
+        let absent = counted_words(n_absent, "value");
+        let message = format!("attribute '{}': the hierarchy misses {absent} that {file} holds", attribute.name);
+        let position = error.position().unwrap_or(&file).to_string();
+        return Err(Error::new(ErrorKind::Hierarchy, message).at(position).hint("add a line for each of them"));
+    }
+    Ok(())
+}
+
+/// Counts the people whom those of the table hide among.
+fn count_population(project: &Project, quasi_identifiers: &[Attribute], work: &Work) -> Result<GroupCounts> {
+    let names: Vec<&str> = quasi_identifiers.iter().map(|attribute| attribute.name.as_str()).collect();
+    let source = project.population_source()?.ok_or_else(|| {
+        Error::new(ErrorKind::Request, "k_map needs a population to hide in, and the project names none")
+            .hint("add population = \"population.csv\" under [data]; it has the same quasi-identifiers")
+    })?;
+    names.iter().try_for_each(|name| source.check_column(name))?;
+    // What a person of the population lacks elsewhere matters to nobody.
+    let missing = Missing { drop_records: false, ..project.missing.clone() };
+    let counts = count_source(&source, &names, &[], &missing, work)?;
+    // Labels need not know everybody, but what is to be a number has to be one.
+    for (attribute, domain) in quasi_identifiers.iter().zip(counts.domains()) {
+        let values: Vec<&str> = domain.present().map(|(_, value)| value).collect();
+        let at = |error: Error| error.or_at(source.files()[0].display().to_string());
+        attribute.rule.resolve_with(domain, &values).map_err(at)?;
+    }
+    Ok(counts)
+}
+
+/// Refuses a project that names columns which the data do not have.
+fn check_columns(project: &Project, source: &Source) -> Result<()> {
+    let names = source.column_names();
+    if project.attributes.len() > 1 && project.attributes.iter().all(|attribute| !names.contains(&attribute.name)) {
+        // Perhaps the first line is a record: then its cells are nobody's business.
+        return Err(Error::new(
+            ErrorKind::Data,
+            format!("none of the project's columns is among the {} of the first line", names.len()),
+        )
+        .at(source.files()[0].display().to_string())
+        .hint("the first line must name the columns; if it does, name the separator with [data] delimiter"));
+    }
+    project.attributes.iter().try_for_each(|attribute| source.check_column(&attribute.name))
+}
+
+/// Counts the records of a source.
+pub fn count_source(
+    source: &Source,
+    quasi_identifiers: &[&str],
+    sensitive: &[&str],
+    missing: &Missing,
+    work: &Work,
+) -> Result<GroupCounts> {
+    let columns = needed_columns(source, quasi_identifiers.iter().chain(sensitive).copied(), missing);
+    let counters = work.stage("counting", source.n_bytes(), Unit::Bytes, |task| {
+        source.for_each_parallel(
+            &columns,
+            work.n_threads(),
+            || Counter::new(quasi_identifiers, sensitive, missing),
+            |counter, batch, n_bytes| {
+                task.check()?;
+                (task.progress)(n_bytes);
+                counter.push(&batch)
+            },
+        )
+    });
+    let mut counters = counters?.into_iter();
+    let mut whole = counters.next().expect("at least one thread reads");
+    for part in counters {
+        whole.merge(part)?;
+    }
+    let counts = whole.finish();
+    let position = || source.files()[0].display().to_string();
+    match (counts.n_records(), counts.n_dropped()) {
+        (0, 0) => Err(Error::new(ErrorKind::Data, "has column names and no records")
+            .at(position())
+            .hint("the first line names the columns; records follow it")),
+        (0, n) => Err(Error::new(ErrorKind::Data, format!("all {n} records lack a value, none is left"))
+            .at(position())
+            .hint("check [data] missing, or keep such records with missing_records = \"keep\"")),
+        _ => Ok(counts),
+    }
+}
+
+/// The columns to read: those asked for, and all others where a missing value in any of them drops a record.
+pub fn needed_columns<'a>(source: &Source, names: impl Iterator<Item = &'a str>, missing: &Missing) -> Vec<String> {
+    match missing.drop_records {
+        true => source.column_names(),
+        false => names.map(str::to_string).collect(),
+    }
+}
+
+/// The quasi-identifiers and the sensitive attributes of this run, in the project's order.
+pub fn chosen(project: &Project, choice: &Choice) -> Result<(Vec<Attribute>, Vec<Attribute>)> {
+    let mut quasi_identifiers: Vec<Attribute> = project.with_role(Role::QuasiIdentifier).cloned().collect();
+    if let Some(names) = &choice.quasi_identifiers {
+        for name in names {
+            let role = project.attribute(name)?.role;
+            if role != Role::QuasiIdentifier {
+                return Err(Error::new(
+                    ErrorKind::Request,
+                    format!("attribute '{name}' is {} in the project, not a quasi-identifier", role.name()),
+                )
+                .hint("change its role in incrowd.toml"));
+            }
+        }
+        quasi_identifiers.retain(|attribute| names.contains(&attribute.name));
+    }
+    if quasi_identifiers.is_empty() {
+        return Err(Error::new(ErrorKind::Project, "there is no quasi-identifier")
+            .at(project.file.display().to_string())
+            .hint("give at least one attribute role = \"quasi-identifier\""));
+    }
+    let mut sensitive: Vec<Attribute> = project.with_role(Role::Sensitive).cloned().collect();
+    if let Some(names) = &choice.sensitive {
+        names.iter().try_for_each(|name| check_sensitive(project, name))?;
+        sensitive.retain(|attribute| names.contains(&attribute.name));
+    }
+    Ok((quasi_identifiers, sensitive))
+}
+
+/// Refuses a name that is not that of a sensitive attribute.
+pub fn check_sensitive(project: &Project, name: &str) -> Result<()> {
+    match project.attribute(name).map(|attribute| attribute.role) {
+        Ok(Role::Sensitive) => Ok(()),
+        Ok(Role::QuasiIdentifier) => Err(Error::new(
+            ErrorKind::Request,
+            format!("attribute '{name}' cannot be a quasi-identifier and sensitive at once"),
+        )
+        .hint("change its role in incrowd.toml")),
+        _ => {
+            let known: Vec<&str> = project.with_role(Role::Sensitive).map(|known| known.name.as_str()).collect();
+            Err(unknown(ErrorKind::Request, "sensitive attribute", name, &known))
+        }
+    }
+}

@@ -1,0 +1,565 @@
+//! The project file: a folder with an `incrowd.toml` that says what the data are and what is wished for.
+
+use std::path::{Component, Path, PathBuf};
+
+use incrowd::error::unknown;
+use incrowd::hierarchy::{DateUnit, LabelTable, Side};
+use incrowd::number::Decimal;
+use incrowd::{Distance, Error, ErrorKind, Missing, Result, Role, Rule};
+use toml::{Table, Value};
+
+use crate::input::source::{CsvOptions, Frame, Source, parse_delimiter};
+
+/// The name of the project file within its folder.
+pub const FILE_NAME: &str = "incrowd.toml";
+
+/// A project as its file says it, with paths resolved.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// The folder of the project file.
+    pub folder: PathBuf,
+    /// The project file itself, as the user would write its path.
+    pub file: PathBuf,
+    /// What the file says, word by word.
+    pub text: String,
+    /// Where the data are, as the file says it.
+    pub data: String,
+    /// A table of the population that the data are a sample of, for k-map.
+    pub population: Option<String>,
+    /// The data and the population, where they are in memory and not in files.
+    pub frame: Option<Frame>,
+    pub population_frame: Option<Frame>,
+    pub csv: CsvOptions,
+    pub missing: Missing,
+    pub keep_other: bool,
+    /// In the file's order, which is the order of level vectors.
+    pub attributes: Vec<Attribute>,
+    pub request: StandingRequest,
+    /// What tells it from other projects where several are kept; empty where nobody keeps any.
+    pub content: String,
+}
+
+/// What the file says about one attribute.
+#[derive(Clone, Debug)]
+pub struct Attribute {
+    pub name: String,
+    pub role: Role,
+    pub rule: Rule,
+    /// The file that the hierarchy was read from, relative to the project, and its content.
+    pub hierarchy_file: Option<(String, String)>,
+    /// The hierarchy as the project file writes it.
+    pub hierarchy_text: String,
+    pub weight: f64,
+    /// How far apart sensitive values are, for t-closeness; by the kind of its values where the file does not say.
+    pub distance: Option<Distance>,
+    /// Whether it is published as it is even where most records have a value of their own.
+    pub publishes_unique: bool,
+}
+
+/// The standing wish; flags override it.
+#[derive(Clone, Debug, Default)]
+pub struct StandingRequest {
+    pub criteria: Vec<CriterionText>,
+    pub max_suppressed: Option<String>,
+    pub max_level: Vec<(String, u64)>,
+    pub best_by: Option<String>,
+}
+
+/// A criterion as someone wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CriterionText {
+    /// One of [`CRITERIA`].
+    pub name: &'static str,
+    /// The sensitive attribute that it is about, where that is said.
+    pub attribute: Option<String>,
+    pub value: String,
+}
+
+/// The criteria that can be asked for.
+pub const CRITERIA: [&str; 10] =
+    ["k", "k_map", "l", "alpha", "entropy_l", "recursive", "t", "delta", "beta", "enhanced_beta"];
+
+/// Refuses a file that would replace one of these, or join one that is a folder.
+pub fn check_not_among(path: &Path, sources: &[PathBuf]) -> Result<()> {
+    let is_same = |a: &Path, b: &Path| a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_touched = |source: &PathBuf| is_same(path, source) || source.is_dir() && is_same(folder, source);
+    match sources.iter().any(is_touched) {
+        true => Err(Error::new(ErrorKind::Request, "would replace or join what it is made of")
+            .at(path.display().to_string())
+            .hint("give --output another name, in another folder than the data's")),
+        false => Ok(()),
+    }
+}
+
+impl Project {
+    /// Opens a project by its folder or by its file.
+    pub fn open(path: &Path) -> Result<Project> {
+        let file = if path.is_dir() { path.join(FILE_NAME) } else { path.to_path_buf() };
+        if !file.exists() {
+            return Err(Error::new(ErrorKind::Project, "there is no project file")
+                .at(file.display().to_string())
+                .hint("make one with: incrowd init DATA.csv"));
+        }
+        let text = read_text(&file, ErrorKind::Project)?;
+        let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
+        parse(&text, &folder, &file).map_err(|error| error.or_at(file.display().to_string()))
+    }
+
+    /// Opens the data that the project names; an index of pandas takes part where it is one of the attributes.
+    pub fn source(&self) -> Result<Source> {
+        let source = match &self.frame {
+            Some(frame) => Source::of_frame(frame),
+            None => Source::open(&self.folder.join(&self.data), &self.csv),
+        };
+        Ok(source?.without_index(|name| self.attributes.iter().any(|attribute| attribute.name == name)))
+    }
+
+    /// Opens the population that the data are a sample of, if there is one.
+    pub fn population_source(&self) -> Result<Option<Source>> {
+        match (&self.population_frame, &self.population) {
+            (Some(frame), _) => Source::of_frame(frame).map(Some),
+            (None, Some(path)) => Source::open(&self.folder.join(path), &self.csv).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Refuses to write over what the project is made of: its data, its population, its hierarchies and its own file.
+    ///
+    /// Nobody means that, so that no flag allows it.
+    pub fn check_output(&self, path: &Path) -> Result<()> {
+        let files = self.attributes.iter().filter_map(|attribute| attribute.hierarchy_file.as_ref());
+        let named = files.map(|(name, _)| name).chain([&self.data]).chain(&self.population);
+        let sources: Vec<PathBuf> = named.map(|name| self.folder.join(name)).chain([self.file.clone()]).collect();
+        check_not_among(path, &sources)
+    }
+
+    pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Attribute> {
+        self.attributes.iter().filter(move |attribute| attribute.role == role)
+    }
+
+    pub fn attribute(&self, name: &str) -> Result<&Attribute> {
+        self.attributes.iter().find(|attribute| attribute.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
+            unknown(ErrorKind::Request, "attribute", name, &names)
+        })
+    }
+}
+
+/// What others are told of a file that a project names: where it is within the project's folder, or its bare name, for a
+/// path tells about the machine.
+pub fn shown_name(folder: &Path, name: &str) -> String {
+    let path = Path::new(name);
+    let within = if path.is_absolute() { path.strip_prefix(folder).unwrap_or(path) } else { path };
+    match within.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+        true => within.display().to_string(),
+        false => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+    }
+}
+
+fn wrong(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Project, message)
+}
+
+/// Reads a project from the text of its file; `folder` is what its paths are relative to.
+pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
+    let table: Table = text.parse().map_err(|error: toml::de::Error| {
+        let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        let what = error.span().and_then(|span| text.get(span)).map(str::trim).filter(|what| what.len() <= 60);
+        let what = what.filter(|what| !what.is_empty()).map_or(String::new(), |what| format!(": {what}"));
+        wrong(format!("{}{what}", error.message().trim()))
+            .at(format!("{}:{line}", file.display()))
+            .hint("the file is written in TOML: name each section and key once, and put texts in quotes")
+    })?;
+    known_keys(&table, "", &["data", "attributes", "request"])?;
+    let data = section(&table, "data")?
+        .ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
+    known_keys(data, "data.", &["path", "population", "delimiter", "missing", "missing_records", "other"])?;
+    let path = text_at(data, "data.path", "path")?
+        .ok_or_else(|| wrong("[data] has no path").hint("add path = \"data.csv\""))?;
+    let unfit = |what: String| wrong(format!("data.delimiter {what}")).hint("for example delimiter = \";\"");
+    let delimiter = text_at(data, "data.delimiter", "delimiter")?;
+    let delimiter = delimiter.map(|text| parse_delimiter(&text).map_err(unfit)).transpose()?;
+    let tokens = match data.get("missing") {
+        None => vec![String::new()],
+        Some(value) => texts(value, "data.missing")?,
+    };
+    let drop_records = choice(data, "data.", "missing_records", &["drop", "keep"])? == "drop";
+    let keep_other = choice(data, "data.", "other", &["drop", "keep"])? == "keep";
+    let mut attributes = Vec::new();
+    for (name, value) in section(&table, "attributes")?.into_iter().flatten() {
+        let key = format!("attributes.{name}");
+        let table = value.as_table().ok_or_else(|| wrong(format!("{key} must be a section")))?;
+        attributes.push(attribute(name, &key, table, folder)?);
+    }
+    let request = match section(&table, "request")? {
+        Some(request) => standing_request(request)?,
+        None => StandingRequest::default(),
+    };
+    Ok(Project {
+        folder: folder.to_path_buf(),
+        file: file.to_path_buf(),
+        text: text.to_string(),
+        data: path,
+        population: text_at(data, "data.population", "population")?,
+        frame: None,
+        population_frame: None,
+        csv: CsvOptions { delimiter },
+        missing: Missing { tokens, drop_records },
+        keep_other,
+        attributes,
+        request,
+        content: String::new(),
+    })
+}
+
+fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attribute> {
+    known_keys(table, &format!("{key}."), &["role", "hierarchy", "weight", "distance", "unique"])?;
+    let role = text_at(table, &format!("{key}.role"), "role")?.ok_or_else(|| {
+        wrong(format!("{key} has no role")).hint("one of identifier, quasi-identifier, sensitive, other")
+    })?;
+    let role = Role::parse(&role)
+        .ok_or_else(|| unknown(ErrorKind::Project, &format!("role in {key}"), &role, &Role::ALL.map(Role::name)))?;
+    let weight = match table.get("weight") {
+        None => 1.0,
+        Some(value) => number(value).filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {
+            wrong(format!("{key}.weight must be a number of at least 0"))
+                .hint("1 is what an attribute weighs where nothing is said; a greater weight keeps it more exact")
+        })?,
+    };
+    let distance = match text_at(table, &format!("{key}.distance"), "distance")? {
+        None => None,
+        Some(text) => Some(Distance::parse(&text).ok_or_else(|| {
+            let known = Distance::ALL.map(Distance::name);
+            unknown(ErrorKind::Project, &format!("value of {key}.distance"), &text, &known)
+        })?),
+    };
+    let publishes_unique = choice(table, &format!("{key}."), "unique", &["refuse", "publish"])? == "publish";
+    if table.contains_key("unique") && !matches!(role, Role::Other | Role::Sensitive) {
+        return Err(wrong(format!(
+            "{key}.unique is about attributes that are published as they are, and this is {}",
+            role.name()
+        ))
+        .hint("leave it out, or give the attribute role = \"other\" or \"sensitive\""));
+    }
+    let (rule, hierarchy_file) = match table.get("hierarchy") {
+        None => (Rule::Flat, None),
+        Some(value) => rule(value, &format!("{key}.hierarchy"), folder)?,
+    };
+    let hierarchy_text = table.get("hierarchy").map_or("flat".to_string(), Value::to_string);
+    let name = name.to_string();
+    Ok(Attribute { name, role, rule, hierarchy_file, hierarchy_text, weight, distance, publishes_unique })
+}
+
+/// The hierarchy that a certificate names as the project file wrote it; none where it names a file instead.
+pub fn rule_of_text(text: &str) -> Option<Rule> {
+    if text == "flat" {
+        return Some(Rule::Flat);
+    }
+    let table: Table = format!("hierarchy = {text}").parse().ok()?;
+    let value = table.get("hierarchy").filter(|value| value.get("file").is_none() && value.is_table())?;
+    rule(value, "hierarchy", Path::new("")).ok().map(|(rule, _)| rule)
+}
+
+type RuleAndFile = (Rule, Option<(String, String)>);
+
+/// A hierarchy as the project file writes it: a file's path, or a table with one of the builders.
+fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
+    const EXAMPLES: &str = "a file such as \"hierarchies/age.csv\", { intervals = [5, 10], origin = 0 }, \
+        { cuts = [[18, 65]] }, { mask = 5 }, { dates = [\"month\", \"year\"] }, { tree = { … } } or { flat = true }";
+    let builder = match value {
+        Value::String(path) => return file_rule(path, folder),
+        Value::Table(table) => table,
+        _ => return Err(wrong(format!("{key} is not a hierarchy")).hint(EXAMPLES)),
+    };
+    known_keys(
+        builder,
+        &format!("{key}."),
+        &["file", "flat", "intervals", "origin", "cuts", "mask", "from", "dates", "tree"],
+    )?;
+    let kinds: Vec<&str> = ["file", "flat", "intervals", "cuts", "mask", "dates", "tree"]
+        .into_iter()
+        .filter(|kind| builder.contains_key(*kind))
+        .collect();
+    let [kind] = kinds[..] else {
+        return Err(wrong(format!("{key} must say exactly one way to generalize")).hint(EXAMPLES));
+    };
+    for (extra, of) in [("origin", "intervals"), ("from", "mask")] {
+        if builder.contains_key(extra) && kind != of {
+            return Err(wrong(format!("{key}.{extra} belongs to {of}, not to {kind}")));
+        }
+    }
+    let value = &builder[kind];
+    let at_key = |error: Error| error.or_at(key.to_string());
+    let rule = match kind {
+        "file" => match value {
+            Value::String(path) => return file_rule(path, folder),
+            _ => return Err(wrong(format!("{key}.file must be a path"))),
+        },
+        "flat" => Rule::Flat,
+        "intervals" => {
+            let origin = builder.get("origin").map_or(Some(Decimal::ZERO), decimal);
+            let origin = origin.ok_or_else(|| wrong(format!("{key}.origin must be a number")))?;
+            Rule::exact_intervals(decimals(value, &format!("{key}.intervals"))?, origin).map_err(at_key)?
+        }
+        "cuts" => {
+            let lists = value.as_array().map(Vec::as_slice).unwrap_or_default();
+            let levels: Result<Vec<Vec<Decimal>>> = match lists.first() {
+                Some(Value::Array(_)) => lists.iter().map(|list| decimals(list, &format!("{key}.cuts"))).collect(),
+                _ => decimals(value, &format!("{key}.cuts")).map(|cuts| vec![cuts]),
+            };
+            Rule::exact_cuts(levels?).map_err(at_key)?
+        }
+        "mask" => {
+            let side = match builder.get("from").map(|from| from.as_str().unwrap_or("")) {
+                None | Some("right") => Side::Right,
+                Some("left") => Side::Left,
+                Some(_) => return Err(wrong(format!("{key}.from must be \"right\" or \"left\""))),
+            };
+            let wrong_mask = || wrong(format!("{key}.mask must be a number of characters or a list of numbers"));
+            let count = |value: &Value| value.as_integer().and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= 200);
+            let hidden = match value {
+                Value::Array(list) => list.iter().map(count).collect::<Option<Vec<_>>>().ok_or_else(wrong_mask)?,
+                // A number counts the levels: one more character each, and everything at the last.
+                _ => (1..count(value).filter(|&n| n > 0).ok_or_else(wrong_mask)?).collect(),
+            };
+            match hidden.is_empty() && value.is_integer() {
+                true => Rule::Flat,
+                false => Rule::mask(hidden, side).map_err(at_key)?,
+            }
+        }
+        "dates" => {
+            let units = match value {
+                Value::Boolean(true) => DateUnit::ALL.to_vec(),
+                _ => texts(value, &format!("{key}.dates"))?
+                    .iter()
+                    .map(|name| {
+                        DateUnit::parse(name).ok_or_else(|| {
+                            unknown(
+                                ErrorKind::Project,
+                                &format!("unit in {key}"),
+                                name,
+                                &DateUnit::ALL.map(DateUnit::name),
+                            )
+                        })
+                    })
+                    .collect::<Result<_>>()?,
+            };
+            Rule::dates(units).map_err(at_key)?
+        }
+        _ => {
+            let mut rows = Vec::new();
+            leaves(value, key, &mut Vec::new(), &mut rows)?;
+            let n_labels = rows.iter().map(|(_, row): &(u64, Vec<String>)| row.len()).max().unwrap_or(0);
+            for (_, row) in &mut rows {
+                // A branch that ends early keeps its finest label on the levels below it.
+                while row.len() < n_labels {
+                    row.insert(1, row[if row.len() > 1 { 1 } else { 0 }].clone());
+                }
+            }
+            Rule::Table(LabelTable::new(key, rows)?)
+        }
+    };
+    Ok((rule, None))
+}
+
+/// Walks a tree of labels down to its values: tables are branches, lists are the values below them.
+fn leaves(value: &Value, key: &str, path: &mut Vec<String>, rows: &mut Vec<(u64, Vec<String>)>) -> Result<()> {
+    match value {
+        Value::Table(branches) => {
+            for (label, below) in branches {
+                path.push(label.clone());
+                leaves(below, key, path, rows)?;
+                path.pop();
+            }
+        }
+        Value::Array(values) => {
+            for value in values {
+                let text = match value {
+                    Value::String(text) => text.clone(),
+                    Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => value.to_string(),
+                    _ => return Err(wrong(format!("{key}: a list in a tree holds values, not tables"))),
+                };
+                let labels = std::iter::once(text).chain(path.iter().rev().cloned());
+                rows.push((0, labels.collect()));
+            }
+        }
+        _ => {
+            return Err(wrong(format!("{key}: a tree is made of tables and, at its ends, lists of values"))
+                .hint("for example { tree = { North = [\"Oslo\", \"Umea\"], South = [\"Rome\"] } }"));
+        }
+    }
+    Ok(())
+}
+
+fn read_text(path: &Path, kind: ErrorKind) -> Result<String> {
+    let bytes = std::fs::read(path).map_err(|error| crate::io_error(path, error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let line = error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count() + 1;
+        Error::new(kind, "is not UTF-8").at(format!("{}:{line}", path.display())).hint("save the file as UTF-8")
+    })
+}
+
+fn file_rule(path: &str, folder: &Path) -> Result<RuleAndFile> {
+    let full = folder.join(path);
+    let text = read_text(&full, ErrorKind::Hierarchy)?;
+    let table = LabelTable::parse(&full.display().to_string(), &text)?;
+    Ok((Rule::Table(table), Some((path.to_string(), text))))
+}
+
+fn standing_request(table: &Table) -> Result<StandingRequest> {
+    let known: Vec<&str> = CRITERIA.into_iter().chain(["max_suppressed", "max_level", "best_by"]).collect();
+    known_keys(table, "request.", &known)?;
+    let mut criteria = Vec::new();
+    for name in CRITERIA {
+        let criterion = |attribute: Option<&String>, value: &Value| {
+            Ok(CriterionText { name, attribute: attribute.cloned(), value: criterion_value(name, value)? })
+        };
+        match table.get(name) {
+            None => {}
+            Some(Value::Table(of_attributes)) => {
+                for (attribute, value) in of_attributes {
+                    criteria.push(criterion(Some(attribute), value)?);
+                }
+            }
+            Some(value) => criteria.push(criterion(None, value)?),
+        }
+    }
+    let max_suppressed = match table.get("max_suppressed") {
+        None => None,
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(Value::Integer(n)) => Some(n.to_string()),
+        Some(_) => {
+            return Err(wrong("request.max_suppressed must be a number of records or a percentage")
+                .hint("for example max_suppressed = \"1%\""));
+        }
+    };
+    let mut max_level = Vec::new();
+    for (name, value) in section(table, "max_level")?.into_iter().flatten() {
+        let level = value.as_integer().and_then(|n| u64::try_from(n).ok());
+        max_level
+            .push((name.clone(), level.ok_or_else(|| wrong(format!("request.max_level.{name} must be a level")))?));
+    }
+    let best_by = text_at(table, "request.best_by", "best_by")?;
+    Ok(StandingRequest { criteria, max_suppressed, max_level, best_by })
+}
+
+/// A criterion's value as a flag would write it: `10`, `0.2`, or `2,3` for a list.
+fn criterion_value(name: &str, value: &Value) -> Result<String> {
+    let is_whole = ["k", "k_map", "l"].contains(&name);
+    match value {
+        Value::Integer(n) if *n >= 0 => Ok(n.to_string()),
+        Value::Float(number) if !is_whole => Ok(number.to_string()),
+        Value::String(text) if !is_whole => Ok(text.clone()),
+        Value::Array(list) if name == "recursive" => {
+            let parts: Option<Vec<f64>> = list.iter().map(number).collect();
+            let parts = parts.ok_or_else(|| wrong("request.recursive must be a list of two numbers"))?;
+            Ok(parts.iter().map(f64::to_string).collect::<Vec<_>>().join(","))
+        }
+        _ if is_whole => Err(wrong(format!("request.{name} must be a whole number"))),
+        _ => Err(wrong(format!("request.{name} must be a number"))),
+    }
+}
+
+fn section<'a>(table: &'a Table, key: &str) -> Result<Option<&'a Table>> {
+    match table.get(key) {
+        None => Ok(None),
+        Some(Value::Table(section)) => Ok(Some(section)),
+        Some(_) => Err(wrong(format!("{key} must be a section"))),
+    }
+}
+
+fn known_keys(table: &Table, prefix: &str, known: &[&str]) -> Result<()> {
+    match table.keys().find(|key| !known.contains(&key.as_str())) {
+        Some(key) => Err(unknown(
+            ErrorKind::Project,
+            "key",
+            &format!("{prefix}{key}"),
+            &known
+                .iter()
+                .map(|k| format!("{prefix}{k}"))
+                .collect::<Vec<_>>()
+                .iter()
+                .map(String::as_str)
+                .collect::<Vec<_>>(),
+        )),
+        None => Ok(()),
+    }
+}
+
+fn choice<'a>(table: &Table, prefix: &str, key: &str, choices: &[&'a str]) -> Result<&'a str> {
+    match text_at(table, &format!("{prefix}{key}"), key)? {
+        None => Ok(choices[0]),
+        Some(text) => choices
+            .iter()
+            .copied()
+            .find(|choice| *choice == text)
+            .ok_or_else(|| unknown(ErrorKind::Project, &format!("value of {prefix}{key}"), &text, choices)),
+    }
+}
+
+fn text_at(table: &Table, key: &str, name: &str) -> Result<Option<String>> {
+    match table.get(name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(wrong(format!("{key} must be a text in quotes"))),
+    }
+}
+
+fn texts(value: &Value, key: &str) -> Result<Vec<String>> {
+    let list = match value {
+        Value::Array(list) => list.as_slice(),
+        Value::String(_) => std::slice::from_ref(value),
+        _ => &[],
+    };
+    let texts: Option<Vec<String>> = list.iter().map(|value| value.as_str().map(str::to_string)).collect();
+    texts
+        .filter(|texts| !texts.is_empty() || value.as_array().is_some())
+        .ok_or_else(|| wrong(format!("{key} must be a list of texts in quotes")))
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.as_float().or_else(|| value.as_integer().map(|n| n as f64))
+}
+
+/// A number as it is written: whole ones with all of their digits.
+fn decimal(value: &Value) -> Option<Decimal> {
+    value.as_integer().map(Decimal::from).or_else(|| Decimal::of(value.as_float()?))
+}
+
+fn decimals(value: &Value, key: &str) -> Result<Vec<Decimal>> {
+    let list = match value {
+        Value::Array(list) => list.as_slice(),
+        single => std::slice::from_ref(single),
+    };
+    let numbers: Option<Vec<Decimal>> = list.iter().map(decimal).collect();
+    numbers.ok_or_else(|| wrong(format!("{key} must be a list of numbers")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_are_told_no_path_that_leads_to_the_project() {
+        let cases = [
+            ("age.csv", "age.csv"),
+            ("hierarchies/age.csv", "hierarchies/age.csv"),
+            ("./hierarchies/age.csv", "./hierarchies/age.csv"),
+            ("../age.csv", "age.csv"),
+            ("hierarchies/../../secret/age.csv", "age.csv"),
+            ("/home/me/study/age.csv", "age.csv"),
+            ("/home/me/study/hierarchies/age.csv", "hierarchies/age.csv"),
+            ("/home/me/study/../other/age.csv", "age.csv"),
+            ("/elsewhere/age.csv", "age.csv"),
+            ("hierarchy of 'age'", "hierarchy of 'age'"),
+        ];
+        for (name, shown) in cases {
+            assert_eq!(shown_name(Path::new("/home/me/study"), name), shown);
+        }
+        for folder in ["", ".", "/"] {
+            assert!(!shown_name(Path::new(folder), "/home/me/age.csv").starts_with('/'), "{folder}");
+        }
+        assert_eq!(shown_name(Path::new(""), "/home/me/age.csv"), "age.csv");
+    }
+}

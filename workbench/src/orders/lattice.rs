@@ -1,0 +1,46 @@
+//! Lattices of a counted project: annotated, or brought up to date.
+
+use incrowd::partial::{Selection, n_selected};
+use incrowd::scheme::n_schemes;
+use incrowd::update::{is_worthwhile, updated};
+use incrowd::{Criteria, GroupCounts, Lattice, Measure, Plan, Ranking, Result};
+
+use crate::input::count::Material;
+use crate::work::{Unit, Work};
+
+/// Annotates the lattice of a counted project with what the criteria and the ranking look at.
+pub fn annotate(counted: &Material, criteria: &Criteria, best_by: &Ranking, work: &Work) -> Result<Lattice> {
+    let measures = criteria.iter().map(|criterion| criterion.measure).collect();
+    annotate_some(counted, measures, best_by.needs_entropy(), None, work)
+}
+
+/// Annotates all schemes, or those that a selection finds promising, with some measures.
+pub fn annotate_some(
+    counted: &Material,
+    measures: Vec<Measure>,
+    with_entropy: bool,
+    selection: Option<Selection>,
+    work: &Work,
+) -> Result<Lattice> {
+    let n_schemes = match selection {
+        Some(selection) => n_selected(&counted.hierarchies, selection)?,
+        None => n_schemes(&counted.hierarchies).unwrap_or(u64::MAX),
+    };
+    work.stage("annotating", n_schemes, Unit::Schemes, |task| {
+        work.on_threads(|| counted.annotate_some(measures, with_entropy, selection, task))?
+    })
+}
+
+/// The lattice after records came or went, where it need not be annotated anew.
+pub fn follow(lattice: &Lattice, before: &GroupCounts, after: &Material, work: &Work) -> Result<Option<Lattice>> {
+    if !is_worthwhile(before, &after.counts) {
+        return Ok(None);
+    }
+    let (weights, yardstick) = (after.weights(), after.yardstick(lattice.measures().iter().copied())?);
+    let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: lattice.entropies().is_some() };
+    // Once as it was, once as it is.
+    let n_schemes = 2 * lattice.schemes().len() as u64;
+    work.stage("annotating what changed", n_schemes, Unit::Schemes, |task| {
+        work.on_threads(|| updated(lattice, before, &after.counts, &plan, task))?
+    })
+}

@@ -1,0 +1,230 @@
+//! Local recoding of a counted project: what a method can promise, and what came of it.
+
+use incrowd::judge::{Judgement, judge};
+use incrowd::recode::Recoding;
+use incrowd::recode::deal;
+use incrowd::recode::method::{Assignment, Method};
+use incrowd::recode::partition::{CellStyle, Least};
+use incrowd::task::Task;
+use incrowd::wire;
+use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Result, Rule};
+
+use crate::input::count::Counted;
+use crate::note::Note;
+use crate::work::Work;
+
+/// How to recode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Local {
+    pub method: Method,
+    pub style: CellStyle,
+    /// Whether numbers and dates get two columns, the lowest and the highest.
+    pub two_columns: bool,
+    pub seed: u64,
+    /// Of dealing, attempts at an exchange per group.
+    pub n_exchanges: u32,
+}
+
+/// What a method made of a table, for some criteria.
+pub struct Made {
+    pub local: Local,
+    pub criteria: Criteria,
+    pub recoding: Recoding,
+    pub judgement: Judgement,
+    pub dealt: Option<Dealing>,
+    /// The names of the sensitive attributes that the criteria are about.
+    pub sensitive: Vec<String>,
+}
+
+/// What dealing came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dealing {
+    pub n_classes: u64,
+    /// By how much the classes differ in how often they have a value: for each sensitive attribute, and for their
+    /// combination.
+    pub most_differ: Vec<u64>,
+    pub together: u64,
+}
+
+/// What every group of a local method has, of what is asked for.
+///
+/// k and one l are kept by construction, by dealing k alone. The other criteria are not monotone, so that no way of merging groups is sure
+/// to reach them: they are looked at when the groups are made.
+pub fn guaranteed(criteria: &Criteria) -> Result<Least> {
+    if criteria.value(Measure::Population).is_some() {
+        return Err(Error::new(
+            ErrorKind::Request,
+            "k_map cannot be promised by a local method: whom of the population a group's ranges fit is not counted",
+        )
+        .hint("leave out --k-map, or take --method global"));
+    }
+    let distinct = criteria.iter().find_map(|criterion| match criterion.measure {
+        Measure::Distinct(sensitive) => Some((sensitive, criterion.value)),
+        _ => None,
+    });
+    let k = criteria.value(Measure::Size);
+    if k.is_none() && distinct.is_none() {
+        return Err(Error::new(ErrorKind::Request, "a local method needs k or l: how large groups are to be at least")
+            .hint("for example --k 10"));
+    }
+    // Different values are in different records, so that l alone is a size too.
+    Ok(Least {
+        k: k.unwrap_or(1),
+        l: distinct.map(|(_, l)| l),
+        sensitive: distinct.map_or(0, |(sensitive, _)| sensitive),
+    })
+}
+
+/// Says of which quasi-identifiers a local method cannot say more than everything or nothing.
+pub fn note_flat(counted: &Counted, work: &Work) {
+    for (a, attribute) in counted.quasi_identifiers.iter().enumerate() {
+        if attribute.rule != Rule::Flat || counted.is_numeric(a) {
+            continue;
+        }
+        let domain = &counted.counts.domains()[a];
+        let n_numbers = domain.present().filter(|(_, value)| value.parse::<f64>().is_ok()).count();
+        let n_values = domain.present().count();
+        work.note(Note::NoHierarchy {
+            attribute: attribute.name.clone(),
+            n_values: n_values as u64,
+            n_not_numbers: (n_numbers > 0).then_some((n_values - n_numbers) as u64),
+        });
+    }
+}
+
+/// Says which numbers and dates have no steps to be rounded to.
+pub fn note_without_steps(counted: &Counted, work: &Work) {
+    for (a, attribute) in counted.quasi_identifiers.iter().enumerate() {
+        if attribute.rule == Rule::Flat && counted.is_numeric(a) {
+            work.note(Note::NoSteps { attribute: attribute.name.clone() });
+        }
+    }
+}
+
+impl Local {
+    pub fn new(method: Method) -> Local {
+        Local { method, style: CellStyle::Ranges, two_columns: false, seed: 0, n_exchanges: deal::N_TRIES }
+    }
+
+    /// A method with what is said about it; what would do nothing is refused.
+    pub fn with_options(
+        named: Method,
+        style: Option<CellStyle>,
+        two_columns: bool,
+        seed: Option<u64>,
+        plain: bool,
+        n_exchanges: Option<u32>,
+    ) -> Result<Local> {
+        let refuse = |flag: &str, why: &str, hint: String| {
+            Err(Error::new(ErrorKind::Request, format!("{flag} {why}")).hint(format!("leave it out, or {hint}")))
+        };
+        let style = style.unwrap_or(CellStyle::Ranges);
+        if two_columns && matches!(style, CellStyle::Labels | CellStyle::Midpoints) {
+            return refuse(
+                "--two-columns",
+                &format!("would say more than --cells {}", style.name()),
+                format!("take --cells {}", CellStyle::Ranges.name()),
+            );
+        }
+        let method = if named == Method::Deal && plain { Method::DealPlain } else { named };
+        let given = [
+            ("--plain", plain && !method.is_dealing()),
+            ("--exchanges", n_exchanges.is_some() && method != Method::Deal),
+        ];
+        if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+            return refuse(flag, "is about near records in dealt groups", "take --method deal".into());
+        }
+        if seed.is_some() && !method.is_random() {
+            let why = format!("is about random choices, and {} makes none", method.name());
+            return refuse("--seed", &why, format!("take --method {}", Method::TopDown.name()));
+        }
+        let local = Local::new(method);
+        Ok(Local {
+            style,
+            two_columns,
+            seed: seed.unwrap_or(local.seed),
+            n_exchanges: n_exchanges.unwrap_or(local.n_exchanges),
+            ..local
+        })
+    }
+
+    /// The seed, where it decides something.
+    pub fn seed_used(&self) -> Option<u64> {
+        self.method.is_random().then_some(self.seed)
+    }
+
+    /// What the method is sure to reach of what is asked for, as a sentence says it.
+    pub fn kept_by_construction(&self) -> &'static str {
+        match self.method.is_dealing() {
+            true => "dealing keeps k by construction",
+            false => "a local method keeps k and one l by construction",
+        }
+    }
+
+    /// Recodes; the task moves on by the number of records.
+    pub fn recode(&self, counted: &Counted, weights: &[f64], criteria: &Criteria, task: &Task) -> Result<Recoding> {
+        Ok(self.recode_and_look(counted, weights, criteria, task)?.0)
+    }
+
+    fn recode_and_look(
+        &self,
+        counted: &Counted,
+        weights: &[f64],
+        criteria: &Criteria,
+        task: &Task,
+    ) -> Result<(Recoding, Option<Dealing>)> {
+        let (counts, hierarchies, least) = (&counted.counts, &counted.hierarchies[..], guaranteed(criteria)?);
+        let assignment =
+            Assignment { counts, hierarchies, weights, least, seed: self.seed, n_exchanges: self.n_exchanges };
+        let partition = self.method.partition(&assignment, task)?;
+        let dealt = self.method.is_dealing().then(|| {
+            let (most_differ, together) = deal::differences(counts, &partition);
+            Dealing { n_classes: partition.n_classes() as u64, most_differ, together }
+        });
+        let recoding = partition.recode(counts, hierarchies, self.style);
+        let recoding = match self.two_columns {
+            true => recoding.in_two_columns(|a| counted.is_numeric(a)),
+            false => recoding,
+        };
+        Ok((recoding, dealt))
+    }
+
+    /// Recodes, and judges by the criteria.
+    pub fn make(&self, counted: &Counted, criteria: &Criteria, task: &Task) -> Result<Made> {
+        let weights = counted.weights();
+        let (recoding, dealt) = self.recode_and_look(counted, &weights, criteria, task)?;
+        let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
+        let judgement = judge(&counted.counts, &counted.hierarchies, &weights, &yardstick, &recoding)?;
+        let sensitive = counted.sensitive_names();
+        Ok(Made { local: *self, criteria: criteria.clone(), recoding, judgement, dealt, sensitive })
+    }
+}
+
+impl Made {
+    /// What misses a criterion that is not kept by construction, as an error.
+    pub fn error(&self) -> Error {
+        let Some((criterion, reached, n_failing)) = self.missed().into_iter().next() else {
+            return Error::new(ErrorKind::Request, "nothing is missed");
+        };
+        let message = format!(
+            "{} of {} groups miss {}: {} is reached; nothing was published",
+            n_failing,
+            self.judgement.n_groups,
+            wire::criterion_in_words(criterion, &self.sensitive),
+            wire::number_in_words(criterion.measure, reached)
+        );
+        let kept = self.local.kept_by_construction();
+        Error::new(ErrorKind::Request, message).hint(format!("{kept}: ask for a greater k, or for less"))
+    }
+
+    /// The criteria that not all groups keep, with what is reached and how many groups fail.
+    pub fn missed(&self) -> Vec<(Criterion, u64, usize)> {
+        let missed = |criterion: Criterion| {
+            let reached = self.judgement.reached(criterion.measure).filter(|&reached| !criterion.holds(reached))?;
+            let test = self.judgement.measured.test(&Criteria::new([criterion]));
+            let n_failing = (0..self.judgement.measured.len()).filter(|&group| !test.holds(group)).count();
+            Some((criterion, reached, n_failing))
+        };
+        self.criteria.iter().filter_map(missed).collect()
+    }
+}

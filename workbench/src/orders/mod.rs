@@ -1,0 +1,34 @@
+//! What every verb does, decided once for all fronts: typed orders in, results and notes out.
+//!
+//! An order is checked when it is made; running it takes a project, what is already known of it, and the work that shows
+//! how far it is. Nothing here knows flags, HTTP, documents of questions, or a terminal.
+
+pub mod wishes;
+pub mod lattice;
+pub mod extent;
+pub mod known;
+pub mod local;
+pub mod per_record;
+pub mod contenders;
+pub mod saved;
+pub mod annotate;
+pub mod negotiate;
+pub mod verify;
+pub mod publish;
+
+use incrowd::{Answer, Criteria, Result};
+
+/// What whoever serves others adds to an order: offers that are not made here, promises that are too little.
+pub struct Rules<'a> {
+    /// What of an answer may be told; the names are those of the sensitive attributes.
+    pub answer: &'a (dyn Fn(Answer, &[String]) -> Answer + Sync),
+    /// Refuses to promise too little.
+    pub promise: &'a (dyn Fn(&Criteria, &[String]) -> Result<()> + Sync),
+}
+
+impl Default for Rules<'_> {
+    /// Whoever has the data may do with them what they like.
+    fn default() -> Self {
+        Rules { answer: &|answer, _| answer, promise: &|_, _| Ok(()) }
+    }
+}

@@ -1,0 +1,209 @@
+//! `negotiate`: whether all wishes can be met, or the three nearest bargains; and what that is worth.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use incrowd::lattice::Scope;
+use incrowd::negotiate::{Explanation, check_criteria, check_promise, negotiate_as_published};
+use incrowd::on_demand::Found;
+use incrowd::partial::{Selection, prove};
+use incrowd::{Answer, Error, ErrorKind, Lattice, Level, Plan, Request, Result, Scheme, explain, negotiate};
+
+use super::Rules;
+use super::extent::{Extent, ExtentWish, Searched, search};
+use super::known::Known;
+use super::lattice::annotate_some;
+use super::saved;
+use super::wishes::{About, Wishes};
+use crate::input::count::Material;
+use crate::input::project::Project;
+use crate::work::Work;
+
+/// A question, and from how much of the lattice it is answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Negotiate {
+    pub about: About,
+    pub wishes: Wishes,
+    /// Whether it is said why so many records are lost.
+    pub explain: bool,
+    /// As the published algorithm would, whose height offer is not always the lowest.
+    pub as_published: bool,
+    /// A lattice that was kept in a file.
+    pub lattice: Option<PathBuf>,
+    pub extent: ExtentWish,
+    /// How long to search on demand.
+    pub time: Duration,
+    /// From the schemes of a partial lattice alone.
+    pub not_extended: bool,
+}
+
+/// An answer, what it is about, and what is proved of it.
+pub struct Negotiated {
+    pub scope: Scope,
+    pub request: Request,
+    pub answer: Answer,
+    pub found: Where,
+    /// With the lattice that its numbers come from.
+    pub explanation: Option<(Arc<Lattice>, Explanation)>,
+}
+
+/// Where an answer was found.
+pub enum Where {
+    /// Among all schemes.
+    Whole,
+    /// Among the most promising, with what that proves among all.
+    Partial(Arc<Lattice>, Found),
+    /// On demand, with what ended the search.
+    OnDemand(Searched),
+}
+
+impl Negotiate {
+    /// Refuses wishes that would do nothing.
+    pub fn check(&self) -> Result<()> {
+        match self.not_extended && !matches!(self.extent.forced, Some(Extent::Partial(_))) && self.lattice.is_none() {
+            true => Err(about_partial_lattices()),
+            false => Ok(()),
+        }
+    }
+
+    pub fn run(&self, project: &Project, known: &Known, rules: &Rules, work: &Work) -> Result<Negotiated> {
+        self.check()?;
+        let privacy = self.wishes.privacy(project, &self.about)?;
+        check_promise(&privacy.criteria)?;
+        (rules.promise)(&privacy.criteria, &privacy.sensitive)?;
+        let best_by = self.wishes.best_by(project)?;
+        let mut answered = match &self.lattice {
+            Some(path) => {
+                // What a file turns out to hold is found out on the way.
+                let at = |error: Error| match error.kind() {
+                    ErrorKind::Data => error.or_at(path.display().to_string()),
+                    _ => error,
+                };
+                let saved::Opened { lattice, privacy, content } =
+                    saved::open(path, project, &self.about, &privacy, &best_by, work)?;
+                let request = self.wishes.request(project, &privacy, lattice.hierarchies(), lattice.n_records())?;
+                let is_on_demand = self.extent.forced == Some(Extent::OnDemand) || saved::has_counts_only(&lattice);
+                if self.not_extended && (is_on_demand || lattice.selection().is_none()) {
+                    return Err(about_partial_lattices());
+                }
+                let needs_material = is_on_demand || lattice.selection().is_some();
+                let material = needs_material.then(|| content.material(project, &lattice)).transpose()?;
+                match &material {
+                    Some(material) if is_on_demand => self.on_demand(material, request, work)?,
+                    _ => self.on_lattice(Arc::new(lattice), material.as_ref(), request).map_err(at)?,
+                }
+            }
+            None => {
+                let counted = known.count(project, &self.about.choice(&privacy), work)?;
+                let n_records = counted.counts.n_records();
+                let request = self.wishes.request(project, &privacy, &counted.hierarchies, n_records)?;
+                check_criteria(&request.criteria, n_records, &counted.n_sensitive_values())?;
+                match known.for_request(&self.extent, &counted, &request, work)? {
+                    Some(lattice) => self.on_lattice(lattice, Some(&counted), request)?,
+                    None => self.on_demand(&counted, request, work)?,
+                }
+            }
+        };
+        answered.answer = (rules.answer)(answered.answer, &privacy.sensitive);
+        Ok(answered)
+    }
+
+    /// Answers from a lattice; a partial one needs the material that it was made of.
+    pub fn on_lattice(
+        &self,
+        mut lattice: Arc<Lattice>,
+        material: Option<&Material>,
+        request: Request,
+    ) -> Result<Negotiated> {
+        let weights = material.map(Material::weights).unwrap_or_default();
+        let yardstick = match (lattice.selection(), material) {
+            (Some(_), Some(material)) => Some(material.yardstick(lattice.measures().iter().copied())?),
+            _ => None,
+        };
+        let plan = yardstick.as_ref().map(|yardstick| {
+            let with_entropy = lattice.entropies().is_some();
+            Plan { weights: &weights, yardstick, with_entropy }
+        });
+        let partial = plan.as_ref().zip(material);
+        if let (Some((plan, material)), false) = (partial, self.not_extended) {
+            Arc::make_mut(&mut lattice).extend(&material.counts, plan, &request.level_max)?;
+        }
+        let answer = match self.as_published {
+            true => negotiate_as_published(&lattice, &request)?,
+            false => negotiate(&lattice, &request)?,
+        };
+        let found = match partial {
+            Some((plan, material)) => Some(prove(&lattice, &material.counts, plan, &request, answer.clone())?),
+            None => None,
+        };
+        let scheme = to_explain(&answer, &request);
+        if let (Some((plan, material)), true) = (partial, self.explain) {
+            for neighbour in neighbours(scheme, &lattice.schemes().tops().to_vec()) {
+                Arc::make_mut(&mut lattice).extend(&material.counts, plan, &neighbour)?;
+            }
+        }
+        let explanation = self.explain.then(|| (lattice.clone(), explain(&lattice, scheme, &request.criteria)));
+        lattice.intact()?;
+        let scope = (**lattice).clone();
+        let found = found.map_or(Where::Whole, |found| Where::Partial(lattice, found));
+        Ok(Negotiated { scope, request, answer, found, explanation })
+    }
+
+    /// Answers without a lattice.
+    fn on_demand(&self, counted: &Material, request: Request, work: &Work) -> Result<Negotiated> {
+        if self.as_published {
+            return Err(Error::new(ErrorKind::TooLarge, "--as-published needs a lattice")
+                .hint("leave it out, choose fewer with --quasi-identifiers, or make one with --partial or --full"));
+        }
+        let searched = search(counted, &request, self.time, &|| work.watch().is_enough(), work)?;
+        let answer = searched.found.answer.clone();
+        let explanation = match self.explain {
+            true => Some(explain_on_demand(counted, &request, &answer, work)?),
+            false => None,
+        };
+        let scope = searched.scope.clone();
+        Ok(Negotiated { scope, request, answer, found: Where::OnDemand(searched), explanation })
+    }
+}
+
+fn about_partial_lattices() -> Error {
+    Error::new(ErrorKind::Request, "--not-extended is about partial lattices")
+        .hint("leave it out, or make one with --partial 5%")
+}
+
+/// Of an exact answer one wants to know its own cost, of offers what the wishes themselves would cost.
+fn to_explain<'a>(answer: &'a Answer, request: &'a Request) -> &'a Scheme {
+    match answer {
+        Answer::Exact(offer) => &offer.scheme,
+        Answer::Offers(_) => &request.level_max,
+    }
+}
+
+/// Annotates what an explanation needs and nothing else.
+fn explain_on_demand(
+    counted: &Material,
+    request: &Request,
+    answer: &Answer,
+    work: &Work,
+) -> Result<(Arc<Lattice>, Explanation)> {
+    let none = Selection { share: 0.0, ..Selection::default() };
+    let measures = request.criteria.iter().map(|criterion| criterion.measure).collect();
+    let mut lattice = annotate_some(counted, measures, false, Some(none), work)?;
+    let (weights, yardstick) = (counted.weights(), counted.yardstick(lattice.measures().iter().copied())?);
+    let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: false };
+    let scheme = to_explain(answer, request);
+    for neighbour in neighbours(scheme, lattice.schemes().tops()) {
+        lattice.extend(&counted.counts, &plan, &neighbour)?;
+    }
+    let explanation = explain(&lattice, scheme, &request.criteria);
+    Ok((Arc::new(lattice), explanation))
+}
+
+/// The schemes that an explanation of one compares it with: itself, and each attribute one level coarser or hidden.
+fn neighbours(scheme: &Scheme, tops: &[u8]) -> Vec<Scheme> {
+    let levels = scheme.levels().iter().zip(tops).enumerate();
+    let of_attribute = levels
+        .flat_map(|(a, (level, &top))| [scheme.with(a, Level(top)), scheme.with(a, Level((level.0 + 1).min(top)))]);
+    std::iter::once(scheme.clone()).chain(of_attribute).collect()
+}

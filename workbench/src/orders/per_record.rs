@@ -1,0 +1,348 @@
+//! Every record of a counted project generalized on its own: what the flags ask for, and what came of it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use incrowd::judge::{Judgement, judge};
+use incrowd::negotiate::check_promise;
+use incrowd::recode::Recoding;
+use incrowd::recode::per_record::dictionary::{Match, n_bytes_at_most};
+use incrowd::recode::per_record::{
+    Goal, Problem, Risk, SENSITIVITY_MAX, Sensitivities, UTILITY_ONE, Utility, Wish, grouped, recode,
+};
+use incrowd::task::Task;
+use incrowd::wire::{
+    Distribution, FileHash, PerRecord, PerRecordOutcome, counted_words, grouped as counted_number,
+    per_record_statement, rounded,
+};
+use incrowd::{Criteria, Error, ErrorKind, GroupCounts, Hierarchy, Result};
+use serde_json::{Value, json};
+
+use super::known::Known;
+use crate::input::count::{Choice, Counted, count};
+use crate::input::digest::sha256;
+use crate::input::project::Project;
+use crate::work::Work;
+
+/// What `publish` calls it.
+pub const PER_RECORD: &str = "per-record";
+
+/// What is wanted of every record.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PerRecordWish {
+    /// The least risk that leaves this utility: a number, or a share such as 60% of a record's as it is.
+    pub utility_at_least: Option<String>,
+    /// The most utility that leaves at most this risk.
+    pub risk_at_most: Option<f64>,
+    /// The least risk − λ · utility.
+    pub lambda: Option<f64>,
+    /// How utility is measured; depth where nobody says.
+    pub utility: Option<Utility>,
+    /// How risk is measured; sensitivity where nobody says.
+    pub risk: Option<Risk>,
+    /// Whom an attacker knows: a table with the same quasi-identifiers; the table itself where none is named.
+    pub dictionary: Option<PathBuf>,
+    /// Texts of the dictionary fit that are alike by at least this.
+    pub similarity: Option<f64>,
+    /// How sensitive values are: a CSV file with the columns attribute, value, weight; all 1 where none is named.
+    pub weights: Option<PathBuf>,
+    /// Random sensitivities from 0 to 1.
+    pub weights_seed: Option<u64>,
+    /// Afterwards, generalize further until every group has so many records.
+    pub also_k: Option<u64>,
+}
+
+impl PerRecordWish {
+    /// Counts the project, and the dictionary with it.
+    pub fn count(&self, project: &Project, choice: Choice, known: &Known, work: &Work) -> Result<Arc<Counted>> {
+        let Some(path) = &self.dictionary else { return known.count(project, &choice, work) };
+        let absolute = std::path::absolute(path).map_err(|error| crate::io_error(path, error))?;
+        let with = Project { population: Some(absolute.display().to_string()), ..project.clone() };
+        // Whoever keeps counts keeps them by their project, which knows nothing of the dictionary.
+        Ok(Arc::new(count(&with, &Choice { with_population: true, ..choice }, work)?))
+    }
+
+    pub fn models(&self) -> (Utility, Risk) {
+        (self.utility.unwrap_or(Utility::Depth), self.risk.unwrap_or(Risk::Sensitivity))
+    }
+
+    /// The problem that the flags pose, with other models where they are given.
+    pub fn problem<'a>(&self, counted: &'a Counted, utility: Utility, risk: Risk) -> Result<Problem<'a>> {
+        let hierarchies = &counted.hierarchies[..];
+        let sensitivities = match (&self.weights, self.weights_seed) {
+            (Some(path), _) => given_sensitivities(path, counted)?,
+            (None, Some(seed)) => Sensitivities::random(hierarchies, seed),
+            (None, None) => Sensitivities::equal(hierarchies),
+        };
+        let fit = self.similarity.map_or(Match::Exact, Match::Similar);
+        Problem::new(&counted.counts, hierarchies, utility, risk, sensitivities, fit)
+    }
+
+    /// What the flags want of every record.
+    pub fn wish(&self, problem: &Problem) -> Result<Wish> {
+        let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
+        match (&self.utility_at_least, self.risk_at_most, self.lambda) {
+            (Some(text), None, None) => {
+                let share = text.strip_suffix('%').map(|share| share.trim().parse::<f64>().map(|p| p / 100.0));
+                match share {
+                    Some(Ok(share)) if (0.0..=1.0).contains(&share) => Ok(Wish::Share(share)),
+                    None => match text.trim().parse::<f64>() {
+                        Ok(utility) if (0.0..1e6).contains(&utility) => {
+                            Ok(Goal::LeastRisk { utility_at_least: problem.steps(utility) }.into())
+                        }
+                        _ => wrong(format!("'{text}' is not a utility"), "for example --utility-at-least 60%"),
+                    },
+                    _ => wrong(format!("'{text}' is not a share"), "for example --utility-at-least 60%"),
+                }
+            }
+            (None, Some(risk_at_most), None) if risk_at_most.is_finite() => {
+                Ok(Goal::MostUtility { risk_at_most }.into())
+            }
+            (None, None, Some(lambda)) if lambda.is_finite() && lambda >= 0.0 => Ok(Goal::Scalar { lambda }.into()),
+            (None, None, None) => wrong(
+                "nothing says what is wanted of each record".into(),
+                "give --utility-at-least, --risk-at-most or --lambda",
+            ),
+            (None, Some(_), None) | (None, None, Some(_)) => wrong(
+                "--risk-at-most and --lambda are numbers; --lambda is at least 0".into(),
+                "for example --risk-at-most 0.05",
+            ),
+            _ => wrong(
+                "several things are wanted at once".into(),
+                "give one of --utility-at-least, --risk-at-most, --lambda",
+            ),
+        }
+    }
+
+    /// What is wanted, as it was asked for: what a share of the utility comes to depends on the source.
+    fn wish_as_json(&self, wish: Wish) -> Value {
+        let goal = match wish {
+            // Records that have less utility as they are, keep less.
+            Wish::Share(share) => return json!({ "share_of_utility": rounded(share) }),
+            Wish::Same(goal) => goal,
+        };
+        match goal {
+            Goal::LeastRisk { .. } => {
+                json!({ "utility_at_least": self.utility_at_least.as_deref().unwrap_or_default() })
+            }
+            Goal::MostUtility { risk_at_most } => json!({ "risk_at_most": risk_at_most }),
+            Goal::Scalar { lambda } => json!({ "lambda": lambda }),
+        }
+    }
+}
+
+/// Refuses what would take more memory than is allowed to look people up.
+pub fn check_memory(counted: &Counted, n_bytes_max: u64) -> Result<()> {
+    let n_bytes = n_bytes_at_most(&counted.counts, &counted.hierarchies);
+    let size = |n_bytes: u64| match n_bytes {
+        0..1_000_000 => format!("{} kB", n_bytes.div_ceil(1_000)),
+        _ => format!("{} MB", counted_number(n_bytes.div_ceil(1_000_000))),
+    };
+    match n_bytes > n_bytes_max {
+        true => Err(Error::new(
+            ErrorKind::TooLarge,
+            format!("looking people up would take {}, where {} are allowed", size(n_bytes), size(n_bytes_max)),
+        )
+        .hint(
+            "choose fewer with --quasi-identifiers, give their values as wider intervals, or allow more with --memory",
+        )),
+        false => Ok(()),
+    }
+}
+
+pub fn as_number(utility: i64) -> f64 {
+    utility as f64 / UTILITY_ONE as f64
+}
+
+/// Reads a weight for every value of every quasi-identifier. No value is named in an error.
+fn given_sensitivities(path: &Path, counted: &Counted) -> Result<Sensitivities> {
+    let hierarchies = &counted.hierarchies[..];
+    let wrong = |message: String| Error::new(ErrorKind::Project, message).at(path.display().to_string());
+    let hint = "the first line is attribute,value,weight; every value of the table needs a number of at least 0";
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(path).map_err(|error| {
+        let message = error.to_string();
+        match error.into_kind() {
+            csv::ErrorKind::Io(error) => crate::io_error(path, error),
+            _ => wrong(format!("cannot be read: {message}")),
+        }
+    })?;
+    let header = reader.headers().map_err(|_| wrong("has a first line that is no text".into()).hint(hint))?;
+    if header.iter().map(str::trim).ne(["attribute", "value", "weight"]) {
+        return Err(wrong("does not have the columns attribute, value, weight".into()).hint(hint));
+    }
+    let mut weights: Vec<Vec<f64>> =
+        hierarchies.iter().map(|hierarchy| vec![f64::NAN; hierarchy.level(0).len()]).collect();
+    let mut lines: HashMap<(usize, usize), u64> = HashMap::new();
+    for (line, row) in (2..).zip(reader.records()) {
+        let row = row.map_err(|_| wrong(format!("line {line} is no text")).hint(hint))?;
+        let (Some(name), Some(value), Some(weight), 3) = (row.get(0), row.get(1), row.get(2), row.len()) else {
+            return Err(wrong(format!("line {line} does not have three cells")).hint(hint));
+        };
+        let weight: f64 = weight.trim().parse().unwrap_or(f64::NAN);
+        if !(weight.is_finite() && weight >= 0.0) {
+            return Err(wrong(format!("the weight in line {line} is not a number of at least 0")).hint(hint));
+        }
+        let Some(a) = hierarchies.iter().position(|hierarchy| hierarchy.attribute() == name) else {
+            let names: Vec<&str> = hierarchies.iter().map(Hierarchy::attribute).collect();
+            return Err(wrong(format!("line {line} is about an attribute that is no quasi-identifier"))
+                .hint(format!("the quasi-identifiers are {}", names.join(", "))));
+        };
+        // Values that this table does not have are nobody's concern.
+        let Some(code) = hierarchies[a].level(0).labels().iter().position(|label| label == value) else { continue };
+        if let Some(first) = lines.insert((a, code), line) {
+            return Err(wrong(format!("line {line} repeats the value of line {first}")).hint("keep one line per value"));
+        }
+        weights[a][code] = weight;
+    }
+    for (a, (hierarchy, weights)) in hierarchies.iter().zip(&mut weights).enumerate() {
+        // Values that nobody of the table has need no weight: they do not make a label less sensitive.
+        for value in counted.counts.strangers(a) {
+            let code = hierarchy.level(0).labels().iter().position(|label| label == value);
+            if let Some(weight) = code.map(|code| &mut weights[code]).filter(|weight| weight.is_nan()) {
+                *weight = SENSITIVITY_MAX;
+            }
+        }
+        let n_missing = weights.iter().filter(|weight| weight.is_nan()).count();
+        if n_missing > 0 {
+            let (name, n) = (hierarchy.attribute(), weights.len());
+            return Err(wrong(format!("{n_missing} of {n} values of attribute '{name}' have no weight")).hint(hint));
+        }
+    }
+    Sensitivities::given(hierarchies, weights).map_err(|error| error.at(path.display().to_string()))
+}
+
+/// What came of it.
+pub struct Made {
+    pub criteria: Criteria,
+    pub recoding: Recoding,
+    pub judgement: Judgement,
+    pub facts: PerRecord,
+    pub outcome: PerRecordOutcome,
+    pub seed: Option<u64>,
+}
+
+/// Why nothing came of it.
+pub enum Outcome {
+    Made(Box<Made>),
+    /// More utility is wanted than so many records have as they are: of these, one has this much.
+    OutOfReach {
+        greatest_utility: f64,
+        n_records: u64,
+    },
+    /// So many records cannot have as little risk.
+    TooRisky {
+        n_records: u64,
+    },
+}
+
+impl Outcome {
+    /// Why nothing came of it, as a sentence without its full stop.
+    pub fn words(&self) -> String {
+        match self {
+            Outcome::Made(_) => String::new(),
+            Outcome::OutOfReach { greatest_utility, n_records } => format!(
+                "{} cannot have as much utility: as it is, one of them has {greatest_utility}",
+                counted_words(*n_records, "record")
+            ),
+            Outcome::TooRisky { n_records } => {
+                format!("{} cannot have as little risk", counted_words(*n_records, "record"))
+            }
+        }
+    }
+
+    /// What was made; why nothing was, as an error.
+    pub fn made(self) -> Result<Box<Made>> {
+        let no = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
+        match self {
+            Outcome::Made(made) => Ok(made),
+            out_of_reach @ Outcome::OutOfReach { .. } => no(out_of_reach.words(), "ask for less, or for a share of it"),
+            too_risky @ Outcome::TooRisky { .. } => no(too_risky.words(), "allow more risk"),
+        }
+    }
+}
+
+/// Whether some records do not have as much utility as is wanted.
+fn out_of_reach(problem: &Problem, counts: &GroupCounts, wish: Wish) -> Option<Outcome> {
+    let Wish::Same(Goal::LeastRisk { utility_at_least }) = wish else { return None };
+    let as_it_is = |group: usize| (problem.utility_as_it_is(counts.codes(group)), counts.size(group));
+    let below: Vec<(i64, u64)> =
+        (0..counts.n_groups()).map(as_it_is).filter(|(utility, _)| *utility < utility_at_least).collect();
+    let least = below.iter().map(|(utility, _)| *utility).min()?;
+    let n_records = below.iter().map(|(_, n_records)| n_records).sum();
+    Some(Outcome::OutOfReach { greatest_utility: rounded(as_number(least)), n_records })
+}
+
+/// Solves every record for a share of its utility, which can always be had.
+pub fn recoded(args: &PerRecordWish, counted: &Counted, task: &Task) -> Result<Recoding> {
+    let (utility_model, risk_model) = args.models();
+    let problem = args.problem(counted, utility_model, risk_model)?;
+    let wish = args.wish(&problem)?;
+    let solved = problem.solve_all(&counted.counts, wish, task)?;
+    let levels: Vec<Vec<u8>> = solved.into_iter().map(|levels| levels.expect("within reach")).collect();
+    Ok(recode(&counted.counts, &counted.hierarchies, &levels))
+}
+
+/// Solves every record, and groups them where that is asked for.
+pub fn make(args: &PerRecordWish, counted: &Counted, task: &Task) -> Result<Outcome> {
+    check_promise(&Criteria::of(args.also_k, None))?;
+    let (utility_model, risk_model) = args.models();
+    let problem = args.problem(counted, utility_model, risk_model)?;
+    let wish = args.wish(&problem)?;
+    let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
+    let greatest = problem.greatest_utility();
+    if let Some(out_of_reach) = out_of_reach(&problem, counts, wish) {
+        return Ok(out_of_reach);
+    }
+    let solved = problem.solve_all(counts, wish, task)?;
+    let unsolved = solved.iter().enumerate().filter(|(_, levels)| levels.is_none());
+    let n_records: u64 = unsolved.map(|(group, _)| counts.size(group)).sum();
+    if n_records > 0 {
+        return Ok(Outcome::TooRisky { n_records });
+    }
+    let mut levels: Vec<Vec<u8>> = solved.into_iter().flatten().collect();
+    if let Some(k) = args.also_k {
+        levels = grouped(&problem, counts, levels, k)?;
+    }
+    let recoding = recode(counts, hierarchies, &levels);
+    let criteria = Criteria::of(args.also_k, None);
+    let judgement = judge(counts, hierarchies, &counted.weights(), &counted.yardstick([])?, &recoding)?;
+    let points = problem.points(&recoding);
+    let is_below = |group: &usize| {
+        let codes = counts.codes(*group);
+        match wish.of(problem.utility_as_it_is(codes)) {
+            Goal::LeastRisk { utility_at_least } => problem.utility(codes, &levels[*group]) < utility_at_least,
+            _ => false,
+        }
+    };
+    let dictionary = match &args.dictionary {
+        Some(path) => Some(FileHash {
+            name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            sha256: sha256(path)?,
+            ..FileHash::default()
+        }),
+        None => None,
+    };
+    let sensitivities = match (&args.weights, args.weights_seed) {
+        (Some(_), _) => "given",
+        (None, Some(_)) => "random from the seed",
+        (None, None) => "1 for every value",
+    };
+    let facts = PerRecord {
+        statement: per_record_statement(args.also_k),
+        also_k: args.also_k,
+        utility_model: utility_model.name().to_string(),
+        risk_model: risk_model.name().to_string(),
+        goal: args.wish_as_json(wish),
+        sensitivities: sensitivities.to_string(),
+        dictionary,
+        similarity: args.similarity,
+    };
+    let outcome = PerRecordOutcome {
+        greatest_utility: rounded(as_number(greatest)),
+        risk: Distribution::of(points.iter().map(|point| (point.risk, point.n_records)).collect()),
+        utility: Distribution::of(points.iter().map(|point| (as_number(point.utility), point.n_records)).collect()),
+        n_records_below: (0..counts.n_groups()).filter(is_below).map(|group| counts.size(group)).sum(),
+    };
+    Ok(Outcome::Made(Box::new(Made { criteria, recoding, judgement, facts, outcome, seed: args.weights_seed })))
+}

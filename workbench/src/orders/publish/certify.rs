@@ -1,0 +1,164 @@
+//! What a certificate says, and what only the signer gets to know.
+
+use std::path::Path;
+
+use incrowd::recode::partition::CellStyle;
+use incrowd::verify::{Finding, Outside, SuppressedAs};
+use incrowd::wire::{self, Certificate, FileHash, PerRecord};
+use incrowd::{Hierarchy, Measure, Result, Scheme};
+use serde_json::{Map, Value, json};
+
+use super::GLOBAL;
+use super::draft::{Draft, Way};
+use super::files::Files;
+use super::write::{Written, identifying_columns};
+use crate::input::count::Counted;
+use crate::input::reference::distances_for_certificate;
+use crate::orders::per_record::PER_RECORD;
+use crate::orders::verify::{Judged, Question, judge};
+use crate::output::account::{Account, SourceFiles, file_name};
+use crate::output::sink::Format;
+use crate::work::Work;
+
+/// What of the certificate is known before the file is finished.
+pub fn certificate(
+    counted: &Counted,
+    draft: &Draft,
+    written: &Written,
+    sources: &SourceFiles,
+    format: Format,
+    files: &Files,
+) -> Certificate {
+    let names: Vec<&str> = counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
+    let level_names = |scheme: &Scheme| {
+        let level_name = |(a, hierarchy): (usize, &Hierarchy)| {
+            (hierarchy.attribute().to_string(), json!(hierarchy.level(scheme.level(a)).name()))
+        };
+        Value::Object(counted.hierarchies.iter().enumerate().map(level_name).collect())
+    };
+    let scheme = draft.way.scheme();
+    let (method, cells, seed) = match draft.way {
+        Way::Global(_) => (GLOBAL, None, None),
+        Way::Local(local) => (local.method.name(), Some(local.style.name().to_string()), local.seed_used()),
+        Way::PerRecord(seed) => (PER_RECORD, Some(CellStyle::Labels.name().to_string()), seed),
+    };
+    let choices = match seed {
+        Some(_) => "random choices come from the seed",
+        None => "no random choice was made",
+    };
+    // Named only where the release shows them, so that anyone can check what is said about them.
+    let sensitive: Vec<String> = counted.sensitive_names();
+    let promised = wire::criteria(draft.criteria, &sensitive).into_iter();
+    let promised = promised.map(|(name, value)| (name, json!({ "promised": value })));
+    let marked = |all: &[FileHash]| all.iter().map(|file| files.key.marked(file)).collect::<Vec<FileHash>>();
+    let per_record = draft.per_record.as_ref().map(|(facts, _)| PerRecord {
+        dictionary: facts.dictionary.as_ref().map(|file| files.key.marked(file)),
+        ..facts.clone()
+    });
+    let counts = &counted.counts;
+    Certificate {
+        format: Certificate::FORMAT.to_string(),
+        format_version: Certificate::FORMAT_VERSION,
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        method: method.to_string(),
+        request: draft.request.clone(),
+        choice: draft.choice.to_string(),
+        cells,
+        search: None,
+        criteria: promised.collect(),
+        quasi_identifiers: identifying_columns(counted, &written.columns),
+        sensitive,
+        original: Map::new(),
+        dealt: None,
+        per_record,
+        columns: written.columns.iter().map(|column| column.name().to_string()).collect(),
+        delimiter: match format {
+            Format::Csv { delimiter } => Some(char::from(delimiter)),
+            Format::Parquet => None,
+        },
+        levels: scheme.map_or(Value::Null, |scheme| wire::levels(&names, scheme)),
+        level_names: scheme.map_or(Value::Null, level_names),
+        height: scheme.map(Scheme::height),
+        n_records_read: counts.n_records() + counts.n_dropped(),
+        n_records_dropped: counts.n_dropped(),
+        n_records_suppressed: written.n_suppressed,
+        n_records_published: written.n_published,
+        n_groups: draft.n_groups,
+        smallest_group: draft.smallest_group,
+        fewest_distinct: draft.fewest_distinct,
+        loss: Value::Null,
+        order: format!("sorted by the published values, so that the order of the input is lost; {choices}"),
+        sorted: true,
+        seed,
+        input: marked(&sources.input),
+        hierarchies: marked(&sources.hierarchies),
+        output: FileHash { name: file_name(&files.release), ..FileHash::default() },
+    }
+}
+
+/// What the signer knows beside the certificate.
+pub fn account(
+    draft: &Draft,
+    certificate: &Certificate,
+    judged: &Judged,
+    sources: SourceFiles,
+    files: &Files,
+) -> Account {
+    let SourceFiles { input, hierarchies } = sources;
+    let dictionary = draft.per_record.as_ref().and_then(|(facts, _)| facts.dictionary.clone());
+    Account {
+        key: files.key.clone(),
+        files: input.into_iter().chain(hierarchies).chain(dictionary).collect(),
+        loss: draft.loss.clone(),
+        search: draft.search.clone(),
+        criteria: criteria_reached(judged, &certificate.sensitive, |_| true),
+        per_record: draft.per_record.as_ref().map(|(_, outcome)| outcome.clone()),
+    }
+}
+
+/// The criteria with what is promised and what is reached; the latter only where that may be told.
+fn criteria_reached(judged: &Judged, sensitive: &[String], is_told: impl Fn(Measure) -> bool) -> Map<String, Value> {
+    let entry = |finding: &Finding| {
+        let measure = finding.criterion.measure;
+        let reached = if is_told(measure) { wire::finding_reached(finding) } else { Value::Null };
+        (wire::key(measure, sensitive), json!({ "promised": wire::value(finding.criterion), "reached": reached }))
+    };
+    judged.verdict.findings.iter().map(entry).collect()
+}
+
+/// The third reading: judges the file as it lies on disk.
+pub fn judge_staged(
+    path: &Path,
+    format: Format,
+    certificate: &Certificate,
+    all: Outside,
+    work: &Work,
+) -> Result<Judged> {
+    let delimiter = match format {
+        Format::Csv { delimiter } => Some(delimiter),
+        Format::Parquet => None,
+    };
+    let question = Question {
+        quasi_identifiers: &certificate.quasi_identifiers,
+        sensitive: &certificate.sensitive,
+        criteria: &certificate.promised().expect("the certificate was just made"),
+        with_order: certificate.sorted,
+    };
+    judge(path, delimiter, &question, |_| all, SuppressedAs::Group, work)
+}
+
+/// Adds to the certificate what only the finished file can tell.
+pub fn completed(
+    mut certificate: Certificate,
+    judged: &Judged,
+    counted: &Counted,
+    missing: &Option<String>,
+) -> Certificate {
+    let criteria = certificate.promised().expect("the certificate was just made");
+    let is_whole = certificate.n_records_suppressed == 0;
+    certificate.original = distances_for_certificate(counted, &criteria, &judged.file, missing, is_whole);
+    certificate.criteria = criteria_reached(judged, &certificate.sensitive, |measure| certificate.shows(measure));
+    certificate.loss = wire::losses_of_release(&judged.verdict);
+    certificate.output.sha256 = judged.sha256.clone();
+    certificate
+}

@@ -1,0 +1,257 @@
+//! What is to be published, whichever way it was found, becomes a release with its certificate and report, or nothing.
+
+use std::path::Path;
+
+use incrowd::negotiate::check_promise;
+use incrowd::recode::{Recoding, global};
+use incrowd::verify::Ruling;
+use incrowd::wire::{self, Certificate, PerRecord, PerRecordOutcome, Search};
+use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Offer, Result, Scheme};
+use serde_json::Value;
+
+use super::agree::{Agreed, Choice};
+use super::certify::{account, certificate, completed, judge_staged};
+use super::facts::{attribute_facts, group_sizes, height_facts, risk_facts};
+use super::files::{Files, commit};
+use super::write::{Written, published_columns, write_release};
+use crate::input::count::Counted;
+use crate::input::project::Project;
+use crate::input::reference::outside;
+use crate::orders::local::{Dealing, Local, Made};
+use crate::orders::per_record;
+use crate::output::account::{Account, SourceFiles};
+use crate::output::report::{self, HeightFacts};
+use crate::output::sink::Format;
+use crate::work::Work;
+
+/// Publishes records that were generalized one by one, with certificate and report.
+pub fn publish_one_by_one(
+    project: &Project,
+    counted: &Counted,
+    made: per_record::Made,
+    files: &Files,
+    replace: bool,
+    work: &Work,
+) -> Result<Published> {
+    let draft = Draft {
+        recoding: made.recoding,
+        criteria: &made.criteria,
+        way: Way::PerRecord(made.seed),
+        choice: "method",
+        request: made.facts.goal.clone(),
+        search: None,
+        n_groups: made.judgement.n_groups as u64,
+        n_suppressed: made.judgement.n_suppressed,
+        smallest_group: made.judgement.reached(Measure::Size),
+        fewest_distinct: made.judgement.reached(Measure::Distinct(0)),
+        loss: wire::losses_of_judgement(&made.judgement),
+        by_height: Vec::new(),
+        dealt: None,
+        per_record: Some((made.facts, made.outcome)),
+    };
+    publish_draft(project, counted, &draft, files, replace, work)
+}
+
+/// A release that has been judged; it has its name only where the promise holds.
+pub struct Published {
+    pub certificate: Certificate,
+    /// What the signer knows beside it.
+    pub account: Account,
+    /// As `verify --json` says it.
+    pub verdict: Value,
+    pub holds: bool,
+}
+
+/// What is to be published, whichever way it was found.
+pub struct Draft<'a> {
+    pub recoding: Recoding,
+    pub criteria: &'a Criteria,
+    /// One level per attribute, or the local method.
+    pub way: Way<'a>,
+    pub choice: &'static str,
+    pub request: Value,
+    pub search: Option<Search>,
+    pub n_groups: u64,
+    pub n_suppressed: u64,
+    pub smallest_group: Option<u64>,
+    pub fewest_distinct: Option<u64>,
+    pub loss: Value,
+    pub by_height: Vec<HeightFacts>,
+    pub dealt: Option<Dealing>,
+    pub per_record: Option<(PerRecord, PerRecordOutcome)>,
+}
+
+#[derive(Clone, Copy)]
+pub enum Way<'a> {
+    Global(&'a Scheme),
+    Local(&'a Local),
+    /// Every record on its own, with the seed of random weights where they are.
+    PerRecord(Option<u64>),
+}
+
+impl<'a> Way<'a> {
+    pub fn scheme(self) -> Option<&'a Scheme> {
+        match self {
+            Way::Global(scheme) => Some(scheme),
+            Way::Local(_) | Way::PerRecord(_) => None,
+        }
+    }
+
+    pub fn has_two_columns(self) -> bool {
+        matches!(self, Way::Local(local) if local.two_columns)
+    }
+}
+
+/// Writes the release of an offer with its certificate and report, or nothing.
+pub fn publish(
+    project: &Project,
+    counted: &Counted,
+    agreed: &Agreed,
+    files: &Files,
+    replace: bool,
+    work: &Work,
+) -> Result<Published> {
+    if agreed.offer.n_groups == 0 {
+        return Err(Error::new(ErrorKind::Request, "no group keeps the promise, so there is nothing to publish")
+            .hint("ask for less privacy, or allow coarser levels"));
+    }
+    let Offer { criteria, scheme, .. } = &agreed.offer;
+    let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
+    let draft = Draft {
+        recoding: global::recode(&counted.counts, &counted.hierarchies, scheme, &yardstick, criteria),
+        criteria,
+        way: Way::Global(scheme),
+        choice: agreed.choice,
+        request: agreed.request.clone(),
+        search: agreed.search.clone(),
+        n_groups: agreed.offer.n_groups,
+        n_suppressed: agreed.offer.n_suppressed,
+        smallest_group: agreed.offer.smallest_group(),
+        fewest_distinct: agreed.offer.fewest_distinct(),
+        loss: wire::losses(&agreed.offer.losses),
+        by_height: height_facts(agreed),
+        dealt: None,
+        per_record: None,
+    };
+    publish_draft(project, counted, &draft, files, replace, work)
+}
+
+/// Writes the release of a local method with its certificate and report, or nothing.
+pub fn publish_made(
+    project: &Project,
+    counted: &Counted,
+    made: Made,
+    files: &Files,
+    replace: bool,
+    work: &Work,
+) -> Result<Published> {
+    let Made { local, criteria, recoding, judgement, dealt, .. } = made;
+    let draft = Draft {
+        recoding,
+        criteria: &criteria,
+        way: Way::Local(&local),
+        choice: "method",
+        request: Value::Object(wire::criteria(&criteria, &counted.sensitive_names())),
+        search: None,
+        n_groups: judgement.n_groups as u64,
+        n_suppressed: judgement.n_suppressed,
+        smallest_group: judgement.reached(Measure::Size),
+        fewest_distinct: judgement.reached(Measure::Distinct(0)),
+        loss: wire::losses_of_judgement(&judgement),
+        by_height: Vec::new(),
+        dealt,
+        per_record: None,
+    };
+    publish_draft(project, counted, &draft, files, replace, work)
+}
+
+fn publish_draft(
+    project: &Project,
+    counted: &Counted,
+    draft: &Draft,
+    files: &Files,
+    replace: bool,
+    work: &Work,
+) -> Result<Published> {
+    // Whoever asks, and by whatever method: what promises nothing is no release.
+    check_promise(draft.criteria)?;
+    check_ordered(counted, draft)?;
+    let output = &files.release;
+    let columns = published_columns(project, counted, draft.way.has_two_columns())?;
+    let format = Format::of(output, counted.source.delimiter())?.of_columns(columns.len());
+    let written = write_release(project, counted, draft, format, columns, output, work)?;
+    check_same_table(counted, draft, &written)?;
+
+    let staged_path = written.staged.readable_path();
+    let sources = SourceFiles::of(project, counted)?;
+    let certificate = certificate(counted, draft, &written, &sources, format, files);
+    // How the release writes "no value".
+    let missing = (format != Format::Parquet).then(|| project.missing.label().to_string());
+    let all = outside(counted, draft.way.scheme(), &missing);
+    let judged = judge_staged(&staged_path, format, &certificate, all, work)?;
+    let mut certificate = completed(certificate, &judged, counted, &missing);
+    certificate.dealt = draft.dealt.as_ref().map(|Dealing { n_classes, most_differ, together }| {
+        wire::Dealt::of_file(&judged.file, &certificate.sensitive, *n_classes, most_differ, *together)
+    });
+    let claims =
+        wire::check_release(&certificate, &judged.verdict, &judged.file, &judged.columns, Some(&judged.sha256));
+    let verdict = wire::verdict(&judged.verdict, &certificate.sensitive, &claims);
+    let account = account(draft, &certificate, &judged, sources, files);
+    // Here everything is known that a criterion needs, so that what is not judged was not looked at: a bug as well.
+    if wire::ruling(&judged.verdict, &claims) != Ruling::Kept {
+        // Never seen, and never to be published: whoever meets this has found a bug of ours.
+        return Ok(Published { certificate, account, verdict, holds: false });
+    }
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let facts = report::Facts {
+        release: &name(output),
+        certificate_name: &name(&files.certificate),
+        certificate: &certificate,
+        account: &account,
+        verdict: &judged.verdict,
+        claims: &claims,
+        attributes: attribute_facts(counted, draft),
+        group_sizes: group_sizes(&draft.recoding),
+        risk: risk_facts(counted, &draft.recoding),
+        by_height: draft.by_height.clone(),
+    };
+    let report = report::html(&facts);
+    let certificate_text = format!("{}\n", serde_json::to_string_pretty(&certificate).expect("a certificate is JSON"));
+    commit(written.staged, files, &certificate_text, &report, replace)?;
+    Ok(Published { certificate, account, verdict, holds: true })
+}
+
+/// Refuses to promise a value that nobody has ordered and that the release does not show: an offer relaxes t, δ, β and
+/// k-map to what is just reached, and that tells of suppressed records and of the population.
+fn check_ordered(counted: &Counted, draft: &Draft) -> Result<()> {
+    let names = counted.sensitive_names();
+    let tells = |criterion: &Criterion| {
+        let is_ordered = draft.request.get(wire::key(criterion.measure, &names)) == Some(&wire::value(*criterion));
+        let is_shown = wire::is_shown(criterion.measure, draft.n_suppressed);
+        draft.choice == Choice::Privacy.name() && !is_ordered && !is_shown
+    };
+    let Some(criterion) = draft.criteria.iter().find(tells) else { return Ok(()) };
+    let name = wire::key(criterion.measure, &names);
+    let reached = wire::number_in_words(criterion.measure, criterion.value);
+    Err(Error::new(
+        ErrorKind::Request,
+        format!(
+            "the {name} of the privacy offer is what is just reached, which tells of records that are not published"
+        ),
+    )
+    .hint(format!(
+        "order a round value of your own that is no stricter than {name} = {reached}, and publish its answer"
+    )))
+}
+
+/// Refuses a release of a table that is not the one that was counted.
+fn check_same_table(counted: &Counted, draft: &Draft, written: &Written) -> Result<()> {
+    let is_same = written.n_suppressed == draft.n_suppressed
+        && written.n_suppressed + written.n_published == counted.counts.n_records();
+    match is_same {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::Data, "changed between counting and publishing")
+            .at(counted.source.files()[0].display().to_string())
+            .hint("nothing was written; run the command again when nobody writes to the data")),
+    }
+}

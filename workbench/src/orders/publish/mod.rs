@@ -1,0 +1,238 @@
+//! `publish`: from an order to a release with its certificate and report, or to the reason why there is none.
+
+pub mod agree;
+pub mod files;
+pub mod write;
+pub mod certify;
+pub mod facts;
+pub mod draft;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use incrowd::lattice::Scope;
+use incrowd::negotiate::{check_criteria, check_promise};
+use incrowd::recode::partition::CellStyle;
+use incrowd::{Answer, Error, ErrorKind, Measure, Request, Result, Role};
+use serde_json::Value;
+
+pub use agree::{Agreed, Agreement, Choice};
+pub use draft::Published;
+pub use files::{Files, prepare};
+
+use super::Rules;
+use super::extent::ExtentWish;
+use super::known::Known;
+use super::local::{Local, Made, guaranteed, note_flat, note_without_steps};
+use super::per_record::{self, Outcome, PER_RECORD, PerRecordWish};
+use super::wishes::{About, Privacy, Wishes};
+use crate::input::count::Counted;
+use crate::input::project::Project;
+use crate::note::Note;
+use crate::work::{Unit, Work};
+
+/// The method that looks for one level per attribute.
+pub const GLOBAL: &str = "global";
+
+/// What somebody wants published.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Publish {
+    pub about: About,
+    pub wishes: Wishes,
+    pub way: Way,
+}
+
+/// How the release is found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Way {
+    /// The answer to the wishes, or one of the offers.
+    Answer { choice: Choice, extent: ExtentWish, time: Duration },
+    /// Levels of one's own choice; an attribute not named stays exact.
+    Levels(Vec<(String, String)>),
+    /// Ranges of its own for every group.
+    Local(Local),
+    /// Levels of its own for every record.
+    PerRecord(Box<PerRecordWish>),
+}
+
+/// Why nothing was published.
+pub enum No {
+    /// The wishes cannot all be met, or there is no such offer: what they are about, what was asked, what the answer is,
+    /// and what was chosen.
+    NoSuchAnswer(Box<(Scope, Request, Answer, Choice)>),
+    /// The chosen levels lose more records than may be lost.
+    TooManyLost { n_suppressed: u64, n_records: u64 },
+    /// Criteria that a local method does not keep by construction do not hold.
+    Missed(Box<Made>),
+    /// Records cannot have what is wanted of each.
+    NotPossible(Outcome),
+    /// The finished file does not keep the promise, as `verify --json` says it: a bug of ours.
+    Broken(Value),
+}
+
+/// What came of an order to publish.
+pub enum Ordered {
+    Published(Box<Published>),
+    No(No),
+}
+
+/// What is agreed on, before anything is written.
+pub enum Decided {
+    Agreed(Agreed),
+    Made(Box<Made>),
+    OneByOne(Box<per_record::Made>),
+    No(No),
+}
+
+impl Publish {
+    /// The privacy that the release is about; what promises nothing is refused.
+    pub fn privacy(&self, project: &Project) -> Result<Privacy> {
+        if let Way::PerRecord(_) = &self.way {
+            return self.about.no_privacy(project);
+        }
+        let privacy = self.wishes.privacy(project, &self.about)?;
+        check_promise(&privacy.criteria)?;
+        self.wishes.best_by(project)?;
+        match &self.way {
+            Way::Local(local) => privacy_of(local, privacy, self.about.sensitive.is_some(), project),
+            _ => Ok(privacy),
+        }
+    }
+
+    /// The counts that it is decided on.
+    pub fn count(&self, project: &Project, privacy: &Privacy, known: &Known, work: &Work) -> Result<Arc<Counted>> {
+        let choice = self.about.choice(privacy);
+        match &self.way {
+            Way::PerRecord(wish) => {
+                let counted = wish.count(project, choice, known, work)?;
+                per_record::check_memory(&counted, work.n_bytes_max())?;
+                Ok(counted)
+            }
+            _ => known.count(project, &choice, work),
+        }
+    }
+
+    /// Finds what is to be published, or why nothing is.
+    pub fn decide(
+        &self,
+        project: &Project,
+        privacy: &Privacy,
+        counted: &Arc<Counted>,
+        known: &Known,
+        rules: &Rules,
+        work: &Work,
+    ) -> Result<Decided> {
+        (rules.promise)(&privacy.criteria, &privacy.sensitive)?;
+        let agreement = match &self.way {
+            Way::Levels(levels) => agree::agree_on_levels(levels, &self.wishes, project, privacy, counted)?,
+            Way::Answer { choice, extent, time } => {
+                let (hierarchies, n_records) = (&counted.hierarchies, counted.counts.n_records());
+                let request = self.wishes.request(project, privacy, hierarchies, n_records)?;
+                agree::agree_on_answer(*choice, &request, extent, *time, privacy, counted, known, rules, work)?
+            }
+            Way::Local(local) => return make(local, project, privacy, counted, work),
+            Way::PerRecord(wish) => return make_one_by_one(wish, project, counted, work),
+        };
+        Ok(match agreement {
+            Agreement::Agreed(agreed) => Decided::Agreed(agreed),
+            Agreement::No(no) => Decided::No(no),
+        })
+    }
+
+    /// Publishes, or says why not.
+    pub fn run(
+        &self,
+        project: &Project,
+        known: &Known,
+        rules: &Rules,
+        files: &Files,
+        replace: bool,
+        work: &Work,
+    ) -> Result<Ordered> {
+        let privacy = self.privacy(project)?;
+        let counted = self.count(project, &privacy, known, work)?;
+        let decided = self.decide(project, &privacy, &counted, known, rules, work)?;
+        decided.publish(project, &counted, files, replace, work)
+    }
+}
+
+impl Decided {
+    /// Writes the release with its certificate and report, or nothing.
+    pub fn publish(
+        self,
+        project: &Project,
+        counted: &Counted,
+        files: &Files,
+        replace: bool,
+        work: &Work,
+    ) -> Result<Ordered> {
+        let published = match self {
+            Decided::Agreed(agreed) => draft::publish(project, counted, &agreed, files, replace, work)?,
+            Decided::Made(made) => draft::publish_made(project, counted, *made, files, replace, work)?,
+            Decided::OneByOne(made) => draft::publish_one_by_one(project, counted, *made, files, replace, work)?,
+            Decided::No(no) => return Ok(Ordered::No(no)),
+        };
+        Ok(match published.holds {
+            true => Ordered::Published(Box::new(published)),
+            false => Ordered::No(No::Broken(published.verdict)),
+        })
+    }
+}
+
+/// Recodes locally; where a criterion that is not kept by construction does not hold, nothing is published.
+fn make(local: &Local, project: &Project, privacy: &Privacy, counted: &Counted, work: &Work) -> Result<Decided> {
+    let criteria = &privacy.criteria;
+    let n_records = counted.counts.n_records();
+    check_criteria(criteria, n_records, &counted.n_sensitive_values())?;
+    if !project.request.max_level.is_empty() {
+        work.note(Note::LevelsIgnored { method: local.method.name() });
+    }
+    if local.style != CellStyle::Sets {
+        note_flat(counted, work);
+    }
+    if local.style == CellStyle::Rounded {
+        note_without_steps(counted, work);
+    }
+    let made = work.stage(local.method.name(), n_records, Unit::Records, |task| {
+        work.on_threads(|| local.make(counted, criteria, task))?
+    })?;
+    Ok(match made.missed().is_empty() {
+        true => Decided::Made(Box::new(made)),
+        false => Decided::No(No::Missed(Box::new(made))),
+    })
+}
+
+/// Solves every record.
+fn make_one_by_one(wish: &PerRecordWish, project: &Project, counted: &Counted, work: &Work) -> Result<Decided> {
+    if !project.request.criteria.is_empty() {
+        work.note(Note::NotPromised { method: PER_RECORD });
+    }
+    let outcome = work.stage(PER_RECORD, counted.counts.n_records(), Unit::Records, |task| {
+        work.on_threads(|| per_record::make(wish, counted, task))?
+    })?;
+    Ok(match outcome {
+        Outcome::Made(made) => Decided::OneByOne(made),
+        no => Decided::No(No::NotPossible(no)),
+    })
+}
+
+/// The privacy of a local release. A dealt one is about all sensitive attributes unless one was chosen.
+pub fn privacy_of(local: &Local, privacy: Privacy, is_chosen: bool, project: &Project) -> Result<Privacy> {
+    guaranteed(&privacy.criteria)?;
+    if !local.method.is_dealing() {
+        return Ok(privacy);
+    }
+    if privacy.criteria.value(Measure::Size).is_none() {
+        return Err(
+            Error::new(ErrorKind::Request, "dealing needs k: how large groups are to be").hint("for example --k 10")
+        );
+    }
+    let all: Vec<String> = project.with_role(Role::Sensitive).map(|known| known.name.clone()).collect();
+    match (all.is_empty(), is_chosen) {
+        (true, _) => Err(Error::new(ErrorKind::Project, "there is no sensitive attribute to deal by")
+            .at(project.file.display().to_string())
+            .hint("give one attribute role = \"sensitive\", or take another method")),
+        (false, true) => Ok(privacy),
+        (false, false) => Ok(privacy.about(&all)),
+    }
+}

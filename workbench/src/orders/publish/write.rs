@@ -1,0 +1,246 @@
+//! The second reading: records become rows of the release, in order, in a file that has no name yet.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use arrow_schema::DataType;
+use incrowd::recode::Recoding;
+use incrowd::release::{Column, Publisher, Row};
+use incrowd::table::Kind;
+use incrowd::{Error, ErrorKind, Result, Role};
+
+use super::draft::Draft;
+use crate::input::count::{Counted, needed_columns};
+use crate::input::project::Project;
+use crate::output::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
+use crate::output::sorted::Sorter;
+use crate::output::staged::Staged;
+use crate::output::uniques::Uniques;
+use crate::work::{Unit, Work};
+
+/// A release that is written but has no name yet.
+pub struct Written {
+    pub staged: Staged,
+    pub columns: Vec<Column>,
+    pub n_suppressed: u64,
+    pub n_published: u64,
+}
+
+/// How much is sorted in memory before it goes to disk: of published records, and of those that wait for their group.
+const N_SORT_BYTES: usize = 384 << 20;
+const N_WAITING_BYTES: usize = 128 << 20;
+
+pub fn write_release(
+    project: &Project,
+    counted: &Counted,
+    draft: &Draft,
+    format: Format,
+    columns: Vec<Column>,
+    output: &Path,
+    work: &Work,
+) -> Result<Written> {
+    let recoding = &draft.recoding;
+    let names = columns.iter().map(|column| source_name(counted, column));
+    let needed = needed_columns(&counted.source, names, &project.missing);
+    let staged = Staged::create(output)?;
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (mut sorter, mut waiting) = (Sorter::new(folder, N_SORT_BYTES), Sorter::new(folder, N_WAITING_BYTES));
+    let mut publisher = Publisher::new(&counted.counts, recoding, &project.missing, columns.clone());
+    if format != Format::Parquet {
+        publisher = publisher.writing_missing_as(project.missing.label());
+    }
+    // Texts from CSV get their types from all that is published.
+    let is_counted: Vec<bool> =
+        columns.iter().map(|column| is_counted(counted, source_name(counted, column))).collect();
+    let mut kinds = (format == Format::Parquet && counted.source.is_text()).then(|| Kinds::new(&is_counted));
+    let mut uniques = Uniques::new(project, &columns);
+    let mut n_published = 0;
+    let mut take = |row: Row| {
+        if let Some(kinds) = &mut kinds {
+            kinds.see(&row.cells());
+        }
+        uniques.see(&row);
+        n_published += 1;
+        sorter.push(row)
+    };
+    work.stage("publishing", counted.source.n_bytes(), Unit::Bytes, |task| {
+        counted.source.for_each(&needed, |batch, n_bytes| {
+            task.check()?;
+            let recoded = publisher.recode(&batch)?;
+            recoded.rows.into_iter().try_for_each(&mut take)?;
+            recoded.waiting.into_iter().try_for_each(|row| waiting.push(row))?;
+            (task.progress)(n_bytes);
+            Ok(())
+        })?;
+        waiting.for_each(|row| {
+            task.check()?;
+            publisher.settle(&row)?.map_or(Ok(()), &mut take)
+        })
+    })?;
+    publisher.finish()?;
+    uniques.check()?;
+    let typed = typed_columns(counted, recoding, &columns, kinds.as_ref());
+    if kinds.is_some_and(|kinds| !kinds.are_said_as_written(&typed)) {
+        sorter = sorted_as_said(sorter, &typed, folder)?;
+    }
+    let mut sink = Sink::new(staged.file(), output, format, &typed)?;
+    work.stage("writing", n_published, Unit::Records, |task| {
+        sorter.for_each(|row| {
+            task.check()?;
+            (task.progress)(1);
+            sink.write(&row)
+        })
+    })?;
+    sink.finish()?;
+    let n_suppressed = publisher.n_suppressed();
+    Ok(Written { staged, columns, n_suppressed, n_published })
+}
+
+/// The same rows in the order of what the file says: a number `1.50` is read back as `1.5`.
+fn sorted_as_said(sorter: Sorter, typed: &[TypedColumn], folder: &Path) -> Result<Sorter> {
+    let mut again = Sorter::new(folder, N_SORT_BYTES);
+    sorter.for_each(|row| {
+        let said = |(cell, column): (Option<String>, &TypedColumn)| cell.map(|text| said(text, &column.data_type));
+        again.push(Row::new(row.cells().into_iter().zip(typed).map(said)))
+    })?;
+    Ok(again)
+}
+
+/// The columns of the release, in the order of the table.
+pub fn published_columns(project: &Project, counted: &Counted, two_columns: bool) -> Result<Vec<Column>> {
+    let column = |name: String| {
+        let index = counted.quasi_identifiers.iter().position(|attribute| attribute.name == name);
+        if let Some(index) = index {
+            return match two_columns && counted.is_numeric(index) {
+                true => {
+                    vec![Column::Low(index, format!("{name}_low")), Column::High(index, format!("{name}_high"))]
+                }
+                false => vec![Column::Recoded(index, name)],
+            };
+        }
+        let attribute = project.attributes.iter().find(|attribute| attribute.name == name);
+        match attribute.map(|attribute| attribute.role) {
+            Some(Role::Identifier) => vec![],
+            // Left out of this run with --quasi-identifiers: nobody vouches for it, so it is not published.
+            Some(Role::QuasiIdentifier) => vec![],
+            Some(Role::Sensitive | Role::Other) => vec![Column::Kept(name)],
+            None if project.keep_other => vec![Column::Kept(name)],
+            None => vec![],
+        }
+    };
+    let columns: Vec<Column> = counted.source.column_names().into_iter().flat_map(column).collect();
+    let mut names: Vec<&str> = columns.iter().map(Column::name).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Error::new(ErrorKind::Request, format!("two columns would be called '{}'", pair[0]))
+            .hint("leave out --two-columns, or rename the column in the data")),
+        None => Ok(columns),
+    }
+}
+
+/// The column of the table that a column of the release is made of.
+fn source_name<'a>(counted: &'a Counted, column: &'a Column) -> &'a str {
+    match column {
+        Column::Low(a, _) | Column::High(a, _) => &counted.quasi_identifiers[*a].name,
+        Column::Recoded(_, name) | Column::Kept(name) => name,
+    }
+}
+
+/// The columns of the release that someone could be found by.
+pub fn identifying_columns(counted: &Counted, columns: &[Column]) -> Vec<String> {
+    let of_attribute = |attribute: usize| {
+        columns.iter().filter(move |column| match column {
+            Column::Recoded(a, _) | Column::Low(a, _) | Column::High(a, _) => *a == attribute,
+            Column::Kept(_) => false,
+        })
+    };
+    (0..counted.hierarchies.len()).flat_map(of_attribute).map(|column| column.name().to_string()).collect()
+}
+
+/// What the texts of each column have in common.
+struct Kinds {
+    kinds: Vec<Option<Kind>>,
+    all_are_plain_dates: Vec<bool>,
+    /// Whether every number fits a decimal of the computer without loss.
+    all_are_short: Vec<bool>,
+    /// Of columns that groups are made of, by number, how it is written.
+    written: Vec<Option<HashMap<u64, String>>>,
+    /// Whether a number of such a column is written in two ways.
+    is_ambiguous: Vec<bool>,
+    /// Whether every text would be the same if it were read as a number and written again.
+    all_are_numbers_as_written: Vec<bool>,
+}
+
+impl Kinds {
+    /// Says of each column whether groups are made of it.
+    fn new(is_counted: &[bool]) -> Kinds {
+        let n_columns = is_counted.len();
+        Kinds {
+            kinds: vec![None; n_columns],
+            all_are_plain_dates: vec![true; n_columns],
+            all_are_short: vec![true; n_columns],
+            written: is_counted.iter().map(|is_counted| is_counted.then(HashMap::new)).collect(),
+            is_ambiguous: vec![false; n_columns],
+            all_are_numbers_as_written: vec![true; n_columns],
+        }
+    }
+
+    fn see(&mut self, cells: &[Option<String>]) {
+        for (i, cell) in cells.iter().enumerate() {
+            let Some(cell) = cell else { continue };
+            let kind = Kind::of(cell);
+            self.kinds[i] = Some(self.kinds[i].map_or(kind, |known| known.join(kind)));
+            self.all_are_plain_dates[i] &= cell.len() == 10;
+            self.all_are_short[i] &= cell.bytes().filter(u8::is_ascii_digit).count() <= 15;
+            self.all_are_numbers_as_written[i] &= !kind.is_numeric() || said(cell.clone(), &DataType::Float64) == *cell;
+            if !matches!(kind, Kind::Integer | Kind::Number) {
+                continue;
+            }
+            let (Some(written), Ok(number)) = (&mut self.written[i], cell.parse::<f64>()) else { continue };
+            // 0 and -0 are one number.
+            let known = written.entry((number + 0.0).to_bits()).or_insert_with(|| cell.clone());
+            self.is_ambiguous[i] |= known != cell;
+        }
+    }
+
+    /// Whether a file with these types says all texts as they are.
+    fn are_said_as_written(&self, typed: &[TypedColumn]) -> bool {
+        let is_number = |column: &TypedColumn| column.data_type == DataType::Float64;
+        typed.iter().zip(&self.all_are_numbers_as_written).all(|(column, are_same)| *are_same || !is_number(column))
+    }
+}
+
+/// How a typed file says a text, which is of that type: numbers lose how they were written, nothing else does.
+fn said(text: String, data_type: &DataType) -> String {
+    match (data_type, text.parse::<f64>()) {
+        (DataType::Float64, Ok(number)) => number.to_string(),
+        _ => text,
+    }
+}
+
+fn is_counted(counted: &Counted, name: &str) -> bool {
+    counted.counts.domains().iter().chain(counted.counts.sensitive()).any(|domain| domain.name() == name)
+}
+
+fn typed_columns(
+    counted: &Counted,
+    recoding: &Recoding,
+    columns: &[Column],
+    kinds: Option<&Kinds>,
+) -> Vec<TypedColumn> {
+    let typed = |(i, column): (usize, &Column)| {
+        let is_text = matches!(column, Column::Recoded(a, _) if !recoding.is_exact(*a));
+        let name = source_name(counted, column);
+        let field = counted.source.schema().field_with_name(name).expect("columns come from the schema");
+        let data_type = match kinds {
+            _ if is_text => DataType::Utf8,
+            // Groups are told apart by what is written: 1 and 1.0 are two values, and one number.
+            Some(kinds) if kinds.is_ambiguous[i] => DataType::Utf8,
+            Some(kinds) if kinds.kinds[i] == Some(Kind::Number) && !kinds.all_are_short[i] => DataType::Utf8,
+            Some(kinds) => type_of_kind(kinds.kinds[i].unwrap_or(Kind::Text), kinds.all_are_plain_dates[i]),
+            None => kept_type(field.data_type()),
+        };
+        TypedColumn { name: column.name().to_string(), data_type }
+    };
+    columns.iter().enumerate().map(typed).collect()
+}

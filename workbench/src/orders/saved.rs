@@ -1,0 +1,485 @@
+//! Lattices in files: what was annotated once answers later runs in milliseconds, as long as it is still true.
+//!
+//! The file is a Parquet table with a row per scheme, which other tools can query, and between its rows and its footer
+//! the sections of [`incrowd::saved`], which are what incrowd itself reads. See `docs/lattices.md`.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt32Array, UInt64Array};
+use incrowd::negotiate::decimal;
+use incrowd::saved::{Section, Shelf};
+use incrowd::wire;
+use incrowd::{Distance, Error, ErrorKind, GroupCounts, Lattice, Measure, Ranking, Result, Role};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use serde_json::{Map, Value, json};
+
+use crate::input::count::{Choice, Material, chosen};
+use crate::input::digest::{changed, sha256, sha256_of};
+use crate::input::project::{Attribute, Project};
+use crate::input::source::{Source, guarded};
+use crate::note::Note;
+use crate::orders::wishes::{About, Privacy};
+use crate::output::sink::parquet_error;
+use crate::output::staged::{Staged, exists};
+use crate::work::Work;
+
+/// The version of the format that this program writes, and the only one that it reads.
+pub const VERSION: u64 = 1;
+
+/// The keys of the Parquet footer that hold the header, and the SHA-256 of its text.
+const HEADER: &str = "incrowd.lattice";
+const HEADER_HASH: &str = "incrowd.lattice.sha256";
+
+/// What the project says about how the data are read.
+const DATA_SETTINGS: &str = "[data]";
+
+/// Refuses a place for a lattice before any work is done.
+pub fn check_place(path: &Path, project: &Project, replace: bool) -> Result<()> {
+    project.check_output(path)?;
+    if !replace && path.symlink_metadata().is_ok() {
+        return Err(exists(path));
+    }
+    Staged::create(path).map(|_| ())
+}
+
+/// Whether no scheme was annotated, and the file holds counts to search in on demand.
+pub fn has_counts_only(lattice: &Lattice) -> bool {
+    lattice.selection().is_some_and(|selection| selection.share == 0.0)
+}
+
+/// What a lattice was made from, so that it can be told whether that is still the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Origin {
+    data: Vec<Mark>,
+    /// Files whose records came later, and files whose records went.
+    appended: Vec<Mark>,
+    removed: Vec<Mark>,
+    population: Vec<Mark>,
+    /// By what it is about, the hash of what the project says.
+    settings: Map<String, Value>,
+}
+
+/// A file as it was.
+#[derive(Clone, Debug, PartialEq)]
+struct Mark {
+    n_bytes: u64,
+    /// In nanoseconds since 1970; nothing where the system does not say.
+    modified: Option<u64>,
+    sha256: String,
+}
+
+impl Origin {
+    /// Looks at the data before they are read; what the files contain is hashed by [`Origin::finish`].
+    pub fn before(project: &Project, choice: &Choice) -> Result<Origin> {
+        let (quasi_identifiers, sensitive) = chosen(project, choice)?;
+        let marks = |source: &Source| source.files().into_iter().map(Mark::without_hash).collect::<Result<Vec<Mark>>>();
+        let population = project.population_source()?;
+        Ok(Origin {
+            data: marks(&project.source()?)?,
+            appended: Vec::new(),
+            removed: Vec::new(),
+            population: population.as_ref().map(marks).transpose()?.unwrap_or_default(),
+            settings: settings(project, &quasi_identifiers, &sensitive),
+        })
+    }
+
+    /// Hashes the files that were read, and refuses data that were changed meanwhile.
+    pub fn finish(mut self, project: &Project, data: &Source) -> Result<Origin> {
+        let hash = |marks: &mut Vec<Mark>, source: &Source| -> Result<()> {
+            for ((mark, path), sha256) in marks.iter_mut().zip(source.files()).zip(source.sha256()?) {
+                if Mark::without_hash(path)? != *mark {
+                    return Err(changed(path));
+                }
+                mark.sha256 = sha256;
+            }
+            Ok(())
+        };
+        hash(&mut self.data, data)?;
+        if let Some(source) = project.population_source()? {
+            hash(&mut self.population, &source)?;
+        }
+        Ok(self)
+    }
+
+    fn document(&self) -> Value {
+        let marks = |marks: &[Mark]| marks.iter().map(Mark::document).collect::<Value>();
+        json!({
+            "data": marks(&self.data),
+            "appended": marks(&self.appended),
+            "removed": marks(&self.removed),
+            "population": marks(&self.population),
+            "settings": self.settings,
+        })
+    }
+
+    fn parse(value: &Value) -> Option<Origin> {
+        let marks = |name: &str| value[name].as_array()?.iter().map(Mark::parse).collect::<Option<Vec<Mark>>>();
+        let settings = value["settings"].as_object()?.clone();
+        Some(Origin {
+            data: marks("data")?,
+            appended: marks("appended")?,
+            removed: marks("removed")?,
+            population: marks("population")?,
+            settings,
+        })
+    }
+
+    /// Whether the data are those that were counted at first, or those with everything that was appended since.
+    fn is_about(&self, source: &Source) -> Result<bool> {
+        let with_appended: Vec<Mark> = self.data.iter().chain(&self.appended).cloned().collect();
+        Ok(are_same(&self.data, source)? || self.removed.is_empty() && are_same(&with_appended, source)?)
+    }
+
+    /// The origin of the same lattice after records came and went, under the project as it is now.
+    ///
+    /// Refused where the data that it was made from are not what they were: then their counts are not known; and where
+    /// the same file was counted before, unless records are to count `again`. Says too whether the project's hierarchies,
+    /// weights and distances are still the same.
+    pub fn updated(
+        mut self,
+        project: &Project,
+        choice: &Choice,
+        appended: Option<&Source>,
+        removed: Option<&Source>,
+        again: bool,
+    ) -> Result<(Origin, bool)> {
+        let (quasi_identifiers, sensitive) = chosen(project, choice)?;
+        let now = settings(project, &quasi_identifiers, &sensitive);
+        let is_same = self.settings.get(DATA_SETTINGS) == now.get(DATA_SETTINGS);
+        let is_there = project.folder.join(&project.data).exists();
+        if !is_same || is_there && !self.is_about(&project.source()?)? {
+            return Err(Error::new(ErrorKind::Data, "does not fit any more: the data changed since it was annotated")
+                .hint("annotate again with: incrowd annotate -o FILE --force"));
+        }
+        let marks = |source: Option<&Source>| -> Result<Vec<Mark>> {
+            let hashed = |path: &Path| Ok(Mark { sha256: sha256(path)?, ..Mark::without_hash(path)? });
+            source.into_iter().flat_map(Source::files).map(hashed).collect()
+        };
+        let arrived = marks(appended)?;
+        let known = arrived.iter().position(|mark| self.counts(mark));
+        if let (Some(at), Some(source), false) = (known, appended, again) {
+            return Err(Error::new(ErrorKind::Data, "was counted before: its records would count twice")
+                .at(source.files()[at].display().to_string())
+                .hint("append it once more with --force"));
+        }
+        self.appended.extend(arrived);
+        self.removed.extend(marks(removed)?);
+        let is_same_project = self.settings == now;
+        self.settings = now;
+        Ok((self, is_same_project))
+    }
+
+    /// Whether a file of the same content was counted, and not taken out again.
+    fn counts(&self, mark: &Mark) -> bool {
+        let n_in = |marks: &[Mark]| marks.iter().filter(|known| known.sha256 == mark.sha256).count();
+        n_in(&self.data) + n_in(&self.appended) > n_in(&self.removed)
+    }
+
+    /// Refuses a project that is no longer what the lattice was made from.
+    fn check(&self, project: &Project, needs_population: bool, work: &Work) -> Result<()> {
+        let changed = |what: String| {
+            Error::new(ErrorKind::Data, format!("does not fit any more: {what} changed since it was annotated"))
+                .hint("annotate again with: incrowd annotate -o FILE --force")
+        };
+        let of_role = |role| project.with_role(role).cloned().collect::<Vec<Attribute>>();
+        let now = settings(project, &of_role(Role::QuasiIdentifier), &of_role(Role::Sensitive));
+        if let Some((what, _)) = self.settings.iter().find(|(what, hash)| now.get(*what) != Some(hash)) {
+            return Err(changed(what.clone()));
+        }
+        if !project.folder.join(&project.data).exists() {
+            work.note(Note::DataNotHere);
+            return Ok(());
+        }
+        if !self.is_about(&project.source()?)? {
+            return Err(changed("the data".into()));
+        }
+        if let (n_appended, n_removed) = (self.appended.len(), self.removed.len())
+            && n_appended + n_removed > 0
+        {
+            work.note(Note::Updated { n_appended: n_appended as u64, n_removed: n_removed as u64 });
+        }
+        match project.population_source()? {
+            Some(source) if needs_population && !are_same(&self.population, &source)? => {
+                Err(changed("the population".into()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Mark {
+    fn without_hash(path: &Path) -> Result<Mark> {
+        let metadata = path.metadata().map_err(|error| crate::io_error(path, error))?;
+        let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let modified = since.and_then(|since| u64::try_from(since.as_nanos()).ok());
+        Ok(Mark { n_bytes: metadata.len(), modified, sha256: String::new() })
+    }
+
+    fn document(&self) -> Value {
+        json!({ "n_bytes": self.n_bytes, "modified": self.modified, "sha256": self.sha256 })
+    }
+
+    fn parse(value: &Value) -> Option<Mark> {
+        let sha256 = value["sha256"].as_str()?.to_string();
+        Some(Mark { n_bytes: value["n_bytes"].as_u64()?, modified: value["modified"].as_u64(), sha256 })
+    }
+}
+
+/// Whether files are what they were: of the same size and time, as version control looks at them; where only the time
+/// differs, of the same content.
+fn are_same(marks: &[Mark], source: &Source) -> Result<bool> {
+    let files = source.files();
+    if files.len() != marks.len() {
+        return Ok(false);
+    }
+    for (mark, path) in marks.iter().zip(files) {
+        let now = Mark::without_hash(path)?;
+        let is_untouched = now.modified.is_some() && now.modified == mark.modified;
+        if now.n_bytes != mark.n_bytes || !is_untouched && sha256(path)? != mark.sha256 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// What the project says that annotations depend on, by what it is about; as hashes, since hierarchies hold values.
+fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Attribute]) -> Map<String, Value> {
+    let mut settings = Map::new();
+    let missing = (&project.missing.tokens, project.missing.drop_records);
+    let data = format!("{missing:?} {:?}", project.csv.delimiter);
+    settings.insert(DATA_SETTINGS.into(), json!(sha256_of(data.as_bytes())));
+    let hierarchy = |attribute: &Attribute| {
+        let content = attribute.hierarchy_file.as_ref().map(|(_, content)| content);
+        // A file may have another name, as long as it says the same.
+        content.map_or_else(|| attribute.hierarchy_text.clone(), |content| format!("file {content}"))
+    };
+    for attribute in quasi_identifiers {
+        let text = format!("{} {}", attribute.weight, hierarchy(attribute));
+        settings.insert(format!("the hierarchy or weight of '{}'", attribute.name), json!(sha256_of(text.as_bytes())));
+    }
+    for attribute in sensitive {
+        let hierarchy = match attribute.distance {
+            Some(Distance::Hierarchical) => hierarchy(attribute),
+            _ => String::new(),
+        };
+        let text = format!("{:?} {hierarchy}", attribute.distance);
+        settings.insert(format!("the distance of '{}'", attribute.name), json!(sha256_of(text.as_bytes())));
+    }
+    settings
+}
+
+/// Writes a lattice, whole or not at all; returns how many bytes the file has.
+pub fn save(path: &Path, lattice: &Lattice, counts: &GroupCounts, origin: &Origin, replace: bool) -> Result<u64> {
+    let staged = Staged::create(path)?;
+    let wrong = |error| parquet_error(path, error);
+    let batch = table(lattice);
+    let zstd = ZstdLevel::try_new(1).expect("1 is a level");
+    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(zstd)).build();
+    let buffered = BufWriter::with_capacity(1 << 20, staged.file());
+    let mut writer = ArrowWriter::try_new(buffered, batch.schema(), Some(properties)).map_err(wrong)?;
+    writer.write(&batch).map_err(wrong)?;
+    writer.flush().map_err(wrong)?;
+    let start = writer.bytes_written() as u64;
+    let mut write = |bytes: &[u8]| writer.write_all(bytes).map_err(|error| crate::io_error(path, error));
+    let sections = incrowd::saved::save(lattice, counts, start, &mut write)?;
+    let section = |section: &Section| {
+        let Section { name, start, n_bytes, checksum } = section;
+        json!({ "name": name, "start": start, "n_bytes": n_bytes, "crc32": checksum })
+    };
+    let header = json!({
+        "version": VERSION,
+        "made_by": format!("incrowd {}", env!("CARGO_PKG_VERSION")),
+        "origin": origin.document(),
+        "sections": sections.iter().map(section).collect::<Value>(),
+    });
+    let header = header.to_string();
+    writer.append_key_value_metadata(KeyValue::new(HEADER_HASH.into(), sha256_of(header.as_bytes())));
+    writer.append_key_value_metadata(KeyValue::new(HEADER.into(), header));
+    writer.close().map_err(wrong)?;
+    let n_bytes = staged.file().metadata().map_err(|error| crate::io_error(path, error))?.len();
+    staged.commit(replace)?;
+    Ok(n_bytes)
+}
+
+/// A row per scheme: its levels, its groups, and the records lost at some values of every measure.
+fn table(lattice: &Lattice) -> RecordBatch {
+    let schemes = lattice.schemes();
+    let places = || 0..schemes.len();
+    let mut columns: Vec<(String, ArrayRef)> = Vec::new();
+    for (a, hierarchy) in lattice.hierarchies().iter().enumerate() {
+        let levels = UInt8Array::from_iter_values(places().map(|place| schemes.vector(place)[a]));
+        columns.push((format!("level of {}", hierarchy.attribute()), Arc::new(levels)));
+    }
+    let heights = UInt32Array::from_iter_values(places().map(|place| schemes.scheme(place).height()));
+    columns.push(("height".into(), Arc::new(heights)));
+    let n_groups = UInt64Array::from_iter_values(places().map(|place| lattice.profile(place).n_groups()));
+    columns.push(("groups".into(), Arc::new(n_groups)));
+    let smallest = UInt64Array::from_iter_values(places().map(|place| lattice.smallest_group(place).unwrap_or(0)));
+    columns.push(("smallest group".into(), Arc::new(smallest)));
+    let names = wire::sensitive_names(lattice);
+    for &measure in lattice.looks().measures() {
+        for (value, lost) in lattice.known_suppression(measure).filter(|(value, _)| *value != u64::MAX) {
+            let l = if let Measure::Recursive { l, .. } = measure { format!(",{l}") } else { String::new() };
+            let value = if measure.is_count() { value.to_string() } else { decimal(value) };
+            let name = format!("lost at {}={value}{l}", wire::key(measure, &names));
+            columns.push((name, Arc::new(UInt64Array::from_iter_values(lost.iter().copied()))));
+        }
+    }
+    RecordBatch::try_from_iter(columns).expect("columns of one length")
+}
+
+/// A file that sections are read from.
+struct Open {
+    file: File,
+    path: String,
+    n_bytes: u64,
+}
+
+impl Shelf for Open {
+    fn read(&self, start: u64, n_bytes: usize) -> Result<Vec<u8>> {
+        if start.checked_add(n_bytes as u64).is_none_or(|end| end > self.n_bytes) {
+            return Err(cut_off().at(self.path.clone()));
+        }
+        let mut bytes = vec![0; n_bytes];
+        self.file.read_exact_at(&mut bytes, start).map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => cut_off().at(self.path.clone()),
+            _ => crate::io_error(Path::new(&self.path), error),
+        })?;
+        Ok(bytes)
+    }
+}
+
+fn cut_off() -> Error {
+    Error::new(ErrorKind::Data, "is damaged: it ends too early")
+        .hint("write it again with: incrowd annotate -o FILE --force")
+}
+
+/// A lattice from a file, and the wishes with sensitive attributes numbered as in it.
+pub struct Opened {
+    pub lattice: Lattice,
+    pub privacy: Privacy,
+    pub content: Content,
+}
+
+/// What else a file holds, read when it is needed.
+pub struct Content {
+    path: PathBuf,
+    sections: Vec<Section>,
+    shelf: Arc<Open>,
+}
+
+impl Content {
+    /// The counts that the lattice was made from.
+    pub fn counts(&self) -> Result<GroupCounts> {
+        let counts = incrowd::saved::open_counts(&self.sections, &*self.shelf);
+        counts.map_err(|error| error.or_at(self.path.display().to_string()))
+    }
+
+    /// What the lattice was made of, for a project that it was annotated for.
+    pub fn material(&self, project: &Project, lattice: &Lattice) -> Result<Material> {
+        let names = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute().to_string()).collect();
+        let choice = Choice {
+            quasi_identifiers: Some(names),
+            sensitive: Some(wire::sensitive_names(lattice)),
+            ..Choice::default()
+        };
+        let (quasi_identifiers, sensitive) = chosen(project, &choice)?;
+        Material::new(quasi_identifiers, sensitive, self.counts()?)
+    }
+}
+
+/// Opens a lattice that was annotated for this project, and refuses one that cannot answer.
+pub fn open(
+    path: &Path,
+    project: &Project,
+    about: &About,
+    privacy: &Privacy,
+    best_by: &Ranking,
+    work: &Work,
+) -> Result<Opened> {
+    let (lattice, origin, content) = read(path)?;
+    let at = |error: Error| error.or_at(path.display().to_string());
+    let needs_population = privacy.criteria.value(Measure::Population).is_some();
+    origin.check(project, needs_population, work).map_err(at)?;
+    let wrong = |message: String| Error::new(ErrorKind::Request, message).at(path.display().to_string());
+    let names: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
+    let wanted: Vec<String> = match &about.quasi_identifiers {
+        Some(names) => names.clone(),
+        None => project.with_role(Role::QuasiIdentifier).map(|attribute| attribute.name.clone()).collect(),
+    };
+    let is_same = wanted.iter().all(|name| names.contains(&name.as_str()))
+        && names.iter().all(|name| wanted.iter().any(|wanted| wanted == name));
+    if !is_same {
+        return Err(wrong(format!("is about the quasi-identifiers {}, and no others", names.join(", ")))
+            .hint(format!("ask with --quasi-identifiers {}, or annotate again with all", names.join(","))));
+    }
+    let known = wire::sensitive_names(&lattice);
+    if let Some(name) = privacy.sensitive.iter().find(|name| !known.contains(name)) {
+        return Err(wrong(format!("was annotated without the sensitive attribute '{name}'"))
+            .hint("annotate again with a criterion about it"));
+    }
+    let privacy = privacy.about(&known);
+    lattice.check_measured(&privacy.criteria).map_err(at)?;
+    if best_by.needs_entropy() && lattice.entropies().is_none() {
+        return Err(wrong("was annotated without entropy".into()).hint("annotate again with --entropy"));
+    }
+    Ok(Opened { lattice, privacy, content })
+}
+
+/// Reads a file and checks that it is a lattice as this program writes them, whatever it was made from.
+pub fn read(path: &Path) -> Result<(Lattice, Origin, Content)> {
+    let position = path.display().to_string();
+    let wrong = |message: &str| Error::new(ErrorKind::Data, message).at(position.clone());
+    let no_lattice = || wrong("is not a saved lattice").hint("make one with: incrowd annotate -o FILE");
+    let file = File::open(path).map_err(|error| crate::io_error(path, error))?;
+    let n_bytes = file.metadata().map_err(|error| crate::io_error(path, error))?.len();
+    let mut magic = [0; 4];
+    if file.read_exact_at(&mut magic, 0).is_err() || magic != *b"PAR1" {
+        return Err(no_lattice());
+    }
+    let unreadable = || wrong("is damaged or cut off").hint("write it again with: incrowd annotate -o FILE --force");
+    let metadata =
+        guarded(path, || ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(|_| unreadable()))
+            .map_err(|_| unreadable())?;
+    let pairs = metadata.metadata().file_metadata().key_value_metadata();
+    let value = |key: &str| {
+        let pair = pairs.into_iter().flatten().find(|pair| pair.key == key);
+        pair.and_then(|pair| pair.value.clone())
+    };
+    let text = value(HEADER).ok_or_else(no_lattice)?;
+    if value(HEADER_HASH) != Some(sha256_of(text.as_bytes())) {
+        return Err(unreadable());
+    }
+    let header: Value = serde_json::from_str(&text).map_err(|_| unreadable())?;
+    match header["version"].as_u64() {
+        Some(VERSION) => {}
+        Some(version) if version > VERSION => {
+            let by = header["made_by"].as_str().unwrap_or("a later incrowd");
+            return Err(wrong(&format!(
+                "is in format {version}, written by {by}; this program reads format {VERSION}"
+            ))
+            .hint("use a later incrowd, or annotate again"));
+        }
+        _ => return Err(unreadable()),
+    }
+    let section = |section: &Value| {
+        let (start, n_bytes) = (section["start"].as_u64()?, section["n_bytes"].as_u64()?);
+        let checksum = section["crc32"].as_u64().and_then(|sum| u32::try_from(sum).ok());
+        Some(Section { name: section["name"].as_str()?.to_string(), start, n_bytes, checksum })
+    };
+    let sections = header["sections"].as_array().into_iter().flatten().map(section).collect::<Option<Vec<Section>>>();
+    let sections = sections.ok_or_else(unreadable)?;
+    let origin = Origin::parse(&header["origin"]).ok_or_else(unreadable)?;
+    let shelf = Arc::new(Open { file, path: position.clone(), n_bytes });
+    let lattice = incrowd::saved::open(&sections, shelf.clone()).map_err(|error| error.or_at(position.clone()))?;
+    Ok((lattice, origin, Content { path: path.to_path_buf(), sections, shelf }))
+}

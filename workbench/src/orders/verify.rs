@@ -1,0 +1,440 @@
+//! `verify`: the third reading; judges a published table from itself and its certificate, with what else is known.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use incrowd::negotiate::{check_criteria, check_promise};
+use incrowd::verify::{Original, Outside, Ruling, SuppressedAs, Text, Texts, Verdict, Verifier};
+use incrowd::wire::{self, Certificate, Claim, Dealt};
+use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Scheme};
+use serde_json::Value;
+
+use super::wishes::resolve;
+use crate::input::count::{Choice, Counted, count};
+use crate::input::project::{CriterionText, Project};
+use crate::input::reference;
+use crate::input::source::{CsvOptions, DELIMITERS, Frame, Source};
+use crate::output::account::{Key, SourceFiles};
+use crate::work::{Unit, Work};
+
+/// Which table is judged, by what, and with what else is known.
+#[derive(Clone, Debug)]
+pub struct Verify {
+    pub file: PathBuf,
+    /// The one beside the file where none is named, and no quasi-identifiers are.
+    pub certificate: Option<PathBuf>,
+    pub quasi_identifiers: Option<Vec<String>>,
+    pub sensitive: Option<Vec<String>>,
+    /// The project that the release was made from.
+    pub project: Option<PathBuf>,
+    /// Opens the certificate's marks of the project's files.
+    pub key: Option<Key>,
+    pub criteria: Vec<CriterionText>,
+    pub suppressed_as: SuppressedAs,
+    pub delimiter: Option<u8>,
+}
+
+/// What a file turned out to be.
+pub struct Judged {
+    pub verdict: Verdict,
+    pub columns: Vec<String>,
+    pub sha256: String,
+    /// The groups of the file.
+    pub file: Verifier,
+}
+
+impl Verify {
+    /// Judges a file by its certificate, or by what the order says.
+    pub fn run(&self, work: &Work) -> Result<Checked> {
+        if let Err(error) = std::fs::metadata(&self.file) {
+            let error = crate::io_error(&self.file, error);
+            return Err(match beside(&self.file) {
+                Some(_) => error.hint("its certificate is there and speaks of a file that is gone: publish it again"),
+                None => error,
+            });
+        }
+        let certificate = certificate_of(self)?;
+        if certificate.is_none() && self.quasi_identifiers.is_none() {
+            return Err(Error::new(
+                ErrorKind::Request,
+                "there is no certificate beside it: nothing says what is promised",
+            )
+            .at(self.file.display().to_string())
+            .hint(
+                "where its publishing was interrupted, publish it again with --force; any other file is judged with \
+                 --quasi-identifiers A,B,… and --k, or --certificate FILE",
+            ));
+        }
+        check(self, certificate, None, work)
+    }
+}
+
+/// A table that has been judged, and how it compares with its certificate.
+pub struct Checked {
+    pub judged: Judged,
+    pub sensitive: Vec<String>,
+    pub claims: Vec<Claim>,
+    /// Whether criteria that compare with the original table were judged by the file's own distribution.
+    pub is_own: bool,
+    /// What the certificate says about dealing.
+    pub dealt: Option<Dealt>,
+}
+
+impl Checked {
+    pub fn ruling(&self) -> Ruling {
+        wire::ruling(&self.judged.verdict, &self.claims)
+    }
+
+    /// As `--json` says it.
+    pub fn document(&self) -> Value {
+        wire::verdict(&self.judged.verdict, &self.sensitive, &self.claims)
+    }
+}
+
+/// Judges the file that the flags name, or a table in memory in its stead, which has no hash to be claimed.
+pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Frame>, work: &Work) -> Result<Checked> {
+    let quasi_identifiers = match (&order.quasi_identifiers, &certificate) {
+        (Some(names), _) => names.clone(),
+        (None, Some(certificate)) => certificate.quasi_identifiers.clone(),
+        (None, None) => {
+            return Err(Error::new(ErrorKind::Request, "nothing says what the quasi-identifiers are")
+                .hint("give --quasi-identifiers A,B,… and --k, or --certificate FILE"));
+        }
+    };
+    let sensitive = match (&order.sensitive, &certificate) {
+        (Some(names), _) => names.clone(),
+        (None, Some(certificate)) => certificate.sensitive.clone(),
+        (None, None) => Vec::new(),
+    };
+    check_roles(&quasi_identifiers, &sensitive)?;
+    let criteria = criteria_of(order, certificate.as_ref(), &sensitive)?;
+    let suppressed_as = order.suppressed_as;
+    let source = match frame {
+        Some(frame) => Source::of_frame(frame)?,
+        None => {
+            let of_certificate = || delimiter_of(&order.file, certificate.as_ref()?);
+            Source::open(&order.file, &CsvOptions { delimiter: order.delimiter.or_else(of_certificate) })?
+        }
+    };
+    // A table with other columns is not the certificate's in any order.
+    let claims_order = |certificate: &Certificate| certificate.sorted && certificate.columns == source.column_names();
+    let with_order = certificate.as_ref().is_some_and(claims_order);
+    let question =
+        Question { quasi_identifiers: &quasi_identifiers, sensitive: &sensitive, criteria: &criteria, with_order };
+    let mut origin = Vec::new();
+    let known = match &order.project {
+        Some(project) => {
+            let project = Project::open(project)?;
+            let release = Release { source: &source, certificate: certificate.as_ref() };
+            let counted = release.count(&project, &question, work)?;
+            if let Some(key) = &order.key {
+                origin = origin_claims(&project, &counted, certificate.as_ref(), key)?;
+            }
+            Some(release.outside_of_project(&project, &counted, &question))
+        }
+        None => None,
+    };
+    let outside = |verifier: &Verifier| match known {
+        Some(outside) => outside,
+        None => outside_of_file(verifier, &sensitive, certificate.as_ref()),
+    };
+    let mut judged = judge_source(&source, &question, outside, suppressed_as, work)?;
+    if frame.is_none() {
+        judged.sha256 = sha256_of_file(&order.file, &source)?;
+    }
+    let sha256 = frame.is_none().then(|| judged.sha256.clone());
+    let is_own = certificate.is_none()
+        && order.project.is_none()
+        && criteria.iter().any(|criterion| criterion.measure.is_relative());
+    let dealt = certificate.as_ref().and_then(|certificate| certificate.dealt.clone());
+    let claims = certificate.map_or(Vec::new(), |certificate| {
+        let claims =
+            wire::check_release(&certificate, &judged.verdict, &judged.file, &judged.columns, sha256.as_deref());
+        claims.into_iter().chain(origin).collect()
+    });
+    Ok(Checked { judged, sensitive, claims, is_own, dealt })
+}
+
+/// Refuses an attribute that is to be two things.
+pub fn check_roles(quasi_identifiers: &[String], sensitive: &[String]) -> Result<()> {
+    match sensitive.iter().find(|name| quasi_identifiers.contains(name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::new(
+            ErrorKind::Request,
+            format!("attribute '{name}' cannot be a quasi-identifier and sensitive at once"),
+        )
+        .hint("name it in --quasi-identifiers or in --sensitive")),
+    }
+}
+
+/// A published table and what came with it.
+struct Release<'a> {
+    source: &'a Source,
+    certificate: Option<&'a Certificate>,
+}
+
+impl Release<'_> {
+    /// Counts the project as it was counted for the release.
+    fn count(&self, project: &Project, question: &Question, work: &Work) -> Result<Counted> {
+        let attributes = attributes_of(question.quasi_identifiers, project);
+        let choice = Choice {
+            quasi_identifiers: Some(attributes.clone()),
+            sensitive: Some(question.sensitive.to_vec()),
+            with_population: question.criteria.value(Measure::Population).is_some(),
+        };
+        count(project, &choice, work)
+    }
+
+    /// What the project knows about the original table and the population.
+    fn outside_of_project(&self, project: &Project, counted: &Counted, question: &Question) -> Outside {
+        let attributes = attributes_of(question.quasi_identifiers, project);
+        // Whom of the population a cell fits is known where all cells of an attribute are of one level.
+        let levels = self.certificate.map(|certificate| &certificate.levels).filter(|levels| levels.is_object());
+        let level = |levels: &Value, hierarchy: &incrowd::Hierarchy| {
+            let level = levels.get(hierarchy.attribute()).and_then(Value::as_u64).unwrap_or(0);
+            Level(level.min(hierarchy.top() as u64) as u8)
+        };
+        let scheme = levels.map(|levels| Scheme::new(counted.hierarchies.iter().map(|h| level(levels, h)).collect()));
+        let missing = self.writes_missing_as_text().then(|| project.missing.label().to_string());
+        let Outside { mut originals, population } = reference::outside(counted, scheme.as_ref(), &missing);
+        // The project has its own order of attributes.
+        let place = |names: Vec<&str>, name: &String| names.iter().position(|known| *known == name.as_str());
+        let sensitive = || counted.sensitive.iter().map(|attribute| attribute.name.as_str()).collect();
+        let originals = question.sensitive.iter().map(|name| originals[place(sensitive(), name)?].take()).collect();
+        let hierarchies = || counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
+        let places: Option<Vec<usize>> = attributes.iter().map(|name| place(hierarchies(), name)).collect();
+        let in_order = |cells: Vec<Text>, places: &[usize]| places.iter().map(|&a| cells[a].clone()).collect();
+        let population = population
+            .zip(places)
+            .map(|(people, places)| people.into_iter().map(|(cells, n)| (in_order(cells, &places), n)).collect());
+        Outside { originals, population }
+    }
+
+    /// Whether "no value" is a text of the table. Of one in memory, the file that it was says it.
+    fn writes_missing_as_text(&self) -> bool {
+        let is_named_parquet =
+            || self.certificate.is_some_and(|certificate| certificate.output.name.ends_with(".parquet"));
+        self.source.is_text() || (self.source.is_frame() && !is_named_parquet())
+    }
+}
+
+/// The attributes of a project that columns of a release were made of: `age` of `age_low` and `age_high` too.
+fn attributes_of(columns: &[String], project: &Project) -> Vec<String> {
+    let is_known = |name: &str| project.attributes.iter().any(|attribute| attribute.name == name);
+    let of_pair = |column: &String| {
+        let name = ["_low", "_high"].into_iter().find_map(|end| column.strip_suffix(end))?;
+        let has_both = ["_low", "_high"].into_iter().all(|end| columns.contains(&format!("{name}{end}")));
+        (has_both && is_known(name) && !is_known(column)).then(|| name.to_string())
+    };
+    let mut attributes: Vec<String> =
+        columns.iter().map(|column| of_pair(column).unwrap_or_else(|| column.clone())).collect();
+    // Two columns of an attribute follow each other.
+    attributes.dedup();
+    attributes
+}
+
+/// Whether the marks of files in a certificate are those of the project's files.
+fn origin_claims(
+    project: &Project,
+    counted: &Counted,
+    certificate: Option<&Certificate>,
+    key: &Key,
+) -> Result<Vec<Claim>> {
+    match certificate {
+        Some(certificate) if certificate.format_version >= 2 => {
+            Ok(SourceFiles::of(project, counted)?.check(certificate, key))
+        }
+        Some(_) => Err(Error::new(ErrorKind::Request, "the certificate is of an older version and needs no key")
+            .hint("it has the SHA-256 of each file: compare them with sha256sum")),
+        None => Err(Error::new(ErrorKind::Request, "a key opens the marks of a certificate, and there is none")
+            .hint("name it with --certificate FILE")),
+    }
+}
+
+/// What a file alone can be compared with: what its certificate tells, or itself where that is the same.
+fn outside_of_file(verifier: &Verifier, sensitive: &[String], certificate: Option<&Certificate>) -> Outside {
+    let itself = |s: usize, distance: Option<Distance>| {
+        let counts = verifier.distribution(s);
+        let is_text = |value: &String| incrowd::table::Kind::of(value) == incrowd::table::Kind::Text;
+        let by_kind = match counts.keys().flatten().any(is_text) {
+            true => Distance::Equal,
+            false => Distance::Ordered,
+        };
+        Original::new(&sensitive[s], counts, distance.unwrap_or(by_kind), &HashMap::new())
+    };
+    let original = |s: usize| {
+        let Some(certificate) = certificate else { return Some(itself(s, None)) };
+        reference::from_certificate(certificate, &sensitive[s], verifier.distribution(s))
+    };
+    Outside { originals: (0..sensitive.len()).map(original).collect(), population: None }
+}
+
+/// The certificate that was named, or the one that stands beside the file where nothing else is said.
+pub fn certificate_of(order: &Verify) -> Result<Option<Certificate>> {
+    let beside = || beside(&order.file).filter(|_| order.quasi_identifiers.is_none());
+    order.certificate.clone().or_else(beside).map(|path| read_certificate(&path)).transpose()
+}
+
+/// The certificate that stands beside a release, if one does.
+pub fn beside(file: &Path) -> Option<PathBuf> {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".certificate.json");
+    Some(PathBuf::from(name)).filter(|path| path.exists())
+}
+
+pub fn read_certificate(path: &Path) -> Result<Certificate> {
+    let text = std::fs::read_to_string(path).map_err(|error| crate::io_error(path, error))?;
+    parse_certificate(&text, &path.display().to_string())
+}
+
+/// Reads a certificate, which stands at a position that errors name.
+pub fn parse_certificate(text: &str, position: &str) -> Result<Certificate> {
+    let wrong = |message: String| Error::new(ErrorKind::Data, message).at(position);
+    let certificate: Certificate =
+        serde_json::from_str(text).map_err(|error| wrong(format!("is not a certificate: {error}")))?;
+    if certificate.format != Certificate::FORMAT {
+        return Err(wrong("is not a certificate of incrowd".into()));
+    }
+    if certificate.format_version == 0 || certificate.format_version >= 2 && !certificate.sorted {
+        return Err(wrong("is not a certificate of incrowd: its version and what it says do not go together".into()));
+    }
+    if certificate.format_version > Certificate::FORMAT_VERSION {
+        return Err(wrong(format!("is of version {}, newer than this incrowd", certificate.format_version))
+            .hint("check it with a newer version of incrowd"));
+    }
+    if certificate.quasi_identifiers.is_empty() || certificate.criteria.values().any(|c| c.get("promised").is_none()) {
+        return Err(wrong("does not say what is promised about which quasi-identifiers".into()));
+    }
+    if certificate.promised().is_none() {
+        let names: Vec<&str> = certificate.criteria.keys().map(String::as_str).collect();
+        return Err(wrong(format!("promises something that this incrowd cannot check: {}", names.join(", "))));
+    }
+    Ok(certificate)
+}
+
+/// What separates the fields of a CSV file, by its certificate: as that says, or where it is of version 1, the separator
+/// with which the file has the columns of the certificate.
+pub fn delimiter_of(file: &Path, certificate: &Certificate) -> Option<u8> {
+    if let Some(delimiter) = certificate.delimiter {
+        return u8::try_from(delimiter).ok().filter(u8::is_ascii);
+    }
+    let fits = |delimiter: &u8| {
+        let source = Source::open(file, &CsvOptions { delimiter: Some(*delimiter) });
+        source.is_ok_and(|source| source.column_names() == certificate.columns)
+    };
+    // Whatever stands behind the first name is likely to be it.
+    let name = certificate.columns.first()?;
+    let mut start = vec![0; name.len() + 1];
+    let is_read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut start)).is_ok();
+    let behind = start.last().copied().filter(|_| is_read);
+    DELIMITERS.into_iter().chain(behind).find(fits)
+}
+
+fn criteria_of(order: &Verify, certificate: Option<&Certificate>, sensitive: &[String]) -> Result<Criteria> {
+    let known: Vec<&str> = sensitive.iter().map(String::as_str).collect();
+    let texts = &order.criteria;
+    let criteria = match (texts.is_empty(), certificate) {
+        (true, Some(certificate)) => certificate.promised().unwrap_or_default(),
+        _ => {
+            let needs = |error: Error| if known.is_empty() { error.hint("give --sensitive NAME") } else { error };
+            // By the numbers of all sensitive attributes of the file, not only of those that are named.
+            resolve(texts, &known, None).map_err(needs)?.about(sensitive).criteria
+        }
+    };
+    let promises_no_k = texts.is_empty() && certificate.is_some_and(|certificate| certificate.per_record.is_some());
+    if criteria.is_empty() && promises_no_k {
+        return Ok(criteria);
+    }
+    if criteria.is_empty() {
+        return Err(Error::new(ErrorKind::Request, "nothing says what is promised")
+            .hint("give --k, --l, --t or another criterion, or --certificate FILE"));
+    }
+    check_criteria(&criteria, u64::MAX, &vec![usize::MAX; sensitive.len()])?;
+    check_promise(&criteria)?;
+    Ok(criteria)
+}
+
+/// What a file is asked.
+pub struct Question<'a> {
+    pub quasi_identifiers: &'a [String],
+    pub sensitive: &'a [String],
+    pub criteria: &'a Criteria,
+    /// Whether its records are in the order of what they say.
+    pub with_order: bool,
+}
+
+/// Reads the groups of a published file.
+pub fn read(
+    source: &Source,
+    quasi_identifiers: &[String],
+    sensitive: &[String],
+    suppressed_as: SuppressedAs,
+    work: &Work,
+) -> Result<Verifier> {
+    let needed: Vec<String> = quasi_identifiers.iter().chain(sensitive).cloned().collect();
+    needed.iter().try_for_each(|name| source.check_column(name))?;
+    read_with(Verifier::new(quasi_identifiers, sensitive, suppressed_as), source, &needed, work)
+}
+
+/// Reads the groups of a published file, and the order of its records.
+fn read_in_order(source: &Source, question: &Question, suppressed_as: SuppressedAs, work: &Work) -> Result<Verifier> {
+    let columns = source.column_names();
+    let needed = question.quasi_identifiers.iter().chain(question.sensitive);
+    needed.into_iter().try_for_each(|name| source.check_column(name))?;
+    let texts = if source.is_frame() { Texts::AsRemembered } else { Texts::AsWritten };
+    let verifier = Verifier::new(question.quasi_identifiers, question.sensitive, suppressed_as);
+    read_with(verifier.with_order(&columns, texts), source, &columns, work)
+}
+
+fn read_with(mut verifier: Verifier, source: &Source, needed: &[String], work: &Work) -> Result<Verifier> {
+    work.stage("reading", source.n_bytes(), Unit::Bytes, |task| {
+        source.for_each(needed, |batch, n_bytes| {
+            task.check()?;
+            (task.progress)(n_bytes);
+            verifier.push(&batch)
+        })
+    })?;
+    Ok(verifier)
+}
+
+/// Reads a published file and judges it, with what lies outside of it.
+pub fn judge(
+    path: &Path,
+    delimiter: Option<u8>,
+    question: &Question,
+    outside: impl FnOnce(&Verifier) -> Outside,
+    suppressed_as: SuppressedAs,
+    work: &Work,
+) -> Result<Judged> {
+    let source = Source::open(path, &CsvOptions { delimiter })?;
+    let mut judged = judge_source(&source, question, outside, suppressed_as, work)?;
+    judged.sha256 = sha256_of_file(path, &source)?;
+    Ok(judged)
+}
+
+/// Of a file that was read; a folder has none.
+fn sha256_of_file(path: &Path, source: &Source) -> Result<String> {
+    if path.is_dir() { Ok(String::new()) } else { Ok(source.sha256()?.concat()) }
+}
+
+/// Reads a published table, which has no hash, and judges it, with what lies outside of it.
+pub fn judge_source(
+    source: &Source,
+    question: &Question,
+    outside: impl FnOnce(&Verifier) -> Outside,
+    suppressed_as: SuppressedAs,
+    work: &Work,
+) -> Result<Judged> {
+    let verifier = match question.with_order {
+        true => read_in_order(source, question, suppressed_as, work)?,
+        false => read(source, question.quasi_identifiers, question.sensitive, suppressed_as, work)?,
+    };
+    let verdict = verifier.verdict(question.criteria, &outside(&verifier));
+    if verdict.n_records + verdict.n_absent == 0 {
+        return Err(Error::new(ErrorKind::Data, "has column names and no records")
+            .at(source.files()[0].display().to_string())
+            .hint("there is nothing to judge"));
+    }
+    Ok(Judged { verdict, columns: source.column_names(), sha256: String::new(), file: verifier })
+}

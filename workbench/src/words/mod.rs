@@ -1,0 +1,5 @@
+//! What people read, as each front says it.
+
+pub mod notes;
+pub mod search;
+pub mod documents;

@@ -1,0 +1,133 @@
+//! Notes in words, as each front says them.
+
+use incrowd::wire::{counted_words, grouped};
+
+use crate::note::{Note, TooMuch};
+
+/// Who speaks: what a wish is called differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Front {
+    CommandLine,
+    /// The page, and programs that speak HTTP.
+    Http,
+    Python,
+}
+
+impl Front {
+    /// A wish that is given: `--cells sets`, `cells="sets"`, `"cells": "sets"`; without a value where it has none.
+    pub fn wish(self, name: &str, value: Option<&str>) -> String {
+        match (self, value) {
+            (Front::CommandLine, None) => format!("--{}", name.replace('_', "-")),
+            (Front::CommandLine, Some(value)) => format!("--{} {value}", name.replace('_', "-")),
+            (Front::Http, None) => format!("\"{name}\": true"),
+            (Front::Http, Some(value)) => format!("\"{name}\": {}", quoted_unless_number(value)),
+            (Front::Python, None) => format!("{name}=True"),
+            (Front::Python, Some(value)) => format!("{name}={}", quoted_unless_number(value)),
+        }
+    }
+}
+
+impl Front {
+    /// More of something, of which the front has a name.
+    pub fn more(self, name: &str) -> String {
+        match self {
+            Front::CommandLine => format!("more --{name}"),
+            Front::Http | Front::Python => format!("more {name}"),
+        }
+    }
+}
+
+fn quoted_unless_number(value: &str) -> String {
+    if value.parse::<f64>().is_ok() { value.to_string() } else { format!("\"{value}\"") }
+}
+
+/// A note as a line without its full stop.
+pub fn in_words(note: &Note, front: Front) -> String {
+    match note {
+        Note::Dropped { n_records, n_all } => format!(
+            "{} of {} records lack a value and are left out (missing_records = \"drop\")",
+            grouped(*n_records),
+            grouped(*n_all)
+        ),
+        Note::Strangers { attribute, n_values } => format!(
+            "attribute '{attribute}': the hierarchy does not know {} of the people to hide among: they fit nobody's group \
+             but that of *",
+            counted_words(*n_values, "value")
+        ),
+        Note::NoHierarchy { attribute, n_values, n_not_numbers } => {
+            let numbers = match n_not_numbers {
+                Some(n) => format!(", and {n} of its {n_values} values are not numbers"),
+                None => String::new(),
+            };
+            let sets = match front {
+                Front::CommandLine => "publish --cells sets".to_string(),
+                front => front.wish("cells", Some("sets")),
+            };
+            format!(
+                "attribute '{attribute}' has no hierarchy{numbers}: a group with several of its values says * ({sets} names \
+                 them)"
+            )
+        }
+        Note::NoSteps { attribute } => format!(
+            "attribute '{attribute}' has no intervals to be rounded to: a group with several of its values says *"
+        ),
+        Note::NotWhole { part, n_schemes, why } => {
+            let what = match part {
+                Some((share, estimator)) => {
+                    format!("partial, the best {} % of the schemes of every height by {estimator}", share * 100.0)
+                }
+                None => "on demand".to_string(),
+            };
+            let n_schemes = n_schemes.map_or("over 10^19".to_string(), grouped);
+            format!(
+                "{what}: the whole lattice of {n_schemes} schemes {} ({} insists)",
+                too_much(why),
+                front.wish("full", None)
+            )
+        }
+        Note::OnDemandAfterAll { why } => format!("on demand, since {why}"),
+        Note::DataNotHere => "the data are not here: that they are still the same is taken for granted".to_string(),
+        Note::Updated { n_appended, n_removed } => {
+            let appended = counted_words(*n_appended, "file");
+            format!("about the data with {appended} appended and {n_removed} removed since")
+        }
+        Note::NotPromised { method } => {
+            format!("the criteria in [request] of the project are not promised by {method}")
+        }
+        Note::LevelsIgnored { method } => {
+            format!("max_level of the project is about levels; {method} does not look at it")
+        }
+        Note::KsLeftOut { ks, n_records } => {
+            format!("k = {} left out: the table has {}", listed(ks), counted_words(*n_records, "record"))
+        }
+        Note::KsBeyond { ks } => {
+            format!("no release with k = {}: k is from 1 to the number of records", listed(ks))
+        }
+        Note::SchemesNotDrawn { n_max } => format!("more than {} schemes are not drawn", grouped(*n_max)),
+    }
+}
+
+fn listed(ks: &[u64]) -> String {
+    ks.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn too_much(why: &TooMuch) -> String {
+    match why {
+        TooMuch::Memory { n_bytes, n_bytes_max } => {
+            let needed = match n_bytes {
+                Some(n_bytes) => format!("about {}", size(*n_bytes)),
+                None => "more memory than any machine has".to_string(),
+            };
+            format!("would take {needed}, and {} are allowed", size(*n_bytes_max))
+        }
+        TooMuch::Minutes { n_groups } => format!("over {} groups would take minutes", grouped(*n_groups)),
+        TooMuch::Refused(why) => why.clone(),
+    }
+}
+
+fn size(n_bytes: u64) -> String {
+    match n_bytes {
+        0..1_000_000 => format!("{} kB", n_bytes.div_ceil(1_000)),
+        _ => format!("{} MB", grouped(n_bytes.div_ceil(1_000_000))),
+    }
+}
