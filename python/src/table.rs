@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use incrowd::frontier::frontier;
 use incrowd::hierarchy::{LabelTable, absent_values};
-use incrowd::negotiate::{check_criteria, check_promise, negotiate_as_published, offer_of};
+use incrowd::search::frontier::frontier;
+use incrowd::search::negotiate::{check_criteria, check_promise, negotiate_as_published, offer_of};
 use incrowd::wire;
 use incrowd::{
     Answer, Criteria, Criterion, Error, ErrorKind, Lattice, Level, Measure, Ranking, Result, Rule, Scheme, explain,
@@ -29,6 +29,7 @@ use crate::release::{self, Release};
 use crate::wish::Wish;
 use crate::words::{from_json, raised, to_python};
 use crate::work::{QUIET, work};
+use incrowd_workbench::sentences;
 
 /// Lattices that are kept, the last used first.
 const N_KEPT: usize = 4;
@@ -211,7 +212,7 @@ impl Table {
                 true => negotiate_as_published(lattice, &request)?,
                 false => negotiate(lattice, &request)?,
             };
-            let mut document = wire::answer(lattice, &request, &answer);
+            let mut document = sentences::answer(lattice, &request, &answer);
             if with_explanation {
                 let scheme = match &answer {
                     Answer::Exact(offer) => &offer.scheme,
@@ -482,7 +483,7 @@ impl Bargain {
         // Levels of one's own choice come without a lattice, as on the command line.
         let lattice = self.ready.lattice.as_deref().filter(|_| *choice != "levels");
         let (offer, request) = (offer.as_ref().clone(), request.clone());
-        let search = lattice.and_then(|lattice| lattice.n_schemes()).map(incrowd::wire::Search::whole);
+        let search = lattice.and_then(|lattice| lattice.n_schemes()).map(sentences::found_in_whole_lattice);
         Some(Agreed { offer, choice, request, lattice: lattice.map(Cow::Borrowed), search })
     }
 }
@@ -514,7 +515,7 @@ impl Known {
             (None, _) => true,
             (Some(_), None) => false,
             (Some(ranking), Some(lattice)) => {
-                lattice.looks().measures() == measures && lattice.entropies().is_some() == ranking.needs_entropy()
+                lattice.signatures().measures() == measures && lattice.entropies().is_some() == ranking.needs_entropy()
             }
         };
         let mut kept = self.kept();

@@ -2,16 +2,16 @@
 
 use incrowd::error::unknown;
 use incrowd::hierarchy::absent_values;
-use incrowd::partial::{Selection, annotate_partially};
+use incrowd::search::partial::{Selection, annotate_partially};
 use incrowd::table::Kind;
 use incrowd::task::Task;
-use incrowd::wire::{counted_words, grouped};
 use incrowd::{
     Counter, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result, Role,
     Yardstick,
 };
 
 use crate::project::{Attribute, Project};
+use crate::sentences::{counted_words, grouped};
 use crate::source::Source;
 use crate::talk::{Talk, go_on};
 

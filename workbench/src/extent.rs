@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use incrowd::lattice::Scope;
-use incrowd::on_demand::{Budget, Found, Progress, Proof, negotiate_on_demand};
-use incrowd::partial::{Estimator, Selection, n_selected};
-use incrowd::wire::{Search, grouped};
+use incrowd::search::on_demand::{Budget, FoundAnswer, Progress, Proof, negotiate_on_demand};
+use incrowd::search::partial::{Estimator, Selection, n_selected};
+use incrowd::wire::HowFound;
 use incrowd::{Answer, Error, ErrorKind, Lattice, Plan, Request, Result};
 
 use crate::count::Material;
+use crate::sentences::grouped;
 use crate::talk::Talk;
 use crate::wishes::ProjectArgs;
 
@@ -167,7 +168,7 @@ pub enum CtrlC {
 /// An answer on demand, and what it is about.
 pub struct Searched {
     pub scope: Scope,
-    pub found: Found,
+    pub found: FoundAnswer,
     /// What ended the search, where that was not that everything is proved.
     pub limit: Limit,
 }
@@ -271,9 +272,9 @@ pub fn search_of(
     scope: &Scope,
     selection: Option<Selection>,
     request: &Request,
-    found: &Found,
+    found: &FoundAnswer,
     choice: &str,
-) -> Search {
+) -> HowFound {
     let proof = match (&found.answer, choice) {
         (Answer::Offers(_), "height") => found.proofs.get(1),
         (Answer::Offers(_), "privacy") => found.proofs.get(2),
@@ -292,7 +293,7 @@ pub fn search_of(
         Some(proof) => format!("{best}: {}", bound_in_words(scope, request, proof)),
         None => best,
     };
-    Search {
+    HowFound {
         extent: if selection.is_some() { "partial" } else { "on-demand" }.to_string(),
         n_schemes: scope.n_schemes(),
         n_looked_at: found.n_evaluated,
@@ -303,7 +304,7 @@ pub fn search_of(
 }
 
 /// What is proved about the answer of a partial lattice, as sentences say it.
-pub fn partial_in_words(lattice: &Lattice, request: &Request, found: &Found) -> String {
+pub fn partial_in_words(lattice: &Lattice, request: &Request, found: &FoundAnswer) -> String {
     let n_schemes = lattice.n_schemes().map_or("over 10^19".to_string(), grouped);
     let selection = lattice.selection().unwrap_or_default();
     let from = format!(
@@ -323,7 +324,7 @@ pub fn partial_in_words(lattice: &Lattice, request: &Request, found: &Found) -> 
 }
 
 /// No scheme is better than this; of offers, the one that generalizes otherwise.
-fn bound_of_answer(scope: &Scope, request: &Request, found: &Found) -> String {
+fn bound_of_answer(scope: &Scope, request: &Request, found: &FoundAnswer) -> String {
     match &found.answer {
         Answer::Exact(_) => bound_in_words(scope, request, &found.proofs[0]),
         Answer::Offers(_) => format!("of other levels, {}", bound_in_words(scope, request, &found.proofs[1])),

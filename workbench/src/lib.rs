@@ -7,6 +7,7 @@ use std::path::Path;
 
 use incrowd::{Error, ErrorKind};
 
+pub mod sentences;
 pub mod talk;
 pub mod digest;
 pub mod signals;

@@ -7,13 +7,13 @@ use incrowd::criterion::{Criteria, Criterion, Measure};
 use incrowd::risk::{Contribution, Risks, View};
 use incrowd::verify::{Finding, Verdict};
 use incrowd::wire::{
-    self, Certificate, Claim, Dealt, DealtAttribute, Distribution, FileHash, PerRecord, PerRecordOutcome,
-    criterion_in_words, criterion_of, grouped, number_in_words, percent, promise_in_words,
+    self, Certificate, Claim, Dealt, DealtAttribute, Distribution, FileHash, PerRecord, PerRecordOutcome, criterion_of,
 };
 use serde_json::Value;
 
 use crate::account::Account;
 use crate::page::{self, escape};
+use crate::sentences::{criterion_in_words, grouped, number_in_words, percent, promise_in_words};
 
 /// What the page tells.
 pub struct Facts<'a> {

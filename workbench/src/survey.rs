@@ -11,12 +11,12 @@ use arrow_array::{ArrayRef, RecordBatch};
 use incrowd::hierarchy::{DateUnit, Side};
 use incrowd::number::Decimal;
 use incrowd::table::{Cells, Kind, days_of_date, parse_date};
-use incrowd::wire::{grouped, percent};
 use incrowd::{Error, ErrorKind, Missing, Result, Role, Rule};
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::count::needed_columns;
+use crate::sentences::{grouped, percent};
 use crate::source::Source;
 use crate::talk::{Talk, go_on};
 

@@ -2,10 +2,10 @@
 
 use incrowd::release::{Column, Row};
 use incrowd::table::Kind;
-use incrowd::wire::grouped;
 use incrowd::{Error, ErrorKind, Result, Role};
 
 use crate::project::Project;
+use crate::sentences::grouped;
 use crate::survey::{Tally, hash_bytes};
 
 /// What is seen of the published records, in the columns that are published as they are.

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use incrowd::criterion::ONE;
+use incrowd::criterion::MILLION;
 use incrowd::error::unknown;
-use incrowd::partial::{Selection, n_selected};
+use incrowd::lattice::update::{is_worthwhile, updated};
 use incrowd::scheme::n_schemes;
+use incrowd::search::partial::{Selection, n_selected};
 use incrowd::task::Task;
-use incrowd::update::{is_worthwhile, updated};
 use incrowd::wire;
 use incrowd::{
     Criteria, Criterion, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Level, Measure, Offer, Plan, Ranking,
@@ -373,7 +373,7 @@ fn parse_millionths(text: &str) -> Option<u64> {
     let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
     // Beyond a billion there is no criterion left.
     let whole = (whole < 1_000_000_000).then_some(whole)?;
-    Some(whole * ONE + format!("{decimals:0<6}").parse::<u64>().ok()?)
+    Some(whole * MILLION + format!("{decimals:0<6}").parse::<u64>().ok()?)
 }
 
 impl RequestArgs {

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use incrowd::negotiate::check_criteria;
-use incrowd::partial::Selection;
-use incrowd::wire::{self, grouped};
+use incrowd::search::negotiate::check_criteria;
+use incrowd::search::partial::Selection;
+use incrowd::wire;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Result};
 use serde_json::{Map, Value, json};
 
@@ -12,6 +12,7 @@ use crate::count::{Choice, Counted, Material, check_values, chosen, count_source
 use crate::extent::{Extent, ExtentArgs, Otherwise};
 use crate::project::{Project, check_not_among};
 use crate::saved::{self, Origin, check_place, has_counts_only, save};
+use crate::sentences::{self, grouped};
 use crate::source::Source;
 use crate::talk::{Exit, Talk, columns};
 use crate::wishes::{CriteriaArgs, ProjectArgs};
@@ -143,14 +144,14 @@ fn say_counts(counted: &Material, kept: Option<&Path>, talk: &Talk) {
     }));
     talk.say(format!(
         "{} in {}; {} schemes, none of them annotated.",
-        wire::counted_words(n_records, "record"),
-        wire::counted_words(n_groups as u64, "group"),
+        sentences::counted_words(n_records, "record"),
+        sentences::counted_words(n_groups as u64, "group"),
         n_schemes.map_or("over 10^19".to_string(), grouped)
     ));
     talk.say(match kept {
         Some(path) => format!(
             "The counts of {} are kept in {}; incrowd negotiate --lattice searches them on demand.",
-            wire::counted_words(n_groups as u64, "combination"),
+            sentences::counted_words(n_groups as u64, "combination"),
             path.display()
         ),
         None => "incrowd negotiate and incrowd publish evaluate schemes as they need them.".to_string(),
@@ -171,9 +172,9 @@ fn say(args: &Args, lattice: &Lattice, criteria: &Criteria, talk: &Talk) -> Resu
     }
     talk.say(format!(
         "{}, {}, {}, {} of annotations ({} bytes per scheme)\n",
-        wire::counted_words(lattice.n_records(), "record"),
-        wire::counted_words(lattice.hierarchies().len() as u64, "quasi-identifier"),
-        wire::schemes_in_words(lattice),
+        sentences::counted_words(lattice.n_records(), "record"),
+        sentences::counted_words(lattice.hierarchies().len() as u64, "quasi-identifier"),
+        sentences::schemes_in_words(lattice),
         size_in_words(lattice.n_bytes()),
         grouped((lattice.n_bytes() / lattice.schemes().len().max(1)) as u64),
     ));
@@ -252,7 +253,7 @@ fn update(args: &Args, talk: &Talk) -> Result<Exit> {
         "{} written, {}: {} where there were {}",
         output.display(),
         size_in_words(n_bytes as usize),
-        wire::counted_words(material.counts.n_records(), "record"),
+        sentences::counted_words(material.counts.n_records(), "record"),
         grouped(before.n_records())
     ));
     if has_counts_only(&updated) {
@@ -440,7 +441,7 @@ pub fn document(lattice: &Lattice, criteria: &Criteria, per_scheme: bool) -> Val
         object.insert("estimator".into(), json!(selection.estimator.name()));
     }
     object.insert("n_bytes".into(), json!(lattice.n_bytes()));
-    object.insert("n_looks".into(), json!(lattice.looks().len()));
+    object.insert("n_looks".into(), json!(lattice.signatures().len()));
     object.insert("criteria".into(), Value::Object(wire::criteria(criteria, &wire::sensitive_names(lattice))));
     object.insert("heights".into(), by_height(lattice, criteria).iter().map(height).collect());
     if per_scheme {

@@ -9,7 +9,7 @@ use incrowd::hierarchy::{ANY, LabelTable};
 use incrowd::recode::partition::CellStyle;
 use incrowd::table::{Code, Kind};
 use incrowd::verify::{SuppressedAs, Text};
-use incrowd::wire::{Certificate, counted_words, grouped, percent, rounded};
+use incrowd::wire::{Certificate, rounded};
 use incrowd::{Domain, Error, ErrorKind, Hierarchy, Missing, Result, Role, Rule};
 use serde_json::{Value, json};
 
@@ -18,6 +18,7 @@ use crate::commands::verify::{
 };
 use crate::count::{Choice, count};
 use crate::project::{Project, rule_of_text};
+use crate::sentences::{counted_words, grouped, percent};
 use crate::source::{CsvOptions, Frame, Source};
 use crate::talk::{Exit, Talk};
 

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use incrowd::negotiate::check_criteria;
 use incrowd::query::{Query, parse_queries};
 use incrowd::recode::method::Method;
-use incrowd::wire::{self, grouped};
+use incrowd::search::negotiate::check_criteria;
+use incrowd::wire;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Quality, Ranking, Result};
 use serde_json::{Value, json};
 
@@ -16,6 +16,7 @@ use crate::local::{Local, guaranteed, note_flat};
 use crate::page::{self, escape};
 use crate::per_record::check_memory;
 use crate::project::{Project, check_not_among};
+use crate::sentences::{self, grouped};
 use crate::staged::{check_picture, write_whole};
 use crate::talk::{Exit, Talk, columns, csv};
 use crate::wishes::{CriteriaArgs, Privacy, ProjectArgs, RequestArgs, attribute_index};
@@ -169,7 +170,7 @@ pub fn leave_out_too_large(ks: Vec<u64>, n_records: u64, talk: &Talk) -> Vec<u64
     let (mut fitting, too_large): (Vec<u64>, Vec<u64>) = ks.iter().partition(|&&k| k <= n_records);
     if !too_large.is_empty() {
         let names: Vec<String> = too_large.iter().map(u64::to_string).collect();
-        let records = wire::counted_words(n_records, "record");
+        let records = sentences::counted_words(n_records, "record");
         talk.note(format!("k = {} left out: the table has {records}", names.join(", ")));
     }
     if fitting.is_empty() {
@@ -308,7 +309,7 @@ impl View<'_> {
     fn reached(&self, row: &Row) -> Vec<(String, String)> {
         let text = |(measure, value): (Measure, Option<u64>)| {
             let name = wire::key(measure, &self.privacy.sensitive);
-            (name, value.map_or("–".to_string(), |value| wire::number_in_words(measure, value)))
+            (name, value.map_or("–".to_string(), |value| sentences::number_in_words(measure, value)))
         };
         row.reached(self.counted).into_iter().map(text).collect()
     }
@@ -410,7 +411,9 @@ impl View<'_> {
 
     fn others_in_words(&self) -> String {
         let others = self.privacy.criteria.iter();
-        others.map(|criterion| format!(", {}", wire::criterion_in_words(criterion, &self.privacy.sensitive))).collect()
+        others
+            .map(|criterion| format!(", {}", sentences::criterion_in_words(criterion, &self.privacy.sensitive)))
+            .collect()
     }
 
     /// Everything, for machines: one row per k and method.

@@ -2,10 +2,10 @@
 
 use incrowd::Result;
 use incrowd::scheme::n_schemes;
-use incrowd::wire::{counted_words, grouped, percent};
 use serde_json::{Value, json};
 
 use crate::count::Counted;
+use crate::sentences::{counted_words, grouped, percent};
 use crate::talk::{Exit, Talk, columns};
 use crate::wishes::ProjectArgs;
 

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use incrowd::wire::grouped;
 use incrowd::{Error, ErrorKind, Result};
 
 use crate::cli::{Cli, Command, dispatch};
 use crate::demo_data;
+use crate::sentences::grouped;
 use crate::talk::{Exit, Talk};
 
 /// See it work: make up a table of hospital discharges, negotiate, publish and verify it

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use incrowd::hierarchy::absent_values;
-use incrowd::wire::grouped;
 use incrowd::{Error, ErrorKind, Hierarchy, Missing, Result, Role};
 use serde_json::{Value, json};
 
 use crate::count::count_source;
 use crate::project::Project;
+use crate::sentences::grouped;
 use crate::staged::write_whole;
 use crate::talk::{Exit, Talk, columns};
 

@@ -3,13 +3,13 @@
 use std::path::{Component, Path, PathBuf};
 
 use incrowd::error::{Error, ErrorKind, Result};
-use incrowd::wire::{grouped, percent};
 use incrowd::{Missing, Role};
 use serde_json::{Value, json};
 
 use super::profile::column_json;
 use crate::io_error;
 use crate::project::{FILE_NAME, check_not_among};
+use crate::sentences::{grouped, percent};
 use crate::source::{CsvOptions, Source, parse_delimiter};
 use crate::staged::write_whole;
 use crate::survey::{self, Column, Suggestion, Survey, rule_toml};

@@ -7,7 +7,7 @@ use incrowd::recode::method::Method;
 use incrowd::recode::per_record::{Goal, Point, Problem, Risk, Wish, recode};
 use incrowd::scheme::{Schemes, n_schemes};
 use incrowd::task::Task;
-use incrowd::wire::{counted_words, grouped, rounded};
+use incrowd::wire::rounded;
 use incrowd::{
     Answer, Criteria, Error, ErrorKind, Lattice, Level, Quality, Ranking, Request, Result, Scheme, negotiate,
 };
@@ -20,6 +20,7 @@ use crate::count::Counted;
 use crate::local::Local;
 use crate::page::{self, escape};
 use crate::per_record::{PER_RECORD, PerRecordArgs, as_number, check_memory};
+use crate::sentences::{counted_words, grouped};
 use crate::staged::write_whole;
 use crate::talk::{Exit, Talk, columns, go_on};
 use crate::wishes::ProjectArgs;

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use incrowd::lattice::Scope;
-use incrowd::negotiate::{Explanation, Offers, check_criteria, check_promise, negotiate_as_published};
-use incrowd::partial::{Selection, prove};
-use incrowd::wire::{self, counted_words, grouped, percent};
+use incrowd::search::negotiate::{Explanation, Offers, check_criteria, check_promise, negotiate_as_published};
+use incrowd::search::partial::{Selection, prove};
+use incrowd::wire;
 use incrowd::{
     Answer, Criteria, Error, ErrorKind, Lattice, Level, Measure, Offer, Plan, Quality, Ranking, Request, Result,
     Scheme, explain, negotiate,
@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::count::Material;
 use crate::extent::{CtrlC, Extent, ExtentArgs, Otherwise, TIME, partial_in_words, proof_in_words};
 use crate::saved;
+use crate::sentences::{self, counted_words, grouped, percent};
 use crate::talk::{Exit, Talk, columns};
 use crate::wishes::{ProjectArgs, RequestArgs};
 
@@ -165,7 +166,7 @@ fn run_on_lattice(
     let explanation = args.explain.then(|| explain(&lattice, scheme, &request.criteria));
     lattice.intact()?;
     if talk.is_json {
-        let mut document = wire::answer(&lattice, request, &answer);
+        let mut document = sentences::answer(&lattice, request, &answer);
         if let Value::Object(object) = &mut document {
             if let Some(found) = &found {
                 object.insert("partial".into(), wire::partial(&lattice, found));
@@ -240,7 +241,7 @@ fn run_on_demand(args: &Args, counted: &Material, request: &Request, talk: &Talk
         false => None,
     };
     if talk.is_json {
-        let mut document = wire::answer(scope, request, &found.answer);
+        let mut document = sentences::answer(scope, request, &found.answer);
         if let Value::Object(object) = &mut document {
             object.insert("on_demand".into(), wire::on_demand(found));
             if let Some((lattice, explanation)) = &explained {
@@ -268,7 +269,7 @@ pub fn say_answer(scope: &Scope, request: &Request, answer: &Answer, talk: &Talk
         Answer::Exact(offer) => {
             talk.say("Answer:  yes, all of it\n");
             talk.say(offers_table(scope, &request.best_by, &[("", offer)]));
-            talk.say(format!("\n  In words: {}.", wire::in_words(scope, offer)));
+            talk.say(format!("\n  In words: {}.", sentences::in_words(scope, offer)));
         }
         Answer::Offers(offers) => {
             talk.say("Answer:  not all of it; each of these gives up one wish\n");
@@ -284,7 +285,7 @@ fn say_offers(scope: &Scope, request: &Request, offers: &Offers, talk: &Talk) {
     talk.say(offers_table(scope, &request.best_by, &made));
     talk.say("");
     for (title, offer) in &made {
-        talk.say(format!("  {title}: {}.", wire::concession(scope, request, offer)));
+        talk.say(format!("  {title}: {}.", sentences::concession(scope, request, offer)));
     }
     if offers.height.is_none() {
         talk.say("  generalize otherwise: nothing in the lattice meets the other wishes.");
@@ -303,7 +304,7 @@ fn weakest_in_words(scope: &Scope, criteria: &Criteria) -> String {
     let names = wire::sensitive_names(scope);
     let weakest = |criterion: incrowd::Criterion| {
         let weakest = criterion.with_value(criterion.measure.weakest());
-        wire::criterion_in_words(weakest, &names)
+        sentences::criterion_in_words(weakest, &names)
     };
     let all: Vec<String> = criteria.iter().map(weakest).collect();
     match all.len() {
@@ -314,7 +315,7 @@ fn weakest_in_words(scope: &Scope, criteria: &Criteria) -> String {
 
 fn criteria_in_words(scope: &Scope, criteria: &Criteria) -> String {
     let names = wire::sensitive_names(scope);
-    criteria.iter().map(|criterion| wire::criterion_in_words(criterion, &names)).collect::<Vec<_>>().join(", ")
+    criteria.iter().map(|criterion| sentences::criterion_in_words(criterion, &names)).collect::<Vec<_>>().join(", ")
 }
 
 /// A request in one line.
@@ -370,7 +371,7 @@ fn offers_table(scope: &Scope, best_by: &Ranking, offers: &[(&str, &Offer)]) -> 
             measure => format!("reached {}", wire::key(measure, &names)),
         };
         row(format!("  {name}"), &|offer| match offer.reached(measure) {
-            Some(value) => wire::number_in_words(measure, value),
+            Some(value) => sentences::number_in_words(measure, value),
             None => "–".into(),
         });
     }
@@ -428,7 +429,7 @@ fn size_rows(explanation: &Explanation, n_records: u64) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> =
         first.iter().map(|share| row(format!("  {}", share.size), share.n_records, share.n_suppressed)).collect();
     if let (Some(smallest), Some(largest)) = (rest.first(), rest.last()) {
-        let sum = |measure: fn(&incrowd::negotiate::SizeShare) -> u64| rest.iter().map(measure).sum();
+        let sum = |measure: fn(&incrowd::search::negotiate::SizeShare) -> u64| rest.iter().map(measure).sum();
         let name = format!("  {} to {}", grouped(smallest.size), grouped(largest.size));
         rows.push(row(name, sum(|share| share.n_records), sum(|share| share.n_suppressed)));
     }

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use incrowd::error::{Error, ErrorKind, Result};
 use incrowd::table::{Kind, date_text};
-use incrowd::wire::{grouped, percent, share};
+use incrowd::wire::share;
 use incrowd::{Missing, Role};
 use serde_json::{Map, Value, json};
 
 use crate::project::{FILE_NAME, Project};
+use crate::sentences::{grouped, percent};
 use crate::source::{CsvOptions, Source, parse_delimiter};
 use crate::survey::{self, Amount, Column, Suggestion, Survey, Uniqueness, rule_toml};
 use crate::talk::{Exit, Talk, columns};

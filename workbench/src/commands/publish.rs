@@ -8,9 +8,6 @@ use arrow_schema::DataType;
 use clap::builder::PossibleValue;
 use incrowd::judge::ncp_of_cells;
 use incrowd::lattice::{Scope, outcome_of};
-use incrowd::negotiate::{check_criteria, check_promise};
-use incrowd::on_demand::Found;
-use incrowd::partial::prove;
 use incrowd::quality::Losses;
 use incrowd::recode::method::Method;
 use incrowd::recode::partition::CellStyle;
@@ -18,11 +15,12 @@ use incrowd::recode::per_record::dictionary::{Dictionary, Match};
 use incrowd::recode::{Recoding, Span, global};
 use incrowd::release::{Column, Publisher, Row};
 use incrowd::risk::{contributions_of, estimated_unique_in_population, risks};
+use incrowd::search::negotiate::{check_criteria, check_promise};
+use incrowd::search::on_demand::FoundAnswer;
+use incrowd::search::partial::prove;
 use incrowd::table::Kind;
 use incrowd::verify::{Finding, Outside, Ruling, SuppressedAs};
-use incrowd::wire::{
-    self, Certificate, Distribution, FileHash, PerRecord, PerRecordOutcome, Search, counted_words, grouped,
-};
+use incrowd::wire::{self, Certificate, Distribution, FileHash, HowFound, PerRecord, PerRecordOutcome};
 use incrowd::{
     Answer, Criteria, Criterion, Error, ErrorKind, Hierarchy, Lattice, Measure, Offer, Plan, Request, Result, Role,
     Scheme, Yardstick, negotiate,
@@ -41,6 +39,7 @@ use crate::outside::{distances_for_certificate, outside};
 use crate::per_record::{self, Outcome, PER_RECORD, PerRecordArgs};
 use crate::project::Project;
 use crate::report::{self, AttributeFacts, HeightFacts, PublishedAs, RiskFacts};
+use crate::sentences::{self, counted_words, grouped};
 use crate::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::sorted::Sorter;
 use crate::staged::Staged;
@@ -167,7 +166,7 @@ pub struct Agreed<'a> {
     pub request: Value,
     pub lattice: Option<Cow<'a, Lattice>>,
     /// How the scheme was found; nothing where levels were chosen by hand.
-    pub search: Option<Search>,
+    pub search: Option<HowFound>,
 }
 
 pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
@@ -424,8 +423,8 @@ fn make(args: &Args, local: &Local, privacy: &Privacy, counted: &Counted, talk: 
             grouped(n_failing as u64),
             counted_words(made.judgement.n_groups as u64, "group"),
             local.method.name(),
-            wire::criterion_in_words(criterion, &privacy.sensitive),
-            wire::number_in_words(criterion.measure, reached),
+            sentences::criterion_in_words(criterion, &privacy.sensitive),
+            sentences::number_in_words(criterion.measure, reached),
         ));
     }
     talk.note(format!(
@@ -463,7 +462,7 @@ struct Draft<'a> {
     way: Way<'a>,
     choice: &'static str,
     request: Value,
-    search: Option<Search>,
+    search: Option<HowFound>,
     n_groups: u64,
     n_suppressed: u64,
     smallest_group: Option<u64>,
@@ -625,7 +624,7 @@ fn check_ordered(counted: &Counted, draft: &Draft) -> Result<()> {
     };
     let Some(criterion) = draft.criteria.iter().find(tells) else { return Ok(()) };
     let name = wire::key(criterion.measure, &names);
-    let reached = wire::number_in_words(criterion.measure, criterion.value);
+    let reached = sentences::number_in_words(criterion.measure, criterion.value);
     Err(Error::new(
         ErrorKind::Request,
         format!(
@@ -730,7 +729,7 @@ fn agree(
             let selection = lattice.as_ref().and_then(Lattice::selection);
             let search = match &found {
                 Some(found) => Some(search_of(&scope, selection, &request, found, choice.name())),
-                None => scope.n_schemes().map(Search::whole),
+                None => scope.n_schemes().map(sentences::found_in_whole_lattice),
             };
             let request = wire::request(&scope, &request);
             let lattice = lattice.filter(|lattice| lattice.schemes().is_complete()).map(Cow::Owned);
@@ -748,7 +747,7 @@ struct Answered {
     scope: Scope,
     answer: Answer,
     /// What is proved about it; nothing where the whole lattice has answered.
-    found: Option<Found>,
+    found: Option<FoundAnswer>,
     lattice: Option<Lattice>,
 }
 
@@ -792,7 +791,7 @@ pub fn chosen(answer: &Answer, choice: Choice) -> Option<(Offer, Choice)> {
 }
 
 fn say_no(scope: &Scope, request: &Request, answer: &Answer, choice: Choice, talk: &Talk) {
-    talk.json(&wire::answer(scope, request, answer));
+    talk.json(&sentences::answer(scope, request, answer));
     say_answer(scope, request, answer, talk);
     talk.note(match choice {
         Choice::Exact => {
@@ -1330,7 +1329,7 @@ fn say_published(files: &Files, published: &Published, talk: &Talk) {
         if reached.is_empty() { "the file is what its certificate says".to_string() } else { reached.join(", ") }
     ));
     if let Some(dealt) = &certificate.dealt {
-        talk.say(format!("Values were {}.", dealt.in_words()));
+        talk.say(format!("Values were {}.", sentences::dealt_in_words(dealt)));
     }
     if let (Some(per_record), Some(outcome)) = (&certificate.per_record, &account.per_record) {
         talk.say(&per_record.statement);

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use incrowd::risk::{Contribution, Risks, View, contributions, crowds, estimated_unique_in_population, risks};
-use incrowd::wire::{counted_words, grouped, percent, rounded};
+use incrowd::wire::rounded;
 use incrowd::{Error, ErrorKind, GroupCounts, Missing, Result};
 use serde_json::{Value, json};
 
 use crate::commands::verify::{beside, delimiter_of, read_certificate};
 use crate::count::{Choice, count, count_source};
 use crate::project::Project;
+use crate::sentences::{counted_words, grouped, percent};
 use crate::source::{CsvOptions, Source};
 use crate::talk::{Exit, Talk, columns};
 

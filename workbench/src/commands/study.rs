@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use incrowd::random::Random;
-use incrowd::wire::{self, grouped};
+use incrowd::wire;
 use incrowd::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
@@ -12,6 +12,7 @@ use super::compare::leave_out_too_large;
 use super::study_lattice;
 use crate::chart::{Chart, Line, N_TICKS, Point, svg};
 use crate::page;
+use crate::sentences::{self, grouped};
 use crate::staged::{check_picture, write_whole};
 use crate::talk::{Exit, Talk, columns, csv};
 use crate::wishes::{Privacy, ProjectArgs};
@@ -94,7 +95,7 @@ fn deal(args: &DealArgs, talk: &Talk) -> Result<Exit> {
     }
     talk.say(format!(
         "{} of {name}, {} values: the most frequent in {} records, the rarest in {}\n",
-        wire::counted_words(n_records, "record"),
+        sentences::counted_words(n_records, "record"),
         grouped(frequencies.len() as u64),
         grouped(frequencies[0]),
         grouped(frequencies[frequencies.len() - 1]),

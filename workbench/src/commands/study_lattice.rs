@@ -4,9 +4,9 @@
 //! selects the schemes that suppress least (Figures 5.2 to 5.13), and what requests lose when only part of the lattice is
 //! annotated (Figures 5.16 to 5.22), or that part and the coarsest acceptable scheme (Figures 5.27 to 5.29).
 
-use incrowd::negotiate::negotiate_as_published;
-use incrowd::partial::{Estimator, Power, Selection, powers, select};
-use incrowd::wire::{self, grouped};
+use incrowd::search::negotiate::negotiate_as_published;
+use incrowd::search::partial::{Estimator, Power, Selection, powers, select};
+use incrowd::wire;
 use incrowd::{
     Answer, Criteria, Error, ErrorKind, Lattice, Level, Measure, Offer, Plan, Ranking, Request, Result, Scheme,
 };
@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::commands::compare::leave_out_too_large;
 use crate::count::Material;
 use crate::extent::parse_share;
+use crate::sentences::{self, grouped};
 use crate::talk::{Exit, Talk, columns};
 use crate::wishes::{ProjectArgs, parse_suppressed};
 
@@ -75,7 +76,11 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         talk.json(&document(&study, &accuracies, &compared));
         return Ok(Exit::Done);
     }
-    talk.say(format!("{}, {}\n", wire::counted_words(n_records, "record"), wire::schemes_in_words(&study.partial)));
+    talk.say(format!(
+        "{}, {}\n",
+        sentences::counted_words(n_records, "record"),
+        sentences::schemes_in_words(&study.partial)
+    ));
     say_powers(&study, talk);
     say_accuracies(&study, &accuracies, talk);
     say_compared(&compared, talk);

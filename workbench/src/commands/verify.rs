@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use incrowd::negotiate::{check_criteria, check_promise};
+use incrowd::search::negotiate::{check_criteria, check_promise};
 use incrowd::verify::{Finding, Original, Outside, Ruling, SuppressedAs, Text, Texts};
-use incrowd::wire::{self, Certificate, Claim, Dealt, counted_words};
+use incrowd::wire::{self, Certificate, Claim, Dealt};
 use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Scheme, Verdict, Verifier};
 use serde_json::Value;
 
@@ -14,6 +14,7 @@ use crate::account::{Key, SourceFiles};
 use crate::count::{Choice, Counted, count};
 use crate::outside;
 use crate::project::Project;
+use crate::sentences::{self, counted_words};
 use crate::source::{CsvOptions, DELIMITERS, Frame, Source, parse_delimiter};
 use crate::talk::{Exit, Talk, columns, go_on};
 use crate::wishes::{CriteriaArgs, resolve};
@@ -112,7 +113,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     if let Some(dealt) = dealt.as_ref().filter(|_| ruling == Ruling::Kept) {
         // How combinations were dealt does not show in the file.
         let not_shown = if dealt.most_differ_together.is_some() { " (which is the certificate's word)" } else { "" };
-        talk.say(format!("  {}{not_shown}", dealt.in_words()));
+        talk.say(format!("  {}{not_shown}", sentences::dealt_in_words(dealt)));
     }
     if *is_own {
         talk.say("  compared with the file's own distribution; the original table is not known (see --project)");
@@ -539,7 +540,7 @@ fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[C
             Measure::Recursive { l, .. } => format!("{key} (c, with l = {l})"),
             _ => key,
         };
-        let reached = finding.reached.map_or("–".to_string(), |reached| wire::number_in_words(measure, reached));
+        let reached = finding.reached.map_or("–".to_string(), |reached| sentences::number_in_words(measure, reached));
         let failing = match (finding.is_judged, finding.holds()) {
             (false, _) => "not judged".to_string(),
             (true, true) => "none".to_string(),
@@ -549,7 +550,7 @@ fn say_verdict(file: &Path, verdict: &Verdict, sensitive: &[String], claims: &[C
                 counted_words(finding.n_records_failing, "record")
             ),
         };
-        vec![format!("  {name}"), wire::number_in_words(measure, finding.criterion.value), reached, failing]
+        vec![format!("  {name}"), sentences::number_in_words(measure, finding.criterion.value), reached, failing]
     };
     let rows: Vec<Vec<String>> = verdict.findings.iter().map(row).collect();
     if !rows.is_empty() {

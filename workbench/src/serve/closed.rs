@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use incrowd::wire::criterion_in_words;
 use incrowd::{Criteria, Criterion, Measure, Result, Role};
 use serde_json::{Map, Value, json};
 
@@ -15,6 +14,7 @@ use super::document::{with_kept, without_nulls};
 use super::problem::Problem;
 use super::tables::Opened;
 use super::text::is_same;
+use crate::sentences::criterion_in_words;
 use crate::wishes::{Privacy, resolve};
 
 /// Numbers that are measured with the source: over its range, against its distribution, by queries that it answers. From

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use axum::extract::State;
 use incrowd::error::unknown;
 use incrowd::lattice::Scope;
-use incrowd::negotiate::check_criteria;
+use incrowd::search::negotiate::check_criteria;
 use incrowd::wire;
 use incrowd::{Error, ErrorKind, Level, Method, Offer, Result, Scheme, negotiate};
 use serde::Deserialize;
@@ -23,6 +23,7 @@ use crate::account::Key;
 use crate::commands::publish::{self, Agreed, Choice, Files, Published, offer_of_levels, privacy_of};
 use crate::count::Counted;
 use crate::local::Local;
+use crate::sentences;
 use crate::wishes::Privacy;
 
 #[derive(Deserialize)]
@@ -155,7 +156,7 @@ impl Order {
                 let chosen = publish::chosen(&answer, *choice);
                 let (offer, choice) = chosen.ok_or_else(|| wrong("there is no such answer to these wishes"))?;
                 let request = wire::request(lattice, &asked.request);
-                let search = lattice.n_schemes().map(wire::Search::whole);
+                let search = lattice.n_schemes().map(sentences::found_in_whole_lattice);
                 let lattice = Some(Cow::Borrowed(lattice));
                 Ok(Some(Agreed { offer, choice: choice.name(), request, lattice, search }))
             }
