@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
-use incrowd::frontier::frontier;
 use incrowd::judge::judge;
-use incrowd::on_demand::{Budget, Progress, negotiate_on_demand};
+use incrowd::lattice::update::updated;
 use incrowd::recode::method::{Assignment, Method};
 use incrowd::recode::partition::{CellStyle, Least};
 use incrowd::recode::per_record::Risk;
+use incrowd::search::frontier::frontier;
+use incrowd::search::on_demand::{Budget, Progress, negotiate_on_demand};
 use incrowd::table::Encoder;
 use incrowd::task::Task;
-use incrowd::update::updated;
 use incrowd::{
     Answer, Counter, Criteria, Criterion, GroupCounts, Lattice, Level, Measure, Missing, Plan, Quality, Ranking,
     Request, Result, Scheme, negotiate,
@@ -209,7 +209,7 @@ fn measure_negotiate(project: &str, n_requests: usize, criteria: &str) -> Result
     let mut n_exact = 0;
     for _ in 0..n_requests {
         let mut request = random_request(&lattice, &mut random);
-        if lattice.looks().column(Measure::Closeness(0)).is_some() {
+        if lattice.signatures().column(Measure::Closeness(0)).is_some() {
             // A distance from 0.05 to 0.5, and sometimes an entropy too.
             let t = Criterion { measure: Measure::Closeness(0), value: 50_000 + 10_000 * random.below(46) };
             let entropy = Criterion { measure: Measure::Entropy(0), value: 1_500_000 + 500_000 * random.below(10) };

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use incrowd::recode::per_record::dictionary::Match;
-use incrowd::recode::per_record::search::Landscape;
-use incrowd::recode::per_record::{Goal, Problem, Risk, Search, Sensitivities, UTILITY_ONE, Utility, Wish};
+use incrowd::recode::per_record::record::Landscape;
+use incrowd::recode::per_record::{Goal, Problem, Risk, Sensitivities, Strategy, UTILITY_ONE, Utility, Wish};
 use incrowd::{Counter, GroupCounts, Hierarchy, Missing, Result, Rule};
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ pub fn measure(
         for &group in &groups {
             let goal = wish.of(solved.utility_as_it_is(counts.codes(group)));
             let mut record = solved.record(counts.codes(group));
-            let found = Search::Optimum.solve(&mut record, goal);
+            let found = Strategy::Optimum.solve(&mut record, goal);
             n_visited += found.n_visited;
             risk_of_all += found.levels.map_or(0.0, |levels| record.risk(&levels));
         }
@@ -57,7 +57,7 @@ pub fn measure(
             let mut solved = problem(risk)?;
             let mut n_visited = 0;
             for &group in &groups {
-                n_visited += Search::Optimum.solve(&mut solved.record(counts.codes(group)), other).n_visited;
+                n_visited += Strategy::Optimum.solve(&mut solved.record(counts.codes(group)), other).n_visited;
             }
             let (cpu_s, _) = clock.stop();
             let n = groups.len() as f64;
@@ -69,16 +69,16 @@ pub fn measure(
         for group in evenly(N_BEST_FIRST).filter(|_| is_compared) {
             let goal = wish.of(solved.utility_as_it_is(counts.codes(group)));
             let mut record = solved.record(counts.codes(group));
-            let theirs = Search::BestFirst.solve(&mut record, goal).n_visited;
+            let theirs = Strategy::BestFirst.solve(&mut record, goal).n_visited;
             n_best_first.push(theirs);
             // Theirs takes any that has the least risk.
-            let ours = Search::Optimum.solve(&mut record, goal);
+            let ours = Strategy::Optimum.solve(&mut record, goal);
             n_more += usize::from(ours.n_visited - ours.n_for_ties > theirs);
         }
         let (mut n_walk, mut n_without_frontier) = (Mean::default(), 0);
         for group in evenly(N_WALKED).filter(|_| is_compared) {
             let goal = wish.of(solved.utility_as_it_is(counts.codes(group)));
-            let walked = Search::Walk.solve(&mut solved.record(counts.codes(group)), goal);
+            let walked = Strategy::Walk.solve(&mut solved.record(counts.codes(group)), goal);
             n_walk.push(walked.n_visited);
             n_without_frontier += usize::from(walked.levels.is_none());
         }

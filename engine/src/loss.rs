@@ -18,12 +18,12 @@ use crate::hierarchy::Hierarchy;
 pub type Steps = u64;
 
 /// The steps that make up a loss of 1.
-pub const ONE: Steps = 1 << 25;
+pub const LOSS_ONE: Steps = 1 << 25;
 
 /// What every value of every level of every quasi-identifier costs, weights included.
 #[derive(Clone, Debug)]
 pub struct Penalties {
-    /// By attribute, level and code; a record that is `*` everywhere costs about [`ONE`].
+    /// By attribute, level and code; a record that is `*` everywhere costs about [`LOSS_ONE`].
     steps: Vec<Vec<Vec<u32>>>,
 }
 
@@ -38,7 +38,7 @@ impl Penalties {
                 let of_level = |level| {
                     ncp_of_level(hierarchy, level)
                         .into_iter()
-                        .map(|ncp| (ncp * weight / total * ONE as f64).round() as u32)
+                        .map(|ncp| (ncp * weight / total * LOSS_ONE as f64).round() as u32)
                         .collect()
                 };
                 (0..hierarchy.n_levels()).map(of_level).collect()

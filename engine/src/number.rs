@@ -200,6 +200,34 @@ impl fmt::Display for Decimal {
     }
 }
 
+/// `1234567` as `1,234,567`.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 record`, `12,000 records`.
+pub fn counted_words(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// A share as a percentage; never rounds something to nothing.
+pub fn percent(n: u64, of: u64) -> String {
+    let percent = if of == 0 { 0.0 } else { n as f64 / of as f64 * 100.0 };
+    match percent {
+        p if n > 0 && p < 0.01 => "under 0.01 %".to_string(),
+        p if p < 1.0 && n > 0 => format!("{p:.2} %"),
+        p => format!("{p:.1} %"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,8 +5,8 @@
 
 use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::lattice::Lattice;
+use crate::lattice::profile::Outcome;
 use crate::loss::Entropies;
-use crate::profile::Outcome;
 
 /// A way to say how much a release has lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

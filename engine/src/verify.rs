@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use arrow_array::RecordBatch;
 
-use crate::criterion::{Criteria, Criterion, Distance, Measure, NEVER, ONE};
+use crate::criterion::{Criteria, Criterion, Distance, MILLION, Measure, NEVER};
 use crate::error::{ErrorKind, Result, unknown};
 use crate::hierarchy::ANY;
 use crate::table::{Cells, Domain};
@@ -26,7 +26,7 @@ pub type Text = Option<String>;
 
 /// How many records of a group there are, and per sensitive attribute how many have each value.
 #[derive(Clone, Debug, Default)]
-struct Found {
+struct FoundGroup {
     size: u64,
     values: Vec<HashMap<Text, u64>>,
 }
@@ -36,7 +36,7 @@ pub struct Verifier {
     quasi_identifiers: Vec<String>,
     sensitive: Vec<String>,
     suppressed_as: SuppressedAs,
-    groups: HashMap<Vec<Text>, Found>,
+    groups: HashMap<Vec<Text>, FoundGroup>,
     n_records: u64,
     n_absent: u64,
     order: Option<Order>,
@@ -350,7 +350,7 @@ impl Verifier {
         let order = |distance| Original::new("", self.distribution(sensitive), distance, &HashMap::new());
         let greatest_and_mean = |distance: Distance| {
             let original = order(distance);
-            let of_group = |found: &Found| measure_plainly(Measure::Closeness(sensitive), found, Some(&original));
+            let of_group = |found: &FoundGroup| measure_plainly(Measure::Closeness(sensitive), found, Some(&original));
             let distances: Vec<u64> = self.groups.values().map(of_group).collect();
             let n_groups = distances.len().max(1) as u128;
             let sum: u128 = distances.iter().map(|&distance| u128::from(distance)).sum();
@@ -416,7 +416,7 @@ impl Verifier {
 }
 
 /// What a group measures, by the definitions: no shortcuts, and nothing shared with [`crate::criterion`].
-fn measure_plainly(measure: Measure, found: &Found, original: Option<&Original>) -> u64 {
+fn measure_plainly(measure: Measure, found: &FoundGroup, original: Option<&Original>) -> u64 {
     let n = found.size;
     let values = measure.sensitive().map(|s| &found.values[s]);
     let mut counts: Vec<u64> = values.map_or(Vec::new(), |values| values.values().copied().collect());
@@ -429,11 +429,11 @@ fn measure_plainly(measure: Measure, found: &Found, original: Option<&Original>)
             let shares = counts.iter().map(|&c| c as f64 / n as f64);
             let entropy: f64 = shares.map(|p| -p * p.ln()).sum();
             // A hair more, so that two equally frequent values are 2 however the computer takes logarithms.
-            (entropy.exp() * ONE as f64 * (1.0 + 1e-13) + 1e-6) as u64
+            (entropy.exp() * MILLION as f64 * (1.0 + 1e-13) + 1e-6) as u64
         }
         Measure::Recursive { l, .. } => match counts.iter().skip(l as usize - 1).sum::<u64>() {
             0 => NEVER,
-            rest => (u128::from(counts[0]) * u128::from(ONE) / u128::from(rest)) as u64 + 1,
+            rest => (u128::from(counts[0]) * u128::from(MILLION) / u128::from(rest)) as u64 + 1,
         },
         Measure::Closeness(_) | Measure::Disclosure(_) | Measure::Likeness(_) | Measure::EnhancedLikeness(_) => {
             let original = original.expect("relative criteria are judged with the original distribution");
@@ -482,7 +482,7 @@ fn compare_plainly(measure: Measure, values: &HashMap<Text, u64>, n: u64, origin
         Measure::Disclosure(_) if pairs.iter().any(|(p, q)| *p == 0 && *q > 0) => NEVER,
         Measure::Disclosure(_) => {
             let logs = pairs.iter().filter(|(p, q)| p != q).map(|(p, q)| (*p as f64 / *q as f64).ln().abs());
-            (logs.fold(0.0, f64::max) * ONE as f64) as u64 + 1
+            (logs.fold(0.0, f64::max) * MILLION as f64) as u64 + 1
         }
         Measure::EnhancedLikeness(_) if gains().any(|(p, q)| (p - q) as f64 / q as f64 > -log(q)) => NEVER,
         _ => likeness(),
@@ -517,5 +517,5 @@ fn moved_in_tree(differences: &[i128], labels: &[Vec<String>]) -> (i128, i128) {
 
 /// `a / b` in millionths, rounded up.
 fn fraction_up(a: u128, b: u128) -> u64 {
-    u64::try_from((a * u128::from(ONE)).div_ceil(b)).unwrap_or(NEVER)
+    u64::try_from((a * u128::from(MILLION)).div_ceil(b)).unwrap_or(NEVER)
 }

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use common::measures::{Counts, MILLION, NaiveReference, Seen, measured, satisfies};
 use common::random::{all_measures, any_mixed_tables, chance};
 use common::*;
-use incrowd::criterion::{
-    NEVER, Reference, distance_to_table, effective_values, greatest_bounded_gain, greatest_disclosure, greatest_gain,
+use incrowd::criterion::NEVER;
+use incrowd::criterion::formulas::{
+    Reference, distance_to_table, effective_values, greatest_bounded_gain, greatest_disclosure, greatest_gain,
     greatest_share, n_distinct, recursive_ratio,
 };
-use incrowd::negotiate::offer_of;
+use incrowd::search::negotiate::offer_of;
 use incrowd::verify::SuppressedAs;
 use incrowd::wire::{criteria as criteria_as_json, criterion_of};
 use incrowd::{Criteria, Criterion, Distance, Domain, Hierarchy, Measure, Verifier, Yardstick};
@@ -384,7 +385,7 @@ proptest! {
         let naive_scheme = naive.scheme(&levels);
         let offer = offer_of(&made.lattice, &scheme(&levels), &k(1));
         for known in [known, NaiveOutside::default()] {
-            for &measure in made.lattice.looks().measures() {
+            for &measure in made.lattice.signatures().measures() {
                 let reached = naive_scheme.groups.iter().map(|group| group.value(measure));
                 let reached = if measures::is_at_least(measure) { reached.min() } else { reached.max() };
                 prop_assert_eq!(offer.reached(measure), reached);

@@ -4,19 +4,19 @@ mod common;
 
 use common::random::{any_mixed_tables, chance};
 use common::*;
-use incrowd::frontier::{Bargain, frontier};
+use incrowd::search::frontier::{Bargain, frontier};
 use incrowd::{Criteria, Criterion, Measure, Ranking, Request};
 use proptest::prelude::*;
 
 /// Everything that could be published: each scheme at each value that one of its groups has.
 fn all_bargains(made: &Made, request: &Request, measure: Measure, ranking: &Ranking) -> Vec<Bargain> {
     let lattice = &made.lattice;
-    let column = lattice.looks().column(measure).expect("it is measured");
+    let column = lattice.signatures().column(measure).expect("it is measured");
     let least = request.criteria.value(measure).unwrap_or(measure.weakest());
     let mut all = Vec::new();
     for place in (0..lattice.schemes().len()).filter(|&p| lattice.schemes().scheme(p).is_below(&request.level_max)) {
         for entry in lattice.profile(place).entries() {
-            let value = lattice.looks().of(entry.look as usize)[column];
+            let value = lattice.signatures().of(entry.signature as usize)[column];
             let criterion = Criterion { measure, value };
             if !(Criterion { measure, value: least }).holds(value) {
                 continue;
@@ -53,7 +53,7 @@ proptest! {
         }
         let lattice = &made.lattice;
         let mut dice = common::random::Dice(seed);
-        let measures = lattice.looks().measures();
+        let measures = lattice.signatures().measures();
         let measure = measures[dice.roll(measures.len())];
         let other = measures[dice.roll(measures.len())];
         let criteria = match dice.request(&naive, &[other]) {

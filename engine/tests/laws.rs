@@ -320,25 +320,28 @@ proptest! {
             let mut sizes = BTreeMap::new();
             for group in 0..recounted.n_groups() {
                 let distinct = (!table.sensitive.is_empty()).then(|| recounted.cells(group).count() as u64);
-                let look: Vec<u64> = std::iter::once(recounted.size(group)).chain(distinct).collect();
-                *sizes.entry(look).or_insert(0) += 1;
+                let signature: Vec<u64> = std::iter::once(recounted.size(group)).chain(distinct).collect();
+                *sizes.entry(signature).or_insert(0) += 1;
             }
             let profile = made.lattice.profile(made.lattice.schemes().place(&scheme(&levels)));
-            let look = |look: u32| made.lattice.looks().of(look as usize).to_vec();
+            let signature = |signature: u32| made.lattice.signatures().of(signature as usize).to_vec();
             let rolled_up: BTreeMap<Vec<u64>, u32> =
-                profile.entries().iter().map(|entry| (look(entry.look), entry.n_groups)).collect();
+                profile.entries().iter().map(|entry| (signature(entry.signature), entry.n_groups)).collect();
             prop_assert_eq!(rolled_up, sizes);
         }
     }
 }
 
 /// Everything that annotation makes, in a pool of so many threads.
-fn annotated_with(n_threads: usize, table: &Table) -> (GroupCounts, Measured, Vec<incrowd::profile::Profile>, u64) {
+fn annotated_with(
+    n_threads: usize,
+    table: &Table,
+) -> (GroupCounts, Measured, Vec<incrowd::lattice::profile::Profile>, u64) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads");
     pool.install(|| {
         let made = table.make();
         let profiles = (0..made.lattice.schemes().len()).map(|place| made.lattice.profile(place).clone()).collect();
-        (made.counts, made.lattice.looks().clone(), profiles, made.lattice.n_source_groups())
+        (made.counts, made.lattice.signatures().clone(), profiles, made.lattice.n_source_groups())
     })
 }
 

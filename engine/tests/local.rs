@@ -440,7 +440,7 @@ impl NaiveSpace<'_> {
     /// What one record of a class loses, in the whole steps in which the engine compares losses.
     fn cost(&self, parts: &[Part]) -> u64 {
         let total: f64 = self.made.weights.iter().sum();
-        let one = incrowd::loss::ONE as f64;
+        let one = incrowd::loss::LOSS_ONE as f64;
         let mut cost = 0;
         for (a, hierarchy) in self.made.hierarchies.iter().enumerate() {
             let whole = self.made.weights[a] / total * one;

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use common::random::{Dice, all_measures, any_mixed_tables, chance, mixed_tables, mixes, small_tables, wide_tables};
 use common::*;
 use incrowd::criterion::Measured;
+use incrowd::lattice::profile::Profile;
 use incrowd::lattice::{groups_of, outcome_of};
-use incrowd::profile::Profile;
 use incrowd::{Answer, Criteria, Criterion, Measure, Missing, Quality, Ranking, Request, negotiate as answer_to};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -22,7 +22,7 @@ fn check_annotation(table: &Table, dice: &mut Dice) {
     let lattice = &made.lattice;
     let requests: Vec<Request> = (0..6)
         .filter_map(|_| {
-            let measures = lattice.looks().measures();
+            let measures = lattice.signatures().measures();
             let some: Vec<Measure> = (0..=dice.roll(3)).map(|_| measures[dice.roll(measures.len())]).collect();
             dice.request(&naive, &some)
         })
@@ -115,7 +115,7 @@ fn annotated_with(n_threads: usize, table: &Table) -> (Measured, Vec<Profile>, u
     pool.install(|| {
         let lattice = table.make().lattice;
         let profiles = (0..lattice.schemes().len()).map(|place| lattice.profile(place).clone()).collect();
-        (lattice.looks().clone(), profiles, lattice.n_source_groups())
+        (lattice.signatures().clone(), profiles, lattice.n_source_groups())
     })
 }
 
@@ -151,9 +151,12 @@ fn check_both_ways(table: &Table) {
             for other in &others {
                 let outcome = other.outcome(place, &criteria);
                 let reached = |reached: &Option<Vec<u64>>| {
-                    reached.as_ref().map(|values| values[..fast.looks().measures().len()].to_vec())
+                    reached.as_ref().map(|values| values[..fast.signatures().measures().len()].to_vec())
                 };
-                assert_eq!(other.looks().measures()[..fast.looks().measures().len()], *fast.looks().measures());
+                assert_eq!(
+                    other.signatures().measures()[..fast.signatures().measures().len()],
+                    *fast.signatures().measures()
+                );
                 assert_eq!(
                     (outcome.n_suppressed, outcome.n_groups, outcome.ncp, outcome.n_squares, reached(&outcome.reached)),
                     (
@@ -279,7 +282,7 @@ fn answers_are_those_of_the_definition_for_every_mix() {
     let check = |(table, seed): (Table, u64)| {
         let (made, naive) = (table.make(), Naive::new(&table));
         let mut dice = Dice(seed);
-        for mix in mixes(made.lattice.looks().measures(), 20) {
+        for mix in mixes(made.lattice.signatures().measures(), 20) {
             let Some(mut request) = dice.request(&naive, &mix).filter(|_| naive.n_records() > 0) else { continue };
             let ranking = RANKINGS[dice.roll(2 * RANKINGS.len()).saturating_sub(RANKINGS.len())];
             let ranking = Ranking::parse(ranking).expect("a ranking");
@@ -327,7 +330,7 @@ fn answers_are_those_of_the_definition_for_every_ranking() {
                 return Ok(());
             }
             for ranking in RANKINGS {
-                let measures = made.lattice.looks().measures();
+                let measures = made.lattice.signatures().measures();
                 let mix: Vec<Measure> = (0..=dice.roll(3)).map(|_| measures[dice.roll(measures.len())]).collect();
                 let Some(mut request) = dice.request(&naive, &mix) else { continue };
                 request.best_by = Ranking::parse(ranking).expect("a ranking");

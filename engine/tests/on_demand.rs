@@ -6,12 +6,12 @@ use std::cell::Cell;
 
 use common::random::{Dice, all_measures, any_mixed_tables, chance, larger_tables, mixes, wide_tables};
 use common::*;
-use incrowd::negotiate::offer_of;
-use incrowd::on_demand::{Budget, Found, Proof, negotiate_on_demand};
+use incrowd::search::negotiate::offer_of;
+use incrowd::search::on_demand::{Budget, FoundAnswer, Proof, negotiate_on_demand};
 use incrowd::{Answer, Measure, Offer, Quality, Ranking, Request, negotiate};
 use proptest::prelude::*;
 
-fn found(made: &Made, request: &Request, budget: &Budget) -> Found {
+fn found(made: &Made, request: &Request, budget: &Budget) -> FoundAnswer {
     negotiate_on_demand(&made.counts, &made.hierarchies, &made.plan(), request, budget)
         .expect("a request with a meaning")
 }
@@ -87,7 +87,7 @@ fn check_claims(made: &Made, request: &Request, offer: &Offer, proof: &Proof, be
 }
 
 #[track_caller]
-fn check_ended(made: &Made, request: &Request, found: &Found) {
+fn check_ended(made: &Made, request: &Request, found: &FoundAnswer) {
     let whole = negotiate(&made.lattice, request).expect("a request with a meaning");
     if found.is_proved() {
         assert_eq!(found.answer, whole);

@@ -5,7 +5,7 @@ mod common;
 
 use common::random::{Dice, any_mixed_tables, chance, larger_tables, requests};
 use common::*;
-use incrowd::partial::{Estimator, Selection, annotate_partially, powers, prove, select};
+use incrowd::search::partial::{Estimator, Selection, annotate_partially, powers, prove, select};
 use incrowd::task::Task;
 use incrowd::{Answer, Lattice, Offer, Request, Scheme, negotiate};
 use proptest::prelude::*;
@@ -18,11 +18,11 @@ fn selection(dice: &mut Dice) -> Selection {
     Selection { share: [0.01, 0.05, 0.3, 0.7, 1.0][dice.roll(5)], estimator: Estimator::ALL[dice.roll(4)] }
 }
 
-/// What a profile says, whatever the numbers of its looks.
+/// What a profile says, whatever the numbers of its signatures.
 fn said(lattice: &Lattice, scheme: &Scheme) -> Vec<(Vec<u64>, u32, u64, u64)> {
     let profile = lattice.profile(lattice.schemes().place(scheme));
-    let entry = |(i, entry): (usize, &incrowd::profile::Entry)| {
-        (lattice.looks().of(entry.look as usize).to_vec(), entry.n_groups, entry.loss, profile.entropy(i))
+    let entry = |(i, entry): (usize, &incrowd::lattice::profile::Entry)| {
+        (lattice.signatures().of(entry.signature as usize).to_vec(), entry.n_groups, entry.loss, profile.entropy(i))
     };
     let mut said: Vec<_> = profile.entries().iter().enumerate().map(entry).collect();
     said.sort_unstable();
@@ -34,7 +34,7 @@ fn check_profiles(partial: &Lattice, whole: &Lattice) {
         let scheme = partial.schemes().scheme(place);
         assert_eq!(said(partial, &scheme), said(whole, &scheme), "{scheme}");
         // What bounds are looked up in must be right too.
-        for &measure in whole.looks().measures() {
+        for &measure in whole.signatures().measures() {
             for (value, lost) in partial.known_suppression(measure) {
                 let criteria = incrowd::Criteria::new([incrowd::Criterion { measure, value }]);
                 let expected = whole.n_suppressed(whole.schemes().place(&scheme), &criteria);
@@ -159,7 +159,7 @@ proptest! {
             }
             let found = prove(&some, &made.counts, &made.plan(), &request, answer).expect("a sound request");
             let truth = negotiate(whole, &request).expect("a sound request");
-            let check = |offer: &Offer, proof: &incrowd::on_demand::Proof, truth: &Offer| {
+            let check = |offer: &Offer, proof: &incrowd::search::on_demand::Proof, truth: &Offer| {
                 if proof.is_optimal {
                     assert_eq!(offer, truth, "{request:?}");
                 }

@@ -9,9 +9,10 @@ use common::{Made, all_level_vectors, counts_of};
 use incrowd::hierarchy::LabelTable;
 use incrowd::recode::Span;
 use incrowd::recode::per_record::dictionary::Match;
-use incrowd::recode::per_record::search::{Landscape, best_first, optimum, optimum_by, walk};
+use incrowd::recode::per_record::record::Landscape;
+use incrowd::recode::per_record::search::{best_first, optimum, optimum_by, walk};
 use incrowd::recode::per_record::{
-    Goal, Problem, Record, Risk, SENSITIVITY_ONE, Search, Sensitivities, UTILITY_ONE, Utility, Wish, grouped, recode,
+    Goal, Problem, Record, Risk, SENSITIVITY_ONE, Sensitivities, Strategy, UTILITY_ONE, Utility, Wish, grouped, recode,
 };
 use incrowd::task::Task;
 use incrowd::{ErrorKind, GroupCounts, Hierarchy, Level, Missing, Rule, Scheme};
@@ -128,13 +129,13 @@ proptest! {
                         let found = found.and_then(|levels| rank(&mut record, &levels, goal));
                         prop_assert_eq!(found, best, "by rows {:?} {:?} {:?} {:?}", by_rows, utility, risk, goal);
                     }
-                    for search in Search::ALL.into_iter().filter(|search| search.is_exact(risk, goal)) {
+                    for search in Strategy::ALL.into_iter().filter(|search| search.is_exact(risk, goal)) {
                         let found = search.solve(&mut record, goal);
                         let found = found.levels.and_then(|levels| cost(&mut record, &levels, goal));
                         // Where everything will do, the walk has no frontier to walk along.
                         let ends = [vec![0; record.tops().len()], record.tops()];
                         let all_will_do = ends.iter().all(|levels| cost(&mut record, levels, goal).is_some());
-                        if search == Search::Walk && all_will_do {
+                        if search == Strategy::Walk && all_will_do {
                             prop_assert_eq!(found, None);
                         } else {
                             prop_assert_eq!(found, least, "{} {:?} {:?} {:?}", search.name(), utility, risk, goal);

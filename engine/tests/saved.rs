@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use common::random::{Dice, any_mixed_tables, chance, larger_tables, requests};
 use common::*;
-use incrowd::frontier::frontier;
-use incrowd::negotiate::negotiate_as_published;
-use incrowd::saved::{Section, Shelf, open, open_counts, save};
+use incrowd::lattice::saved::{ReadAt, Section, open, open_counts, save};
+use incrowd::search::frontier::frontier;
+use incrowd::search::negotiate::negotiate_as_published;
 use incrowd::{Answer, Error, ErrorKind, GroupCounts, Lattice, Measure, Quality, Request, Result, explain, negotiate};
 use proptest::prelude::*;
 
 struct Memory(Vec<u8>);
 
-impl Shelf for Memory {
+impl ReadAt for Memory {
     fn read(&self, start: u64, n_bytes: usize) -> Result<Vec<u8>> {
         let bytes = self.0.get(start as usize..).and_then(|rest| rest.get(..n_bytes));
         bytes.map(<[u8]>::to_vec).ok_or_else(|| Error::new(ErrorKind::Data, "ends too early"))
@@ -57,7 +57,7 @@ fn check_same(lattice: &Lattice, copy: &Lattice, requests: &[Request]) {
 #[track_caller]
 fn check_whole(lattice: &Lattice, copy: &Lattice) {
     assert_eq!(copy.hierarchies(), lattice.hierarchies());
-    assert_eq!(copy.looks(), lattice.looks());
+    assert_eq!(copy.signatures(), lattice.signatures());
     assert_eq!(copy.sensitive(), lattice.sensitive());
     assert_eq!(format!("{:?}", copy.entropies()), format!("{:?}", lattice.entropies()));
     let numbers = |lattice: &Lattice| (lattice.n_records(), lattice.n_dropped());

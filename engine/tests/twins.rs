@@ -5,7 +5,7 @@ mod common;
 use common::random::{Wish, asked, chance, larger_tables, small_tables, wide_tables, with_policy};
 use common::*;
 use incrowd::lattice::{groups_of, outcome_of};
-use incrowd::negotiate::{Contribution, SizeShare, explain, offer_of};
+use incrowd::search::negotiate::{Contribution, SizeShare, explain, offer_of};
 use incrowd::verify::{Outside, SuppressedAs};
 use incrowd::{Criteria, Level, Missing, Request, Verifier};
 use proptest::collection::vec;
@@ -25,16 +25,16 @@ fn check_annotation(table: &Table) {
         let scheme = scheme(&naive_scheme.levels);
         assert_same_profile(lattice, naive_scheme, table);
         let place = lattice.schemes().place(&scheme);
-        let looks = lattice.profile(place).entries().iter().flat_map(|entry| {
-            let look = lattice.looks().of(entry.look as usize);
-            std::iter::repeat_n(look.to_vec(), entry.n_groups as usize)
+        let signatures = lattice.profile(place).entries().iter().flat_map(|entry| {
+            let signature = lattice.signatures().of(entry.signature as usize);
+            std::iter::repeat_n(signature.to_vec(), entry.n_groups as usize)
         });
-        let mut looks: Vec<Vec<u64>> = looks.collect();
-        looks.sort();
+        let mut signatures: Vec<Vec<u64>> = signatures.collect();
+        signatures.sort();
         let (_, groups) = groups_of(&made.counts, &made.hierarchies, &scheme, &made.yardstick);
         let mut straight: Vec<Vec<u64>> = (0..groups.len()).map(|group| groups.of(group).to_vec()).collect();
         straight.sort();
-        assert_eq!(looks, straight, "rolled up and straight from the counts at {scheme} of {table:#?}");
+        assert_eq!(signatures, straight, "rolled up and straight from the counts at {scheme} of {table:#?}");
         for criteria in [k(1), k(2), k(5)] {
             let outcome = outcome_of(&made.counts, &made.hierarchies, &made.plan(), &scheme, &criteria);
             let (_, straight) = outcome.expect("weights are fine");

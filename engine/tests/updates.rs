@@ -4,8 +4,8 @@ mod common;
 
 use common::random::{Dice, any_mixed_tables, chance, larger_tables, small_tables};
 use common::*;
+use incrowd::lattice::update::updated;
 use incrowd::task::Task;
-use incrowd::update::updated;
 use incrowd::{GroupCounts, Lattice, annotate};
 use proptest::prelude::*;
 
@@ -39,7 +39,7 @@ fn said(lattice: &Lattice) -> impl PartialEq + std::fmt::Debug {
     let profiles: Vec<_> = (0..lattice.schemes().len()).map(|place| lattice.profile(place).clone()).collect();
     let known = |&measure| lattice.known_suppression(measure).map(|(v, n)| (v, n.to_vec())).collect::<Vec<_>>();
     let grids: Vec<Vec<(u64, Vec<u64>)>> = lattice.measures().iter().map(known).collect();
-    (lattice.looks().clone(), profiles, grids, (lattice.n_records(), lattice.n_dropped()))
+    (lattice.signatures().clone(), profiles, grids, (lattice.n_records(), lattice.n_dropped()))
 }
 
 /// Changes some records of a table; says whether the lattice could follow.

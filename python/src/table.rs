@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use incrowd::error::unknown;
-use incrowd::frontier::frontier;
 use incrowd::hierarchy::{LabelTable, absent_values};
-use incrowd::negotiate::{check_criteria, check_promise, offer_of};
 use incrowd::recode::partition::CellStyle;
 use incrowd::recode::per_record::{Risk, Utility};
+use incrowd::search::frontier::frontier;
+use incrowd::search::negotiate::{check_criteria, check_promise, offer_of};
 use incrowd::wire;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Level, Method, Ranking, Result, Rule, Scheme};
 use incrowd_workbench::cli::arguments::{ProjectArgs, levels};
@@ -27,6 +27,7 @@ use incrowd_workbench::orders::per_record::PerRecordWish;
 use incrowd_workbench::orders::publish::agree::agree_on_levels;
 use incrowd_workbench::orders::publish::{Agreed, Agreement, Publish, Way};
 use incrowd_workbench::orders::wishes::{Privacy, Suppression, Wishes, with_levels};
+use incrowd_workbench::sentences;
 use incrowd_workbench::words::documents;
 use incrowd_workbench::work::Work;
 use pyo3::prelude::*;
@@ -527,7 +528,7 @@ impl Known {
                 let exact = Scheme::new(vec![Level(0); counted.hierarchies.len()]);
                 let scheme = with_levels(&exact, &list, &counted.hierarchies)?;
                 let offer = offer_of(&lattice, &scheme, &privacy.criteria);
-                let search = lattice.n_schemes().map(wire::Search::whole);
+                let search = lattice.n_schemes().map(sentences::found_in_whole_lattice);
                 Agreed { offer, choice, request, lattice: Some(lattice), search }
             }
         };

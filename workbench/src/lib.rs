@@ -7,6 +7,7 @@ use std::path::Path;
 use incrowd::{Error, ErrorKind};
 
 pub mod memory;
+pub mod sentences;
 pub mod note;
 pub mod work;
 pub mod input;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use incrowd::partial::{Estimator, Selection};
+use incrowd::search::partial::{Estimator, Selection};
 use incrowd::task::Task;
 use incrowd::{Answer, Criteria, Level, Measure, Offer, Request, Scheme};
 use incrowd_workbench::cli::study_lattice::{self, Study, differences};

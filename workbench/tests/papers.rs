@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use incrowd::negotiate::{Offers, negotiate_as_published, offer_of};
+use incrowd::search::negotiate::{Offers, negotiate_as_published, offer_of};
 use incrowd::task::Task;
 use incrowd::{Answer, Criteria, Lattice, Level, Offer, Request, Scheme, negotiate};
 use incrowd_workbench::input::count::{Choice, count};
@@ -161,7 +161,7 @@ fn figure_2_8_group_sizes_and_their_sums() {
     let place = lattice.schemes().place(&scheme("101"));
     let mut n_groups: BTreeMap<u64, u64> = BTreeMap::new();
     for entry in lattice.profile(place).entries() {
-        *n_groups.entry(lattice.looks().size(entry.look as usize)).or_default() += u64::from(entry.n_groups);
+        *n_groups.entry(lattice.signatures().size(entry.signature as usize)).or_default() += u64::from(entry.n_groups);
     }
     let cumulative = |size: u64| lattice.n_suppressed(place, &criteria("k", size));
     let found: Vec<_> = n_groups.iter().take(10).map(|(&size, &n)| (size, n, cumulative(size))).collect();
@@ -433,12 +433,12 @@ fn figures_2_6_and_2_7_histograms() {
     let lattice = ten_records_lattice();
     let entries = |levels: &str| lattice.profile(lattice.schemes().place(&scheme(levels))).entries().to_vec();
     let mut sizes: BTreeMap<u64, u32> = BTreeMap::new();
-    entries("113")
-        .iter()
-        .for_each(|entry| *sizes.entry(lattice.looks().size(entry.look as usize)).or_default() += entry.n_groups);
+    entries("113").iter().for_each(|entry| {
+        *sizes.entry(lattice.signatures().size(entry.signature as usize)).or_default() += entry.n_groups
+    });
     assert_eq!(sizes.into_iter().collect::<Vec<_>>(), [(3, 2), (4, 1)]);
     let by_distinct = entries("223").into_iter().map(|entry| {
-        let look = lattice.looks().of(entry.look as usize);
+        let look = lattice.signatures().of(entry.signature as usize);
         (look[1], entry.n_groups, look[0] * u64::from(entry.n_groups))
     });
     assert_eq!(by_distinct.collect::<Vec<_>>(), [(3, 1, 4), (5, 1, 6)]);

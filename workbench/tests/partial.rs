@@ -157,7 +157,8 @@ fn bytes(path: &Path) -> Vec<u8> {
         bytes.extend_from_slice(more);
         Ok(())
     };
-    incrowd::saved::save(&lattice, &content.counts().expect("counts"), 0, &mut write).expect("memory takes it");
+    incrowd::lattice::saved::save(&lattice, &content.counts().expect("counts"), 0, &mut write)
+        .expect("memory takes it");
     bytes
 }
 

@@ -3,8 +3,9 @@
 mod support;
 
 use incrowd::recode::per_record::dictionary::Match;
-use incrowd::recode::per_record::search::{Landscape, optimum_by};
-use incrowd::recode::per_record::{Goal, Point, Problem, Risk, Search, Sensitivities, Utility, Wish, recode};
+use incrowd::recode::per_record::record::Landscape;
+use incrowd::recode::per_record::search::optimum_by;
+use incrowd::recode::per_record::{Goal, Point, Problem, Risk, Sensitivities, Strategy, Utility, Wish, recode};
 use incrowd::scheme::Schemes;
 use incrowd::task::Task;
 use rayon::prelude::*;
@@ -363,8 +364,8 @@ fn figure_7_on_adult() {
                     });
                     assert_eq!(by_label, by_row);
                 }
-                if Search::BestFirst.is_exact(risk, goal) {
-                    let theirs = Search::BestFirst.solve(&mut record, goal);
+                if Strategy::BestFirst.is_exact(risk, goal) {
+                    let theirs = Strategy::BestFirst.solve(&mut record, goal);
                     let levels = theirs.levels.expect("within reach");
                     assert_eq!(record.risk(&levels), least);
                     assert!(record.utility(&levels) <= utility, "of those with the least risk, none is more useful");

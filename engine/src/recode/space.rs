@@ -8,7 +8,7 @@
 use crate::counts::GroupCounts;
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
-use crate::loss::{ONE, Penalties, Steps, balanced};
+use crate::loss::{LOSS_ONE, Penalties, Steps, balanced};
 use crate::table::Code;
 
 /// The lowest and the highest place on one axis.
@@ -155,7 +155,7 @@ fn axis(hierarchy: &Hierarchy, penalties: &Penalties, attribute: usize, weight: 
         Some(positions) => {
             let known = || positions.iter().flatten().copied();
             let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
-            let whole = weight * ONE as f64;
+            let whole = weight * LOSS_ONE as f64;
             let step = |at: f64| ((at - low) / (high - low) * whole).round() as u32;
             let missing = positions.iter().position(Option::is_none).map_or(u32::MAX, |place| place as u32);
             match high > low {

@@ -608,8 +608,8 @@ impl NaiveScheme {
     pub fn profile(&self) -> BTreeMap<Vec<u64>, (u64, f64)> {
         let mut profile = BTreeMap::new();
         for group in &self.groups {
-            let look = group.values.iter().map(|(_, value)| *value).collect();
-            let (n_groups, loss) = profile.entry(look).or_insert((0, 0.0));
+            let signature = group.values.iter().map(|(_, value)| *value).collect();
+            let (n_groups, loss) = profile.entry(signature).or_insert((0, 0.0));
             *n_groups += 1;
             *loss += group.loss;
         }
@@ -959,7 +959,8 @@ pub fn assert_same_negotiation(lattice: &Lattice, naive: &Naive, request: &Reque
     if !request.best_by.is_height() {
         return;
     }
-    let answer = incrowd::negotiate::negotiate_as_published(lattice, request).expect("a request with a meaning");
+    let answer =
+        incrowd::search::negotiate::negotiate_as_published(lattice, request).expect("a request with a meaning");
     let expected = negotiate_as_published(naive, request);
     assert!(
         is_same_answer(&answer, &expected),
@@ -975,16 +976,16 @@ pub fn assert_same_profile(lattice: &Lattice, naive: &NaiveScheme, context: &dyn
     let found: BTreeMap<Vec<u64>, (u64, f64)> = entries
         .iter()
         .map(|entry| {
-            let loss = entry.loss as f64 / incrowd::loss::ONE as f64;
-            (lattice.looks().of(entry.look as usize).to_vec(), (u64::from(entry.n_groups), loss))
+            let loss = entry.loss as f64 / incrowd::loss::LOSS_ONE as f64;
+            (lattice.signatures().of(entry.signature as usize).to_vec(), (u64::from(entry.n_groups), loss))
         })
         .collect();
-    assert_eq!(found.len(), entries.len(), "every look stands there once, at {:?} of {context:#?}", naive.levels);
-    assert!(entries.is_sorted_by_key(|entry| entry.look), "at {:?} of {context:#?}", naive.levels);
+    assert_eq!(found.len(), entries.len(), "every signature stands there once, at {:?} of {context:#?}", naive.levels);
+    assert!(entries.is_sorted_by_key(|entry| entry.signature), "at {:?} of {context:#?}", naive.levels);
     let n_groups = |profile: &BTreeMap<Vec<u64>, (u64, f64)>| -> Vec<(Vec<u64>, u64)> {
-        profile.iter().map(|(look, (n_groups, _))| (look.clone(), *n_groups)).collect()
+        profile.iter().map(|(signature, (n_groups, _))| (signature.clone(), *n_groups)).collect()
     };
-    let measures = lattice.looks().measures();
+    let measures = lattice.signatures().measures();
     assert_eq!(n_groups(&found), n_groups(&expected), "{measures:?} at {:?} of {context:#?}", naive.levels);
     for ((n_groups, found), (_, loss)) in found.values().zip(expected.values()) {
         let is_near = (found - loss).abs() <= NCP_TOLERANCE * *n_groups as f64;

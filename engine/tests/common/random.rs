@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use incrowd::criterion::NEVER;
-use incrowd::negotiate::check_criteria;
+use incrowd::search::negotiate::check_criteria;
 use incrowd::{Criteria, Criterion, Distance, Measure, Missing, Quality, Ranking, Request};
 use proptest::collection::{SizeRange, vec};
 use proptest::prelude::*;

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use incrowd::wire::{self, grouped};
+use crate::sentences;
+use crate::sentences::grouped;
+use incrowd::wire;
 use incrowd::{Criteria, Lattice, Result};
 use serde_json::{Map, Value, json};
 
@@ -101,14 +103,14 @@ fn say_counts(counted: &Material, kept: Option<&Path>, terminal: &Terminal) {
     }));
     terminal.say(format!(
         "{} in {}; {} schemes, none of them annotated.",
-        wire::counted_words(n_records, "record"),
-        wire::counted_words(n_groups as u64, "group"),
+        sentences::counted_words(n_records, "record"),
+        sentences::counted_words(n_groups as u64, "group"),
         n_schemes.map_or("over 10^19".to_string(), grouped)
     ));
     terminal.say(match kept {
         Some(path) => format!(
             "The counts of {} are kept in {}; incrowd negotiate --lattice searches them on demand.",
-            wire::counted_words(n_groups as u64, "combination"),
+            sentences::counted_words(n_groups as u64, "combination"),
             path.display()
         ),
         None => "incrowd negotiate and incrowd publish evaluate schemes as they need them.".to_string(),
@@ -129,9 +131,9 @@ fn say(args: &Args, lattice: &Lattice, criteria: &Criteria, terminal: &Terminal)
     }
     terminal.say(format!(
         "{}, {}, {}, {} of annotations ({} bytes per scheme)\n",
-        wire::counted_words(lattice.n_records(), "record"),
-        wire::counted_words(lattice.hierarchies().len() as u64, "quasi-identifier"),
-        wire::schemes_in_words(lattice),
+        sentences::counted_words(lattice.n_records(), "record"),
+        sentences::counted_words(lattice.hierarchies().len() as u64, "quasi-identifier"),
+        sentences::schemes_in_words(lattice),
         size_in_words(lattice.n_bytes()),
         grouped((lattice.n_bytes() / lattice.schemes().len().max(1)) as u64),
     ));
@@ -160,7 +162,7 @@ fn update(args: &Args, terminal: &Terminal) -> Result<Exit> {
         "{} written, {}: {} where there were {}",
         updated.output.display(),
         size_in_words(updated.n_bytes as usize),
-        wire::counted_words(updated.material.counts.n_records(), "record"),
+        sentences::counted_words(updated.material.counts.n_records(), "record"),
         grouped(updated.n_records_before)
     ));
     if has_counts_only(&updated.lattice) {
@@ -272,7 +274,7 @@ pub fn document(lattice: &Lattice, criteria: &Criteria, per_scheme: bool) -> Val
         object.insert("estimator".into(), json!(selection.estimator.name()));
     }
     object.insert("n_bytes".into(), json!(lattice.n_bytes()));
-    object.insert("n_looks".into(), json!(lattice.looks().len()));
+    object.insert("n_looks".into(), json!(lattice.signatures().len()));
     object.insert("criteria".into(), Value::Object(wire::criteria(criteria, &wire::sensitive_names(lattice))));
     object.insert("heights".into(), by_height(lattice, criteria).iter().map(height).collect());
     if per_scheme {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use incrowd::partial::{Estimator, Selection};
 use incrowd::recode::per_record::{Risk, Utility};
+use incrowd::search::partial::{Estimator, Selection};
 use incrowd::{Error, ErrorKind, Ranking, Result};
 
 use super::terminal::Terminal;

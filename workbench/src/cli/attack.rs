@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+use crate::sentences::{counted_words, grouped, percent};
 use incrowd::attack::{self, Gain, Group, Hit, Linkable, Linkage, Meaning, Skewness};
 use incrowd::error::unknown;
 use incrowd::hierarchy::{ANY, LabelTable};
 use incrowd::recode::partition::CellStyle;
 use incrowd::table::{Code, Kind};
 use incrowd::verify::{SuppressedAs, Text};
-use incrowd::wire::{Certificate, counted_words, grouped, percent, rounded};
+use incrowd::wire::{Certificate, rounded};
 use incrowd::{Domain, Error, ErrorKind, Hierarchy, Missing, Result, Role, Rule};
 use serde_json::{Value, json};
 

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use incrowd::negotiate::check_criteria;
+use crate::sentences;
+use crate::sentences::grouped;
 use incrowd::query::{Query, parse_queries};
 use incrowd::recode::method::Method;
-use incrowd::wire::{self, grouped};
+use incrowd::search::negotiate::check_criteria;
+use incrowd::wire;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Quality, Ranking, Result};
 use serde_json::{Value, json};
 
@@ -306,7 +308,7 @@ impl View<'_> {
     fn reached(&self, row: &Row) -> Vec<(String, String)> {
         let text = |(measure, value): (Measure, Option<u64>)| {
             let name = wire::key(measure, &self.privacy.sensitive);
-            (name, value.map_or("–".to_string(), |value| wire::number_in_words(measure, value)))
+            (name, value.map_or("–".to_string(), |value| sentences::number_in_words(measure, value)))
         };
         row.reached(self.counted).into_iter().map(text).collect()
     }
@@ -413,7 +415,9 @@ impl View<'_> {
 
     fn others_in_words(&self) -> String {
         let others = self.privacy.criteria.iter();
-        others.map(|criterion| format!(", {}", wire::criterion_in_words(criterion, &self.privacy.sensitive))).collect()
+        others
+            .map(|criterion| format!(", {}", sentences::criterion_in_words(criterion, &self.privacy.sensitive)))
+            .collect()
     }
 
     /// Everything, for machines: one row per k and method.

@@ -1,8 +1,8 @@
 //! `incrowd count`: reads the records once and says how many combinations there are.
 
+use crate::sentences::{counted_words, grouped, percent};
 use incrowd::Result;
 use incrowd::scheme::n_schemes;
-use incrowd::wire::{counted_words, grouped, percent};
 use serde_json::{Value, json};
 
 use super::arguments::ProjectArgs;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::sentences::grouped;
 use clap::Parser;
-use incrowd::wire::grouped;
 use incrowd::{Error, ErrorKind, Result};
 
 use crate::cli::terminal::{Exit, Terminal};

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use incrowd::criterion::ONE;
-use incrowd::frontier::{Bargain, frontier};
-use incrowd::negotiate::{check_criteria, check_promise};
-use incrowd::wire::{self, counted_words, grouped, percent};
+use crate::sentences;
+use crate::sentences::{counted_words, grouped, percent};
+use incrowd::criterion::MILLION;
+use incrowd::search::frontier::{Bargain, frontier};
+use incrowd::search::negotiate::{check_criteria, check_promise};
+use incrowd::wire;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Ranking, Result};
 use serde_json::{Value, json};
 
@@ -232,7 +234,7 @@ impl View<'_> {
             "{} that no other beats on {name}, records lost (at most {max_suppressed}) and {quality}, \
              of {}\n",
             counted_words(self.bargains.len() as u64, "bargain"),
-            wire::schemes_in_words(lattice)
+            sentences::schemes_in_words(lattice)
         ));
         if self.bargains.is_empty() {
             return terminal.say("  Nothing can be published within these wishes.");
@@ -252,7 +254,7 @@ impl View<'_> {
                 let fitting = at.iter().rev().find(|bargain| bargain.n_suppressed <= self.n_lost(*share));
                 fitting.map_or("–".to_string(), |bargain| format!("{:.3}", bargain.loss))
             };
-            let value = wire::number_in_words(self.measure, *value);
+            let value = sentences::number_in_words(self.measure, *value);
             std::iter::once(value).chain(shown.iter().map(least)).collect::<Vec<String>>()
         };
         let rows: Vec<Vec<String>> = self.values().iter().map(row).collect();
@@ -277,7 +279,7 @@ impl View<'_> {
         header.extend(self.lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute().to_string()));
         let row = |bargain: &Bargain| {
             let mut row = vec![
-                wire::number_in_words(self.measure, bargain.value).replace(',', ""),
+                sentences::number_in_words(self.measure, bargain.value).replace(',', ""),
                 bargain.n_suppressed.to_string(),
                 format!("{:.6}", bargain.loss),
                 bargain.n_groups.to_string(),
@@ -328,14 +330,14 @@ impl View<'_> {
             title: format!(
                 "{} = {}: {} lost, loss {:.3}, levels {}",
                 self.name(),
-                wire::number_in_words(self.measure, bargain.value),
+                sentences::number_in_words(self.measure, bargain.value),
                 percent(bargain.n_suppressed, n_records),
                 bargain.loss,
                 self.lattice.schemes().scheme(bargain.place)
             ),
         };
         let line = |value: &u64| Line {
-            name: format!("{} = {}", self.name(), wire::number_in_words(self.measure, *value)),
+            name: format!("{} = {}", self.name(), sentences::number_in_words(self.measure, *value)),
             points: self.at(*value).iter().map(point).collect(),
         };
         // More lines than colours would be no picture.
@@ -396,7 +398,7 @@ impl View<'_> {
 }
 
 fn millionths(value: f64) -> u64 {
-    (value * ONE as f64).round() as u64
+    (value * MILLION as f64).round() as u64
 }
 
 fn percent_of(share: f64) -> String {

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::sentences::grouped;
 use incrowd::hierarchy::absent_values;
-use incrowd::wire::grouped;
 use incrowd::{Error, ErrorKind, Hierarchy, Missing, Result, Role};
 use serde_json::{Value, json};
 

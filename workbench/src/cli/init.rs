@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use crate::sentences::{grouped, percent};
 use incrowd::error::{Error, ErrorKind, Result};
-use incrowd::wire::{grouped, percent};
 use incrowd::{Missing, Role};
 use serde_json::{Value, json};
 

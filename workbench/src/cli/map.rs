@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use crate::sentences::counted_words;
 use incrowd::recode::global;
 use incrowd::recode::method::Method;
 use incrowd::recode::per_record::{Goal, Point, Problem, Risk, Wish, recode};
 use incrowd::scheme::{Schemes, n_schemes};
 use incrowd::task::Task;
-use incrowd::wire::{counted_words, rounded};
+use incrowd::wire::rounded;
 use incrowd::{
     Answer, Criteria, Error, ErrorKind, Lattice, Level, Quality, Ranking, Request, Result, Scheme, negotiate,
 };

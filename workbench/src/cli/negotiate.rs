@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::sentences;
+use crate::sentences::{counted_words, grouped, percent};
 use incrowd::lattice::Scope;
-use incrowd::negotiate::{Explanation, Offers};
-use incrowd::wire::{self, counted_words, grouped, percent};
+use incrowd::search::negotiate::{Explanation, Offers};
+use incrowd::wire;
 use incrowd::{Answer, Criteria, Lattice, Measure, Offer, Quality, Ranking, Request, Result};
 
 use super::arguments::{ExtentArgs, ProjectArgs, RequestArgs, TIME, parse_time};
@@ -109,7 +111,7 @@ pub fn say_answer(scope: &Scope, request: &Request, answer: &Answer, terminal: &
         Answer::Exact(offer) => {
             terminal.say("Answer:  yes, all of it\n");
             terminal.say(offers_table(scope, &request.best_by, &[("", offer)]));
-            terminal.say(format!("\n  In words: {}.", wire::in_words(scope, offer)));
+            terminal.say(format!("\n  In words: {}.", sentences::in_words(scope, offer)));
         }
         Answer::Offers(offers) => {
             terminal.say("Answer:  not all of it; each of these gives up one wish\n");
@@ -125,7 +127,7 @@ fn say_offers(scope: &Scope, request: &Request, offers: &Offers, terminal: &Term
     terminal.say(offers_table(scope, &request.best_by, &made));
     terminal.say("");
     for (title, offer) in &made {
-        terminal.say(format!("  {title}: {}.", wire::concession(scope, request, offer)));
+        terminal.say(format!("  {title}: {}.", sentences::concession(scope, request, offer)));
     }
     if offers.height.is_none() {
         terminal.say("  generalize otherwise: nothing in the lattice meets the other wishes.");
@@ -144,7 +146,7 @@ fn weakest_in_words(scope: &Scope, criteria: &Criteria) -> String {
     let names = wire::sensitive_names(scope);
     let weakest = |criterion: incrowd::Criterion| {
         let weakest = criterion.with_value(criterion.measure.weakest());
-        wire::criterion_in_words(weakest, &names)
+        sentences::criterion_in_words(weakest, &names)
     };
     let all: Vec<String> = criteria.iter().map(weakest).collect();
     match all.len() {
@@ -155,7 +157,7 @@ fn weakest_in_words(scope: &Scope, criteria: &Criteria) -> String {
 
 fn criteria_in_words(scope: &Scope, criteria: &Criteria) -> String {
     let names = wire::sensitive_names(scope);
-    criteria.iter().map(|criterion| wire::criterion_in_words(criterion, &names)).collect::<Vec<_>>().join(", ")
+    criteria.iter().map(|criterion| sentences::criterion_in_words(criterion, &names)).collect::<Vec<_>>().join(", ")
 }
 
 /// A request in one line.
@@ -211,7 +213,7 @@ fn offers_table(scope: &Scope, best_by: &Ranking, offers: &[(&str, &Offer)]) -> 
             measure => format!("reached {}", wire::key(measure, &names)),
         };
         row(format!("  {name}"), &|offer| match offer.reached(measure) {
-            Some(value) => wire::number_in_words(measure, value),
+            Some(value) => sentences::number_in_words(measure, value),
             None => "–".into(),
         });
     }
@@ -269,7 +271,7 @@ fn size_rows(explanation: &Explanation, n_records: u64) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> =
         first.iter().map(|share| row(format!("  {}", share.size), share.n_records, share.n_suppressed)).collect();
     if let (Some(smallest), Some(largest)) = (rest.first(), rest.last()) {
-        let sum = |measure: fn(&incrowd::negotiate::SizeShare) -> u64| rest.iter().map(measure).sum();
+        let sum = |measure: fn(&incrowd::search::negotiate::SizeShare) -> u64| rest.iter().map(measure).sum();
         let name = format!("  {} to {}", grouped(smallest.size), grouped(largest.size));
         rows.push(row(name, sum(|share| share.n_records), sum(|share| share.n_suppressed)));
     }

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::sentences::{grouped, percent};
 use incrowd::error::{Error, ErrorKind, Result};
 use incrowd::table::{Kind, date_text};
-use incrowd::wire::{grouped, percent, share};
+use incrowd::wire::share;
 use incrowd::{Missing, Role};
 use serde_json::{Map, Value, json};
 

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use crate::sentences;
+use crate::sentences::{counted_words, grouped};
 use clap::builder::PossibleValue;
 use incrowd::lattice::Scope;
 use incrowd::recode::method::Method;
 use incrowd::recode::partition::CellStyle;
-use incrowd::wire::{self, Distribution, counted_words, grouped};
+use incrowd::wire::{self, Distribution};
 use incrowd::{Answer, Criterion, Error, ErrorKind, Request, Result};
 use serde_json::{Value, json};
 
@@ -281,8 +283,8 @@ fn say_missed(made: &Made, terminal: &Terminal) {
             grouped(n_failing as u64),
             counted_words(made.judgement.n_groups as u64, "group"),
             local.method.name(),
-            wire::criterion_in_words(criterion, sensitive),
-            wire::number_in_words(criterion.measure, reached),
+            sentences::criterion_in_words(criterion, sensitive),
+            sentences::number_in_words(criterion.measure, reached),
         ));
     }
     terminal.note(format!(
@@ -313,7 +315,7 @@ fn say_not_possible(outcome: &Outcome, terminal: &Terminal) {
 }
 
 fn say_no(scope: &Scope, request: &Request, answer: &Answer, choice: Choice, terminal: &Terminal) {
-    terminal.json(&wire::answer(scope, request, answer));
+    terminal.json(&sentences::answer(scope, request, answer));
     say_answer(scope, request, answer, terminal);
     terminal.note(match choice {
         Choice::Exact => {
@@ -367,7 +369,7 @@ fn say_published(files: &Files, published: &Published, terminal: &Terminal) {
         if reached.is_empty() { "the file is what its certificate says".to_string() } else { reached.join(", ") }
     ));
     if let Some(dealt) = &certificate.dealt {
-        terminal.say(format!("Values were {}.", dealt.in_words()));
+        terminal.say(format!("Values were {}.", sentences::dealt_in_words(dealt)));
     }
     if let (Some(per_record), Some(outcome)) = (&certificate.per_record, &account.per_record) {
         terminal.say(&per_record.statement);

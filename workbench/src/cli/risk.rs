@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::sentences::{counted_words, grouped, percent};
 use incrowd::risk::{Contribution, Risks, View, contributions, crowds, estimated_unique_in_population, risks};
-use incrowd::wire::{counted_words, grouped, percent, rounded};
+use incrowd::wire::rounded;
 use incrowd::{Error, ErrorKind, GroupCounts, Missing, Result};
 use serde_json::{Value, json};
 

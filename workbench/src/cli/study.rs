@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::sentences;
+use crate::sentences::grouped;
 use clap::Subcommand;
 use incrowd::random::Random;
-use incrowd::wire::{self, grouped};
+use incrowd::wire;
 use incrowd::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
@@ -98,7 +100,7 @@ fn deal(args: &DealArgs, terminal: &Terminal) -> Result<Exit> {
     }
     terminal.say(format!(
         "{} of {name}, {} values: the most frequent in {} records, the rarest in {}\n",
-        wire::counted_words(n_records, "record"),
+        sentences::counted_words(n_records, "record"),
         grouped(frequencies.len() as u64),
         grouped(frequencies[0]),
         grouped(frequencies[frequencies.len() - 1]),

@@ -4,9 +4,11 @@
 //! selects the schemes that suppress least (Figures 5.2 to 5.13), and what requests lose when only part of the lattice is
 //! annotated (Figures 5.16 to 5.22), or that part and the coarsest acceptable scheme (Figures 5.27 to 5.29).
 
-use incrowd::negotiate::negotiate_as_published;
-use incrowd::partial::{Estimator, Power, Selection, powers, select};
-use incrowd::wire::{self, grouped};
+use crate::sentences;
+use crate::sentences::grouped;
+use incrowd::search::negotiate::negotiate_as_published;
+use incrowd::search::partial::{Estimator, Power, Selection, powers, select};
+use incrowd::wire;
 use incrowd::{
     Answer, Criteria, Error, ErrorKind, Lattice, Level, Measure, Offer, Plan, Ranking, Request, Result, Scheme,
 };
@@ -78,7 +80,11 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         terminal.json(&document(&study, &accuracies, &compared));
         return Ok(Exit::Done);
     }
-    terminal.say(format!("{}, {}\n", wire::counted_words(n_records, "record"), wire::schemes_in_words(&study.partial)));
+    terminal.say(format!(
+        "{}, {}\n",
+        sentences::counted_words(n_records, "record"),
+        sentences::schemes_in_words(&study.partial)
+    ));
     say_powers(&study, terminal);
     say_accuracies(&study, &accuracies, terminal);
     say_compared(&compared, terminal);

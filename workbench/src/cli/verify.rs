@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::sentences;
+use crate::sentences::counted_words;
 use incrowd::verify::{Finding, Ruling, SuppressedAs};
-use incrowd::wire::{self, Claim, counted_words};
+use incrowd::wire::{self, Claim};
 use incrowd::{Measure, Result, Verdict};
 
 use super::arguments::CriteriaArgs;
@@ -105,7 +107,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     if let Some(dealt) = dealt.as_ref().filter(|_| ruling == Ruling::Kept) {
         // How combinations were dealt does not show in the file.
         let not_shown = if dealt.most_differ_together.is_some() { " (which is the certificate's word)" } else { "" };
-        terminal.say(format!("  {}{not_shown}", dealt.in_words()));
+        terminal.say(format!("  {}{not_shown}", sentences::dealt_in_words(dealt)));
     }
     if *is_own {
         terminal.say("  compared with the file's own distribution; the original table is not known (see --project)");
@@ -166,7 +168,7 @@ fn say_verdict(
             Measure::Recursive { l, .. } => format!("{key} (c, with l = {l})"),
             _ => key,
         };
-        let reached = finding.reached.map_or("–".to_string(), |reached| wire::number_in_words(measure, reached));
+        let reached = finding.reached.map_or("–".to_string(), |reached| sentences::number_in_words(measure, reached));
         let failing = match (finding.is_judged, finding.holds()) {
             (false, _) => "not judged".to_string(),
             (true, true) => "none".to_string(),
@@ -176,7 +178,7 @@ fn say_verdict(
                 counted_words(finding.n_records_failing, "record")
             ),
         };
-        vec![format!("  {name}"), wire::number_in_words(measure, finding.criterion.value), reached, failing]
+        vec![format!("  {name}"), sentences::number_in_words(measure, finding.criterion.value), reached, failing]
     };
     let rows: Vec<Vec<String>> = verdict.findings.iter().map(row).collect();
     if !rows.is_empty() {

@@ -1,11 +1,11 @@
 //! The first reading: from a project to counts and checked hierarchies.
 
+use crate::sentences::counted_words;
 use incrowd::error::unknown;
 use incrowd::hierarchy::absent_values;
-use incrowd::partial::{Selection, annotate_partially};
+use incrowd::search::partial::{Selection, annotate_partially};
 use incrowd::table::Kind;
 use incrowd::task::Task;
-use incrowd::wire::counted_words;
 use incrowd::{
     Counter, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result, Role,
     Yardstick,

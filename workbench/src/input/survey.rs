@@ -7,11 +7,11 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher};
 
+use crate::sentences::{grouped, percent};
 use arrow_array::{ArrayRef, RecordBatch};
 use incrowd::hierarchy::{DateUnit, Side};
 use incrowd::number::Decimal;
 use incrowd::table::{Cells, Kind, days_of_date, parse_date};
-use incrowd::wire::{grouped, percent};
 use incrowd::{Error, ErrorKind, Missing, Result, Role, Rule};
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashMap};

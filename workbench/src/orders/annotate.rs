@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use incrowd::negotiate::check_criteria;
-use incrowd::partial::Selection;
+use incrowd::search::negotiate::check_criteria;
+use incrowd::search::partial::Selection;
 use incrowd::wire;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Lattice, Result};
 

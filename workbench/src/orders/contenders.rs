@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use incrowd::judge::{Judgement, judge};
-use incrowd::negotiate::Request;
 use incrowd::quality::Losses;
 use incrowd::query::{Draw, Query, Workload, draw_queries, median_and_90};
 use incrowd::recode::method::Method;
 use incrowd::recode::{Recoding, global};
+use incrowd::search::negotiate::Request;
 use incrowd::task::Task;
 use incrowd::wire;
 use incrowd::{

@@ -4,10 +4,11 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use crate::sentences::grouped;
 use incrowd::lattice::Scope;
-use incrowd::on_demand::{Budget, Found, Progress, Proof, negotiate_on_demand};
-use incrowd::partial::{Estimator, Selection, n_selected};
-use incrowd::wire::{Search, grouped};
+use incrowd::search::on_demand::{Budget, FoundAnswer, Progress, Proof, negotiate_on_demand};
+use incrowd::search::partial::{Estimator, Selection, n_selected};
+use incrowd::wire::HowFound;
 use incrowd::{Answer, Plan, Request, Result};
 
 use crate::input::count::Material;
@@ -96,7 +97,7 @@ pub enum Limit {
 /// An answer on demand, and what it is about.
 pub struct Searched {
     pub scope: Scope,
-    pub found: Found,
+    pub found: FoundAnswer,
     /// What ended the search, where that was not that everything is proved.
     pub limit: Limit,
 }
@@ -161,9 +162,9 @@ pub fn search_of(
     scope: &Scope,
     selection: Option<Selection>,
     request: &Request,
-    found: &Found,
+    found: &FoundAnswer,
     choice: &str,
-) -> Search {
+) -> HowFound {
     let proof = match (&found.answer, choice) {
         (Answer::Offers(_), "height") => found.proofs.get(1),
         (Answer::Offers(_), "privacy") => found.proofs.get(2),
@@ -182,7 +183,7 @@ pub fn search_of(
         Some(proof) => format!("{best}: {}", bound_in_words(scope, request, proof)),
         None => best,
     };
-    Search {
+    HowFound {
         extent: if selection.is_some() { "partial" } else { "on-demand" }.to_string(),
         n_schemes: scope.n_schemes(),
         n_looked_at: found.n_evaluated,
@@ -193,7 +194,7 @@ pub fn search_of(
 }
 
 /// No scheme is better than this; of offers, the one that generalizes otherwise.
-pub fn bound_of_answer(scope: &Scope, request: &Request, found: &Found) -> String {
+pub fn bound_of_answer(scope: &Scope, request: &Request, found: &FoundAnswer) -> String {
     match &found.answer {
         Answer::Exact(_) => bound_in_words(scope, request, &found.proofs[0]),
         Answer::Offers(_) => format!("of other levels, {}", bound_in_words(scope, request, &found.proofs[1])),

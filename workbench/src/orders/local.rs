@@ -6,11 +6,11 @@ use incrowd::recode::deal;
 use incrowd::recode::method::{Assignment, Method};
 use incrowd::recode::partition::{CellStyle, Least};
 use incrowd::task::Task;
-use incrowd::wire;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Result, Rule};
 
 use crate::input::count::Counted;
 use crate::note::Note;
+use crate::sentences;
 use crate::work::Work;
 
 /// How to recode.
@@ -210,8 +210,8 @@ impl Made {
             "{} of {} groups miss {}: {} is reached; nothing was published",
             n_failing,
             self.judgement.n_groups,
-            wire::criterion_in_words(criterion, &self.sensitive),
-            wire::number_in_words(criterion.measure, reached)
+            sentences::criterion_in_words(criterion, &self.sensitive),
+            sentences::number_in_words(criterion.measure, reached)
         );
         let kept = self.local.kept_by_construction();
         Error::new(ErrorKind::Request, message).hint(format!("{kept}: ask for a greater k, or for less"))

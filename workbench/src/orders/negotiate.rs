@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use incrowd::lattice::Scope;
-use incrowd::negotiate::{Explanation, check_criteria, check_promise, negotiate_as_published};
-use incrowd::on_demand::Found;
-use incrowd::partial::{Selection, prove};
+use incrowd::search::negotiate::{Explanation, check_criteria, check_promise, negotiate_as_published};
+use incrowd::search::on_demand::FoundAnswer;
+use incrowd::search::partial::{Selection, prove};
 use incrowd::{Answer, Error, ErrorKind, Lattice, Level, Plan, Request, Result, Scheme, explain, negotiate};
 
 use super::Rules;
@@ -53,7 +53,7 @@ pub enum Where {
     /// Among all schemes.
     Whole,
     /// Among the most promising, with what that proves among all.
-    Partial(Arc<Lattice>, Found),
+    Partial(Arc<Lattice>, FoundAnswer),
     /// On demand, with what ended the search.
     OnDemand(Searched),
 }

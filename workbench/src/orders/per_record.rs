@@ -4,18 +4,16 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::sentences::{counted_words, grouped as counted_number};
 use incrowd::judge::{Judgement, judge};
-use incrowd::negotiate::check_promise;
 use incrowd::recode::Recoding;
 use incrowd::recode::per_record::dictionary::{Match, n_bytes_at_most};
 use incrowd::recode::per_record::{
     Goal, Problem, Risk, SENSITIVITY_MAX, Sensitivities, UTILITY_ONE, Utility, Wish, grouped, recode,
 };
+use incrowd::search::negotiate::check_promise;
 use incrowd::task::Task;
-use incrowd::wire::{
-    Distribution, FileHash, PerRecord, PerRecordOutcome, counted_words, grouped as counted_number,
-    per_record_statement, rounded,
-};
+use incrowd::wire::{Distribution, FileHash, PerRecord, PerRecordOutcome, per_record_statement, rounded};
 use incrowd::{Criteria, Error, ErrorKind, GroupCounts, Hierarchy, Result};
 use serde_json::{Value, json};
 

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt32Array, UInt64Array};
-use incrowd::negotiate::decimal;
-use incrowd::saved::{Section, Shelf};
+use incrowd::lattice::saved::{ReadAt, Section};
+use incrowd::search::negotiate::decimal;
 use incrowd::wire;
 use incrowd::{Distance, Error, ErrorKind, GroupCounts, Lattice, Measure, Ranking, Result, Role};
 use parquet::arrow::ArrowWriter;
@@ -290,7 +290,7 @@ pub fn save(path: &Path, lattice: &Lattice, counts: &GroupCounts, origin: &Origi
     writer.flush().map_err(wrong)?;
     let start = writer.bytes_written() as u64;
     let mut write = |bytes: &[u8]| writer.write_all(bytes).map_err(|error| crate::io_error(path, error));
-    let sections = incrowd::saved::save(lattice, counts, start, &mut write)?;
+    let sections = incrowd::lattice::saved::save(lattice, counts, start, &mut write)?;
     let section = |section: &Section| {
         let Section { name, start, n_bytes, checksum } = section;
         json!({ "name": name, "start": start, "n_bytes": n_bytes, "crc32": checksum })
@@ -326,7 +326,7 @@ fn table(lattice: &Lattice) -> RecordBatch {
     let smallest = UInt64Array::from_iter_values(places().map(|place| lattice.smallest_group(place).unwrap_or(0)));
     columns.push(("smallest group".into(), Arc::new(smallest)));
     let names = wire::sensitive_names(lattice);
-    for &measure in lattice.looks().measures() {
+    for &measure in lattice.signatures().measures() {
         for (value, lost) in lattice.known_suppression(measure).filter(|(value, _)| *value != u64::MAX) {
             let l = if let Measure::Recursive { l, .. } = measure { format!(",{l}") } else { String::new() };
             let value = if measure.is_count() { value.to_string() } else { decimal(value) };
@@ -344,7 +344,7 @@ struct Open {
     n_bytes: u64,
 }
 
-impl Shelf for Open {
+impl ReadAt for Open {
     fn read(&self, start: u64, n_bytes: usize) -> Result<Vec<u8>> {
         if start.checked_add(n_bytes as u64).is_none_or(|end| end > self.n_bytes) {
             return Err(cut_off().at(self.path.clone()));
@@ -374,13 +374,13 @@ pub struct Opened {
 pub struct Content {
     path: PathBuf,
     sections: Vec<Section>,
-    shelf: Arc<Open>,
+    storage: Arc<Open>,
 }
 
 impl Content {
     /// The counts that the lattice was made from.
     pub fn counts(&self) -> Result<GroupCounts> {
-        let counts = incrowd::saved::open_counts(&self.sections, &*self.shelf);
+        let counts = incrowd::lattice::saved::open_counts(&self.sections, &*self.storage);
         counts.map_err(|error| error.or_at(self.path.display().to_string()))
     }
 
@@ -479,7 +479,8 @@ pub fn read(path: &Path) -> Result<(Lattice, Origin, Content)> {
     let sections = header["sections"].as_array().into_iter().flatten().map(section).collect::<Option<Vec<Section>>>();
     let sections = sections.ok_or_else(unreadable)?;
     let origin = Origin::parse(&header["origin"]).ok_or_else(unreadable)?;
-    let shelf = Arc::new(Open { file, path: position.clone(), n_bytes });
-    let lattice = incrowd::saved::open(&sections, shelf.clone()).map_err(|error| error.or_at(position.clone()))?;
-    Ok((lattice, origin, Content { path: path.to_path_buf(), sections, shelf }))
+    let storage = Arc::new(Open { file, path: position.clone(), n_bytes });
+    let lattice =
+        incrowd::lattice::saved::open(&sections, storage.clone()).map_err(|error| error.or_at(position.clone()))?;
+    Ok((lattice, origin, Content { path: path.to_path_buf(), sections, storage }))
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use incrowd::negotiate::{check_criteria, check_promise};
+use incrowd::search::negotiate::{check_criteria, check_promise};
 use incrowd::verify::{Original, Outside, Ruling, SuppressedAs, Text, Texts, Verdict, Verifier};
 use incrowd::wire::{self, Certificate, Claim, Dealt};
 use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Scheme};

@@ -1,6 +1,6 @@
 //! What is wanted of a release, from texts as given to a request that is checked on a counted project.
 
-use incrowd::criterion::ONE;
+use incrowd::criterion::MILLION;
 use incrowd::error::unknown;
 use incrowd::wire;
 use incrowd::{
@@ -290,7 +290,7 @@ fn parse_millionths(text: &str) -> Option<u64> {
     let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
     // Beyond a billion there is no criterion left.
     let whole = (whole < 1_000_000_000).then_some(whole)?;
-    Some(whole * ONE + format!("{decimals:0<6}").parse::<u64>().ok()?)
+    Some(whole * MILLION + format!("{decimals:0<6}").parse::<u64>().ok()?)
 }
 
 /// Levels by number or name, over a scheme that holds for the attributes not named.

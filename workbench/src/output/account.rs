@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use hmac::{Hmac, Mac};
-use incrowd::wire::{Certificate, Claim, FileHash, PerRecordOutcome, Search};
+use incrowd::wire::{Certificate, Claim, FileHash, HowFound, PerRecordOutcome};
 use incrowd::{Error, ErrorKind, Result};
 use serde_json::{Map, Value, json};
 use sha2::Sha256;
@@ -25,7 +25,7 @@ pub struct Account {
     /// What was lost, over the range of the source and with suppressed records as fully hidden.
     pub loss: Value,
     /// How the scheme was found; nothing where no scheme was searched for.
-    pub search: Option<Search>,
+    pub search: Option<HowFound>,
     /// The criteria with what was promised and what is reached, those included that compare with the source.
     pub criteria: Map<String, Value>,
     /// What became of records that were generalized one by one.

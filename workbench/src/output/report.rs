@@ -3,12 +3,13 @@
 //! One HTML file that asks nobody for anything: no scripts, no fonts, no pictures from elsewhere.
 //! Charts are drawn with widths in percent and heights in pixels, so that they fit a phone and their words stay readable.
 
+use crate::sentences::{criterion_in_words, number_in_words, promise_in_words};
+use crate::sentences::{grouped, percent};
 use incrowd::criterion::{Criteria, Criterion, Measure};
 use incrowd::risk::{Contribution, Risks, View};
 use incrowd::verify::{Finding, Verdict};
 use incrowd::wire::{
-    self, Certificate, Claim, Dealt, DealtAttribute, Distribution, FileHash, PerRecord, PerRecordOutcome,
-    criterion_in_words, criterion_of, grouped, number_in_words, percent, promise_in_words,
+    self, Certificate, Claim, Dealt, DealtAttribute, Distribution, FileHash, PerRecord, PerRecordOutcome, criterion_of,
 };
 use serde_json::Value;
 

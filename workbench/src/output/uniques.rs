@@ -1,8 +1,8 @@
 //! Columns that would be published as they are although they find people: most records have a value of their own there.
 
+use crate::sentences::grouped;
 use incrowd::release::{Column, Row};
 use incrowd::table::Kind;
-use incrowd::wire::grouped;
 use incrowd::{Error, ErrorKind, Result, Role};
 
 use crate::input::project::Project;

@@ -28,6 +28,7 @@ use super::tables::Ready;
 use super::{explore, trees};
 use crate::orders::contenders::{self, Ask, Contender, Cost, Questions};
 use crate::orders::local::guaranteed;
+use crate::sentences;
 use crate::work::{Unit, Work};
 
 /// JSON bodies; files are uploaded elsewhere.
@@ -99,7 +100,7 @@ async fn annotate(State(server): Shared, Body(question): Body<Question>) -> Answ
         });
     let sensitive = lattice.sensitive().iter().map(|(name, n)| json!({ "attribute": name, "n_values": n }));
     let names = wire::sensitive_names(lattice);
-    let measures = lattice.looks().measures().iter().map(|measure| wire::key(*measure, &names));
+    let measures = lattice.signatures().measures().iter().map(|measure| wire::key(*measure, &names));
     ok(json!({
         "n_records": lattice.n_records(),
         "n_dropped": lattice.n_dropped(),
@@ -123,7 +124,7 @@ async fn answer(State(server): Shared, Body(question): Body<Question>) -> Answer
     let answer = move |server: &Server, asked: &Asked| {
         let (lattice, request) = (&asked.ready.lattice, &asked.request);
         let answer = server.allowed(negotiate(lattice, request)?, &asked.privacy.sensitive);
-        let mut document = wire::answer(lattice, request, &answer);
+        let mut document = sentences::answer(lattice, request, &answer);
         if question.explain {
             let scheme = match &answer {
                 Answer::Exact(offer) => &offer.scheme,

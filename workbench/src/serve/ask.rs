@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request as HttpRequest};
 use axum::http::{StatusCode, header};
 use incrowd::error::unknown;
-use incrowd::negotiate::{check_criteria, check_promise};
+use incrowd::search::negotiate::{check_criteria, check_promise};
 use incrowd::{Error, ErrorKind, Hierarchy, Lattice, Level, Ranking, Request, Result, Role, Scheme};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
+use crate::sentences::criterion_in_words;
 use axum::http::StatusCode;
-use incrowd::wire::criterion_in_words;
 use incrowd::{Criteria, Criterion, Measure, Result, Role};
 use serde_json::{Map, Value, json};
 

@@ -1,11 +1,13 @@
 //! Pictures for the eye: the lattice as a pyramid, what more privacy would cost, and a few records before and after.
 
-use incrowd::criterion::ONE;
-use incrowd::frontier::frontier;
+use crate::sentences;
+use crate::sentences::percent;
+use incrowd::criterion::MILLION;
 use incrowd::lattice::{Scope, groups_of};
-use incrowd::negotiate::{Offers, offer_of};
+use incrowd::search::frontier::frontier;
+use incrowd::search::negotiate::{Offers, offer_of};
 use incrowd::table::Code;
-use incrowd::wire::{self, percent};
+use incrowd::wire;
 use incrowd::{
     Answer, Criteria, Criterion, Lattice, Level, Measure, Offer, Quality, Ranking, Request, Result, Role, Scheme,
     explain, negotiate,
@@ -76,10 +78,10 @@ fn marks(lattice: &Lattice, answer: &Answer, current: &Scheme) -> Value {
 fn heights(lattice: &Lattice, request: &Request) -> Value {
     let schemes = lattice.schemes();
     let level_max: Vec<u8> = request.level_max.levels().iter().map(|level| level.0).collect();
-    let test = lattice.looks().test(&request.criteria);
+    let test = lattice.signatures().test(&request.criteria);
     let suppressed: Vec<u64> = (0..schemes.len())
         .into_par_iter()
-        .map(|place| lattice.profile(place).n_suppressed(lattice.looks(), &test))
+        .map(|place| lattice.profile(place).n_suppressed(lattice.signatures(), &test))
         .collect();
     let row = |height: usize| {
         let places = schemes.at_height(height);
@@ -143,7 +145,7 @@ fn against_privacy(
 /// Round values of a criterion, and the one that is asked for.
 fn values_around(lattice: &Lattice, criterion: Criterion) -> Vec<u64> {
     let millionths =
-        |values: &[f64]| values.iter().map(|value| (value * ONE as f64).round() as u64).collect::<Vec<_>>();
+        |values: &[f64]| values.iter().map(|value| (value * MILLION as f64).round() as u64).collect::<Vec<_>>();
     let mut values = match criterion.measure {
         measure if measure.is_count() => {
             let most = match measure {
@@ -176,7 +178,7 @@ pub fn bargains(ready: &Ready, request: &Request, may_promise: &dyn Fn(&Criteria
     all.retain(|bargain| may_promise(&request.criteria.with(Criterion { measure, value: bargain.value })));
     let attributes: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
     let step = all.len().div_ceil(400).max(1);
-    let bargain = |bargain: &incrowd::frontier::Bargain| {
+    let bargain = |bargain: &incrowd::search::frontier::Bargain| {
         let scheme = lattice.schemes().scheme(bargain.place);
         json!({
             "value": wire::number(measure, bargain.value),
@@ -287,7 +289,8 @@ pub fn review_method(opened: &Opened, counted: &Counted, local: &Local, criteria
 /// What every release says about itself beforehand.
 fn reviewed(opened: &Opened, counted: &Counted, criteria: &Criteria, n_suppressed: u64) -> Value {
     let (names, n_records) = (counted.sensitive_names(), counted.counts.n_records());
-    let promises: Vec<String> = criteria.iter().map(|criterion| wire::promise_in_words(criterion, &names)).collect();
+    let promises: Vec<String> =
+        criteria.iter().map(|criterion| sentences::promise_in_words(criterion, &names)).collect();
     let with_role = |role: Role| opened.project.with_role(role).map(|a| a.name.clone()).collect::<Vec<_>>();
     json!({
         "promises": promises,

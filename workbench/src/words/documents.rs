@@ -5,12 +5,13 @@ use serde_json::{Map, Value, json};
 
 use crate::note::{Note, TooMuch};
 use crate::orders::negotiate::{Negotiated, Where};
+use crate::sentences;
 use crate::words::notes::{Front, in_words};
 
 /// An answer, with what is proved of it.
 pub fn negotiated(negotiated: &Negotiated) -> Value {
     let Negotiated { scope, request, answer, found, explanation } = negotiated;
-    let mut document = wire::answer(scope, request, answer);
+    let mut document = sentences::answer(scope, request, answer);
     match found {
         Where::Whole => {}
         Where::Partial(lattice, found) => document["partial"] = wire::partial(lattice, found),

@@ -1,6 +1,6 @@
 //! Notes in words, as each front says them.
 
-use incrowd::wire::{counted_words, grouped};
+use crate::sentences::{counted_words, grouped};
 
 use crate::note::{Note, TooMuch};
 

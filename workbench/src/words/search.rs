@@ -1,7 +1,7 @@
 //! What a search has proved, in words.
 
-use incrowd::on_demand::Found;
-use incrowd::wire::grouped;
+use crate::sentences::grouped;
+use incrowd::search::on_demand::FoundAnswer;
 use incrowd::{Lattice, Request};
 
 use super::notes::Front;
@@ -25,7 +25,7 @@ pub fn proof_in_words(searched: &Searched, request: &Request, front: Front) -> S
 }
 
 /// What is proved about the answer of a partial lattice, as sentences say it.
-pub fn partial_in_words(lattice: &Lattice, request: &Request, found: &Found, front: Front) -> String {
+pub fn partial_in_words(lattice: &Lattice, request: &Request, found: &FoundAnswer, front: Front) -> String {
     let n_schemes = lattice.n_schemes().map_or("over 10^19".to_string(), grouped);
     let selection = lattice.selection().unwrap_or_default();
     let from = format!(

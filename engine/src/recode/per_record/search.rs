@@ -9,20 +9,13 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::recode::per_record::{Goal, NAtLevels, Near, Record, Risk, UTILITY_ONE};
-
-/// The generalizations of a record and what each is worth, however that is known.
-pub trait Landscape {
-    /// The greatest level of each attribute.
-    fn tops(&self) -> Vec<u8>;
-    /// In steps of 1 / [`UTILITY_ONE`].
-    fn utility(&self, levels: &[u8]) -> i64;
-    fn risk(&mut self, levels: &[u8]) -> f64;
-}
+use crate::recode::per_record::models::{Goal, Risk, UTILITY_ONE};
+use crate::recode::per_record::near::{NAtLevels, Near};
+use crate::recode::per_record::record::{Landscape, Record};
 
 /// What a search came to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct FoundLevels {
     /// One level per attribute; none where nothing that was looked at will do.
     pub levels: Option<Vec<u8>>,
     /// How many generalizations were looked at: by `walk` for their utility, by the others for their risk.
@@ -30,29 +23,6 @@ pub struct Found {
     /// How many of these were looked at to choose between those that are equally good: by `optimum` only, as the published
     /// searches take any of them.
     pub n_for_ties: usize,
-}
-
-impl Goal {
-    /// What is to be least, of a generalization that will do; none of one that will not.
-    pub fn cost(self, risk: f64, utility: i64) -> Option<f64> {
-        match self {
-            Goal::LeastRisk { utility_at_least } => (utility >= utility_at_least).then_some(risk),
-            Goal::MostUtility { risk_at_most } => (risk <= risk_at_most).then_some(-(utility as f64)),
-            Goal::Scalar { lambda } => Some(risk - lambda * (utility as f64 / UTILITY_ONE as f64)),
-        }
-    }
-
-    /// What is to be least first, what then of those where that is the same, and what last: of generalizations with the
-    /// least risk the most useful is wanted, and of those with the most utility, or the least cost, the least risky.
-    pub fn rank(self, risk: f64, utility: i64) -> [f64; 3] {
-        // Utilities are whole numbers of few enough steps to be exact.
-        let useless = -(utility as f64);
-        match self {
-            Goal::LeastRisk { .. } => [risk, useless, 0.0],
-            Goal::MostUtility { .. } => [useless, risk, 0.0],
-            Goal::Scalar { lambda } => [risk - lambda * (utility as f64 / UTILITY_ONE as f64), risk, useless],
-        }
-    }
 }
 
 /// Numbers in order; none of ours is not a number.
@@ -86,7 +56,7 @@ fn step(levels: &[u8], attribute: usize, is_up: bool, tops: &[u8]) -> Option<Vec
 /// record itself upwards, greatest utility first; the scalar form goes down until no risk can be made up for by utility.
 ///
 /// Right where no generalization has a greater risk than what it generalizes; the dual is right always.
-pub fn best_first(landscape: &mut impl Landscape, goal: Goal) -> Found {
+pub fn best_first(landscape: &mut impl Landscape, goal: Goal) -> FoundLevels {
     let tops = landscape.tops();
     let bottom = vec![0; tops.len()];
     let most_utility = landscape.utility(&bottom);
@@ -127,7 +97,7 @@ pub fn best_first(landscape: &mut impl Landscape, goal: Goal) -> Found {
             }
         }
     }
-    Found { levels: best.map(|(_, levels)| levels), n_visited, n_for_ties: 0 }
+    FoundLevels { levels: best.map(|(_, levels)| levels), n_visited, n_for_ties: 0 }
 }
 
 /// ARUBA (Algorithm 2), as published: from one frontier node to the next through their adjacency cubes. A frontier node
@@ -135,12 +105,12 @@ pub fn best_first(landscape: &mut impl Landscape, goal: Goal) -> Found {
 ///
 /// Right where no generalization has a greater risk than what it generalizes, and something is out of reach: where
 /// everything will do there is no frontier, and the walk ends before it begins. There is no walk for the scalar form.
-pub fn walk(landscape: &mut impl Landscape, goal: Goal) -> Found {
+pub fn walk(landscape: &mut impl Landscape, goal: Goal) -> FoundLevels {
     let tops = landscape.tops();
     let is_up = match goal {
         Goal::LeastRisk { .. } => true,
         Goal::MostUtility { .. } => false,
-        Goal::Scalar { .. } => return Found { levels: None, n_visited: 0, n_for_ties: 0 },
+        Goal::Scalar { .. } => return FoundLevels { levels: None, n_visited: 0, n_for_ties: 0 },
     };
     let mut seen: FxHashMap<Vec<u8>, bool> = FxHashMap::default();
     let will_do = |landscape: &mut _, levels: &[u8], seen: &mut FxHashMap<Vec<u8>, bool>| {
@@ -163,7 +133,7 @@ pub fn walk(landscape: &mut impl Landscape, goal: Goal) -> Found {
             }
         }
     }
-    let Some(first) = frontier else { return Found { levels: None, n_visited: seen.len(), n_for_ties: 0 } };
+    let Some(first) = frontier else { return FoundLevels { levels: None, n_visited: seen.len(), n_for_ties: 0 } };
     let mut found = FxHashSet::from_iter([first.clone()]);
     let mut open = vec![first];
     let mut best: Option<(f64, Vec<u8>)> = None;
@@ -187,7 +157,7 @@ pub fn walk(landscape: &mut impl Landscape, goal: Goal) -> Found {
             }
         }
     }
-    Found { levels: best.map(|(_, levels)| levels), n_visited: seen.len(), n_for_ties: 0 }
+    FoundLevels { levels: best.map(|(_, levels)| levels), n_visited: seen.len(), n_for_ties: 0 }
 }
 
 /// All that differ by at most one level in each attribute.
@@ -219,7 +189,7 @@ fn cube(levels: &[u8], tops: &[u8]) -> Vec<Vec<u8>> {
 /// the risk of their corner, is less; what is looked at then is one step below in as many different directions.) Where
 /// several have exactly the least risk, that holds for a `best_first` that comes to the best of them last. The second
 /// search comes on top.
-pub fn optimum(record: &mut Record, goal: Goal) -> Found {
+pub fn optimum(record: &mut Record, goal: Goal) -> FoundLevels {
     let by_rows = record.n_generalizations() > N_GENERALIZATIONS_BY_LABEL;
     let n_small = if matches!(goal, Goal::Scalar { .. }) { 0 } else { N_ROWS_SMALL };
     optimum_by(record, goal, by_rows.then_some(n_small))
@@ -237,7 +207,7 @@ const N_ROWS_SMALL: usize = 8;
 /// The same, counting by label or by row: only rows count that are near enough to the record to fit something with enough
 /// utility. Those are few, and whatever is too specific for them to fit has no crowd to hope for. Boxes with at most so
 /// many rows as given are looked at without counting levels.
-pub fn optimum_by(record: &mut Record, goal: Goal, by_rows: Option<usize>) -> Found {
+pub fn optimum_by(record: &mut Record, goal: Goal, by_rows: Option<usize>) -> FoundLevels {
     record.arrange_by_sensitivity();
     let mut search = Boxes::new(record, goal);
     if let Some(n_small) = by_rows {
@@ -252,7 +222,7 @@ pub fn optimum_by(record: &mut Record, goal: Goal, by_rows: Option<usize>) -> Fo
     let n_for_ties = search.run_for_ties(record);
     let levels = search.best.map(|best| record.in_order_of_table(&best.levels));
     record.restore();
-    Found { levels, n_visited: search.n_visited, n_for_ties }
+    FoundLevels { levels, n_visited: search.n_visited, n_for_ties }
 }
 
 /// A most general corner and everything below it, the attributes before `first` fixed.
@@ -781,5 +751,43 @@ impl Boxes {
             least = least.min(risk - worth - (risk.abs() + worth.abs()) * ROUNDING);
         }
         least
+    }
+}
+
+/// The ways to search, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    BestFirst,
+    Walk,
+    Optimum,
+}
+
+impl Strategy {
+    pub const ALL: [Strategy; 3] = [Strategy::BestFirst, Strategy::Walk, Strategy::Optimum];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Strategy::BestFirst => "best-first",
+            Strategy::Walk => "walk",
+            Strategy::Optimum => "optimum",
+        }
+    }
+
+    pub fn solve(self, record: &mut Record, goal: Goal) -> FoundLevels {
+        match self {
+            Strategy::BestFirst => best_first(record, goal),
+            Strategy::Walk => walk(record, goal),
+            Strategy::Optimum => optimum(record, goal),
+        }
+    }
+
+    /// Whether it finds the best, provided that, for the walk, not everything will do.
+    pub fn is_exact(self, risk: Risk, goal: Goal) -> bool {
+        let is_monotone = risk != Risk::Entropic;
+        match (self, goal) {
+            (Strategy::Optimum, _) | (Strategy::BestFirst, Goal::MostUtility { .. }) => true,
+            (Strategy::Walk, Goal::Scalar { .. }) => false,
+            _ => is_monotone,
+        }
     }
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use incrowd::lattice::{Scope, outcome_of};
-use incrowd::negotiate::check_criteria;
-use incrowd::on_demand::Found;
-use incrowd::partial::prove;
 use incrowd::quality::Losses;
-use incrowd::wire::{self, Search};
+use incrowd::search::negotiate::check_criteria;
+use incrowd::search::on_demand::FoundAnswer;
+use incrowd::search::partial::prove;
+use incrowd::wire::{self, HowFound};
 use incrowd::{Answer, Lattice, Level, Offer, Plan, Request, Result, Scheme, Yardstick, negotiate};
 use serde_json::Value;
 
@@ -19,6 +19,7 @@ use crate::orders::Rules;
 use crate::orders::extent::{ExtentWish, search, search_of};
 use crate::orders::known::Known;
 use crate::orders::wishes::{Privacy, Wishes, with_levels};
+use crate::sentences;
 use crate::work::Work;
 
 /// The answers that can be published.
@@ -56,7 +57,7 @@ pub struct Agreed {
     pub request: Value,
     pub lattice: Option<Arc<Lattice>>,
     /// How the scheme was found; nothing where levels were chosen by hand.
-    pub search: Option<Search>,
+    pub search: Option<HowFound>,
 }
 
 /// An answer to be published, or why there is none.
@@ -116,7 +117,7 @@ pub fn agree_on_answer(
     let selection = lattice.as_ref().and_then(|lattice| lattice.selection());
     let search = match &found {
         Some(found) => Some(search_of(&scope, selection, request, found, choice.name())),
-        None => scope.n_schemes().map(Search::whole),
+        None => scope.n_schemes().map(sentences::found_in_whole_lattice),
     };
     let request = wire::request(&scope, request);
     let lattice = lattice.filter(|lattice| lattice.schemes().is_complete());
@@ -128,7 +129,7 @@ struct Answered {
     scope: Scope,
     answer: Answer,
     /// What is proved about it; nothing where the whole lattice has answered.
-    found: Option<Found>,
+    found: Option<FoundAnswer>,
     lattice: Option<Arc<Lattice>>,
 }
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use incrowd::negotiate::check_promise;
 use incrowd::recode::{Recoding, global};
+use incrowd::search::negotiate::check_promise;
 use incrowd::verify::Ruling;
-use incrowd::wire::{self, Certificate, PerRecord, PerRecordOutcome, Search};
+use incrowd::wire::{self, Certificate, HowFound, PerRecord, PerRecordOutcome};
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Offer, Result, Scheme};
 use serde_json::Value;
 
@@ -22,6 +22,7 @@ use crate::orders::per_record;
 use crate::output::account::{Account, SourceFiles};
 use crate::output::report::{self, HeightFacts};
 use crate::output::sink::Format;
+use crate::sentences;
 use crate::work::Work;
 
 /// Publishes records that were generalized one by one, with certificate and report.
@@ -70,7 +71,7 @@ pub struct Draft<'a> {
     pub way: Way<'a>,
     pub choice: &'static str,
     pub request: Value,
-    pub search: Option<Search>,
+    pub search: Option<HowFound>,
     pub n_groups: u64,
     pub n_suppressed: u64,
     pub smallest_group: Option<u64>,
@@ -232,7 +233,7 @@ fn check_ordered(counted: &Counted, draft: &Draft) -> Result<()> {
     };
     let Some(criterion) = draft.criteria.iter().find(tells) else { return Ok(()) };
     let name = wire::key(criterion.measure, &names);
-    let reached = wire::number_in_words(criterion.measure, criterion.value);
+    let reached = sentences::number_in_words(criterion.measure, criterion.value);
     Err(Error::new(
         ErrorKind::Request,
         format!(

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use incrowd::lattice::Scope;
-use incrowd::negotiate::{check_criteria, check_promise};
 use incrowd::recode::partition::CellStyle;
+use incrowd::search::negotiate::{check_criteria, check_promise};
 use incrowd::{Answer, Error, ErrorKind, Measure, Request, Result, Role};
 use serde_json::Value;
 

@@ -11,10 +11,10 @@ use crate::counts::GroupCounts;
 use crate::criterion::{Measure, Measured, Yardstick};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
-use crate::histograms::{HistogramWork, N_VALUES_MAX, hash_words};
+use crate::lattice::histograms::{HistogramWork, N_VALUES_MAX, hash_words};
+use crate::lattice::profile::{Entry, Profile, Scratch, Tally};
+use crate::lattice::roll_up::{Key, RollUp, SIZE_MASK, Work};
 use crate::loss::{Entropies, Penalties};
-use crate::profile::{Entry, Profile, Scratch, Tally};
-use crate::roll_up::{Key, RollUp, SIZE_MASK, Work};
 use crate::scheme::Schemes;
 use crate::table::Code;
 use crate::task::Task;
@@ -38,9 +38,9 @@ impl Wanted<'_> {
     }
 }
 
-/// The profile of every scheme, by its place, the looks that they are made of, and how many groups were read.
+/// The profile of every scheme, by its place, the signatures that they are made of, and how many groups were read.
 pub(crate) struct RolledUp {
-    pub(crate) looks: Measured,
+    pub(crate) signatures: Measured,
     pub(crate) profiles: Vec<Profile>,
     pub(crate) n_source_groups: u64,
 }
@@ -283,29 +283,37 @@ impl Roller for Sets<'_> {
     }
 
     fn finish(&self, _: Vec<Self::Work>, made: Vec<(usize, Self::Groups)>) -> (Measured, Vec<Profile>) {
-        let look_of = |tally: &Tally| (tally.size, tally.n_distinct);
-        let seen: FxHashSet<(u64, u32)> = made.iter().flat_map(|(_, tallies)| tallies.iter().map(look_of)).collect();
-        let mut looks: Vec<(u64, u32)> = seen.into_iter().collect();
-        looks.sort_unstable();
-        let numbers: FxHashMap<(u64, u32), u32> = looks.iter().copied().zip(0..).collect();
-        // Tallies are in the order of looks already.
-        let entry =
-            |tally: &Tally| Entry { look: numbers[&look_of(tally)], n_groups: tally.n_groups, loss: tally.loss };
+        let signature_of = |tally: &Tally| (tally.size, tally.n_distinct);
+        let seen: FxHashSet<(u64, u32)> =
+            made.iter().flat_map(|(_, tallies)| tallies.iter().map(signature_of)).collect();
+        let mut signatures: Vec<(u64, u32)> = seen.into_iter().collect();
+        signatures.sort_unstable();
+        let numbers: FxHashMap<(u64, u32), u32> = signatures.iter().copied().zip(0..).collect();
+        // Tallies are in the order of signatures already.
+        let entry = |tally: &Tally| Entry {
+            signature: numbers[&signature_of(tally)],
+            n_groups: tally.n_groups,
+            loss: tally.loss,
+        };
         let profile =
             |(_, tallies): (usize, Self::Groups)| Profile::provisional(tallies.iter().map(entry).collect(), Vec::new());
         let profiles = made.into_par_iter().map(profile).collect();
-        // Without a sensitive attribute a look is a size.
-        let of_look = |&(size, n_distinct): &(u64, u32)| [size, u64::from(n_distinct)].into_iter();
-        let values = looks.iter().flat_map(|look| of_look(look).take(self.measures.len())).collect();
+        // Without a sensitive attribute a signature is a size.
+        let of_signature = |&(size, n_distinct): &(u64, u32)| [size, u64::from(n_distinct)].into_iter();
+        let values =
+            signatures.iter().flat_map(|signature| of_signature(signature).take(self.measures.len())).collect();
         (Measured::new(self.measures, values), profiles)
     }
 
     fn seen(&self, _: &Self::Work, tallies: Self::Groups) -> (Measured, Profile) {
         let of_tally = |tally: &Tally| [tally.size, u64::from(tally.n_distinct)].into_iter();
         let values = tallies.iter().flat_map(|tally| of_tally(tally).take(self.measures.len())).collect();
-        // Without a sensitive attribute a look is a size, and there is one tally of each.
-        let entries =
-            (0..).zip(&tallies).map(|(look, tally)| Entry { look, n_groups: tally.n_groups, loss: tally.loss });
+        // Without a sensitive attribute a signature is a size, and there is one tally of each.
+        let entries = (0..).zip(&tallies).map(|(signature, tally)| Entry {
+            signature,
+            n_groups: tally.n_groups,
+            loss: tally.loss,
+        });
         (Measured::new(self.measures, values), Profile::provisional(entries.collect(), Vec::new()))
     }
 }
@@ -375,55 +383,55 @@ impl<'a> Roller for Histograms<'a> {
         let n_shared = shared.len();
         let parts: Vec<&[u64]> =
             std::iter::once(shared.measured()).chain(measured.iter().map(|(_, own)| &own[..])).collect();
-        let (looks, numbers) = canonical(self.wanted.yardstick.measures(), &parts);
+        let (signatures, numbers) = canonical(self.wanted.yardstick.measures(), &parts);
         let renumbered = |(thread, profile): (usize, Profile)| {
-            profile.renumbered(|look| match (look as usize).checked_sub(n_shared) {
-                None => numbers[0][look as usize],
+            profile.renumbered(|signature| match (signature as usize).checked_sub(n_shared) {
+                None => numbers[0][signature as usize],
                 Some(own) => numbers[1 + thread][own],
             })
         };
-        (looks, made.into_par_iter().map(renumbered).collect())
+        (signatures, made.into_par_iter().map(renumbered).collect())
     }
 
     fn seen(&self, work: &Self::Work, profile: Self::Groups) -> (Measured, Profile) {
         let measures = self.wanted.yardstick.measures();
         let numbers: FxHashMap<u32, usize> =
-            profile.entries().iter().enumerate().map(|(at, entry)| (entry.look, at)).collect();
+            profile.entries().iter().enumerate().map(|(at, entry)| (entry.signature, at)).collect();
         let values: Vec<u64> =
-            profile.entries().iter().flat_map(|entry| work.measured_of(entry.look).iter().copied()).collect();
-        let (looks, canonical) = canonical(measures, &[&values]);
-        (looks, profile.renumbered(|look| canonical[0][numbers[&look]]))
+            profile.entries().iter().flat_map(|entry| work.measured_of(entry.signature).iter().copied()).collect();
+        let (signatures, canonical) = canonical(measures, &[&values]);
+        (signatures, profile.renumbered(|signature| canonical[0][numbers[&signature]]))
     }
 }
 
-/// Numbers looks in an order that depends on nothing but what they measure, by size first; equal ones get one number.
+/// Numbers signatures in an order that depends on nothing but what they measure, by size first; equal ones get one number.
 ///
-/// Returns the looks by number, and for each part the number of each of its looks.
+/// Returns the signatures by number, and for each part the number of each of its signatures.
 pub(crate) fn canonical(measures: &[Measure], parts: &[&[u64]]) -> (Measured, Vec<Vec<u32>>) {
     let n = measures.len();
-    let values = |&(_, _, part, look): &(u64, u64, u32, u32)| &parts[part as usize][look as usize * n..][..n];
+    let values = |&(_, _, part, signature): &(u64, u64, u32, u32)| &parts[part as usize][signature as usize * n..][..n];
     let mut order: Vec<(u64, u64, u32, u32)> = Vec::with_capacity(parts.iter().map(|part| part.len() / n).sum());
     for (part, all) in parts.iter().enumerate() {
-        for (look, values) in all.chunks_exact(n).enumerate() {
+        for (signature, values) in all.chunks_exact(n).enumerate() {
             // In plain order where there are two measures at most, as sizes and sets have it; else in one that is quick.
             let second = if n <= 2 { values[n - 1] } else { hash_words(values) };
-            order.push((values[0], second, part as u32, look as u32));
+            order.push((values[0], second, part as u32, signature as u32));
         }
     }
     order.par_sort_unstable_by(|a, b| {
         (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| values(a).cmp(values(b))).then_with(|| (a.2, a.3).cmp(&(b.2, b.3)))
     });
     let mut numbers: Vec<Vec<u32>> = parts.iter().map(|part| vec![0; part.len() / n]).collect();
-    let mut looks: Vec<u64> = Vec::with_capacity(order.len() * n);
-    for look in &order {
-        let values = values(look);
-        if looks.is_empty() || looks[looks.len() - n..] != *values {
-            looks.extend_from_slice(values);
+    let mut signatures: Vec<u64> = Vec::with_capacity(order.len() * n);
+    for signature in &order {
+        let values = values(signature);
+        if signatures.is_empty() || signatures[signatures.len() - n..] != *values {
+            signatures.extend_from_slice(values);
         }
-        numbers[look.2 as usize][look.3 as usize] = (looks.len() / n) as u32 - 1;
+        numbers[signature.2 as usize][signature.3 as usize] = (signatures.len() / n) as u32 - 1;
     }
-    looks.shrink_to_fit();
-    (Measured::new(measures, looks), numbers)
+    signatures.shrink_to_fit();
+    (Measured::new(measures, signatures), numbers)
 }
 
 /// Reused from scheme to scheme by one thread.
@@ -443,7 +451,7 @@ impl<R: Roller> Workspace<R> {
 }
 
 /// A scheme's groups, who made them, and how many groups were read for it.
-struct Made<R: Roller> {
+struct MadeScheme<R: Roller> {
     place: usize,
     thread: usize,
     groups: R::Groups,
@@ -466,7 +474,7 @@ struct Walk<'a, R> {
 }
 
 /// What is done at a scheme on the way: its levels and its rows are given. An error ends the walk at once.
-type Visit<'v, R> = dyn FnMut(&mut [u8], &[u64], &mut Workspace<R>, &mut Vec<Made<R>>) -> Result<()> + 'v;
+type Visit<'v, R> = dyn FnMut(&mut [u8], &[u64], &mut Workspace<R>, &mut Vec<MadeScheme<R>>) -> Result<()> + 'v;
 
 impl<R: Roller> Walk<'_, R> {
     /// All profiles, depth first: every scheme from the one whose last generalized attribute is one level finer.
@@ -502,7 +510,7 @@ impl<R: Roller> Walk<'_, R> {
         let works = roller.share(first.work, n_threads).into_iter().enumerate();
         let workspaces: Vec<Mutex<Workspace<R>>> =
             works.map(|(thread, work)| Mutex::new(Workspace::new(work, thread, order.len()))).collect();
-        let of_tasks: Vec<Vec<Made<R>>> = tasks
+        let of_tasks: Vec<Vec<MadeScheme<R>>> = tasks
             .into_par_iter()
             .map(|(mut levels, rows)| {
                 // Each thread has a workspace of its own, and does one task at a time.
@@ -524,8 +532,8 @@ impl<R: Roller> Walk<'_, R> {
         let work_of =
             |workspace: Mutex<Workspace<R>>| workspace.into_inner().unwrap_or_else(PoisonError::into_inner).work;
         let works = workspaces.into_iter().map(work_of);
-        let (looks, profiles) = roller.finish(works.collect(), by_place);
-        Ok(RolledUp { looks, profiles, n_source_groups })
+        let (signatures, profiles) = roller.finish(works.collect(), by_place);
+        Ok(RolledUp { signatures, profiles, n_source_groups })
     }
 
     /// Makes all schemes that generalize further from here by attributes from `depth` on.
@@ -535,7 +543,7 @@ impl<R: Roller> Walk<'_, R> {
         levels: &mut [u8],
         rows: &[u64],
         workspace: &mut Workspace<R>,
-        made: &mut Vec<Made<R>>,
+        made: &mut Vec<MadeScheme<R>>,
     ) -> Result<()> {
         let last = self.order.len() - 1;
         if self.greatest(depth, levels).is_none() {
@@ -556,7 +564,7 @@ impl<R: Roller> Walk<'_, R> {
         levels: &mut [u8],
         rows: &[u64],
         workspace: &mut Workspace<R>,
-        made: &mut Vec<Made<R>>,
+        made: &mut Vec<MadeScheme<R>>,
     ) -> Result<()> {
         let attribute = *self.order.last().expect("there is at least one attribute");
         if self.greatest(self.order.len() - 1, levels).unwrap_or(0) == 0 {
@@ -583,7 +591,7 @@ impl<R: Roller> Walk<'_, R> {
         levels: &mut [u8],
         rows: &[u64],
         workspace: &mut Workspace<R>,
-        made: &mut Vec<Made<R>>,
+        made: &mut Vec<MadeScheme<R>>,
         visit: &mut Visit<R>,
     ) -> Result<()> {
         let attribute = self.order[depth];
@@ -656,14 +664,14 @@ impl<R: Roller> Walk<'_, R> {
         groups: R::Groups,
         n_source_groups: u64,
         workspace: &mut Workspace<R>,
-        made: &mut Vec<Made<R>>,
+        made: &mut Vec<MadeScheme<R>>,
     ) -> Result<()> {
         let Some(place) = self.schemes.find_levels(levels) else { return Ok(()) };
         let n_bytes_of_work = self.roller.n_bytes_of_work(&workspace.work);
         let n_new = self.roller.n_bytes(&groups) + n_bytes_of_work.saturating_sub(workspace.n_bytes);
         workspace.n_bytes = workspace.n_bytes.max(n_bytes_of_work);
         self.reserve(n_new as u64)?;
-        made.push(Made { place, thread: workspace.thread, groups, n_source_groups });
+        made.push(MadeScheme { place, thread: workspace.thread, groups, n_source_groups });
         (self.task.progress)(1);
         match (self.task.is_cancelled)() {
             true => Err(Error::new(ErrorKind::Cancelled, "stopped before it was done")),

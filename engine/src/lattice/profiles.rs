@@ -1,4 +1,4 @@
-//! The profiles of a lattice: at hand, or kept elsewhere until they are first asked for.
+//! The profiles of a lattice: in memory, or read when they are first asked for.
 //!
 //! A saved lattice is opened by reading what every request needs; its profiles, which are nearly all of it, are read
 //! one by one, and few of them as a rule.
@@ -7,10 +7,10 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::profile::{Entry, Profile};
+use crate::lattice::profile::{Entry, Profile};
 
 /// A place that bytes can be read from: a file, or memory.
-pub trait Shelf: Send + Sync {
+pub trait ReadAt: Send + Sync {
     /// The bytes from `start` on; fewer than asked for are an error.
     fn read(&self, start: u64, n_bytes: usize) -> Result<Vec<u8>>;
 }
@@ -24,17 +24,17 @@ pub(crate) fn damaged(what: &str) -> Error {
 /// By place, the profiles of all schemes.
 #[derive(Clone, Debug)]
 pub(crate) enum Profiles {
-    Made(Vec<Profile>),
-    Kept(Arc<Kept>),
+    InMemory(Vec<Profile>),
+    Lazy(Arc<LazyProfiles>),
 }
 
-/// Profiles that are read from a shelf.
+/// Profiles that are read when they are first asked for.
 #[derive(Clone)]
-pub(crate) struct Kept {
-    shelf: Arc<dyn Shelf>,
+pub(crate) struct LazyProfiles {
+    storage: Arc<dyn ReadAt>,
     start: u64,
     index: Vec<Slot>,
-    n_looks: usize,
+    n_signatures: usize,
     has_entropies: bool,
     read: Vec<OnceLock<Profile>>,
     /// The first thing that went wrong. From then on nothing that was read can be relied on.
@@ -49,39 +49,39 @@ pub(crate) struct Slot {
     pub(crate) checksum: u32,
 }
 
-impl Kept {
+impl LazyProfiles {
     pub(crate) fn new(
-        shelf: Arc<dyn Shelf>,
+        storage: Arc<dyn ReadAt>,
         start: u64,
         index: Vec<Slot>,
-        n_looks: usize,
+        n_signatures: usize,
         has_entropies: bool,
-    ) -> Kept {
+    ) -> LazyProfiles {
         let read = index.iter().map(|_| OnceLock::new()).collect();
-        Kept { shelf, start, index, n_looks, has_entropies, read, failure: OnceLock::new() }
+        LazyProfiles { storage, start, index, n_signatures, has_entropies, read, failure: OnceLock::new() }
     }
 
     fn fetch(&self, place: usize) -> Result<Profile> {
         let slot = self.index[place];
         let n_bytes = slot.n_entries as usize * n_bytes_of_entry(self.has_entropies);
-        let bytes = self.shelf.read(self.start + slot.start, n_bytes)?;
+        let bytes = self.storage.read(self.start + slot.start, n_bytes)?;
         let profile = (crc32fast::hash(&bytes) == slot.checksum).then(|| decoded(&bytes, self.has_entropies));
-        let is_known = |entry: &Entry| (entry.look as usize) < self.n_looks;
+        let is_known = |entry: &Entry| (entry.signature as usize) < self.n_signatures;
         profile.filter(|profile| profile.entries().iter().all(is_known)).ok_or_else(|| damaged("profile of a scheme"))
     }
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for LazyProfiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} profiles on a shelf", self.index.len())
+        write!(f, "{} profiles that are read when asked for", self.index.len())
     }
 }
 
 impl Profiles {
     pub(crate) fn len(&self) -> usize {
         match self {
-            Profiles::Made(profiles) => profiles.len(),
-            Profiles::Kept(kept) => kept.index.len(),
+            Profiles::InMemory(profiles) => profiles.len(),
+            Profiles::Lazy(lazy) => lazy.index.len(),
         }
     }
 
@@ -89,10 +89,10 @@ impl Profiles {
     #[inline]
     pub(crate) fn get(&self, place: usize) -> &Profile {
         match self {
-            Profiles::Made(profiles) => &profiles[place],
-            Profiles::Kept(kept) => kept.read[place].get_or_init(|| {
-                kept.fetch(place).unwrap_or_else(|error| {
-                    let _ = kept.failure.set(error);
+            Profiles::InMemory(profiles) => &profiles[place],
+            Profiles::Lazy(lazy) => lazy.read[place].get_or_init(|| {
+                lazy.fetch(place).unwrap_or_else(|error| {
+                    let _ = lazy.failure.set(error);
                     Profile::default()
                 })
             }),
@@ -102,12 +102,12 @@ impl Profiles {
     /// Makes room for the profile of one scheme more.
     pub(crate) fn insert(&mut self, place: usize, profile: Profile) {
         match self {
-            Profiles::Made(profiles) => profiles.insert(place, profile),
-            Profiles::Kept(kept) => {
-                let kept = Arc::make_mut(kept);
-                // It is there, so that nobody will look for it on the shelf.
-                kept.index.insert(place, Slot { start: 0, n_entries: 0, checksum: 0 });
-                kept.read.insert(place, OnceLock::from(profile));
+            Profiles::InMemory(profiles) => profiles.insert(place, profile),
+            Profiles::Lazy(lazy) => {
+                let lazy = Arc::make_mut(lazy);
+                // It is there, so that nobody will look for it where the others are.
+                lazy.index.insert(place, Slot { start: 0, n_entries: 0, checksum: 0 });
+                lazy.read.insert(place, OnceLock::from(profile));
             }
         }
     }
@@ -115,8 +115,8 @@ impl Profiles {
     /// Refuses profiles of which one could not be read.
     pub(crate) fn intact(&self) -> Result<()> {
         match self {
-            Profiles::Kept(kept) => kept.failure.get().map_or(Ok(()), |error| Err(error.clone())),
-            Profiles::Made(_) => Ok(()),
+            Profiles::Lazy(lazy) => lazy.failure.get().map_or(Ok(()), |error| Err(error.clone())),
+            Profiles::InMemory(_) => Ok(()),
         }
     }
 
@@ -124,8 +124,8 @@ impl Profiles {
     pub(crate) fn n_bytes(&self) -> usize {
         let at_hand = |profile: &Profile| profile.n_bytes() + size_of::<Profile>();
         match self {
-            Profiles::Made(profiles) => profiles.iter().map(at_hand).sum(),
-            Profiles::Kept(kept) => kept.read.iter().filter_map(OnceLock::get).map(at_hand).sum(),
+            Profiles::InMemory(profiles) => profiles.iter().map(at_hand).sum(),
+            Profiles::Lazy(lazy) => lazy.read.iter().filter_map(OnceLock::get).map(at_hand).sum(),
         }
     }
 }
@@ -134,10 +134,10 @@ fn n_bytes_of_entry(has_entropies: bool) -> usize {
     if has_entropies { 24 } else { 16 }
 }
 
-/// A profile as bytes: look, groups and loss of every entry, and its entropy where that was asked for.
+/// A profile as bytes: signature, groups and loss of every entry, and its entropy where that was asked for.
 pub(crate) fn encode(profile: &Profile, has_entropies: bool, into: &mut Vec<u8>) {
     for (i, entry) in profile.entries().iter().enumerate() {
-        into.extend_from_slice(&entry.look.to_le_bytes());
+        into.extend_from_slice(&entry.signature.to_le_bytes());
         into.extend_from_slice(&entry.n_groups.to_le_bytes());
         into.extend_from_slice(&entry.loss.to_le_bytes());
         if has_entropies {
@@ -150,7 +150,7 @@ fn decoded(bytes: &[u8], has_entropies: bool) -> Profile {
     let narrow = |bytes: &[u8]| u32::from_le_bytes(bytes[..4].try_into().expect("four bytes"));
     let wide = |bytes: &[u8]| u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"));
     let rows = || bytes.chunks_exact(n_bytes_of_entry(has_entropies));
-    let entry = |row: &[u8]| Entry { look: narrow(row), n_groups: narrow(&row[4..]), loss: wide(&row[8..]) };
+    let entry = |row: &[u8]| Entry { signature: narrow(row), n_groups: narrow(&row[4..]), loss: wide(&row[8..]) };
     let entropies = if has_entropies { rows().map(|row| wide(&row[16..])).collect() } else { Vec::new() };
     Profile::provisional(rows().map(entry).collect(), entropies)
 }

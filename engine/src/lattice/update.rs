@@ -9,14 +9,16 @@ use rayon::prelude::*;
 use crate::counts::GroupCounts;
 use crate::criterion::Measured;
 use crate::error::Result;
-use crate::kept::Profiles;
-use crate::lattice::{Grid, Lattice, Plan, Scope};
+use crate::lattice::annotate::{Lattice, Plan};
+use crate::lattice::grid::Grid;
+use crate::lattice::profile::{Entry, Profile};
+use crate::lattice::profiles::Profiles;
+use crate::lattice::roll_up::most_merging_first;
+use crate::lattice::scope::Scope;
+use crate::lattice::walk::{Changed, Wanted, canonical, changed_profiles};
 use crate::loss::Penalties;
-use crate::profile::{Entry, Profile};
-use crate::roll_up::most_merging_first;
 use crate::table::Code;
 use crate::task::Task;
-use crate::walk::{Changed, Wanted, canonical, changed_profiles};
 
 /// The lattice of a table after records came or went; none where everything would have to be annotated again.
 ///
@@ -52,23 +54,25 @@ pub fn updated(
     };
     let (were, are) = (near(before)?, near(after)?);
     let n_source_groups = were.n_source_groups + are.n_source_groups;
-    // One number per look, whichever of the three it comes from.
-    let (looks, numbers) =
-        canonical(lattice.measures(), &[lattice.looks().values(), were.looks.values(), are.looks.values()]);
+    // One number per signature, whichever of the three it comes from.
+    let (signatures, numbers) = canonical(
+        lattice.measures(),
+        &[lattice.signatures().values(), were.signatures.values(), are.signatures.values()],
+    );
     let profile = |place: usize| {
         let parts = [lattice.profile(place), &were.profiles[place], &are.profiles[place]];
         changed_profile(parts, &numbers)
     };
     let profiles: Vec<Vec<Entry>> = (0..schemes.len()).into_par_iter().map(profile).collect();
     lattice.intact()?;
-    let (looks, profiles) = without_unused(&looks, profiles);
+    let (signatures, profiles) = without_unused(&signatures, profiles);
     Ok(Some(Lattice {
-        grids: Grid::all(&looks, schemes, &profiles),
+        grids: Grid::all(&signatures, schemes, &profiles),
         scope: Scope::new(after, lattice.hierarchies(), plan.yardstick),
         schemes: schemes.clone(),
         selection: None,
-        looks,
-        profiles: Profiles::Made(profiles),
+        signatures,
+        profiles: Profiles::InMemory(profiles),
         entropies: None,
         n_source_groups,
     }))
@@ -108,16 +112,17 @@ fn changed_combinations<'a>(before: &'a GroupCounts, after: &'a GroupCounts) -> 
     changed
 }
 
-/// The first profile without the second and with the third, by the common numbers of looks.
+/// The first profile without the second and with the third, by the common numbers of signatures.
 fn changed_profile(parts: [&Profile; 3], numbers: &[Vec<u32>]) -> Vec<Entry> {
-    // All three are in the order of their looks, and so are the common numbers.
+    // All three are in the order of their signatures, and so are the common numbers.
     let mut rest = parts.map(|profile| profile.entries());
     let mut changed = Vec::with_capacity(parts[0].entries().len());
-    let number = |part: usize, rest: &[&[Entry]; 3]| rest[part].first().map(|entry| numbers[part][entry.look as usize]);
-    while let Some(look) = (0..3).filter_map(|part| number(part, &rest)).min() {
+    let number =
+        |part: usize, rest: &[&[Entry]; 3]| rest[part].first().map(|entry| numbers[part][entry.signature as usize]);
+    while let Some(signature) = (0..3).filter_map(|part| number(part, &rest)).min() {
         let (mut n_groups, mut loss) = (0u32, 0u64);
         for part in 0..3 {
-            if number(part, &rest) != Some(look) {
+            if number(part, &rest) != Some(signature) {
                 continue;
             }
             let entry = rest[part][0];
@@ -129,29 +134,29 @@ fn changed_profile(parts: [&Profile; 3], numbers: &[Vec<u32>]) -> Vec<Entry> {
             };
         }
         if n_groups > 0 {
-            changed.push(Entry { look, n_groups, loss });
+            changed.push(Entry { signature, n_groups, loss });
         }
     }
     changed
 }
 
-/// Looks that some group has, and the profiles by their new numbers.
-fn without_unused(looks: &Measured, profiles: Vec<Vec<Entry>>) -> (Measured, Vec<Profile>) {
-    let mut is_used = vec![false; looks.len()];
-    profiles.iter().flatten().for_each(|entry| is_used[entry.look as usize] = true);
-    let mut numbers = Vec::with_capacity(looks.len());
+/// Signatures that some group has, and the profiles by their new numbers.
+fn without_unused(signatures: &Measured, profiles: Vec<Vec<Entry>>) -> (Measured, Vec<Profile>) {
+    let mut is_used = vec![false; signatures.len()];
+    profiles.iter().flatten().for_each(|entry| is_used[entry.signature as usize] = true);
+    let mut numbers = Vec::with_capacity(signatures.len());
     let mut values = Vec::new();
     let mut n_used = 0;
-    for (look, is_used) in is_used.iter().enumerate() {
+    for (signature, is_used) in is_used.iter().enumerate() {
         numbers.push(n_used);
         if *is_used {
-            values.extend_from_slice(looks.of(look));
+            values.extend_from_slice(signatures.of(signature));
             n_used += 1;
         }
     }
     let renumbered = |mut entries: Vec<Entry>| {
-        entries.iter_mut().for_each(|entry| entry.look = numbers[entry.look as usize]);
+        entries.iter_mut().for_each(|entry| entry.signature = numbers[entry.signature as usize]);
         Profile::provisional(entries, Vec::new())
     };
-    (Measured::new(looks.measures(), values), profiles.into_par_iter().map(renumbered).collect())
+    (Measured::new(signatures.measures(), values), profiles.into_par_iter().map(renumbered).collect())
 }

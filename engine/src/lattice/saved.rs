@@ -9,9 +9,11 @@ use crate::counts::{GroupCounts, Population};
 use crate::criterion::{Measure, Measured};
 use crate::error::Result;
 use crate::hierarchy::{Hierarchy, Values};
-pub use crate::kept::Shelf;
-use crate::kept::{Kept, Profiles, Slot, damaged, encode};
-use crate::lattice::{Estimator, Grid, Lattice, Scope, Selection};
+use crate::lattice::annotate::Lattice;
+use crate::lattice::grid::Grid;
+pub use crate::lattice::profiles::ReadAt;
+use crate::lattice::profiles::{LazyProfiles, Profiles, Slot, damaged, encode};
+use crate::lattice::scope::{Estimator, Scope, Selection};
 use crate::loss::Entropies;
 use crate::scheme::{Schemes, n_schemes, tops_of};
 use crate::table::{Code, Domain, Kind};
@@ -52,13 +54,16 @@ pub fn save(
     }
     next += profiles.n_bytes;
     sections.push(profiles);
-    let looks = Bytes::of(|bytes| (0..lattice.looks.len()).for_each(|look| bytes.all_wide(lattice.looks.of(look))));
+    let signatures = Bytes::of(|bytes| {
+        (0..lattice.signatures.len()).for_each(|signature| bytes.all_wide(lattice.signatures.of(signature)))
+    });
     let parts = [
         ("index", index),
         ("about", about(lattice)),
         ("hierarchies", hierarchies(&lattice.hierarchies)),
         ("entropies", lattice.entropies.as_ref().map(entropies).unwrap_or_default()),
-        ("looks", looks),
+        // The name that files have for signatures.
+        ("looks", signatures),
         ("grids", grids(&lattice.grids)),
         ("schemes", Bytes(if lattice.schemes.is_complete() { Vec::new() } else { vectors(&lattice.schemes) })),
         ("counts", counts_of(counts)),
@@ -77,8 +82,8 @@ pub fn save(
 /// # Guarantee
 /// Every answer is that of the lattice that was saved, bit for bit. A byte that is not what was written gives an error
 /// as soon as an answer depends on it, never another answer.
-pub fn open(sections: &[Section], shelf: Arc<dyn Shelf>) -> Result<Lattice> {
-    let read = |name: &'static str| read_section(sections, &*shelf, name);
+pub fn open(sections: &[Section], storage: Arc<dyn ReadAt>) -> Result<Lattice> {
+    let read = |name: &'static str| read_section(sections, &*storage, name);
     // Each is taken apart to its last byte, and nothing is believed of which the rest depends.
     let bytes = read("about")?;
     let about = whole(&bytes, About::read).ok_or_else(|| damaged("about"))?;
@@ -111,16 +116,22 @@ pub fn open(sections: &[Section], shelf: Arc<dyn Shelf>) -> Result<Lattice> {
     }
     let slot = |row: &[u8]| Slot { start: wide(row), n_entries: narrow(&row[8..]), checksum: narrow(&row[12..]) };
     let index: Vec<Slot> = index.chunks_exact(N_BYTES_OF_SLOT).map(slot).collect();
-    let looks = read("looks")?;
-    if looks.len() % (8 * about.measures.len()) != 0 {
+    let signatures = read("looks")?;
+    if signatures.len() % (8 * about.measures.len()) != 0 {
         return Err(damaged("looks"));
     }
-    let looks = Measured::new(&about.measures, looks.chunks_exact(8).map(wide).collect());
+    let signatures = Measured::new(&about.measures, signatures.chunks_exact(8).map(wide).collect());
     let bytes = read("grids")?;
     let grids =
         whole(&bytes, |bytes| about.measures.iter().map(|_| read_grid(bytes, &schemes)).collect::<Option<Vec<Grid>>>());
     let grids = grids.ok_or_else(|| damaged("grids"))?;
-    let kept = Kept::new(shelf.clone(), section(sections, "profiles")?.start, index, looks.len(), entropies.is_some());
+    let lazy = LazyProfiles::new(
+        storage.clone(),
+        section(sections, "profiles")?.start,
+        index,
+        signatures.len(),
+        entropies.is_some(),
+    );
     Ok(Lattice {
         scope: Scope {
             hierarchies,
@@ -131,8 +142,8 @@ pub fn open(sections: &[Section], shelf: Arc<dyn Shelf>) -> Result<Lattice> {
         },
         schemes,
         selection: about.selection,
-        looks,
-        profiles: Profiles::Kept(Arc::new(kept)),
+        signatures,
+        profiles: Profiles::Lazy(Arc::new(lazy)),
         grids,
         entropies,
         // Nothing was read to make it now.
@@ -141,8 +152,8 @@ pub fn open(sections: &[Section], shelf: Arc<dyn Shelf>) -> Result<Lattice> {
 }
 
 /// The counts that a saved lattice was made from; they are read when they are asked for.
-pub fn open_counts(sections: &[Section], shelf: &dyn Shelf) -> Result<GroupCounts> {
-    let bytes = read_section(sections, shelf, "counts")?;
+pub fn open_counts(sections: &[Section], storage: &dyn ReadAt) -> Result<GroupCounts> {
+    let bytes = read_section(sections, storage, "counts")?;
     whole(&bytes, read_counts).ok_or_else(|| damaged("counts"))
 }
 
@@ -150,10 +161,10 @@ fn section<'a>(sections: &'a [Section], name: &str) -> Result<&'a Section> {
     sections.iter().find(|section| section.name == name).ok_or_else(|| damaged("content"))
 }
 
-fn read_section(sections: &[Section], shelf: &dyn Shelf, name: &'static str) -> Result<Vec<u8>> {
+fn read_section(sections: &[Section], storage: &dyn ReadAt, name: &'static str) -> Result<Vec<u8>> {
     let section = section(sections, name)?;
     let n_bytes = usize::try_from(section.n_bytes).map_err(|_| damaged(name))?;
-    let bytes = shelf.read(section.start, n_bytes)?;
+    let bytes = storage.read(section.start, n_bytes)?;
     if Some(crc32fast::hash(&bytes)) == section.checksum { Ok(bytes) } else { Err(damaged(name)) }
 }
 
@@ -174,8 +185,8 @@ fn about(lattice: &Lattice) -> Bytes {
             bytes.text(name);
             bytes.wide(*n_values as u64);
         }
-        bytes.wide(lattice.looks.measures().len() as u64);
-        for measure in lattice.looks.measures() {
+        bytes.wide(lattice.signatures.measures().len() as u64);
+        for measure in lattice.signatures.measures() {
             bytes.text(measure.name());
             bytes.wide(measure.sensitive().unwrap_or(0) as u64);
             bytes.wide(if let Measure::Recursive { l, .. } = measure { u64::from(*l) } else { 0 });

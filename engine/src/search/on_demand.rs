@@ -7,17 +7,17 @@
 use rustc_hash::FxHashMap;
 
 use crate::counts::GroupCounts;
-use crate::criterion::{Criteria, Criterion, Measure, ONE as MILLION};
+use crate::criterion::{Criteria, Criterion, MILLION, Measure};
 use crate::error::Result;
-use crate::evaluate::{Evaluate, Evaluating, Seen};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::Plan;
-use crate::loss::{Entropies, ONE, Penalties};
-use crate::negotiate::{Answer, Offer, Offers, Request, check_criteria, check_levels};
-use crate::profile::Outcome;
+use crate::lattice::evaluate::{Evaluate, Evaluating, Seen};
+use crate::lattice::profile::Outcome;
+use crate::lattice::walk::{Wanted, with_roller};
+use crate::loss::{Entropies, LOSS_ONE, Penalties};
 use crate::quality::{At, Quality, Ranking};
 use crate::scheme::{Level, Scheme};
-use crate::walk::{Wanted, with_roller};
+use crate::search::negotiate::{Answer, Offer, Offers, Request, check_criteria, check_levels};
 
 /// What a search is allowed, and whom it tells how far it is.
 pub struct Budget<'a> {
@@ -45,7 +45,7 @@ pub struct Progress {
 
 /// An answer, and how sure it is.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct FoundAnswer {
     pub answer: Answer,
     /// That not all wishes can be met is proved; always so where the answer is exact or criteria are monotone.
     pub is_decided: bool,
@@ -54,7 +54,7 @@ pub struct Found {
     pub n_evaluated: u64,
 }
 
-impl Found {
+impl FoundAnswer {
     /// Whether the answer is the one that the whole lattice would give.
     pub fn is_proved(&self) -> bool {
         self.is_decided && self.proofs.iter().all(|proof| proof.is_optimal)
@@ -82,7 +82,7 @@ pub fn negotiate_on_demand(
     plan: &Plan,
     request: &Request,
     budget: &Budget,
-) -> Result<Found> {
+) -> Result<FoundAnswer> {
     let n_values: Vec<usize> = counts.sensitive().iter().map(|domain| domain.len()).collect();
     check_criteria(&request.criteria, counts.n_records(), &n_values)?;
     check_levels(request, hierarchies, counts.n_records())?;
@@ -142,7 +142,7 @@ impl Floors {
             ranking.mixed(|quality| match quality {
                 Quality::Height => share(level as f64, height_max as f64),
                 Quality::Precision => share(level as f64, hierarchies[a].top() as f64) / hierarchies.len() as f64,
-                Quality::Ncp => share(mean(a, level, penalties.of(a, level)) as f64, n as f64 * ONE as f64),
+                Quality::Ncp => share(mean(a, level, penalties.of(a, level)) as f64, n as f64 * LOSS_ONE as f64),
                 Quality::Entropy => {
                     let entropies = entropies.expect("it is made where the ranking needs it");
                     let gained = mean(a, level, entropies.of(a, level)) - mean(a, 0, entropies.of(a, 0));
@@ -157,7 +157,7 @@ impl Floors {
         Floors {
             of_level: hierarchies.iter().enumerate().map(of_attribute).collect(),
             // A record that is `*` everywhere may cost a few steps more than a suppressed one.
-            slack: 1e-9 + hierarchies.len() as f64 / ONE as f64,
+            slack: 1e-9 + hierarchies.len() as f64 / LOSS_ONE as f64,
         }
     }
 
@@ -271,7 +271,7 @@ fn is_within(levels: &[u8], bound: &[u8]) -> bool {
 }
 
 /// A search among schemes under fixed criteria.
-struct Search<'a> {
+struct SchemeSearch<'a> {
     table: &'a Table<'a>,
     criteria: Criteria,
     /// What must hold where the criteria do, and never gets worse on the way up.
@@ -279,21 +279,21 @@ struct Search<'a> {
     known: FxHashMap<Box<[u8]>, Known>,
 }
 
-impl<'a> Search<'a> {
-    fn new(table: &'a Table<'a>, criteria: &Criteria) -> Search<'a> {
+impl<'a> SchemeSearch<'a> {
+    fn new(table: &'a Table<'a>, criteria: &Criteria) -> SchemeSearch<'a> {
         let necessary = necessary(criteria, table.measures);
-        Search { table, criteria: criteria.clone(), necessary, known: FxHashMap::default() }
+        SchemeSearch { table, criteria: criteria.clone(), necessary, known: FxHashMap::default() }
     }
 
     fn outcome(&self, seen: &Seen) -> Outcome {
-        seen.profile.outcome(&seen.looks, &seen.looks.test(&self.criteria))
+        seen.profile.outcome(&seen.signatures, &seen.signatures.test(&self.criteria))
     }
 
     fn note(&mut self, levels: &[u8], seen: &Seen, desk: &mut Desk) -> Known {
         let outcome = self.outcome(seen);
         let n_failing = match self.necessary == self.criteria {
             true => outcome.n_suppressed,
-            false => seen.profile.n_suppressed(&seen.looks, &seen.looks.test(&self.necessary)),
+            false => seen.profile.n_suppressed(&seen.signatures, &seen.signatures.test(&self.necessary)),
         };
         let loss = self.table.request.best_by.loss_at(&self.table.at(levels), &outcome);
         let known = Known { n_suppressed: outcome.n_suppressed, n_failing, loss };
@@ -553,14 +553,14 @@ impl<'a> Table<'a> {
         At { levels, tops: self.tops, n_records: self.n_records, entropies: self.entropies }
     }
 
-    fn negotiate(&self, desk: &mut Desk) -> Found {
+    fn negotiate(&self, desk: &mut Desk) -> FoundAnswer {
         let request = self.request;
         let bound: Vec<u8> = request.level_max.levels().iter().map(|level| level.0).collect();
-        let mut search = Search::new(self, &request.criteria);
+        let mut search = SchemeSearch::new(self, &request.criteria);
         let (exact, proof) = search.best(&bound, request.n_suppressed_max, desk);
         if let Some(best) = exact {
             let answer = Answer::Exact(self.offer(&best.3, &request.criteria, desk));
-            return Found { answer, is_decided: true, proofs: vec![proof], n_evaluated: desk.n_evaluated };
+            return FoundAnswer { answer, is_decided: true, proofs: vec![proof], n_evaluated: desk.n_evaluated };
         }
         let is_decided = proof.is_optimal;
         // What gives up as little as possible: known at once under monotone criteria, to be looked for otherwise.
@@ -579,7 +579,7 @@ impl<'a> Table<'a> {
                 continue;
             };
             let criteria = request.criteria.with(criterion.with_value(value));
-            let (best, mut proof) = Search::new(self, &criteria).best(&bound, request.n_suppressed_max, desk);
+            let (best, mut proof) = SchemeSearch::new(self, &criteria).best(&bound, request.n_suppressed_max, desk);
             proof.is_optimal &= least.is_proved;
             let levels = match best {
                 Some(best) => best.3,
@@ -597,20 +597,20 @@ impl<'a> Table<'a> {
             privacy: privacy_alternatives.first().cloned(),
             privacy_alternatives,
         };
-        Found { answer: Answer::Offers(offers), is_decided, proofs, n_evaluated: desk.n_evaluated }
+        FoundAnswer { answer: Answer::Offers(offers), is_decided, proofs, n_evaluated: desk.n_evaluated }
     }
 
     fn offer(&self, levels: &[u8], criteria: &Criteria, desk: &mut Desk) -> Offer {
         desk.n_evaluated += 1;
         let seen = desk.evaluator.seen(levels);
-        let outcome = seen.profile.outcome(&seen.looks, &seen.looks.test(criteria));
+        let outcome = seen.profile.outcome(&seen.signatures, &seen.signatures.test(criteria));
         let losses = self.at(levels).losses(&outcome);
         let scheme = Scheme::new(levels.iter().map(|&level| Level(level)).collect());
-        Offer::new(scheme, criteria.clone(), &seen.looks, outcome, losses)
+        Offer::new(scheme, criteria.clone(), &seen.signatures, outcome, losses)
     }
 
     /// The fewest records that the levels allow to lose, and the strictest value of each criterion that works.
-    fn least(&self, bound: &[u8], search: &mut Search, desk: &mut Desk) -> Least {
+    fn least(&self, bound: &[u8], search: &mut SchemeSearch, desk: &mut Desk) -> Least {
         let request = self.request;
         let mut least = Least {
             n_suppressed: u64::MAX,
@@ -656,10 +656,10 @@ impl<'a> Table<'a> {
     fn strictest(&self, seen: &Seen, criterion: Criterion, levels: &[u8], i: usize, least: &mut Least) -> bool {
         let request = self.request;
         let measure = criterion.measure;
-        let mut test = seen.looks.test(&request.criteria);
+        let mut test = seen.signatures.test(&request.criteria);
         let mut works = |value: u64| {
             test.set(measure, value);
-            seen.profile.n_suppressed(&seen.looks, &test) <= request.n_suppressed_max
+            seen.profile.n_suppressed(&seen.signatures, &test) <= request.n_suppressed_max
         };
         let weakest = measure.weakest();
         if criterion.holds(weakest) {
@@ -667,7 +667,7 @@ impl<'a> Table<'a> {
         }
         if !works(weakest) {
             let relaxed = necessary(&request.criteria.with(criterion.with_value(weakest)), self.measures);
-            let n_failing = seen.profile.n_suppressed(&seen.looks, &seen.looks.test(&relaxed));
+            let n_failing = seen.profile.n_suppressed(&seen.signatures, &seen.signatures.test(&relaxed));
             return n_failing > request.n_suppressed_max;
         }
         let (mut working, mut failing) = (least.values[i].unwrap_or(weakest), criterion.value);

@@ -2,24 +2,24 @@
 //!
 //! The thesis annotates a scheme with one histogram per criterion: group size → groups for k-anonymity (its
 //! KA-histogram), number of distinct sensitive values → groups and records for l-diversity (its SLD-histogram).
-//! A profile is their joint form, for any criteria: a *look* is everything that criteria see of a group, and a profile
-//! says how many groups have each look. Looks are stored once for all schemes, since most groups of one scheme are
+//! A profile is their joint form, for any criteria: a *signature* is everything that criteria see of a group, and a profile
+//! says how many groups have each signature. Signatures are stored once for all schemes, since most groups of one scheme are
 //! groups of its neighbours too.
 
 use crate::criterion::{Measured, Test};
-use crate::loss::{ONE, Steps};
+use crate::loss::{LOSS_ONE, Steps};
 
 /// All groups of a scheme that look the same to every criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The number of the look among those of the lattice, which are in the order of size.
-    pub look: u32,
+    /// The number of the signature among those of the lattice, which are in the order of size.
+    pub signature: u32,
     pub n_groups: u32,
     /// The loss of one record, summed over the groups.
     pub loss: Steps,
 }
 
-/// The groups of one scheme; entries are distinct and increase by look.
+/// The groups of one scheme; entries are distinct and increase by signature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     entries: Box<[Entry]>,
@@ -44,30 +44,30 @@ pub struct Outcome {
 }
 
 impl Profile {
-    /// A profile whose looks are numbered in a way of their own, in any order.
+    /// A profile whose signatures are numbered in a way of their own, in any order.
     pub(crate) fn provisional(entries: Vec<Entry>, entropies: Vec<Steps>) -> Profile {
         Profile { entries: entries.into(), entropies: entropies.into() }
     }
 
-    /// The same profile with looks numbered by `number`, in order, and one entry per look.
+    /// The same profile with signatures numbered by `number`, in order, and one entry per signature.
     pub(crate) fn renumbered(self, number: impl Fn(u32) -> u32) -> Profile {
-        // Look and place in one number, which is quick to sort.
-        let key = |(place, entry): (usize, &Entry)| u64::from(number(entry.look)) << 32 | place as u64;
+        // Signature and place in one number, which is quick to sort.
+        let key = |(place, entry): (usize, &Entry)| u64::from(number(entry.signature)) << 32 | place as u64;
         let mut order: Vec<u64> = self.entries.iter().enumerate().map(key).collect();
         order.sort_unstable();
         let mut entries: Vec<Entry> = Vec::with_capacity(order.len());
         let mut entropies: Vec<Steps> = Vec::with_capacity(self.entropies.len());
         for key in order {
-            let (look, place) = ((key >> 32) as u32, key as u32 as usize);
+            let (signature, place) = ((key >> 32) as u32, key as u32 as usize);
             let Entry { n_groups, loss, .. } = self.entries[place];
             match entries.last_mut() {
-                Some(last) if last.look == look => {
+                Some(last) if last.signature == signature => {
                     last.n_groups += n_groups;
                     last.loss += loss;
                     entropies.iter_mut().last().into_iter().for_each(|entropy| *entropy += self.entropies[place]);
                 }
                 _ => {
-                    entries.push(Entry { look, n_groups, loss });
+                    entries.push(Entry { signature, n_groups, loss });
                     entropies.extend(self.entropies.get(place));
                 }
             }
@@ -89,40 +89,40 @@ impl Profile {
     }
 
     /// How many records are in groups that fail the test.
-    pub fn n_suppressed(&self, looks: &Measured, test: &Test) -> u64 {
-        let n_records = |entry: &Entry| looks.size(entry.look as usize) * u64::from(entry.n_groups);
+    pub fn n_suppressed(&self, signatures: &Measured, test: &Test) -> u64 {
+        let n_records = |entry: &Entry| signatures.size(entry.signature as usize) * u64::from(entry.n_groups);
         if let Some(k) = test.only_size() {
-            let n_failing = self.entries.partition_point(|entry| looks.size(entry.look as usize) < k);
+            let n_failing = self.entries.partition_point(|entry| signatures.size(entry.signature as usize) < k);
             return self.entries[..n_failing].iter().map(n_records).sum();
         }
-        self.entries.iter().filter(|entry| !test.holds(entry.look as usize)).map(n_records).sum()
+        self.entries.iter().filter(|entry| !test.holds(entry.signature as usize)).map(n_records).sum()
     }
 
     /// What would be published under a test.
-    pub fn outcome(&self, looks: &Measured, test: &Test) -> Outcome {
+    pub fn outcome(&self, signatures: &Measured, test: &Test) -> Outcome {
         let mut outcome = Outcome { n_suppressed: 0, n_groups: 0, reached: None, ncp: 0.0, n_squares: 0, entropy: 0 };
         let (mut n_records, mut loss) = (0u64, 0u128);
         for (i, entry) in self.entries.iter().enumerate() {
-            let look = looks.of(entry.look as usize);
-            let size = look[0];
+            let signature = signatures.of(entry.signature as usize);
+            let size = signature[0];
             let of_entry = size * u64::from(entry.n_groups);
             n_records += of_entry;
-            if !test.holds(entry.look as usize) {
+            if !test.holds(entry.signature as usize) {
                 outcome.n_suppressed += of_entry;
-                loss += u128::from(of_entry) * u128::from(ONE);
+                loss += u128::from(of_entry) * u128::from(LOSS_ONE);
                 continue;
             }
             outcome.n_groups += u64::from(entry.n_groups);
             outcome.n_squares += u128::from(size) * u128::from(of_entry);
             loss += u128::from(entry.loss) * u128::from(size);
             outcome.entropy += u128::from(self.entropy(i)) * u128::from(size);
-            let reached = outcome.reached.get_or_insert_with(|| look.to_vec());
-            for ((reached, value), measure) in reached.iter_mut().zip(look).zip(looks.measures()) {
+            let reached = outcome.reached.get_or_insert_with(|| signature.to_vec());
+            for ((reached, value), measure) in reached.iter_mut().zip(signature).zip(signatures.measures()) {
                 *reached = if measure.is_at_least() { (*reached).min(*value) } else { (*reached).max(*value) };
             }
         }
         if n_records > 0 {
-            outcome.ncp = (loss as f64 / (n_records as f64 * ONE as f64)).min(1.0);
+            outcome.ncp = (loss as f64 / (n_records as f64 * LOSS_ONE as f64)).min(1.0);
         }
         outcome
     }
@@ -224,14 +224,15 @@ mod tests {
     /// The histograms of the thesis, Figures 2.6 and 2.7, and what they say about suppression.
     #[test]
     fn the_histograms_of_the_ten_records() {
-        let looks = Measured::new(&[Measure::Size, Measure::Distinct(0)], vec![3, 3, 4, 3, 6, 5]);
-        let profile = |looks: &[u32]| {
-            let entry = |&look: &u32| Entry { look, n_groups: 1, loss: 0 };
-            Profile::provisional(looks.iter().map(entry).collect(), Vec::new()).renumbered(|look| look)
+        let signatures = Measured::new(&[Measure::Size, Measure::Distinct(0)], vec![3, 3, 4, 3, 6, 5]);
+        let profile = |signatures: &[u32]| {
+            let entry = |&signature: &u32| Entry { signature, n_groups: 1, loss: 0 };
+            Profile::provisional(signatures.iter().map(entry).collect(), Vec::new()).renumbered(|signature| signature)
         };
-        let n_suppressed = |profile: &Profile, k, l| profile.n_suppressed(&looks, &looks.test(&Criteria::of(k, l)));
+        let n_suppressed =
+            |profile: &Profile, k, l| profile.n_suppressed(&signatures, &signatures.test(&Criteria::of(k, l)));
         let at_113 = profile(&[1, 0, 0]);
-        let groups: Vec<_> = at_113.entries().iter().map(|entry| (entry.look, entry.n_groups)).collect();
+        let groups: Vec<_> = at_113.entries().iter().map(|entry| (entry.signature, entry.n_groups)).collect();
         assert_eq!(groups, [(0, 2), (1, 1)]);
         assert_eq!([3, 4, 5].map(|k| n_suppressed(&at_113, Some(k), None)), [0, 6, 10]);
         let at_223 = profile(&[2, 1]);

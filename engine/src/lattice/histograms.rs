@@ -1,8 +1,8 @@
 //! From the groups of one scheme to those of a coarser one, with all of their sensitive values: for criteria that ask
 //! how often each value occurs, not only which ones do.
 //!
-//! Rows are those of [`crate::roll_up`], except that the last word holds the number of the group's *look*: its size,
-//! population and histogram of sensitive values. Every look is stored and measured once, however many schemes have a
+//! Rows are those of [`crate::lattice::roll_up`], except that the last word holds the number of the group's *signature*: its size,
+//! population and histogram of sensitive values. Every signature is stored and measured once, however many schemes have a
 //! group like it: most groups of a scheme are those of its neighbours, so that there is little to add up and less to
 //! measure.
 
@@ -12,9 +12,9 @@ use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
 use crate::criterion::Yardstick;
+use crate::lattice::profile::{Entry, Profile};
+use crate::lattice::roll_up::{Key, RollUp, SIZE_BITS, SIZE_MASK};
 use crate::loss::Steps;
-use crate::profile::{Entry, Profile};
-use crate::roll_up::{Key, RollUp, SIZE_BITS, SIZE_MASK};
 use crate::table::Code;
 
 /// How a cell of a histogram is stored: the value in the upper bits, the number of records in the lower ones.
@@ -23,16 +23,16 @@ const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 /// The most values that fit beside a count.
 pub(crate) const N_VALUES_MAX: usize = 1 << (64 - COUNT_BITS);
 
-/// Distinct looks, by number.
+/// Distinct signatures, by number.
 #[derive(Default)]
 struct Interned {
-    /// Where each look begins; one more entry than there are looks.
+    /// Where each signature begins; one more entry than there are signatures.
     starts: Vec<usize>,
-    /// Per look its size, its population and the cells of its histogram, by value.
+    /// Per signature its size, its population and the cells of its histogram, by value.
     words: Vec<u64>,
-    /// Per look what it measures.
+    /// Per signature what it measures.
     measured: Vec<u64>,
-    /// The looks by hash, which is kept: most of those that are looked for are found, or told apart, without a visit.
+    /// The signatures by hash, which is kept: most of those that are looked for are found, or told apart, without a visit.
     table: HashTable<(u64, u32)>,
 }
 
@@ -41,14 +41,14 @@ impl Interned {
         self.starts.len().saturating_sub(1)
     }
 
-    fn look(&self, look: usize) -> &[u64] {
-        &self.words[self.starts[look]..self.starts[look + 1]]
+    fn signature(&self, signature: usize) -> &[u64] {
+        &self.words[self.starts[signature]..self.starts[signature + 1]]
     }
 
     fn find(&self, hash: u64, words: &[u64]) -> Option<u32> {
         self.table
-            .find(hash, |&(known, look)| known == hash && self.look(look as usize) == words)
-            .map(|(_, look)| *look)
+            .find(hash, |&(known, signature)| known == hash && self.signature(signature as usize) == words)
+            .map(|(_, signature)| *signature)
     }
 
     fn n_bytes(&self) -> usize {
@@ -63,15 +63,15 @@ pub(crate) fn hash_words(words: &[u64]) -> u64 {
     })
 }
 
-/// Which look several looks have together, for those that were united before: in scheme after scheme it is the same
+/// Which signature several signatures have together, for those that were united before: in scheme after scheme it is the same
 /// groups that become one.
 #[derive(Default)]
 struct Unions {
-    /// From a beginning of the list of looks, which is a look or the number of a longer beginning, and the look that
+    /// From a beginning of the list of signatures, which is a signature or the number of a longer beginning, and the signature that
     /// follows: the number of the beginning that these make up.
     longer: HashTable<(u64, u32)>,
-    /// By number of the beginning, the look that it has together, where that was asked for.
-    looks: Vec<u32>,
+    /// By number of the beginning, the signature that it has together, where that was asked for.
+    signatures: Vec<u32>,
     /// The last pairs, each in a place of its own, which fits the processor's cache: most unions are of two groups, and
     /// were made a moment ago.
     pairs: Vec<(u64, u32)>,
@@ -79,24 +79,24 @@ struct Unions {
 
 const N_PAIRS: usize = 1 << 15;
 
-/// Tells the number of a beginning from that of a look.
+/// Tells the number of a beginning from that of a signature.
 const IS_BEGINNING: u32 = 1 << 31;
 const UNKNOWN: u32 = u32::MAX;
 /// Longer lists are hardly ever seen twice.
 const N_UNITED_MAX: usize = 12;
 
 impl Unions {
-    /// The number of a list of two looks or more.
-    fn number(&mut self, mut looks: impl Iterator<Item = u32>) -> usize {
-        let mut beginning = looks.next().expect("there are several looks");
-        for look in looks {
-            let key = u64::from(beginning) << 32 | u64::from(look);
+    /// The number of a list of two signatures or more.
+    fn number(&mut self, mut signatures: impl Iterator<Item = u32>) -> usize {
+        let mut beginning = signatures.next().expect("there are several signatures");
+        for signature in signatures {
+            let key = u64::from(beginning) << 32 | u64::from(signature);
             let hash_of = |key: u64| hash_words(&[key]);
-            let next = self.looks.len() as u32;
+            let next = self.signatures.len() as u32;
             let entry = self.longer.entry(hash_of(key), |(known, _)| *known == key, |(known, _)| hash_of(*known));
             let number = entry.or_insert((key, next)).get().1;
             if number == next {
-                self.looks.push(UNKNOWN);
+                self.signatures.push(UNKNOWN);
             }
             beginning = IS_BEGINNING | number;
         }
@@ -104,12 +104,12 @@ impl Unions {
     }
 
     fn n_bytes(&self) -> usize {
-        17 * self.longer.capacity() + 4 * self.looks.len()
+        17 * self.longer.capacity() + 4 * self.signatures.len()
     }
 }
 
-/// The looks that one thread has met: those that all threads know, and its own.
-pub(crate) struct Looks<'a> {
+/// The signatures that one thread has met: those that all threads know, and its own.
+pub(crate) struct Signatures<'a> {
     yardstick: &'a Yardstick,
     shared: Arc<Interned>,
     own: Interned,
@@ -117,15 +117,15 @@ pub(crate) struct Looks<'a> {
     /// By value, how many records; and which values have any: where the cells of united groups are added up.
     counts: Vec<u64>,
     used: Vec<u64>,
-    /// The look that is being made.
+    /// The signature that is being made.
     words: Vec<u64>,
     histogram: Vec<(u32, u64)>,
 }
 
-impl<'a> Looks<'a> {
-    fn new(yardstick: &'a Yardstick, shared: Arc<Interned>) -> Looks<'a> {
+impl<'a> Signatures<'a> {
+    fn new(yardstick: &'a Yardstick, shared: Arc<Interned>) -> Signatures<'a> {
         let n_values = yardstick.n_values();
-        Looks {
+        Signatures {
             yardstick,
             shared,
             own: Interned { starts: vec![0], ..Interned::default() },
@@ -137,33 +137,34 @@ impl<'a> Looks<'a> {
         }
     }
 
-    /// The number of the look that is in `self.words`; measures it if it is new.
+    /// The number of the signature that is in `self.words`; measures it if it is new.
     fn intern(&mut self) -> u32 {
         let hash = hash_words(&self.words);
-        if let Some(look) = self.shared.find(hash, &self.words) {
-            return look;
+        if let Some(signature) = self.shared.find(hash, &self.words) {
+            return signature;
         }
         let n_shared = self.shared.len();
-        if let Some(look) = self.own.find(hash, &self.words) {
-            return n_shared as u32 + look;
+        if let Some(signature) = self.own.find(hash, &self.words) {
+            return n_shared as u32 + signature;
         }
-        let look = self.own.len() as u32;
+        let signature = self.own.len() as u32;
         self.own.words.extend_from_slice(&self.words);
         self.own.starts.push(self.own.words.len());
-        self.own.table.insert_unique(hash, (hash, look), |(hash, _)| *hash);
+        self.own.table.insert_unique(hash, (hash, signature), |(hash, _)| *hash);
         self.histogram.clear();
         let cells = self.words[2..].iter().map(|cell| ((cell >> COUNT_BITS) as u32, cell & COUNT_MASK));
         self.histogram.extend(cells);
         self.yardstick.measure(self.words[0], self.words[1], &self.histogram, &mut self.own.measured);
-        n_shared as u32 + look
+        n_shared as u32 + signature
     }
 
-    /// The look of several groups taken together.
-    fn unite(&mut self, looks: impl ExactSizeIterator<Item = u32> + Clone) -> u32 {
-        if looks.len() > N_UNITED_MAX {
-            return self.add_up(looks);
+    /// The signature of several groups taken together.
+    fn unite(&mut self, signatures: impl ExactSizeIterator<Item = u32> + Clone) -> u32 {
+        if signatures.len() > N_UNITED_MAX {
+            return self.add_up(signatures);
         }
-        let pair = (looks.len() == 2).then(|| looks.clone().fold(0, |key, look| key << 32 | u64::from(look)));
+        let pair = (signatures.len() == 2)
+            .then(|| signatures.clone().fold(0, |key, signature| key << 32 | u64::from(signature)));
         let at = pair.map(|key| hash_words(&[key]) as usize % N_PAIRS);
         if self.unions.pairs.is_empty() {
             self.unions.pairs.resize(N_PAIRS, (u64::MAX, UNKNOWN));
@@ -173,24 +174,24 @@ impl<'a> Looks<'a> {
         {
             return self.unions.pairs[at].1;
         }
-        let number = self.unions.number(looks.clone());
-        if self.unions.looks[number] == UNKNOWN {
-            self.unions.looks[number] = self.add_up(looks);
+        let number = self.unions.number(signatures.clone());
+        if self.unions.signatures[number] == UNKNOWN {
+            self.unions.signatures[number] = self.add_up(signatures);
         }
-        let look = self.unions.looks[number];
+        let signature = self.unions.signatures[number];
         if let (Some(key), Some(at)) = (pair, at) {
-            self.unions.pairs[at] = (key, look);
+            self.unions.pairs[at] = (key, signature);
         }
-        look
+        signature
     }
 
-    fn add_up(&mut self, looks: impl Iterator<Item = u32>) -> u32 {
+    fn add_up(&mut self, signatures: impl Iterator<Item = u32>) -> u32 {
         let (mut size, mut population) = (0, 0);
-        let Looks { shared, own, counts, used, .. } = self;
-        for look in looks {
-            let words = match (look as usize).checked_sub(shared.len()) {
-                None => shared.look(look as usize),
-                Some(look) => own.look(look),
+        let Signatures { shared, own, counts, used, .. } = self;
+        for signature in signatures {
+            let words = match (signature as usize).checked_sub(shared.len()) {
+                None => shared.signature(signature as usize),
+                Some(signature) => own.signature(signature),
             };
             size += words[0];
             population += words[1];
@@ -203,7 +204,7 @@ impl<'a> Looks<'a> {
         self.gather(size, population)
     }
 
-    /// The look with what was added up in `counts`, which is left empty.
+    /// The signature with what was added up in `counts`, which is left empty.
     fn gather(&mut self, size: u64, population: u64) -> u32 {
         self.words.clear();
         self.words.extend([size, population]);
@@ -222,15 +223,15 @@ impl<'a> Looks<'a> {
     }
 }
 
-/// One group of a scheme that is being gathered: its look, and the loss and the entropy of a record, which fit.
+/// One group of a scheme that is being gathered: its signature, and the loss and the entropy of a record, which fit.
 type Gathered = (u32, u32, u32);
 
 /// What one thread works with.
 pub(crate) struct HistogramWork<'a> {
-    looks: Looks<'a>,
+    signatures: Signatures<'a>,
     gathered: Vec<Gathered>,
     pub(crate) of_level: Vec<Vec<Gathered>>,
-    /// By look, the scheme that had it last and its place among that scheme's entries.
+    /// By signature, the scheme that had it last and its place among that scheme's entries.
     seen: Vec<(u32, u32)>,
     n_schemes: u32,
     has_entropies: bool,
@@ -239,7 +240,7 @@ pub(crate) struct HistogramWork<'a> {
 impl<'a> HistogramWork<'a> {
     fn new(yardstick: &'a Yardstick, shared: Arc<Interned>, has_entropies: bool) -> HistogramWork<'a> {
         HistogramWork {
-            looks: Looks::new(yardstick, shared),
+            signatures: Signatures::new(yardstick, shared),
             gathered: Vec::new(),
             of_level: Vec::new(),
             seen: Vec::new(),
@@ -252,34 +253,34 @@ impl<'a> HistogramWork<'a> {
         HistogramWork::new(yardstick, Arc::new(Interned { starts: vec![0], ..Interned::default() }), has_entropies)
     }
 
-    /// For each of several threads, a place to work that knows all looks so far.
+    /// For each of several threads, a place to work that knows all signatures so far.
     pub(crate) fn shared(self, n_threads: usize) -> Vec<HistogramWork<'a>> {
         if n_threads == 1 {
             return vec![self];
         }
-        let (yardstick, shared) = (self.looks.yardstick, Arc::new(self.looks.own));
+        let (yardstick, shared) = (self.signatures.yardstick, Arc::new(self.signatures.own));
         let has_entropies = self.has_entropies;
         (0..n_threads).map(|_| HistogramWork::new(yardstick, Arc::clone(&shared), has_entropies)).collect()
     }
 
     pub(crate) fn n_bytes(&self) -> usize {
-        self.looks.n_bytes() + size_of_val(&self.seen[..])
+        self.signatures.n_bytes() + size_of_val(&self.seen[..])
     }
 
-    /// What one look measures.
-    pub(crate) fn measured_of(&self, look: u32) -> &[u64] {
-        let n = self.looks.yardstick.measures().len();
-        let Looks { shared, own, .. } = &self.looks;
-        let (measured, look) = match (look as usize).checked_sub(shared.len()) {
-            None => (&shared.measured, look as usize),
-            Some(look) => (&own.measured, look),
+    /// What one signature measures.
+    pub(crate) fn measured_of(&self, signature: u32) -> &[u64] {
+        let n = self.signatures.yardstick.measures().len();
+        let Signatures { shared, own, .. } = &self.signatures;
+        let (measured, signature) = match (signature as usize).checked_sub(shared.len()) {
+            None => (&shared.measured, signature as usize),
+            Some(signature) => (&own.measured, signature),
         };
-        &measured[look * n..][..n]
+        &measured[signature * n..][..n]
     }
 
-    /// What the looks measure: those that all threads know, then the thread's own.
-    pub(crate) fn measured(self) -> (Arc<SharedLooks>, Vec<u64>) {
-        (Arc::new(SharedLooks(self.looks.shared)), self.looks.own.measured)
+    /// What the signatures measure: those that all threads know, then the thread's own.
+    pub(crate) fn measured(self) -> (Arc<SharedSignatures>, Vec<u64>) {
+        (Arc::new(SharedSignatures(self.signatures.shared)), self.signatures.own.measured)
     }
 
     /// The groups of the finest scheme, and of the population, in the order of their keys.
@@ -313,15 +314,15 @@ impl<'a> HistogramWork<'a> {
             if size > 0 {
                 for (codes, n) in counts.cells(group) {
                     for (s, code) in codes.iter().enumerate() {
-                        let value = self.looks.yardstick.value(s, code.0) as usize;
-                        self.looks.counts[value] += n;
-                        self.looks.used[value / 64] |= 1 << (value % 64);
+                        let value = self.signatures.yardstick.value(s, code.0) as usize;
+                        self.signatures.counts[value] += n;
+                        self.signatures.used[value / 64] |= 1 << (value % 64);
                     }
                 }
             }
-            let look = self.looks.gather(size, population);
+            let signature = self.signatures.gather(size, population);
             row[K::N_WORDS] = size | loss << SIZE_BITS;
-            row[K::N_WORDS + 1] = u64::from(look) | entropy << 32;
+            row[K::N_WORDS + 1] = u64::from(signature) | entropy << 32;
         }
         words
     }
@@ -331,7 +332,7 @@ impl<'a> HistogramWork<'a> {
         self.profile()
     }
 
-    /// The profile of what was gathered, by looks as this thread numbers them.
+    /// The profile of what was gathered, by signatures as this thread numbers them.
     fn profile(&mut self) -> Profile {
         let gathered = std::mem::take(&mut self.gathered);
         let profile = self.profile_of(&gathered);
@@ -350,14 +351,14 @@ impl<'a> HistogramWork<'a> {
 
     fn profile_of(&mut self, gathered: &[Gathered]) -> Profile {
         self.n_schemes += 1;
-        self.seen.resize(self.looks.shared.len() + self.looks.own.len(), (0, 0));
+        self.seen.resize(self.signatures.shared.len() + self.signatures.own.len(), (0, 0));
         let mut entries: Vec<Entry> = Vec::with_capacity(gathered.len());
         let mut entropies: Vec<Steps> = Vec::new();
-        for &(look, loss, entropy) in gathered {
-            let seen = &mut self.seen[look as usize];
+        for &(signature, loss, entropy) in gathered {
+            let seen = &mut self.seen[signature as usize];
             if seen.0 != self.n_schemes {
                 *seen = (self.n_schemes, entries.len() as u32);
-                entries.push(Entry { look, n_groups: 0, loss: 0 });
+                entries.push(Entry { signature, n_groups: 0, loss: 0 });
                 if self.has_entropies {
                     entropies.push(0);
                 }
@@ -442,7 +443,7 @@ impl<'a> HistogramWork<'a> {
                 words.copy_within(from..from + stride, to);
             }
             if end > from + stride {
-                unite_rows::<K>(&mut self.looks, words, from, end, to);
+                unite_rows::<K>(&mut self.signatures, words, from, end, to);
             }
             gather(&mut self.gathered, &words[to..to + stride], K::N_WORDS);
             from = end;
@@ -460,25 +461,25 @@ impl<'a> HistogramWork<'a> {
         let rest_at = |at: usize| K::read(&source[at..]).shifted_right(tree.widths[0]);
         let size_at = |at: usize| source[at + K::N_WORDS] & SIZE_MASK;
         self.of_level.resize_with(tree.above.len(), Vec::new);
-        // The groups of the level at hand: a row of each, and the look of all of its rows.
+        // The groups of the level at hand: a row of each, and the signature of all of its rows.
         let mut groups: Vec<(usize, u32)> = Vec::new();
         let mut start = 0;
-        let gather = |work: &mut Vec<Gathered>, level: usize, row: usize, look: u32| {
+        let gather = |work: &mut Vec<Gathered>, level: usize, row: usize, signature: u32| {
             if size_at(row) > 0 {
                 let code = code_at(row);
                 let of_row = &source[row + K::N_WORDS..];
                 let loss = (of_row[0] >> SIZE_BITS).wrapping_add(tree.loss_above[level][code]);
                 let label = tree.above[level][code] as usize;
                 let entropy = tree.entropies[level][label].wrapping_sub(tree.entropies[0][code]);
-                work.push((look, loss as u32, (of_row[1] >> 32).wrapping_add(entropy) as u32));
+                work.push((signature, loss as u32, (of_row[1] >> 32).wrapping_add(entropy) as u32));
             }
         };
         while start < source.len() {
             let rest = rest_at(start);
             if start + stride == source.len() || rest_at(start + stride) != rest {
                 // Alone at every level.
-                let look = source[start + K::N_WORDS + 1] as u32;
-                (1..tree.above.len()).for_each(|level| gather(&mut self.of_level[level], level, start, look));
+                let signature = source[start + K::N_WORDS + 1] as u32;
+                (1..tree.above.len()).for_each(|level| gather(&mut self.of_level[level], level, start, signature));
                 start += stride;
                 continue;
             }
@@ -492,19 +493,19 @@ impl<'a> HistogramWork<'a> {
                 let above = &tree.above[level][..];
                 let (mut from, mut to) = (0, 0);
                 while from < groups.len() {
-                    let (mut row, mut look) = groups[from];
+                    let (mut row, mut signature) = groups[from];
                     let code = code_at(row);
                     let is_same = |(row, _): &&(usize, u32)| above[code_at(*row)] == above[code];
                     let next = from + groups[from..].iter().take_while(is_same).count();
                     if next > from + 1 {
-                        look = self.looks.unite(groups[from..next].iter().map(|(_, look)| *look));
+                        signature = self.signatures.unite(groups[from..next].iter().map(|(_, signature)| *signature));
                         // Of rows that only the population has, the loss is unknown.
                         row =
                             groups[from..next].iter().map(|(row, _)| *row).find(|row| size_at(*row) > 0).unwrap_or(row);
                     }
-                    groups[to] = (row, look);
+                    groups[to] = (row, signature);
                     (from, to) = (next, to + 1);
-                    gather(&mut self.of_level[level], level, row, look);
+                    gather(&mut self.of_level[level], level, row, signature);
                 }
                 groups.truncate(to);
             }
@@ -513,10 +514,10 @@ impl<'a> HistogramWork<'a> {
     }
 }
 
-/// The looks that all threads know.
-pub(crate) struct SharedLooks(Arc<Interned>);
+/// The signatures that all threads know.
+pub(crate) struct SharedSignatures(Arc<Interned>);
 
-impl SharedLooks {
+impl SharedSignatures {
     pub(crate) fn measured(&self) -> &[u64] {
         &self.0.measured
     }
@@ -529,22 +530,22 @@ impl SharedLooks {
 /// Makes the row at `to`, which is like that at `from`, the group of all rows from `from` to `end`.
 ///
 /// Of rows that only the population has, the loss is unknown: that of the first row with records counts.
-fn unite_rows<K: Key>(looks: &mut Looks, words: &mut [u64], from: usize, end: usize, to: usize) {
+fn unite_rows<K: Key>(signatures: &mut Signatures, words: &mut [u64], from: usize, end: usize, to: usize) {
     let stride = K::N_WORDS + 2;
     let rows = || words[from..end].chunks_exact(stride);
     let size: u64 = rows().map(|row| row[K::N_WORDS] & SIZE_MASK).sum();
-    let look = looks.unite(rows().map(|row| row[K::N_WORDS + 1] as u32));
+    let signature = signatures.unite(rows().map(|row| row[K::N_WORDS + 1] as u32));
     let with_records = rows().find(|row| row[K::N_WORDS] & SIZE_MASK > 0);
     let (loss, entropy) = with_records.map_or((0, 0), |row| (row[K::N_WORDS] >> SIZE_BITS, row[K::N_WORDS + 1] >> 32));
     words[to + K::N_WORDS] = size | loss << SIZE_BITS;
-    words[to + K::N_WORDS + 1] = u64::from(look) | entropy << 32;
+    words[to + K::N_WORDS + 1] = u64::from(signature) | entropy << 32;
 }
 
 /// Adds a finished group, unless nobody of the table is in it.
 #[inline(always)]
 fn gather(gathered: &mut Vec<Gathered>, row: &[u64], n_key_words: usize) {
-    let (size, look) = (row[n_key_words] & SIZE_MASK, row[n_key_words + 1]);
+    let (size, signature) = (row[n_key_words] & SIZE_MASK, row[n_key_words + 1]);
     if size > 0 {
-        gathered.push((look as u32, (row[n_key_words] >> SIZE_BITS) as u32, (look >> 32) as u32));
+        gathered.push((signature as u32, (row[n_key_words] >> SIZE_BITS) as u32, (signature >> 32) as u32));
     }
 }

@@ -1,7 +1,7 @@
 //! Lattices of which only the most promising schemes are annotated (thesis, chapter 5), and what their answers prove.
 //!
 //! Which schemes are promising is estimated from their levels: how large groups get when one attribute alone is
-//! generalized. That takes one look at the groups per attribute, not one per scheme.
+//! generalized. That takes one pass over the groups per attribute, not one per scheme.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -10,15 +10,16 @@ use crate::counts::GroupCounts;
 use crate::criterion::Criteria;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
+use crate::lattice::annotate::annotate_schemes;
+use crate::lattice::walk::check_size;
 pub use crate::lattice::{Estimator, Selection};
-use crate::lattice::{Lattice, Plan, annotate_schemes};
+use crate::lattice::{Lattice, Plan};
 use crate::loss::Penalties;
-use crate::negotiate::{Answer, Offer, Request};
-use crate::on_demand::{Failing, Floors, Found, Proof, necessary};
 use crate::scheme::{Schemes, advance, height_of, n_schemes, tops_of};
+use crate::search::negotiate::{Answer, Offer, Request};
+use crate::search::on_demand::{Failing, Floors, FoundAnswer, Proof, necessary};
 use crate::table::Code;
 use crate::task::{Task, cancelled};
-use crate::walk::check_size;
 
 impl Estimator {
     /// What a level adds to the score of a scheme.
@@ -240,7 +241,13 @@ pub fn n_selected(hierarchies: &[Hierarchy], selection: Selection) -> Result<u64
 /// part of the criteria), or because it cannot lose less. The answer is proved where nothing is left.
 ///
 /// The counts and the plan are those of the lattice.
-pub fn prove(lattice: &Lattice, counts: &GroupCounts, plan: &Plan, request: &Request, answer: Answer) -> Result<Found> {
+pub fn prove(
+    lattice: &Lattice,
+    counts: &GroupCounts,
+    plan: &Plan,
+    request: &Request,
+    answer: Answer,
+) -> Result<FoundAnswer> {
     let penalties = Penalties::new(lattice.hierarchies(), plan.weights)?;
     let floors = Floors::new(counts, lattice.hierarchies(), &penalties, lattice.entropies(), &request.best_by);
     let prover = Prover { lattice, floors: &floors, request };
@@ -280,7 +287,7 @@ pub fn prove(lattice: &Lattice, counts: &GroupCounts, plan: &Plan, request: &Req
         }
     };
     lattice.intact()?;
-    Ok(Found { answer, is_decided, proofs, n_evaluated: lattice.schemes().len() as u64 })
+    Ok(FoundAnswer { answer, is_decided, proofs, n_evaluated: lattice.schemes().len() as u64 })
 }
 
 /// So many schemes are looked at for a proof, which takes a fraction of a second.

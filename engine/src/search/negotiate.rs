@@ -3,11 +3,11 @@
 //! The lattice of schemes and the search over it are those of the thesis, chapter 4 (SSDBM 2012): exact where
 //! that is possible, three relaxations where not. Everything is read from annotations; no record is touched.
 
-use crate::criterion::{Criteria, Criterion, Measure, Measured, ONE};
+use crate::criterion::{Criteria, Criterion, MILLION, Measure, Measured};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
+use crate::lattice::profile::Outcome;
 use crate::lattice::{Lattice, Suppression};
-use crate::profile::Outcome;
 use crate::quality::{Losses, Ranking};
 use crate::scheme::{Level, Scheme};
 
@@ -147,10 +147,10 @@ fn check_criterion(criterion: Criterion, n_records: u64, n_values: &[usize]) -> 
             Err(wrong("l must be at least 1").hint("l = 2 is the least that hides a sensitive value"))
         }
         Measure::Distinct(_) if value > n_values => too_many(value.to_string()),
-        Measure::Entropy(_) if value < ONE => {
+        Measure::Entropy(_) if value < MILLION => {
             Err(wrong("entropy_l must be at least 1").hint("entropy_l = 2 is as good as two equally frequent values"))
         }
-        Measure::Entropy(_) if value > n_values.saturating_mul(ONE) => too_many(decimal(value)),
+        Measure::Entropy(_) if value > n_values.saturating_mul(MILLION) => too_many(decimal(value)),
         Measure::Recursive { l: 0, .. } => {
             Err(wrong("l of (c,l)-diversity must be at least 1").hint("for example --recursive 2,3"))
         }
@@ -158,14 +158,14 @@ fn check_criterion(criterion: Criterion, n_records: u64, n_values: &[usize]) -> 
         Measure::Recursive { .. } if value == 0 => {
             Err(wrong("c of (c,l)-diversity must be above 0").hint("for example --recursive 2,3"))
         }
-        Measure::Share(_) if value == 0 || value > ONE => {
+        Measure::Share(_) if value == 0 || value > MILLION => {
             Err(wrong("alpha must be above 0 and at most 1").hint("alpha = 0.5: no value in more than half of a group"))
         }
-        Measure::Share(_) if value.saturating_mul(n_values) < ONE => {
+        Measure::Share(_) if value.saturating_mul(n_values) < MILLION => {
             Err(wrong(format!("alpha = {} is less than an even share of {n_values} values", decimal(value)))
                 .hint("no group can be more even than that"))
         }
-        Measure::Closeness(_) if value > ONE => {
+        Measure::Closeness(_) if value > MILLION => {
             Err(wrong("t must be from 0 to 1").hint("t = 0 asks for groups just like the table, t = 1 for nothing"))
         }
         Measure::Disclosure(_) if value == 0 => {
@@ -177,7 +177,7 @@ fn check_criterion(criterion: Criterion, n_records: u64, n_values: &[usize]) -> 
 
 /// A value in millionths as people write it.
 pub fn decimal(millionths: u64) -> String {
-    let (whole, rest) = (millionths / ONE, millionths % ONE);
+    let (whole, rest) = (millionths / MILLION, millionths % MILLION);
     match rest {
         0 => whole.to_string(),
         _ => format!("{whole}.{rest:06}").trim_end_matches('0').to_string(),
@@ -200,7 +200,7 @@ fn wrong(message: impl Into<String>) -> Error {
 /// the criterion that is relaxed. This holds for criteria that are not monotone too: nothing is skipped that was not
 /// proved to fail.
 ///
-/// On a partial lattice all this holds among the schemes that are annotated; [`crate::partial::prove`] tells what
+/// On a partial lattice all this holds among the schemes that are annotated; [`crate::search::partial::prove`] tells what
 /// holds among all.
 pub fn negotiate(lattice: &Lattice, request: &Request) -> Result<Answer> {
     request.check(lattice)?;
@@ -230,7 +230,7 @@ fn best_within(lattice: &Lattice, request: &Request) -> Option<Offer> {
         .map(|place| offer(lattice, place, &request.criteria))
 }
 
-/// False where one look proves that nothing within the levels satisfies the request.
+/// False where one look at a scheme proves that nothing within the levels satisfies the request.
 fn may_be_possible(lattice: &Lattice, request: &Request) -> bool {
     decisive(lattice, request)
         .is_none_or(|place| lattice.n_suppressed(place, &request.criteria) <= request.n_suppressed_max)
@@ -375,11 +375,11 @@ fn relax(lattice: &Lattice, request: &Request, criterion: Criterion) -> Result<O
     };
     // Where the coarsest acceptable scheme decides, it is asked many times.
     let top = decisive(lattice, request).map(|place| lattice.profile(place));
-    let mut test = lattice.looks().test(&request.criteria);
+    let mut test = lattice.signatures().test(&request.criteria);
     let mut is_possible = |value: u64| match top {
         Some(top) => {
             test.set(measure, value);
-            top.n_suppressed(lattice.looks(), &test) <= request.n_suppressed_max
+            top.n_suppressed(lattice.signatures(), &test) <= request.n_suppressed_max
         }
         None => is_possible(lattice, &relaxed(value)),
     };
@@ -417,11 +417,11 @@ fn is_possible(lattice: &Lattice, request: &Request) -> bool {
 fn offer(lattice: &Lattice, place: usize, criteria: &Criteria) -> Offer {
     let outcome = lattice.outcome(place, criteria);
     let losses = lattice.losses(place, &outcome);
-    Offer::new(lattice.schemes().scheme(place), criteria.clone(), lattice.looks(), outcome, losses)
+    Offer::new(lattice.schemes().scheme(place), criteria.clone(), lattice.signatures(), outcome, losses)
 }
 
 impl Offer {
-    /// `measured` are the looks or groups that the outcome is about.
+    /// `measured` are the signatures or groups that the outcome is about.
     pub fn new(scheme: Scheme, criteria: Criteria, measured: &Measured, outcome: Outcome, losses: Losses) -> Offer {
         let measures = measured.measures().iter().copied();
         Offer {
@@ -524,13 +524,13 @@ pub fn explain(lattice: &Lattice, scheme: &Scheme, criteria: &Criteria) -> Expla
     let schemes = lattice.schemes();
     let profile = lattice.profile(schemes.place(scheme));
     let n_suppressed = lattice.n_suppressed(schemes.place(scheme), criteria);
-    let test = lattice.looks().test(criteria);
+    let test = lattice.signatures().test(criteria);
     let at = |scheme: &Scheme| lattice.n_suppressed(schemes.place(scheme), criteria);
     let mut by_size: Vec<SizeShare> = Vec::new();
     for entry in profile.entries() {
-        let size = lattice.looks().size(entry.look as usize);
+        let size = lattice.signatures().size(entry.signature as usize);
         let n_records = size * u64::from(entry.n_groups);
-        let lost = if test.holds(entry.look as usize) { 0 } else { n_records };
+        let lost = if test.holds(entry.signature as usize) { 0 } else { n_records };
         match by_size.last_mut() {
             Some(last) if last.size == size => {
                 last.n_records += n_records;

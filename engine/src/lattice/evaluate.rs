@@ -4,13 +4,13 @@ use std::marker::PhantomData;
 
 use crate::criterion::Measured;
 use crate::error::Result;
-use crate::profile::Profile;
-use crate::roll_up::Key;
-use crate::walk::{Roller, WithRoller};
+use crate::lattice::profile::Profile;
+use crate::lattice::roll_up::Key;
+use crate::lattice::walk::{Roller, WithRoller};
 
 /// What a scheme's groups look like: what criteria see of them, and how many look how.
 pub(crate) struct Seen {
-    pub(crate) looks: Measured,
+    pub(crate) signatures: Measured,
     pub(crate) profile: Profile,
 }
 
@@ -84,8 +84,8 @@ impl<R: Roller, K: Key> Evaluate for Evaluator<'_, R, K> {
         }
         if levels.iter().all(|&level| level == 0) {
             let groups = self.begin();
-            let (looks, profile) = self.roller.seen(&self.work, groups);
-            return Seen { looks, profile };
+            let (signatures, profile) = self.roller.seen(&self.work, groups);
+            return Seen { signatures, profile };
         }
         let is_finer = |rows: &Rows| rows.levels.iter().zip(levels).all(|(a, b)| a <= b) && *rows.levels != *levels;
         let (source, _) = self
@@ -109,14 +109,14 @@ impl<R: Roller, K: Key> Evaluate for Evaluator<'_, R, K> {
             }
         }
         let (groups, words) = (groups.expect("at least one step"), words.expect("at least one step"));
-        let (looks, profile) = self.roller.seen(&self.work, groups);
+        let (signatures, profile) = self.roller.seen(&self.work, groups);
         self.keep(Rows { levels: levels.into(), words, last_used: self.n_asked });
-        Seen { looks, profile }
+        Seen { signatures, profile }
     }
 }
 
 impl<R: Roller, K: Key> Evaluator<'_, R, K> {
-    /// Begins anew, with the finest scheme alone: rows name looks by the number that the work gave them.
+    /// Begins anew, with the finest scheme alone: rows name signatures by the number that the work gave them.
     fn begin(&mut self) -> R::Groups {
         let (work, base, groups) = self.roller.begin::<K>();
         self.work = work;

@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use crate::criterion::{Criteria, Criterion, Measure};
 use crate::error::Result;
 use crate::lattice::Lattice;
-use crate::loss::ONE;
-use crate::negotiate::{Request, check_criteria};
-use crate::profile::Outcome;
+use crate::lattice::profile::Outcome;
+use crate::loss::LOSS_ONE;
 use crate::quality::Ranking;
+use crate::search::negotiate::{Request, check_criteria};
 
 /// One bargain: publish the scheme at this place, asking every group for this value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,9 +78,9 @@ fn of_scheme<'a>(
     n_suppressed_max: u64,
     ranking: &'a Ranking,
 ) -> impl Iterator<Item = Bargain> + 'a {
-    let looks = lattice.looks();
-    let column = looks.column(weakest.measure).expect("the criterion was measured");
-    let test = looks.test(others);
+    let signatures = lattice.signatures();
+    let column = signatures.column(weakest.measure).expect("the criterion was measured");
+    let test = signatures.test(others);
     let is_at_least = weakest.measure.is_at_least();
     let mut outcome = Outcome { n_suppressed: 0, n_groups: 0, reached: None, ncp: 0.0, n_squares: 0, entropy: 0 };
     let mut loss = 0u128;
@@ -88,8 +88,8 @@ fn of_scheme<'a>(
     let mut groups: Vec<(u64, usize)> = Vec::new();
     let profile = lattice.profile(place);
     for (i, entry) in profile.entries().iter().enumerate() {
-        let value = looks.of(entry.look as usize)[column];
-        if test.holds(entry.look as usize) && weakest.holds(value) {
+        let value = signatures.of(entry.signature as usize)[column];
+        if test.holds(entry.signature as usize) && weakest.holds(value) {
             groups.push((value, i));
         }
     }
@@ -106,7 +106,7 @@ fn of_scheme<'a>(
         let value = groups[next].0;
         while next < groups.len() && groups[next].0 == value {
             let entry = &profile.entries()[groups[next].1];
-            let size = looks.size(entry.look as usize);
+            let size = signatures.size(entry.signature as usize);
             let of_entry = size * u64::from(entry.n_groups);
             outcome.n_suppressed -= of_entry;
             outcome.n_groups += u64::from(entry.n_groups);
@@ -118,8 +118,8 @@ fn of_scheme<'a>(
         if outcome.n_suppressed > n_suppressed_max {
             continue;
         }
-        let all = loss + u128::from(outcome.n_suppressed) * u128::from(ONE);
-        outcome.ncp = (all as f64 / (n_records * ONE as f64)).min(1.0);
+        let all = loss + u128::from(outcome.n_suppressed) * u128::from(LOSS_ONE);
+        outcome.ncp = (all as f64 / (n_records * LOSS_ONE as f64)).min(1.0);
         bargains.push(Bargain {
             place,
             value,

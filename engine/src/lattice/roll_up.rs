@@ -4,12 +4,12 @@
 //! per group, so that a group is one visit to memory; rows in the order of their keys, so that groups which become one
 //! stand side by side and nothing has to be searched.
 //!
-//! This is the fast way, for sizes and distinct values; [`crate::histograms`] does the same for all other criteria.
+//! This is the fast way, for sizes and distinct values; [`crate::lattice::histograms`] does the same for all other criteria.
 
 use crate::counts::{GroupCounts, hash_codes};
 use crate::hierarchy::{Hierarchy, Values};
+use crate::lattice::profile::Scratch;
 use crate::loss::{Entropies, Penalties};
-use crate::profile::Scratch;
 use crate::table::Code;
 
 /// How many bits of a row's second word hold the size; the loss has the rest.

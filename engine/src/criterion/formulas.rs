@@ -1,0 +1,300 @@
+//! What each criterion measures of one group, as a formula over how often its sensitive values occur.
+
+use crate::criterion::{Distance, MILLION, NEVER};
+use crate::hierarchy::Hierarchy;
+
+/// A sensitive attribute over the whole original table: what groups are compared with.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    n_records: u64,
+    /// By value, how many records have it.
+    counts: Vec<u64>,
+    distance: Distance,
+    /// By value, how many records have it or one before it, and the sum of these.
+    cumulative: Vec<u64>,
+    cumulative_sums: Vec<i128>,
+    /// By level below the top: the label above each value, and how many records have each label.
+    levels: Vec<(Vec<u32>, Vec<u64>)>,
+}
+
+impl Reference {
+    /// `counts` are by value in the attribute's order; only hierarchical distance needs the hierarchy.
+    pub fn new(counts: Vec<u64>, distance: Distance, hierarchy: Option<&Hierarchy>) -> Reference {
+        let cumulative: Vec<u64> = counts.iter().scan(0, |sum, n| Some(add(sum, *n))).collect();
+        let sums = cumulative.iter().scan(0i128, |sum, n| Some(add(sum, i128::from(*n))));
+        let cumulative_sums = std::iter::once(0).chain(sums).collect();
+        let itself = || (0..counts.len() as u32).collect();
+        let levels: Vec<Vec<u32>> = match (distance, hierarchy) {
+            (Distance::Ordered, _) => Vec::new(),
+            (Distance::Hierarchical, Some(hierarchy)) => {
+                let labels = |level: usize| hierarchy.level(level).of_base().iter().map(|code| code.0).collect();
+                (0..hierarchy.top()).map(labels).collect()
+            }
+            (Distance::Equal, _) | (Distance::Hierarchical, None) => vec![itself()],
+        };
+        let with_counts = |labels: Vec<u32>| {
+            let mut of_label = vec![0; labels.iter().max().map_or(0, |label| *label as usize + 1)];
+            labels.iter().zip(&counts).for_each(|(label, n)| of_label[*label as usize] += n);
+            (labels, of_label)
+        };
+        Reference {
+            n_records: counts.iter().sum(),
+            levels: levels.into_iter().map(with_counts).collect(),
+            counts,
+            distance,
+            cumulative,
+            cumulative_sums,
+        }
+    }
+
+    pub fn distance(&self) -> Distance {
+        self.distance
+    }
+
+    /// By value, how many records of the table have it.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+}
+
+pub(super) fn add<T: Copy + std::ops::AddAssign>(sum: &mut T, n: T) -> T {
+    *sum += n;
+    *sum
+}
+
+/// One group as criteria about one sensitive attribute see it: its values in order, and how many records have each.
+pub type Histogram<'a> = &'a [(u32, u64)];
+
+/// Distinct values.
+pub fn n_distinct(histogram: Histogram) -> u64 {
+    histogram.len() as u64
+}
+
+/// The share of the most frequent value.
+pub fn greatest_share(histogram: Histogram) -> u64 {
+    let (n, most) = histogram.iter().fold((0, 0), |(n, most), (_, c)| (n + c, most.max(*c)));
+    // A group of the population's people only has no shares.
+    if n == 0 { 0 } else { ratio_up(u128::from(most), u128::from(n)) }
+}
+
+/// `exp` of the entropy: how many equally frequent values would be as uncertain.
+pub fn effective_values(histogram: Histogram) -> u64 {
+    let n: u64 = histogram.iter().map(|(_, c)| c).sum();
+    if n == 0 {
+        return 0;
+    }
+    let first = histogram[0].1;
+    if histogram.iter().all(|(_, c)| *c == first) {
+        return histogram.len() as u64 * MILLION;
+    }
+    let c_ln_c: f64 = histogram.iter().map(|(_, c)| *c as f64 * ln(*c)).sum();
+    let exact = MILLION as f64 * (ln(n) - c_ln_c / n as f64).exp();
+    let nearest = exact.round();
+    // Next to a whole number of millionths the computer's rounding could decide: there, ask whole numbers.
+    match (exact - nearest).abs() < 1e-3 && is_effective_number(histogram, n, nearest as u64) {
+        true => nearest as u64,
+        false => exact as u64,
+    }
+}
+
+/// The natural logarithm of a count, by lookup where it is small.
+fn ln(n: u64) -> f64 {
+    static SMALL: std::sync::LazyLock<Vec<f64>> =
+        std::sync::LazyLock::new(|| (0..1024u32).map(|n| f64::from(n.max(1)).ln()).collect());
+    SMALL.get(n as usize).copied().unwrap_or_else(|| (n as f64).ln())
+}
+
+/// Whether exp(entropy) is exactly so many millionths: `n^n · 10^(6n) = m^n · Π c^c`, prime by prime.
+fn is_effective_number(histogram: Histogram, n: u64, millionths: u64) -> bool {
+    let mut exponents: std::collections::BTreeMap<u64, i128> = std::collections::BTreeMap::new();
+    let mut multiply = |base: u64, power: i128| {
+        for (prime, exponent) in factors(base) {
+            *exponents.entry(prime).or_default() += i128::from(exponent) * power;
+        }
+    };
+    multiply(n, i128::from(n));
+    multiply(MILLION, i128::from(n));
+    multiply(millionths, -i128::from(n));
+    histogram.iter().for_each(|(_, c)| multiply(*c, -i128::from(*c)));
+    exponents.values().all(|exponent| *exponent == 0)
+}
+
+fn factors(mut n: u64) -> Vec<(u64, u32)> {
+    let mut factors = Vec::new();
+    let mut prime = 2;
+    while prime * prime <= n {
+        let mut exponent = 0;
+        while n % prime == 0 {
+            n /= prime;
+            exponent += 1;
+        }
+        if exponent > 0 {
+            factors.push((prime, exponent));
+        }
+        prime += 1;
+    }
+    if n > 1 {
+        factors.push((n, 1));
+    }
+    factors
+}
+
+/// The least c of (c,l)-diversity that holds: a millionth more than the ratio, where that is a whole number of them.
+pub fn recursive_ratio(histogram: Histogram, l: u32) -> u64 {
+    let mut counts: Vec<u64> = histogram.iter().map(|(_, c)| *c).collect();
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let rest: u64 = counts.iter().skip(l.saturating_sub(1) as usize).sum();
+    match (counts.first(), rest) {
+        (None, _) => 0,
+        (_, 0) => NEVER,
+        (Some(&most), rest) => ratio_down(u128::from(most), u128::from(rest)) + 1,
+    }
+}
+
+/// The earth mover's distance to the table, in the reference's distance between values.
+pub fn distance_to_table(histogram: Histogram, reference: &Reference) -> u64 {
+    let n: u64 = histogram.iter().map(|(_, c)| c).sum();
+    if n == 0 || reference.counts.len() < 2 {
+        return 0;
+    }
+    match reference.distance {
+        Distance::Ordered => ordered_distance(histogram, n, reference),
+        Distance::Equal | Distance::Hierarchical => tree_distance(histogram, n, reference),
+    }
+}
+
+/// `1/(s−1) Σ_i |Σ_{j≤i} (p_j − q_j)|`.
+///
+/// Between two values of the group its sum stands still while the table's grows, so that a stretch of values is added
+/// up at once on either side of the place where the table overtakes.
+fn ordered_distance(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
+    let n_values = reference.cumulative.len();
+    let whole = u128::from(n) * u128::from(reference.n_records) * (n_values - 1) as u128;
+    // The common case fits into 64 bits, which are much faster.
+    let moved = match i64::try_from(2 * whole) {
+        Ok(_) => ordered_moves::<i64>(histogram, n as i64, reference, |sum| sum as i64) as u128,
+        Err(_) => ordered_moves::<i128>(histogram, i128::from(n), reference, |sum| sum) as u128,
+    };
+    ratio_up(moved, whole)
+}
+
+/// The sum of the distances, over the common denominator n · N.
+fn ordered_moves<T>(histogram: Histogram, n: T, reference: &Reference, sum_of: impl Fn(i128) -> T) -> T
+where
+    T: Copy
+        + From<i32>
+        + PartialOrd
+        + std::ops::Add<Output = T>
+        + std::ops::Sub<Output = T>
+        + std::ops::Mul<Output = T>,
+{
+    let Reference { cumulative, cumulative_sums, .. } = reference;
+    let number = |n: u64| sum_of(i128::from(n));
+    let of_table = number(reference.n_records);
+    let mut total = T::from(0);
+    let mut stretch = |from: usize, to: usize, c: u64| {
+        let ours = number(c) * of_table;
+        let overtaken = from + cumulative[from..to].partition_point(|&known| number(known) * n <= ours);
+        let sum = |from: usize, to: usize| n * sum_of(cumulative_sums[to] - cumulative_sums[from]);
+        total = total + ours * number((overtaken - from) as u64) - sum(from, overtaken);
+        total = total + sum(overtaken, to) - ours * number((to - overtaken) as u64);
+    };
+    let (mut from, mut c) = (0, 0);
+    for (value, count) in histogram {
+        stretch(from, *value as usize, c);
+        from = *value as usize;
+        c += count;
+    }
+    stretch(from, cumulative.len(), c);
+    total
+}
+
+/// `1/(2H) Σ |p − q|` over all labels of all H levels below the top: each unit that is moved goes up and down again.
+fn tree_distance(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
+    let of_table = u128::from(reference.n_records);
+    let n = u128::from(n);
+    let mut total = 0u128;
+    let mut of_label: Vec<(u32, u64)> = Vec::with_capacity(histogram.len());
+    for (labels, counts) in &reference.levels {
+        of_label.clear();
+        for (value, c) in histogram {
+            let label = labels[*value as usize];
+            match of_label.iter_mut().rev().find(|(known, _)| *known == label) {
+                Some((_, sum)) => *sum += c,
+                None => of_label.push((label, *c)),
+            }
+        }
+        // Labels that the group lacks are off by their own share: all of the table, less the shares of those it has.
+        let mut absent = of_table;
+        for (label, c) in &of_label {
+            let of_label = u128::from(counts[*label as usize]);
+            absent -= of_label;
+            total += (u128::from(*c) * of_table).abs_diff(of_label * n);
+        }
+        total += absent * n;
+    }
+    ratio_up(total, 2 * reference.levels.len() as u128 * n * of_table)
+}
+
+/// The greatest `|ln (p / q)|`, and a millionth more, since less than δ is asked for.
+pub fn greatest_disclosure(histogram: Histogram, reference: &Reference) -> u64 {
+    let n: u64 = histogram.iter().map(|(_, c)| c).sum();
+    if n == 0 {
+        return 0;
+    }
+    let n_values = reference.counts.iter().filter(|count| **count > 0).count();
+    if histogram.len() < n_values {
+        return NEVER;
+    }
+    let scale = reference.n_records as f64 / n as f64;
+    let of_value = |(value, c): &(u32, u64)| {
+        let of_table = reference.counts[*value as usize];
+        // Where the shares are equal, say so exactly.
+        match u128::from(*c) * u128::from(reference.n_records) == u128::from(of_table) * u128::from(n) {
+            true => 0.0,
+            false => (*c as f64 / of_table as f64 * scale).ln().abs(),
+        }
+    };
+    (histogram.iter().map(of_value).fold(0.0, f64::max) * MILLION as f64) as u64 + 1
+}
+
+/// The greatest `(p − q) / q`.
+pub fn greatest_gain(histogram: Histogram, reference: &Reference) -> u64 {
+    let n: u64 = histogram.iter().map(|(_, c)| c).sum();
+    let of_value = |(value, c): &(u32, u64)| {
+        let ours = u128::from(*c) * u128::from(reference.n_records);
+        let of_table = u128::from(reference.counts[*value as usize]) * u128::from(n);
+        if ours > of_table { ratio_up(ours - of_table, of_table) } else { 0 }
+    };
+    histogram.iter().map(of_value).max().unwrap_or(0)
+}
+
+/// The greatest `(p − q) / q`, or never where it exceeds `−ln q` for some value.
+pub fn greatest_bounded_gain(histogram: Histogram, reference: &Reference) -> u64 {
+    let n: u64 = histogram.iter().map(|(_, c)| c).sum();
+    let exceeds = |(value, c): &(u32, u64)| {
+        let q = reference.counts[*value as usize] as f64 / reference.n_records as f64;
+        let p = *c as f64 / n as f64;
+        // A value that all records have cannot gain, however the computer divides.
+        q < 1.0 && (p - q) / q > -q.ln()
+    };
+    match histogram.iter().any(exceeds) {
+        true => NEVER,
+        false => greatest_gain(histogram, reference),
+    }
+}
+
+/// `a / b` in millionths, rounded up; never where that is beyond counting.
+fn ratio_up(a: u128, b: u128) -> u64 {
+    match (u64::try_from(a).ok().and_then(|a| a.checked_mul(MILLION)), u64::try_from(b)) {
+        (Some(a), Ok(b)) => a.div_ceil(b),
+        _ => match a.checked_mul(u128::from(MILLION)) {
+            Some(a) => u64::try_from(a.div_ceil(b)).unwrap_or(NEVER),
+            None => NEVER,
+        },
+    }
+}
+
+fn ratio_down(a: u128, b: u128) -> u64 {
+    u64::try_from(a * u128::from(MILLION) / b).unwrap_or(NEVER - 1)
+}

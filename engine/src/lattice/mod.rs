@@ -1,0 +1,21 @@
+//! The annotated lattice: every scheme with what its groups are like, from which all requests are answered.
+//!
+//! The parts stand in reading order; each uses only those above it.
+
+pub mod scope;
+pub mod profile;
+pub(crate) mod roll_up;
+pub(crate) mod histograms;
+pub(crate) mod walk;
+pub(crate) mod evaluate;
+pub(crate) mod profiles;
+pub(crate) mod grid;
+pub mod annotate;
+pub mod one_scheme;
+pub mod saved;
+pub mod update;
+
+pub use annotate::{Lattice, Plan, Suppression, annotate};
+pub use one_scheme::{groups_of, outcome_of};
+pub use scope::{Estimator, Scope, Selection};
+pub use walk::N_BYTES_OF_ANY_MACHINE;

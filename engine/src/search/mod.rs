@@ -1,0 +1,6 @@
+//! The ways to an answer: from the whole lattice, from none, from a part of it; and all bargains at once.
+
+pub mod negotiate;
+pub mod frontier;
+pub mod on_demand;
+pub mod partial;

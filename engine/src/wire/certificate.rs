@@ -1,0 +1,286 @@
+//! What is said of a release for everyone to read: the certificate.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::criterion::{Criteria, MILLION, Measure};
+use crate::verify::Verifier;
+use crate::wire::json::{criterion_of, rounded};
+
+/// What a certificate says about a release; [`crate::verify`] can check most of it from the release alone.
+///
+/// # Guarantee
+/// Beyond what was ordered (the request, the method, the seed) it holds only what the release and the hierarchies that it
+/// names show, how many records there were, and marks of files that say nothing without the signer's key. So two tables
+/// of as many records, dropped and suppressed ones too, that give the same release under the same order give the same certificate, but for these marks:
+/// whatever suppressed and dropped records hold, nobody learns it here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// `incrowd certificate`, to recognize the file by.
+    pub format: String,
+    pub format_version: u32,
+    /// The version of incrowd that made the release.
+    pub version: String,
+    pub method: String,
+    /// What was asked for; null where a scheme was chosen by hand.
+    pub request: Value,
+    /// Which answer was published: `exact`, `suppression`, `height`, `privacy` or `levels`; `method` where every group was
+    /// generalized on its own.
+    pub choice: String,
+    /// How the cells of a local method are written: `ranges`, `labels`, `sets`, `midpoints` or `rounded`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells: Option<String>,
+    /// How the scheme was found, as certificates of version 1 told it; it depends on the source, so that later ones do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<HowFound>,
+    /// The promise: criteria by name, with the value promised and the value reached; null where the release alone does not
+    /// show what is reached.
+    pub criteria: Map<String, Value>,
+    pub quasi_identifiers: Vec<String>,
+    /// The sensitive attributes that the promise is about.
+    pub sensitive: Vec<String>,
+    /// How far apart values are, by sensitive attribute of relative criteria. Version 1 told distributions too.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub original: Map<String, Value>,
+    /// What dealing guarantees, where the release was dealt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dealt: Option<Dealt>,
+    /// What was wanted of each record and what it came to, where every record was generalized on its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_record: Option<PerRecord>,
+    /// The columns of the release, in order.
+    pub columns: Vec<String>,
+    /// What separates the fields of a CSV file; nothing where the release is none, or where a version before this made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<char>,
+    /// Null where every group was generalized on its own.
+    pub levels: Value,
+    pub level_names: Value,
+    pub height: Option<u32>,
+    pub n_records_read: u64,
+    /// Left out before anything else, because a value was missing.
+    pub n_records_dropped: u64,
+    pub n_records_suppressed: u64,
+    pub n_records_published: u64,
+    pub n_groups: u64,
+    pub smallest_group: Option<u64>,
+    pub fewest_distinct: Option<u64>,
+    /// What the release itself shows of what was lost; losses over the source are for the signer.
+    pub loss: Value,
+    /// How published records are ordered, and why that says nothing about the input.
+    pub order: String,
+    /// Whether the records are in the order of their cells: column by column, "no value" first, texts by their bytes.
+    /// Certificates of version 1 do not claim it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sorted: bool,
+    /// The seed of random choices; null where none was made.
+    pub seed: Option<u64>,
+    pub input: Vec<FileHash>,
+    pub hierarchies: Vec<FileHash>,
+    pub output: FileHash,
+}
+
+impl Certificate {
+    pub const FORMAT: &'static str = "incrowd certificate";
+    /// Since 2, nothing in it comes from records that are not in the release.
+    pub const FORMAT_VERSION: u32 = 2;
+
+    /// Whether the release alone shows what groups reach by a measure.
+    ///
+    /// The original distribution is that of the release where nobody was suppressed; the population is never there.
+    pub fn shows(&self, measure: Measure) -> bool {
+        is_shown(measure, self.n_records_suppressed)
+    }
+
+    /// The criteria that are promised; none where one of them is unknown to this version.
+    pub fn promised(&self) -> Option<Criteria> {
+        let criterion = |(key, entry): (&String, &Value)| criterion_of(key, entry.get("promised")?, &self.sensitive);
+        self.criteria.iter().map(criterion).collect::<Option<Vec<_>>>().map(Criteria::new)
+    }
+}
+
+/// Whether a release from which so many records were suppressed shows what groups reach by a measure.
+pub fn is_shown(measure: Measure, n_suppressed: u64) -> bool {
+    match measure {
+        Measure::Population => false,
+        measure => !measure.is_relative() || n_suppressed == 0,
+    }
+}
+
+/// How a scheme was found, and what is proved about it among all schemes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HowFound {
+    /// `full`, `partial` or `on-demand`.
+    pub extent: String,
+    /// Null where there are over 10^19.
+    pub n_schemes: Option<u64>,
+    pub n_looked_at: u64,
+    /// Whether no scheme that gives up as little is better.
+    pub is_optimal: bool,
+    /// No scheme that gives up as little loses less than this, by what the request calls best; null where that is the
+    /// scheme itself, or where nothing is known.
+    pub loss_at_least: Option<f64>,
+    /// All of this in a sentence.
+    pub statement: String,
+}
+
+/// A dealt release: as many classes, and by how much they differ.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dealt {
+    pub n_classes: u64,
+    pub attributes: Vec<DealtAttribute>,
+    /// By how much counts of a combination of all sensitive values differ, where there are several attributes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_differ_together: Option<u64>,
+}
+
+/// How the values of one sensitive attribute were dealt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DealtAttribute {
+    pub attribute: String,
+    /// Counts of a value differ by at most so many records between any two classes.
+    pub most_differ: u64,
+    /// The fewest different values in a group.
+    pub fewest_distinct: u64,
+    /// The most different values that every class could have, dealt in whatever way.
+    pub diversity_within_reach: u64,
+    /// The distance of groups to the release.
+    pub emd: Value,
+    /// Every value and how many records have it; null stands for "no value".
+    pub frequencies: Vec<(Option<String>, u64)>,
+}
+
+impl Dealt {
+    /// What the file itself shows, beside how many classes were dealt and by how much they differ.
+    pub fn of_file(file: &Verifier, sensitive: &[String], n_classes: u64, most_differ: &[u64], together: u64) -> Dealt {
+        let attribute = |(s, name): (usize, &String)| {
+            let spread = file.spread(s);
+            let millionths = |n: u64| n as f64 / MILLION as f64;
+            let distance =
+                |(greatest, mean): (u64, u64)| json!({ "greatest": millionths(greatest), "mean": millionths(mean) });
+            let n_records: u64 = spread.frequencies.iter().map(|(_, n)| n).sum();
+            // A value fills at most one place in every class.
+            let n_places: u64 = spread.frequencies.iter().map(|(_, n)| *n.min(&n_classes)).sum();
+            DealtAttribute {
+                attribute: name.clone(),
+                most_differ: most_differ[s],
+                fewest_distinct: spread.fewest_distinct,
+                diversity_within_reach: (n_places / n_classes.max(1)).min(n_records / n_classes.max(1)),
+                emd: json!({ "equal": distance(spread.equal), "ordered": distance(spread.ordered) }),
+                frequencies: spread.frequencies,
+            }
+        };
+        let several = sensitive.len() > 1;
+        Dealt {
+            n_classes,
+            attributes: sensitive.iter().enumerate().map(attribute).collect(),
+            most_differ_together: several.then_some(together),
+        }
+    }
+}
+
+impl Dealt {
+    /// How evenly values were dealt, without the values that the certificate has.
+    pub fn summary(&self) -> Value {
+        let of_attribute = |of: &DealtAttribute| json!({ "attribute": of.attribute, "most_differ": of.most_differ });
+        json!({
+            "n_classes": self.n_classes,
+            "attributes": self.attributes.iter().map(of_attribute).collect::<Vec<Value>>(),
+            "most_differ_together": self.most_differ_together,
+        })
+    }
+}
+
+/// A release whose records were generalized one by one: what was wanted of each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PerRecord {
+    /// Whether the release is k-anonymous: in plain words.
+    pub statement: String,
+    /// The k that records were grouped for afterwards; null where none is promised.
+    pub also_k: Option<u64>,
+    pub utility_model: String,
+    pub risk_model: String,
+    /// `utility_at_least`, `share_of_utility` (of the utility that each record has as it is), `risk_at_most` or `lambda`.
+    pub goal: Value,
+    /// Where the sensitivities of values come from.
+    pub sensitivities: String,
+    /// Whom the attacker knows; null where that is the table itself.
+    pub dictionary: Option<FileHash>,
+    pub similarity: Option<f64>,
+}
+
+/// What records that were generalized one by one came to. That is of the source, and for the signer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PerRecordOutcome {
+    /// The utility of a record as it is.
+    pub greatest_utility: f64,
+    pub risk: Distribution,
+    pub utility: Distribution,
+    /// Records that fell below the utility wanted when they were grouped.
+    pub n_records_below: u64,
+}
+
+/// How a number is distributed over the records.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    pub least: f64,
+    pub quarter: f64,
+    pub median: f64,
+    pub three_quarters: f64,
+    pub greatest: f64,
+    pub mean: f64,
+}
+
+impl Distribution {
+    /// Of values, each with how many records have it.
+    pub fn of(mut values: Vec<(f64, u64)>) -> Distribution {
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let n: u64 = values.iter().map(|(_, n)| n).sum();
+        let at = |share: f64| {
+            let wanted = (share * n as f64).ceil().max(1.0) as u64;
+            let mut below = 0;
+            let found = values.iter().find(|(_, n)| {
+                below += n;
+                below >= wanted
+            });
+            rounded(found.map_or(0.0, |(value, _)| *value))
+        };
+        let sum: f64 = values.iter().map(|(value, n)| value * *n as f64).sum();
+        Distribution {
+            least: at(0.0),
+            quarter: at(0.25),
+            median: at(0.5),
+            three_quarters: at(0.75),
+            greatest: at(1.0),
+            mean: rounded(sum / n.max(1) as f64),
+        }
+    }
+}
+
+/// Whether a release of single records is k-anonymous, in plain words.
+pub fn per_record_statement(also_k: Option<u64>) -> String {
+    match also_k {
+        None => {
+            "This release is not k-anonymous: every record was generalized on its own, and may be the only one with \
+                 its cells."
+                .to_string()
+        }
+        Some(k) => format!(
+            "Every record was generalized on its own, which promises no k; then records were grouped so that every group has \
+             at least {k}."
+        ),
+    }
+}
+
+/// A file by name and content.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileHash {
+    pub name: String,
+    /// Of what is published, whoever has it may know the hash.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sha256: String,
+    /// Of what is not published, only the mark that the signer's key makes of the hash: the hash itself would tell anyone
+    /// who guesses the content that the guess is right.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hmac_sha256: String,
+}

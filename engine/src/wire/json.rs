@@ -1,0 +1,265 @@
+//! Requests, answers and what they are about as JSON: facts without sentences.
+
+use serde_json::{Map, Value, json};
+
+use crate::criterion::{Criteria, Criterion, MILLION, Measure, NEVER};
+use crate::judge::Judgement;
+use crate::lattice::{Lattice, Scope};
+use crate::quality::Losses;
+use crate::scheme::Scheme;
+use crate::search::negotiate::{Answer, Explanation, Offer, Offers, Request};
+use crate::search::on_demand::{FoundAnswer, Proof};
+use crate::verify::Verdict;
+
+/// A scheme as `{"age": 1, "race": 0}`, in the project's order of attributes.
+pub fn levels(attributes: &[&str], scheme: &Scheme) -> Value {
+    let entries = attributes.iter().zip(scheme.levels());
+    Value::Object(entries.map(|(name, level)| (name.to_string(), json!(level.0))).collect())
+}
+
+/// Criteria as `{"k": 10, "l": 3}`; `sensitive` names the sensitive attributes of the run, in order.
+pub fn criteria(criteria: &Criteria, sensitive: &[String]) -> Map<String, Value> {
+    let entry = |criterion: Criterion| (key(criterion.measure, sensitive), value(criterion));
+    criteria.iter().map(entry).collect()
+}
+
+/// The name of a criterion, with its sensitive attribute in front where there are several: `t`, `income:t`.
+pub fn key(measure: Measure, sensitive: &[String]) -> String {
+    match measure.sensitive() {
+        Some(s) if sensitive.len() > 1 => format!("{}:{}", sensitive[s], measure.name()),
+        _ => measure.name().to_string(),
+    }
+}
+
+/// What a criterion asks for: a number, or `{"c": 2, "l": 3}`.
+pub fn value(criterion: Criterion) -> Value {
+    match criterion.measure {
+        Measure::Recursive { l, .. } => json!({ "c": number(criterion.measure, criterion.value), "l": l }),
+        measure => number(measure, criterion.value),
+    }
+}
+
+/// A value of a measure; null where no value is reached.
+pub fn number(measure: Measure, value: u64) -> Value {
+    match value {
+        NEVER => Value::Null,
+        value if measure.is_count() => json!(value),
+        // Whole numbers as such: 2, not 2.0.
+        value if value % MILLION == 0 => json!(value / MILLION),
+        value => json!(value as f64 / MILLION as f64),
+    }
+}
+
+/// Reads a criterion back from its name and value, as [`criteria`] writes them.
+pub fn criterion_of(key: &str, value: &Value, sensitive: &[String]) -> Option<Criterion> {
+    let (s, name) = match key.rsplit_once(':') {
+        Some((attribute, name)) => (sensitive.iter().position(|known| known == attribute)?, name),
+        None => (0, key),
+    };
+    let millionths =
+        |value: &Value| Some((value.as_f64().filter(|v| *v >= 0.0 && *v < 1e12)? * MILLION as f64).round() as u64);
+    let (measure, value) = match Measure::parse(name)?.about(s) {
+        Measure::Recursive { sensitive, .. } => {
+            let l = u32::try_from(value.get("l")?.as_u64()?).ok().filter(|l| *l > 0)?;
+            (Measure::Recursive { sensitive, l }, millionths(value.get("c")?)?)
+        }
+        measure if measure.is_count() => (measure, value.as_u64()?),
+        measure => (measure, millionths(value)?),
+    };
+    let is_about_nothing = measure.sensitive().is_some_and(|s| s >= sensitive.len());
+    (!is_about_nothing).then_some(Criterion { measure, value })
+}
+
+fn attributes(scope: &Scope) -> Vec<&str> {
+    scope.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect()
+}
+
+/// A request as it was understood.
+pub fn request(scope: &Scope, request: &Request) -> Value {
+    let mut object = criteria(&request.criteria, &sensitive_names(scope));
+    object.insert("max_suppressed".into(), json!(request.n_suppressed_max));
+    object.insert("max_level".into(), levels(&attributes(scope), &request.level_max));
+    if !request.best_by.is_height() {
+        object.insert("best_by".into(), json!(request.best_by.name()));
+    }
+    Value::Object(object)
+}
+
+/// The sensitive attributes of a scope.
+pub fn sensitive_names(scope: &Scope) -> Vec<String> {
+    scope.sensitive().iter().map(|(name, _)| name.clone()).collect()
+}
+
+/// What a release has lost, by every quality function that was computed.
+pub fn losses(losses: &Losses) -> Value {
+    let mut object = Map::new();
+    object.insert("ncp".into(), json!(rounded(losses.ncp)));
+    object.insert("discernibility".into(), large(losses.discernibility));
+    object.insert("group_size".into(), json!(rounded(losses.group_size)));
+    object.insert("precision".into(), json!(rounded(losses.precision)));
+    if let Some(entropy) = losses.entropy {
+        object.insert("entropy".into(), json!(rounded(entropy)));
+    }
+    Value::Object(object)
+}
+
+/// What a recoding loses, by the quality functions that need no levels.
+pub fn losses_of_judgement(judgement: &Judgement) -> Value {
+    json!({
+        "ncp": rounded(judgement.ncp),
+        "discernibility": large(judgement.discernibility),
+        "group_size": rounded(judgement.mean_group_size),
+    })
+}
+
+/// What a release itself shows of what was lost: how large the groups are in which records cannot be told apart.
+pub fn losses_of_release(verdict: &Verdict) -> Value {
+    json!({
+        "discernibility": large(verdict.n_squares),
+        "group_size": rounded(verdict.n_records as f64 / verdict.n_groups.max(1) as f64),
+    })
+}
+
+/// A whole number, as exactly as JSON can say it.
+fn large(n: u128) -> Value {
+    u64::try_from(n).map_or_else(|_| json!(n as f64), |n| json!(n))
+}
+
+/// What published groups reach, of everything that was measured.
+fn reached(scope: &Scope, offer: &Offer) -> Value {
+    let names = sensitive_names(scope);
+    let entry = |&(measure, value): &(Measure, u64)| (key(measure, &names), number(measure, value));
+    Value::Object(offer.reached.iter().map(entry).collect())
+}
+
+/// An offer: the facts of it.
+pub fn offer(scope: &Scope, offer: &Offer) -> Value {
+    let names = attributes(scope);
+    let mut object = Map::new();
+    object.insert("levels".into(), levels(&names, &offer.scheme));
+    object.insert("level_names".into(), level_names(scope, &offer.scheme));
+    object.insert("height".into(), json!(offer.scheme.height()));
+    object.insert("n_suppressed".into(), json!(offer.n_suppressed));
+    object.insert("share_suppressed".into(), json!(share(offer.n_suppressed, scope.n_records())));
+    object.extend(criteria(&offer.criteria, &sensitive_names(scope)));
+    object.insert("n_groups".into(), json!(offer.n_groups));
+    object.insert("smallest_group".into(), json!(offer.smallest_group()));
+    if !scope.sensitive().is_empty() {
+        object.insert("fewest_distinct".into(), json!(offer.fewest_distinct()));
+    }
+    object.insert("reached".into(), reached(scope, offer));
+    object.insert("loss".into(), losses(&offer.losses));
+    Value::Object(object)
+}
+
+fn level_names(scope: &Scope, scheme: &Scheme) -> Value {
+    let entries = scope.hierarchies().iter().enumerate();
+    let name = |(a, hierarchy): (usize, &crate::hierarchy::Hierarchy)| {
+        let name = hierarchy.level(scheme.level(a)).name();
+        (hierarchy.attribute().to_string(), json!(name))
+    };
+    Value::Object(entries.map(name).collect())
+}
+
+/// The answer to a request: the facts of it.
+pub fn answer(scope: &Scope, asked: &Request, answer: &Answer) -> Value {
+    let mut object = Map::new();
+    let outcome = match answer {
+        Answer::Exact(_) => "exact",
+        Answer::Offers(_) => "offers",
+    };
+    object.insert("outcome".into(), json!(outcome));
+    object.insert("request".into(), request(scope, asked));
+    object.insert("n_records".into(), json!(scope.n_records()));
+    object.insert("n_dropped".into(), json!(scope.n_dropped()));
+    object.insert("n_schemes".into(), json!(scope.n_schemes()));
+    match answer {
+        Answer::Exact(exact) => {
+            object.insert("exact".into(), offer(scope, exact));
+        }
+        Answer::Offers(offers) => {
+            object.insert("offers".into(), offers_object(scope, offers));
+        }
+    }
+    Value::Object(object)
+}
+
+/// Which part of the lattice an answer comes from, and what is proved about it among all schemes.
+pub fn partial(lattice: &Lattice, found: &FoundAnswer) -> Value {
+    let mut object = on_demand(found);
+    if let (Value::Object(object), Some(selection)) = (&mut object, lattice.selection()) {
+        object.remove("n_evaluated");
+        object.insert("n_annotated".into(), json!(lattice.schemes().len()));
+        object.insert("share".into(), json!(selection.share));
+        object.insert("estimator".into(), json!(selection.estimator.name()));
+    }
+    object
+}
+
+/// How an answer on demand was found, and what is proved about it.
+pub fn on_demand(found: &FoundAnswer) -> Value {
+    // Nothing does better than a loss that is beyond all losses.
+    let bound = |proof: &Proof| match proof.loss_at_least.is_finite() {
+        true => json!({ "is_optimal": proof.is_optimal, "loss_at_least": proof.loss_at_least }),
+        false => json!({ "is_optimal": proof.is_optimal, "loss_at_least": null }),
+    };
+    let names: &[&str] = match &found.answer {
+        Answer::Exact(_) => &["exact"],
+        Answer::Offers(_) => &["suppression", "height", "privacy"],
+    };
+    let proofs: Map<String, Value> =
+        names.iter().zip(&found.proofs).map(|(name, proof)| (name.to_string(), bound(proof))).collect();
+    json!({
+        "n_evaluated": found.n_evaluated,
+        "is_proved": found.is_proved(),
+        "is_decided": found.is_decided,
+        "proofs": proofs,
+    })
+}
+
+fn offers_object(scope: &Scope, offers: &Offers) -> Value {
+    let made = |made: &Offer| offer(scope, made);
+    let mut object = Map::new();
+    object.insert("suppression".into(), made(&offers.suppression));
+    object.insert("height".into(), offers.height.as_ref().map_or(Value::Null, made));
+    object.insert("privacy".into(), offers.privacy.as_ref().map_or(Value::Null, made));
+    if offers.privacy_alternatives.len() > 1 {
+        object.insert("privacy_alternatives".into(), offers.privacy_alternatives.iter().map(made).collect());
+    }
+    Value::Object(object)
+}
+
+/// Why a scheme suppresses what it does.
+pub fn explanation(scope: &Scope, explanation: &Explanation) -> Value {
+    let names = attributes(scope);
+    let by_attribute = explanation.by_attribute.iter().map(|contribution| {
+        let hierarchy = &scope.hierarchies()[contribution.attribute];
+        json!({
+            "attribute": names[contribution.attribute],
+            "level": contribution.level.0,
+            "level_name": hierarchy.level(contribution.level.0 as usize).name(),
+            "n_caused": contribution.n_caused,
+            "n_saved_by_next": contribution.n_saved_by_next,
+        })
+    });
+    let by_size = explanation
+        .by_size
+        .iter()
+        .map(|share| json!({ "size": share.size, "n_records": share.n_records, "n_suppressed": share.n_suppressed }));
+    json!({
+        "levels": levels(&names, &explanation.scheme),
+        "n_suppressed": explanation.n_suppressed,
+        "by_attribute": by_attribute.collect::<Vec<_>>(),
+        "by_size": by_size.collect::<Vec<_>>(),
+    })
+}
+
+/// A share from 0 to 1, rounded to what is worth reading.
+pub fn share(n: u64, of: u64) -> f64 {
+    if of == 0 { 0.0 } else { rounded(n as f64 / of as f64) }
+}
+
+/// Six decimals are enough for anything that is measured.
+pub fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}

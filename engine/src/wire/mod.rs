@@ -1,0 +1,18 @@
+//! The words that `--json`, files, HTTP and Python share: the only types here that are written and read as JSON.
+
+pub mod json;
+pub mod certificate;
+pub mod claims;
+
+pub use certificate::{
+    Certificate, Dealt, DealtAttribute, Distribution, FileHash, HowFound, PerRecord, PerRecordOutcome, is_shown,
+    per_record_statement,
+};
+pub use claims::{
+    Claim, check_claims, check_dealt, check_per_record, check_release, finding_reached, needed_to_judge, ruling,
+    verdict,
+};
+pub use json::{
+    answer, criteria, criterion_of, explanation, key, levels, losses, losses_of_judgement, losses_of_release, number,
+    offer, on_demand, partial, request, rounded, sensitive_names, share, value,
+};
