@@ -7,26 +7,27 @@ use incrowd::error::unknown;
 use incrowd::hierarchy::{LabelTable, absent_values};
 use incrowd::recode::partition::CellStyle;
 use incrowd::recode::per_record::{Risk, Utility};
-use incrowd::search::frontier::frontier;
 use incrowd::search::negotiate::{check_criteria, check_promise, offer_of};
 use incrowd::wire;
-use incrowd::{Criteria, Criterion, Error, ErrorKind, Level, Method, Ranking, Result, Rule, Scheme};
-use incrowd_workbench::cli::arguments::{ProjectArgs, levels};
-use incrowd_workbench::cli::frontier::{View, varied};
-use incrowd_workbench::cli::{annotate, compare, count, hierarchy, profile, risk};
-use incrowd_workbench::input::count::{Choice, Counted, count as count_records};
+use incrowd::{Criteria, Error, ErrorKind, Level, Method, Ranking, Result, Rule, Scheme};
+use incrowd_workbench::cli::arguments::levels;
+use incrowd_workbench::cli::{annotate, count, hierarchy, profile};
+use incrowd_workbench::input::count::Counted;
 use incrowd_workbench::input::project::{Project, parse};
 use incrowd_workbench::input::source::Source;
-use incrowd_workbench::orders::Rules;
 use incrowd_workbench::orders::annotate::Annotate;
+use incrowd_workbench::orders::compare::Compare;
+use incrowd_workbench::orders::contenders::Contender;
 use incrowd_workbench::orders::extent::{Extent, ExtentWish, TIME};
+use incrowd_workbench::orders::frontier::{Frontier, max_suppressed};
 use incrowd_workbench::orders::known::{Known as Counts, Limits};
 use incrowd_workbench::orders::local::Local;
 use incrowd_workbench::orders::negotiate::Negotiate;
 use incrowd_workbench::orders::per_record::PerRecordWish;
 use incrowd_workbench::orders::publish::agree::agree_on_levels;
 use incrowd_workbench::orders::publish::{Agreed, Agreement, Publish, Way};
-use incrowd_workbench::orders::wishes::{Privacy, Suppression, Wishes, with_levels};
+use incrowd_workbench::orders::wishes::{Privacy, Wishes, with_levels};
+use incrowd_workbench::orders::{self, Rules};
 use incrowd_workbench::sentences;
 use incrowd_workbench::words::documents;
 use incrowd_workbench::work::Work;
@@ -259,26 +260,17 @@ impl Table {
             || wish.means(),
             |work| {
                 let wishes = wish.wishes()?;
-                let ranking = Ranking::parse(wish.best_by.as_deref().unwrap_or("ncp"))?;
-                let (measure, privacy) = varied(over, &wishes.criteria, wish.privacy(&known.project)?)?;
-                let measured = privacy.criteria.with(Criterion { measure, value: measure.weakest() });
-                let measured = Privacy { criteria: measured, ..privacy.clone() };
-                let counted = known.known.count(&known.project, &wish.about().choice(&measured), work)?;
-                let measures = measured.criteria.iter().map(|criterion| criterion.measure);
-                let lattice = &*known.known.annotate(&counted, measures, ranking.needs_entropy(), work)?;
-                let n_records = counted.counts.n_records();
-                if !privacy.criteria.is_empty() {
-                    check_criteria(&privacy.criteria, n_records, &counted.n_sensitive_values())?;
-                }
-                let wider = Wishes {
-                    max_suppressed: Some(wishes.max_suppressed.map_or_else(|| Suppression::parse("10%"), Ok)?),
-                    max_level: Some(wishes.max_level.unwrap_or_default()),
-                    ..Wishes::default()
+                let order = Frontier {
+                    about: wish.about(),
+                    criteria: wishes.criteria,
+                    over: over.to_string(),
+                    ranking: wishes.best_by.map_or_else(|| Ranking::parse("ncp"), Ok)?,
+                    max_suppressed: wishes.max_suppressed.unwrap_or_else(max_suppressed),
+                    max_level: wishes.max_level.unwrap_or_default(),
+                    lattice: None,
+                    extent: ExtentWish { forced: Some(Extent::Full), estimator: None },
                 };
-                let request = wider.request(&known.project, &privacy, &counted.hierarchies, n_records)?;
-                let bargains = frontier(lattice, &request, measure, &ranking)?;
-                let view = View { lattice, measure, ranking: &ranking, bargains: &bargains };
-                Ok(view.document(&privacy, request.n_suppressed_max))
+                Ok(documents::frontier(&order.run(&known.project, &known.known, work)?))
             },
         )?;
         to_python(py, &document)
@@ -379,10 +371,9 @@ impl Table {
             progress.as_ref(),
             || wish.means(),
             |work| {
-                let choice = wish.about().choice(&wish.about().no_privacy(project)?);
-                let with_population = project.population.is_some() || project.population_frame.is_some();
-                let counted = count_records(project, &Choice { with_population, ..choice }, work)?;
-                risk::document(&counted.counts, threshold, sampled)
+                let quasi_identifiers = wish.quasi_identifiers.clone();
+                let order = orders::risk::Risk { target: None, quasi_identifiers, threshold, sampled };
+                Ok(documents::risk(&order.run(Some(project), work)?))
             },
         )?;
         to_python(py, &document)
@@ -405,27 +396,21 @@ impl Table {
             progress.as_ref(),
             || wish.means(),
             |work| {
-                let args = compare::Args {
-                    project: ProjectArgs {
-                        project: Default::default(),
-                        quasi_identifiers: wish.quasi_identifiers.clone(),
-                        sensitive: wish.sensitive.clone(),
-                        threads: wish.threads,
-                        memory: wish.memory.clone(),
-                    },
-                    k: ks,
-                    l: wish.criteria.get("l").cloned().unwrap_or_default(),
-                    max_suppressed: wish.max_suppressed.clone(),
-                    methods,
+                let contenders = methods.map(|names| {
+                    names.iter().map(|name| Contender::parse(name.trim())).collect::<Result<Vec<Contender>>>()
+                });
+                let order = Compare {
+                    about: wish.about(),
+                    wishes: Wishes { best_by: None, max_level: None, ..wish.wishes()? },
+                    ks,
+                    is_chart: false,
+                    contenders: contenders.transpose()?,
                     queries: None,
-                    n_queries,
+                    n_queries: n_queries as usize,
                     seed,
                     vary_weight: None,
-                    csv: false,
-                    output: None,
-                    force: false,
                 };
-                compare::document(&args, &self.known.project, work)
+                Ok(documents::compared(&order.run(&self.known.project, &self.known.known, work)?))
             },
         )?;
         to_python(py, &document)

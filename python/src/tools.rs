@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use incrowd::verify::SuppressedAs;
 use incrowd::{Error, ErrorKind, Missing};
 use incrowd_workbench::cli::terminal::Terminal;
-use incrowd_workbench::cli::verify::SuppressedRecords;
-use incrowd_workbench::cli::{attack as attacking, init, profile, serve as page, study};
+use incrowd_workbench::cli::{init, profile, serve as page, study};
 use incrowd_workbench::demo_data;
 use incrowd_workbench::input::source::{Frame as Records, Source, parse_delimiter};
 use incrowd_workbench::input::survey;
+use incrowd_workbench::orders::attack::Attack;
 use incrowd_workbench::orders::verify::{Verify, certificate_of, check, parse_certificate};
+use incrowd_workbench::words::documents;
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -186,22 +187,22 @@ pub fn attack<'py>(
     show_values: bool,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let args = attacking::Args {
+    let named = |text: &String| {
+        let (name, path) = text.split_once('=').expect("the Python side writes NAME=FILE");
+        (name.to_string(), PathBuf::from(path))
+    };
+    let order = Attack {
         files,
         quasi_identifiers,
         sensitive,
         project,
         outside,
-        hierarchy: hierarchies,
-        suppressed_as: SuppressedRecords::Group,
-        worst,
-        show_values,
+        hierarchies: hierarchies.iter().map(named).collect(),
+        suppressed_as: SuppressedAs::Group,
     };
     let people = people.map(|people| &people.inner);
-    let document = work(py, progress.as_ref(), |work| match args.files.len() {
-        1 | 2 => attacking::document(&args, people, work),
-        _ => Err(Error::new(ErrorKind::Request, "one release is attacked, or two together")),
-    })?;
+    let document =
+        work(py, progress.as_ref(), |work| Ok(documents::attacked(&order.run(people, work)?, worst, show_values)))?;
     to_python(py, &document)
 }
 

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use incrowd::{Ranking, Result};
 use incrowd_workbench::cli::arguments::{CriteriaArgs, levels, parse_memory};
-use incrowd_workbench::input::project::Project;
-use incrowd_workbench::orders::wishes::{About, Privacy, Suppression, Wishes};
+use incrowd_workbench::orders::wishes::{About, Suppression, Wishes};
 use pyo3::prelude::*;
 
 /// Keyword arguments as texts, with the names of the flags.
@@ -37,11 +36,6 @@ impl Wish {
             best_by: self.best_by.as_deref().map(Ranking::parse).transpose()?,
             with_standing: true,
         })
-    }
-
-    /// The privacy that is asked for, here or by the project's standing wish.
-    pub fn privacy(&self, project: &Project) -> Result<Privacy> {
-        self.wishes()?.privacy(project, &self.about())
     }
 
     /// How many threads, and at most how many bytes.

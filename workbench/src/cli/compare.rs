@@ -2,29 +2,21 @@
 
 use std::path::PathBuf;
 
-use crate::sentences;
-use crate::sentences::grouped;
-use incrowd::query::{Query, parse_queries};
-use incrowd::recode::method::Method;
-use incrowd::search::negotiate::check_criteria;
 use incrowd::wire;
-use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Quality, Ranking, Result};
-use serde_json::{Value, json};
+use incrowd::{Measure, Result};
 
 use super::arguments::{CriteriaArgs, ProjectArgs};
 use super::terminal::{Exit, Terminal, columns, csv};
-use crate::input::count::{Counted, count};
-use crate::input::project::{Project, check_not_among};
-use crate::note::Note;
-use crate::orders::contenders::{Ask, Contender, N_QUERIES, Questions, Row, Weighed, measured, run as run_all, weigh};
-use crate::orders::lattice::annotate;
-use crate::orders::local::{Local, guaranteed, note_flat};
-use crate::orders::per_record::check_memory;
-use crate::orders::wishes::{Privacy, Suppression, Wishes, attribute_index};
+use crate::input::project::check_not_among;
+use crate::orders::compare::{Compare, Compared, Weighing};
+use crate::orders::contenders::{Contender, N_QUERIES, Row, Weighed};
+use crate::orders::known::Known;
+use crate::orders::wishes::{Suppression, Wishes};
 use crate::output::chart::{Chart, Line, N_TICKS, Point, svg};
 use crate::output::page::{self, escape};
 use crate::output::staged::{check_picture, write_whole};
-use crate::work::{Unit, Work};
+use crate::sentences::{self, grouped};
+use crate::words::documents;
 
 /// See what every method would lose, reveal and cost
 #[derive(Clone, Debug, clap::Args)]
@@ -85,9 +77,6 @@ pub struct Args {
     pub force: bool,
 }
 
-/// The values of k that charts show.
-const KS: [u64; 6] = [2, 5, 10, 25, 50, 100];
-
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let project = args.project.open()?;
     if let Some(path) = &args.output {
@@ -95,99 +84,38 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         project.check_output(path)?;
         check_not_among(path, args.queries.as_slice())?;
     }
-    with_view(args, &project, &args.project.work(terminal)?, |view| {
-        if let Some(path) = &args.output {
-            write_whole(path, view.page().as_bytes(), args.force)?;
-        }
-        if terminal.is_json {
-            terminal.json(&view.document());
-        } else if args.csv {
-            let (header, rows) = view.all_columns();
-            terminal.say(csv(&header, &rows).trim_end());
-        } else {
-            view.say(terminal);
-        }
-        Ok(Exit::Done)
-    })
-}
-
-/// The comparison as `--json` says it.
-pub fn document(args: &Args, project: &Project, work: &Work) -> Result<Value> {
-    with_view(args, project, work, |view| Ok(view.document()))
-}
-
-/// Lets all contenders try, and shows what came of it.
-fn with_view<T>(args: &Args, project: &Project, work: &Work, show: impl FnOnce(&View) -> Result<T>) -> Result<T> {
-    let mut contenders = contenders(args)?;
-    let (privacy, mut ks) = privacy(args, project)?;
-    if args.methods.is_none() {
-        contenders.retain(|contender| contender.is_possible(!privacy.sensitive.is_empty()));
-    }
-    let counted = count(project, &args.project.about().choice(&privacy), work)?;
-    let n_records = counted.counts.n_records();
-    if args.k.is_empty() && args.output.is_some() {
-        ks = leave_out_too_large(ks, n_records, work);
-    }
-    for &k in &ks {
-        check_criteria(&privacy.criteria.with(Criterion::k(k)), n_records, &counted.n_sensitive_values())?;
-    }
-    note_flat(&counted, work);
-    let attribute = args.vary_weight.as_ref().map(|name| attribute_index(name, &counted.hierarchies)).transpose()?;
-    let own = own_queries(args, &counted)?;
-    let questions = Questions::new(&counted, args.n_queries as usize, args.seed, own)?;
-
     let max_suppressed = args.max_suppressed.as_deref().map(Suppression::parse).transpose()?;
-    let wish = Wishes { max_suppressed, ..Wishes::default() };
-    let request = wish.request(project, &privacy, &counted.hierarchies, n_records)?;
-    if contenders.iter().any(|contender| matches!(contender, Contender::PerRecord(_))) {
-        check_memory(&counted, work.n_bytes_max())?;
-    }
-    let lattice = lattice(&counted, &privacy.criteria, &contenders, work)?;
-    let weights = counted.weights();
-    let ask = Ask {
-        counted: &counted,
-        weights: &weights,
-        level_max: &request.level_max,
-        n_suppressed_max: request.n_suppressed_max,
+    let criteria = CriteriaArgs { l: args.l.clone(), ..CriteriaArgs::default() };
+    let order = Compare {
+        about: args.project.about(),
+        wishes: Wishes { max_suppressed, ..criteria.wishes() },
+        ks: args.k.clone(),
+        is_chart: args.output.is_some(),
+        contenders: contenders(args)?,
+        queries: args.queries.clone(),
+        n_queries: args.n_queries as usize,
         seed: args.seed,
-        questions: &questions,
-        lattice: lattice.as_ref().map(|(lattice, cost)| (lattice, *cost)),
+        vary_weight: args.vary_weight.clone(),
     };
-    let n_all = n_records * (contenders.len() * ks.len()) as u64;
-    let rows = work.stage("comparing", n_all, Unit::Records, |task| {
-        work.on_threads(|| run_all(&ask, &contenders, &privacy.criteria, &ks, task))?
-    })?;
-    let weighed = match attribute {
-        Some(attribute) => Some(weighing(args, &counted, &privacy, &contenders, ks[0], attribute, work)?),
-        None => None,
-    };
-    show(&View {
-        args,
-        counted: &counted,
-        privacy: &privacy,
-        n_suppressed_max: request.n_suppressed_max,
-        rows: &rows,
-        weighed,
-    })
+    let compared = order.run(&project, &Known::default(), &args.project.work(terminal)?)?;
+    let view = View { args, compared: &compared };
+    if let Some(path) = &args.output {
+        write_whole(path, view.page().as_bytes(), args.force)?;
+    }
+    if terminal.is_json {
+        terminal.json(&documents::compared(&compared));
+    } else if args.csv {
+        let (header, rows) = view.all_columns();
+        terminal.say(csv(&header, &rows).trim_end());
+    } else {
+        view.say(terminal);
+    }
+    Ok(Exit::Done)
 }
 
-/// Of values of k that nobody has asked for, those that the table is large enough for; says which are left out. The first
-/// always stays.
-pub fn leave_out_too_large(ks: Vec<u64>, n_records: u64, work: &Work) -> Vec<u64> {
-    let (mut fitting, too_large): (Vec<u64>, Vec<u64>) = ks.iter().partition(|&&k| k <= n_records);
-    if !too_large.is_empty() {
-        work.note(Note::KsLeftOut { ks: too_large, n_records });
-    }
-    if fitting.is_empty() {
-        fitting.extend(ks.first());
-    }
-    fitting
-}
-
-fn contenders(args: &Args) -> Result<Vec<Contender>> {
+fn contenders(args: &Args) -> Result<Option<Vec<Contender>>> {
     let Some(names) = &args.methods else {
-        let global = [Quality::Height, Quality::Ncp].map(Contender::Global);
-        return Ok(global.into_iter().chain(Method::ALL.map(Contender::Local)).collect());
+        return Ok(None);
     };
     let mut contenders = Vec::new();
     for name in names {
@@ -196,93 +124,13 @@ fn contenders(args: &Args) -> Result<Vec<Contender>> {
             contenders.push(contender);
         }
     }
-    Ok(contenders)
-}
-
-/// The criteria beside k, and the values of k.
-fn privacy(args: &Args, project: &Project) -> Result<(Privacy, Vec<u64>)> {
-    let flags = CriteriaArgs { l: args.l.clone(), ..CriteriaArgs::default() };
-    let privacy = flags.wishes().privacy(project, &args.project.about())?;
-    let mut ks = match (&args.k[..], privacy.criteria.value(Measure::Size)) {
-        ([], _) if args.output.is_some() => KS.to_vec(),
-        ([], Some(k)) => vec![k],
-        ([], None) => {
-            return Err(Error::new(ErrorKind::Request, "k is not given, and the project has no standing wish for it")
-                .hint("for example --k 10, or --k 2,5,10"));
-        }
-        (ks, _) => ks.to_vec(),
-    };
-    ks.sort_unstable();
-    ks.dedup();
-    guaranteed(&privacy.criteria.with(Criterion::k(ks[0])))?;
-    let criteria = privacy.criteria.without(Measure::Size);
-    Ok((Privacy { criteria, ..privacy }, ks))
-}
-
-fn own_queries(args: &Args, counted: &Counted) -> Result<Option<Vec<Query>>> {
-    let Some(path) = &args.queries else { return Ok(None) };
-    let text = std::fs::read_to_string(path).map_err(|error| crate::io_error(path, error))?;
-    let queries = parse_queries(&path.display().to_string(), &text, &counted.hierarchies)?;
-    if queries.is_empty() {
-        return Err(Error::new(ErrorKind::Request, "holds no query")
-            .at(path.display().to_string())
-            .hint("one per line, for example: age in 30..39 and sex = Female"));
-    }
-    Ok(Some(queries))
-}
-
-type WithCost = (incrowd::Lattice, crate::orders::contenders::Cost);
-
-/// The lattice, where a contender needs it.
-fn lattice(counted: &Counted, criteria: &Criteria, contenders: &[Contender], work: &Work) -> Result<Option<WithCost>> {
-    if !contenders.iter().any(|contender| matches!(contender, Contender::Global(_))) {
-        return Ok(None);
-    }
-    let needs_entropy = contenders.iter().any(|contender| contender.needs_entropy());
-    let ranking = if needs_entropy { Ranking::from(Quality::Entropy) } else { Ranking::default() };
-    let (lattice, cost) = measured(|| annotate(counted, criteria, &ranking, work));
-    Ok(Some((lattice?, cost)))
-}
-
-/// What raising one attribute's weight did.
-struct Weighing {
-    attribute: usize,
-    method: Method,
-    k: u64,
-    steps: Vec<Weighed>,
-}
-
-fn weighing(
-    args: &Args,
-    counted: &Counted,
-    privacy: &Privacy,
-    contenders: &[Contender],
-    k: u64,
-    attribute: usize,
-    work: &Work,
-) -> Result<Weighing> {
-    let local = contenders.iter().find_map(|contender| match contender {
-        Contender::Local(method) => Some(*method),
-        Contender::Global(_) | Contender::PerRecord(_) => None,
-    });
-    let method = local.unwrap_or(Method::TopDown);
-    let local = Local { seed: args.seed, ..Local::new(method) };
-    let n_all = counted.counts.n_records() * crate::orders::contenders::WEIGHTS.len() as u64;
-    let criteria = privacy.criteria.with(Criterion::k(k));
-    let steps = work.stage("weighing", n_all, Unit::Records, |task| {
-        work.on_threads(|| weigh(counted, &local, &criteria, attribute, task))?
-    })?;
-    Ok(Weighing { attribute, method, k, steps })
+    Ok(Some(contenders))
 }
 
 /// The rows, to be shown in one way or another.
 struct View<'a> {
     args: &'a Args,
-    counted: &'a Counted,
-    privacy: &'a Privacy,
-    n_suppressed_max: u64,
-    rows: &'a [Row],
-    weighed: Option<Weighing>,
+    compared: &'a Compared,
 }
 
 fn texts(words: &[&str]) -> Vec<String> {
@@ -291,36 +139,36 @@ fn texts(words: &[&str]) -> Vec<String> {
 
 impl View<'_> {
     fn ks(&self) -> Vec<u64> {
-        let mut ks: Vec<u64> = self.rows.iter().map(Row::k).collect();
+        let mut ks: Vec<u64> = self.compared.rows.iter().map(Row::k).collect();
         ks.dedup();
         ks
     }
 
     fn at(&self, k: u64) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(move |row| row.k() == k)
+        self.compared.rows.iter().filter(move |row| row.k() == k)
     }
 
     fn attribute_names(&self) -> Vec<String> {
-        self.counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute().to_string()).collect()
+        self.compared.counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute().to_string()).collect()
     }
 
     /// What is reached, by name.
     fn reached(&self, row: &Row) -> Vec<(String, String)> {
         let text = |(measure, value): (Measure, Option<u64>)| {
-            let name = wire::key(measure, &self.privacy.sensitive);
+            let name = wire::key(measure, &self.compared.privacy.sensitive);
             (name, value.map_or("–".to_string(), |value| sentences::number_in_words(measure, value)))
         };
-        row.reached(self.counted).into_iter().map(text).collect()
+        row.reached(&self.compared.counted).into_iter().map(text).collect()
     }
 
     /// The columns that people look at first.
     fn main_columns(&self, k: u64) -> (Vec<String>, Vec<Vec<String>>) {
         let mut header = texts(&["method", "NCP", "query error", "90 %"]);
-        if self.args.queries.is_some() {
+        if self.compared.has_own_queries {
             header.extend(texts(&["own queries", "90 %"]));
         }
         header.extend(texts(&["discernibility", "group size", "suppressed"]));
-        let reached = self.rows.first().map_or(Vec::new(), |row| self.reached(row));
+        let reached = self.compared.rows.first().map_or(Vec::new(), |row| self.reached(row));
         header.extend(reached.into_iter().map(|(name, _)| name));
         header.extend(texts(&["CPU s", "peak MB"]));
         let percent = |error: f64| format!("{:.1} %", error * 100.0);
@@ -389,7 +237,7 @@ impl View<'_> {
             terminal.say(laid_out(self.attribute_columns(k)));
             terminal.say("");
         }
-        if let Some(weighing) = &self.weighed {
+        if let Some(weighing) = &self.compared.weighed {
             terminal.say(format!(
                 "{} at k = {}, every other attribute weighing 1\n",
                 weighing.method.name(),
@@ -398,14 +246,14 @@ impl View<'_> {
             terminal.say(laid_out(self.weight_columns(weighing)));
             terminal.say("");
         }
-        if self.rows.iter().any(|row| row.choice != "exact") {
+        if self.compared.rows.iter().any(|row| row.choice != "exact") {
             terminal.say("  Where no scheme meets all wishes, the one that loses the fewest records is shown.");
         }
-        if self.rows.iter().any(|row| !row.contender.promises_k()) {
+        if self.compared.rows.iter().any(|row| !row.contender.promises_k()) {
             terminal
                 .say("  Records one by one keep no k, whatever is asked for; `incrowd map` compares risk and utility.");
         }
-        if self.rows.iter().any(|row| !row.holds && row.contender.promises_k()) {
+        if self.compared.rows.iter().any(|row| !row.holds && row.contender.promises_k()) {
             terminal.say("  (broken): a criterion that the method does not keep by construction does not hold; it would not be published.");
         }
         if let Some(path) = &self.args.output {
@@ -414,9 +262,11 @@ impl View<'_> {
     }
 
     fn others_in_words(&self) -> String {
-        let others = self.privacy.criteria.iter();
+        let others = self.compared.privacy.criteria.iter();
         others
-            .map(|criterion| format!(", {}", sentences::criterion_in_words(criterion, &self.privacy.sensitive)))
+            .map(|criterion| {
+                format!(", {}", sentences::criterion_in_words(criterion, &self.compared.privacy.sensitive))
+            })
             .collect()
     }
 
@@ -426,11 +276,11 @@ impl View<'_> {
         let mut header = texts(&["k", "method", "holds", "ncp"]);
         header.extend(names.iter().map(|name| format!("ncp:{name}")));
         header.extend(texts(&["query_error_median", "query_error_p90"]));
-        if self.args.queries.is_some() {
+        if self.compared.has_own_queries {
             header.extend(texts(&["own_query_error_median", "own_query_error_p90"]));
         }
         header.extend(texts(&["discernibility", "group_size", "n_groups", "n_suppressed"]));
-        let reached = self.rows.first().map_or(Vec::new(), |row| self.reached(row));
+        let reached = self.compared.rows.first().map_or(Vec::new(), |row| self.reached(row));
         header.extend(reached.into_iter().map(|(name, _)| format!("reached:{name}")));
         header.extend(texts(&["risk_highest", "risk_average", "cpu_seconds", "seconds", "peak_bytes", "levels"]));
         let row = |row: &Row| {
@@ -446,51 +296,20 @@ impl View<'_> {
             cells.extend([judgement.discernibility.to_string(), decimals(judgement.mean_group_size)]);
             cells.extend([judgement.n_groups.to_string(), judgement.n_suppressed.to_string()]);
             cells.extend(self.reached(row).into_iter().map(|(_, value)| value.replace([',', '–'], "")));
-            let (highest, average) = row.risk(self.counted).unzip();
+            let (highest, average) = row.risk(&self.compared.counted).unzip();
             cells.extend([highest, average].map(|risk| risk.map_or(String::new(), decimals)));
             cells.extend([decimals(row.cost.cpu_seconds), decimals(row.cost.seconds)]);
             cells.push(row.cost.peak_bytes.map_or(String::new(), |bytes| bytes.to_string()));
             cells.push(row.scheme.as_ref().map_or(String::new(), |(scheme, _)| scheme.to_string()));
             cells
         };
-        (header, self.rows.iter().map(row).collect())
-    }
-
-    fn document(&self) -> Value {
-        let weighed = self.weighed.as_ref().map(|weighing| {
-            let step = |step: &Weighed| {
-                json!({
-                    "weight": step.weight,
-                    "ncp": wire::rounded(step.ncp),
-                    "ncp_of_others": wire::rounded(step.ncp_of_others),
-                    "query_error": wire::rounded(step.error),
-                    "query_error_of_others": wire::rounded(step.error_of_others),
-                })
-            };
-            json!({
-                "attribute": self.attribute_names()[weighing.attribute],
-                "method": weighing.method.name(),
-                "k": weighing.k,
-                "steps": weighing.steps.iter().map(step).collect::<Vec<_>>(),
-            })
-        });
-        json!({
-            "n_records": self.counted.counts.n_records(),
-            "criteria": wire::criteria(&self.privacy.criteria, &self.privacy.sensitive),
-            "max_suppressed": self.n_suppressed_max,
-            "weights": Value::Object(
-                self.attribute_names().into_iter().zip(self.counted.weights()).map(|(name, w)| (name, json!(w))).collect()
-            ),
-            "seed": self.args.seed,
-            "rows": self.rows.iter().map(|row| row.to_json(self.counted)).collect::<Vec<_>>(),
-            "varied_weight": weighed,
-        })
+        (header, self.compared.rows.iter().map(row).collect())
     }
 
     /// A line per method over k.
     fn chart(&self, title: &str, y_name: &str, y_label: fn(f64) -> String, y: impl Fn(&Row) -> f64) -> String {
         let mut contenders: Vec<Contender> = Vec::new();
-        for row in self.rows {
+        for row in &self.compared.rows {
             if !contenders.contains(&row.contender) {
                 contenders.push(row.contender);
             }
@@ -502,14 +321,14 @@ impl View<'_> {
         };
         let line = |contender: &Contender| Line {
             name: contender.name(),
-            points: self.rows.iter().filter(|row| row.contender == *contender).map(point).collect(),
+            points: self.compared.rows.iter().filter(|row| row.contender == *contender).map(point).collect(),
         };
-        let y_max = self.rows.iter().map(&y).fold(0.0, f64::max);
+        let y_max = self.compared.rows.iter().map(&y).fold(0.0, f64::max);
         svg(&Chart {
             title: title.to_string(),
             x_name: "k: records alike".to_string(),
             y_name: y_name.to_string(),
-            x_max: self.rows.iter().map(Row::k).max().unwrap_or(1) as f64,
+            x_max: self.compared.rows.iter().map(Row::k).max().unwrap_or(1) as f64,
             y_max: round_up(y_max),
             x_label: Box::new(|x| format!("{x:.0}")),
             n_x_ticks: N_TICKS,
@@ -567,10 +386,10 @@ impl View<'_> {
             "<header>\n<p class=\"eyebrow\">Methods, side by side</p>\n<h1>What each method makes of the table</h1>\n\
              <p>{} records, {} quasi-identifiers{}. A scheme may suppress {} records; local methods suppress none. \
              Point at a dot for its number.</p>\n</header>\n",
-            grouped(self.counted.counts.n_records()),
-            self.counted.hierarchies.len(),
+            grouped(self.compared.counted.counts.n_records()),
+            self.compared.counted.hierarchies.len(),
             escape(&self.others_in_words()),
-            grouped(self.n_suppressed_max),
+            grouped(self.compared.n_suppressed_max),
         );
         body += &figure(
             "Loss",
@@ -593,7 +412,7 @@ impl View<'_> {
             "Of all processors, counting left out; of a scheme with what it takes to annotate the lattice.",
             self.chart("Processor seconds by k", "seconds", two_decimals, |row| row.cost.cpu_seconds),
         );
-        if let Some(weighing) = &self.weighed {
+        if let Some(weighing) = &self.compared.weighed {
             let name = &self.attribute_names()[weighing.attribute];
             let note = format!(
                 "{} at k = {}: the loss moves from the attribute that matters to those that do not. Errors are those of \

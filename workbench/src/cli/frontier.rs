@@ -2,26 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::sentences;
-use crate::sentences::{counted_words, grouped, percent};
 use incrowd::criterion::MILLION;
-use incrowd::search::frontier::{Bargain, frontier};
-use incrowd::search::negotiate::{check_criteria, check_promise};
+use incrowd::search::frontier::Bargain;
 use incrowd::wire;
-use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Ranking, Result};
-use serde_json::{Value, json};
+use incrowd::{Criterion, Lattice, Measure, Ranking, Result};
 
 use super::arguments::{CriteriaArgs, ExtentArgs, ProjectArgs, levels};
 use super::terminal::{Exit, Terminal, columns, csv};
-use crate::input::count::count;
-use crate::input::project::CriterionText;
-use crate::orders::extent::{Extent, Otherwise};
-use crate::orders::lattice::annotate_some;
-use crate::orders::saved;
-use crate::orders::wishes::{Privacy, Suppression, Wishes};
+use crate::orders::extent::Otherwise;
+use crate::orders::frontier::{Bargains, Frontier};
+use crate::orders::known::Known;
+use crate::orders::wishes::Suppression;
 use crate::output::chart::{Chart, Line, N_TICKS, Point, svg};
 use crate::output::page::{self, escape};
 use crate::output::staged::{check_picture, write_whole};
+use crate::sentences::{self, counted_words, grouped, percent};
+use crate::words::documents;
 
 /// See every bargain that no other beats on privacy, records lost and loss together
 #[derive(Clone, Debug, clap::Args)]
@@ -77,71 +73,24 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         project.check_output(path)?;
     }
     args.extent.check(Otherwise::Partial)?;
-    if args.extent.on_demand {
-        return Err(Error::new(ErrorKind::Request, "a frontier needs a lattice, whole or partial")
-            .hint("leave out --on-demand, or take --partial 5%"));
-    }
-    let ranking = Ranking::parse(&args.best_by)?;
-    let (about, work) = (args.project.about(), args.project.work(terminal)?);
-    let privacy = args.criteria.wishes().privacy(&project, &about)?;
-    let (measure, privacy) = varied(&args.over, &args.criteria.texts(), privacy)?;
-    let wish = Wishes {
-        max_suppressed: Some(Suppression::parse(&args.max_suppressed)?),
-        max_level: Some(levels(args.max_level.as_deref().unwrap_or_default())?),
-        ..Wishes::default()
+    let order = Frontier {
+        about: args.project.about(),
+        criteria: args.criteria.texts(),
+        over: args.over.clone(),
+        ranking: Ranking::parse(&args.best_by)?,
+        max_suppressed: Suppression::parse(&args.max_suppressed)?,
+        max_level: levels(args.max_level.as_deref().unwrap_or_default())?,
+        lattice: args.lattice.clone(),
+        extent: args.extent.wish()?,
     };
-    let measured = privacy.criteria.with(Criterion { measure, value: measure.weakest() });
-    let (lattice, privacy, measure) = match &args.lattice {
-        Some(path) => {
-            // The varied measure travels along, to be numbered as in the file.
-            let asked = Privacy { criteria: measured, ..privacy.clone() };
-            let saved::Opened { lattice, privacy: asked, .. } =
-                saved::open(path, &project, &about, &asked, &ranking, &work)?;
-            if saved::has_counts_only(&lattice) {
-                return Err(Error::new(ErrorKind::Request, "holds counts and no lattice, which a frontier needs")
-                    .at(path.display().to_string())
-                    .hint("annotate again without --on-demand, for example with --partial 5%"));
-            }
-            let varied = Privacy {
-                criteria: Criteria::new([Criterion { measure, value: measure.weakest() }]),
-                ..privacy.clone()
-            };
-            let varied = varied.about(&asked.sensitive).criteria.iter().next().expect("one criterion").measure;
-            (lattice, privacy.about(&asked.sensitive), varied)
-        }
-        None => {
-            let counted = count(&project, &about.choice(&privacy), &work)?;
-            if !privacy.criteria.is_empty() {
-                check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
-            }
-            let selection = match args.extent.wish()?.choose(&counted, Otherwise::Partial, &work)? {
-                Extent::Full => None,
-                Extent::Partial(selection) => Some(selection),
-                Extent::OnDemand => {
-                    return Err(Error::new(
-                        ErrorKind::TooLarge,
-                        "a frontier needs a lattice, and not even a part fits",
-                    )
-                    .hint("choose fewer with --quasi-identifiers, a smaller --partial, or allow more with --memory"));
-                }
-            };
-            let measures = measured.iter().map(|criterion| criterion.measure).collect();
-            let lattice = annotate_some(&counted, measures, ranking.needs_entropy(), selection, &work)?;
-            (lattice, privacy, measure)
-        }
-    };
-    let request = wish.request(&project, &privacy, lattice.hierarchies(), lattice.n_records())?;
-    let bargains =
-        frontier(&lattice, &request, measure, &ranking).map_err(|error| match (&args.lattice, error.kind()) {
-            (Some(path), ErrorKind::Data) => error.or_at(path.display().to_string()),
-            _ => error,
-        })?;
-    let view = View { lattice: &lattice, measure, ranking: &ranking, bargains: &bargains };
+    let found = order.run(&project, &Known::default(), &args.project.work(terminal)?)?;
+    let Bargains { lattice, measure, ranking, bargains, .. } = &found;
+    let view = View { lattice, measure: *measure, ranking, bargains };
     if let Some(path) = &args.output {
         view.write(path, args.force)?;
     }
     if terminal.is_json {
-        terminal.json(&view.document(&privacy, request.n_suppressed_max));
+        terminal.json(&documents::frontier(&found));
         return Ok(Exit::Done);
     }
     if args.csv {
@@ -155,31 +104,13 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The measure that is varied, and the privacy without a standing wish for it.
-pub fn varied(over: &str, given: &[CriterionText], privacy: Privacy) -> Result<(Measure, Privacy)> {
-    let by_name = privacy.criteria.iter().find(|criterion| wire::key(criterion.measure, &privacy.sensitive) == over);
-    let any_value = if over.ends_with("recursive") { json!({ "c": 1, "l": 2 }) } else { json!(1) };
-    let named = || wire::criterion_of(over, &any_value, &privacy.sensitive);
-    let Some(criterion) = by_name.or_else(named) else {
-        let message = format!("'{over}' is no criterion that can be varied here");
-        return Err(Error::new(ErrorKind::Request, message)
-            .hint("one of k, k_map, l, alpha, entropy_l, recursive, t, delta, beta, enhanced_beta; ATTRIBUTE:t with several sensitive attributes"));
-    };
-    let measure = criterion.measure;
-    let is_given = given.iter().any(|text| text.name == measure.name());
-    let criteria = if is_given { privacy.criteria.clone() } else { privacy.criteria.without(measure) };
-    let least = criteria.value(measure).unwrap_or(measure.weakest());
-    check_promise(&criteria.with(Criterion { measure, value: least }))?;
-    Ok((measure, Privacy { criteria, ..privacy }))
-}
-
 /// The bargains, to be shown in one way or another.
-pub struct View<'a> {
+struct View<'a> {
     pub lattice: &'a Lattice,
     pub measure: Measure,
     pub ranking: &'a Ranking,
     /// The most private first.
-    pub bargains: &'a [Bargain],
+    bargains: &'a [Bargain],
 }
 
 /// Shares of records lost that the table shows.
@@ -293,33 +224,6 @@ impl View<'_> {
     fn csv(&self) -> String {
         let (header, rows) = self.rows();
         csv(&header, &rows)
-    }
-
-    /// As `--json` says it.
-    pub fn document(&self, privacy: &Privacy, n_suppressed_max: u64) -> Value {
-        let names: Vec<&str> = self.lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
-        let bargain = |bargain: &Bargain| {
-            let scheme = self.lattice.schemes().scheme(bargain.place);
-            json!({
-                self.name(): wire::number(self.measure, bargain.value),
-                "n_suppressed": bargain.n_suppressed,
-                "loss": wire::rounded(bargain.loss),
-                "n_groups": bargain.n_groups,
-                "height": scheme.height(),
-                "levels": wire::levels(&names, &scheme),
-            })
-        };
-        json!({
-            "over": self.name(),
-            "best_by": self.ranking.name(),
-            "criteria": wire::criteria(&privacy.criteria, &privacy.sensitive),
-            "max_suppressed": n_suppressed_max,
-            "n_records": self.lattice.n_records(),
-            "n_dropped": self.lattice.n_dropped(),
-            "n_schemes": self.lattice.n_schemes(),
-            "n_annotated": self.lattice.schemes().len(),
-            "bargains": self.bargains.iter().map(bargain).collect::<Vec<_>>(),
-        })
     }
 
     fn chart(&self) -> Chart {

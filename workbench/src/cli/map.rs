@@ -2,31 +2,19 @@
 
 use std::path::PathBuf;
 
-use crate::sentences::counted_words;
-use incrowd::recode::global;
 use incrowd::recode::method::Method;
-use incrowd::recode::per_record::{Goal, Point, Problem, Risk, Wish, recode};
-use incrowd::scheme::{Schemes, n_schemes};
-use incrowd::task::Task;
-use incrowd::wire::rounded;
-use incrowd::{
-    Answer, Criteria, Error, ErrorKind, Lattice, Level, Quality, Ranking, Request, Result, Scheme, negotiate,
-};
-use rayon::prelude::*;
-use serde_json::{Value, json};
+use incrowd::recode::per_record::Risk;
+use incrowd::{Error, ErrorKind, Result};
 
 use super::arguments::{PerRecordArgs, ProjectArgs};
 use super::terminal::{Exit, Terminal, columns};
-use crate::input::count::Counted;
-use crate::note::Note;
 use crate::orders::known::Known;
-use crate::orders::lattice::annotate;
-use crate::orders::local::Local;
-use crate::orders::per_record::{PER_RECORD, PerRecordWish, as_number, check_memory};
+use crate::orders::map::{KS, METHODS, Map, Mapped, Place, SCHEMES, frontier, shown};
 use crate::output::chart::{self, Chart, Line, svg};
 use crate::output::page::{self, escape};
 use crate::output::staged::write_whole;
-use crate::work::{Unit, Work};
+use crate::sentences::counted_words;
+use crate::words::documents;
 
 /// Draw every scheme and every method's release as a point of risk and utility
 #[derive(Clone, Debug, clap::Args)]
@@ -45,10 +33,10 @@ pub struct Args {
     #[command(flatten)]
     pub per_record: PerRecordArgs,
     /// The k of releases to compare with
-    #[arg(long, value_name = "K,…", value_delimiter = ',', default_values_t = [1, 2, 5, 10, 20, 50, 100])]
+    #[arg(long, value_name = "K,…", value_delimiter = ',', default_values_t = KS)]
     pub ks: Vec<u64>,
     /// The local methods to compare with
-    #[arg(long, value_name = "METHOD,…", value_delimiter = ',', default_values_t = ["mondrian".to_string(), "top-down".into()])]
+    #[arg(long, value_name = "METHOD,…", value_delimiter = ',', default_values_t = METHODS.map(|method| method.name().to_string()))]
     pub methods: Vec<String>,
     /// Page or picture to write, .html or .svg (the first chart)
     #[arg(short, long, value_name = "FILE")]
@@ -58,38 +46,15 @@ pub struct Args {
     pub force: bool,
 }
 
-/// The most schemes that are drawn.
-const N_SCHEMES_MAX: u64 = 20_000;
-
-/// Of the greatest utility, how many tenths records keep that are generalized one by one.
-const SHARES: [i64; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
-
-/// A release on the map, by its means over the records under every risk model.
-struct Place {
-    series: String,
-    name: String,
-    /// The risk model that it was made to have little of, where it was; it is on that chart only.
-    made_for: Option<Risk>,
-    /// Of a scheme.
-    levels: Option<Vec<u8>>,
-    utility: f64,
-    risks: [f64; 3],
-}
-
-/// What is on the chart of a risk model.
-fn shown(places: &[Place], risk: Risk) -> impl Iterator<Item = &Place> {
-    places.iter().filter(move |place| place.made_for.is_none_or(|model| model == risk))
-}
-
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
-    let PerRecordArgs { risk, lambda, also_k, .. } = &args.per_record;
-    let without_effect = [("--risk", risk.is_some()), ("--lambda", lambda.is_some()), ("--also-k", also_k.is_some())];
-    if let Some((flag, _)) = without_effect.iter().find(|(_, is_given)| *is_given) {
-        return Err(Error::new(ErrorKind::Request, format!("{flag} has no effect on a map"))
-            .hint("there is one chart for each risk model; --utility-at-least and --risk-at-most draw a line"));
-    }
+    let order = Map {
+        about: args.project.about(),
+        wish: args.per_record.wish()?,
+        ks: args.ks.clone(),
+        methods: args.methods.iter().map(|name| Method::parse(name)).collect::<Result<_>>()?,
+    };
+    order.check()?;
     let project = args.project.open()?;
-    let methods = args.methods.iter().map(|name| Method::parse(name)).collect::<Result<Vec<_>>>()?;
     args.output.iter().try_for_each(|path| project.check_output(path))?;
     if let Some(path) = args.output.as_ref().filter(|path| path.exists() && !args.force) {
         return Err(crate::output::staged::exists(path));
@@ -101,33 +66,9 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
             .at(path.display().to_string())
             .hint("name a file that ends in .html or .svg"));
     }
-    let (about, work) = (args.project.about(), args.project.work(terminal)?);
-    let privacy = about.no_privacy(&project)?;
-    let wish = args.per_record.wish()?;
-    let counted = wish.count(&project, about.choice(&privacy), &Known::default(), &work)?;
-    check_memory(&counted, work.n_bytes_max())?;
-    let lines = constraint_lines(args, &counted)?;
-    // Before the long part: it may not fit.
-    let best_by = Ranking::from(Quality::Ncp);
-    let lattice = annotate(&counted, &Criteria::default(), &best_by, &work)?;
-    let places = work.on_threads(|| places(args, &methods, &counted, &lattice, &work))??;
-    let of_place = |place: &Place| -> Value {
-        let risks = Risk::ALL.iter().zip(place.risks).map(|(risk, of)| (risk.name().to_string(), json!(rounded(of))));
-        json!({ "series": place.series, "name": place.name, "levels": place.levels,
-                "made_for": place.made_for.map(Risk::name),
-                "utility": rounded(place.utility), "risk": Value::Object(risks.collect()) })
-    };
-    let (utility, _) = wish.models();
-    terminal.json(&json!({
-        "utility_model": utility.name(),
-        "utility_at_least": lines.0.map(rounded),
-        "risk_at_most": lines.1,
-        "points": places.iter().map(of_place).collect::<Vec<_>>(),
-        "frontier": Risk::ALL.iter().enumerate().map(|(r, risk)| {
-            let frontier: Vec<Value> = frontier(shown(&places, *risk), r).into_iter().map(of_place).collect();
-            (risk.name().to_string(), json!(frontier))
-        }).collect::<serde_json::Map<_, _>>(),
-    }));
+    let mapped = order.run(&project, &Known::default(), &args.project.work(terminal)?)?;
+    terminal.json(&documents::mapped(&mapped));
+    let Mapped { places, lines, utility } = &mapped;
     let releases = places.iter().filter(|place| place.series != SCHEMES);
     let row = |place: &Place| {
         // What was made for one model says nothing about the others.
@@ -141,7 +82,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     terminal.say(columns(&header, &rows, &[0, 1]));
     if let Some(path) = &args.output {
         let charts: Vec<String> =
-            (0..Risk::ALL.len()).map(|r| svg(&chart(&places, r, utility.name(), lines))).collect();
+            (0..Risk::ALL.len()).map(|r| svg(&chart(places, r, utility.name(), *lines))).collect();
         let text = match path.extension().and_then(|ending| ending.to_str()) {
             Some("svg") => charts[0].clone(),
             _ => html(&charts, &header.map(String::from), &rows),
@@ -150,125 +91,6 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         terminal.say(format!("\n  map  {}", path.display()));
     }
     Ok(Exit::Done)
-}
-
-const SCHEMES: &str = "scheme";
-
-/// Everything that is on the map.
-fn places(args: &Args, methods: &[Method], counted: &Counted, lattice: &Lattice, work: &Work) -> Result<Vec<Place>> {
-    let wish = args.per_record.wish()?;
-    let (utility, risk) = wish.models();
-    let problem = wish.problem(counted, utility, risk)?;
-    let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
-    let mut places = Vec::new();
-    let yardstick = counted.yardstick([])?;
-    match n_schemes(hierarchies) {
-        Some(n) if n <= N_SCHEMES_MAX => {
-            let schemes = Schemes::new(hierarchies)?;
-            let place = |place: usize, task: &Task| {
-                task.check()?;
-                let scheme = schemes.scheme(place);
-                (task.progress)(1);
-                let levels = Some((0..hierarchies.len()).map(|a| scheme.level(a) as u8).collect());
-                Ok(Place { levels, ..mean(SCHEMES, scheme.to_string(), &problem.points_of_scheme(counts, &scheme)) })
-            };
-            places = work.stage("schemes", n, Unit::Schemes, |task| {
-                (0..schemes.len()).into_par_iter().map(|at| place(at, task)).collect::<Result<Vec<_>>>()
-            })?;
-        }
-        _ => work.note(Note::SchemesNotDrawn { n_max: N_SCHEMES_MAX }),
-    }
-    let n_steps = (Risk::ALL.len() * SHARES.len()) as u64;
-    let found = work.stage("one by one", n_steps * counts.n_records(), Unit::Records, |task| {
-        let one_by_one = Risk::ALL.into_par_iter().map(|risk| one_by_one(&problem.with_risk(risk), counted, task));
-        one_by_one.collect::<Result<Vec<_>>>()
-    })?;
-    places.extend(found.into_iter().flatten());
-    let weights = counted.weights();
-    let (ks, beyond): (Vec<u64>, Vec<u64>) = args.ks.iter().partition(|k| (1..=counts.n_records()).contains(*k));
-    if !beyond.is_empty() {
-        work.note(Note::KsBeyond { ks: beyond });
-    }
-    for k in ks {
-        let criteria = Criteria::of(Some(k), None);
-        let level_max = Scheme::new(hierarchies.iter().map(|hierarchy| Level(hierarchy.top() as u8)).collect());
-        let best_by = Ranking::from(Quality::Ncp);
-        let request = Request { criteria: criteria.clone(), level_max, n_suppressed_max: 0, best_by };
-        if let Answer::Exact(offer) = negotiate(lattice, &request)? {
-            let recoding = global::recode(counts, hierarchies, &offer.scheme, &yardstick, &criteria);
-            places.push(mean("global", format!("k = {k}"), &problem.points(&recoding)));
-        }
-        for &method in methods {
-            let recoding = work.stage(method.name(), counts.n_records(), Unit::Records, |task| {
-                Local::new(method).recode(counted, &weights, &criteria, task)
-            })?;
-            places.push(mean(method.name(), format!("k = {k}"), &problem.points(&recoding)));
-        }
-    }
-    Ok(places)
-}
-
-/// The records generalized one by one to the least risk by a model, for several shares of the utility.
-fn one_by_one(problem: &Problem, counted: &Counted, task: &Task) -> Result<Vec<Place>> {
-    let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
-    let mut solved = Vec::new();
-    let place = |tenth: i64| {
-        solved = problem.solve_after(counts, Wish::Share(tenth as f64 / 10.0), &solved, task)?;
-        let levels: Vec<Vec<u8>> = solved.iter().map(|levels| levels.clone().expect("within reach")).collect();
-        let points = problem.points(&recode(counts, hierarchies, &levels));
-        Ok(Place { made_for: Some(problem.risk_model), ..mean(PER_RECORD, format!("{tenth}0 %"), &points) })
-    };
-    SHARES.into_iter().map(place).collect()
-}
-
-/// Points of records as one point per risk model.
-fn mean(series: &str, name: String, points: &[Point]) -> Place {
-    let n: u64 = points.iter().map(|point| point.n_records).sum();
-    let mean = |of: &dyn Fn(&Point) -> f64| {
-        points.iter().map(|point| of(point) * point.n_records as f64).sum::<f64>() / n.max(1) as f64
-    };
-    Place {
-        series: series.to_string(),
-        name,
-        made_for: None,
-        levels: None,
-        utility: mean(&|point| as_number(point.utility)),
-        risks: Risk::ALL.map(|risk| mean(&|point| risk.of(point.sensitivity, point.n_fitting))),
-    }
-}
-
-/// What no other point beats on risk and utility together, by increasing risk.
-fn frontier<'a>(places: impl Iterator<Item = &'a Place>, r: usize) -> Vec<&'a Place> {
-    let mut order: Vec<&Place> = places.collect();
-    order.sort_by(|a, b| a.risks[r].total_cmp(&b.risks[r]).then(b.utility.total_cmp(&a.utility)));
-    let mut most = f64::NEG_INFINITY;
-    order.retain(|place| {
-        let is_better = place.utility > most;
-        most = most.max(place.utility);
-        is_better
-    });
-    order
-}
-
-/// The utility that is wanted at least, and the risk at most.
-fn constraint_lines(args: &Args, counted: &Counted) -> Result<(Option<f64>, Option<f64>)> {
-    let at_least = match args.per_record.utility_at_least {
-        Some(_) => {
-            let wish = args.per_record.wish()?;
-            let (utility, risk) = wish.models();
-            let problem = wish.problem(counted, utility, risk)?;
-            let only = PerRecordWish { risk_at_most: None, ..wish };
-            match only.wish(&problem)?.of(problem.greatest_utility()) {
-                Goal::LeastRisk { utility_at_least } => Some(as_number(utility_at_least)),
-                _ => None,
-            }
-        }
-        None => None,
-    };
-    if args.per_record.risk_at_most.is_some_and(|risk| !risk.is_finite()) {
-        return Err(Error::new(ErrorKind::Request, "--risk-at-most is a number").hint("for example 0.05"));
-    }
-    Ok((at_least, args.per_record.risk_at_most))
 }
 
 /// Where a risk is on the chart. Models I and II span many powers of ten; model III is negative.

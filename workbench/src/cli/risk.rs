@@ -1,19 +1,14 @@
 //! `incrowd risk`: how likely the people of a table or release are to be found.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::sentences::{counted_words, grouped, percent};
-use incrowd::risk::{Contribution, Risks, View, contributions, crowds, estimated_unique_in_population, risks};
-use incrowd::wire::rounded;
-use incrowd::{Error, ErrorKind, GroupCounts, Missing, Result};
-use serde_json::{Value, json};
+use incrowd::Result;
+use incrowd::risk::View;
 
 use super::terminal::{Exit, Terminal, columns};
-use crate::input::count::{Choice, count, count_source};
-use crate::input::project::Project;
-use crate::input::source::{CsvOptions, Source};
-use crate::orders::verify::{beside, delimiter_of, read_certificate};
-use crate::work::Work;
+use crate::orders::risk::{Risk, Told};
+use crate::sentences::{counted_words, grouped, percent};
+use crate::words::documents;
 
 /// See how likely people are to be found in a table, a release or a project's data
 #[derive(Clone, Debug, clap::Args)]
@@ -43,11 +38,15 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
-    check(args.threshold, args.sampled)?;
-    let counts = counts(args, &terminal.work(0, None))?;
-    let told = Found::of(&counts, args.threshold, args.sampled);
-    terminal.json(&told.to_json(&counts, args.threshold));
-    let Found { found, estimate, contributions } = told;
+    let order = Risk {
+        target: Some(args.target.clone()),
+        quasi_identifiers: args.quasi_identifiers.clone(),
+        threshold: args.threshold,
+        sampled: args.sampled,
+    };
+    let told = order.run(None, &terminal.work(0, None))?;
+    terminal.json(&documents::risk(&told));
+    let Told { found, estimate, contributions, .. } = told;
 
     let probability = |p: f64| format!("{:.4}", p);
     terminal.say(format!(
@@ -94,101 +93,4 @@ fn share(text: &str) -> std::result::Result<f64, std::num::ParseFloatError> {
         Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
         None => text.trim().parse(),
     }
-}
-
-fn check(threshold: f64, sampled: Option<f64>) -> Result<()> {
-    let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
-    if !(0.0..=1.0).contains(&threshold) {
-        return wrong(format!("a threshold of {threshold} is no probability"), "for example --threshold 0.05");
-    }
-    if sampled.is_some_and(|share| !(share > 0.0 && share <= 1.0)) {
-        return wrong("a share of the population is above 0 and at most 1".into(), "for example --sampled 0.1");
-    }
-    Ok(())
-}
-
-/// What is told of a table.
-struct Found {
-    found: Risks,
-    estimate: Option<f64>,
-    contributions: Vec<Contribution>,
-}
-
-impl Found {
-    fn of(counts: &GroupCounts, threshold: f64, sampled: Option<f64>) -> Found {
-        let crowds = crowds(counts);
-        let sizes: Vec<u64> = crowds.iter().map(|(size, _)| *size).collect();
-        Found {
-            found: risks(crowds.iter().copied(), threshold),
-            estimate: sampled.map(|sampled| estimated_unique_in_population(&sizes, sampled)),
-            contributions: contributions(counts),
-        }
-    }
-
-    fn to_json(&self, counts: &GroupCounts, threshold: f64) -> Value {
-        let Found { found, estimate, contributions } = self;
-        let view = |view: &View| -> Value {
-            json!({ "highest": rounded(view.highest), "average": rounded(view.average), "n_at_risk": view.n_at_risk })
-        };
-        let of_attribute = |c: &Contribution| {
-            json!({
-                "attribute": c.attribute,
-                "n_unique_alone": c.n_unique_alone,
-                "average_alone": rounded(c.average_alone),
-                "n_unique_without": c.n_unique_without,
-                "average_without": rounded(c.average_without),
-            })
-        };
-        json!({
-            "n_records": found.n_records,
-            "n_dropped": counts.n_dropped(),
-            "n_groups": found.n_groups,
-            "threshold": threshold,
-            "prosecutor": view(&found.prosecutor),
-            "journalist": view(&found.journalist),
-            "marketer": rounded(found.marketer),
-            "population": if counts.population().is_some() { "counted" } else { "the table itself" },
-            "n_unique": found.n_unique,
-            "n_unique_in_population": found.n_unique_in_population,
-            "n_unique_in_population_estimated": estimate.map(rounded),
-            "attributes": contributions.iter().map(of_attribute).collect::<Vec<_>>(),
-        })
-    }
-}
-
-/// The risk of a table as `--json` says it.
-pub fn document(counts: &GroupCounts, threshold: f64, sampled: Option<f64>) -> Result<Value> {
-    check(threshold, sampled)?;
-    Ok(Found::of(counts, threshold, sampled).to_json(counts, threshold))
-}
-
-/// The records of a file or of a project's data, counted.
-fn counts(args: &Args, work: &Work) -> Result<GroupCounts> {
-    let is_project = args.target.is_dir() && args.target.join("incrowd.toml").exists()
-        || args.target.extension().is_some_and(|extension| extension == "toml");
-    if is_project {
-        let project = Project::open(&args.target)?;
-        let with_population = project.population.is_some();
-        let choice = Choice { quasi_identifiers: args.quasi_identifiers.clone(), with_population, ..Choice::default() };
-        return Ok(count(&project, &choice, work)?.material.counts);
-    }
-    std::fs::metadata(&args.target).map_err(|error| crate::io_error(&args.target, error))?;
-    let certificate = beside(&args.target).map(|path| read_certificate(&path)).transpose()?;
-    let names = match (&args.quasi_identifiers, &certificate) {
-        (Some(names), _) => names.clone(),
-        (None, Some(certificate)) => certificate.quasi_identifiers.clone(),
-        (None, None) => {
-            return Err(Error::new(ErrorKind::Request, "nothing says what the quasi-identifiers are")
-                .hint("give --quasi-identifiers A,B,…, or a project"));
-        }
-    };
-    let delimiter = certificate.as_ref().and_then(|certificate| delimiter_of(&args.target, certificate));
-    count_file(&args.target, &names, delimiter, work)
-}
-
-fn count_file(path: &Path, names: &[String], delimiter: Option<u8>, work: &Work) -> Result<GroupCounts> {
-    let source = Source::open(path, &CsvOptions { delimiter })?;
-    names.iter().try_for_each(|name| source.check_column(name))?;
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    count_source(&source, &names, &[], &Missing::default(), work)
 }

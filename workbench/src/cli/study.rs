@@ -11,10 +11,10 @@ use incrowd::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 
 use super::arguments::ProjectArgs;
-use super::compare::leave_out_too_large;
 use super::study_lattice;
 use super::terminal::{Exit, Terminal, columns, csv};
 use crate::input::count::count;
+use crate::orders::compare::leave_out_too_large;
 use crate::orders::wishes::Privacy;
 use crate::output::chart::{Chart, Line, N_TICKS, Point, svg};
 use crate::output::page;

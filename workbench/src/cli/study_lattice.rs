@@ -15,10 +15,10 @@ use incrowd::{
 use serde_json::{Map, Value, json};
 
 use super::arguments::{ProjectArgs, parse_share};
-use super::compare::leave_out_too_large;
 use super::terminal::{Exit, Terminal, columns};
 use crate::input::count::Material;
 use crate::input::count::count;
+use crate::orders::compare::leave_out_too_large;
 use crate::orders::lattice::{annotate, annotate_some};
 use crate::orders::wishes::Suppression;
 

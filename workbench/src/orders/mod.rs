@@ -15,6 +15,11 @@ pub mod annotate;
 pub mod negotiate;
 pub mod verify;
 pub mod publish;
+pub mod frontier;
+pub mod compare;
+pub mod map;
+pub mod risk;
+pub mod attack;
 
 use incrowd::{Answer, Criteria, Result};
 

@@ -1,10 +1,20 @@
 //! Results as JSON documents, the same words for `--json`, HTTP and Python.
 
-use incrowd::wire;
+use incrowd::attack::{Gain, Hit, Linkage};
+use incrowd::recode::per_record::Risk;
+use incrowd::risk::{Contribution, View};
+use incrowd::search::frontier::Bargain;
+use incrowd::wire::{self, rounded};
 use serde_json::{Map, Value, json};
 
 use crate::note::{Note, TooMuch};
+use crate::orders::attack::{Attacked, FoundInRelease, Release, UnknownValues, Unread};
+use crate::orders::compare::Compared;
+use crate::orders::contenders::Weighed;
+use crate::orders::frontier::Bargains;
+use crate::orders::map::{self, Mapped, Place, shown};
 use crate::orders::negotiate::{Negotiated, Where};
+use crate::orders::risk::Told;
 use crate::sentences;
 use crate::words::notes::{Front, in_words};
 
@@ -66,4 +76,220 @@ fn facts(note: &Note) -> Map<String, Value> {
         Value::Object(facts) => facts,
         _ => Map::new(),
     }
+}
+
+/// What was found; values of the data only where `show_values` allows it.
+pub fn attacked(attacked: &Attacked, worst: usize, show_values: bool) -> Value {
+    let shown = |release: &Release, place: usize| {
+        let group = &release.groups[place];
+        let mut value = json!({ "n_records": group.size });
+        if show_values {
+            let cells = release.quasi_identifiers.iter().cloned().zip(group.cells.iter().map(|cell| json!(cell)));
+            value["cells"] = Value::Object(cells.collect());
+            value["values"] = group
+                .values
+                .iter()
+                .map(|values| {
+                    let named = values.iter().map(|(value, n)| (value.clone().unwrap_or_default(), json!(n)));
+                    Value::Object(named.collect())
+                })
+                .collect();
+        }
+        value
+    };
+    let hit = |release: &Release, hit: &Hit| {
+        let groups: Vec<Value> = hit.groups.iter().take(worst).map(|&place| shown(release, place)).collect();
+        json!({ "n_groups": hit.n_groups, "n_records": hit.n_records, "worst": groups })
+    };
+    let gain = |release: &Release, gain: &Option<Gain>| match gain {
+        None => Value::Null,
+        Some(gain) => {
+            let mut value = json!({
+                "prior": rounded(gain.prior), "posterior": rounded(gain.posterior),
+                "times": rounded(gain.posterior / gain.prior), "group": shown(release, gain.group),
+            });
+            if show_values {
+                value["value"] = json!(gain.value);
+            }
+            value
+        }
+    };
+    let of_attribute = |release: &Release, name: &String, found: &FoundInRelease| {
+        json!({
+            "attribute": name,
+            "homogeneity": hit(release, &found.homogeneity),
+            "similarity": found.similarity.as_ref().map(|levels| {
+                levels.iter().map(|level| hit(release, level)).collect::<Vec<Value>>()
+            }),
+            "skewness": {
+                "most": gain(release, &found.skewness.most),
+                "steepest": gain(release, &found.skewness.steepest),
+                "best_guess": rounded(found.skewness.best_guess),
+                "best_guess_before": rounded(found.skewness.best_guess_before),
+            },
+        })
+    };
+    let release = |(release, found): (&Release, &Vec<FoundInRelease>)| {
+        let of = attacked.sensitive.iter().zip(found).map(|(name, found)| of_attribute(release, name, found));
+        json!({
+            "file": release.path.display().to_string(),
+            "n_records": release.groups.iter().map(|group| group.size).sum::<u64>(),
+            "n_groups": release.groups.len(),
+            "n_absent": release.n_absent,
+            "sensitive": of.collect::<Vec<Value>>(),
+        })
+    };
+    let of_linkage = |(name, found): (&String, &Linkage)| {
+        json!({
+            "attribute": name,
+            "n_outside": found.n_outside,
+            "n_without": found.n_without,
+            "n_one_group": found.n_one_group,
+            "n_several_groups": found.n_several_groups,
+            "n_one_record": found.n_one_record,
+            "n_certain": found.n_certain,
+            "n_certain_together": found.n_certain_together,
+        })
+    };
+    let linkages = attacked.linked.as_ref().and_then(|linked| linked.linkages.as_ref());
+    let linkages =
+        linkages.map(|linkages| attacked.sensitive.iter().zip(linkages).map(of_linkage).collect::<Vec<Value>>());
+    let unread = |unread: &Unread| {
+        json!({
+            "attribute": unread.attribute, "n_cells": unread.n_cells, "n_cells_read": unread.n_cells_read,
+            "has_midpoints": unread.has_midpoints,
+        })
+    };
+    let unknown = |unknown: &UnknownValues| {
+        json!({
+            "attribute": unknown.attribute, "n_values": unknown.n_values, "n_people": unknown.n_people,
+            "n_people_without": unknown.n_people_without,
+        })
+    };
+    let (not_known, unknown): (Vec<Value>, Vec<Value>) =
+        attacked.linked.as_ref().map_or_else(Default::default, |linked| {
+            (linked.unread.iter().map(unread).collect(), linked.unknown.iter().map(unknown).collect())
+        });
+    json!({
+        "releases": attacked.releases.iter().zip(&attacked.found).map(release).collect::<Vec<Value>>(),
+        "is_certain": attacked.is_certain(),
+        "linkage": linkages,
+        "linkage_not_known": not_known,
+        "unknown_outside": unknown,
+    })
+}
+
+/// How likely people are to be found.
+pub fn risk(told: &Told) -> Value {
+    let Told { found, estimate, contributions, threshold, n_dropped, has_population } = told;
+    let view = |view: &View| -> Value {
+        json!({ "highest": rounded(view.highest), "average": rounded(view.average), "n_at_risk": view.n_at_risk })
+    };
+    let of_attribute = |c: &Contribution| {
+        json!({
+            "attribute": c.attribute,
+            "n_unique_alone": c.n_unique_alone,
+            "average_alone": rounded(c.average_alone),
+            "n_unique_without": c.n_unique_without,
+            "average_without": rounded(c.average_without),
+        })
+    };
+    json!({
+        "n_records": found.n_records,
+        "n_dropped": n_dropped,
+        "n_groups": found.n_groups,
+        "threshold": threshold,
+        "prosecutor": view(&found.prosecutor),
+        "journalist": view(&found.journalist),
+        "marketer": rounded(found.marketer),
+        "population": if *has_population { "counted" } else { "the table itself" },
+        "n_unique": found.n_unique,
+        "n_unique_in_population": found.n_unique_in_population,
+        "n_unique_in_population_estimated": estimate.map(rounded),
+        "attributes": contributions.iter().map(of_attribute).collect::<Vec<_>>(),
+    })
+}
+
+/// Every bargain that no other beats.
+pub fn frontier(found: &Bargains) -> Value {
+    let Bargains { lattice, privacy, measure, ranking, n_suppressed_max, bargains } = found;
+    let name = wire::key(*measure, &wire::sensitive_names(lattice));
+    let names: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
+    let bargain = |bargain: &Bargain| {
+        let scheme = lattice.schemes().scheme(bargain.place);
+        json!({
+            &name: wire::number(*measure, bargain.value),
+            "n_suppressed": bargain.n_suppressed,
+            "loss": wire::rounded(bargain.loss),
+            "n_groups": bargain.n_groups,
+            "height": scheme.height(),
+            "levels": wire::levels(&names, &scheme),
+        })
+    };
+    json!({
+        "over": &name,
+        "best_by": ranking.name(),
+        "criteria": wire::criteria(&privacy.criteria, &privacy.sensitive),
+        "max_suppressed": n_suppressed_max,
+        "n_records": lattice.n_records(),
+        "n_dropped": lattice.n_dropped(),
+        "n_schemes": lattice.n_schemes(),
+        "n_annotated": lattice.schemes().len(),
+        "bargains": bargains.iter().map(bargain).collect::<Vec<_>>(),
+    })
+}
+
+/// What each method would make of the table.
+pub fn compared(compared: &Compared) -> Value {
+    let names: Vec<String> =
+        compared.counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute().to_string()).collect();
+    let weighed = compared.weighed.as_ref().map(|weighing| {
+        let step = |step: &Weighed| {
+            json!({
+                "weight": step.weight,
+                "ncp": wire::rounded(step.ncp),
+                "ncp_of_others": wire::rounded(step.ncp_of_others),
+                "query_error": wire::rounded(step.error),
+                "query_error_of_others": wire::rounded(step.error_of_others),
+            })
+        };
+        json!({
+            "attribute": names[weighing.attribute],
+            "method": weighing.method.name(),
+            "k": weighing.k,
+            "steps": weighing.steps.iter().map(step).collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "n_records": compared.counted.counts.n_records(),
+        "criteria": wire::criteria(&compared.privacy.criteria, &compared.privacy.sensitive),
+        "max_suppressed": compared.n_suppressed_max,
+        "weights": Value::Object(
+            names.iter().cloned().zip(compared.counted.weights()).map(|(name, w)| (name, json!(w))).collect()
+        ),
+        "seed": compared.seed,
+        "rows": compared.rows.iter().map(|row| row.to_json(&compared.counted)).collect::<Vec<_>>(),
+        "varied_weight": weighed,
+    })
+}
+
+/// Every release as a point of risk and utility.
+pub fn mapped(mapped: &Mapped) -> Value {
+    let Mapped { places, lines, utility } = mapped;
+    let of_place = |place: &Place| -> Value {
+        let risks = Risk::ALL.iter().zip(place.risks).map(|(risk, of)| (risk.name().to_string(), json!(rounded(of))));
+        json!({ "series": place.series, "name": place.name, "levels": place.levels,
+                "made_for": place.made_for.map(Risk::name),
+                "utility": rounded(place.utility), "risk": Value::Object(risks.collect()) })
+    };
+    json!({
+        "utility_model": utility.name(),
+        "utility_at_least": lines.0.map(rounded),
+        "risk_at_most": lines.1,
+        "points": places.iter().map(of_place).collect::<Vec<_>>(),
+        "frontier": Risk::ALL.iter().enumerate().map(|(r, risk)| {
+            let frontier: Vec<Value> = map::frontier(shown(places, *risk), r).into_iter().map(of_place).collect();
+            (risk.name().to_string(), json!(frontier))
+        }).collect::<Map<_, _>>(),
+    })
 }

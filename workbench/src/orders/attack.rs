@@ -1,0 +1,461 @@
+//! `attack`: what somebody with a release in hand learns about the people in it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use incrowd::attack::{self, Group, Hit, Linkable, Linkage, Meaning, Skewness};
+use incrowd::error::unknown;
+use incrowd::hierarchy::{ANY, LabelTable};
+use incrowd::recode::partition::CellStyle;
+use incrowd::table::{Code, Kind};
+use incrowd::verify::{SuppressedAs, Text};
+use incrowd::wire::Certificate;
+use incrowd::{Domain, Error, ErrorKind, Hierarchy, Missing, Result, Role, Rule};
+
+use super::verify::{beside, check_roles, delimiter_of, read, read_certificate};
+use crate::input::count::{Choice, count};
+use crate::input::project::{Project, rule_of_text};
+use crate::input::source::{CsvOptions, Frame, Source};
+use crate::work::Work;
+
+/// Which releases are attacked, and with what knowledge.
+#[derive(Clone, Debug)]
+pub struct Attack {
+    /// One release, or two of the same people.
+    pub files: Vec<PathBuf>,
+    pub quasi_identifiers: Option<Vec<String>>,
+    pub sensitive: Option<Vec<String>>,
+    /// The project that the release was made from.
+    pub project: Option<PathBuf>,
+    /// A table of people with some of the quasi-identifiers, by the same names.
+    pub outside: Option<PathBuf>,
+    /// Labels of attributes, as ARX writes them.
+    pub hierarchies: Vec<(String, PathBuf)>,
+    pub suppressed_as: SuppressedAs,
+}
+
+/// What was found.
+pub struct Attacked {
+    pub releases: Vec<Release>,
+    pub sensitive: Vec<String>,
+    /// By release and sensitive attribute.
+    pub found: Vec<Vec<FoundInRelease>>,
+    /// None where there was nobody to look for.
+    pub linked: Option<Linked>,
+}
+
+impl Attack {
+    /// Attacks; `people` are in memory instead of in a file.
+    pub fn run(&self, people: Option<&Frame>, work: &Work) -> Result<Attacked> {
+        if !(1..=2).contains(&self.files.len()) {
+            return Err(Error::new(ErrorKind::Request, "one release is attacked, or two together"));
+        }
+        for path in &self.files {
+            std::fs::metadata(path).map_err(|error| crate::io_error(path, error))?;
+        }
+        let project = self.project.as_deref().map(Project::open).transpose()?;
+        let sensitive = sensitive_of(self)?;
+        let releases: Vec<Release> =
+            self.files.iter().map(|path| open(path, self, &sensitive, work)).collect::<Result<_>>()?;
+        let labels = Labels::new(self, project.as_ref(), &releases, &sensitive)?;
+        let found = releases
+            .iter()
+            .map(|release| (0..sensitive.len()).map(|s| look(release, s, &sensitive[s], &labels)).collect())
+            .collect::<Result<_>>()?;
+        let linked = whom_to_look_for(self, people, project.as_ref(), &releases, &labels, work)?
+            .map(|outside| outside.link(&releases, &labels, sensitive.len()))
+            .transpose()?;
+        Ok(Attacked { releases, sensitive, found, linked })
+    }
+}
+
+impl Attacked {
+    /// Whether somebody's sensitive value is; none where that hangs on a linkage that is not known.
+    pub fn is_certain(&self) -> Option<bool> {
+        let linkages = self.linked.as_ref().map(|linked| linked.linkages.as_deref());
+        let by_linkage = |linkages: &[Linkage]| linkages.iter().any(|linkage| linkage.n_certain > 0);
+        match self.found.iter().flatten().any(|found| found.homogeneity.n_groups > 0) {
+            true => Some(true),
+            false => linkages.map_or(Some(false), |known| known.map(by_linkage)),
+        }
+    }
+}
+
+/// A release that was read.
+pub struct Release {
+    pub path: PathBuf,
+    pub certificate: Option<Certificate>,
+    pub quasi_identifiers: Vec<String>,
+    pub groups: Vec<Group>,
+    /// Records that were taken for suppressed.
+    pub n_absent: u64,
+}
+
+/// What was found about one sensitive attribute of one release.
+pub struct FoundInRelease {
+    pub homogeneity: Hit,
+    /// By level of the hierarchy, from 1; none where there is no hierarchy.
+    pub similarity: Option<Vec<Hit>>,
+    pub skewness: Skewness,
+}
+
+fn sensitive_of(order: &Attack) -> Result<Vec<String>> {
+    if let Some(names) = &order.sensitive {
+        return Ok(names.clone());
+    }
+    let certificate =
+        order.files.iter().find_map(|file| beside(file)).map(|path| read_certificate(&path)).transpose()?;
+    match certificate.map(|certificate| certificate.sensitive).filter(|names| !names.is_empty()) {
+        Some(names) => Ok(names),
+        None => {
+            Err(Error::new(ErrorKind::Request, "nothing says which attribute is sensitive")
+                .hint("give --sensitive NAME"))
+        }
+    }
+}
+
+fn open(path: &Path, order: &Attack, sensitive: &[String], work: &Work) -> Result<Release> {
+    let certificate = beside(path).map(|path| read_certificate(&path)).transpose()?;
+    let named = order.quasi_identifiers.clone().or(certificate.as_ref().map(|known| known.quasi_identifiers.clone()));
+    let quasi_identifiers = named.ok_or_else(|| {
+        Error::new(ErrorKind::Request, "nothing says what the quasi-identifiers are")
+            .at(path.display().to_string())
+            .hint("give --quasi-identifiers A,B,…")
+    })?;
+    check_roles(&quasi_identifiers, sensitive)?;
+    let delimiter = certificate.as_ref().and_then(|certificate| delimiter_of(path, certificate));
+    let source = Source::open(path, &CsvOptions { delimiter })?;
+    let verifier = read(&source, &quasi_identifiers, sensitive, order.suppressed_as, work)?;
+    let groups = attack::groups(&verifier);
+    if groups.is_empty() {
+        return Err(Error::new(ErrorKind::Data, "has no records to attack").at(path.display().to_string()));
+    }
+    let n_absent = verifier.n_absent();
+    Ok(Release { path: path.to_path_buf(), certificate, quasi_identifiers, groups, n_absent })
+}
+
+impl Release {
+    /// Whether the certificate says that numbers and dates are the middle of a range.
+    fn has_midpoints(&self) -> bool {
+        let style = self.certificate.as_ref().and_then(|certificate| certificate.cells.as_deref());
+        style == Some(CellStyle::Midpoints.name())
+    }
+
+    /// Whether it was made when commas within the values of a set looked like those between them.
+    fn has_plain_sets(&self) -> bool {
+        self.certificate.as_ref().is_some_and(|certificate| certificate.format_version == 1)
+    }
+
+    /// The quasi-identifiers with the groups, as linkage compares them: the lowest and the highest value of an attribute
+    /// that has a column for each are one range of it, unless those who are looked for have such columns too.
+    fn with_ranges(&self, is_known: impl Fn(&str) -> bool) -> (Vec<String>, Vec<Group>) {
+        let place_of = |name: &str| self.quasi_identifiers.iter().position(|known| known == name);
+        let range = |low: usize| {
+            let name = self.quasi_identifiers[low].strip_suffix("_low")?;
+            let high = place_of(&format!("{name}_high"))?;
+            let is_meant = place_of(name).is_none() && is_known(name) && !is_known(&self.quasi_identifiers[low]);
+            is_meant.then_some((name, low, high))
+        };
+        let ranges: Vec<(&str, usize, usize)> = (0..self.quasi_identifiers.len()).filter_map(range).collect();
+        let is_high = |place: &usize| ranges.iter().any(|(_, _, high)| high == place);
+        let places: Vec<usize> = (0..self.quasi_identifiers.len()).filter(|place| !is_high(place)).collect();
+        let range_at = |place: usize| ranges.iter().find(|(_, low, _)| *low == place);
+        let name = |&place: &usize| match range_at(place) {
+            Some((name, ..)) => name.to_string(),
+            None => self.quasi_identifiers[place].clone(),
+        };
+        let cell = |group: &Group, place: usize| match range_at(place) {
+            Some(&(_, low, high)) => range_cell(&group.cells[low], &group.cells[high]),
+            None => group.cells[place].clone(),
+        };
+        let group = |group: &Group| Group {
+            cells: places.iter().map(|&place| cell(group, place)).collect(),
+            size: group.size,
+            values: group.values.clone(),
+        };
+        (places.iter().map(name).collect(), self.groups.iter().map(group).collect())
+    }
+}
+
+/// Two columns as one cell. Where both are empty, not even whether there is a value is said.
+fn range_cell(low: &Text, high: &Text) -> Text {
+    let (low, high) = (low.as_deref().unwrap_or(""), high.as_deref().unwrap_or(""));
+    Some(match (low, high) {
+        ("", "") => ANY.to_string(),
+        _ if low == high => low.to_string(),
+        _ => format!("[{low}-{high}]"),
+    })
+}
+
+/// The hierarchies that are known, by attribute, and what means "no value".
+struct Labels<'a> {
+    project: Option<&'a Project>,
+    tables: HashMap<String, LabelTable>,
+    missing: Missing,
+}
+
+impl<'a> Labels<'a> {
+    fn new(
+        order: &Attack,
+        project: Option<&'a Project>,
+        releases: &[Release],
+        sensitive: &[String],
+    ) -> Result<Labels<'a>> {
+        let as_ranges = releases.iter().flat_map(|release| release.with_ranges(|name| !name.ends_with("_low")).0);
+        let as_columns = releases.iter().flat_map(|release| release.quasi_identifiers.clone());
+        let known: BTreeSet<String> = as_columns.chain(as_ranges).chain(sensitive.iter().cloned()).collect();
+        let mut tables = HashMap::new();
+        for (name, path) in &order.hierarchies {
+            if !known.contains(name) {
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                return Err(unknown(ErrorKind::Request, "attribute", name, &known).at("--hierarchy"));
+            }
+            let labels = std::fs::read_to_string(path).map_err(|error| crate::io_error(path, error))?;
+            tables.insert(name.to_string(), LabelTable::parse(&path.display().to_string(), &labels)?);
+        }
+        let unless_said = Missing { tokens: vec![String::new()], drop_records: true };
+        Ok(Labels { project, tables, missing: project.map_or(unless_said, |project| project.missing.clone()) })
+    }
+
+    /// How the values of an attribute get coarser: as a flag or the project says.
+    fn rule(&self, name: &str) -> Option<Rule> {
+        let of_project = || self.project?.attributes.iter().find(|attribute| attribute.name == name);
+        let of_table = self.tables.get(name).map(|table| Rule::Table(table.clone()));
+        of_table.or_else(|| of_project().map(|attribute| attribute.rule.clone()))
+    }
+
+    /// The hierarchy of a sensitive attribute over these values; none where nothing is known, or nothing but `*`.
+    fn hierarchy(&self, name: &str, values: impl Iterator<Item = String>) -> Result<Option<Hierarchy>> {
+        let Some(rule) = self.rule(name) else { return Ok(None) };
+        let values = values.filter(|value| !self.missing.is_token(value));
+        let more = match &rule {
+            Rule::Table(table) if self.tables.contains_key(name) => table.values().map(str::to_string).collect(),
+            _ => Vec::new(),
+        };
+        let values: BTreeSet<String> = values.chain(more).collect();
+        let hierarchy = rule.resolve(&Domain::new(name, values.into_iter().collect(), None))?;
+        Ok(Some(hierarchy).filter(|hierarchy| hierarchy.top() > 1 || rule != Rule::Flat))
+    }
+
+    /// What the cells of a quasi-identifier of a release stand for. A certificate knows hierarchies that are written in
+    /// the project file, and of which attributes all values are published as they are, or none.
+    fn meaning(&self, name: &str, release: &Release) -> Result<Meaning> {
+        let certificate = release.certificate.as_ref();
+        let in_certificate = || {
+            let texts = certificate?.hierarchies.iter().filter_map(|file| file.name.strip_prefix(name));
+            texts.filter_map(|rest| rest.strip_prefix(": ")).find_map(rule_of_text)
+        };
+        let level = certificate.and_then(|certificate| certificate.levels.get(name)?.as_u64());
+        let meaning = match (self.rule(name).or_else(in_certificate), level) {
+            (Some(Rule::Table(table)), _) => {
+                let values = table.values().map(str::to_string).collect();
+                Meaning::new(&Rule::Table(table).resolve(&Domain::new(name, values, None))?)
+            }
+            (Some(_), _) | (None, Some(0)) => Meaning::plain(),
+            (None, Some(_)) => Meaning::labels(),
+            (None, None) => Meaning::default(),
+        };
+        Ok(meaning.with_midpoints(release.has_midpoints()).with_plain_sets(release.has_plain_sets()))
+    }
+
+    /// A text of the data; one and the same text for all that means "no value".
+    fn text(&self, text: &Text) -> Text {
+        let is_missing = text.as_ref().is_none_or(|text| self.missing.is_token(text));
+        if is_missing { Some(self.missing.label().to_string()) } else { text.clone() }
+    }
+
+    fn is_missing(&self, text: &Text) -> bool {
+        text.as_deref() == Some(self.missing.label())
+    }
+}
+
+fn look(release: &Release, sensitive: usize, name: &str, labels: &Labels) -> Result<FoundInRelease> {
+    let groups = &release.groups;
+    let values = groups.iter().flat_map(|group| group.values[sensitive].keys()).flatten().cloned();
+    let hierarchy = labels.hierarchy(name, values)?;
+    let similarity = hierarchy.map(|hierarchy| {
+        let paths = (0..hierarchy.level(0).len()).map(|base| hierarchy.path(base));
+        let labels: HashMap<Text, Vec<String>> = paths.map(|path| (path.first().cloned(), path)).collect();
+        attack::similarity(groups, sensitive, &labels)
+    });
+    Ok(FoundInRelease {
+        homogeneity: attack::homogeneity(groups, sensitive),
+        similarity,
+        skewness: attack::skewness(groups, sensitive),
+    })
+}
+
+/// People, by attributes that releases have too.
+struct Outside {
+    attributes: Vec<String>,
+    /// Equal ones together, with their number.
+    people: Vec<(Vec<Text>, u64)>,
+}
+
+/// What came of looking for people.
+pub struct Linked {
+    /// By sensitive attribute; none where cells of a quasi-identifier could not be read.
+    pub linkages: Option<Vec<Linkage>>,
+    pub unread: Vec<Unread>,
+    /// By attribute that somebody has an unknown value of.
+    pub unknown: Vec<UnknownValues>,
+}
+
+/// A quasi-identifier with cells that could not be read.
+pub struct Unread {
+    pub attribute: String,
+    pub n_cells: u64,
+    pub n_cells_read: u64,
+    /// Whether cells are the middle of a range.
+    pub has_midpoints: bool,
+}
+
+/// Values of people that no cell but `*` can be compared with.
+#[derive(PartialEq)]
+pub struct UnknownValues {
+    pub attribute: String,
+    pub n_values: u64,
+    pub n_people: u64,
+    /// People without a value, who fit only cells that say so, or `*`.
+    pub n_people_without: u64,
+}
+
+/// Reads the table of people, or the project's records; none where there is nobody to look for.
+fn whom_to_look_for(
+    order: &Attack,
+    people: Option<&Frame>,
+    project: Option<&Project>,
+    releases: &[Release],
+    labels: &Labels,
+    work: &Work,
+) -> Result<Option<Outside>> {
+    let source = match (&order.outside, people) {
+        (Some(path), _) => Some(Source::open(path, &CsvOptions { delimiter: None })?),
+        (None, Some(people)) => Some(Source::of_frame(people)?),
+        (None, None) => None,
+    };
+    let (names, place): (Vec<String>, String) = match (&source, project) {
+        (Some(source), _) => (source.column_names(), source.files()[0].display().to_string()),
+        (None, Some(project)) => {
+            let names = project.with_role(Role::QuasiIdentifier).map(|known| known.name.clone());
+            (names.collect(), project.file.display().to_string())
+        }
+        (None, None) => return Ok(None),
+    };
+    let is_there = |name: &str| names.iter().any(|known| known == name);
+    let named: Vec<String> = releases.iter().flat_map(|release| release.with_ranges(is_there).0).collect();
+    let attributes: Vec<String> = names.iter().filter(|name| named.contains(name)).cloned().collect();
+    if attributes.is_empty() {
+        let (wanted, _) = releases[0].with_ranges(|name| !name.ends_with("_low"));
+        return Err(Error::new(ErrorKind::Data, "has none of the quasi-identifiers of the release")
+            .at(place)
+            .hint(format!("name its columns as the release does: {}", wanted.join(", "))));
+    }
+    let people: Vec<(Vec<Text>, u64)> = match (source, project) {
+        (Some(source), _) => {
+            let people = read(&source, &attributes, &[], SuppressedAs::Group, work)?;
+            people.groups().into_iter().map(|(cells, n, _)| (cells.to_vec(), n)).collect()
+        }
+        (None, project) => {
+            let choice = Choice {
+                quasi_identifiers: Some(attributes.clone()),
+                sensitive: Some(Vec::new()),
+                ..Choice::default()
+            };
+            let counts = count(project.expect("as above"), &choice, work)?.material.counts;
+            let text = |(code, domain): (&Code, &Domain)| Some(domain.values()[code.index()].clone());
+            let person = |group: usize| {
+                (counts.codes(group).iter().zip(counts.domains()).map(text).collect(), counts.size(group))
+            };
+            (0..counts.n_groups()).map(person).collect()
+        }
+    };
+    if people.is_empty() {
+        return Err(Error::new(ErrorKind::Data, "has nobody to look for").at(place));
+    }
+    let said_alike = |(texts, n): (Vec<Text>, u64)| (texts.iter().map(|text| labels.text(text)).collect(), n);
+    Ok(Some(Outside { attributes, people: people.into_iter().map(said_alike).collect() }))
+}
+
+impl Outside {
+    fn link(&self, releases: &[Release], labels: &Labels, n_sensitive: usize) -> Result<Linked> {
+        let is_there = |name: &str| self.attributes.iter().any(|known| known == name);
+        let mut parts: Vec<(Vec<Group>, Vec<Meaning>, Vec<Option<usize>>)> = Vec::new();
+        let (mut unread, mut unknown) = (Vec::new(), Vec::new());
+        for release in releases {
+            let (names, mut groups) = release.with_ranges(is_there);
+            for cell in groups.iter_mut().flat_map(|group| &mut group.cells) {
+                *cell = labels.text(cell);
+            }
+            let places: Vec<Option<usize>> =
+                names.iter().map(|name| self.attributes.iter().position(|known| known == name)).collect();
+            let meanings: Vec<Meaning> =
+                names.iter().map(|name| labels.meaning(name, release)).collect::<Result<_>>()?;
+            for (a, (name, meaning)) in names.iter().zip(&meanings).enumerate() {
+                let Some(place) = places[a] else { continue };
+                let cells: BTreeSet<&Text> = groups.iter().map(|group| &group.cells[a]).collect();
+                let cells: Vec<&Text> = cells.into_iter().filter(|cell| !labels.is_missing(cell)).collect();
+                unread.extend(self.unread(name, place, &cells, meaning, release));
+                // Of two releases it is said once.
+                unknown.extend(self.unknown(name, place, &cells, meaning, labels).filter(|new| !unknown.contains(new)));
+            }
+            parts.push((groups, meanings, places));
+        }
+        let linkables: Vec<Linkable> =
+            parts.iter().map(|(groups, meanings, known)| Linkable { groups, meanings, known }).collect();
+        let linkages = unread.is_empty().then(|| attack::link(&linkables, &self.people, n_sensitive));
+        Ok(Linked { linkages, unread, unknown })
+    }
+
+    fn values(&self, place: usize) -> BTreeSet<&Text> {
+        self.people.iter().map(|(texts, _)| &texts[place]).collect()
+    }
+
+    fn unread(
+        &self,
+        name: &str,
+        place: usize,
+        cells: &[&Text],
+        meaning: &Meaning,
+        release: &Release,
+    ) -> Option<Unread> {
+        let values = self.values(place);
+        let is_unread = |cell: &&&Text| !meaning.can_read(cell, values.contains(**cell));
+        let unread: Vec<&Text> = cells.iter().filter(is_unread).copied().collect();
+        let has_position = |text: &String| !matches!(Kind::of(text), Kind::Text | Kind::Boolean);
+        (!unread.is_empty()).then(|| Unread {
+            attribute: name.to_string(),
+            n_cells: unread.len() as u64,
+            n_cells_read: (cells.len() - unread.len()) as u64,
+            has_midpoints: release.has_midpoints() && unread.iter().copied().flatten().any(has_position),
+        })
+    }
+
+    fn unknown(
+        &self,
+        name: &str,
+        place: usize,
+        cells: &[&Text],
+        meaning: &Meaning,
+        labels: &Labels,
+    ) -> Option<UnknownValues> {
+        let present: BTreeSet<&Text> =
+            self.values(place).into_iter().filter(|value| !labels.is_missing(value)).collect();
+        let is_found = |value: &&&Text| cells.iter().any(|cell| meaning.allows(cell, value));
+        // Where no value at all fits, they are likely to be written in another way.
+        let strangers: BTreeSet<&Text> = match present.iter().any(|value| is_found(&value)) {
+            true => meaning.strangers(cells, present.into_iter()).into_iter().collect(),
+            false => present,
+        };
+        let n_with = |is_meant: &dyn Fn(&Text) -> bool| -> u64 {
+            self.people.iter().filter(|(texts, _)| is_meant(&texts[place])).map(|(_, n)| n).sum()
+        };
+        let found = UnknownValues {
+            attribute: name.to_string(),
+            n_values: strangers.len() as u64,
+            n_people: n_with(&|text| strangers.contains(text)),
+            n_people_without: n_with(&|text| labels.is_missing(text)),
+        };
+        (found.n_people + found.n_people_without > 0).then_some(found)
+    }
+}

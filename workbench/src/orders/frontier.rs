@@ -1,0 +1,145 @@
+//! `frontier`: every bargain that no other beats, over one criterion.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use incrowd::search::frontier::{Bargain, frontier};
+use incrowd::search::negotiate::{check_criteria, check_promise};
+use incrowd::wire;
+use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Ranking, Result};
+use serde_json::json;
+
+use super::extent::{Extent, ExtentWish, Otherwise};
+use super::known::Known;
+use super::lattice::annotate_some;
+use super::saved;
+use super::wishes::{About, Privacy, Suppression, Wishes};
+use crate::input::project::{CriterionText, Project};
+use crate::work::Work;
+
+/// Which criterion is varied, within which wishes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frontier {
+    pub about: About,
+    pub criteria: Vec<CriterionText>,
+    /// The criterion that is varied, by its name in JSON.
+    pub over: String,
+    /// What loss means.
+    pub ranking: Ranking,
+    pub max_suppressed: Suppression,
+    pub max_level: Vec<(String, String)>,
+    /// A lattice that was kept in a file.
+    pub lattice: Option<PathBuf>,
+    pub extent: ExtentWish,
+}
+
+/// The bargains, the most private first, and what they are about.
+pub struct Bargains {
+    pub lattice: Arc<Lattice>,
+    pub privacy: Privacy,
+    pub measure: Measure,
+    pub ranking: Ranking,
+    pub n_suppressed_max: u64,
+    pub bargains: Vec<Bargain>,
+}
+
+/// The least that a frontier looks at where nobody says.
+pub fn max_suppressed() -> Suppression {
+    Suppression::Share(10.0, "10%".into())
+}
+
+impl Frontier {
+    /// Refuses what has no lattice.
+    pub fn check(&self) -> Result<()> {
+        match self.extent.forced {
+            Some(Extent::OnDemand) => {
+                Err(Error::new(ErrorKind::Request, "a frontier needs a lattice, whole or partial")
+                    .hint("leave out --on-demand, or take --partial 5%"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub fn run(&self, project: &Project, known: &Known, work: &Work) -> Result<Bargains> {
+        self.check()?;
+        let ranking = &self.ranking;
+        let privacy = Wishes::of_criteria(self.criteria.clone()).privacy(project, &self.about)?;
+        let (measure, privacy) = varied(&self.over, &self.criteria, privacy)?;
+        let wish = Wishes {
+            max_suppressed: Some(self.max_suppressed.clone()),
+            max_level: Some(self.max_level.clone()),
+            ..Wishes::default()
+        };
+        let measured = privacy.criteria.with(Criterion { measure, value: measure.weakest() });
+        let (lattice, privacy, measure) = match &self.lattice {
+            Some(path) => {
+                // The varied measure travels along, to be numbered as in the file.
+                let asked = Privacy { criteria: measured, ..privacy.clone() };
+                let saved::Opened { lattice, privacy: asked, .. } =
+                    saved::open(path, project, &self.about, &asked, ranking, work)?;
+                if saved::has_counts_only(&lattice) {
+                    return Err(Error::new(ErrorKind::Request, "holds counts and no lattice, which a frontier needs")
+                        .at(path.display().to_string())
+                        .hint("annotate again without --on-demand, for example with --partial 5%"));
+                }
+                let varied = Privacy {
+                    criteria: Criteria::new([Criterion { measure, value: measure.weakest() }]),
+                    ..privacy.clone()
+                };
+                let varied = varied.about(&asked.sensitive).criteria.iter().next().expect("one criterion").measure;
+                (Arc::new(lattice), privacy.about(&asked.sensitive), varied)
+            }
+            None => {
+                let asked = Privacy { criteria: measured.clone(), ..privacy.clone() };
+                let counted = known.count(project, &self.about.choice(&asked), work)?;
+                if !privacy.criteria.is_empty() {
+                    check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
+                }
+                let measures = measured.iter().map(|criterion| criterion.measure);
+                let with_entropy = ranking.needs_entropy();
+                let lattice = match self.extent.choose(&counted, Otherwise::Partial, work)? {
+                    Extent::Full => known.annotate(&counted, measures, with_entropy, work)?,
+                    Extent::Partial(selection) => {
+                        Arc::new(annotate_some(&counted, measures.collect(), with_entropy, Some(selection), work)?)
+                    }
+                    Extent::OnDemand => {
+                        return Err(Error::new(
+                            ErrorKind::TooLarge,
+                            "a frontier needs a lattice, and not even a part fits",
+                        )
+                        .hint(
+                            "choose fewer with --quasi-identifiers, a smaller --partial, or allow more with --memory",
+                        ));
+                    }
+                };
+                (lattice, privacy, measure)
+            }
+        };
+        let request = wish.request(project, &privacy, lattice.hierarchies(), lattice.n_records())?;
+        let bargains =
+            frontier(&lattice, &request, measure, ranking).map_err(|error| match (&self.lattice, error.kind()) {
+                (Some(path), ErrorKind::Data) => error.or_at(path.display().to_string()),
+                _ => error,
+            })?;
+        let (ranking, n_suppressed_max) = (ranking.clone(), request.n_suppressed_max);
+        Ok(Bargains { lattice, privacy, measure, ranking, n_suppressed_max, bargains })
+    }
+}
+
+/// The measure that is varied, and the privacy without a standing wish for it.
+fn varied(over: &str, given: &[CriterionText], privacy: Privacy) -> Result<(Measure, Privacy)> {
+    let by_name = privacy.criteria.iter().find(|criterion| wire::key(criterion.measure, &privacy.sensitive) == over);
+    let any_value = if over.ends_with("recursive") { json!({ "c": 1, "l": 2 }) } else { json!(1) };
+    let named = || wire::criterion_of(over, &any_value, &privacy.sensitive);
+    let Some(criterion) = by_name.or_else(named) else {
+        let message = format!("'{over}' is no criterion that can be varied here");
+        return Err(Error::new(ErrorKind::Request, message)
+            .hint("one of k, k_map, l, alpha, entropy_l, recursive, t, delta, beta, enhanced_beta; ATTRIBUTE:t with several sensitive attributes"));
+    };
+    let measure = criterion.measure;
+    let is_given = given.iter().any(|text| text.name == measure.name());
+    let criteria = if is_given { privacy.criteria.clone() } else { privacy.criteria.without(measure) };
+    let least = criteria.value(measure).unwrap_or(measure.weakest());
+    check_promise(&criteria.with(Criterion { measure, value: least }))?;
+    Ok((measure, Privacy { criteria, ..privacy }))
+}
