@@ -156,6 +156,10 @@ fn find(server: &Arc<Server>, asked: &Publish) -> std::result::Result<Found, Pro
     let problem = |error| server.problem(error);
     let opened = server.opened(&asked.project)?;
     let order = asked.order(server).map_err(problem)?;
+    if !matches!(order.way, Way::PerRecord(_)) {
+        let asked = order.wishes.privacy(&opened.project, &order.about).map_err(problem)?;
+        server.check_promise(&asked.criteria, &asked.sensitive)?;
+    }
     let privacy = privacy_of_order(&opened, &order).map_err(problem)?;
     server.check_promise(&privacy.criteria, &privacy.sensitive)?;
     if let Way::PerRecord(_) = &order.way {
