@@ -12,7 +12,7 @@ use incrowd::{
     Answer, Criteria, Criterion, Error, ErrorKind, Lattice, Level, Measure, Ranking, Result, Rule, Scheme, explain,
     negotiate,
 };
-use incrowd_workbench::commands::frontier::{View, varied};
+use incrowd_workbench::commands::frontier::{View, promising, varied};
 use incrowd_workbench::commands::publish::{Agreed, offer_of_levels};
 use incrowd_workbench::commands::{annotate, compare, count, hierarchy, profile, publish, risk};
 use incrowd_workbench::count::{Choice, Counted, count as count_records};
@@ -253,6 +253,7 @@ impl Table {
             };
             let request = wider.resolve(&known.project, &privacy, &counted.hierarchies, n_records)?;
             let bargains = frontier(lattice, &request, measure, &ranking)?;
+            let bargains = promising(bargains, &privacy.criteria, measure, counted)?;
             let view = View { lattice, measure, ranking: &ranking, bargains: &bargains };
             Ok(view.document(&privacy, request.n_suppressed_max))
         })?;
@@ -552,6 +553,7 @@ impl Known {
         check_promise(&privacy.criteria)?;
         let ready = self.ready(wish, privacy, None)?;
         check_criteria(&privacy.criteria, ready.counted.counts.n_records(), &ready.counted.n_sensitive_values())?;
+        ready.counted.check_promise(&privacy.criteria)?;
         self.ready(wish, privacy, Some(ranking))
     }
 

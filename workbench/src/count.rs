@@ -2,13 +2,14 @@
 
 use incrowd::error::unknown;
 use incrowd::hierarchy::absent_values;
+use incrowd::negotiate::{check_promise, check_promise_on, depends_on_table};
 use incrowd::partial::{Selection, annotate_partially};
 use incrowd::table::Kind;
 use incrowd::task::Task;
 use incrowd::wire::{counted_words, grouped};
 use incrowd::{
-    Counter, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result, Role,
-    Yardstick,
+    Counter, Criteria, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result,
+    Role, Yardstick,
 };
 
 use crate::project::{Attribute, Project};
@@ -106,6 +107,14 @@ impl Material {
     /// What groups are measured with, for some criteria.
     pub fn yardstick(&self, measures: impl IntoIterator<Item = Measure>) -> Result<Yardstick> {
         Yardstick::new(&self.counts, &self.distances, measures)
+    }
+
+    /// Refuses criteria that promise nothing on this table, because every record keeps them on its own.
+    pub fn check_promise(&self, criteria: &Criteria) -> Result<()> {
+        match depends_on_table(criteria) {
+            true => check_promise_on(criteria, &self.yardstick(criteria.iter().map(|criterion| criterion.measure))?),
+            false => check_promise(criteria),
+        }
     }
 
     /// Annotates the lattice with some measures, and with entropy where a ranking needs it.

@@ -473,6 +473,16 @@ fn what_is_wrong_is_told_with_place_and_hint() {
         let order = json!({ "project": project, "request": { "k": 1 }, "choice": choice, "method": method, "levels": { "age": 1 } });
         check("/publish", order, 422, "k = 1 promises nothing");
     }
+    // Nor does what every record keeps on its own.
+    for nothing in [json!({ "k": 1, "t": 0.999999 }), json!({ "beta": 1_000_000, "k": 1 })] {
+        check("/negotiate", ask(nothing.clone()), 422, "promises nothing: every record may stand alone");
+        for (choice, method) in [("exact", Value::Null), ("levels", Value::Null), ("method", json!("mondrian"))] {
+            for path in ["/review", "/publish"] {
+                let order = json!({ "project": project, "request": nothing, "choice": choice, "method": method, "levels": { "age": 1 } });
+                check(path, order, 422, "promises nothing: every record may stand alone");
+            }
+        }
+    }
     let document = json!({ "data": { "path": "table.csv" }, "attributes": {
         "age": { "role": "quasi-identifier" }, "name": { "role": "other" } } });
     let finding = server.post("/projects", &json!({ "document": document })).is(200).json()["id"].clone();

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use incrowd::criterion::ONE;
 use incrowd::frontier::{Bargain, frontier};
-use incrowd::negotiate::{check_criteria, check_promise};
+use incrowd::negotiate::{check_criteria, check_promise, check_promise_on, depends_on_table};
 use incrowd::wire::{self, counted_words, grouped, percent};
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Ranking, Result};
 use serde_json::{Value, json};
 
 use crate::chart::{Chart, Line, N_TICKS, Point, svg};
+use crate::count::Material;
 use crate::extent::{Extent, ExtentArgs, Otherwise};
 use crate::page::{self, escape};
 use crate::saved;
@@ -84,11 +85,13 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         ..RequestArgs::default()
     };
     let measured = privacy.criteria.with(Criterion { measure, value: measure.weakest() });
-    let (lattice, privacy, measure) = match &args.lattice {
+    let floor = if privacy.criteria.value(measure).is_some() { &privacy.criteria } else { &measured };
+    let needs_table = depends_on_table(floor);
+    let (lattice, privacy, measure, material) = match &args.lattice {
         Some(path) => {
             // The varied measure travels along, to be numbered as in the file.
             let asked = Privacy { criteria: measured, ..privacy.clone() };
-            let saved::Opened { lattice, privacy: asked, .. } =
+            let saved::Opened { lattice, privacy: asked, content } =
                 saved::open(path, &project, &args.project, &asked, &ranking, talk)?;
             if saved::has_counts_only(&lattice) {
                 return Err(Error::new(ErrorKind::Request, "holds counts and no lattice, which a frontier needs")
@@ -100,7 +103,8 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
                 ..privacy.clone()
             };
             let varied = varied.about(&asked.sensitive).criteria.iter().next().expect("one criterion").measure;
-            (lattice, privacy.about(&asked.sensitive), varied)
+            let material = needs_table.then(|| content.material(&project, &lattice)).transpose()?;
+            (lattice, privacy.about(&asked.sensitive), varied, material)
         }
         None => {
             let counted = args.project.count(&project, &privacy, talk)?;
@@ -120,15 +124,18 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
             };
             let measures = measured.iter().map(|criterion| criterion.measure).collect();
             let lattice = args.project.annotate_some(&counted, measures, ranking.needs_entropy(), selection, talk)?;
-            (lattice, privacy, measure)
+            (lattice, privacy, measure, needs_table.then_some(counted.material))
         }
     };
     let request = wish.resolve(&project, &privacy, lattice.hierarchies(), lattice.n_records())?;
-    let bargains =
+    let mut bargains =
         frontier(&lattice, &request, measure, &ranking).map_err(|error| match (&args.lattice, error.kind()) {
             (Some(path), ErrorKind::Data) => error.or_at(path.display().to_string()),
             _ => error,
         })?;
+    if let Some(material) = &material {
+        bargains = promising(bargains, &privacy.criteria, measure, material)?;
+    }
     let view = View { lattice: &lattice, measure, ranking: &ranking, bargains: &bargains };
     if let Some(path) = &args.output {
         view.write(path, args.force)?;
@@ -164,6 +171,23 @@ pub fn varied(over: &str, given: &CriteriaArgs, privacy: Privacy) -> Result<(Mea
     let least = criteria.value(measure).unwrap_or(measure.weakest());
     check_promise(&criteria.with(Criterion { measure, value: least }))?;
     Ok((measure, Privacy { criteria, ..privacy }))
+}
+
+/// The bargains that promise something to someone; an error where the least that was asked for does not.
+pub fn promising(
+    mut bargains: Vec<Bargain>,
+    criteria: &Criteria,
+    measure: Measure,
+    material: &Material,
+) -> Result<Vec<Bargain>> {
+    if criteria.value(measure).is_some() {
+        material.check_promise(criteria)?;
+    }
+    let yardstick = material.yardstick(criteria.iter().map(|criterion| criterion.measure).chain([measure]))?;
+    bargains.retain(|bargain| {
+        check_promise_on(&criteria.with(Criterion { measure, value: bargain.value }), &yardstick).is_ok()
+    });
+    Ok(bargains)
 }
 
 /// The bargains, to be shown in one way or another.

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use incrowd::lattice::Scope;
-use incrowd::negotiate::{Explanation, Offers, check_criteria, check_promise, negotiate_as_published};
+use incrowd::negotiate::{
+    Explanation, Offers, check_criteria, check_promise, depends_on_table, negotiate_as_published,
+};
 use incrowd::partial::{Selection, prove};
 use incrowd::wire::{self, counted_words, grouped, percent};
 use incrowd::{
@@ -79,8 +81,9 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         if args.not_extended && (is_on_demand || lattice.selection().is_none()) {
             return Err(not_extended_is_about_partial_lattices());
         }
-        let needs_material = is_on_demand || lattice.selection().is_some();
+        let needs_material = is_on_demand || lattice.selection().is_some() || depends_on_table(&request.criteria);
         let material = needs_material.then(|| content.material(&project, &lattice)).transpose()?;
+        material.iter().try_for_each(|material| material.check_promise(&request.criteria))?;
         return match &material {
             Some(material) if is_on_demand => run_on_demand(args, material, &request, talk),
             _ => run_on_lattice(args, lattice, material.as_ref(), &request, talk).map_err(at),
@@ -90,6 +93,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
     let n_records = counted.counts.n_records();
     let request = args.request.resolve(&project, &privacy, &counted.hierarchies, n_records)?;
     check_criteria(&request.criteria, n_records, &counted.n_sensitive_values())?;
+    counted.check_promise(&request.criteria)?;
     match annotate(&args.extent, &args.project, &counted, &request.criteria, &best_by, talk)? {
         Some(lattice) => run_on_lattice(args, lattice, Some(&counted), &request, talk),
         None => run_on_demand(args, &counted, &request, talk),

@@ -196,6 +196,7 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         privacy = privacy_of(local, privacy, args.project.sensitive.is_some(), &project)?;
     }
     let counted = args.project.count(&project, &privacy, talk)?;
+    counted.check_promise(&privacy.criteria)?;
     let published = match local {
         Some(local) => {
             let Some(made) = make(args, &local, &privacy, &counted, talk)? else {
@@ -567,7 +568,7 @@ fn publish_draft(
     talk: &Talk,
 ) -> Result<Published> {
     // Whoever asks, and by whatever method: what promises nothing is no release.
-    check_promise(draft.criteria)?;
+    counted.check_promise(draft.criteria)?;
     check_ordered(counted, draft)?;
     let output = &files.release;
     let columns = published_columns(project, counted, draft.way.has_two_columns())?;

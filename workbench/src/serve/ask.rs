@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request as HttpRequest};
 use axum::http::{StatusCode, header};
 use incrowd::error::unknown;
-use incrowd::negotiate::{check_criteria, check_promise};
+use incrowd::negotiate::check_criteria;
 use incrowd::{Error, ErrorKind, Hierarchy, Lattice, Level, Ranking, Request, Result, Role, Scheme};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::connections::Place;
 use super::problem::Problem;
-use super::tables::Opened;
+use super::tables::{Opened, Ready};
 use crate::project::{CRITERIA, CriterionText};
 use crate::wishes::{Privacy, RequestArgs, attribute_index, parse_level, parse_suppressed, resolve};
 
@@ -158,7 +158,8 @@ pub fn flags(wish: &Wish) -> Result<RequestArgs> {
 }
 
 /// The whole request, once the levels that there are are known.
-pub fn request(lattice: &Lattice, privacy: &Privacy, best_by: &Ranking, wish: &Wish) -> Result<Request> {
+pub fn request(ready: &Ready, privacy: &Privacy, best_by: &Ranking, wish: &Wish) -> Result<Request> {
+    let lattice = &ready.lattice;
     let hierarchies = lattice.hierarchies();
     let n_suppressed_max = match max_suppressed(wish)? {
         None => 0,
@@ -168,7 +169,7 @@ pub fn request(lattice: &Lattice, privacy: &Privacy, best_by: &Ranking, wish: &W
     let level_max = with_levels(&tops, &max_level(wish)?, hierarchies)?;
     let request = Request { criteria: privacy.criteria.clone(), n_suppressed_max, level_max, best_by: best_by.clone() };
     request.check(lattice)?;
-    check_promise(&request.criteria)?;
+    ready.counted.check_promise(&request.criteria)?;
     Ok(request)
 }
 

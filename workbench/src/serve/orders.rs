@@ -209,7 +209,8 @@ impl Order {
 impl Material {
     fn check(&self) -> Result<()> {
         let counted = &self.counted;
-        check_criteria(&self.privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())
+        check_criteria(&self.privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
+        counted.check_promise(&self.privacy.criteria)
     }
 
     /// What the levels give, where they lose no more records than may be lost.

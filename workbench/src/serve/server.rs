@@ -189,7 +189,7 @@ pub fn find(server: &Arc<Server>, question: &Question) -> Result<Found, Problem>
     match server.tables.lattice(&opened, &privacy, &ranking) {
         None => start_annotation(server, opened, privacy, ranking).map(Found::Job),
         Some(ready) => {
-            let request = request(&ready.lattice, &privacy, &ranking, &question.request).map_err(wrong)?;
+            let request = request(&ready, &privacy, &ranking, &question.request).map_err(wrong)?;
             Ok(Found::Ready(Asked { opened, ready, privacy, request }))
         }
     }
