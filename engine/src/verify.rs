@@ -3,7 +3,7 @@
 //! Deliberately plain. It counts texts in ordinary maps and shares no counting code with what made the release,
 //! so that a mistake there cannot hide here.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use arrow_array::RecordBatch;
 
@@ -88,6 +88,24 @@ impl Original {
         let labels_of = |(value, _): &(Text, u64)| labels.get(value).cloned().unwrap_or_else(|| unlike_any(value));
         Original { labels: counts.iter().map(labels_of).collect(), counts, distance }
     }
+
+    /// Whether every record of the table keeps a criterion that compares with it, as a group of one.
+    fn is_kept_alone(&self, criterion: Criterion) -> bool {
+        let present: Vec<usize> = (0..self.counts.len()).filter(|&i| self.counts[i].1 > 0).collect();
+        let mut tried = HashSet::new();
+        present.iter().all(|&i| {
+            let (value, count) = &self.counts[i];
+            // Values that are as frequent, below the same labels, are as far from the table; of values in order, one of the
+            // two ends is furthest.
+            let is_new = match (criterion.measure, self.distance) {
+                (Measure::Closeness(_), Distance::Ordered) => [present.first(), present.last()].contains(&Some(&i)),
+                (Measure::Closeness(_), Distance::Hierarchical) => tried.insert((*count, self.labels[i].get(1..))),
+                _ => tried.insert((*count, None)),
+            };
+            let alone = || compare_plainly(criterion.measure, &HashMap::from([(value.clone(), 1)]), 1, self);
+            !is_new || criterion.holds(alone())
+        })
+    }
 }
 
 /// What lies outside the file and some criteria need.
@@ -97,6 +115,21 @@ pub struct Outside {
     pub originals: Vec<Option<Original>>,
     /// How many people of the population share each group's published values; none where that is not known.
     pub population: Option<HashMap<Vec<Text>, u64>>,
+}
+
+impl Outside {
+    /// Whether every record of the original table keeps these criteria on its own, as far as that is known: then they
+    /// promise nothing.
+    pub fn is_kept_alone(&self, criteria: &Criteria) -> bool {
+        let is_kept = |criterion: Criterion| {
+            let original = criterion.measure.sensitive().and_then(|s| self.originals.get(s)?.as_ref());
+            match original.filter(|_| criterion.measure.is_relative()) {
+                Some(original) => original.is_kept_alone(criterion),
+                None => criterion.is_void(),
+            }
+        };
+        !criteria.is_empty() && criteria.iter().all(is_kept)
+    }
 }
 
 /// Whether a table keeps its promise, with the numbers.

@@ -5,14 +5,14 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::measures::{Counts, MILLION, NaiveReference, Seen, measured, satisfies};
-use common::random::{all_measures, any_mixed_tables, chance};
+use common::random::{Dice, all_measures, any_mixed_tables, chance, mixes};
 use common::*;
 use incrowd::criterion::NEVER;
 use incrowd::criterion::formulas::{
     Reference, distance_to_table, effective_values, greatest_bounded_gain, greatest_disclosure, greatest_gain,
     greatest_share, n_distinct, recursive_ratio,
 };
-use incrowd::search::negotiate::offer_of;
+use incrowd::search::negotiate::{check_promise, check_promise_on, depends_on_table, offer_of};
 use incrowd::verify::SuppressedAs;
 use incrowd::wire::{criteria as criteria_as_json, criterion_of};
 use incrowd::{Criteria, Criterion, Distance, Domain, Hierarchy, Measure, Verifier, Yardstick};
@@ -478,4 +478,46 @@ fn what_is_no_criterion_is_not_read_as_one() {
     assert_eq!(criterion_of("t", &json!(0.2), &[]), None, "there is no sensitive attribute");
     assert_eq!(criterion_of("t", &json!(0.2), &names), Some(criterion(Measure::Closeness(0), 200_000)));
     assert_eq!(criterion_of("disease:t", &json!(1), &names), Some(criterion(Measure::Closeness(0), MILLION)));
+}
+
+// ---- What every record keeps on its own ----
+
+/// The table with a number for everybody as its only quasi-identifier, so that all stand alone at level 0.
+fn everybody_alone(table: Table) -> Table {
+    let n_attributes = table.quasi_identifiers.len();
+    let ids: Vec<String> = (0..table.records.len()).map(|i| format!("p{i}")).collect();
+    let with_id = |(id, record): (&String, &Vec<Cell>)| [&[Some(id.clone())], &record[n_attributes..]].concat();
+    Table {
+        records: ids.iter().zip(&table.records).map(with_id).collect(),
+        quasi_identifiers: vec![Attribute::flat("id", &ids.iter().map(String::as_str).collect::<Vec<_>>())],
+        wanted: Wanted { measures: all_measures(table.sensitive.len(), false), population: None, ..table.wanted },
+        ..table
+    }
+}
+
+proptest! {
+    #![proptest_config(chance(150))]
+
+    /// Criteria promise nothing exactly where nobody is suppressed though all stand alone: as the engine measures, and as
+    /// verification does.
+    #[test]
+    fn criteria_promise_nothing_where_everybody_keeps_them_alone(table in any_mixed_tables(), seed in any::<u64>()) {
+        let table = everybody_alone(table);
+        let naive = Naive::new(&table);
+        prop_assume!(naive.n_records() > 0);
+        let made = table.make();
+        let known = NaiveOutside { references: Some(naive.references.clone()), population: None };
+        let outside = known.outside(&table.sensitive);
+        let mut dice = Dice(seed);
+        for mix in mixes(&table.wanted.measures, 30) {
+            let Some(request) = dice.request(&naive, &mix) else { continue };
+            let criteria = &request.criteria;
+            let is_empty = naive.scheme(&[0]).n_suppressed(criteria) == 0;
+            prop_assert_eq!(check_promise_on(criteria, &made.yardstick).is_err(), is_empty, "{:?}", criteria);
+            prop_assert_eq!(outside.is_kept_alone(criteria), is_empty, "{:?}", criteria);
+            // What needs no table to be known is the same on all.
+            prop_assert!(is_empty || check_promise(criteria).is_ok(), "{:?}", criteria);
+            prop_assert!(depends_on_table(criteria) || check_promise(criteria).is_err() == is_empty, "{:?}", criteria);
+        }
+    }
 }

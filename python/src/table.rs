@@ -507,6 +507,7 @@ impl Known {
             choice => {
                 check_promise(&privacy.criteria)?;
                 check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
+                counted.check_promise(&privacy.criteria)?;
                 let measures = privacy.criteria.iter().map(|criterion| criterion.measure);
                 let with_entropy = wishes.best_by(project)?.needs_entropy();
                 let lattice = self.known.annotate(&counted, measures, with_entropy, work)?;

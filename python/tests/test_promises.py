@@ -130,6 +130,13 @@ def test_what_promises_nothing_is_refused():
         lambda: table.publish(k=1, method="deal"),
         lambda: table.publish(method="per-record", utility_at_least=0.6, also_k=1),
         lambda: ic.verify(patients(), ["town"], k=1),
+        # Nor does what every record keeps on its own.
+        lambda: table.negotiate(k=1, t=0.999999),
+        lambda: table.frontier(over="t", t=0.999999),
+        lambda: table.publish(k=1, beta=1_000_000),
+        lambda: table.publish(levels={}, t=0.999999),
+        lambda: table.publish(k=1, t=0.999999, method="mondrian"),
+        lambda: ic.verify(patients(), ["town"], sensitive="ill", t=0.999999),
     ]
     for act in acts:
         with pytest.raises(ic.Error, match="promises nothing"):

@@ -8,6 +8,7 @@ use support::{Folder, Ran};
 const PROJECT: &str = r#"
 [data]
 path = "people.csv"
+population = "town.csv"
 
 [attributes.age]
 role = "quasi-identifier"
@@ -51,7 +52,15 @@ fn table(records: &[[String; 5]]) -> String {
 }
 
 fn people() -> Folder {
-    Folder::with(&[("people.csv", &table(&records())), ("incrowd.toml", PROJECT)])
+    let folder = Folder::with(&[("incrowd.toml", PROJECT)]);
+    write_people(&folder, &records());
+    folder
+}
+
+/// In the town there are two of everyone, so that k-map holds at every level and nobody is suppressed.
+fn write_people(folder: &Folder, records: &[[String; 5]]) {
+    folder.write("people.csv", table(records));
+    folder.write("town.csv", table(&[records, records].concat()));
 }
 
 fn run(folder: &Folder, line: &str) -> Ran {
@@ -77,7 +86,7 @@ fn cells_are_read_without_the_project_too() {
         "age=0,admitted=3,bmi=0,city=1",
         "age=1,admitted=4,bmi=1,city=2",
     ] {
-        run(&folder, &format!("publish --t 0.999999 --levels {levels} --force -o rel.csv")).ends(0);
+        run(&folder, &format!("publish --k-map 2 --levels {levels} --force -o rel.csv")).ends(0);
         let with = counts(&linkage(&folder, "rel.csv --outside people.csv --project ."));
         // Every record is of the table and none was suppressed: one scheme puts each of them into one group.
         assert_eq!(with[..4], [60, 0, 60, 0], "{levels}");
@@ -96,8 +105,8 @@ fn cells_are_read_without_the_project_too() {
 #[test]
 fn numbers_are_compared_as_numbers() {
     let folder = people();
-    run(&folder, "publish --t 0.999999 --levels age=1,admitted=2,bmi=2,city=1 -o labels.csv").ends(0);
-    run(&folder, "publish --t 0.999999 --levels age=0,admitted=0,bmi=0,city=0 -o exact.csv").ends(0);
+    run(&folder, "publish --k-map 2 --levels age=1,admitted=2,bmi=2,city=1 -o labels.csv").ends(0);
+    run(&folder, "publish --k-map 2 --levels age=0,admitted=0,bmi=0,city=0 -o exact.csv").ends(0);
     let mut decimals = records();
     decimals.iter_mut().for_each(|record| record[0].push_str(".0"));
     folder.write("decimals.csv", table(&decimals));
@@ -134,7 +143,7 @@ fn where_cells_cannot_be_read_linkage_is_not_known_and_nothing_is_counted() {
     assert!(ran.stdout.contains("Give labels: --hierarchy city=FILE"), "{ran}");
     // A label that is called as a value is.
     folder.write("cities.csv", "Oslo;Oslo\nUmea;Oslo\nRome;Rome\nPisa;Rome\n");
-    run(&folder, "publish --t 0.999999 --levels age=2,admitted=5,bmi=3,city=1 --force -o rel.csv").ends(0);
+    run(&folder, "publish --k-map 2 --levels age=2,admitted=5,bmi=3,city=1 --force -o rel.csv").ends(0);
     assert_eq!(linkage(&folder, "rel.csv --outside people.csv"), Value::Null);
     assert_eq!(linkage(&folder, "rel.csv --outside people.csv --project .")["n_one_group"], 60);
     // A table without that attribute needs nothing.
@@ -166,7 +175,7 @@ fn values_of_the_outside_table_that_nothing_knows_are_counted_and_no_error() {
     strangers[3][0] = "forty".into();
     folder.write("outside.csv", table(&strangers));
     folder.write("incrowd.toml", PROJECT.replace("path = \"people.csv\"", "path = \"people.csv\"\nmissing = [\"?\"]"));
-    run(&folder, "publish --t 0.999999 --levels age=1,admitted=2,bmi=2,city=1 -o rel.csv").ends(0);
+    run(&folder, "publish --k-map 2 --levels age=1,admitted=2,bmi=2,city=1 -o rel.csv").ends(0);
     for project in ["", "--project ."] {
         let ran = run(&folder, &format!("attack rel.csv --outside outside.csv {project}"));
         assert!(ran.code != Some(2), "{ran}");
@@ -184,11 +193,11 @@ fn values_of_the_outside_table_that_nothing_knows_are_counted_and_no_error() {
     let mut shouted = records();
     shouted.iter_mut().for_each(|record| record[3] = record[3].to_uppercase());
     folder.write("shouted.csv", table(&shouted));
-    run(&folder, "publish --t 0.999999 --levels age=2,admitted=5,bmi=3,city=0 -o exact.csv").ends(0);
+    run(&folder, "publish --k-map 2 --levels age=2,admitted=5,bmi=3,city=0 -o exact.csv").ends(0);
     let ran = run(&folder, "attack exact.csv --outside shouted.csv");
     assert!(ran.stdout.contains("4 values of city, of 60 people, are unknown"), "{ran}");
     // What is hidden may be anything.
-    run(&folder, "publish --t 0.999999 --levels age=2,admitted=2,bmi=2,city=2 --force -o rel.csv").ends(0);
+    run(&folder, "publish --k-map 2 --levels age=2,admitted=2,bmi=2,city=2 --force -o rel.csv").ends(0);
     assert_eq!(linkage(&folder, "rel.csv --outside outside.csv --project .")["n_without"], 0);
 }
 
@@ -198,7 +207,7 @@ fn records_without_a_value_are_found_where_they_were_kept() {
     let mut some = records();
     some[1][0].clear();
     some[7][3].clear();
-    folder.write("people.csv", table(&some));
+    write_people(&folder, &some);
     folder.write(
         "incrowd.toml",
         PROJECT.replace("path = \"people.csv\"", "path = \"people.csv\"\nmissing_records = \"keep\""),
@@ -206,8 +215,8 @@ fn records_without_a_value_are_found_where_they_were_kept() {
     for (line, release) in [
         ("--method top-down --k 3", "local.csv"),
         ("--method top-down --k 3 --two-columns", "two.csv"),
-        ("--t 0.999999 --levels age=1,admitted=2,bmi=2,city=1", "global.csv"),
-        ("--t 0.999999 --levels age=1,admitted=2,bmi=2,city=1", "global.parquet"),
+        ("--k-map 2 --levels age=1,admitted=2,bmi=2,city=1", "global.csv"),
+        ("--k-map 2 --levels age=1,admitted=2,bmi=2,city=1", "global.parquet"),
     ] {
         run(&folder, &format!("publish {line} -o {release}")).ends(0);
         for whom in ["--project .", "--outside people.csv --project .", "--outside people.csv"] {
@@ -273,7 +282,7 @@ fn linkage_adds_up_and_counts_one_as_one() {
 fn what_makes_no_sense_is_refused() {
     let folder = people();
     folder.write("cities.csv", CITIES);
-    run(&folder, "publish --t 0.999999 --levels age=1,admitted=2,bmi=2,city=1 -o rel.csv").ends(0);
+    run(&folder, "publish --k-map 2 --levels age=1,admitted=2,bmi=2,city=1 -o rel.csv").ends(0);
     for (line, words) in [
         ("attack nope.csv", "nope.csv: "),
         ("attack nope.csv", "no such file"),

@@ -494,8 +494,12 @@ fn typed(columns: &[(&str, DataType)]) -> Vec<(String, DataType)> {
 #[test]
 fn numbers_and_dates_from_csv_stay_what_they_are_in_parquet() {
     let folder = patients();
+    // Everybody is there twice, so that k = 2 holds at every level.
+    let data = folder.read("patients.csv");
+    let (_, people) = data.split_once('\n').expect("a header");
+    folder.write("patients.csv", format!("{data}{people}"));
     folder.write("incrowd.toml", PROJECT.replace("[data]", "[data]\nother = \"keep\""));
-    folder.run(&words("publish --k 1 --t 0.999999 --output exact.parquet")).ends(0);
+    folder.run(&words("publish --k 2 --levels age=0 --output exact.parquet")).ends(0);
     let exact = [
         ("ward", DataType::Utf8),
         ("age", DataType::Int64),
@@ -507,8 +511,8 @@ fn numbers_and_dates_from_csv_stay_what_they_are_in_parquet() {
         ("weight", DataType::Float64),
     ];
     let batch = parquet(&folder, "exact.parquet");
-    assert_eq!((types(&batch), batch.num_rows()), (typed(&exact), 11));
-    folder.run(&words("publish --k 1 --t 0.999999 --levels age=1 --output coarse.parquet")).ends(0);
+    assert_eq!((types(&batch), batch.num_rows()), (typed(&exact), 22));
+    folder.run(&words("publish --k 2 --levels age=1 --output coarse.parquet")).ends(0);
     let mut coarse = exact;
     coarse[1].1 = DataType::Utf8;
     assert_eq!(types(&parquet(&folder, "coarse.parquet")), typed(&coarse));
@@ -567,11 +571,10 @@ fn the_types_of_a_parquet_file_are_kept() {
         role("person", "identifier"),
         role("age", "quasi-identifier"),
         role("seen", "quasi-identifier"),
-        // Nobody is to be hidden here, which a promise of k cannot be.
         role("insured", "sensitive"),
     ];
     folder.write("incrowd.toml", project.concat());
-    folder.run(&words("publish --t 0.999999 --output release.parquet")).ends(0);
+    folder.run(&words("publish --method per-record --utility-at-least 100% --output release.parquet")).ends(0);
     let release = parquet(&folder, "release.parquet");
     let timestamp = DataType::Timestamp(TimeUnit::Millisecond, None);
     assert_eq!(
@@ -594,7 +597,7 @@ fn the_types_of_a_parquet_file_are_kept() {
         assert!(same, "{name}: {before:?} became {after:?}");
     }
     // And back to CSV, with nothing where there is no value.
-    folder.run(&words("publish --t 0.999999 --output release.csv")).ends(0);
+    folder.run(&words("publish --method per-record --utility-at-least 100% --output release.csv")).ends(0);
     let csv = folder.read("release.csv");
     assert_eq!(csv.lines().nth(1), Some(",2022-01-08,0.1,0.00,1969-12-31T23:59:59.999,"));
 }

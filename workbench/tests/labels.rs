@@ -45,26 +45,64 @@ fn cells(batch: &RecordBatch, name: &str) -> BTreeMap<Option<String>, usize> {
     counts
 }
 
-/// A sensitive attribute, so that something can be promised that everybody keeps.
-fn ill(n_records: usize) -> ArrayRef {
-    Arc::new(StringArray::from(vec!["flu"; n_records]))
+/// Everybody is there twice, so that k = 2 holds at every level.
+const TWICE: &str = "publish --k 2 --max-suppressed 0";
+
+/// The cases of the program as it was, and all around them: of every record, the published interval contains the number.
+#[test]
+fn every_published_interval_contains_its_number() {
+    let starts = [
+        5_551_234_560i128,
+        9_007_199_254_740_980,
+        -9_007_199_254_741_010,
+        999_999_999_999_990,
+        12_345_678_901_234_567_890_123,
+        -20,
+    ];
+    for start in starts {
+        for width in [2, 10, 25] {
+            let line = |i: i128| format!("{0},{0}\n{0},{0}\n", start + i);
+            let table = format!("phone,same\n{}", (0..40).map(line).collect::<String>());
+            let project = format!(
+                "[data]\npath = \"a.csv\"\nother = \"keep\"\n[attributes.phone]\nrole = \"quasi-identifier\"\n\
+                 hierarchy = {{ intervals = [{width}] }}\n"
+            );
+            let folder = Folder::with(&[("a.csv", &table), ("incrowd.toml", &project)]);
+            run(&folder, &format!("{TWICE} --levels phone=1 -o r.csv")).ends(0);
+            let release = folder.read("r.csv");
+            assert_eq!(release.lines().count(), 81);
+            for line in release.lines().skip(1) {
+                let (label, number) = line.rsplit_once(',').expect("two columns");
+                // Some are written [20, 30), which leaves out its end; a sign may stand before either number.
+                let (from, to, is_open) = match label.trim_matches('"').strip_prefix('[') {
+                    Some(rest) => rest.trim_end_matches(')').split_once(", ").map(|(from, to)| (from, to, 1)),
+                    None => label[1..].find('-').map(|dash| (&label[..dash + 1], &label[dash + 2..], 0)),
+                }
+                .expect("an interval");
+                let [from, to] = [from, to].map(|end| end.parse::<i128>().expect("an end"));
+                let to = to - is_open;
+                let number: i128 = number.parse().expect("a number");
+                assert!((from..=to).contains(&number) && to - from == width - 1, "{number} in {label}");
+            }
+        }
+    }
 }
 
 #[test]
 fn large_numbers_are_published_within_their_interval() {
-    let phones: String = (0..40).map(|i| format!("{},x\n", 5_551_234_560u64 + i)).collect();
+    let phones: String = (0..80).map(|i| format!("{},x\n", 5_551_234_560u64 + i / 2)).collect();
     let project = "[data]\npath = \"a.csv\"\n[attributes.phone]\nrole = \"quasi-identifier\"\n\
         hierarchy = { intervals = [10, 20], origin = 9007199254740993 }\n[attributes.ill]\nrole = \"sensitive\"\n";
     let folder = Folder::with(&[("a.csv", &format!("phone,ill\n{phones}")), ("incrowd.toml", project)]);
-    run(&folder, "publish --k 1 --t 0.999999 --levels phone=1 -o r.csv").ends(0);
+    run(&folder, &format!("{TWICE} --levels phone=1 -o r.csv")).ends(0);
     let release = folder.read("r.csv");
-    for (label, n) in [("5551234553-5551234562", 3), ("5551234563-5551234572", 10), ("5551234593-5551234602", 7)] {
+    for (label, n) in [("5551234553-5551234562", 6), ("5551234563-5551234572", 20), ("5551234593-5551234602", 14)] {
         assert_eq!(release.matches(label).count(), n, "{release}");
     }
     // What cannot be exact is refused, and not shown.
     let long = "7".repeat(45);
     folder.write("a.csv", format!("phone,ill\n{long},x\n{phones}"));
-    let ran = run(&folder, "publish --k 1 --t 0.999999 --force -o r.csv").ends(2);
+    let ran = run(&folder, &format!("{TWICE} --force -o r.csv")).ends(2);
     assert!(ran.stderr.contains("attribute 'phone': 1 of 41 values have too many digits"), "{ran}");
     assert!(ran.stderr.contains("hint: 38 digits are exact") && !ran.stderr.contains("777"), "{ran}");
 }
@@ -72,7 +110,7 @@ fn large_numbers_are_published_within_their_interval() {
 #[test]
 fn times_of_a_zone_are_published_by_its_clock() {
     // Half past midnight on February 1st in a zone that is an hour ahead, and half past ten in the evening before.
-    let instants = vec![1_706_743_800, 1_706_736_600];
+    let instants = vec![1_706_743_800, 1_706_743_800, 1_706_736_600, 1_706_736_600];
     for (zone, months) in [
         (Some("+01:00"), ["2024-02", "2024-01"]),
         (Some("UTC"), ["2024-01", "2024-01"]),
@@ -81,24 +119,27 @@ fn times_of_a_zone_are_published_by_its_clock() {
     ] {
         let folder = Folder::new();
         let at = || Arc::new(TimestampSecondArray::from(instants.clone()).with_timezone_opt(zone));
-        let note = StringArray::from(vec!["late", "early"]);
-        write_parquet(
-            &folder,
-            "t.parquet",
-            vec![("at", at()), ("seen", at()), ("note", Arc::new(note)), ("ill", ill(2))],
-        );
+        let note = StringArray::from(vec!["late", "late", "early", "early"]);
+        write_parquet(&folder, "t.parquet", vec![("at", at()), ("seen", at()), ("note", Arc::new(note))]);
         let project = "[data]\npath = \"t.parquet\"\nother = \"keep\"\n[attributes.at]\nrole = \"quasi-identifier\"\n\
-            hierarchy = { dates = [\"month\"] }\n[attributes.ill]\nrole = \"sensitive\"\n";
+            hierarchy = { dates = [\"month\"] }\n";
         folder.write("incrowd.toml", project);
-        run(&folder, "publish --k 1 --t 0.999999 --levels at=1 -o r.parquet").ends(0);
+        run(&folder, &format!("{TWICE} --levels at=1 -o r.parquet")).ends(0);
         let release = read_parquet(&folder, "r.parquet");
         let label_of = |note: &str| {
             let notes = release.column_by_name("note").expect("kept").to_data();
             let notes = StringArray::from(notes);
-            let row = (0..2).find(|&i| notes.value(i) == note).expect("both are there");
-            let (mut text, column) = (String::new(), release.column_by_name("at").expect("published"));
-            Cells::new("at", column).expect("readable").read(row, &mut text);
-            text
+            let column = release.column_by_name("at").expect("published");
+            let labels = Cells::new("at", column).expect("readable");
+            let label = |row: usize| {
+                let mut text = String::new();
+                labels.read(row, &mut text);
+                text
+            };
+            let mut labels: Vec<String> = (0..4).filter(|&i| notes.value(i) == note).map(label).collect();
+            labels.dedup();
+            assert_eq!(labels.len(), 1, "{zone:?}: equal records have one label");
+            labels.remove(0)
         };
         assert_eq!([label_of("late"), label_of("early")], months, "{zone:?}");
         // What is kept comes back as it was.
@@ -109,7 +150,7 @@ fn times_of_a_zone_are_published_by_its_clock() {
         kept.sort_unstable_by(|a, b| b.cmp(a));
         assert_eq!(kept, instants, "{zone:?}");
         // And exact values keep their type and their time.
-        run(&folder, "publish --k 1 --t 0.999999 --levels at=0 --force -o r.parquet").ends(0);
+        run(&folder, &format!("{TWICE} --levels at=0 --force -o r.parquet")).ends(0);
         let release = read_parquet(&folder, "r.parquet");
         assert_eq!(release.column_by_name("at").expect("published").data_type(), seen.data_type());
         run(&folder, "verify r.parquet --project .").ends(0);
@@ -119,26 +160,27 @@ fn times_of_a_zone_are_published_by_its_clock() {
 #[test]
 fn times_of_a_named_zone_are_kept_but_are_no_dates() {
     let folder = Folder::new();
-    let at = Arc::new(TimestampSecondArray::from(vec![0, 1_706_743_800]).with_timezone("Europe/Paris"));
-    let age = Arc::new(StringArray::from(vec!["30", "31"]));
-    write_parquet(&folder, "t.parquet", vec![("at", at), ("age", age), ("ill", ill(2))]);
+    let instants = vec![0, 0, 1_706_743_800, 1_706_743_800];
+    let at = Arc::new(TimestampSecondArray::from(instants).with_timezone("Europe/Paris"));
+    let age = Arc::new(StringArray::from(vec!["30", "30", "31", "31"]));
+    write_parquet(&folder, "t.parquet", vec![("at", at), ("age", age)]);
     let project = |role: &str| {
         format!(
             "[data]\npath = \"t.parquet\"\nother = \"keep\"\n[attributes.at]\nrole = \"{role}\"\n\
-             [attributes.age]\nrole = \"quasi-identifier\"\n[attributes.ill]\nrole = \"sensitive\"\n"
+             [attributes.age]\nrole = \"quasi-identifier\"\n"
         )
     };
     folder.write("incrowd.toml", project("other"));
-    run(&folder, "publish --k 1 --t 0.999999 -o r.parquet").ends(0);
+    run(&folder, &format!("{TWICE} -o r.parquet")).ends(0);
     let release = read_parquet(&folder, "r.parquet");
     let column = release.column_by_name("at").expect("kept");
     assert_eq!(column.data_type(), &DataType::Timestamp(TimeUnit::Second, Some("Europe/Paris".into())));
-    run(&folder, "publish --k 1 --t 0.999999 -o r.csv").ends(0);
+    run(&folder, &format!("{TWICE} -o r.csv")).ends(0);
     assert!(folder.read("r.csv").contains("2024-01-31T23:30:00Z[Europe/Paris],31"), "{}", folder.read("r.csv"));
     let dates = project("quasi-identifier")
         .replace("[attributes.age]", "hierarchy = { dates = [\"month\"] }\n[attributes.age]");
     folder.write("incrowd.toml", dates);
-    let ran = run(&folder, "publish --k 1 --t 0.999999 -o s.csv").ends(2);
+    let ran = run(&folder, &format!("{TWICE} -o s.csv")).ends(2);
     assert!(ran.stderr.contains("attribute 'at': 2 of 2 values are times of a named zone"), "{ran}");
 }
 
@@ -181,7 +223,8 @@ fn people(tokens: &str) -> Folder {
         let city = cell(i, 5, ["Oslo", "Umea", "Rome", "Pisa"][i % 4].to_string());
         format!("{age},{day},{postcode},{city},{}\n", ["flu", "ulcer", "cold"][i % 3])
     };
-    let csv: String = (0..240).map(line).collect();
+    // Everybody is there twice.
+    let csv: String = (0..240).map(|i| line(i / 2)).collect();
     let csv = format!("age,admitted,postcode,city,ill\n{csv}").replace('?', tokens);
     let project = match tokens {
         "" => PROJECT.replace("missing = [\"?\"]", "missing = [\"\"]"),
@@ -199,20 +242,19 @@ fn check_missing(folder: &Folder, release: &str, name: &str, n_missing: usize, t
 
 #[test]
 fn what_is_missing_is_missing_at_every_level() {
-    for token in ["?", ""] {
+    for token in ["", "?"] {
         let folder = people(token);
         let every = |name: &str| match name {
-            "age" => 240usize.div_ceil(7),
-            "admitted" => 240usize.div_ceil(11),
-            "postcode" => 240usize.div_ceil(13),
-            _ => 240usize.div_ceil(5),
+            "age" => 2 * 120usize.div_ceil(7),
+            "admitted" => 2 * 120usize.div_ceil(11),
+            "postcode" => 2 * 120usize.div_ceil(13),
+            _ => 2 * 120usize.div_ceil(5),
         };
         for (attribute, top) in QUASI_IDENTIFIERS {
             for level in 0..=top {
                 for ending in ["csv", "parquet"] {
                     let release = format!("{attribute}-{level}.{ending}");
-                    run(&folder, &format!("publish --k 1 --t 0.999999 --levels {attribute}={level} -o {release}"))
-                        .ends(0);
+                    run(&folder, &format!("{TWICE} --levels {attribute}={level} -o {release}")).ends(0);
                     run(&folder, &format!("verify {release}")).ends(0);
                     run(&folder, &format!("verify {release} --project .")).ends(0);
                 }
@@ -229,14 +271,29 @@ fn what_is_missing_is_missing_at_every_level() {
 }
 
 #[test]
-fn what_is_missing_is_missing_in_local_releases_and_record_by_record() {
-    let folder = people("?");
-    let local = Method::KEEPING_L.iter().flat_map(|method| CellStyle::ALL.map(|style| (method.name(), style.name())));
-    let mut lines: Vec<String> =
-        local.map(|(method, style)| format!("--method {method} --k 3 --cells {style}")).collect();
+fn what_is_missing_is_missing_in_rounded_cells() {
+    let line = |method: &Method| format!("--method {} --k 3 --cells rounded", method.name());
+    let mut lines: Vec<String> = Method::KEEPING_L.iter().map(line).collect();
     lines.push("--method mondrian --k 3 --cells rounded --two-columns".into());
+    check_missing_in(&lines);
+}
+
+#[test]
+fn what_is_missing_is_missing_in_local_releases_and_record_by_record() {
+    let styles = || CellStyle::ALL.into_iter().filter(|style| *style != CellStyle::Rounded);
+    let line = |method: &Method| {
+        let name = method.name();
+        styles().map(move |style| format!("--method {name} --k 3 --cells {}", style.name()))
+    };
+    let mut lines: Vec<String> = Method::KEEPING_L.iter().flat_map(line).collect();
     lines.extend(["40%", "70%", "100%"].map(|share| format!("--method per-record --utility-at-least {share}")));
     lines.push("--method deal --k 4".into());
+    check_missing_in(&lines);
+}
+
+/// Publishes in each of these ways, and looks for a text in the place of "no value".
+fn check_missing_in(lines: &[String]) {
+    let folder = people("?");
     for (i, line) in lines.iter().enumerate() {
         for ending in ["csv", "parquet"] {
             let release = format!("r{i}.{ending}");
@@ -309,6 +366,32 @@ fn a_risk_of_one_twentieth_is_at_most_0_05() {
         let line = format!("publish --method per-record --risk {risk} --risk-at-most {at_most} --force -o r.csv");
         run(&folder, &line).ends(0);
         assert_eq!(folder.read("r.csv").matches("<100").count(), 20, "{risk}");
+    }
+}
+
+/// Of `n` people with `x` values of one attribute and `y` of another, a label over all of them has the risk
+/// (1/x + 1/y) / n, which is this decimal exactly.
+#[test]
+fn a_risk_that_is_exactly_the_limit_is_allowed() {
+    for (x, y, n, limit, less) in [
+        (2, 10, 12, "0.05", "0.049999"),
+        (5, 10, 10, "0.03", "0.029999"),
+        (5, 10, 20, "0.015", "0.014999"),
+        (10, 10, 10, "0.02", "0.019999"),
+        (10, 10, 40, "0.005", "0.004999"),
+        (5, 20, 20, "0.0125", "0.012499"),
+    ] {
+        let lines: String = (0..n).map(|i| format!("{},{}\n1000,1000\n", i % x, i % y)).collect();
+        let attribute =
+            |name| format!("[attributes.{name}]\nrole = \"quasi-identifier\"\nhierarchy = {{ cuts = [100] }}\n");
+        let project = format!("[data]\npath = \"a.csv\"\n{}{}", attribute("x"), attribute("y"));
+        let folder = Folder::with(&[("a.csv", &format!("x,y\n{lines}")), ("incrowd.toml", &project)]);
+        let n_labelled = |limit: &str| {
+            let line = format!("publish --method per-record --risk-at-most {limit} --force -o r.csv");
+            run(&folder, &line).ends(0);
+            folder.read("r.csv").matches("<100,<100").count()
+        };
+        assert_eq!((n_labelled(limit), n_labelled(less)), (n, 0), "{x} and {y} values, {n} people: {limit}");
     }
 }
 

@@ -69,9 +69,22 @@ fn folder_of(records: &[Record]) -> Folder {
     Folder::with(&[("incrowd.toml", PROJECT), ("city.csv", CITY), ("table.csv", &table)])
 }
 
+/// A population that everybody knows: eight of each young person, and one of each who stands out.
+fn population() -> String {
+    let of_age =
+        |age: &&str, n: usize| CITIES.iter().map(|city| format!("{age},{city}\n").repeat(n)).collect::<String>();
+    let young = AGES.iter().map(|age| of_age(age, 8));
+    format!("age,city\n{}", young.chain(ODD_AGES.iter().map(|age| of_age(age, 1))).collect::<String>())
+}
+
 /// Release and certificate, without the marks of the input, which nobody can read who lacks the key.
 fn published(records: &[Record], order: &[&str]) -> Option<(Vec<u8>, Value)> {
     let folder = folder_of(records);
+    if order.contains(&"--k-map") {
+        folder.write("population.csv", population());
+        let named = "path = \"table.csv\"\npopulation = \"population.csv\"";
+        folder.write("incrowd.toml", PROJECT.replace("path = \"table.csv\"", named));
+    }
     let args = [&["publish", "-o", "release.csv", "--key", KEY], order].concat();
     let ran = folder.run(&args);
     match ran.code {
@@ -128,6 +141,12 @@ attackers! {
     nobody_learns_from_a_negotiated_scheme: ["--k", "4", "--max-suppressed", "10%"], 20;
     nobody_learns_from_a_scheme_on_demand: ["--k", "4", "--max-suppressed", "10%", "--on-demand"], 20;
     nobody_learns_from_an_offer: ["--k", "4", "--max-suppressed", "0", "--max-level", "age=1", "--offer", "suppression"], 20;
+    nobody_learns_from_a_part_of_the_lattice: ["--k", "4", "--max-suppressed", "10%", "--partial", "50%"], 20;
+    nobody_learns_from_a_small_part_of_the_lattice: ["--k", "4", "--max-suppressed", "10%", "--partial", "10%"], 20;
+    nobody_learns_from_an_offer_of_a_part: ["--k", "4", "--max-suppressed", "0", "--max-level", "age=1", "--offer", "suppression", "--partial", "50%"], 20;
+    nobody_learns_from_k_map: ["--k-map", "4", "--levels", "age=1,city=1"], 20;
+    nobody_learns_from_k_map_and_k: ["--k", "2", "--k-map", "4", "--levels", "age=1,city=2"], 20;
+    nobody_learns_from_a_scheme_for_k_map: ["--k-map", "4", "--max-suppressed", "10%"], 20;
     nobody_learns_from_the_best_by_ncp: ["--k", "4", "--max-suppressed", "10%", "--best-by", "ncp"], 20;
     nobody_learns_from_l: ["--k", "4", "--l", "income:2", "--levels", "age=1,city=2"], 20;
     nobody_learns_from_entropy: ["--k", "4", "--entropy-l", "income:1.5", "--levels", "age=1,city=2"], 20;
@@ -142,7 +161,10 @@ attackers! {
     nobody_learns_from_top_down: ["--method", "top-down", "--k", "4"], 20;
     nobody_learns_from_bottom_up: ["--method", "bottom-up", "--k", "4"], 20;
     nobody_learns_from_mondrian: ["--method", "mondrian", "--k", "4"], 20;
+    nobody_learns_from_mondrian_relaxed: ["--method", "mondrian-relaxed", "--k", "4"], 20;
     nobody_learns_from_dealing: ["--method", "deal", "--k", "4"], 20;
+    nobody_learns_from_dealing_any_records: ["--method", "deal-plain", "--k", "4"], 20;
+    nobody_learns_from_plain_dealing: ["--method", "deal", "--plain", "--k", "4"], 20;
     nobody_learns_from_single_records: ["--method", "per-record", "--utility-at-least", "60%"], 20;
 }
 

@@ -10,7 +10,7 @@ use incrowd::scheme::Schemes;
 use incrowd::task::Task;
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use support::{Folder, Ran};
+use support::{Folder, Ran, Random};
 
 const PROJECT: &str = r#"
 [data]
@@ -104,6 +104,152 @@ fn the_dual_and_the_scalar_form() {
         .ends(0);
     run(&folder, "publish --method per-record --risk identity --risk-at-most 0.0001 -o s.csv --json").ends(1);
     assert!(!folder.has("s.csv"));
+}
+
+// ---- What is published of each record, against a definition written naively ----
+
+/// Records of three attributes, each of them twice, beside a number that says which they are.
+struct Naive {
+    /// By attribute: each value with its labels, from the value itself to the top.
+    rows: [Vec<Vec<String>>; 3],
+    /// The values of each record, as places in these.
+    records: Vec<[usize; 3]>,
+}
+
+impl Naive {
+    /// With `repeats`, the hierarchies repeat labels (`White;White;*`), so that not every level is a step.
+    fn new(seed: u64, repeats: bool) -> Naive {
+        let mut random = Random(seed);
+        let rows = [0, 1, 2].map(|a: usize| {
+            let mut of_value = |value: usize| {
+                let exact = format!("v{a}{value}");
+                let middle = if repeats && random.below(2) == 0 { exact.clone() } else { format!("m{a}{}", value / 2) };
+                // Values of one upper label are those of one half; whoever keeps its own name keeps it alone.
+                let upper =
+                    if middle == exact && random.below(2) == 0 { exact.clone() } else { format!("u{a}{}", value / 4) };
+                vec![exact, middle, upper, "*".to_string()]
+            };
+            (0..8).map(&mut of_value).collect::<Vec<_>>()
+        });
+        let records = (0..14).map(|_| [0, 1, 2].map(|_| random.below(8))).collect();
+        Naive { rows, records }
+    }
+
+    fn folder(&self) -> Folder {
+        let folder = Folder::new();
+        let mut project = "[data]\npath = \"table.csv\"\nother = \"keep\"\n".to_string();
+        for (a, rows) in self.rows.iter().enumerate() {
+            let lines: String = rows.iter().map(|labels| format!("{}\n", labels.join(";"))).collect();
+            folder.write(&format!("a{a}.csv"), lines);
+            project.push_str(&format!("[attributes.a{a}]\nrole = \"quasi-identifier\"\nhierarchy = \"a{a}.csv\"\n"));
+        }
+        let line = |(i, record): (usize, &[usize; 3])| {
+            let cells = self.cells(record, [0; 3]).join(",");
+            format!("{cells},{i}\n{cells},{i}\n")
+        };
+        let lines: String = self.records.iter().enumerate().map(line).collect();
+        folder.write("table.csv", format!("a0,a1,a2,who\n{lines}"));
+        folder.write("incrowd.toml", project);
+        folder
+    }
+
+    fn cells(&self, record: &[usize; 3], levels: [usize; 3]) -> [&str; 3] {
+        [0, 1, 2].map(|a| self.rows[a][record[a]][levels[a]].as_str())
+    }
+
+    /// How many steps a record's cells are below the top; a level that repeats a label is none.
+    fn utility(&self, record: &[usize; 3], cells: [&str; 3]) -> usize {
+        let steps = |a: usize| {
+            let labels = &self.rows[a][record[a]];
+            let first = labels.iter().position(|label| label == cells[a]).expect("a label of the value");
+            labels[first..].windows(2).filter(|pair| pair[0] != pair[1]).count()
+        };
+        (0..3).map(steps).sum()
+    }
+
+    /// How many records the cells fit: the risk is one over it.
+    fn n_fitting(&self, cells: [&str; 3]) -> usize {
+        let fits = |record: &&[usize; 3]| (0..3).all(|a| self.rows[a][record[a]].iter().any(|label| label == cells[a]));
+        2 * self.records.iter().filter(fits).count()
+    }
+
+    /// Utility and number of records that fit, of every generalization of a record.
+    fn all(&self, record: &[usize; 3]) -> Vec<(usize, usize)> {
+        let all = (0..64).map(|i| self.cells(record, [i / 16, i / 4 % 4, i % 4]));
+        all.map(|cells| (self.utility(record, cells), self.n_fitting(cells))).collect()
+    }
+
+    /// The same of what a release says of each record.
+    fn published<'a>(&'a self, release: &str) -> Vec<(&'a [usize; 3], (usize, usize))> {
+        let of_line = |line: &str| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let record = &self.records[cells[3].parse::<usize>().expect("a number")];
+            let cells = [cells[0], cells[1], cells[2]];
+            (record, (self.utility(record, cells), self.n_fitting(cells)))
+        };
+        release.lines().skip(1).map(of_line).collect()
+    }
+}
+
+/// Depth counts steps, and `White;White;*` is one: whoever asks for so many gets so many, with the least risk there is.
+#[test]
+fn every_record_keeps_the_steps_that_were_asked_for() {
+    for seed in 0..12 {
+        let naive = Naive::new(seed, true);
+        let folder = naive.folder();
+        for least in 1..=4 {
+            let line =
+                format!("publish --method per-record --risk identity --utility-at-least {least} -o r.csv --force");
+            let can_be_had =
+                naive.records.iter().all(|record| naive.utility(record, naive.cells(record, [0; 3])) >= least);
+            if !can_be_had {
+                run(&folder, &line).ends(1);
+                continue;
+            }
+            run(&folder, &line).ends(0);
+            for (record, (utility, n_fitting)) in naive.published(&folder.read("r.csv")) {
+                assert!(utility >= least, "seed {seed}: {utility} steps where {least} were asked for");
+                let most = naive.all(record).into_iter().filter(|(utility, _)| *utility >= least).map(|(_, n)| n).max();
+                assert_eq!(Some(n_fitting), most, "seed {seed}, {least} steps: the least risk");
+            }
+        }
+    }
+}
+
+/// Whatever is published of a record, nothing else of it has less risk and as much utility, or more utility at the same
+/// risk.
+#[track_caller]
+fn check_nothing_is_better(goals: &[&str]) {
+    let is_better =
+        |other: (usize, usize), than: (usize, usize)| other.0 >= than.0 && other.1 >= than.1 && other != than;
+    let mut n_checked = 0;
+    for seed in 0..16 {
+        let naive = Naive::new(seed, seed >= 8);
+        let folder = naive.folder();
+        for goal in goals {
+            let ran = run(&folder, &format!("publish --method per-record --risk identity {goal} -o r.csv --force"));
+            if ran.code == Some(1) {
+                continue;
+            }
+            ran.ends(0);
+            for (record, found) in naive.published(&folder.read("r.csv")) {
+                let better = naive.all(record).into_iter().find(|other| is_better(*other, found));
+                assert_eq!(better, None, "seed {seed}, {goal}: (steps, people) where {found:?} is published");
+                n_checked += 1;
+            }
+        }
+    }
+    assert!(n_checked > 500, "{n_checked} records are too few");
+}
+
+#[test]
+fn of_the_least_risk_the_most_useful_is_published() {
+    check_nothing_is_better(&["--utility-at-least 1", "--utility-at-least 2", "--utility-at-least 60%"]);
+}
+
+#[test]
+fn of_the_most_utility_the_least_risky_is_published() {
+    check_nothing_is_better(&["--risk-at-most 0.5", "--risk-at-most 0.2", "--risk-at-most 0.05"]);
 }
 
 #[test]

@@ -63,6 +63,174 @@ fn a_release_that_promises_nothing_is_refused_by_every_method() {
     check_nothing_promised(&folder, "verify table.csv --quasi-identifiers age --k 1");
 }
 
+/// How far a record that stands alone is from its table: where `c` of `n` records have its value, by t (any two values
+/// differ alike) and by β, in millionths, rounded up.
+fn alone(c: usize, n: usize) -> (usize, usize) {
+    (((n - c) * 1_000_000).div_ceil(n), ((n - c) * 1_000_000).div_ceil(c))
+}
+
+fn decimal(millionths: usize) -> String {
+    format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
+}
+
+/// Every front that makes a promise, with these criteria.
+fn all_fronts(criteria: &str) -> Vec<String> {
+    // Local methods need k, if only to say that there is none.
+    let is_possible =
+        |method: &String| !method.contains("--method") || criteria.is_empty() || criteria.contains("--k ");
+    let methods = all_methods().into_iter().filter(is_possible);
+    let publish = methods.map(|method| format!("publish {method} {criteria} --force"));
+    let others = [
+        format!("publish {criteria} --on-demand --force"),
+        format!("publish {criteria} --partial 50% --force"),
+        format!("negotiate {criteria}"),
+        format!("negotiate {criteria} --on-demand"),
+        format!("verify table.csv --quasi-identifiers age,postcode --sensitive disease {criteria}"),
+    ];
+    publish.chain(others).collect()
+}
+
+/// Records whose rarest disease occurs this often, of so many.
+fn table_with_rarest(c: usize, n: usize) -> Folder {
+    let line = |i: usize| {
+        let disease = if i < c { "gout" } else { ["flu", "cold"][i % 2] };
+        format!("{},{},{disease}\n", 20 + i % 40, 1000 + i % 7)
+    };
+    let data = format!("age,postcode,disease\n{}", (0..n).map(line).collect::<String>());
+    Folder::with(&[("table.csv", &data), ("incrowd.toml", PROJECT)])
+}
+
+/// What every single record would keep on its own hides nobody, whatever it is called.
+#[test]
+fn what_everybody_keeps_alone_is_refused() {
+    let folder = table(200, "");
+    for nothing in ["--k 1 --beta 1000000", "--k 1 --t 0.999999", "--t 0.999999", "--k 1 --l 1 --t 0.999999 --beta 999"]
+    {
+        for line in all_fronts(nothing) {
+            check_nothing_promised(&folder, &line);
+        }
+        check_nothing_promised(&folder, &format!("frontier --over t {nothing} --t 0.999999"));
+    }
+    let standing = table(200, "[request]\nk = 1\nt = 0.999999\n");
+    for line in all_fronts("") {
+        if !line.starts_with("verify") {
+            check_nothing_promised(&standing, &line);
+        }
+    }
+}
+
+/// The border is exact: a millionth less is a promise to those who have the rarest value.
+#[test]
+fn a_promise_to_one_record_is_a_promise() {
+    for (c, n) in [(3, 91), (1, 60), (20, 61), (7, 49)] {
+        let folder = table_with_rarest(c, n);
+        let (t, beta) = alone(c, n);
+        for (nothing, something) in [
+            (format!("--k 1 --t {}", decimal(t)), format!("--k 1 --t {}", decimal(t - 1))),
+            (format!("--k 1 --beta {}", decimal(beta)), format!("--k 1 --beta {}", decimal(beta - 1))),
+            (
+                format!("--t {} --beta {}", decimal(t), decimal(beta)),
+                format!("--t {} --beta {}", decimal(t), decimal(beta - 1)),
+            ),
+        ] {
+            for (line, other) in all_fronts(&nothing).into_iter().zip(all_fronts(&something)) {
+                check_nothing_promised(&folder, &line);
+                let ran = run(&folder, &other);
+                assert!(ran.code != Some(2) && !ran.stderr.contains("promises nothing"), "{c} of {n}: {ran}");
+            }
+        }
+        // Every group has every value, however much: whoever stands alone has one.
+        run(&folder, "negotiate --k 1 --delta 999 --max-suppressed 50%").ends(0);
+        run(&folder, "negotiate --k 1 --enhanced-beta 999 --max-suppressed 50%").ends(0);
+    }
+}
+
+#[test]
+fn where_all_have_one_value_nothing_is_promised_about_it() {
+    let folder = table(200, "");
+    folder.write(
+        "table.csv",
+        folder.read("table.csv").replace("cold", "flu").replace("gout", "flu").replace("ulcer", "flu"),
+    );
+    for criterion in ["--t 0.1", "--delta 0.5", "--beta 0.1", "--enhanced-beta 0.1"] {
+        for line in all_fronts(criterion) {
+            check_nothing_promised(&folder, &line);
+        }
+        run(&folder, &format!("publish --k 2 {criterion} --max-suppressed 50% --force")).ends(0);
+        run(&folder, "verify release.csv --project .").ends(0);
+    }
+}
+
+/// How far apart values are is the attribute's distance; with several sensitive attributes, one that hides is enough.
+#[test]
+fn it_is_measured_with_the_distance_of_each_attribute() {
+    let mut data = String::from("age,pay,disease\n");
+    for i in 0..60 {
+        data.push_str(&format!("{},{},{}\n", 20 + i % 30, 1000 + 100 * (i % 5), ["flu", "cold", "gout"][i % 3]));
+    }
+    let project = |distance: &str| {
+        format!(
+            "[data]\npath = \"table.csv\"\n[attributes.age]\nrole = \"quasi-identifier\"\n\
+             hierarchy = {{ intervals = [5, 10] }}\n[attributes.pay]\nrole = \"sensitive\"\n\
+             [attributes.disease]\nrole = \"sensitive\"\n{distance}"
+        )
+    };
+    let folder = Folder::with(&[("table.csv", &data), ("incrowd.toml", &project(""))]);
+    // Five values in order, equally frequent: the ends are (0 + 1 + 2 + 3 + 4) / 5 / 4 away from the table.
+    check_nothing_promised(&folder, "negotiate --t pay:0.5");
+    run(&folder, "negotiate --t pay:0.499999 --max-suppressed 90%").ends(0);
+    // Three that are equally far apart: 2/3.
+    check_nothing_promised(&folder, "negotiate --t disease:0.666667");
+    run(&folder, "negotiate --t disease:0.666666 --max-suppressed 90%").ends(0);
+    check_nothing_promised(&folder, "negotiate --t disease:0.666667 --t pay:0.5");
+    run(&folder, "negotiate --t disease:0.666667 --t pay:0.499999 --max-suppressed 90%").ends(0);
+    // In a tree, flu and cold are half as far: half of 1/3, and 1/3.
+    let tree =
+        "distance = \"hierarchical\"\nhierarchy = { tree = { chest = [\"flu\", \"cold\"], joints = [\"gout\"] } }\n";
+    folder.write("incrowd.toml", project(tree));
+    check_nothing_promised(&folder, "negotiate --t disease:0.666667");
+    run(&folder, "negotiate --t disease:0.666666 --max-suppressed 90%").ends(0);
+    // A record of gout is further off than the others, and 0.6 is a promise to it alone.
+    run(&folder, "negotiate --t disease:0.6 --max-suppressed 90%").ends(0);
+}
+
+/// Of what a frontier shows, everything promises something.
+#[test]
+fn a_frontier_ends_where_nothing_is_promised() {
+    let folder = table_with_rarest(5, 100);
+    for (over, least) in [("t", 0.95), ("beta", 19.0)] {
+        let said = run(&folder, &format!("frontier --over {over} --json --max-suppressed 100%")).ends(0).json();
+        let values: Vec<f64> =
+            said["bargains"].as_array().expect("bargains").iter().filter_map(|b| b[over].as_f64()).collect();
+        assert!(!values.is_empty() && values.iter().all(|value| *value < least), "{over}: {values:?}");
+    }
+    // Beside k they all do.
+    run(&folder, "frontier --over t --k 2 --json").ends(0);
+}
+
+/// An offer that settles for less than was asked for is no release where that is nothing.
+#[test]
+fn an_offer_that_promises_nothing_is_not_published() {
+    let folder = table(200, "");
+    for extent in ["", "--on-demand", "--partial 50%"] {
+        let wish = "--k 1 --t 0.3 --max-suppressed 0 --max-level age=0,postcode=0";
+        check_nothing_promised(&folder, &format!("publish {wish} --offer privacy {extent}"));
+    }
+}
+
+/// A lattice in a file promises no more than the table does.
+#[test]
+fn a_saved_lattice_promises_no_more() {
+    let folder = table_with_rarest(5, 100);
+    run(&folder, "annotate --k 2 --t 0.5 -o saved.parquet").ends(0);
+    check_nothing_promised(&folder, "negotiate --lattice saved.parquet --k 1 --t 0.95");
+    run(&folder, "negotiate --lattice saved.parquet --k 1 --t 0.949999 --max-suppressed 50%").ends(0);
+    check_nothing_promised(&folder, "frontier --lattice saved.parquet --over t --t 0.95");
+    let said = run(&folder, "frontier --lattice saved.parquet --over t --json --max-suppressed 100%").ends(0).json();
+    let bargains = said["bargains"].as_array().expect("bargains");
+    assert!(bargains.iter().all(|bargain| bargain["t"].as_f64() < Some(0.95)), "{said}");
+}
+
 #[test]
 fn a_standing_wish_that_promises_nothing_is_refused() {
     let folder = table(200, "[request]\nk = 1\n");

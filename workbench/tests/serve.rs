@@ -473,6 +473,16 @@ fn what_is_wrong_is_told_with_place_and_hint() {
         let order = json!({ "project": project, "request": { "k": 1 }, "choice": choice, "method": method, "levels": { "age": 1 } });
         check("/publish", order, 422, "k = 1 promises nothing");
     }
+    // Nor does what every record keeps on its own.
+    for nothing in [json!({ "k": 1, "t": 0.999999 }), json!({ "beta": 1_000_000, "k": 1 })] {
+        check("/negotiate", ask(nothing.clone()), 422, "promises nothing: every record may stand alone");
+        for (choice, method) in [("exact", Value::Null), ("levels", Value::Null), ("method", json!("mondrian"))] {
+            for path in ["/review", "/publish"] {
+                let order = json!({ "project": project, "request": nothing, "choice": choice, "method": method, "levels": { "age": 1 } });
+                check(path, order, 422, "promises nothing: every record may stand alone");
+            }
+        }
+    }
     let document = json!({ "data": { "path": "table.csv" }, "attributes": {
         "age": { "role": "quasi-identifier" }, "name": { "role": "other" } } });
     let finding = server.post("/projects", &json!({ "document": document })).is(200).json()["id"].clone();
@@ -563,6 +573,35 @@ fn the_page_is_small_and_loads_nothing_from_elsewhere() {
         }
     }
     assert!(n_files > 10 && n_bytes < 300_000, "{n_files} files, {n_bytes} bytes");
+}
+
+/// Whoever names the file of a project means the project, as for every other command; its folder is the one that is served.
+#[test]
+fn a_project_is_served_by_its_file_too() {
+    let folder = table();
+    let document =
+        |server: &Server| server.get(&format!("/projects/{}", server.project())).is(200).json()["document"].clone();
+    let whole = folder.join("incrowd.toml").display().to_string();
+    folder.write("renamed.toml", folder.read("incrowd.toml"));
+    for path in ["incrowd.toml", "./incrowd.toml", &whole, "renamed.toml"] {
+        for preview in ["--allow-preview=true", "--allow-preview=false"] {
+            let server = Server::start(&folder, &[path, preview]);
+            assert_eq!(document(&server), document(&Server::start(&folder, &[".", preview])), "{path} {preview}");
+            let order = json!({
+                "project": server.project(), "request": { "k": 5, "max_suppressed": "50%" }, "choice": "exact",
+                "output": "release.csv",
+            });
+            server.answer("/negotiate", &json!({ "project": order["project"], "request": order["request"] })).is(200);
+            assert_eq!(server.work("/publish", &order)["state"], "done", "{path} {preview}");
+            assert!(folder.has("release.csv") && folder.has("release.csv.certificate.json"), "{path} {preview}");
+            folder.run(&["verify", "release.csv"]).ends(0);
+            for name in ["release.csv", "release.csv.certificate.json", "release.csv.report.html"] {
+                std::fs::remove_file(folder.join(name)).expect("it was written");
+            }
+        }
+    }
+    let ran = folder.run(&["serve", "nothing.toml"]).ends(2);
+    assert!(ran.stderr.contains("nothing.toml"), "{ran}");
 }
 
 #[test]

@@ -96,18 +96,37 @@ impl Yardstick {
                     &of_attribute
                 }
             };
-            into.push(match measure {
-                Measure::Size => size,
-                Measure::Population => population,
-                Measure::Distinct(_) => n_distinct(histogram),
-                Measure::Share(_) => greatest_share(histogram),
-                Measure::Entropy(_) => effective_values(histogram),
-                Measure::Recursive { l, .. } => recursive_ratio(histogram, l),
-                Measure::Closeness(s) => distance_to_table(histogram, &self.references[s]),
-                Measure::Disclosure(s) => greatest_disclosure(histogram, &self.references[s]),
-                Measure::Likeness(s) => greatest_gain(histogram, &self.references[s]),
-                Measure::EnhancedLikeness(s) => greatest_bounded_gain(histogram, &self.references[s]),
-            });
+            into.push(self.value_of(measure, size, population, histogram));
+        }
+    }
+
+    /// Measures a group, of which the histogram is that of the measure's own sensitive attribute.
+    fn value_of(&self, measure: Measure, size: u64, population: u64, histogram: Histogram) -> u64 {
+        match measure {
+            Measure::Size => size,
+            Measure::Population => population,
+            Measure::Distinct(_) => n_distinct(histogram),
+            Measure::Share(_) => greatest_share(histogram),
+            Measure::Entropy(_) => effective_values(histogram),
+            Measure::Recursive { l, .. } => recursive_ratio(histogram, l),
+            Measure::Closeness(s) => distance_to_table(histogram, &self.references[s]),
+            Measure::Disclosure(s) => greatest_disclosure(histogram, &self.references[s]),
+            Measure::Likeness(s) => greatest_gain(histogram, &self.references[s]),
+            Measure::EnhancedLikeness(s) => greatest_bounded_gain(histogram, &self.references[s]),
+        }
+    }
+
+    /// Whether every record of the table keeps a criterion on its own, as a group of one: then it hides nobody.
+    ///
+    /// Of the population nothing is taken for granted: whoever stands alone may stand alone there too.
+    pub fn is_kept_alone(&self, criterion: Criterion) -> bool {
+        let keeps = |histogram: Histogram| criterion.holds(self.value_of(criterion.measure, 1, 1, histogram));
+        match criterion.measure.sensitive() {
+            None => keeps(&[]),
+            Some(s) => {
+                let counts = (0..).zip(self.references[s].counts());
+                counts.filter(|(_, count)| **count > 0).all(|(value, _)| keeps(&[(value, 1)]))
+            }
         }
     }
 }

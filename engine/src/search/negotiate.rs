@@ -3,7 +3,7 @@
 //! The lattice of schemes and the search over it are those of the thesis, chapter 4 (SSDBM 2012): exact where
 //! that is possible, three relaxations where not. Everything is read from annotations; no record is touched.
 
-use crate::criterion::{Criteria, Criterion, MILLION, Measure, Measured};
+use crate::criterion::{Criteria, Criterion, MILLION, Measure, Measured, Yardstick};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::profile::Outcome;
@@ -104,16 +104,35 @@ pub fn check_criteria(criteria: &Criteria, n_records: u64, n_values: &[usize]) -
 ///
 /// What a scheme would lose at k = 1 may be asked; what is published or judged is a promise.
 pub fn check_promise(criteria: &Criteria) -> Result<()> {
-    if criteria.is_empty() || criteria.iter().any(|criterion| !criterion.is_void()) {
-        return Ok(());
+    match criteria.is_empty() || criteria.iter().any(|criterion| !criterion.is_void()) {
+        true => Ok(()),
+        false => Err(promises_nothing(criteria)),
     }
+}
+
+/// Refuses criteria that promise nothing on this table, because every record keeps them on its own: k = 1 on any, t = 0.95
+/// where no sensitive value is rarer than one in twenty.
+pub fn check_promise_on(criteria: &Criteria, yardstick: &Yardstick) -> Result<()> {
+    match criteria.is_empty() || criteria.iter().any(|criterion| !yardstick.is_kept_alone(criterion)) {
+        true => Ok(()),
+        false => Err(promises_nothing(criteria)),
+    }
+}
+
+/// Whether it depends on the table if criteria promise anything: all that they ask for is a comparison with it.
+pub fn depends_on_table(criteria: &Criteria) -> bool {
+    !criteria.is_empty() && criteria.iter().all(|criterion| criterion.is_void() || criterion.measure.is_relative())
+}
+
+/// What is said of criteria that every record keeps on its own.
+pub fn promises_nothing(criteria: &Criteria) -> Error {
     let in_words = |Criterion { measure, value }: Criterion| match measure.is_count() {
         true => format!("{} = {value}", measure.name()),
         false => format!("{} = {}", measure.name(), decimal(value)),
     };
     let all: Vec<String> = criteria.iter().map(in_words).collect();
-    Err(wrong(format!("{} promises nothing: every record may stand alone", all.join(", ")))
-        .hint("k = 2 is the least that hides anyone; or ask for another criterion beside it"))
+    wrong(format!("{} promises nothing: every record may stand alone", all.join(", ")))
+        .hint("k = 2 is the least that hides anyone; or ask for another criterion beside it")
 }
 
 fn check_criterion(criterion: Criterion, n_records: u64, n_values: &[usize]) -> Result<()> {

@@ -3,12 +3,13 @@
 use crate::sentences::counted_words;
 use incrowd::error::unknown;
 use incrowd::hierarchy::absent_values;
+use incrowd::search::negotiate::{check_promise, check_promise_on, depends_on_table};
 use incrowd::search::partial::{Selection, annotate_partially};
 use incrowd::table::Kind;
 use incrowd::task::Task;
 use incrowd::{
-    Counter, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result, Role,
-    Yardstick,
+    Counter, Criteria, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result,
+    Role, Yardstick,
 };
 
 use crate::input::project::{Attribute, Project};
@@ -91,6 +92,14 @@ impl Material {
     /// By sensitive attribute, how many different values it has.
     pub fn n_sensitive_values(&self) -> Vec<usize> {
         self.counts.sensitive().iter().map(|domain| domain.len()).collect()
+    }
+
+    /// Refuses criteria that promise nothing on this table, because every record keeps them on its own.
+    pub fn check_promise(&self, criteria: &Criteria) -> Result<()> {
+        match depends_on_table(criteria) {
+            true => check_promise_on(criteria, &self.yardstick(criteria.iter().map(|criterion| criterion.measure))?),
+            false => check_promise(criteria),
+        }
     }
 
     /// What groups are measured with, for some criteria.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use incrowd::search::frontier::{Bargain, frontier};
-use incrowd::search::negotiate::{check_criteria, check_promise};
+use incrowd::search::negotiate::{check_criteria, check_promise, check_promise_on, depends_on_table};
 use incrowd::wire;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Ranking, Result};
 use serde_json::json;
@@ -14,6 +14,7 @@ use super::known::Known;
 use super::lattice::annotate_some;
 use super::saved;
 use super::wishes::{About, Privacy, Suppression, Wishes};
+use crate::input::count::{Counted, Material};
 use crate::input::project::{CriterionText, Project};
 use crate::work::Work;
 
@@ -71,11 +72,13 @@ impl Frontier {
             ..Wishes::default()
         };
         let measured = privacy.criteria.with(Criterion { measure, value: measure.weakest() });
-        let (lattice, privacy, measure) = match &self.lattice {
+        let floor = if privacy.criteria.value(measure).is_some() { &privacy.criteria } else { &measured };
+        let needs_table = depends_on_table(floor);
+        let (lattice, privacy, measure, material) = match &self.lattice {
             Some(path) => {
                 // The varied measure travels along, to be numbered as in the file.
                 let asked = Privacy { criteria: measured, ..privacy.clone() };
-                let saved::Opened { lattice, privacy: asked, .. } =
+                let saved::Opened { lattice, privacy: asked, content } =
                     saved::open(path, project, &self.about, &asked, ranking, work)?;
                 if saved::has_counts_only(&lattice) {
                     return Err(Error::new(ErrorKind::Request, "holds counts and no lattice, which a frontier needs")
@@ -87,7 +90,8 @@ impl Frontier {
                     ..privacy.clone()
                 };
                 let varied = varied.about(&asked.sensitive).criteria.iter().next().expect("one criterion").measure;
-                (Arc::new(lattice), privacy.about(&asked.sensitive), varied)
+                let material = needs_table.then(|| content.material(project, &lattice)).transpose()?;
+                (Arc::new(lattice), privacy.about(&asked.sensitive), varied, material.map(Tables::Own))
             }
             None => {
                 let asked = Privacy { criteria: measured.clone(), ..privacy.clone() };
@@ -112,15 +116,18 @@ impl Frontier {
                         ));
                     }
                 };
-                (lattice, privacy, measure)
+                (lattice, privacy, measure, needs_table.then_some(Tables::Counted(counted)))
             }
         };
         let request = wish.request(project, &privacy, lattice.hierarchies(), lattice.n_records())?;
-        let bargains =
+        let mut bargains =
             frontier(&lattice, &request, measure, ranking).map_err(|error| match (&self.lattice, error.kind()) {
                 (Some(path), ErrorKind::Data) => error.or_at(path.display().to_string()),
                 _ => error,
             })?;
+        if let Some(material) = &material {
+            bargains = promising(bargains, &privacy.criteria, measure, material)?;
+        }
         let (ranking, n_suppressed_max) = (ranking.clone(), request.n_suppressed_max);
         Ok(Bargains { lattice, privacy, measure, ranking, n_suppressed_max, bargains })
     }
@@ -142,4 +149,38 @@ fn varied(over: &str, given: &[CriterionText], privacy: Privacy) -> Result<(Meas
     let least = criteria.value(measure).unwrap_or(measure.weakest());
     check_promise(&criteria.with(Criterion { measure, value: least }))?;
     Ok((measure, Privacy { criteria, ..privacy }))
+}
+
+/// What bargains are judged by: counts that were kept with a lattice, or those at hand.
+enum Tables {
+    Own(Material),
+    Counted(Arc<Counted>),
+}
+
+impl std::ops::Deref for Tables {
+    type Target = Material;
+
+    fn deref(&self) -> &Material {
+        match self {
+            Tables::Own(material) => material,
+            Tables::Counted(counted) => counted,
+        }
+    }
+}
+
+/// The bargains that promise something to someone; an error where the least that was asked for does not.
+fn promising(
+    mut bargains: Vec<Bargain>,
+    criteria: &Criteria,
+    measure: Measure,
+    material: &Material,
+) -> Result<Vec<Bargain>> {
+    if criteria.value(measure).is_some() {
+        material.check_promise(criteria)?;
+    }
+    let yardstick = material.yardstick(criteria.iter().map(|criterion| criterion.measure).chain([measure]))?;
+    bargains.retain(|bargain| {
+        check_promise_on(&criteria.with(Criterion { measure, value: bargain.value }), &yardstick).is_ok()
+    });
+    Ok(bargains)
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use incrowd::lattice::Scope;
-use incrowd::search::negotiate::{Explanation, check_criteria, check_promise, negotiate_as_published};
+use incrowd::search::negotiate::{
+    Explanation, check_criteria, check_promise, depends_on_table, negotiate_as_published,
+};
 use incrowd::search::on_demand::FoundAnswer;
 use incrowd::search::partial::{Selection, prove};
 use incrowd::{Answer, Error, ErrorKind, Lattice, Level, Plan, Request, Result, Scheme, explain, negotiate};
@@ -87,8 +89,10 @@ impl Negotiate {
                 if self.not_extended && (is_on_demand || lattice.selection().is_none()) {
                     return Err(about_partial_lattices());
                 }
-                let needs_material = is_on_demand || lattice.selection().is_some();
+                let needs_material =
+                    is_on_demand || lattice.selection().is_some() || depends_on_table(&request.criteria);
                 let material = needs_material.then(|| content.material(project, &lattice)).transpose()?;
+                material.iter().try_for_each(|material| material.check_promise(&request.criteria))?;
                 match &material {
                     Some(material) if is_on_demand => self.on_demand(material, request, work)?,
                     _ => self.on_lattice(Arc::new(lattice), material.as_ref(), request).map_err(at)?,
@@ -99,6 +103,7 @@ impl Negotiate {
                 let n_records = counted.counts.n_records();
                 let request = self.wishes.request(project, &privacy, &counted.hierarchies, n_records)?;
                 check_criteria(&request.criteria, n_records, &counted.n_sensitive_values())?;
+                counted.check_promise(&request.criteria)?;
                 match known.for_request(&self.extent, &counted, &request, work)? {
                     Some(lattice) => self.on_lattice(lattice, Some(&counted), request)?,
                     None => self.on_demand(&counted, request, work)?,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use incrowd::search::negotiate::{check_criteria, check_promise};
+use incrowd::search::negotiate::{check_criteria, check_promise, promises_nothing};
 use incrowd::verify::{Original, Outside, Ruling, SuppressedAs, Text, Texts, Verdict, Verifier};
 use incrowd::wire::{self, Certificate, Claim, Dealt};
 use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Scheme};
@@ -135,11 +135,16 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
         }
         None => None,
     };
-    let outside = |verifier: &Verifier| match known {
-        Some(outside) => outside,
-        None => outside_of_file(verifier, &sensitive, certificate.as_ref()),
+    let mut is_kept_alone = false;
+    let outside = |verifier: &Verifier| {
+        let outside = known.unwrap_or_else(|| outside_of_file(verifier, &sensitive, certificate.as_ref()));
+        is_kept_alone = outside.is_kept_alone(&criteria);
+        outside
     };
     let mut judged = judge_source(&source, &question, outside, suppressed_as, work)?;
+    if is_kept_alone {
+        return Err(promises_nothing(&criteria));
+    }
     if frame.is_none() {
         judged.sha256 = sha256_of_file(&order.file, &source)?;
     }

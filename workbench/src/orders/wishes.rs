@@ -104,17 +104,18 @@ impl Wishes {
         }
     }
 
-    fn suppression(&self, project: &Project) -> Result<Option<Suppression>> {
-        match (&self.max_suppressed, project.request.max_suppressed.as_ref().filter(|_| self.with_standing)) {
+    fn suppression(&self, project: &Project, with_standing: bool) -> Result<Option<Suppression>> {
+        match (&self.max_suppressed, project.request.max_suppressed.as_ref().filter(|_| with_standing)) {
             (Some(given), _) => Ok(Some(given.clone())),
             (None, Some(text)) => Suppression::parse(text).map(Some),
             (None, None) => Ok(None),
         }
     }
 
-    /// Whether an offer loses more records than the order or the project allow; nothing is exceeded where neither says.
+    /// Whether levels of one's own choice lose more records than the order or the project allow; nothing is exceeded where
+    /// neither says.
     pub fn exceeds_suppression(&self, project: &Project, offer: &Offer, n_records: u64) -> Result<bool> {
-        match self.suppression(project)? {
+        match self.suppression(project, true)? {
             Some(most) => Ok(offer.n_suppressed > most.of(n_records)?),
             None => Ok(false),
         }
@@ -128,7 +129,8 @@ impl Wishes {
         hierarchies: &[Hierarchy],
         n_records: u64,
     ) -> Result<Request> {
-        let n_suppressed_max = self.suppression(project)?.map_or(Ok(0), |most| most.of(n_records))?;
+        let n_suppressed_max =
+            self.suppression(project, self.with_standing)?.map_or(Ok(0), |most| most.of(n_records))?;
         let tops = Scheme::new(hierarchies.iter().map(|hierarchy| Level(hierarchy.top() as u8)).collect());
         let level_max = match &self.max_level {
             Some(list) => with_levels(&tops, list, hierarchies)?,

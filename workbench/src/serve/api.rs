@@ -207,10 +207,12 @@ async fn compare_methods(State(server): Shared, Body(asked): Body<Compare>) -> A
         let needs_entropy = contenders.iter().any(|contender| contender.needs_entropy());
         let ranking = if needs_entropy { Ranking::from(Quality::Entropy) } else { Ranking::default() };
         let ready = worker.tables.annotate(&opened, &privacy, &ranking, &work).map_err(wrong)?;
-        let request = request(&opened, &ready.lattice, &privacy, &asked.request).map_err(wrong)?;
+        let request = request(&opened, &ready, &privacy, &asked.request).map_err(wrong)?;
         let rows = compared(&ready, &request, contenders, &work).map_err(wrong)?;
         job.go_on()?;
-        let may_promise = |criteria: &Criteria| worker.check_promise(criteria, &privacy.sensitive).is_ok();
+        let may_promise = |criteria: &Criteria| {
+            worker.check_promise(criteria, &privacy.sensitive).is_ok() && ready.counted.check_promise(criteria).is_ok()
+        };
         let frontier = explore::bargains(&ready, &request, &may_promise).map_err(wrong)?;
         Ok(json!({ "n_records": ready.lattice.n_records(), "rows": rows, "frontier": frontier }))
     })?;

@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request as HttpRequest};
 use axum::http::{StatusCode, header};
 use incrowd::error::unknown;
-use incrowd::search::negotiate::{check_criteria, check_promise};
+use incrowd::search::negotiate::check_criteria;
 use incrowd::{Error, ErrorKind, Hierarchy, Lattice, Level, Ranking, Request, Result, Role, Scheme};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::connections::Place;
 use super::problem::Problem;
-use super::tables::Opened;
+use super::tables::{Opened, Ready};
 use crate::input::project::{CRITERIA, CriterionText};
 use crate::orders::publish::Publish;
 use crate::orders::wishes::{About, Privacy, Suppression, Wishes, attribute_index, parse_level};
@@ -168,11 +168,12 @@ pub fn privacy_of_order(opened: &Opened, order: &Publish) -> Result<Privacy> {
 }
 
 /// The whole request, once the levels that there are are known.
-pub fn request(opened: &Opened, lattice: &Lattice, privacy: &Privacy, wish: &Wish) -> Result<Request> {
+pub fn request(opened: &Opened, ready: &Ready, privacy: &Privacy, wish: &Wish) -> Result<Request> {
+    let lattice = &ready.lattice;
     let wishes = wishes(wish)?;
     let request = wishes.request(&opened.project, privacy, lattice.hierarchies(), lattice.n_records())?;
     request.check(lattice)?;
-    check_promise(&request.criteria)?;
+    ready.counted.check_promise(&request.criteria)?;
     Ok(request)
 }
 

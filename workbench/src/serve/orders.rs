@@ -202,6 +202,7 @@ impl Taken {
         if let Way::Local(_) = &self.order.way {
             let (counts, n_values) = (&counted.counts, counted.n_sensitive_values());
             check_criteria(&self.privacy.criteria, counts.n_records(), &n_values)?;
+            counted.check_promise(&self.privacy.criteria)?;
         }
         match self.is_quick(counted, work)? {
             true => match self.decide(server, counted, work)? {

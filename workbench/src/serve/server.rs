@@ -192,7 +192,7 @@ pub fn find(server: &Arc<Server>, question: &Question) -> Result<Found, Problem>
     match server.tables.lattice(&opened, &privacy, &ranking) {
         None => start_annotation(server, opened, privacy, ranking).map(Found::Job),
         Some(ready) => {
-            let request = request(&opened, &ready.lattice, &privacy, &question.request).map_err(wrong)?;
+            let request = request(&opened, &ready, &privacy, &question.request).map_err(wrong)?;
             Ok(Found::Ready(Asked { opened, ready, privacy, request }))
         }
     }

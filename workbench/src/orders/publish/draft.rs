@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use incrowd::recode::{Recoding, global};
-use incrowd::search::negotiate::check_promise;
 use incrowd::verify::Ruling;
 use incrowd::wire::{self, Certificate, HowFound, PerRecord, PerRecordOutcome};
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Offer, Result, Scheme};
@@ -175,7 +174,7 @@ fn publish_draft(
     work: &Work,
 ) -> Result<Published> {
     // Whoever asks, and by whatever method: what promises nothing is no release.
-    check_promise(draft.criteria)?;
+    counted.check_promise(draft.criteria)?;
     check_ordered(counted, draft)?;
     let output = &files.release;
     let columns = published_columns(project, counted, draft.way.has_two_columns())?;

@@ -123,6 +123,10 @@ impl Publish {
         work: &Work,
     ) -> Result<Decided> {
         (rules.promise)(&privacy.criteria, &privacy.sensitive)?;
+        if !privacy.criteria.is_empty() {
+            check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
+            counted.check_promise(&privacy.criteria)?;
+        }
         let agreement = match &self.way {
             Way::Levels(levels) => agree::agree_on_levels(levels, &self.wishes, project, privacy, counted)?,
             Way::Answer { choice, extent, time } => {
