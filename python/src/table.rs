@@ -51,7 +51,7 @@ pub struct Known {
 
 impl Known {
     fn new(project: Project) -> Arc<Known> {
-        let limits = Limits { n_counted: N_KEPT, n_lattices: N_KEPT, n_bytes: u64::MAX };
+        let limits = Limits { n_counted: N_KEPT, n_lattices: N_KEPT, n_bytes: u64::MAX, tells_again: false };
         Arc::new(Known { project, known: Counts::keeping(limits) })
     }
 }

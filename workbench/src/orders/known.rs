@@ -30,6 +30,8 @@ pub struct Limits {
     pub n_lattices: usize,
     /// Of all lattices together.
     pub n_bytes: u64,
+    /// Whether what is worth knowing about counts is told whenever they are used, or once, when they are made.
+    pub tells_again: bool,
 }
 
 /// The counts that a lattice is over, what it measures, whether with entropy.
@@ -58,7 +60,9 @@ impl Known {
     /// Counts a project, unless that was done.
     pub fn count(&self, project: &Project, choice: &Choice, work: &Work) -> Result<Arc<Counted>> {
         if let Some(counted) = self.counted(project, choice) {
-            note_dropped(&counted, work);
+            if self.limits.is_some_and(|limits| limits.tells_again) {
+                note_dropped(&counted, work);
+            }
             return Ok(counted);
         }
         let counted = Arc::new(count(project, choice, work)?);

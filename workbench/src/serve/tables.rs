@@ -80,7 +80,12 @@ impl Tables {
             n_bytes_max,
             projects: RwLock::default(),
             tables: Mutex::default(),
-            known: Known::keeping(Limits { n_counted: N_COUNTED_MAX, n_lattices: usize::MAX, n_bytes: n_bytes_max }),
+            known: Known::keeping(Limits {
+                n_counted: N_COUNTED_MAX,
+                n_lattices: usize::MAX,
+                n_bytes: n_bytes_max,
+                tells_again: true,
+            }),
             hashes: Mutex::default(),
         }
     }
