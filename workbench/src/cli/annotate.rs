@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::sentences;
 use crate::sentences::grouped;
-use incrowd::wire;
 use incrowd::{Criteria, Lattice, Result};
-use serde_json::{Map, Value, json};
 
 use super::arguments::{CriteriaArgs, ExtentArgs, ProjectArgs};
 use super::terminal::{Exit, Terminal, columns};
@@ -16,6 +14,7 @@ use crate::orders::annotate::{Annotate, HeightSummary, Update, by_height, folder
 use crate::orders::extent::Otherwise;
 use crate::orders::known::Known;
 use crate::orders::saved::has_counts_only;
+use crate::words::documents;
 
 /// Annotate the schemes of the lattice and show what each would lose
 #[derive(Clone, Debug, clap::Args)]
@@ -94,13 +93,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
 fn say_counts(counted: &Material, kept: Option<&Path>, terminal: &Terminal) {
     let n_schemes = incrowd::scheme::n_schemes(&counted.hierarchies);
     let (n_records, n_groups) = (counted.counts.n_records(), counted.counts.n_groups());
-    terminal.json(&json!({
-        "extent": "on-demand",
-        "n_schemes": n_schemes,
-        "n_annotated": 0,
-        "n_records": n_records,
-        "n_groups": n_groups,
-    }));
+    terminal.json(&documents::only_counted(counted));
     terminal.say(format!(
         "{} in {}; {} schemes, none of them annotated.",
         sentences::counted_words(n_records, "record"),
@@ -120,7 +113,7 @@ fn say_counts(counted: &Material, kept: Option<&Path>, terminal: &Terminal) {
 /// Prints a lattice in the form that the flags ask for.
 fn say(args: &Args, lattice: &Lattice, criteria: &Criteria, terminal: &Terminal) -> Result<Exit> {
     if terminal.is_json {
-        terminal.json(&document(lattice, criteria, args.per_scheme));
+        terminal.json(&documents::annotated(lattice, criteria, args.per_scheme));
         return Ok(Exit::Done);
     }
     let (header, rows) = if args.per_scheme { scheme_rows(lattice, criteria) } else { height_rows(lattice, criteria) };
@@ -234,51 +227,4 @@ fn csv(header: &[&str], rows: &[Vec<String>]) -> String {
         .and_then(|()| rows.iter().try_for_each(|row| writer.write_record(row)));
     written.expect("memory takes any record");
     String::from_utf8(writer.into_inner().expect("memory takes any record")).expect("made of texts")
-}
-
-/// As `--json` says it.
-pub fn document(lattice: &Lattice, criteria: &Criteria, per_scheme: bool) -> Value {
-    let names: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
-    let spread = |(min, avg, max): (u64, f64, u64)| json!({ "min": min, "avg": avg, "max": max });
-    let height = |summary: &HeightSummary| {
-        let mut object = Map::new();
-        object.insert("height".into(), json!(summary.height));
-        object.insert("n_schemes".into(), json!(summary.n_schemes));
-        object.insert("n_groups".into(), spread(summary.n_groups));
-        if !criteria.is_empty() {
-            object.insert("n_suppressed".into(), spread(summary.n_suppressed));
-        }
-        Value::Object(object)
-    };
-    let scheme = |place: usize| {
-        let scheme = lattice.schemes().scheme(place);
-        let profile = lattice.profile(place);
-        let mut object = Map::new();
-        object.insert("levels".into(), wire::levels(&names, &scheme));
-        object.insert("height".into(), json!(scheme.height()));
-        object.insert("n_groups".into(), json!(profile.n_groups()));
-        object.insert("smallest_group".into(), json!(lattice.smallest_group(place)));
-        if !criteria.is_empty() {
-            object.insert("n_suppressed".into(), json!(lattice.n_suppressed(place, criteria)));
-        }
-        Value::Object(object)
-    };
-    let mut object = Map::new();
-    object.insert("n_records".into(), json!(lattice.n_records()));
-    object.insert("n_dropped".into(), json!(lattice.n_dropped()));
-    object.insert("n_schemes".into(), json!(lattice.n_schemes()));
-    object.insert("extent".into(), json!(if lattice.selection().is_some() { "partial" } else { "full" }));
-    if let Some(selection) = lattice.selection() {
-        object.insert("n_annotated".into(), json!(lattice.schemes().len()));
-        object.insert("share".into(), json!(selection.share));
-        object.insert("estimator".into(), json!(selection.estimator.name()));
-    }
-    object.insert("n_bytes".into(), json!(lattice.n_bytes()));
-    object.insert("n_looks".into(), json!(lattice.signatures().len()));
-    object.insert("criteria".into(), Value::Object(wire::criteria(criteria, &wire::sensitive_names(lattice))));
-    object.insert("heights".into(), by_height(lattice, criteria).iter().map(height).collect());
-    if per_scheme {
-        object.insert("schemes".into(), (0..lattice.schemes().len()).map(scheme).collect());
-    }
-    Value::Object(object)
 }

@@ -3,12 +3,11 @@
 use crate::sentences::{counted_words, grouped, percent};
 use incrowd::Result;
 use incrowd::scheme::n_schemes;
-use serde_json::{Value, json};
 
 use super::arguments::ProjectArgs;
 use crate::cli::terminal::{Exit, Terminal, columns};
-use crate::input::count::Counted;
 use crate::input::count::count;
+use crate::words::documents;
 
 /// Read the records once and say how many distinct combinations there are
 #[derive(Clone, Debug, clap::Args)]
@@ -29,8 +28,8 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let counted = count(&project, &choice, &args.project.work(terminal)?)?;
     let counts = &counted.counts;
     let n_schemes = n_schemes(&counted.hierarchies);
-    let n_unique = n_unique(&counted);
-    terminal.json(&document(&counted));
+    let n_unique = documents::n_unique(&counted.counts) as u64;
+    terminal.json(&documents::counted(&counted));
     let rows: Vec<Vec<String>> = counted
         .hierarchies
         .iter()
@@ -50,30 +49,4 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         n_schemes.map_or("more than 10^19".to_string(), grouped)
     ));
     Ok(Exit::Done)
-}
-
-/// How many records are alone with their quasi-identifiers.
-fn n_unique(counted: &Counted) -> u64 {
-    let counts = &counted.counts;
-    (0..counts.n_groups()).filter(|&group| counts.size(group) == 1).count() as u64
-}
-
-/// As `--json` says it.
-pub fn document(counted: &Counted) -> Value {
-    let counts = &counted.counts;
-    let attributes = counted.hierarchies.iter().map(|hierarchy| {
-        let n_values: Vec<usize> = hierarchy.levels().iter().map(|level| level.len()).collect();
-        json!({ "attribute": hierarchy.attribute(), "kind": hierarchy.kind().name(), "n_values_per_level": n_values })
-    });
-    json!({
-        "n_records": counts.n_records(),
-        "n_dropped": counts.n_dropped(),
-        "n_groups": counts.n_groups(),
-        "n_cells": counts.n_cells(),
-        "n_unique": n_unique(counted),
-        "n_schemes": n_schemes(&counted.hierarchies),
-        "sensitive": counted.sensitive.first().map(|attribute| &attribute.name),
-        "n_sensitive": counts.sensitive().first().map(|domain| domain.len()),
-        "attributes": attributes.collect::<Vec<_>>(),
-    })
 }

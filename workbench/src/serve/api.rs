@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use super::ask::{Body, Question, privacy, request, scheme};
 use super::closed::veil;
-use super::orders::{publish_release, review};
+use super::orders::{publish_release, review, run_order};
 use super::problem::Problem;
 use super::projects::{about, edit, hierarchy, list_files, open, profile, project, save, upload};
 use super::server::{
@@ -54,6 +54,7 @@ pub fn routes(server: Arc<Server>) -> Router {
         .route("/compare", post(compare_methods))
         .route("/review", post(review))
         .route("/publish", post(publish_release))
+        .route("/orders/{verb}", post(run_order))
         .route("/jobs/{id}", get(job).delete(cancel))
         .route("/jobs/{id}/events", get(events))
         .route("/jobs/{id}/files/{which}", get(download))

@@ -6,7 +6,6 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request as HttpRequest};
 use axum::http::{StatusCode, header};
-use incrowd::error::unknown;
 use incrowd::search::negotiate::check_criteria;
 use incrowd::{Error, ErrorKind, Hierarchy, Lattice, Level, Ranking, Request, Result, Role, Scheme};
 use serde::Deserialize;
@@ -16,9 +15,9 @@ use serde_json::{Map, Value};
 use super::connections::Place;
 use super::problem::Problem;
 use super::tables::{Opened, Ready};
-use crate::input::project::{CRITERIA, CriterionText};
 use crate::orders::publish::Publish;
-use crate::orders::wishes::{About, Privacy, Suppression, Wishes, attribute_index, parse_level};
+use crate::orders::wishes::{About, Privacy, Wishes, attribute_index, parse_level};
+use crate::words::order::{PathUse, Reader};
 
 /// A body must come within this time.
 const BODY_TIME: Duration = Duration::from_secs(20);
@@ -89,25 +88,11 @@ fn without_quotes(message: &str) -> String {
 
 /// What a wish says; nothing is added to it, since the page shows all of what it asks for.
 pub fn wishes(wish: &Wish) -> Result<Wishes> {
-    let mut criteria = Vec::new();
-    for (key, value) in wish.iter().filter(|(key, _)| !OTHER_KEYS.contains(&key.as_str())) {
-        let (attribute, name) = match key.rsplit_once(':') {
-            Some((attribute, name)) => (Some(attribute.to_string()), name),
-            None => (None, key.as_str()),
-        };
-        let known: Vec<&str> = CRITERIA.into_iter().chain(OTHER_KEYS).collect();
-        let name = CRITERIA.into_iter().find(|known| *known == name);
-        let name = name.ok_or_else(|| unknown(ErrorKind::Request, "wish", key, &known))?;
-        criteria.push(CriterionText { name, attribute, value: text_of(name, value)? });
-    }
-    let best_by = match wish.get("best_by") {
-        None => None,
-        Some(Value::String(text)) => Some(Ranking::parse(text)?),
-        Some(_) => return Err(wrong("best_by is a text").hint("for example \"ncp\"")),
-    };
-    let max_level = max_level(wish)?.into_iter().map(|(name, level)| (name, level.to_string())).collect();
-    let max_suppressed = max_suppressed(wish)?.as_deref().map(Suppression::parse).transpose()?;
-    Ok(Wishes { criteria, max_suppressed, max_level: Some(max_level), best_by, with_standing: false })
+    let no_path = |_: &str, _: PathUse| Err(wrong("a wish names no files"));
+    let reader = Reader::new(wish, &no_path, false);
+    let wishes = reader.wishes()?;
+    reader.finish()?;
+    Ok(wishes)
 }
 
 /// The privacy and the ranking that a wish names; its other parts are checked for what they are, not yet for what they
@@ -124,38 +109,6 @@ pub fn privacy(opened: &Opened, wish: &Wish) -> Result<(Privacy, Ranking)> {
         check_criteria(&privacy.criteria, u64::MAX, &vec![usize::MAX; privacy.sensitive.len()])?;
     }
     Ok((privacy, wishes.best_by(&opened.project)?))
-}
-
-const OTHER_KEYS: [&str; 3] = ["max_suppressed", "max_level", "best_by"];
-
-/// A criterion's value as a flag would write it.
-fn text_of(name: &str, value: &Value) -> Result<String> {
-    match value {
-        Value::Number(number) => Ok(number.to_string()),
-        Value::Object(parts) if name == "recursive" => match (&parts.get("c"), &parts.get("l")) {
-            (Some(Value::Number(c)), Some(Value::Number(l))) => Ok(format!("{c},{l}")),
-            _ => Err(wrong("recursive is asked for as {\"c\": 2, \"l\": 3}")),
-        },
-        _ => Err(wrong(format!("{name} is asked for as a number"))),
-    }
-}
-
-fn max_suppressed(wish: &Wish) -> Result<Option<String>> {
-    match wish.get("max_suppressed") {
-        None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(Value::Number(number)) if number.is_u64() => Ok(Some(number.to_string())),
-        Some(_) => Err(wrong("max_suppressed is a number of records or a share such as \"1%\"")),
-    }
-}
-
-fn max_level(wish: &Wish) -> Result<Levels> {
-    let wrong = || wrong("max_level is asked for as {\"age\": 2}");
-    let levels = match wish.get("max_level") {
-        None => return Ok(Levels::new()),
-        Some(levels) => levels.as_object().ok_or_else(wrong)?,
-    };
-    levels.iter().map(|(name, level)| Ok((name.clone(), level.as_u64().ok_or_else(wrong)?))).collect()
 }
 
 /// The privacy that an order to publish is about.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-use axum::extract::State;
+use axum::extract::{Path as InPath, State};
 use incrowd::error::unknown;
 use incrowd::lattice::Scope;
 use incrowd::recode::partition::CellStyle;
@@ -27,6 +27,9 @@ use crate::orders::per_record::{PER_RECORD, PerRecordWish};
 use crate::orders::publish::{self as publishing, Choice, Decided, Files, No, Ordered, Published, Way};
 use crate::orders::wishes::{About, Privacy};
 use crate::output::account::Key;
+use crate::words::notes::Front;
+use crate::words::order::PathUse;
+use crate::words::{documents, verbs};
 use crate::work::Work;
 
 #[derive(Deserialize)]
@@ -358,4 +361,48 @@ fn published_json(server: &Server, files: &Files, published: &Published) -> Valu
         "certificate": published.certificate,
         "verdict": published.verdict,
     })
+}
+
+/// Any other order, by its verb: the words are those of the flags.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnyOrder {
+    project: String,
+    #[serde(default)]
+    order: Map<String, Value>,
+}
+
+/// Runs an order of any verb as a job; its result is what `--json` says, with the notes.
+pub async fn run_order(State(server): Shared, InPath(verb): InPath<String>, Body(asked): Body<AnyOrder>) -> Answered {
+    server.previews("orders of any kind are for those who may see the data")?;
+    let opened = server.opened(&asked.project)?;
+    let Some(verb) = verbs::VERBS.into_iter().find(|known| *known == verb) else {
+        return Err(Problem::not_found("verb"));
+    };
+    let worker = server.clone();
+    let key = format!("{verb} {} {}", opened.id, Value::Object(asked.order.clone()));
+    let job = server.jobs.start("order", key, move |job| {
+        // Whatever it is, it may be long; small questions have their own routes.
+        job.takes_long()?;
+        let work = job.work(worker.tables.n_bytes_max);
+        let folder = &worker.tables.folder;
+        let path = |path: &str, purpose: PathUse| match purpose {
+            PathUse::Read => folder.to_read(path),
+            PathUse::Write => folder.to_write(path),
+        };
+        let result = with_rules(&worker, |rules| {
+            let (project, known) = (&opened.project, &worker.tables.known);
+            let desk = verbs::Desk { project, known, rules, with_standing: true, path: &path };
+            verbs::run(verb, &asked.order, &desk, &work)
+        });
+        let result = result.map_err(|error| worker.problem(error))?;
+        let mut notes = documents::notes(&work.watch().notes(), Front::Http);
+        for note in notes.as_array_mut().into_iter().flatten() {
+            if let Some(text) = note["text"].as_str().map(|text| folder.relative(text)) {
+                note["text"] = json!(text);
+            }
+        }
+        Ok(json!({ "result": result, "notes": notes }))
+    })?;
+    accepted(&job)
 }

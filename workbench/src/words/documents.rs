@@ -3,11 +3,15 @@
 use incrowd::attack::{Gain, Hit, Linkage};
 use incrowd::recode::per_record::Risk;
 use incrowd::risk::{Contribution, View};
+use incrowd::scheme::n_schemes;
 use incrowd::search::frontier::Bargain;
 use incrowd::wire::{self, rounded};
+use incrowd::{Criteria, GroupCounts, Lattice};
 use serde_json::{Map, Value, json};
 
+use crate::input::count::{Counted, Material};
 use crate::note::{Note, TooMuch};
+use crate::orders::annotate::{HeightSummary, by_height};
 use crate::orders::attack::{Attacked, FoundInRelease, Release, UnknownValues, Unread};
 use crate::orders::compare::Compared;
 use crate::orders::contenders::Weighed;
@@ -291,5 +295,88 @@ pub fn mapped(mapped: &Mapped) -> Value {
             let frontier: Vec<Value> = map::frontier(shown(places, *risk), r).into_iter().map(of_place).collect();
             (risk.name().to_string(), json!(frontier))
         }).collect::<Map<_, _>>(),
+    })
+}
+
+/// What was counted.
+pub fn counted(counted: &Counted) -> Value {
+    let counts = &counted.counts;
+    let attributes = counted.hierarchies.iter().map(|hierarchy| {
+        let n_values: Vec<usize> = hierarchy.levels().iter().map(|level| level.len()).collect();
+        json!({ "attribute": hierarchy.attribute(), "kind": hierarchy.kind().name(), "n_values_per_level": n_values })
+    });
+    json!({
+        "n_records": counts.n_records(),
+        "n_dropped": counts.n_dropped(),
+        "n_groups": counts.n_groups(),
+        "n_cells": counts.n_cells(),
+        "n_unique": n_unique(&counted.counts),
+        "n_schemes": n_schemes(&counted.hierarchies),
+        "sensitive": counted.sensitive.first().map(|attribute| &attribute.name),
+        "n_sensitive": counts.sensitive().first().map(|domain| domain.len()),
+        "attributes": attributes.collect::<Vec<_>>(),
+    })
+}
+
+/// Records that no other record is like.
+pub fn n_unique(counts: &GroupCounts) -> usize {
+    (0..counts.n_groups()).filter(|&group| counts.size(group) == 1).count()
+}
+
+/// A lattice: a line per height, and every scheme where that is asked for.
+pub fn annotated(lattice: &Lattice, criteria: &Criteria, per_scheme: bool) -> Value {
+    let names: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
+    let spread = |(min, avg, max): (u64, f64, u64)| json!({ "min": min, "avg": avg, "max": max });
+    let height = |summary: &HeightSummary| {
+        let mut object = Map::new();
+        object.insert("height".into(), json!(summary.height));
+        object.insert("n_schemes".into(), json!(summary.n_schemes));
+        object.insert("n_groups".into(), spread(summary.n_groups));
+        if !criteria.is_empty() {
+            object.insert("n_suppressed".into(), spread(summary.n_suppressed));
+        }
+        Value::Object(object)
+    };
+    let scheme = |place: usize| {
+        let scheme = lattice.schemes().scheme(place);
+        let profile = lattice.profile(place);
+        let mut object = Map::new();
+        object.insert("levels".into(), wire::levels(&names, &scheme));
+        object.insert("height".into(), json!(scheme.height()));
+        object.insert("n_groups".into(), json!(profile.n_groups()));
+        object.insert("smallest_group".into(), json!(lattice.smallest_group(place)));
+        if !criteria.is_empty() {
+            object.insert("n_suppressed".into(), json!(lattice.n_suppressed(place, criteria)));
+        }
+        Value::Object(object)
+    };
+    let mut object = Map::new();
+    object.insert("n_records".into(), json!(lattice.n_records()));
+    object.insert("n_dropped".into(), json!(lattice.n_dropped()));
+    object.insert("n_schemes".into(), json!(lattice.n_schemes()));
+    object.insert("extent".into(), json!(if lattice.selection().is_some() { "partial" } else { "full" }));
+    if let Some(selection) = lattice.selection() {
+        object.insert("n_annotated".into(), json!(lattice.schemes().len()));
+        object.insert("share".into(), json!(selection.share));
+        object.insert("estimator".into(), json!(selection.estimator.name()));
+    }
+    object.insert("n_bytes".into(), json!(lattice.n_bytes()));
+    object.insert("n_looks".into(), json!(lattice.signatures().len()));
+    object.insert("criteria".into(), Value::Object(wire::criteria(criteria, &wire::sensitive_names(lattice))));
+    object.insert("heights".into(), by_height(lattice, criteria).iter().map(height).collect());
+    if per_scheme {
+        object.insert("schemes".into(), (0..lattice.schemes().len()).map(scheme).collect());
+    }
+    Value::Object(object)
+}
+
+/// What there is to say where nothing is annotated.
+pub fn only_counted(counted: &Material) -> Value {
+    json!({
+        "extent": "on-demand",
+        "n_schemes": n_schemes(&counted.hierarchies),
+        "n_annotated": 0,
+        "n_records": counted.counts.n_records(),
+        "n_groups": counted.counts.n_groups(),
     })
 }

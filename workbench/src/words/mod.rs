@@ -3,3 +3,5 @@
 pub mod notes;
 pub mod search;
 pub mod documents;
+pub mod order;
+pub mod verbs;

@@ -215,3 +215,103 @@ fn levels_that_lose_more_than_may_be_lost_are_not_published() {
     }
     assert!(!folder.has("release.csv"));
 }
+
+/// Every order of the table that all fronts share (`tests/orders.json`): flags, and the same as JSON.
+fn shared_orders() -> Vec<(String, Vec<String>, Value)> {
+    let text = std::fs::read_to_string("tests/orders.json").expect("the table of orders");
+    let orders: Vec<Value> = serde_json::from_str(&text).expect("a list");
+    let flags = |order: &Value| {
+        let flags = order["flags"].as_array().expect("flags").iter();
+        flags.map(|flag| flag.as_str().expect("a text").to_string()).collect()
+    };
+    orders
+        .iter()
+        .map(|order| (order["verb"].as_str().expect("a verb").to_string(), flags(order), order["order"].clone()))
+        .collect()
+}
+
+/// What differs from run to run, or from process to process.
+fn without_measurements(document: &mut Value) {
+    match document {
+        Value::Object(object) => {
+            ["cpu_seconds", "seconds", "peak_bytes"].iter().for_each(|key| drop(object.remove(*key)));
+            object.values_mut().for_each(without_measurements);
+        }
+        Value::Array(list) => list.iter_mut().for_each(without_measurements),
+        _ => {}
+    }
+}
+
+/// Any order gives the same document over HTTP as on the command line, and is refused by both with the same message.
+#[test]
+fn any_order_is_answered_as_by_the_command_line() {
+    let folder = people(150);
+    folder.write("questions.txt", "age in 30..39 and city = Oslo\njob = cook\n");
+    folder.run(&["annotate", "--k", "2", "-o", "kept.crowd", "--quiet"]).ends(0);
+    folder.run(&["publish", "--k", "3", "--max-suppressed", "20%", "-o", "given.csv", "--quiet"]).ends(0);
+    let server = Server::start(&folder, &["."]);
+    let (mut n_answered, mut n_refused) = (0, 0);
+    for (verb, flags, order) in shared_orders() {
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        let told = folder.run(&[&[verb.as_str(), "--json"], &flags[..]].concat());
+        let expected: Value = serde_json::from_str(&told.stdout).unwrap_or_else(|_| panic!("{told}"));
+        let body = json!({ "project": server.project(), "order": order });
+        let answer = server.post(&format!("/orders/{verb}"), &body).is(202);
+        let job = server.wait(answer.json()["job"]["id"].as_str().expect("a job"));
+        match expected.get("error") {
+            None => {
+                let (mut expected, mut given) = (expected, job["result"]["result"].clone());
+                [&mut expected, &mut given].into_iter().for_each(without_measurements);
+                assert_eq!(given, expected, "{verb} {flags:?}\n{}", job["problem"]);
+                n_answered += 1;
+            }
+            Some(error) => {
+                assert_eq!(job["state"], "failed", "{verb} {flags:?} is refused by the command line: {error}");
+                assert_eq!(job["problem"]["kind"], error["kind"], "{verb} {flags:?}");
+                assert_eq!(job["problem"]["detail"], error["message"], "{verb} {flags:?}");
+                n_refused += 1;
+            }
+        }
+    }
+    assert!(n_answered > 30 && n_refused > 10, "{n_answered} answered, {n_refused} refused");
+}
+
+/// What the command line prints as notes comes with the result, with its facts.
+#[test]
+fn notes_come_with_results() {
+    let folder = people(60);
+    let lacking = folder.read("people.csv").replacen("Oslo", "", 2);
+    folder.write("people.csv", lacking);
+    let server = Server::start(&folder, &["."]);
+    let body = json!({ "project": server.project(), "order": { "k": 2, "max_suppressed": "50%" } });
+    for _ in 0..2 {
+        let answer = server.post("/orders/negotiate", &body).is(202);
+        let job = server.wait(answer.json()["job"]["id"].as_str().expect("a job"));
+        let notes = &job["result"]["notes"];
+        assert_eq!(notes[0]["code"], "dropped", "{job}");
+        assert_eq!((&notes[0]["n_records"], &notes[0]["n_all"]), (&json!(2), &json!(60)), "{job}");
+        let text = folder.run(&["negotiate", "--k", "2", "--max-suppressed", "50%"]).stderr;
+        assert!(text.contains(notes[0]["text"].as_str().expect("words")), "{text}");
+    }
+}
+
+/// Orders name files of the served folder only, and none is taken where the data are not to be seen.
+#[test]
+fn orders_stay_in_their_folder() {
+    let folder = people(60);
+    let server = Server::start(&folder, &["."]);
+    for order in [json!({ "file": "/etc/passwd" }), json!({ "file": "../people.csv" })] {
+        let answer = server.post("/orders/verify", &json!({ "project": server.project(), "order": order })).is(202);
+        let job = server.wait(answer.json()["job"]["id"].as_str().expect("a job"));
+        assert_eq!(job["state"], "failed", "{job}");
+        assert!(!job.to_string().contains("root:"), "{job}");
+    }
+    let order = json!({ "k": 2, "output": "../kept.crowd" });
+    let answer = server.post("/orders/annotate", &json!({ "project": server.project(), "order": order })).is(202);
+    assert_eq!(server.wait(answer.json()["job"]["id"].as_str().expect("a job"))["state"], "failed");
+    server.post("/orders/dance", &json!({ "project": server.project() })).is(404);
+    let closed = Server::start(&folder, &[".", "--allow-preview=false"]);
+    for verb in ["count", "negotiate", "attack", "compare"] {
+        closed.post(&format!("/orders/{verb}"), &json!({ "project": closed.project() })).is(403);
+    }
+}

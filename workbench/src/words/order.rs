@@ -1,0 +1,465 @@
+//! Orders as JSON documents, for every front that speaks JSON: the names are those of the flags, with `_` for `-`.
+//!
+//! `{"k": 5, "disease:l": 2, "max_suppressed": "1%", "max_level": {"age": 2}}`
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use incrowd::error::unknown;
+use incrowd::recode::partition::CellStyle;
+use incrowd::recode::per_record::{Risk as RiskModel, Utility};
+use incrowd::search::partial::{Estimator, Selection};
+use incrowd::verify::SuppressedAs;
+use incrowd::{Error, ErrorKind, Method, Ranking, Result};
+use serde_json::{Map as Object, Value};
+
+use crate::input::project::{CRITERIA, CriterionText};
+use crate::orders::annotate::{Annotate, Update};
+use crate::orders::attack::Attack;
+use crate::orders::compare::Compare;
+use crate::orders::contenders::{Contender, N_QUERIES};
+use crate::orders::extent::{Extent, ExtentWish, TIME};
+use crate::orders::frontier::{Frontier, max_suppressed};
+use crate::orders::local::Local;
+use crate::orders::map::{KS, METHODS, Map};
+use crate::orders::negotiate::Negotiate;
+use crate::orders::per_record::{PER_RECORD, PerRecordWish};
+use crate::orders::publish::{Choice, GLOBAL, Publish, Way};
+use crate::orders::risk::Risk;
+use crate::orders::verify::Verify;
+use crate::orders::wishes::{About, Suppression, Wishes};
+use crate::output::account::Key;
+
+/// What a path is for, so that a front can refuse those that it does not allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathUse {
+    Read,
+    Write,
+}
+
+/// A document that is read key by key; what nobody reads is refused at the end.
+pub struct Reader<'a> {
+    document: &'a Object<String, Value>,
+    taken: RefCell<Vec<String>>,
+    /// Makes a path that was written into one that may be used.
+    path: &'a dyn Fn(&str, PathUse) -> Result<PathBuf>,
+    /// Whether the project's [request] speaks where the document says nothing.
+    with_standing: bool,
+}
+
+fn wrong(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Request, message)
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(
+        document: &'a Object<String, Value>,
+        path: &'a dyn Fn(&str, PathUse) -> Result<PathBuf>,
+        with_standing: bool,
+    ) -> Reader<'a> {
+        Reader { document, taken: RefCell::default(), path, with_standing }
+    }
+
+    /// Refuses keys that say nothing to the order.
+    pub fn finish(&self) -> Result<()> {
+        let taken = self.taken.borrow();
+        match self.document.keys().find(|key| !taken.contains(key)) {
+            None => Ok(()),
+            Some(key) => {
+                let known: Vec<&str> = taken.iter().map(String::as_str).collect();
+                Err(unknown(ErrorKind::Request, "wish", key, &known))
+            }
+        }
+    }
+
+    /// What a key says; null says nothing.
+    fn get(&self, key: &str) -> Option<&'a Value> {
+        self.taken.borrow_mut().push(key.to_string());
+        self.document.get(key).filter(|value| !value.is_null())
+    }
+
+    fn read<T>(&self, key: &str, what: &str, of: impl FnOnce(&'a Value) -> Option<T>) -> Result<Option<T>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(value) => of(value).map(Some).ok_or_else(|| wrong(format!("{key} is {what}"))),
+        }
+    }
+
+    fn flag(&self, key: &str) -> Result<bool> {
+        Ok(self.read(key, "true or false", Value::as_bool)?.unwrap_or(false))
+    }
+
+    fn whole(&self, key: &str) -> Result<Option<u64>> {
+        self.read(key, "a whole number", Value::as_u64)
+    }
+
+    fn number(&self, key: &str) -> Result<Option<f64>> {
+        self.read(key, "a number", Value::as_f64)
+    }
+
+    fn text(&self, key: &str) -> Result<Option<&'a str>> {
+        self.read(key, "a text", Value::as_str)
+    }
+
+    /// A text, or a number as it is written.
+    fn written(&self, key: &str) -> Result<Option<String>> {
+        self.read(key, "a text or a number", |value| match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        })
+    }
+
+    /// Texts; one alone may stand for itself.
+    fn texts(&self, key: &str) -> Result<Option<Vec<String>>> {
+        self.read(key, "a list of texts", |value| match value {
+            Value::String(text) => Some(vec![text.clone()]),
+            Value::Array(list) => list.iter().map(|item| item.as_str().map(str::to_string)).collect(),
+            _ => None,
+        })
+    }
+
+    fn wholes(&self, key: &str) -> Result<Option<Vec<u64>>> {
+        self.read(key, "a list of whole numbers", |value| match value {
+            Value::Number(number) => number.as_u64().map(|number| vec![number]),
+            Value::Array(list) => list.iter().map(Value::as_u64).collect(),
+            _ => None,
+        })
+    }
+
+    fn path(&self, key: &str, purpose: PathUse) -> Result<Option<PathBuf>> {
+        self.text(key)?.map(|path| (self.path)(path, purpose)).transpose()
+    }
+
+    /// A level per attribute, by number or name.
+    fn levels(&self, key: &str) -> Result<Option<Vec<(String, String)>>> {
+        self.read(key, "asked for as {\"age\": 2}", |value| {
+            let level = |(name, level): (&String, &Value)| match level {
+                Value::String(text) => Some((name.clone(), text.clone())),
+                Value::Number(number) if number.is_u64() => Some((name.clone(), number.to_string())),
+                _ => None,
+            };
+            value.as_object()?.iter().map(level).collect()
+        })
+    }
+
+    pub fn about(&self) -> Result<About> {
+        let sensitive = self.text("sensitive")?.map(str::to_string);
+        Ok(About { quasi_identifiers: self.texts("quasi_identifiers")?, sensitive })
+    }
+
+    /// The criteria: `k`, `t`, `disease:l`.
+    pub fn criteria(&self) -> Result<Vec<CriterionText>> {
+        let mut criteria = Vec::new();
+        for name in CRITERIA {
+            self.taken.borrow_mut().push(name.to_string());
+            let is_meant = |key: &&String| key.rsplit_once(':').map_or(key.as_str(), |(_, name)| name) == name;
+            for key in self.document.keys().filter(is_meant) {
+                let attribute = key.rsplit_once(':').map(|(attribute, _)| attribute.to_string());
+                if let Some(value) = self.get(key) {
+                    criteria.push(CriterionText { name, attribute, value: value_of_criterion(name, value)? });
+                }
+            }
+        }
+        Ok(criteria)
+    }
+
+    pub fn wishes(&self) -> Result<Wishes> {
+        let most =
+            self.read("max_suppressed", "a number of records or a share such as \"1%\"", |value| match value {
+                Value::String(text) => Some(text.clone()),
+                Value::Number(number) if number.is_u64() => Some(number.to_string()),
+                _ => None,
+            })?;
+        let best_by = self.read("best_by", "a text such as \"ncp\"", Value::as_str)?;
+        let max_level = self.levels("max_level")?;
+        Ok(Wishes {
+            criteria: self.criteria()?,
+            max_suppressed: most.as_deref().map(Suppression::parse).transpose()?,
+            max_level: if self.with_standing { max_level } else { Some(max_level.unwrap_or_default()) },
+            best_by: best_by.map(Ranking::parse).transpose()?,
+            with_standing: self.with_standing,
+        })
+    }
+
+    /// `full`, `partial` with a share such as "5%", `estimator`, `on_demand`.
+    fn extent(&self) -> Result<ExtentWish> {
+        let estimator = self.text("estimator")?.map(Estimator::parse).transpose()?;
+        let partial = self.read("partial", "a share such as \"5%\"", |value| match value {
+            Value::Bool(true) => Some(Some(Selection::default().share)),
+            Value::Bool(false) => Some(None),
+            Value::Number(share) => share.as_f64().map(Some),
+            Value::String(text) => Some(text.strip_suffix('%')?.trim().parse::<f64>().ok().map(|share| share / 100.0)),
+            _ => None,
+        })?;
+        let forced = match (self.flag("full")?, partial.flatten(), self.flag("on_demand")?) {
+            (false, None, false) => None,
+            (true, None, false) => Some(Extent::Full),
+            (false, None, true) => Some(Extent::OnDemand),
+            (false, Some(share), false) if share > 0.0 && share <= 1.0 => {
+                let standard = Selection::default();
+                Some(Extent::Partial(Selection { share, estimator: estimator.unwrap_or(standard.estimator) }))
+            }
+            (false, Some(_), false) => return Err(wrong("partial is a share above 0 and at most 100%")),
+            _ => return Err(wrong("full, partial and on_demand exclude each other").hint("give one of them")),
+        };
+        Ok(ExtentWish { forced, estimator })
+    }
+
+    /// Seconds, or a text such as "30s", "5m" or "2h".
+    fn time(&self) -> Result<Duration> {
+        let seconds = self.read("time", "a time such as \"30s\"", |value| match value {
+            Value::Number(seconds) => seconds.as_f64(),
+            Value::String(text) => {
+                let (digits, unit) = text.split_at(text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len()));
+                let factor = [("", 1.0), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+                let (_, factor) = factor.into_iter().find(|(name, _)| *name == unit.trim())?;
+                digits.trim().parse::<f64>().ok().map(|number| number * factor)
+            }
+            _ => None,
+        })?;
+        match seconds {
+            None => Ok(TIME),
+            Some(seconds) if (0.0..1e9).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+            Some(_) => Err(wrong("time is not a time").hint("for example \"30s\"")),
+        }
+    }
+
+    pub fn negotiate(&self) -> Result<Negotiate> {
+        let order = Negotiate {
+            about: self.about()?,
+            wishes: self.wishes()?,
+            explain: self.flag("explain")?,
+            as_published: self.flag("as_published")?,
+            lattice: self.path("lattice", PathUse::Read)?,
+            extent: self.extent()?,
+            time: self.time()?,
+            not_extended: self.flag("not_extended")?,
+        };
+        self.finish()?;
+        order.check()?;
+        Ok(order)
+    }
+
+    /// With whether every scheme is told, instead of a line per height.
+    pub fn annotate(&self) -> Result<(Annotate, bool)> {
+        let order = Annotate {
+            about: self.about()?,
+            wishes: Wishes { with_standing: self.with_standing, ..Wishes::of_criteria(self.criteria()?) },
+            with_entropy: self.flag("entropy")?,
+            extent: self.extent()?,
+            output: self.path("output", PathUse::Write)?,
+            replace: self.flag("force")?,
+        };
+        let per_scheme = self.flag("per_scheme")?;
+        self.finish()?;
+        Ok((order, per_scheme))
+    }
+
+    pub fn update(&self) -> Result<(Update, bool)> {
+        let lattice = self.path("lattice", PathUse::Read)?;
+        let order = Update {
+            lattice: lattice
+                .ok_or_else(|| wrong("no lattice is named").hint("give the file that annotate has kept"))?,
+            append: self.path("append", PathUse::Read)?,
+            remove: self.path("remove", PathUse::Read)?,
+            output: self.path("output", PathUse::Write)?,
+            replace: self.flag("force")?,
+            about: About::default(),
+            wishes: Wishes { with_standing: self.with_standing, ..Wishes::of_criteria(self.criteria()?) },
+        };
+        let per_scheme = self.flag("per_scheme")?;
+        self.finish()?;
+        order.check()?;
+        Ok((order, per_scheme))
+    }
+
+    pub fn frontier(&self) -> Result<Frontier> {
+        let wishes = self.wishes()?;
+        let order = Frontier {
+            about: self.about()?,
+            criteria: wishes.criteria,
+            over: self.text("over")?.unwrap_or("k").to_string(),
+            ranking: wishes.best_by.map_or_else(|| Ranking::parse("ncp"), Ok)?,
+            max_suppressed: wishes.max_suppressed.unwrap_or_else(max_suppressed),
+            max_level: wishes.max_level.unwrap_or_default(),
+            lattice: self.path("lattice", PathUse::Read)?,
+            extent: self.extent()?,
+        };
+        self.finish()?;
+        order.check()?;
+        Ok(order)
+    }
+
+    pub fn compare(&self) -> Result<Compare> {
+        // k is a list here.
+        let ks = self.wholes("k")?.unwrap_or_default();
+        let mut criteria = self.document.clone();
+        criteria.remove("k");
+        let beside = Reader { document: &criteria, taken: RefCell::default(), ..*self };
+        let wishes = Wishes { best_by: None, max_level: None, ..beside.wishes()? };
+        self.taken.borrow_mut().extend(beside.taken.into_inner());
+        let contenders = self
+            .texts("methods")?
+            .map(|names| names.iter().map(|name| Contender::parse(name.trim())).collect::<Result<Vec<Contender>>>());
+        let order = Compare {
+            about: self.about()?,
+            wishes: Wishes { with_standing: self.with_standing, ..wishes },
+            ks,
+            is_chart: false,
+            contenders: contenders.transpose()?,
+            queries: self.path("queries", PathUse::Read)?,
+            n_queries: self.whole("n_queries")?.map_or(N_QUERIES, |n| n.clamp(1, 100_000) as usize),
+            seed: self.whole("seed")?.unwrap_or(0),
+            vary_weight: self.text("vary_weight")?.map(str::to_string),
+        };
+        self.finish()?;
+        Ok(order)
+    }
+
+    fn of_records(&self) -> Result<PerRecordWish> {
+        Ok(PerRecordWish {
+            utility_at_least: self.written("utility_at_least")?,
+            risk_at_most: self.number("risk_at_most")?,
+            lambda: self.number("lambda")?,
+            utility: self.text("utility")?.map(Utility::parse).transpose()?,
+            risk: self.text("risk")?.map(RiskModel::parse).transpose()?,
+            dictionary: self.path("dictionary", PathUse::Read)?,
+            similarity: self.number("similarity")?,
+            weights: self.path("weights", PathUse::Read)?,
+            weights_seed: self.whole("weights_seed")?,
+            also_k: self.whole("also_k")?,
+        })
+    }
+
+    pub fn map(&self) -> Result<Map> {
+        let methods = match self.texts("methods")? {
+            Some(names) => names.iter().map(|name| Method::parse(name)).collect::<Result<_>>()?,
+            None => METHODS.to_vec(),
+        };
+        let ks = self.wholes("ks")?.unwrap_or_else(|| KS.to_vec());
+        let order = Map { about: self.about()?, wish: self.of_records()?, ks, methods };
+        self.finish()?;
+        order.check()?;
+        Ok(order)
+    }
+
+    pub fn publish(&self) -> Result<Publish> {
+        let way = match self.text("method")?.unwrap_or(GLOBAL) {
+            GLOBAL => match self.levels("levels")? {
+                Some(levels) => Way::Levels(levels),
+                None => Way::Answer { choice: self.choice()?, extent: self.extent()?, time: self.time()? },
+            },
+            PER_RECORD => Way::PerRecord(Box::new(self.of_records()?)),
+            method => Way::Local(self.local(method)?),
+        };
+        let wishes = match way {
+            Way::PerRecord(_) => Wishes { with_standing: self.with_standing, ..Wishes::default() },
+            Way::Local(_) => Wishes { with_standing: self.with_standing, ..Wishes::of_criteria(self.criteria()?) },
+            _ => self.wishes()?,
+        };
+        Ok(Publish { about: self.about()?, wishes, way })
+    }
+
+    fn choice(&self) -> Result<Choice> {
+        let Some(name) = self.text("offer")? else { return Ok(Choice::Exact) };
+        let known = Choice::ALL.map(Choice::name);
+        let choice = Choice::ALL.into_iter().find(|choice| choice.name() == name);
+        choice.ok_or_else(|| unknown(ErrorKind::Request, "offer", name, &known))
+    }
+
+    fn local(&self, method: &str) -> Result<Local> {
+        let style = match self.text("cells")? {
+            None => None,
+            Some(text) => {
+                let known = CellStyle::ALL.map(CellStyle::name);
+                Some(CellStyle::parse(text).ok_or_else(|| unknown(ErrorKind::Request, "style", text, &known))?)
+            }
+        };
+        let exchanges = self.read("exchanges", "a whole number", |value| u32::try_from(value.as_u64()?).ok())?;
+        let (two_columns, plain) = (self.flag("two_columns")?, self.flag("plain")?);
+        Local::with_options(Method::parse(method)?, style, two_columns, self.whole("seed")?, plain, exchanges)
+    }
+
+    /// Where a release goes, whether it replaces what is there, and the signer's key.
+    pub fn output(&self) -> Result<(Option<PathBuf>, bool, Option<Key>)> {
+        let key = self.text("key")?.map(Key::parse).transpose()?;
+        Ok((self.path("output", PathUse::Write)?, self.flag("force")?, key))
+    }
+
+    fn suppressed_as(&self) -> Result<SuppressedAs> {
+        match self.text("suppressed_as")? {
+            None | Some("group") => Ok(SuppressedAs::Group),
+            Some("absent") => Ok(SuppressedAs::Absent),
+            Some(other) => Err(unknown(ErrorKind::Request, "suppressed_as", other, &["group", "absent"])),
+        }
+    }
+
+    pub fn verify(&self) -> Result<Verify> {
+        let file = self.path("file", PathUse::Read)?;
+        let delimiter = self.text("delimiter")?.map(crate::input::source::parse_delimiter).transpose();
+        let order = Verify {
+            file: file.ok_or_else(|| wrong("no file is named").hint("name a release"))?,
+            certificate: self.path("certificate", PathUse::Read)?,
+            quasi_identifiers: self.texts("quasi_identifiers")?,
+            sensitive: self.texts("sensitive")?,
+            project: self.path("project", PathUse::Read)?,
+            key: self.text("key")?.map(Key::parse).transpose()?,
+            criteria: self.criteria()?,
+            suppressed_as: self.suppressed_as()?,
+            delimiter: delimiter.map_err(|what| wrong(format!("delimiter {what}")))?,
+        };
+        self.finish()?;
+        Ok(order)
+    }
+
+    /// With how many of the worst groups are told, and whether values are.
+    pub fn attack(&self) -> Result<(Attack, usize, bool)> {
+        let files = self.texts("files")?.unwrap_or_default();
+        let hierarchies = self.read("hierarchies", "asked for as {\"disease\": \"disease.csv\"}", |value| {
+            let of = |(name, path): (&String, &Value)| Some((name.clone(), path.as_str()?.to_string()));
+            value.as_object()?.iter().map(of).collect::<Option<Vec<_>>>()
+        })?;
+        let readable = |path: &String| (self.path)(path, PathUse::Read);
+        let order = Attack {
+            files: files.iter().map(readable).collect::<Result<_>>()?,
+            quasi_identifiers: self.texts("quasi_identifiers")?,
+            sensitive: self.texts("sensitive")?,
+            project: self.path("project", PathUse::Read)?,
+            outside: self.path("outside", PathUse::Read)?,
+            hierarchies: hierarchies
+                .unwrap_or_default()
+                .into_iter()
+                .map(|(name, path)| Ok((name, readable(&path)?)))
+                .collect::<Result<_>>()?,
+            suppressed_as: self.suppressed_as()?,
+        };
+        let (worst, show_values) = (self.whole("worst")?.unwrap_or(3) as usize, self.flag("show_values")?);
+        self.finish()?;
+        Ok((order, worst, show_values))
+    }
+
+    pub fn risk(&self) -> Result<Risk> {
+        let order = Risk {
+            target: self.path("target", PathUse::Read)?,
+            quasi_identifiers: self.texts("quasi_identifiers")?,
+            threshold: self.number("threshold")?.unwrap_or(0.2),
+            sampled: self.number("sampled")?,
+        };
+        self.finish()?;
+        Ok(order)
+    }
+}
+
+/// A criterion's value as a flag would write it.
+fn value_of_criterion(name: &str, value: &Value) -> Result<String> {
+    match value {
+        Value::Number(number) => Ok(number.to_string()),
+        Value::Object(parts) if name == "recursive" => match (&parts.get("c"), &parts.get("l")) {
+            (Some(Value::Number(c)), Some(Value::Number(l))) => Ok(format!("{c},{l}")),
+            _ => Err(wrong("recursive is asked for as {\"c\": 2, \"l\": 3}")),
+        },
+        _ => Err(wrong(format!("{name} is asked for as a number"))),
+    }
+}

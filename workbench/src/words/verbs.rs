@@ -1,0 +1,70 @@
+//! Every verb by its name: a JSON document in, a JSON document and notes out. HTTP and Python speak so.
+
+use std::path::PathBuf;
+
+use incrowd::error::unknown;
+use incrowd::{ErrorKind, Result};
+use serde_json::{Map as Object, Value};
+
+use super::documents;
+use super::order::{PathUse, Reader};
+use crate::input::project::Project;
+use crate::orders::Rules;
+use crate::orders::known::Known;
+use crate::work::Work;
+
+/// The verbs that are answered so; `publish` writes files, and fronts have their own way to say where.
+pub const VERBS: [&str; 10] =
+    ["count", "annotate", "update", "negotiate", "frontier", "compare", "map", "verify", "attack", "risk"];
+
+/// What a document is read and run with.
+pub struct Desk<'a> {
+    pub project: &'a Project,
+    pub known: &'a Known,
+    pub rules: &'a Rules<'a>,
+    /// Whether the project's [request] speaks where the document says nothing.
+    pub with_standing: bool,
+    /// Makes a path that was written into one that may be used.
+    pub path: &'a dyn Fn(&str, PathUse) -> Result<PathBuf>,
+}
+
+/// Runs an order by the name of its verb.
+pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Work) -> Result<Value> {
+    let Desk { project, known, rules, .. } = *desk;
+    let reader = Reader::new(document, desk.path, desk.with_standing);
+    match verb {
+        "count" => {
+            let about = reader.about()?;
+            reader.finish()?;
+            let choice = about.choice(&about.no_privacy(project)?);
+            Ok(documents::counted(&*known.count(project, &choice, work)?))
+        }
+        "annotate" => {
+            let (order, per_scheme) = reader.annotate()?;
+            let annotated = order.run(project, known, work)?;
+            Ok(match annotated.shown() {
+                Some(lattice) => documents::annotated(lattice, &annotated.criteria, per_scheme),
+                None => documents::only_counted(&annotated.counted),
+            })
+        }
+        "update" => {
+            let (order, per_scheme) = reader.update()?;
+            let updated = order.run(project, work)?;
+            Ok(match crate::orders::saved::has_counts_only(&updated.lattice) {
+                false => documents::annotated(&updated.lattice, &updated.criteria, per_scheme),
+                true => documents::only_counted(&updated.material),
+            })
+        }
+        "negotiate" => Ok(documents::negotiated(&reader.negotiate()?.run(project, known, rules, work)?)),
+        "frontier" => Ok(documents::frontier(&reader.frontier()?.run(project, known, work)?)),
+        "compare" => Ok(documents::compared(&reader.compare()?.run(project, known, work)?)),
+        "map" => Ok(documents::mapped(&reader.map()?.run(project, known, work)?)),
+        "verify" => Ok(reader.verify()?.run(work)?.document()),
+        "attack" => {
+            let (order, worst, show_values) = reader.attack()?;
+            Ok(documents::attacked(&order.run(None, work)?, worst, show_values))
+        }
+        "risk" => Ok(documents::risk(&reader.risk()?.run(Some(project), work)?)),
+        other => Err(unknown(ErrorKind::Request, "verb", other, &VERBS)),
+    }
+}
