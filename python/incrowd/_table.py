@@ -242,8 +242,14 @@ class Table:
     def negotiate(
         self, *, explain: bool = False, as_published: bool = False, **request: Unpack[Request]
     ) -> Answer:
-        """``annotate`` and ``negotiate`` in one; see :meth:`Lattice.negotiate`."""
-        return Lattice(self, {}, request).negotiate(explain=explain, as_published=as_published, **request)
+        """``annotate`` and ``negotiate`` in one; see :meth:`Lattice.negotiate`.
+
+        Where the whole lattice would be too large, or take minutes, schemes are evaluated on demand: a note says so, and
+        ``answer["on_demand"]`` what is proved.
+        """
+        asked = wish(request, known=_REQUEST)
+        words = self._native.negotiate(asked, explain, as_published, bar())
+        return Answer(words, _Asked(self._native, asked, words["request"]))
 
     @takes(Request)
     def frontier(self, over: str = "k", **request: Unpack[Request]) -> Frontier:
@@ -339,6 +345,36 @@ class Table:
         if given:
             raise TypeError(f"{given[0]} is about local methods; choose one with method='top-down'")
         return _publish_global(self, offer, levels, request)
+
+    def order(self, verb: str, /, *, threads: int = 0, memory: str | None = None, **order: Any) -> dict[str, Any]:
+        """Any verb of the command line: its flags as keywords, with ``_`` for ``-``, and what ``--json`` says as a dict.
+
+        ``verb`` is ``"count"``, ``"annotate"``, ``"update"`` (``annotate --append`` and ``--remove``), ``"negotiate"``,
+        ``"frontier"``, ``"compare"``, ``"map"``, ``"verify"``, ``"attack"`` or ``"risk"``. A criterion about one of several
+        sensitive attributes is written ``**{"income:t": 0.2}``. So partial and kept lattices, searches with a time, maps and
+        own queries can be had; the methods of this class say the same more conveniently where they have it.
+
+        >>> import incrowd as ic
+        >>> table = ic.Table({"age": [31, 32, 40, 45]}, {"age": ic.intervals(5, 10)})
+        >>> table.order("negotiate", k=2, on_demand=True)["on_demand"]["is_proved"]
+        True
+        >>> [point["name"] for point in table.order("map", ks=[2], methods=["top-down"])["points"]][-1]
+        'k = 2'
+        """
+        return self._native.order(verb, to_json(order), threads, memory, bar())
+
+    def publish_order(self, *, threads: int = 0, memory: str | None = None, **order: Any) -> Release:
+        """Publishes what the flags of ``incrowd publish`` would, as keywords with ``_`` for ``-``.
+
+        Beside what :meth:`publish` takes: ``offer`` by name, ``partial``, ``on_demand`` and ``time`` for a search, ``plain``
+        dealing, and ``key``, the signer's key, with which the same order gives the same certificate.
+
+        >>> import incrowd as ic
+        >>> table = ic.Table({"age": [31, 31, 40]}, ["age"])
+        >>> len(table.publish_order(k=2, max_suppressed=1, on_demand=True))
+        2
+        """
+        return Release(self._native.publish_order(to_json(order), threads, memory, bar()), self._origin)
 
     @takes()
     def risk(self, threshold: float = 0.2, *, sampled: float | None = None) -> Risk:

@@ -10,26 +10,27 @@ use incrowd::recode::per_record::{Risk, Utility};
 use incrowd::search::negotiate::{check_criteria, check_promise, offer_of};
 use incrowd::wire;
 use incrowd::{Criteria, Error, ErrorKind, Level, Method, Ranking, Result, Rule, Scheme};
-use incrowd_workbench::cli::arguments::levels;
-use incrowd_workbench::cli::{annotate, count, hierarchy, profile};
+use incrowd_workbench::cli::arguments::{levels, parse_memory};
+use incrowd_workbench::cli::{hierarchy, profile};
 use incrowd_workbench::input::count::Counted;
 use incrowd_workbench::input::project::{Project, parse};
 use incrowd_workbench::input::source::Source;
 use incrowd_workbench::orders::annotate::Annotate;
 use incrowd_workbench::orders::compare::Compare;
 use incrowd_workbench::orders::contenders::Contender;
-use incrowd_workbench::orders::extent::{Extent, ExtentWish, TIME};
+use incrowd_workbench::orders::extent::{Extent, ExtentWish, Otherwise, TIME};
 use incrowd_workbench::orders::frontier::{Frontier, max_suppressed};
 use incrowd_workbench::orders::known::{Known as Counts, Limits};
 use incrowd_workbench::orders::local::Local;
 use incrowd_workbench::orders::negotiate::Negotiate;
 use incrowd_workbench::orders::per_record::PerRecordWish;
-use incrowd_workbench::orders::publish::agree::agree_on_levels;
-use incrowd_workbench::orders::publish::{Agreed, Agreement, Publish, Way};
+use incrowd_workbench::orders::publish::agree::{agree_on_levels, offer_of_levels};
+use incrowd_workbench::orders::publish::{Agreed, Agreement, Decided, Publish, Way};
 use incrowd_workbench::orders::wishes::{Privacy, Wishes, with_levels};
 use incrowd_workbench::orders::{self, Rules};
 use incrowd_workbench::sentences;
-use incrowd_workbench::words::documents;
+use incrowd_workbench::words::order::Reader;
+use incrowd_workbench::words::{documents, verbs};
 use incrowd_workbench::work::Work;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -177,7 +178,7 @@ impl Table {
             |work| {
                 let privacy = wish.about().no_privacy(&known.project)?;
                 let counted = known.known.count(&known.project, &wish.about().choice(&privacy), work)?;
-                Ok(count::document(&counted))
+                Ok(documents::counted(&counted))
             },
         )?;
         to_python(py, &document)
@@ -207,7 +208,7 @@ impl Table {
                 };
                 let annotated = order.run(&known.project, &known.known, work)?;
                 let lattice = annotated.shown().expect("the whole lattice was asked for");
-                Ok(annotate::document(lattice, &annotated.criteria, per_scheme))
+                Ok(documents::annotated(lattice, &annotated.criteria, per_scheme))
             },
         )?;
         to_python(py, &document)
@@ -234,7 +235,7 @@ impl Table {
                     explain: with_explanation,
                     as_published,
                     lattice: None,
-                    extent: ExtentWish { forced: Some(Extent::Full), estimator: None },
+                    extent: ExtentWish::default(),
                     time: TIME,
                     not_extended: false,
                 };
@@ -353,6 +354,62 @@ impl Table {
                 release::publish(&self.known, bargain, None, work)
             },
         )
+    }
+
+    /// Publishes what a document in the words of the flags orders.
+    #[pyo3(signature = (order, threads = 0, memory = None, progress = None))]
+    fn publish_order(
+        &self,
+        py: Python<'_>,
+        order: &str,
+        threads: u16,
+        memory: Option<String>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Release> {
+        let order = from_json(order)?;
+        let order = order.as_object().expect("the Python side writes an object");
+        let means = || Ok((usize::from(threads), memory.as_deref().map(parse_memory).transpose()?));
+        work_with(py, progress.as_ref(), means, |work| {
+            let path = |path: &str, _| Ok(PathBuf::from(path));
+            let reader = Reader::new(order, &path, true);
+            let ordered = reader.publish()?;
+            let key = reader.key()?;
+            reader.finish()?;
+            let mut bargain = self.known.ordered(ordered, work)?;
+            let (project, known) = (&self.known.project, &self.known.known);
+            let Bargain { order, privacy, counted, agreed } = &mut bargain;
+            if matches!(order.way, Way::Levels(_) | Way::Answer { .. }) {
+                match order.decide(project, privacy, counted, known, &Rules::default(), work)? {
+                    Decided::Agreed(found) => *agreed = Some(found),
+                    Decided::No(no) => return Err(release::why_not(no)),
+                    Decided::Made(_) | Decided::OneByOne(_) => unreachable!("a scheme was asked for"),
+                }
+            }
+            release::publish(&self.known, bargain, key, work)
+        })
+    }
+
+    /// Any verb by its name: a document in the words of the flags, and the one of `--json` back.
+    #[pyo3(signature = (verb, order, threads = 0, memory = None, progress = None))]
+    fn order<'py>(
+        &self,
+        py: Python<'py>,
+        verb: &str,
+        order: &str,
+        threads: u16,
+        memory: Option<String>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let order = from_json(order)?;
+        let order = order.as_object().expect("the Python side writes an object");
+        let means = || Ok((usize::from(threads), memory.as_deref().map(parse_memory).transpose()?));
+        let document = work_with(py, progress.as_ref(), means, |work| {
+            let path = |path: &str, _| Ok(PathBuf::from(path));
+            let Known { project, known } = &*self.known;
+            let desk = verbs::Desk { project, known, rules: &Rules::default(), with_standing: true, path: &path };
+            verbs::run(verb, order, &desk, work)
+        })?;
+        to_python(py, &document)
     }
 
     /// How likely people are to be found in the table, as `risk --json` says it.
@@ -508,14 +565,22 @@ impl Known {
                 check_promise(&privacy.criteria)?;
                 check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
                 counted.check_promise(&privacy.criteria)?;
-                let measures = privacy.criteria.iter().map(|criterion| criterion.measure);
+                let measures = || privacy.criteria.iter().map(|criterion| criterion.measure);
                 let with_entropy = wishes.best_by(project)?.needs_entropy();
-                let lattice = self.known.annotate(&counted, measures, with_entropy, work)?;
+                let (extent, _) = ExtentWish::default().choice(&counted, Otherwise::OnDemand, work)?;
+                let lattice = match extent {
+                    Extent::Full => Some(self.known.annotate(&counted, measures(), with_entropy, work)?),
+                    _ => None,
+                };
                 let exact = Scheme::new(vec![Level(0); counted.hierarchies.len()]);
                 let scheme = with_levels(&exact, &list, &counted.hierarchies)?;
-                let offer = offer_of(&lattice, &scheme, &privacy.criteria);
-                let search = lattice.n_schemes().map(sentences::found_in_whole_lattice);
-                Agreed { offer, choice, request, lattice: Some(lattice), search }
+                let offer = match &lattice {
+                    Some(lattice) => offer_of(lattice, &scheme, &privacy.criteria),
+                    None => offer_of_levels(&counted, &counted.yardstick(measures())?, scheme, &privacy)?,
+                };
+                let n_schemes = lattice.as_ref().and_then(|lattice| lattice.n_schemes());
+                let search = n_schemes.map(sentences::found_in_whole_lattice);
+                Agreed { offer, choice, request, lattice, search }
             }
         };
         let order = Publish { about, wishes, way: Way::Levels(list) };

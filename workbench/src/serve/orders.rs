@@ -395,7 +395,13 @@ pub async fn run_order(State(server): Shared, InPath(verb): InPath<String>, Body
             let desk = verbs::Desk { project, known, rules, with_standing: true, path: &path };
             verbs::run(verb, &asked.order, &desk, &work)
         });
-        let result = result.map_err(|error| worker.problem(error))?;
+        let mut result = result.map_err(|error| worker.problem(error))?;
+        // Files are named as the page knows them.
+        for release in result["releases"].as_array_mut().into_iter().flatten() {
+            if let Some(file) = release["file"].as_str().map(|file| folder.relative(file)) {
+                release["file"] = json!(file);
+            }
+        }
         let mut notes = documents::notes(&work.watch().notes(), Front::Http);
         for note in notes.as_array_mut().into_iter().flatten() {
             if let Some(text) = note["text"].as_str().map(|text| folder.relative(text)) {

@@ -382,10 +382,9 @@ impl<'a> Reader<'a> {
         Local::with_options(Method::parse(method)?, style, two_columns, self.whole("seed")?, plain, exchanges)
     }
 
-    /// Where a release goes, whether it replaces what is there, and the signer's key.
-    pub fn output(&self) -> Result<(Option<PathBuf>, bool, Option<Key>)> {
-        let key = self.text("key")?.map(Key::parse).transpose()?;
-        Ok((self.path("output", PathUse::Write)?, self.flag("force")?, key))
+    /// The signer's key.
+    pub fn key(&self) -> Result<Option<Key>> {
+        self.text("key")?.map(Key::parse).transpose()
     }
 
     fn suppressed_as(&self) -> Result<SuppressedAs> {

@@ -1,0 +1,112 @@
+"""The table of orders that all fronts share: the same documents, bytes and refusals as on the command line."""
+
+import json
+import random
+import subprocess
+
+import pytest
+from conftest import ROOT
+
+import incrowd as ic
+
+PROJECT = """
+[data]
+path = "people.csv"
+[attributes.age]
+role = "quasi-identifier"
+hierarchy = { intervals = [5, 10, 20] }
+[attributes.city]
+role = "quasi-identifier"
+hierarchy = { tree = { North = ["Oslo", "Umea"], South = ["Rome", "Pisa"] } }
+[attributes.job]
+role = "quasi-identifier"
+[attributes.disease]
+role = "sensitive"
+[attributes.income]
+role = "sensitive"
+[attributes.note]
+role = "other"
+"""
+
+ORDERS = json.loads((ROOT / "workbench/tests/orders.json").read_text())
+
+KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, program):
+    folder = tmp_path_factory.mktemp("orders")
+    dice = random.Random(7)
+    lines = ["age,city,job,disease,income,note"]
+    for i in range(150):
+        city, job = dice.choice(["Oslo", "Umea", "Rome", "Pisa"]), dice.choice(["cook", "smith", "clerk"])
+        disease = dice.choice(["flu", "cold", "gout", "flu"])
+        lines.append(f"{dice.randint(20, 74)},{city},{job},{disease},{dice.randint(0, 3)},n{i % 3}")
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    (folder / "incrowd.toml").write_text(PROJECT)
+    (folder / "questions.txt").write_text("age in 30..39 and city = Oslo\njob = cook\n")
+    run(program, folder, "annotate", "--k", "2", "-o", "kept.crowd")
+    run(program, folder, "publish", "--k", "3", "--max-suppressed", "20%", "-o", "given.csv")
+    return folder
+
+
+def run(program, folder, *words):
+    return subprocess.run([program, "--quiet", *words], capture_output=True, text=True, cwd=folder)
+
+
+def without_measurements(words):
+    """What differs from run to run is not compared."""
+    if isinstance(words, dict):
+        left_out = ("cpu_seconds", "seconds", "peak_bytes")
+        return {name: without_measurements(value) for name, value in words.items() if name not in left_out}
+    return [without_measurements(value) for value in words] if isinstance(words, list) else words
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: f"{order['verb']} {' '.join(order['flags'])}")
+def test_any_order_is_answered_as_by_the_command_line(program, folder, monkeypatch, order):
+    monkeypatch.chdir(folder)
+    told = json.loads(run(program, folder, order["verb"], "--json", *order["flags"]).stdout)
+    table = ic.open(".")
+    if "error" in told:
+        with pytest.raises(ic.Error) as refused:
+            table.order(order["verb"], **order["order"])
+        assert refused.value.kind == told["error"]["kind"]
+    else:
+        given = table.order(order["verb"], **order["order"])
+        assert without_measurements(given) == without_measurements(told)
+
+
+PUBLISH = [
+    (["--k", "4", "--max-suppressed", "10%"], {"k": 4, "max_suppressed": "10%"}),
+    (["--k", "6", "--offer", "height"], {"k": 6, "offer": "height"}),
+    (["--k", "6", "--offer", "suppression", "--on-demand"], {"k": 6, "offer": "suppression", "on_demand": True}),
+    (["--k", "4", "--max-suppressed", "10%", "--partial", "30%"], {"k": 4, "max_suppressed": "10%", "partial": "30%"}),
+    (["--k", "4", "--levels", "age=3,city=1,job=1"], {"k": 4, "levels": {"age": 3, "city": 1, "job": 1}}),
+    (["--method", "top-down", "--k", "5", "--seed", "3", "--cells", "sets"],
+     {"method": "top-down", "k": 5, "seed": 3, "cells": "sets"}),
+    (["--method", "mondrian", "--k", "5", "--two-columns"], {"method": "mondrian", "k": 5, "two_columns": True}),
+    (["--method", "deal", "--k", "6", "--plain"], {"method": "deal", "k": 6, "plain": True}),
+    (["--method", "per-record", "--utility-at-least", "60%", "--also-k", "3"],
+     {"method": "per-record", "utility_at_least": "60%", "also_k": 3}),
+]
+
+
+@pytest.mark.parametrize("flags, order", PUBLISH, ids=lambda given: " ".join(given) if isinstance(given, list) else "")
+def test_releases_and_certificates_are_the_same_to_the_byte(program, folder, monkeypatch, flags, order):
+    monkeypatch.chdir(folder)
+    told = run(program, folder, "publish", "--key", KEY, "--force", "-o", "theirs.csv", *flags)
+    assert told.returncode == 0, told.stderr
+    release = ic.open(".").publish_order(key=KEY, **order)
+    release.write("ours.csv", force=True)
+    assert (folder / "ours.csv").read_bytes() == (folder / "theirs.csv").read_bytes()
+    ours, theirs = (json.loads((folder / f"{name}.csv.certificate.json").read_text()) for name in ("ours", "theirs"))
+    assert ours.pop("output")["sha256"] == theirs.pop("output")["sha256"]
+    assert ours == theirs
+
+
+def test_what_an_order_does_not_know_is_refused(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    with pytest.raises(ic.Error, match="unknown wish 'kk'"):
+        ic.open(".").order("negotiate", kk=5)
+    with pytest.raises(ic.Error, match="verb"):
+        ic.open(".").order("dance")
