@@ -3,6 +3,8 @@
 //! A query asks how many records have a quasi-identifier in a range or among some values, for one or several of them.
 //! From a release it is estimated as if the records of a group were spread evenly over the group's box.
 
+use std::cell::OnceCell;
+
 use rayon::prelude::*;
 
 use crate::counts::GroupCounts;
@@ -207,6 +209,8 @@ struct Evenly<'a> {
     wanted: &'a Wanted,
     positions: Option<Vec<Option<f64>>>,
     meets: Vec<bool>,
+    /// By level and label, the values below; made when first asked for.
+    below: Vec<OnceCell<Vec<Vec<Code>>>>,
 }
 
 impl<'a> Evenly<'a> {
@@ -218,7 +222,8 @@ impl<'a> Evenly<'a> {
             }
             (wanted, _) => wanted.meets(hierarchy, Code(code as u32)),
         });
-        Evenly { hierarchy, wanted, meets: meets.collect(), positions }
+        let below = vec![OnceCell::new(); hierarchy.n_levels()];
+        Evenly { hierarchy, wanted, meets: meets.collect(), positions, below }
     }
 
     fn share(&self, span: &Span) -> f64 {
@@ -234,8 +239,7 @@ impl<'a> Evenly<'a> {
             },
             Span::Range(low, high) => self.share_of_range(*low, *high),
             Span::Label(level, label) => {
-                let of_base = self.hierarchy.level(usize::from(*level)).of_base();
-                let below = || (0..).zip(of_base).filter(|(_, of)| *of == label).map(|(code, _)| Code(code));
+                let below = || self.below(usize::from(*level), *label).iter().copied();
                 match (&self.positions, self.wanted) {
                     (Some(_), Wanted::Between(..)) => {
                         // Codes are in the order of numbers; a missing value has no place among them.
@@ -249,6 +253,17 @@ impl<'a> Evenly<'a> {
                 }
             }
         }
+    }
+
+    /// The values below a label, increasing.
+    fn below(&self, level: usize, label: Code) -> &[Code] {
+        let of_level = self.below[level].get_or_init(|| {
+            let values = self.hierarchy.level(level);
+            let mut below = vec![Vec::new(); values.len()];
+            (0..).zip(values.of_base()).for_each(|(code, label)| below[label.index()].push(Code(code)));
+            below
+        });
+        &of_level[label.index()]
     }
 
     fn at(&self, code: Code) -> Option<f64> {

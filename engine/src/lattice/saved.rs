@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::counts::{GroupCounts, Population};
+use crate::counts::{GroupCounts, N_CELLS_MAX, Population};
 use crate::criterion::{Measure, Measured};
 use crate::error::Result;
 use crate::hierarchy::{Hierarchy, Values};
@@ -216,19 +216,10 @@ impl About {
 
 fn read_measure(bytes: &mut Unread, n_sensitive: usize) -> Option<Measure> {
     let (name, s, l) = (bytes.text()?, usize::try_from(bytes.wide()?).ok()?, u32::try_from(bytes.wide()?).ok()?);
-    let all = [
-        Measure::Size,
-        Measure::Population,
-        Measure::Distinct(s),
-        Measure::Share(s),
-        Measure::Entropy(s),
-        Measure::Recursive { sensitive: s, l },
-        Measure::Closeness(s),
-        Measure::Disclosure(s),
-        Measure::Likeness(s),
-        Measure::EnhancedLikeness(s),
-    ];
-    let measure = all.into_iter().find(|measure| measure.name() == name)?;
+    let measure = match Measure::parse(&name)?.about(s) {
+        Measure::Recursive { sensitive, .. } => Measure::Recursive { sensitive, l },
+        measure => measure,
+    };
     measure.sensitive().is_none_or(|s| s < n_sensitive).then_some(measure)
 }
 
@@ -327,7 +318,8 @@ fn read_counts(bytes: &mut Unread) -> Option<GroupCounts> {
     let cell_sizes = bytes.all_wide(n_cells)?;
     let cell_codes = read_codes(bytes, n_cells, &sensitive)?;
     let starts: Vec<usize> = bytes.all_wide(n_groups + 1)?.into_iter().map(|start| start as usize).collect();
-    let is_sound = starts.is_sorted() && starts.last() == Some(&n_cells) && !domains.is_empty();
+    let is_sound =
+        starts.is_sorted() && starts.last() == Some(&n_cells) && !domains.is_empty() && n_cells <= N_CELLS_MAX;
     let population = match bytes.wide()? {
         0 => None,
         _ => {

@@ -42,7 +42,7 @@ pub fn updated(
         return Ok(None);
     }
     let combinations = changed_combinations(before, after);
-    let n_groups = |place: usize| lattice.profile(place).n_groups() as u32;
+    let n_groups = |place: usize| u32::try_from(lattice.profile(place).n_groups()).unwrap_or(u32::MAX);
     let n_groups = (0..lattice.schemes().len()).into_par_iter().map(n_groups).collect();
     let changed = Changed { combinations, n_groups };
     let penalties = Penalties::new(lattice.hierarchies(), plan.weights)?;

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::counts::GroupCounts;
+use crate::counts::{GroupCounts, number};
 use crate::criterion::{Measure, Measured, Yardstick};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
@@ -415,7 +415,7 @@ pub(crate) fn canonical(measures: &[Measure], parts: &[&[u64]]) -> (Measured, Ve
         for (signature, values) in all.chunks_exact(n).enumerate() {
             // In plain order where there are two measures at most, as sizes and sets have it; else in one that is quick.
             let second = if n <= 2 { values[n - 1] } else { hash_words(values) };
-            order.push((values[0], second, part as u32, signature as u32));
+            order.push((values[0], second, number(part), number(signature)));
         }
     }
     order.par_sort_unstable_by(|a, b| {
@@ -428,7 +428,7 @@ pub(crate) fn canonical(measures: &[Measure], parts: &[&[u64]]) -> (Measured, Ve
         if signatures.is_empty() || signatures[signatures.len() - n..] != *values {
             signatures.extend_from_slice(values);
         }
-        numbers[signature.2 as usize][signature.3 as usize] = (signatures.len() / n) as u32 - 1;
+        numbers[signature.2 as usize][signature.3 as usize] = number(signatures.len() / n) - 1;
     }
     signatures.shrink_to_fit();
     (Measured::new(measures, signatures), numbers)
