@@ -15,9 +15,9 @@ use incrowd::recode::method::{Assignment, Method};
 use incrowd::recode::partition::{CellStyle, Least};
 use incrowd::recode::per_record::Risk;
 use incrowd::search::frontier::frontier;
-use incrowd::search::on_demand::{Budget, Progress, negotiate_on_demand};
+use incrowd::search::on_demand::negotiate_on_demand;
 use incrowd::table::Encoder;
-use incrowd::task::Task;
+use incrowd::task::{SearchProgress, Task};
 use incrowd::{
     Answer, Counter, Criteria, Criterion, GroupCounts, Lattice, Level, Measure, Missing, Plan, Quality, Ranking,
     Request, Result, Scheme, negotiate,
@@ -280,7 +280,7 @@ fn measure_frontier(project: &str, n_threads: usize, n_times: usize) -> Result<V
     let mut n_bargains = 0;
     for _ in 0..n_times.max(1) {
         let clock = Clock::start();
-        n_bargains = frontier(&lattice, &request, Measure::Size, &Ranking::from(Quality::Ncp))?.len();
+        n_bargains = frontier(&lattice, &request, Measure::Size, &Ranking::from(Quality::Ncp), &Task::default())?.len();
         times.push(clock.stop().1);
     }
     times.sort_by(f64::total_cmp);
@@ -391,10 +391,10 @@ fn measure_on_demand(project: &str, n_threads: usize, n_seconds: usize) -> Resul
         best_by: Ranking::default(),
     };
     let start = Instant::now();
-    let go_on = |_: &Progress| start.elapsed() < Duration::from_secs(n_seconds as u64);
-    let budget = Budget { n_bytes_max: 1 << 30, go_on: &go_on };
+    let is_enough = |_: &SearchProgress| start.elapsed() >= Duration::from_secs(n_seconds as u64);
+    let task = Task { n_bytes_max: 1 << 30, is_enough: &is_enough, ..Task::default() };
     let clock = Clock::start();
-    let found = negotiate_on_demand(&counted.counts, &counted.hierarchies, &plan, &request, &budget)?;
+    let found = negotiate_on_demand(&counted.counts, &counted.hierarchies, &plan, &request, &task)?;
     let (cpu_s, wall_s) = clock.stop();
     let height = match &found.answer {
         Answer::Exact(offer) => Some(offer.scheme.height()),

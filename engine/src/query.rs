@@ -13,6 +13,7 @@ use crate::hierarchy::Hierarchy;
 use crate::random::Random;
 use crate::recode::{Recoding, Span};
 use crate::table::{Code, Kind, days_of_date, parse_date};
+use crate::task::Task;
 
 /// Which records are to be counted: those that meet all conditions.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +75,7 @@ pub struct QueryError {
 /// Each begins with a record of the table and some of its quasi-identifiers, all equally likely. For each of them it
 /// asks for values that stand next to the record's (as numbers, or in the hierarchy), one after the other and in a
 /// random direction, until as many records have them as the selectivity wants. So every query finds a record.
-pub fn draw_queries(counts: &GroupCounts, hierarchies: &[Hierarchy], draw: &Draw) -> Result<Vec<Query>> {
+pub fn draw_queries(counts: &GroupCounts, hierarchies: &[Hierarchy], draw: &Draw, task: &Task) -> Result<Vec<Query>> {
     let wrong = |message: &str| Err(Error::new(ErrorKind::Request, message));
     if !(draw.selectivity > 0.0 && draw.selectivity <= 1.0) {
         return wrong("the selectivity of queries must be above 0 and at most 1");
@@ -96,6 +97,7 @@ pub fn draw_queries(counts: &GroupCounts, hierarchies: &[Hierarchy], draw: &Draw
     let n_wanted = (share * counts.n_records() as f64).ceil().max(1.0) as u64;
     let random = Random::new(draw.seed);
     let query = |i: usize| {
+        task.go_on_now_and_then(i, N_BETWEEN)?;
         let mut random = random.part(i as u64);
         let record = random.below(counts.n_records());
         let base = ends.partition_point(|&end| end <= record);
@@ -107,26 +109,37 @@ pub fn draw_queries(counts: &GroupCounts, hierarchies: &[Hierarchy], draw: &Draw
             let wanted = rows[attribute].around(counts.codes(base)[attribute], n_wanted, &mut random);
             Condition { attribute, wanted }
         };
-        Query { conditions: attributes.into_iter().map(condition).collect() }
+        Ok(Query { conditions: attributes.into_iter().map(condition).collect() })
     };
-    Ok((0..draw.n_queries).map(query).collect())
+    (0..draw.n_queries).map(query).collect()
 }
 
+/// Queries that are drawn between two questions whether the work is still wanted.
+const N_BETWEEN: usize = 64;
+
 impl Workload {
-    pub fn new(counts: &GroupCounts, hierarchies: &[Hierarchy], queries: Vec<Query>) -> Workload {
-        let exact = queries.par_iter().map(|query| exact_answer(counts, hierarchies, query)).collect();
-        Workload { queries, exact }
+    /// Queries with their true answers.
+    pub fn new(counts: &GroupCounts, hierarchies: &[Hierarchy], queries: Vec<Query>, task: &Task) -> Result<Workload> {
+        let answer = |query: &Query| {
+            task.go_on()?;
+            Ok(exact_answer(counts, hierarchies, query))
+        };
+        let exact = queries.par_iter().map(answer).collect::<Result<_>>()?;
+        Ok(Workload { queries, exact })
     }
 
     /// Answers the queries from a recoding of the table.
-    pub fn error(&self, hierarchies: &[Hierarchy], recoding: &Recoding) -> QueryError {
+    pub fn error(&self, hierarchies: &[Hierarchy], recoding: &Recoding, task: &Task) -> Result<QueryError> {
         let sizes = recoding.sizes();
-        let estimated: Vec<f64> =
-            self.queries.par_iter().map(|query| estimate_of(hierarchies, recoding, &sizes, query)).collect();
+        let answer = |query: &Query| {
+            task.go_on()?;
+            Ok(estimate_of(hierarchies, recoding, &sizes, query))
+        };
+        let estimated: Vec<f64> = self.queries.par_iter().map(answer).collect::<Result<_>>()?;
         let error = |(&exact, &estimated): (&u64, &f64)| (estimated - exact as f64).abs() / exact.max(1) as f64;
         let relative: Vec<f64> = self.exact.iter().zip(&estimated).map(error).collect();
         let (median, percentile_90) = median_and_90(relative.clone());
-        QueryError { estimated, relative, median, percentile_90 }
+        Ok(QueryError { estimated, relative, median, percentile_90 })
     }
 }
 

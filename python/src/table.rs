@@ -29,7 +29,9 @@ use crate::release::{self, Release};
 use crate::wish::Wish;
 use crate::words::{from_json, raised, to_python};
 use crate::work::{QUIET, work};
+use incrowd::task::Task;
 use incrowd_workbench::sentences;
+use incrowd_workbench::talk::watched;
 
 /// Lattices that are kept, the last used first.
 const N_KEPT: usize = 4;
@@ -253,7 +255,9 @@ impl Table {
                 ..RequestArgs::default()
             };
             let request = wider.resolve(&known.project, &privacy, &counted.hierarchies, n_records)?;
-            let bargains = frontier(lattice, &request, measure, &ranking)?;
+            let is_stopped = watched();
+            let task = Task { is_cancelled: &is_stopped, ..Task::default() };
+            let bargains = frontier(lattice, &request, measure, &ranking, &task)?;
             let view = View { lattice, measure, ranking: &ranking, bargains: &bargains };
             Ok(view.document(&privacy, request.n_suppressed_max))
         })?;

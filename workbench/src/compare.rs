@@ -19,7 +19,8 @@ use serde_json::{Map, Value, json};
 use crate::count::Counted;
 use crate::local::Local;
 use crate::per_record::{self, PER_RECORD, PerRecordArgs};
-use crate::talk::go_on;
+use crate::talk::{go_on, watched};
+use incrowd::task::Task;
 
 /// A way to make a release that can be compared with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,14 +126,18 @@ pub struct Questions {
 impl Questions {
     pub fn new(counted: &Counted, n_queries: usize, seed: u64, own: Option<Vec<Query>>) -> Result<Questions> {
         let (counts, hierarchies) = (&counted.counts, &counted.hierarchies);
+        let is_stopped = watched();
+        let task = Task { is_cancelled: &is_stopped, ..Task::default() };
         let mut drawn = Vec::new();
         for n_attributes in N_ATTRIBUTES.into_iter().filter(|&n| n <= hierarchies.len()) {
             for selectivity in SELECTIVITIES {
                 let draw = Draw { n_queries, n_attributes, selectivity, seed };
-                drawn.push((draw, Workload::new(counts, hierarchies, draw_queries(counts, hierarchies, &draw)?)));
+                let queries = draw_queries(counts, hierarchies, &draw, &task)?;
+                drawn.push((draw, Workload::new(counts, hierarchies, queries, &task)?));
             }
         }
-        Ok(Questions { drawn, own: own.map(|queries| Workload::new(counts, hierarchies, queries)) })
+        let own = own.map(|queries| Workload::new(counts, hierarchies, queries, &task)).transpose()?;
+        Ok(Questions { drawn, own })
     }
 }
 
@@ -239,18 +244,20 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, bar: &ProgressB
         cost = cost.after(of_lattice);
     }
     let judgement = judge(counts, hierarchies, ask.weights, &yardstick, &recoding)?;
+    let task = Task { is_cancelled: &|| bar.is_finished(), ..Task::default() };
     let mut all_errors = Vec::new();
     let error_by_kind = ask.questions.drawn.iter().map(|(draw, workload)| {
-        let error = workload.error(hierarchies, &recoding);
+        let error = workload.error(hierarchies, &recoding, &task)?;
         all_errors.extend(error.relative);
-        (*draw, error.median, error.percentile_90)
+        Ok((*draw, error.median, error.percentile_90))
     });
-    let error_by_kind = error_by_kind.collect();
+    let error_by_kind = error_by_kind.collect::<Result<_>>()?;
     let own_error = ask.questions.own.as_ref().map(|workload| {
-        let error = workload.error(hierarchies, &recoding);
+        let error = workload.error(hierarchies, &recoding, &task)?;
         let answers = workload.exact.iter().copied().zip(error.estimated).collect();
-        (error.median, error.percentile_90, answers)
+        Ok((error.median, error.percentile_90, answers))
     });
+    let own_error = own_error.transpose()?;
     Ok(Row {
         contender,
         holds: judgement.holds(criteria),
@@ -410,10 +417,12 @@ pub fn weigh(
     let yardstick = counted.yardstick([])?;
     // About a thousand queries for every attribute.
     let draw = Draw { n_queries: N_QUERIES * hierarchies.len(), n_attributes: 1, selectivity: 0.05, seed: local.seed };
-    let queries = draw_queries(counts, hierarchies, &draw)?;
+    let task = Task { is_cancelled: &|| bar.is_finished(), ..Task::default() };
+    let queries = draw_queries(counts, hierarchies, &draw, &task)?;
     let (own, others): (Vec<Query>, Vec<Query>) =
         queries.into_iter().partition(|query| query.conditions[0].attribute == attribute);
-    let [own, others] = [own, others].map(|queries| Workload::new(counts, hierarchies, queries));
+    let [own, others] = [own, others].map(|queries| Workload::new(counts, hierarchies, queries, &task));
+    let (own, others) = (own?, others?);
     let weigh = |weight: f64| {
         let mut weights = vec![1.0; hierarchies.len()];
         weights[attribute] = weight;
@@ -424,8 +433,8 @@ pub fn weigh(
             weight,
             ncp: ncp[attribute],
             ncp_of_others: of_others / (ncp.len() - 1).max(1) as f64,
-            error: own.error(hierarchies, &recoding).median,
-            error_of_others: others.error(hierarchies, &recoding).median,
+            error: own.error(hierarchies, &recoding, &task)?.median,
+            error_of_others: others.error(hierarchies, &recoding, &task)?.median,
         })
     };
     WEIGHTS.into_iter().map(weigh).collect()

@@ -1,13 +1,13 @@
 //! How much of the lattice is made: all of it, the most promising part, or nothing until a search needs it; and the
 //! clock, the bar and Ctrl-C of such a search.
 
-use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use incrowd::lattice::Scope;
-use incrowd::search::on_demand::{Budget, FoundAnswer, Progress, Proof, negotiate_on_demand};
+use incrowd::search::on_demand::{FoundAnswer, Proof, negotiate_on_demand};
 use incrowd::search::partial::{Estimator, Selection, n_selected};
+use incrowd::task::{SearchProgress, Task};
 use incrowd::wire::HowFound;
 use incrowd::{Answer, Error, ErrorKind, Lattice, Plan, Request, Result};
 
@@ -190,20 +190,20 @@ impl ProjectArgs {
         let scope = Scope::new(&counted.counts, &counted.hierarchies, &yardstick);
         let bar = talk.things("searching", time.as_secs().max(1), "seconds at most");
         let is_interrupted = (ctrl_c == CtrlC::EndsTheSearch).then(interrupted);
-        let is_stopped = Cell::new(false);
+        let is_stopped = AtomicBool::new(false);
         let start = Instant::now();
-        let go_on = |progress: &Progress| {
+        let is_enough = |progress: &SearchProgress| {
             bar.set_position(start.elapsed().as_secs());
             bar.set_message(progress_in_words(&scope, request, progress));
-            let goes_on =
-                start.elapsed() < time && !is_interrupted.is_some_and(|interrupted| interrupted.load(Ordering::SeqCst));
-            is_stopped.set(is_stopped.get() || !goes_on);
-            goes_on
+            let is_over =
+                start.elapsed() >= time || is_interrupted.is_some_and(|interrupted| interrupted.load(Ordering::SeqCst));
+            is_stopped.fetch_or(is_over, Ordering::SeqCst);
+            is_over
         };
-        let budget = Budget { n_bytes_max: self.n_bytes_max()?, go_on: &go_on };
-        let found = negotiate_on_demand(&counted.counts, &counted.hierarchies, &plan, request, &budget);
+        let task = Task { n_bytes_max: self.n_bytes_max()?, is_enough: &is_enough, ..Task::default() };
+        let found = negotiate_on_demand(&counted.counts, &counted.hierarchies, &plan, request, &task);
         bar.finish_and_clear();
-        let limit = if is_stopped.get() { Limit::Time } else { Limit::Memory };
+        let limit = if is_stopped.load(Ordering::SeqCst) { Limit::Time } else { Limit::Memory };
         Ok(Searched { found: found?, limit, scope })
     }
 }
@@ -231,7 +231,7 @@ fn too_much(n_schemes: u64, args: &ProjectArgs, counted: &Material) -> Result<Op
 }
 
 /// How far a search is, by what the request calls best.
-fn progress_in_words(scope: &Scope, request: &Request, progress: &Progress) -> String {
+fn progress_in_words(scope: &Scope, request: &Request, progress: &SearchProgress) -> String {
     let best = match (progress.best, request.best_by.is_height()) {
         (None, _) => "nothing yet".to_string(),
         (Some(best), true) => format!("best height {:.0}", best * n_steps(scope)),
@@ -415,7 +415,7 @@ mod tests {
         assert_eq!(words(-1e-9), "no scheme is ruled out yet");
         assert_eq!(words(0.5), "nothing below height 1 will do");
         assert_eq!(words(f64::INFINITY), "nothing else will do");
-        let progress = Progress { n_evaluated: 7, best: Some(0.5), loss_at_least: 0.0 };
+        let progress = SearchProgress { n_evaluated: 7, best: Some(0.5), loss_at_least: 0.0 };
         assert_eq!(progress_in_words(&scope, &request, &progress), "7 schemes, best height 1");
         let request = Request { best_by: incrowd::Ranking::parse("ncp").expect("a ranking"), ..request };
         assert_eq!(progress_in_words(&scope, &request, &progress), "7 schemes, best ncp 0.500");

@@ -30,7 +30,9 @@ use crate::sink::parquet_error;
 use crate::source::{Source, guarded};
 use crate::staged::{Staged, exists};
 use crate::talk::Talk;
+use crate::talk::watched;
 use crate::wishes::{Privacy, ProjectArgs};
+use incrowd::task::Task;
 
 /// The version of the format that this program writes, and the only one that it reads.
 pub const VERSION: u64 = 1;
@@ -381,7 +383,9 @@ pub struct Content {
 impl Content {
     /// The counts that the lattice was made from.
     pub fn counts(&self) -> Result<GroupCounts> {
-        let counts = incrowd::lattice::saved::open_counts(&self.sections, &*self.storage);
+        let is_stopped = watched();
+        let task = Task { is_cancelled: &is_stopped, ..Task::default() };
+        let counts = incrowd::lattice::saved::open_counts(&self.sections, &*self.storage, &task);
         counts.map_err(|error| error.or_at(self.path.display().to_string()))
     }
 
@@ -481,7 +485,9 @@ pub fn read(path: &Path) -> Result<(Lattice, Origin, Content)> {
     let sections = sections.ok_or_else(unreadable)?;
     let origin = Origin::parse(&header["origin"]).ok_or_else(unreadable)?;
     let storage = Arc::new(Open { file, path: position.clone(), n_bytes });
-    let lattice =
-        incrowd::lattice::saved::open(&sections, storage.clone()).map_err(|error| error.or_at(position.clone()))?;
+    let is_stopped = watched();
+    let task = Task { is_cancelled: &is_stopped, ..Task::default() };
+    let lattice = incrowd::lattice::saved::open(&sections, storage.clone(), &task)
+        .map_err(|error| error.or_at(position.clone()))?;
     Ok((lattice, origin, Content { path: path.to_path_buf(), sections, storage }))
 }

@@ -150,6 +150,12 @@ impl Watch {
     }
 }
 
+/// Whether somebody has stopped the work of this thread; to be asked by the threads that help it.
+pub fn watched() -> impl Fn() -> bool + Sync {
+    let watch = WATCH.with_borrow(Clone::clone);
+    move || watch.as_ref().is_some_and(|watch| watch.is_stopped())
+}
+
 /// Whether the work behind a bar is still wanted: a bar that was finished before its work was stopped from elsewhere.
 pub fn go_on(bar: &ProgressBar) -> Result<()> {
     match bar.is_finished() {

@@ -148,8 +148,12 @@ impl ProjectArgs {
             None => n_schemes(&counted.hierarchies).unwrap_or(u64::MAX),
         };
         let bar = talk.things("annotating", n_schemes, "schemes");
-        let task =
-            Task { n_bytes_max: self.n_bytes_max()?, progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
+        let task = Task {
+            n_bytes_max: self.n_bytes_max()?,
+            progress: &|n| bar.inc(n),
+            is_cancelled: &|| bar.is_finished(),
+            ..Task::default()
+        };
         let lattice = self.on_threads(|| counted.annotate_some(measures, with_entropy, selection, &task))?;
         bar.finish_and_clear();
         lattice
@@ -170,8 +174,12 @@ impl ProjectArgs {
         let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: lattice.entropies().is_some() };
         // Once as it was, once as it is.
         let bar = talk.things("annotating what changed", 2 * lattice.schemes().len() as u64, "schemes");
-        let task =
-            Task { n_bytes_max: self.n_bytes_max()?, progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
+        let task = Task {
+            n_bytes_max: self.n_bytes_max()?,
+            progress: &|n| bar.inc(n),
+            is_cancelled: &|| bar.is_finished(),
+            ..Task::default()
+        };
         let updated = self.on_threads(|| updated(lattice, before, &after.counts, &plan, &task))?;
         bar.finish_and_clear();
         updated

@@ -77,7 +77,7 @@ pub(crate) fn annotate_schemes(
     let rolled_up = all_profiles(counts, hierarchies, &wanted, &schemes, task)?;
     let signatures = rolled_up.signatures;
     Ok(Lattice {
-        grids: Grid::all(&signatures, &schemes, &rolled_up.profiles),
+        grids: Grid::all(&signatures, &schemes, &rolled_up.profiles, task)?,
         scope: Scope::new(counts, hierarchies, plan.yardstick),
         schemes,
         selection,

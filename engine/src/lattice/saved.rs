@@ -17,6 +17,7 @@ use crate::lattice::scope::{Estimator, Scope, Selection};
 use crate::loss::Entropies;
 use crate::scheme::{Schemes, n_schemes, tops_of};
 use crate::table::{Code, Domain, Kind};
+use crate::task::Task;
 
 /// One part of a saved lattice: where it is, and the checksum (CRC-32) of its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +83,11 @@ pub fn save(
 /// # Guarantee
 /// Every answer is that of the lattice that was saved, bit for bit. A byte that is not what was written gives an error
 /// as soon as an answer depends on it, never another answer.
-pub fn open(sections: &[Section], storage: Arc<dyn ReadAt>) -> Result<Lattice> {
-    let read = |name: &'static str| read_section(sections, &*storage, name);
+pub fn open(sections: &[Section], storage: Arc<dyn ReadAt>, task: &Task) -> Result<Lattice> {
+    let read = |name: &'static str| {
+        task.go_on()?;
+        read_section(sections, &*storage, name)
+    };
     // Each is taken apart to its last byte, and nothing is believed of which the rest depends.
     let bytes = read("about")?;
     let about = whole(&bytes, About::read).ok_or_else(|| damaged("about"))?;
@@ -122,8 +126,12 @@ pub fn open(sections: &[Section], storage: Arc<dyn ReadAt>) -> Result<Lattice> {
     }
     let signatures = Measured::new(&about.measures, signatures.chunks_exact(8).map(wide).collect());
     let bytes = read("grids")?;
-    let grids =
-        whole(&bytes, |bytes| about.measures.iter().map(|_| read_grid(bytes, &schemes)).collect::<Option<Vec<Grid>>>());
+    let read_grids = |bytes: &mut Unread| {
+        let grid = |_| if task.go_on().is_ok() { read_grid(bytes, &schemes) } else { None };
+        about.measures.iter().map(grid).collect::<Option<Vec<Grid>>>()
+    };
+    let grids = whole(&bytes, read_grids);
+    task.go_on()?;
     let grids = grids.ok_or_else(|| damaged("grids"))?;
     let lazy = LazyProfiles::new(
         storage.clone(),
@@ -152,7 +160,8 @@ pub fn open(sections: &[Section], storage: Arc<dyn ReadAt>) -> Result<Lattice> {
 }
 
 /// The counts that a saved lattice was made from; they are read when they are asked for.
-pub fn open_counts(sections: &[Section], storage: &dyn ReadAt) -> Result<GroupCounts> {
+pub fn open_counts(sections: &[Section], storage: &dyn ReadAt, task: &Task) -> Result<GroupCounts> {
+    task.go_on()?;
     let bytes = read_section(sections, storage, "counts")?;
     whole(&bytes, read_counts).ok_or_else(|| damaged("counts"))
 }

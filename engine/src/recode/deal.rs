@@ -61,7 +61,7 @@ pub fn partition(
     let n_classes = (counts.n_records() / k) as usize;
     let mut hands = Hands::deal(&stack, n_classes);
     if counts.sensitive().len() > 1 {
-        hands.even_out(&Bounds::new(counts, kinds, n_classes as u64));
+        hands.even_out(&Bounds::new(counts, kinds, n_classes as u64), task)?;
     }
     let mut random = Random::new(seed);
     let classes = match arrange {
@@ -252,12 +252,13 @@ impl Hands {
 
     /// Exchanges kinds between hands until the values of every sensitive attribute are as even as those of the first, or
     /// no exchange helps. The first stays as it is.
-    fn even_out(&mut self, bounds: &Bounds) {
+    fn even_out(&mut self, bounds: &Bounds, task: &Task) -> Result<()> {
         let mut random = Random::new(0);
         let n = self.kinds.len() as u64;
         for _ in 0..N_ROUNDS {
             let mut n_wrong = 0;
             for first in 0..self.kinds.len() {
+                task.go_on()?;
                 for _ in 0..N_PARTNERS {
                     let wrong = bounds.n_wrong(&self.kinds[first]);
                     if wrong == 0 {
@@ -273,6 +274,7 @@ impl Hands {
             }
         }
         self.kinds.iter_mut().for_each(|hand| hand.sort_unstable());
+        Ok(())
     }
 
     /// Makes the exchange between two hands, of records with the same value of the first attribute, that helps most.
@@ -339,11 +341,11 @@ impl Table<'_> {
 
     /// `cards` are, by kind, what the hands of the classes ask for.
     fn halve(&self, classes: &mut [u32], cards: &mut [Card]) -> Result<Vec<Vec<Card>>> {
-        self.task.check()?;
+        self.task.go_on()?;
         if classes.len() == 1 {
             return Ok(vec![cards.to_vec()]);
         }
-        let axis = self.best_axis(classes, cards);
+        let axis = self.best_axis(classes, cards)?;
         let n_first = self.split(axis, classes, cards);
         let (first_classes, second_classes) = classes.split_at_mut(n_classes_of_half(classes.len()));
         let is_large = cards.len() >= N_PARALLEL;
@@ -357,16 +359,19 @@ impl Table<'_> {
     }
 
     /// The axis along which halves have the nearest records.
-    fn best_axis(&self, classes: &[u32], cards: &[Card]) -> usize {
+    fn best_axis(&self, classes: &[u32], cards: &[Card]) -> Result<usize> {
         let sides = self.space.around(cards.iter().map(|card| card.base));
         let wide = (0..sides.len()).filter(|&a| sides[a].0 < sides[a].1);
         let (mut classes, mut sorted) = (classes.to_vec(), cards.to_vec());
         let mut spread = |axis: usize| {
             sorted.copy_from_slice(cards);
             let n_first = self.split(axis, &mut classes, &mut sorted);
-            self.spread(&sorted[..n_first]) + self.spread(&sorted[n_first..])
+            self.task.go_on()?;
+            Ok((self.spread(&sorted[..n_first]) + self.spread(&sorted[n_first..]), axis))
         };
-        wide.min_by_key(|&axis| spread(axis)).unwrap_or(0)
+        let spreads = wide.map(&mut spread).collect::<Result<Vec<(u64, usize)>>>()?;
+        // The first of several that are as good.
+        Ok(spreads.into_iter().min().map_or(0, |(_, axis)| axis))
     }
 
     /// Halves the classes, and gives the first half those records of each kind that come first along an axis; how many
@@ -425,12 +430,13 @@ fn exchange(space: &Space, classes: &mut [Vec<Card>], n_tries: u32, random: &mut
     done(0);
     let mut pair = [Open::default(), Open::default()];
     for step in 1..n_steps {
-        task.check()?;
+        task.go_on()?;
         done(step);
         if n < 2 {
             continue;
         }
         for first in 0..n {
+            task.go_on_now_and_then(first + 1, N_BETWEEN)?;
             let reach = 1u64 << random.below(u64::from(n.ilog2()) + 1);
             let second = (first + 1 + random.below(reach) as usize) % n;
             if first == second {
@@ -450,6 +456,9 @@ fn exchange(space: &Space, classes: &mut [Vec<Card>], n_tries: u32, random: &mut
     }
     Ok(())
 }
+
+/// Classes between two questions whether the work is still wanted.
+const N_BETWEEN: usize = 64;
 
 /// A class that may give a record away.
 #[derive(Default)]

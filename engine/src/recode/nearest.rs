@@ -12,9 +12,11 @@
 use rayon::prelude::*;
 
 use crate::counts::number;
+use crate::error::Result;
 use crate::loss::Steps;
 use crate::recode::partition::Part;
 use crate::recode::space::{Side, Space};
+use crate::task::Task;
 
 /// A class that could be united with, and the loss that this would add: less is nearer, the lower number among equals.
 pub(crate) type Near = (Steps, u32);
@@ -324,9 +326,16 @@ fn insert<const N: usize>(found: &mut [Near; N], near: Near) {
 }
 
 /// The nearest classes to each of some, on all threads.
-pub(crate) fn nearest_of_each<const N: usize>(classes: &Classes, ids: &[u32]) -> Vec<[Near; N]> {
-    ids.par_iter().with_min_len(16).map(|&id| classes.nearest(id)).collect()
+pub(crate) fn nearest_of_each<const N: usize>(classes: &Classes, ids: &[u32], task: &Task) -> Result<Vec<[Near; N]>> {
+    let nearest = |(i, id): (usize, &u32)| {
+        task.go_on_now_and_then(i, N_BETWEEN)?;
+        Ok(classes.nearest(*id))
+    };
+    ids.par_iter().enumerate().with_min_len(16).map(nearest).collect()
 }
+
+/// Classes between two questions whether the work is still wanted.
+const N_BETWEEN: usize = 64;
 
 /// The nearest classes to each of some, where it is known what was nearest when all classes were laid out.
 pub(crate) fn nearest_of_each_again<const N: usize>(classes: &Classes, ids: &[(u32, &[Near; N])]) -> Vec<Vec<Near>> {

@@ -17,6 +17,7 @@ use crate::sentences::{self, counted_words, grouped, percent};
 use crate::staged::{check_picture, write_whole};
 use crate::talk::{Exit, Talk, columns, csv};
 use crate::wishes::{CriteriaArgs, Privacy, ProjectArgs, RequestArgs};
+use incrowd::task::Task;
 
 /// See every bargain that no other beats on privacy, records lost and loss together
 #[derive(Clone, Debug, clap::Args)]
@@ -125,11 +126,12 @@ pub fn run(args: &Args, talk: &Talk) -> Result<Exit> {
         }
     };
     let request = wish.resolve(&project, &privacy, lattice.hierarchies(), lattice.n_records())?;
-    let bargains =
-        frontier(&lattice, &request, measure, &ranking).map_err(|error| match (&args.lattice, error.kind()) {
+    let bargains = frontier(&lattice, &request, measure, &ranking, &Task::default()).map_err(|error| {
+        match (&args.lattice, error.kind()) {
             (Some(path), ErrorKind::Data) => error.or_at(path.display().to_string()),
             _ => error,
-        })?;
+        }
+    })?;
     let view = View { lattice: &lattice, measure, ranking: &ranking, bargains: &bargains };
     if let Some(path) = &args.output {
         view.write(path, args.force)?;

@@ -18,7 +18,9 @@ use super::tables::{Opened, Ready};
 use crate::count::Counted;
 use crate::local::Local;
 use crate::sentences::{self, percent};
+use crate::talk::watched;
 use crate::wishes::Privacy;
+use incrowd::task::Task;
 
 /// Cells of one half of a row: more schemes than this share cells.
 const N_CELLS_MAX: usize = 400;
@@ -173,7 +175,9 @@ pub fn bargains(ready: &Ready, request: &Request, may_promise: &dyn Fn(&Criteria
     // At any levels: the map shows what there is to gain by giving in.
     let tops = lattice.schemes().tops().iter().map(|&top| Level(top)).collect();
     let wide = Request { criteria: request.criteria.without(measure), level_max: Scheme::new(tops), ..request.clone() };
-    let mut all = frontier(lattice, &wide, measure, &Ranking::from(Quality::Ncp))?;
+    let is_stopped = watched();
+    let task = Task { is_cancelled: &is_stopped, ..Task::default() };
+    let mut all = frontier(lattice, &wide, measure, &Ranking::from(Quality::Ncp), &task)?;
     all.retain(|bargain| may_promise(&request.criteria.with(Criterion { measure, value: bargain.value })));
     let attributes: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
     let step = all.len().div_ceil(400).max(1);

@@ -254,8 +254,12 @@ impl Tables {
         let measures: Vec<Measure> = privacy.criteria.iter().map(|criterion| criterion.measure).collect();
         let n_schemes = n_schemes(&counted.hierarchies).unwrap_or(u64::MAX);
         let bar = QUIET.things("annotating", n_schemes, "schemes");
-        let task =
-            Task { n_bytes_max: self.n_bytes_max, progress: &|n| bar.inc(n), is_cancelled: &|| bar.is_finished() };
+        let task = Task {
+            n_bytes_max: self.n_bytes_max,
+            progress: &|n| bar.inc(n),
+            is_cancelled: &|| bar.is_finished(),
+            ..Task::default()
+        };
         let lattice = counted.annotate(measures, ranking.needs_entropy(), &task)?;
         bar.finish_and_clear();
         let ready = Arc::new(Ready { counted, lattice });

@@ -177,14 +177,17 @@ impl<'a> Problem<'a> {
     ) -> Result<Vec<Option<Vec<u8>>>> {
         let (n_threads, wish) = (self.known.len(), wish.into());
         let solve = |group: usize| {
-            task.check()?;
+            task.go_on()?;
             let goal = wish.of(self.utility_as_it_is(counts.codes(group)));
             let thread = rayon::current_thread_index().unwrap_or(0) % n_threads;
             let mut known = self.known[thread].lock().unwrap_or_else(PoisonError::into_inner);
             let mut record =
                 Record::new(self.chains(counts.codes(group)), self.risk_model, &self.dictionary, &mut known);
             let before = before.get(group).cloned().flatten().filter(|levels| record.will_do(levels, goal));
-            let solved = before.or_else(|| search::optimum(&mut record, goal).levels);
+            let solved = match before {
+                Some(levels) => Some(levels),
+                None => search::optimum_unless(&mut record, goal, task)?.levels,
+            };
             (task.progress)(counts.size(group));
             Ok(solved)
         };
