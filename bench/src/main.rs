@@ -15,9 +15,9 @@ use incrowd::recode::method::{Assignment, Method};
 use incrowd::recode::partition::{CellStyle, Least};
 use incrowd::recode::per_record::Risk;
 use incrowd::search::frontier::frontier;
-use incrowd::search::on_demand::{Budget, Progress, negotiate_on_demand};
+use incrowd::search::on_demand::negotiate_on_demand;
 use incrowd::table::Encoder;
-use incrowd::task::Task;
+use incrowd::task::{SearchProgress, Task};
 use incrowd::{
     Answer, Counter, Criteria, Criterion, GroupCounts, Lattice, Level, Measure, Missing, Plan, Quality, Ranking,
     Request, Result, Scheme, negotiate,
@@ -278,7 +278,7 @@ fn measure_frontier(project: &str, n_threads: usize, n_times: usize) -> Result<V
     let mut n_bargains = 0;
     for _ in 0..n_times.max(1) {
         let clock = Clock::start();
-        n_bargains = frontier(&lattice, &request, Measure::Size, &Ranking::from(Quality::Ncp))?.len();
+        n_bargains = frontier(&lattice, &request, Measure::Size, &Ranking::from(Quality::Ncp), &Task::default())?.len();
         times.push(clock.stop().1);
     }
     times.sort_by(f64::total_cmp);
@@ -328,11 +328,11 @@ fn measure_kept(path: &Path, n_requests: usize) -> Result<Value> {
     let mut open_ms: Vec<f64> = Vec::new();
     for _ in 0..5 {
         let clock = Clock::start();
-        saved::read(path)?;
+        saved::read(path, &Work::default())?;
         open_ms.push(clock.stop().1 * 1e3);
     }
     open_ms.sort_by(f64::total_cmp);
-    let (lattice, _, _) = saved::read(path)?;
+    let (lattice, _, _) = saved::read(path, &Work::default())?;
     let mut random = Random(7);
     let mut times: Vec<Duration> = Vec::with_capacity(n_requests);
     for _ in 0..n_requests {
@@ -356,14 +356,14 @@ const N_SCHEMES_UPDATED: usize = 300_000;
 
 /// Records are appended to a lattice that was kept: `more.csv` of the project's folder.
 fn measure_update(path: &Path, project: &Project, counted: &Counted) -> Result<Value> {
-    let (lattice, _, content) = saved::read(path)?;
+    let (lattice, _, content) = saved::read(path, &Work::default())?;
     let source = Source::open(&project.folder.join("more.csv"), &project.csv)?;
     let names: Vec<&str> = counted.counts.domains().iter().map(|domain| domain.name()).collect();
     let sensitive: Vec<&str> = counted.counts.sensitive().iter().map(|domain| domain.name()).collect();
     let more = count_source(&source, &names, &sensitive, &project.missing, &Work::default())?;
     let weights = counted.weights();
     let clock = Clock::start();
-    let before = content.counts()?;
+    let before = content.counts(&Work::default())?;
     let after = before.with_records(&more)?;
     let yardstick = counted.yardstick([])?;
     let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: false };
@@ -387,10 +387,10 @@ fn measure_on_demand(project: &str, n_threads: usize, n_seconds: usize) -> Resul
         best_by: Ranking::default(),
     };
     let start = Instant::now();
-    let go_on = |_: &Progress| start.elapsed() < Duration::from_secs(n_seconds as u64);
-    let budget = Budget { n_bytes_max: 1 << 30, go_on: &go_on };
+    let is_enough = |_: &SearchProgress| start.elapsed() >= Duration::from_secs(n_seconds as u64);
+    let task = Task { n_bytes_max: 1 << 30, is_enough: &is_enough, ..Task::default() };
     let clock = Clock::start();
-    let found = negotiate_on_demand(&counted.counts, &counted.hierarchies, &plan, &request, &budget)?;
+    let found = negotiate_on_demand(&counted.counts, &counted.hierarchies, &plan, &request, &task)?;
     let (cpu_s, wall_s) = clock.stop();
     let height = match &found.answer {
         Answer::Exact(offer) => Some(offer.scheme.height()),

@@ -92,6 +92,31 @@ impl GroupCounts {
         range.map(move |cell| (&self.cell_codes[cell * n..(cell + 1) * n], self.cell_sizes[cell]))
     }
 
+    /// One of the combinations of sensitive values in a group, by its place among them.
+    pub fn cell(&self, group: usize, place: usize) -> Option<(&[Code], u64)> {
+        let (n, cell) = (self.sensitive.len(), self.starts[group] + place);
+        let is_there = n > 0 && cell < self.starts[group + 1];
+        is_there.then(|| (&self.cell_codes[cell * n..(cell + 1) * n], self.cell_sizes[cell]))
+    }
+
+    /// The place of a combination of sensitive values among those of a group.
+    pub fn find_cell(&self, group: usize, codes: impl Iterator<Item = Code> + Clone) -> Option<usize> {
+        let n = self.sensitive.len();
+        let range = if n == 0 { 0..0 } else { self.starts[group]..self.starts[group + 1] };
+        let all = &self.cell_codes[range.start * n..range.end * n];
+        // Combinations increase.
+        let (mut low, mut high) = (0, range.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            match all[middle * n..(middle + 1) * n].iter().copied().cmp(codes.clone()) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
     /// The values of one sensitive attribute in a group, increasing, and how many of its records have each.
     pub fn values(&self, group: usize, sensitive: usize) -> Vec<(Code, u64)> {
         let mut values: Vec<(Code, u64)> = self.cells(group).map(|(codes, n)| (codes[sensitive], n)).collect();
@@ -246,6 +271,7 @@ impl GroupCounts {
         if n_records == 0 {
             return Err(Error::new(ErrorKind::Data, "no record would be left"));
         }
+        check_numbers(changed.len(), N_CELLS_MAX)?;
         changed.sort_unstable();
         let n_dropped = change(self.n_dropped, other.n_dropped).unwrap_or(0);
         let mut collected = Collected::new(domains, sensitive, n_records, n_dropped);
@@ -390,6 +416,25 @@ impl Collected {
     }
 }
 
+/// The most combinations of values that a table may have: groups, classes and what unites them have numbers of 32 bits.
+pub(crate) const N_CELLS_MAX: usize = (u32::MAX / 2) as usize;
+
+fn check_numbers(n_cells: usize, n_max: usize) -> Result<()> {
+    match n_cells > n_max {
+        true => {
+            let message = format!("there are more than {n_max} different combinations of values");
+            Err(Error::new(ErrorKind::TooLarge, message).hint("choose fewer attributes, or count a part of the table"))
+        }
+        false => Ok(()),
+    }
+}
+
+/// The number of a group, a class or one of its values. Counts never have more of them than such numbers can tell
+/// apart: [`Counter`] refuses them.
+pub(crate) fn number(n: usize) -> u32 {
+    u32::try_from(n).expect("counts have at most 2^31 combinations of values")
+}
+
 /// A hash of one code per attribute.
 #[inline]
 pub(crate) fn hash_codes(codes: impl Iterator<Item = Code>) -> u64 {
@@ -453,7 +498,7 @@ impl Counter {
         self.widen()?;
         self.cells.add(&self.layout, &self.codes);
         self.n_records += self.codes.first().map_or(0, |codes| codes.len() as u64);
-        Ok(())
+        check_numbers(self.cells.n_keys(), N_CELLS_MAX)
     }
 
     fn drop_incomplete(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -515,7 +560,7 @@ impl Counter {
             }
             self.cells.add_one(&self.layout, &codes, count);
         });
-        Ok(())
+        check_numbers(self.cells.n_keys(), N_CELLS_MAX)
     }
 
     /// Which codes occur in counted records: values of dropped records are none of the table's.
@@ -688,6 +733,11 @@ macro_rules! with_map {
 }
 
 impl Cells {
+    /// How many keys are held, some of which may be the same: at most twice as many as are different, or a few million.
+    fn n_keys(&self) -> usize {
+        with_map!(self, map => map.table.len() + map.list.len())
+    }
+
     fn new(layout: &Layout) -> Cells {
         match layout.n_words {
             1 => Cells::One(Map::default()),
@@ -839,5 +889,18 @@ impl<const N: usize> Map<N> {
 
     fn iter(&self) -> impl Iterator<Item = &(Key<N>, u64)> {
         self.table.iter().chain(&self.list)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_combinations_than_numbers_are_refused() {
+        assert!(check_numbers(4, 4).is_ok());
+        let error = check_numbers(5, 4).expect_err("too many");
+        assert_eq!(error.kind(), ErrorKind::TooLarge);
+        assert!(N_CELLS_MAX < u32::MAX as usize, "what unites all of them has a number too");
     }
 }

@@ -3,6 +3,8 @@
 //! A query asks how many records have a quasi-identifier in a range or among some values, for one or several of them.
 //! From a release it is estimated as if the records of a group were spread evenly over the group's box.
 
+use std::cell::OnceCell;
+
 use rayon::prelude::*;
 
 use crate::counts::GroupCounts;
@@ -11,6 +13,7 @@ use crate::hierarchy::Hierarchy;
 use crate::random::Random;
 use crate::recode::{Recoding, Span};
 use crate::table::{Code, Kind, days_of_date, parse_date};
+use crate::task::Task;
 
 /// Which records are to be counted: those that meet all conditions.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +75,7 @@ pub struct QueryError {
 /// Each begins with a record of the table and some of its quasi-identifiers, all equally likely. For each of them it
 /// asks for values that stand next to the record's (as numbers, or in the hierarchy), one after the other and in a
 /// random direction, until as many records have them as the selectivity wants. So every query finds a record.
-pub fn draw_queries(counts: &GroupCounts, hierarchies: &[Hierarchy], draw: &Draw) -> Result<Vec<Query>> {
+pub fn draw_queries(counts: &GroupCounts, hierarchies: &[Hierarchy], draw: &Draw, task: &Task) -> Result<Vec<Query>> {
     let wrong = |message: &str| Err(Error::new(ErrorKind::Request, message));
     if !(draw.selectivity > 0.0 && draw.selectivity <= 1.0) {
         return wrong("the selectivity of queries must be above 0 and at most 1");
@@ -94,6 +97,7 @@ pub fn draw_queries(counts: &GroupCounts, hierarchies: &[Hierarchy], draw: &Draw
     let n_wanted = (share * counts.n_records() as f64).ceil().max(1.0) as u64;
     let random = Random::new(draw.seed);
     let query = |i: usize| {
+        task.go_on_now_and_then(i, N_BETWEEN)?;
         let mut random = random.part(i as u64);
         let record = random.below(counts.n_records());
         let base = ends.partition_point(|&end| end <= record);
@@ -105,26 +109,37 @@ pub fn draw_queries(counts: &GroupCounts, hierarchies: &[Hierarchy], draw: &Draw
             let wanted = rows[attribute].around(counts.codes(base)[attribute], n_wanted, &mut random);
             Condition { attribute, wanted }
         };
-        Query { conditions: attributes.into_iter().map(condition).collect() }
+        Ok(Query { conditions: attributes.into_iter().map(condition).collect() })
     };
-    Ok((0..draw.n_queries).map(query).collect())
+    (0..draw.n_queries).map(query).collect()
 }
 
+/// Queries that are drawn between two questions whether the work is still wanted.
+const N_BETWEEN: usize = 64;
+
 impl Workload {
-    pub fn new(counts: &GroupCounts, hierarchies: &[Hierarchy], queries: Vec<Query>) -> Workload {
-        let exact = queries.par_iter().map(|query| exact_answer(counts, hierarchies, query)).collect();
-        Workload { queries, exact }
+    /// Queries with their true answers.
+    pub fn new(counts: &GroupCounts, hierarchies: &[Hierarchy], queries: Vec<Query>, task: &Task) -> Result<Workload> {
+        let answer = |query: &Query| {
+            task.go_on()?;
+            Ok(exact_answer(counts, hierarchies, query))
+        };
+        let exact = queries.par_iter().map(answer).collect::<Result<_>>()?;
+        Ok(Workload { queries, exact })
     }
 
     /// Answers the queries from a recoding of the table.
-    pub fn error(&self, hierarchies: &[Hierarchy], recoding: &Recoding) -> QueryError {
+    pub fn error(&self, hierarchies: &[Hierarchy], recoding: &Recoding, task: &Task) -> Result<QueryError> {
         let sizes = recoding.sizes();
-        let estimated: Vec<f64> =
-            self.queries.par_iter().map(|query| estimate_of(hierarchies, recoding, &sizes, query)).collect();
+        let answer = |query: &Query| {
+            task.go_on()?;
+            Ok(estimate_of(hierarchies, recoding, &sizes, query))
+        };
+        let estimated: Vec<f64> = self.queries.par_iter().map(answer).collect::<Result<_>>()?;
         let error = |(&exact, &estimated): (&u64, &f64)| (estimated - exact as f64).abs() / exact.max(1) as f64;
         let relative: Vec<f64> = self.exact.iter().zip(&estimated).map(error).collect();
         let (median, percentile_90) = median_and_90(relative.clone());
-        QueryError { estimated, relative, median, percentile_90 }
+        Ok(QueryError { estimated, relative, median, percentile_90 })
     }
 }
 
@@ -207,6 +222,8 @@ struct Evenly<'a> {
     wanted: &'a Wanted,
     positions: Option<Vec<Option<f64>>>,
     meets: Vec<bool>,
+    /// By level and label, the values below; made when first asked for.
+    below: Vec<OnceCell<Vec<Vec<Code>>>>,
 }
 
 impl<'a> Evenly<'a> {
@@ -218,7 +235,8 @@ impl<'a> Evenly<'a> {
             }
             (wanted, _) => wanted.meets(hierarchy, Code(code as u32)),
         });
-        Evenly { hierarchy, wanted, meets: meets.collect(), positions }
+        let below = vec![OnceCell::new(); hierarchy.n_levels()];
+        Evenly { hierarchy, wanted, meets: meets.collect(), positions, below }
     }
 
     fn share(&self, span: &Span) -> f64 {
@@ -234,8 +252,7 @@ impl<'a> Evenly<'a> {
             },
             Span::Range(low, high) => self.share_of_range(*low, *high),
             Span::Label(level, label) => {
-                let of_base = self.hierarchy.level(usize::from(*level)).of_base();
-                let below = || (0..).zip(of_base).filter(|(_, of)| *of == label).map(|(code, _)| Code(code));
+                let below = || self.below(usize::from(*level), *label).iter().copied();
                 match (&self.positions, self.wanted) {
                     (Some(_), Wanted::Between(..)) => {
                         // Codes are in the order of numbers; a missing value has no place among them.
@@ -249,6 +266,17 @@ impl<'a> Evenly<'a> {
                 }
             }
         }
+    }
+
+    /// The values below a label, increasing.
+    fn below(&self, level: usize, label: Code) -> &[Code] {
+        let of_level = self.below[level].get_or_init(|| {
+            let values = self.hierarchy.level(level);
+            let mut below = vec![Vec::new(); values.len()];
+            (0..).zip(values.of_base()).for_each(|(code, label)| below[label.index()].push(Code(code)));
+            below
+        });
+        &of_level[label.index()]
     }
 
     fn at(&self, code: Code) -> Option<f64> {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use arrow_array::RecordBatch;
 use hashbrown::HashTable;
 
-use crate::counts::{GroupCounts, hash_codes};
+use crate::counts::{GroupCounts, hash_codes, number};
 use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::recode::{Recoding, Share};
 use crate::table::{Cells, Code, Domain, Encoder, Missing, UNSEEN};
@@ -147,7 +147,7 @@ impl<'a> Publisher<'a> {
     ) -> Publisher<'a> {
         let hash_of = |&group: &u32| hash_codes(counts.codes(group as usize).iter().copied());
         let mut groups = HashTable::with_capacity(counts.n_groups());
-        for group in 0..counts.n_groups() as u32 {
+        for group in 0..number(counts.n_groups()) {
             groups.insert_unique(hash_of(&group), group, hash_of);
         }
         let sensitive = if recoding.is_by_cell() { counts.sensitive() } else { &[] };
@@ -193,11 +193,11 @@ impl<'a> Publisher<'a> {
             let domains = self.counts.sensitive();
             let values =
                 || self.sensitive_codes.iter().zip(domains).map(move |(codes, domain)| code_in(codes[i], domain));
-            let place = self.counts.cells(base as usize).position(|(codes, _)| codes.iter().copied().eq(values()));
-            cell = Some(place.ok_or_else(changed)? as u32);
+            let place = self.counts.find_cell(base as usize, values());
+            cell = Some(place.and_then(|place| u32::try_from(place).ok()).ok_or_else(changed)?);
         }
         let first = shares.partition_point(|share| share.cell < cell);
-        let n_meant = shares[first..].iter().take_while(|share| share.cell == cell).count();
+        let n_meant = shares[first..].partition_point(|share| share.cell == cell);
         let start = self.recoding.start(base as usize) + first;
         if n_meant == 0 { Err(changed()) } else { Ok(Some(start..start + n_meant)) }
     }

@@ -92,6 +92,7 @@ impl Original {
     /// Whether every record of the table keeps a criterion that compares with it, as a group of one.
     fn is_kept_alone(&self, criterion: Criterion) -> bool {
         let present: Vec<usize> = (0..self.counts.len()).filter(|&i| self.counts[i].1 > 0).collect();
+        let known = Known::new(self);
         let mut tried = HashSet::new();
         present.iter().all(|&i| {
             let (value, count) = &self.counts[i];
@@ -102,7 +103,7 @@ impl Original {
                 (Measure::Closeness(_), Distance::Hierarchical) => tried.insert((*count, self.labels[i].get(1..))),
                 _ => tried.insert((*count, None)),
             };
-            let alone = || compare_plainly(criterion.measure, &HashMap::from([(value.clone(), 1)]), 1, self);
+            let alone = || compare_plainly(criterion.measure, &HashMap::from([(value.clone(), 1)]), 1, &known);
             !is_new || criterion.holds(alone())
         })
     }
@@ -295,13 +296,14 @@ impl Verifier {
             };
             let mut finding =
                 Finding { criterion, is_judged, reached: None, n_groups_failing: 0, n_records_failing: 0 };
+            let known = original.filter(|_| criterion.measure.is_relative()).map(Known::new);
             for (values, found) in self.groups.iter().filter(|_| is_judged) {
                 let measured = match criterion.measure {
                     Measure::Population => {
                         let population = outside.population.as_ref().expect("it was looked for above");
                         population.get(values).copied().unwrap_or(0)
                     }
-                    measure => measure_plainly(measure, found, original),
+                    measure => measure_plainly(measure, found, known.as_ref()),
                 };
                 if !criterion.holds(measured) {
                     finding.n_groups_failing += 1;
@@ -383,7 +385,8 @@ impl Verifier {
         let order = |distance| Original::new("", self.distribution(sensitive), distance, &HashMap::new());
         let greatest_and_mean = |distance: Distance| {
             let original = order(distance);
-            let of_group = |found: &FoundGroup| measure_plainly(Measure::Closeness(sensitive), found, Some(&original));
+            let known = Known::new(&original);
+            let of_group = |found: &FoundGroup| measure_plainly(Measure::Closeness(sensitive), found, Some(&known));
             let distances: Vec<u64> = self.groups.values().map(of_group).collect();
             let n_groups = distances.len().max(1) as u128;
             let sum: u128 = distances.iter().map(|&distance| u128::from(distance)).sum();
@@ -427,13 +430,14 @@ impl Verifier {
             })
             .collect();
         let (mut n_wrong, mut least, mut most) = (0, 0, 0);
+        let n_needed = bounds.values().filter(|(lower, _)| *lower > 0).count();
         for found in self.groups.values() {
-            let of_value = bounds
-                .iter()
-                .map(|(value, &bounds)| (found.values[sensitive].get(value).copied().unwrap_or(0), bounds));
+            let of_value = found.values[sensitive].iter().map(|(value, &n)| (n, bounds[value]));
+            let n_there = of_value.clone().filter(|(_, (lower, _))| *lower > 0).count();
             let all = of_value.chain([(found.size, sizes)]);
-            // With m classes, a count is from m times the lower bound to m times the upper.
-            let (mut low, mut high) = (1, u64::MAX);
+            // With m classes, a count is from m times the lower bound to m times the upper; of a value that every class
+            // has and the group lacks, that is no class.
+            let (mut low, mut high) = (1, if n_there < n_needed { 0 } else { u64::MAX });
             for (n, (lower, upper)) in all {
                 low = low.max(n.div_ceil(upper.max(1)));
                 high = high.min(n.checked_div(lower).unwrap_or(u64::MAX));
@@ -449,7 +453,7 @@ impl Verifier {
 }
 
 /// What a group measures, by the definitions: no shortcuts, and nothing shared with [`crate::criterion`].
-fn measure_plainly(measure: Measure, found: &FoundGroup, original: Option<&Original>) -> u64 {
+fn measure_plainly(measure: Measure, found: &FoundGroup, known: Option<&Known>) -> u64 {
     let n = found.size;
     let values = measure.sensitive().map(|s| &found.values[s]);
     let mut counts: Vec<u64> = values.map_or(Vec::new(), |values| values.values().copied().collect());
@@ -469,52 +473,84 @@ fn measure_plainly(measure: Measure, found: &FoundGroup, original: Option<&Origi
             rest => (u128::from(counts[0]) * u128::from(MILLION) / u128::from(rest)) as u64 + 1,
         },
         Measure::Closeness(_) | Measure::Disclosure(_) | Measure::Likeness(_) | Measure::EnhancedLikeness(_) => {
-            let original = original.expect("relative criteria are judged with the original distribution");
-            compare_plainly(measure, values.expect("a sensitive attribute is named"), n, original)
+            let known = known.expect("relative criteria are judged with the original distribution");
+            compare_plainly(measure, values.expect("a sensitive attribute is named"), n, known)
+        }
+    }
+}
+
+/// The original distribution, with the place of every value.
+struct Known<'a> {
+    original: &'a Original,
+    places: HashMap<&'a Text, usize>,
+    n_records: i128,
+    /// How many values any record has.
+    n_present: usize,
+}
+
+impl Known<'_> {
+    fn new(original: &Original) -> Known<'_> {
+        let counts = || original.counts.iter().map(|(_, count)| *count);
+        Known {
+            original,
+            places: original.counts.iter().map(|(value, _)| value).zip(0..).collect(),
+            n_records: counts().map(i128::from).sum(),
+            n_present: counts().filter(|count| *count > 0).count(),
         }
     }
 }
 
 /// Criteria that compare a group with the original table, value by value.
-fn compare_plainly(measure: Measure, values: &HashMap<Text, u64>, n: u64, original: &Original) -> u64 {
-    let of_table: u64 = original.counts.iter().map(|(_, count)| count).sum();
-    let known = original.counts.iter().filter(|(value, count)| *count > 0 && values.contains_key(value)).count();
-    if known < values.len() {
+fn compare_plainly(measure: Measure, values: &HashMap<Text, u64>, n: u64, known: &Known) -> u64 {
+    let Known { original, places, n_records, n_present } = known;
+    let (n, of_table) = (i128::from(n), *n_records);
+    // Shares of the group and of the table, over the common denominator n · N, of the values that the group has.
+    let pair = |(value, c): (&Text, &u64)| {
+        let place = *places.get(value)?;
+        let count = original.counts[place].1;
+        (count > 0).then(|| (place, i128::from(*c) * of_table, i128::from(count) * n))
+    };
+    let Some(pairs) = values.iter().map(pair).collect::<Option<Vec<(usize, i128, i128)>>>() else {
         // The file has a value that the original table lacks.
         return NEVER;
-    }
-    let (n, of_table) = (i128::from(n), i128::from(of_table));
-    // Shares of the group and of the table, over the common denominator n · N.
-    let pairs: Vec<(i128, i128)> = original
-        .counts
-        .iter()
-        .map(|(value, count)| (i128::from(values.get(value).copied().unwrap_or(0)) * of_table, i128::from(*count) * n))
-        .collect();
-    let gains = || pairs.iter().map(|(p, q)| (*p, *q)).filter(|(p, q)| p > q);
+    };
+    let gains = || pairs.iter().map(|(_, p, q)| (*p, *q)).filter(|(p, q)| p > q);
     let log = |q: i128| (q as f64 / (n * of_table) as f64).ln();
     let likeness = || gains().map(|(p, q)| fraction_up((p - q) as u128, q as u128)).max().unwrap_or(0);
     match measure {
         Measure::Closeness(_) => {
-            let steps = pairs.len() as i128 - 1;
-            let differences: Vec<i128> = pairs.iter().map(|(p, q)| p - q).collect();
+            let steps = original.counts.len() as i128 - 1;
+            // By value of the table: of those that the group lacks, all that the table has is too little.
+            let differences = || {
+                let mut differences: Vec<i128> =
+                    original.counts.iter().map(|(_, count)| -(i128::from(*count) * n)).collect();
+                pairs.iter().for_each(|(place, p, _)| differences[*place] += p);
+                differences
+            };
             let (moved, whole) = match original.distance {
                 _ if steps == 0 => (0, 1),
-                Distance::Equal => (differences.iter().map(|d| d.abs()).sum(), 2),
+                Distance::Equal => {
+                    let of_group: i128 = pairs.iter().map(|(_, p, q)| (p - q).abs()).sum();
+                    let of_others = of_table * n - pairs.iter().map(|(_, _, q)| q).sum::<i128>();
+                    (of_group + of_others, 2)
+                }
                 Distance::Ordered => {
                     let mut before = 0;
+                    let differences = differences();
                     let sums = differences.iter().map(|d| {
                         before += d;
                         before.abs()
                     });
                     (sums.sum(), steps)
                 }
-                Distance::Hierarchical => moved_in_tree(&differences, &original.labels),
+                Distance::Hierarchical => moved_in_tree(&differences(), &original.labels),
             };
             fraction_up(moved as u128, (whole * n * of_table) as u128)
         }
-        Measure::Disclosure(_) if pairs.iter().any(|(p, q)| *p == 0 && *q > 0) => NEVER,
+        // A value of the table that the group lacks.
+        Measure::Disclosure(_) if pairs.len() < *n_present => NEVER,
         Measure::Disclosure(_) => {
-            let logs = pairs.iter().filter(|(p, q)| p != q).map(|(p, q)| (*p as f64 / *q as f64).ln().abs());
+            let logs = pairs.iter().filter(|(_, p, q)| p != q).map(|(_, p, q)| (*p as f64 / *q as f64).ln().abs());
             (logs.fold(0.0, f64::max) * MILLION as f64) as u64 + 1
         }
         Measure::EnhancedLikeness(_) if gains().any(|(p, q)| (p - q) as f64 / q as f64 > -log(q)) => NEVER,

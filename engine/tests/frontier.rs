@@ -5,6 +5,7 @@ mod common;
 use common::random::{any_mixed_tables, chance};
 use common::*;
 use incrowd::search::frontier::{Bargain, frontier};
+use incrowd::task::Task;
 use incrowd::{Criteria, Criterion, Measure, Ranking, Request};
 use proptest::prelude::*;
 
@@ -70,7 +71,7 @@ proptest! {
         let ranking = Ranking::parse(["ncp", "height", "entropy", "group-size=1,precision=2"][dice.roll(4)])
             .expect("a ranking");
         // A table may be too small for the least value; that is said, and not looked at further.
-        let Ok(found) = frontier(lattice, &request, measure, &ranking) else { return Ok(()) };
+        let Ok(found) = frontier(lattice, &request, measure, &ranking, &Task::default()) else { return Ok(()) };
         let all = all_bargains(&made, &request, measure, &ranking);
         for bargain in &all {
             prop_assert!(found.iter().any(|one| is_as_good(one, bargain, measure)), "{bargain:?} is missing");

@@ -400,9 +400,11 @@ fn weights_move_the_loss_to_where_it_matters_less() {
             let found = partition(method, &counts, &hierarchies, weights, least, &Task::default()).expect("possible");
             let recoding = found.recode(&counts, &hierarchies, CellStyle::Ranges);
             let draw = Draw { n_queries: 1_000, n_attributes: 1, selectivity: 0.1, seed: 3 };
-            let queries = draw_queries(&counts, &hierarchies, &draw).expect("queries");
+            let queries = draw_queries(&counts, &hierarchies, &draw, &Task::default()).expect("queries");
             let about_x: Vec<Query> = queries.into_iter().filter(|query| query.conditions[0].attribute == 0).collect();
-            let error = Workload::new(&counts, &hierarchies, about_x).error(&hierarchies, &recoding);
+            let error = Workload::new(&counts, &hierarchies, about_x, &Task::default())
+                .and_then(|workload| workload.error(&hierarchies, &recoding, &Task::default()))
+                .expect("nobody stops it");
             (judged(&counts, &hierarchies, weights, &recoding).ncp_of_attribute, error.median)
         };
         let ((even, even_error), (heavy, heavy_error)) = (ncp(&[1.0, 1.0, 1.0]), ncp(&[5.0, 1.0, 1.0]));
@@ -687,12 +689,12 @@ fn check_queries(table: &Table, k: u64, seed: u64) {
     }
     let (counts, hierarchies) = (&made.counts, &made.hierarchies);
     let draw = Draw { n_queries: 20, n_attributes: 1 + seed as usize % hierarchies.len(), selectivity: 0.2, seed };
-    let queries = draw_queries(counts, hierarchies, &draw).expect("queries");
-    assert_eq!(queries, draw_queries(counts, hierarchies, &draw).expect("queries"));
-    let workload = Workload::new(counts, hierarchies, queries.clone());
+    let queries = draw_queries(counts, hierarchies, &draw, &Task::default()).expect("queries");
+    assert_eq!(queries, draw_queries(counts, hierarchies, &draw, &Task::default()).expect("queries"));
+    let workload = Workload::new(counts, hierarchies, queries.clone(), &Task::default()).expect("nobody stops it");
     for (method, style) in Method::KEEPING_L.into_iter().zip(CellStyle::ALL) {
         let recoding = made_partition(method, &made, Least::of(k, None)).recode(counts, hierarchies, style);
-        let error = workload.error(hierarchies, &recoding);
+        let error = workload.error(hierarchies, &recoding, &Task::default()).expect("nobody stops it");
         for (i, query) in queries.iter().enumerate() {
             assert_eq!(query.conditions.len(), draw.n_attributes);
             let meets = |a: usize, code: usize, wanted: &Wanted| match wanted {
@@ -715,7 +717,7 @@ fn check_queries(table: &Table, k: u64, seed: u64) {
         // Where nothing is generalized, nothing is wrong.
         let scheme = common::scheme(&vec![0; hierarchies.len()]);
         let exact = global::recode(counts, hierarchies, &scheme, &made.yardstick, &common::k(1));
-        assert_eq!(workload.error(hierarchies, &exact).percentile_90, 0.0);
+        assert_eq!(workload.error(hierarchies, &exact, &Task::default()).expect("nobody stops it").percentile_90, 0.0);
     }
 }
 
@@ -744,7 +746,8 @@ fn estimates_by_hand() {
         assert_eq!(exact_answer(&counts, &hierarchies, query), exact, "{query:?}");
         assert!((estimate(&hierarchies, &recoding, query) - estimated).abs() < 1e-9, "{query:?}");
     }
-    let error = Workload::new(&counts, &hierarchies, queries).error(&hierarchies, &recoding);
+    let workload = Workload::new(&counts, &hierarchies, queries, &Task::default()).expect("nobody stops it");
+    let error = workload.error(&hierarchies, &recoding, &Task::default()).expect("nobody stops it");
     for (found, expected) in error.relative.iter().zip([1.0 / 3.0, 2.0 / 3.0, 0.0, 1.0 / 9.0, 4.0 / 30.0]) {
         assert!((found - expected).abs() < 1e-9, "{error:?}");
     }
@@ -774,7 +777,7 @@ fn queries_that_cannot_be_read_say_where() {
     let (counts, hierarchies) = numbers(&["age"], &[&[1], &[2]]);
     for draw in [(0, 0.1), (2, 0.1), (1, 0.0), (1, 1.5), (1, f64::NAN)] {
         let draw = Draw { n_queries: 1, n_attributes: draw.0, selectivity: draw.1, seed: 1 };
-        assert!(draw_queries(&counts, &hierarchies, &draw).is_err(), "{draw:?}");
+        assert!(draw_queries(&counts, &hierarchies, &draw, &Task::default()).is_err(), "{draw:?}");
     }
 }
 

@@ -2,18 +2,18 @@
 
 mod common;
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::random::{Dice, all_measures, any_mixed_tables, chance, larger_tables, mixes, wide_tables};
 use common::*;
 use incrowd::search::negotiate::offer_of;
-use incrowd::search::on_demand::{Budget, FoundAnswer, Proof, negotiate_on_demand};
+use incrowd::search::on_demand::{FoundAnswer, Proof, negotiate_on_demand};
+use incrowd::task::{SearchProgress, Task};
 use incrowd::{Answer, Measure, Offer, Quality, Ranking, Request, negotiate};
 use proptest::prelude::*;
 
-fn found(made: &Made, request: &Request, budget: &Budget) -> FoundAnswer {
-    negotiate_on_demand(&made.counts, &made.hierarchies, &made.plan(), request, budget)
-        .expect("a request with a meaning")
+fn found(made: &Made, request: &Request, task: &Task) -> FoundAnswer {
+    negotiate_on_demand(&made.counts, &made.hierarchies, &made.plan(), request, task).expect("a request with a meaning")
 }
 
 fn requests(table: &Table, made: &Made, dice: &mut Dice) -> Vec<Request> {
@@ -38,7 +38,7 @@ fn check_table(table: &Table, seed: u64) {
     let made = table.make();
     for request in requests(table, &made, &mut Dice(seed)) {
         let whole = negotiate(&made.lattice, &request).expect("a request with a meaning");
-        let found = found(&made, &request, &Budget::default());
+        let found = found(&made, &request, &Task::default());
         assert!(found.is_proved(), "{found:?}");
         assert_eq!(found.answer, whole, "{request:?} of {table:#?}");
     }
@@ -128,18 +128,19 @@ proptest! {
         let made = table.make();
         let mut dice = Dice(seed);
         for request in requests(&table, &made, &mut dice) {
-            let n_all = found(&made, &request, &Budget::default()).n_evaluated;
+            let n_all = found(&made, &request, &Task::default()).n_evaluated;
             for _ in 0..4 {
-                let n_left = Cell::new(dice.roll(n_all as usize + 1));
-                let go_on = |_: &_| {
-                    n_left.set(n_left.get().saturating_sub(1));
-                    n_left.get() > 0
+                let n_left = AtomicUsize::new(dice.roll(n_all as usize + 1));
+                let is_enough = |_: &SearchProgress| {
+                    let n = n_left.load(Ordering::SeqCst).saturating_sub(1);
+                    n_left.store(n, Ordering::SeqCst);
+                    n == 0
                 };
-                check_ended(&made, &request, &found(&made, &request, &Budget { go_on: &go_on, ..Budget::default() }));
+                check_ended(&made, &request, &found(&made, &request, &Task { is_enough: &is_enough, ..Task::default() }));
             }
             // So little memory that hardly anything can be kept.
             for n_bytes_max in [0, 400, 3_000, 20_000] {
-                check_ended(&made, &request, &found(&made, &request, &Budget { n_bytes_max, ..Budget::default() }));
+                check_ended(&made, &request, &found(&made, &request, &Task { n_bytes_max, ..Task::default() }));
             }
         }
     }
@@ -169,7 +170,7 @@ fn most_schemes_are_never_looked_at() {
     for best_by in [Ranking::default(), Quality::Ncp.into()] {
         let tops: Vec<u8> = made.lattice.schemes().tops().to_vec();
         let request = Request { best_by, ..request(k(5), 4, &tops) };
-        let found = found(&made, &request, &Budget::default());
+        let found = found(&made, &request, &Task::default());
         assert_eq!(found.answer, negotiate(&made.lattice, &request).expect("a request with a meaning"));
         assert!(found.n_evaluated < n_schemes / 3, "{} of {n_schemes}", found.n_evaluated);
     }

@@ -10,6 +10,7 @@ use common::*;
 use incrowd::lattice::saved::{ReadAt, Section, open, open_counts, save};
 use incrowd::search::frontier::frontier;
 use incrowd::search::negotiate::negotiate_as_published;
+use incrowd::task::Task;
 use incrowd::{Answer, Error, ErrorKind, GroupCounts, Lattice, Measure, Quality, Request, Result, explain, negotiate};
 use proptest::prelude::*;
 
@@ -36,7 +37,7 @@ fn saved(lattice: &Lattice, counts: &GroupCounts) -> (Vec<u8>, Vec<Section>) {
 }
 
 fn opened(bytes: Vec<u8>, sections: &[Section]) -> Result<Lattice> {
-    open(sections, Arc::new(Memory(bytes)))
+    open(sections, Arc::new(Memory(bytes)), &Task::default())
 }
 
 #[track_caller]
@@ -49,7 +50,7 @@ fn check_same(lattice: &Lattice, copy: &Lattice, requests: &[Request]) {
         assert_eq!(negotiate_as_published(copy, request), negotiate_as_published(lattice, request));
         let why = |lattice| explain(lattice, &request.level_max, &request.criteria);
         assert_eq!(why(copy), why(lattice));
-        let bargains = |lattice| frontier(lattice, request, Measure::Size, &Quality::Ncp.into());
+        let bargains = |lattice| frontier(lattice, request, Measure::Size, &Quality::Ncp.into(), &Task::default());
         assert_eq!(bargains(copy), bargains(lattice));
     }
 }
@@ -78,7 +79,7 @@ proptest! {
         let copy = opened(bytes.clone(), &sections).expect("nothing is damaged");
         check_same(&lattice, &copy, &requests(&table, &mut Dice(seed)));
         check_whole(&lattice, &copy);
-        let kept = open_counts(&sections, &Memory(bytes.clone())).expect("nothing is damaged");
+        let kept = open_counts(&sections, &Memory(bytes.clone()), &Task::default()).expect("nothing is damaged");
         prop_assert_eq!(&kept, &counts);
         let (again, _) = saved(&copy, &kept);
         prop_assert_eq!(again, bytes, "saved again");
@@ -118,7 +119,7 @@ proptest! {
                 let answer = catch_unwind(AssertUnwindSafe(|| negotiate(&copy, request))).expect("no panic");
                 let expected = negotiate(&lattice, request);
                 prop_assert!(answer.is_err() || answer == expected, "{:?}: {:?}", request, answer);
-                let bargains = |lattice| frontier(lattice, request, Measure::Size, &Quality::Ncp.into());
+                let bargains = |lattice| frontier(lattice, request, Measure::Size, &Quality::Ncp.into(), &Task::default());
                 let answer = bargains(&copy);
                 prop_assert!(answer.is_err() || answer == bargains(&lattice));
             }
@@ -153,7 +154,8 @@ fn sections_that_do_not_fit_together_are_refused() {
                 };
                 let sections: Vec<Section> = sections.iter().map(fitting).collect();
                 // Whatever comes of it, it is no panic.
-                let _ = open_counts(&sections, &Memory(changed.clone())).map(|counts| counts.n_records());
+                let _ =
+                    open_counts(&sections, &Memory(changed.clone()), &Task::default()).map(|counts| counts.n_records());
                 if let Ok(copy) = opened(changed, &sections) {
                     let _ = (0..copy.schemes().len()).map(|place| copy.profile(place).n_groups()).sum::<u64>();
                 }

@@ -113,6 +113,7 @@ impl Work {
             n_bytes_max: self.n_bytes_max(),
             progress: &|n| stage.moves(n),
             is_cancelled: &|| self.watch.is_cancelled(),
+            ..Task::default()
         };
         let done = job(&task);
         *locked(&self.watch.stage) = None;
@@ -120,6 +121,12 @@ impl Work {
             listener.ends();
         }
         done
+    }
+
+    /// A part of the work that is too short to be shown, and ends soon after somebody has cancelled all the same.
+    pub fn quietly<T>(&self, job: impl FnOnce(&Task) -> T) -> T {
+        let is_cancelled = || self.watch.is_cancelled();
+        job(&Task { n_bytes_max: self.n_bytes_max(), is_cancelled: &is_cancelled, ..Task::default() })
     }
 
     /// Says how far the search of this stage is.
@@ -238,9 +245,9 @@ mod tests {
             (task.progress)(4);
             let seen = work.watch().progress().expect("a stage");
             assert_eq!((seen.what.as_str(), seen.n_done, seen.n_all), ("counting", 4, 10));
-            assert!(task.check().is_ok());
+            assert!(task.go_on().is_ok());
             work.watch().cancel();
-            task.check()
+            task.go_on()
         });
         assert_eq!(ended.expect_err("cancelled").kind(), ErrorKind::Cancelled);
         assert!(work.watch().progress().is_none() && work.check().is_err());

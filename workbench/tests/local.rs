@@ -25,7 +25,7 @@ fn local_recoding_loses_less_than_mondrian_and_the_best_scheme() {
     let Some(adult) = adult() else { return };
     let lattice = adult.annotate([], false, &Default::default()).expect("it is small");
     let weights = adult.weights();
-    let questions = Questions::new(&adult, contenders::N_QUERIES, 1, None).expect("queries");
+    let questions = Questions::new(&adult, contenders::N_QUERIES, 1, None, &Task::default()).expect("queries");
     let level_max = Scheme::new(lattice.schemes().tops().iter().map(|&top| incrowd::Level(top)).collect());
     let ask = Ask {
         counted: &adult,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use incrowd::Lattice;
 use incrowd_workbench::orders::saved;
+use incrowd_workbench::work::Work;
 
 mod support;
 use support::{Folder, Ran, Random};
@@ -151,13 +152,13 @@ fn the_study_compares_part_and_whole() {
 
 /// The lattice of a file and the counts that it was made from, as bytes.
 fn bytes(path: &Path) -> Vec<u8> {
-    let (lattice, _, content): (Lattice, _, _) = saved::read(path).expect("a lattice");
+    let (lattice, _, content): (Lattice, _, _) = saved::read(path, &Work::default()).expect("a lattice");
     let mut bytes = Vec::new();
     let mut write = |more: &[u8]| {
         bytes.extend_from_slice(more);
         Ok(())
     };
-    incrowd::lattice::saved::save(&lattice, &content.counts().expect("counts"), 0, &mut write)
+    incrowd::lattice::saved::save(&lattice, &content.counts(&Work::default()).expect("counts"), 0, &mut write)
         .expect("memory takes it");
     bytes
 }

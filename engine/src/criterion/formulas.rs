@@ -9,6 +9,8 @@ pub struct Reference {
     n_records: u64,
     /// By value, how many records have it.
     counts: Vec<u64>,
+    /// How many values any record has.
+    n_present: usize,
     distance: Distance,
     /// By value, how many records have it or one before it, and the sum of these.
     cumulative: Vec<u64>,
@@ -39,6 +41,7 @@ impl Reference {
         };
         Reference {
             n_records: counts.iter().sum(),
+            n_present: counts.iter().filter(|count| **count > 0).count(),
             levels: levels.into_iter().map(with_counts).collect(),
             counts,
             distance,
@@ -219,10 +222,19 @@ fn tree_distance(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
         of_label.clear();
         for (value, c) in histogram {
             let label = labels[*value as usize];
-            match of_label.iter_mut().rev().find(|(known, _)| *known == label) {
-                Some((_, sum)) => *sum += c,
-                None => of_label.push((label, *c)),
+            match of_label.last_mut() {
+                Some((last, sum)) if *last == label => *sum += c,
+                _ => of_label.push((label, *c)),
             }
+        }
+        // Values that follow each other mostly have labels that do.
+        if !of_label.is_sorted_by(|a, b| a.0 < b.0) {
+            of_label.sort_unstable();
+            of_label.dedup_by(|next, first| {
+                let is_same = next.0 == first.0;
+                first.1 += if is_same { next.1 } else { 0 };
+                is_same
+            });
         }
         // Labels that the group lacks are off by their own share: all of the table, less the shares of those it has.
         let mut absent = of_table;
@@ -242,8 +254,7 @@ pub fn greatest_disclosure(histogram: Histogram, reference: &Reference) -> u64 {
     if n == 0 {
         return 0;
     }
-    let n_values = reference.counts.iter().filter(|count| **count > 0).count();
-    if histogram.len() < n_values {
+    if histogram.len() < reference.n_present {
         return NEVER;
     }
     let scale = reference.n_records as f64 / n as f64;

@@ -3,7 +3,7 @@
 //! The finest scheme's groups come from the counts, every other scheme's from a scheme one level finer, so that the
 //! cost of a scheme is the number of groups of a neighbour, not of records.
 
-use crate::counts::GroupCounts;
+use crate::counts::{GroupCounts, number};
 use crate::criterion::{Criteria, Criterion, Measure, Measured, Test, Yardstick};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
@@ -77,7 +77,7 @@ pub(crate) fn annotate_schemes(
     let rolled_up = all_profiles(counts, hierarchies, &wanted, &schemes, task)?;
     let signatures = rolled_up.signatures;
     Ok(Lattice {
-        grids: Grid::all(&signatures, &schemes, &rolled_up.profiles),
+        grids: Grid::all(&signatures, &schemes, &rolled_up.profiles, task)?,
         scope: Scope::new(counts, hierarchies, plan.yardstick),
         schemes,
         selection,
@@ -117,7 +117,7 @@ impl Lattice {
             grid.insert(place, height_of(&levels), self.scope.n_records, &signatures, column, &profile);
         }
         // Signatures of its own, which are in the order of size among themselves, as every profile needs them.
-        let first = self.signatures.len() as u32;
+        let first = number(self.signatures.len());
         self.signatures.extend(&signatures);
         self.profiles.insert(place, profile.renumbered(|signature| first + signature));
         Ok(())

@@ -3,8 +3,10 @@
 use rayon::prelude::*;
 
 use crate::criterion::{Criteria, Criterion, Measured, NEVER};
+use crate::error::Result;
 use crate::lattice::profile::Profile;
 use crate::scheme::Schemes;
+use crate::task::Task;
 
 /// Records suppressed at some values of one criterion, for all schemes, one column per value.
 #[derive(Clone, Debug)]
@@ -67,7 +69,12 @@ impl Grid {
     }
 
     /// One grid per measure.
-    pub(crate) fn all(signatures: &Measured, schemes: &Schemes, profiles: &[Profile]) -> Vec<Grid> {
+    pub(crate) fn all(
+        signatures: &Measured,
+        schemes: &Schemes,
+        profiles: &[Profile],
+        task: &Task,
+    ) -> Result<Vec<Grid>> {
         let n_measures = signatures.measures().len();
         let greatest = |column: usize| {
             let finite =
@@ -86,7 +93,9 @@ impl Grid {
         let of_signature = |signature: usize| {
             signatures.of(signature).iter().enumerate().map(|(column, measured)| place(column, *measured))
         };
+        task.go_on()?;
         let places: Vec<u16> = (0..signatures.len()).flat_map(of_signature).collect();
+        task.go_on()?;
         let starts: Vec<usize> = values
             .iter()
             .scan(0, |start, values| {
@@ -99,7 +108,9 @@ impl Grid {
         let sizes: Vec<u64> = (0..signatures.len()).map(|signature| signatures.size(signature)).collect();
         let rows: Vec<Vec<u64>> = profiles
             .par_iter()
-            .map(|profile| {
+            .enumerate()
+            .map(|(place, profile)| {
+                task.go_on_now_and_then(place, N_IN_BLOCK)?;
                 let mut row = vec![0; n_values];
                 for entry in profile.entries() {
                     let n_records = sizes[entry.signature as usize] * u64::from(entry.n_groups);
@@ -116,15 +127,16 @@ impl Grid {
                         row.iter_mut().rev().for_each(|n| n_failing += std::mem::replace(n, n_failing));
                     }
                 }
-                row
+                Ok(row)
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let grid = |((values, start), greatest): ((Vec<u64>, usize), u64)| {
             let column = |i: usize| -> Vec<u64> { rows.iter().map(|row| row[start + i]).collect() };
             let columns: Vec<Vec<u64>> = (0..values.len()).map(column).collect();
             let floor = |column: &[u64], height| column[schemes.at_height(height)].iter().copied().min().unwrap_or(0);
             let floors_of = |column: &Vec<u64>| (0..schemes.n_heights()).map(|height| floor(column, height)).collect();
-            Grid::new(values, columns.iter().map(floors_of).collect(), columns, greatest)
+            task.go_on()?;
+            Ok(Grid::new(values, columns.iter().map(floors_of).collect(), columns, greatest))
         };
         values.clone().into_iter().zip(starts.clone()).zip(greatest).map(grid).collect()
     }

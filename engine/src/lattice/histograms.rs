@@ -11,6 +11,7 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
+use crate::counts::number;
 use crate::criterion::Yardstick;
 use crate::lattice::profile::{Entry, Profile};
 use crate::lattice::roll_up::{Key, RollUp, SIZE_BITS, SIZE_MASK};
@@ -92,7 +93,7 @@ impl Unions {
         for signature in signatures {
             let key = u64::from(beginning) << 32 | u64::from(signature);
             let hash_of = |key: u64| hash_words(&[key]);
-            let next = self.signatures.len() as u32;
+            let next = number(self.signatures.len());
             let entry = self.longer.entry(hash_of(key), |(known, _)| *known == key, |(known, _)| hash_of(*known));
             let number = entry.or_insert((key, next)).get().1;
             if number == next {
@@ -145,9 +146,9 @@ impl<'a> Signatures<'a> {
         }
         let n_shared = self.shared.len();
         if let Some(signature) = self.own.find(hash, &self.words) {
-            return n_shared as u32 + signature;
+            return number(n_shared + signature as usize);
         }
-        let signature = self.own.len() as u32;
+        let signature = number(self.own.len());
         self.own.words.extend_from_slice(&self.words);
         self.own.starts.push(self.own.words.len());
         self.own.table.insert_unique(hash, (hash, signature), |(hash, _)| *hash);
@@ -155,7 +156,7 @@ impl<'a> Signatures<'a> {
         let cells = self.words[2..].iter().map(|cell| ((cell >> COUNT_BITS) as u32, cell & COUNT_MASK));
         self.histogram.extend(cells);
         self.yardstick.measure(self.words[0], self.words[1], &self.histogram, &mut self.own.measured);
-        n_shared as u32 + signature
+        number(n_shared + signature as usize)
     }
 
     /// The signature of several groups taken together.
@@ -185,14 +186,28 @@ impl<'a> Signatures<'a> {
         signature
     }
 
-    fn add_up(&mut self, signatures: impl Iterator<Item = u32>) -> u32 {
+    fn add_up(&mut self, signatures: impl Iterator<Item = u32> + Clone) -> u32 {
         let (mut size, mut population) = (0, 0);
-        let Signatures { shared, own, counts, used, .. } = self;
-        for signature in signatures {
-            let words = match (signature as usize).checked_sub(shared.len()) {
-                None => shared.signature(signature as usize),
-                Some(signature) => own.signature(signature),
-            };
+        let Signatures { shared, own, counts, used, words: sum, .. } = self;
+        let words_of = |signature: u32| match (signature as usize).checked_sub(shared.len()) {
+            None => shared.signature(signature as usize),
+            Some(signature) => own.signature(signature),
+        };
+        let n_cells: usize = signatures.clone().map(|signature| words_of(signature).len() - 2).sum();
+        if n_cells * N_WORDS_PER_CELL < used.len() {
+            // A few of many values: to put them in order is quicker than to look through all that there are.
+            sum.clear();
+            sum.extend([0, 0]);
+            for words in signatures.map(words_of) {
+                sum[0] += words[0];
+                sum[1] += words[1];
+                sum.extend_from_slice(&words[2..]);
+            }
+            sum[2..].sort_unstable();
+            add_up_cells(sum);
+            return self.intern();
+        }
+        for words in signatures.map(words_of) {
             size += words[0];
             population += words[1];
             for cell in &words[2..] {
@@ -221,6 +236,24 @@ impl<'a> Signatures<'a> {
     fn n_bytes(&self) -> usize {
         self.own.n_bytes() + self.unions.n_bytes()
     }
+}
+
+/// About how many words of sixty-four values each are looked through in the time that one cell takes to be sorted in.
+const N_WORDS_PER_CELL: usize = 8;
+
+/// Adds up the cells of a signature that have the same value, which follow each other.
+fn add_up_cells(words: &mut Vec<u64>) {
+    let mut n = 2;
+    for i in 2..words.len() {
+        let cell = words[i];
+        if n > 2 && words[n - 1] >> COUNT_BITS == cell >> COUNT_BITS {
+            words[n - 1] += cell & COUNT_MASK;
+        } else {
+            words[n] = cell;
+            n += 1;
+        }
+    }
+    words.truncate(n);
 }
 
 /// One group of a scheme that is being gathered: its signature, and the loss and the entropy of a record, which fit.
@@ -357,7 +390,7 @@ impl<'a> HistogramWork<'a> {
         for &(signature, loss, entropy) in gathered {
             let seen = &mut self.seen[signature as usize];
             if seen.0 != self.n_schemes {
-                *seen = (self.n_schemes, entries.len() as u32);
+                *seen = (self.n_schemes, number(entries.len()));
                 entries.push(Entry { signature, n_groups: 0, loss: 0 });
                 if self.has_entropies {
                     entropies.push(0);

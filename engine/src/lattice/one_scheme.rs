@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 
-use crate::counts::{GroupCounts, hash_codes};
+use crate::counts::{GroupCounts, hash_codes, number};
 use crate::criterion::{Criteria, Measured, Yardstick};
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
@@ -36,7 +36,7 @@ pub fn groups_of(
         let group = match table.find(hash, |&group| codes_of[group as usize] == codes) {
             Some(&group) => group,
             None => {
-                let group = codes_of.len() as u32;
+                let group = number(codes_of.len());
                 codes_of.push(codes);
                 let hash_again = |&group: &u32| hash_codes(codes_of[group as usize].iter().copied());
                 table.insert_unique(hash, group, hash_again);

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::counts::{GroupCounts, Population};
+use crate::counts::{GroupCounts, N_CELLS_MAX, Population};
 use crate::criterion::{Measure, Measured};
 use crate::error::Result;
 use crate::hierarchy::{Hierarchy, Values};
@@ -17,6 +17,7 @@ use crate::lattice::scope::{Estimator, Scope, Selection};
 use crate::loss::Entropies;
 use crate::scheme::{Schemes, n_schemes, tops_of};
 use crate::table::{Code, Domain, Kind};
+use crate::task::Task;
 
 /// One part of a saved lattice: where it is, and the checksum (CRC-32) of its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +83,11 @@ pub fn save(
 /// # Guarantee
 /// Every answer is that of the lattice that was saved, bit for bit. A byte that is not what was written gives an error
 /// as soon as an answer depends on it, never another answer.
-pub fn open(sections: &[Section], storage: Arc<dyn ReadAt>) -> Result<Lattice> {
-    let read = |name: &'static str| read_section(sections, &*storage, name);
+pub fn open(sections: &[Section], storage: Arc<dyn ReadAt>, task: &Task) -> Result<Lattice> {
+    let read = |name: &'static str| {
+        task.go_on()?;
+        read_section(sections, &*storage, name)
+    };
     // Each is taken apart to its last byte, and nothing is believed of which the rest depends.
     let bytes = read("about")?;
     let about = whole(&bytes, About::read).ok_or_else(|| damaged("about"))?;
@@ -122,8 +126,12 @@ pub fn open(sections: &[Section], storage: Arc<dyn ReadAt>) -> Result<Lattice> {
     }
     let signatures = Measured::new(&about.measures, signatures.chunks_exact(8).map(wide).collect());
     let bytes = read("grids")?;
-    let grids =
-        whole(&bytes, |bytes| about.measures.iter().map(|_| read_grid(bytes, &schemes)).collect::<Option<Vec<Grid>>>());
+    let read_grids = |bytes: &mut Unread| {
+        let grid = |_| if task.go_on().is_ok() { read_grid(bytes, &schemes) } else { None };
+        about.measures.iter().map(grid).collect::<Option<Vec<Grid>>>()
+    };
+    let grids = whole(&bytes, read_grids);
+    task.go_on()?;
     let grids = grids.ok_or_else(|| damaged("grids"))?;
     let lazy = LazyProfiles::new(
         storage.clone(),
@@ -152,7 +160,8 @@ pub fn open(sections: &[Section], storage: Arc<dyn ReadAt>) -> Result<Lattice> {
 }
 
 /// The counts that a saved lattice was made from; they are read when they are asked for.
-pub fn open_counts(sections: &[Section], storage: &dyn ReadAt) -> Result<GroupCounts> {
+pub fn open_counts(sections: &[Section], storage: &dyn ReadAt, task: &Task) -> Result<GroupCounts> {
+    task.go_on()?;
     let bytes = read_section(sections, storage, "counts")?;
     whole(&bytes, read_counts).ok_or_else(|| damaged("counts"))
 }
@@ -216,19 +225,10 @@ impl About {
 
 fn read_measure(bytes: &mut Unread, n_sensitive: usize) -> Option<Measure> {
     let (name, s, l) = (bytes.text()?, usize::try_from(bytes.wide()?).ok()?, u32::try_from(bytes.wide()?).ok()?);
-    let all = [
-        Measure::Size,
-        Measure::Population,
-        Measure::Distinct(s),
-        Measure::Share(s),
-        Measure::Entropy(s),
-        Measure::Recursive { sensitive: s, l },
-        Measure::Closeness(s),
-        Measure::Disclosure(s),
-        Measure::Likeness(s),
-        Measure::EnhancedLikeness(s),
-    ];
-    let measure = all.into_iter().find(|measure| measure.name() == name)?;
+    let measure = match Measure::parse(&name)?.about(s) {
+        Measure::Recursive { sensitive, .. } => Measure::Recursive { sensitive, l },
+        measure => measure,
+    };
     measure.sensitive().is_none_or(|s| s < n_sensitive).then_some(measure)
 }
 
@@ -327,7 +327,8 @@ fn read_counts(bytes: &mut Unread) -> Option<GroupCounts> {
     let cell_sizes = bytes.all_wide(n_cells)?;
     let cell_codes = read_codes(bytes, n_cells, &sensitive)?;
     let starts: Vec<usize> = bytes.all_wide(n_groups + 1)?.into_iter().map(|start| start as usize).collect();
-    let is_sound = starts.is_sorted() && starts.last() == Some(&n_cells) && !domains.is_empty();
+    let is_sound =
+        starts.is_sorted() && starts.last() == Some(&n_cells) && !domains.is_empty() && n_cells <= N_CELLS_MAX;
     let population = match bytes.wide()? {
         0 => None,
         _ => {

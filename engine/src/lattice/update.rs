@@ -42,8 +42,11 @@ pub fn updated(
         return Ok(None);
     }
     let combinations = changed_combinations(before, after);
-    let n_groups = |place: usize| lattice.profile(place).n_groups() as u32;
-    let n_groups = (0..lattice.schemes().len()).into_par_iter().map(n_groups).collect();
+    let n_groups = |place: usize| {
+        task.go_on_now_and_then(place, N_BETWEEN)?;
+        Ok(u32::try_from(lattice.profile(place).n_groups()).unwrap_or(u32::MAX))
+    };
+    let n_groups = (0..lattice.schemes().len()).into_par_iter().map(n_groups).collect::<Result<_>>()?;
     let changed = Changed { combinations, n_groups };
     let penalties = Penalties::new(lattice.hierarchies(), plan.weights)?;
     let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: None };
@@ -58,16 +61,18 @@ pub fn updated(
     let (signatures, numbers) = canonical(
         lattice.measures(),
         &[lattice.signatures().values(), were.signatures.values(), are.signatures.values()],
-    );
+        task,
+    )?;
     let profile = |place: usize| {
+        task.go_on_now_and_then(place, N_BETWEEN)?;
         let parts = [lattice.profile(place), &were.profiles[place], &are.profiles[place]];
-        changed_profile(parts, &numbers)
+        Ok(changed_profile(parts, &numbers))
     };
-    let profiles: Vec<Vec<Entry>> = (0..schemes.len()).into_par_iter().map(profile).collect();
+    let profiles: Vec<Vec<Entry>> = (0..schemes.len()).into_par_iter().map(profile).collect::<Result<_>>()?;
     lattice.intact()?;
     let (signatures, profiles) = without_unused(&signatures, profiles);
     Ok(Some(Lattice {
-        grids: Grid::all(&signatures, schemes, &profiles),
+        grids: Grid::all(&signatures, schemes, &profiles, task)?,
         scope: Scope::new(after, lattice.hierarchies(), plan.yardstick),
         schemes: schemes.clone(),
         selection: None,
@@ -77,6 +82,9 @@ pub fn updated(
         n_source_groups,
     }))
 }
+
+/// Schemes between two questions whether the work is still wanted.
+const N_BETWEEN: usize = 64;
 
 /// Whether so few combinations changed that following them is quicker than annotating everything.
 pub fn is_worthwhile(before: &GroupCounts, after: &GroupCounts) -> bool {

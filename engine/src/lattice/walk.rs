@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::counts::GroupCounts;
+use crate::counts::{GroupCounts, number};
 use crate::criterion::{Measure, Measured, Yardstick};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
@@ -217,7 +217,12 @@ pub(crate) trait Roller: Sync {
     fn n_bytes(&self, groups: &Self::Groups) -> usize;
     fn n_bytes_of_work(&self, work: &Self::Work) -> usize;
     /// The profiles by place, from the groups of each scheme and the number of the thread that made them.
-    fn finish(&self, works: Vec<Self::Work>, made: Vec<(usize, Self::Groups)>) -> (Measured, Vec<Profile>);
+    fn finish(
+        &self,
+        works: Vec<Self::Work>,
+        made: Vec<(usize, Self::Groups)>,
+        task: &Task,
+    ) -> Result<(Measured, Vec<Profile>)>;
 }
 
 /// Sizes and sets of sensitive values.
@@ -282,10 +287,18 @@ impl Roller for Sets<'_> {
         0
     }
 
-    fn finish(&self, _: Vec<Self::Work>, made: Vec<(usize, Self::Groups)>) -> (Measured, Vec<Profile>) {
+    fn finish(
+        &self,
+        _: Vec<Self::Work>,
+        made: Vec<(usize, Self::Groups)>,
+        task: &Task,
+    ) -> Result<(Measured, Vec<Profile>)> {
         let signature_of = |tally: &Tally| (tally.size, tally.n_distinct);
-        let seen: FxHashSet<(u64, u32)> =
-            made.iter().flat_map(|(_, tallies)| tallies.iter().map(signature_of)).collect();
+        let mut seen: FxHashSet<(u64, u32)> = FxHashSet::default();
+        for (i, (_, tallies)) in made.iter().enumerate() {
+            task.go_on_now_and_then(i, N_SCHEMES_BETWEEN)?;
+            seen.extend(tallies.iter().map(signature_of));
+        }
         let mut signatures: Vec<(u64, u32)> = seen.into_iter().collect();
         signatures.sort_unstable();
         let numbers: FxHashMap<(u64, u32), u32> = signatures.iter().copied().zip(0..).collect();
@@ -295,14 +308,16 @@ impl Roller for Sets<'_> {
             n_groups: tally.n_groups,
             loss: tally.loss,
         };
-        let profile =
-            |(_, tallies): (usize, Self::Groups)| Profile::provisional(tallies.iter().map(entry).collect(), Vec::new());
-        let profiles = made.into_par_iter().map(profile).collect();
+        let profile = |(i, (_, tallies)): (usize, (usize, Self::Groups))| {
+            task.go_on_now_and_then(i, N_SCHEMES_BETWEEN)?;
+            Ok(Profile::provisional(tallies.iter().map(entry).collect(), Vec::new()))
+        };
+        let profiles = made.into_par_iter().enumerate().map(profile).collect::<Result<_>>()?;
         // Without a sensitive attribute a signature is a size.
         let of_signature = |&(size, n_distinct): &(u64, u32)| [size, u64::from(n_distinct)].into_iter();
         let values =
             signatures.iter().flat_map(|signature| of_signature(signature).take(self.measures.len())).collect();
-        (Measured::new(self.measures, values), profiles)
+        Ok((Measured::new(self.measures, values), profiles))
     }
 
     fn seen(&self, _: &Self::Work, tallies: Self::Groups) -> (Measured, Profile) {
@@ -377,20 +392,27 @@ impl<'a> Roller for Histograms<'a> {
         work.n_bytes()
     }
 
-    fn finish(&self, works: Vec<Self::Work>, made: Vec<(usize, Self::Groups)>) -> (Measured, Vec<Profile>) {
+    fn finish(
+        &self,
+        works: Vec<Self::Work>,
+        made: Vec<(usize, Self::Groups)>,
+        task: &Task,
+    ) -> Result<(Measured, Vec<Profile>)> {
         let measured: Vec<_> = works.into_iter().map(HistogramWork::measured).collect();
         let shared = &measured.first().expect("at least one thread worked").0;
         let n_shared = shared.len();
         let parts: Vec<&[u64]> =
             std::iter::once(shared.measured()).chain(measured.iter().map(|(_, own)| &own[..])).collect();
-        let (signatures, numbers) = canonical(self.wanted.yardstick.measures(), &parts);
+        let (signatures, numbers) = canonical(self.wanted.yardstick.measures(), &parts, task)?;
         let renumbered = |(thread, profile): (usize, Profile)| {
-            profile.renumbered(|signature| match (signature as usize).checked_sub(n_shared) {
+            task.go_on()?;
+            Ok(profile.renumbered(|signature| match (signature as usize).checked_sub(n_shared) {
                 None => numbers[0][signature as usize],
                 Some(own) => numbers[1 + thread][own],
-            })
+            }))
         };
-        (signatures, made.into_par_iter().map(renumbered).collect())
+        let profiles = made.into_par_iter().map(renumbered).collect::<Result<_>>()?;
+        Ok((signatures, profiles))
     }
 
     fn seen(&self, work: &Self::Work, profile: Self::Groups) -> (Measured, Profile) {
@@ -399,7 +421,7 @@ impl<'a> Roller for Histograms<'a> {
             profile.entries().iter().enumerate().map(|(at, entry)| (entry.signature, at)).collect();
         let values: Vec<u64> =
             profile.entries().iter().flat_map(|entry| work.measured_of(entry.signature).iter().copied()).collect();
-        let (signatures, canonical) = canonical(measures, &[&values]);
+        let (signatures, canonical) = canonical(measures, &[&values], &Task::default()).expect("nobody stops it");
         (signatures, profile.renumbered(|signature| canonical[0][numbers[&signature]]))
     }
 }
@@ -407,7 +429,7 @@ impl<'a> Roller for Histograms<'a> {
 /// Numbers signatures in an order that depends on nothing but what they measure, by size first; equal ones get one number.
 ///
 /// Returns the signatures by number, and for each part the number of each of its signatures.
-pub(crate) fn canonical(measures: &[Measure], parts: &[&[u64]]) -> (Measured, Vec<Vec<u32>>) {
+pub(crate) fn canonical(measures: &[Measure], parts: &[&[u64]], task: &Task) -> Result<(Measured, Vec<Vec<u32>>)> {
     let n = measures.len();
     let values = |&(_, _, part, signature): &(u64, u64, u32, u32)| &parts[part as usize][signature as usize * n..][..n];
     let mut order: Vec<(u64, u64, u32, u32)> = Vec::with_capacity(parts.iter().map(|part| part.len() / n).sum());
@@ -415,7 +437,8 @@ pub(crate) fn canonical(measures: &[Measure], parts: &[&[u64]]) -> (Measured, Ve
         for (signature, values) in all.chunks_exact(n).enumerate() {
             // In plain order where there are two measures at most, as sizes and sets have it; else in one that is quick.
             let second = if n <= 2 { values[n - 1] } else { hash_words(values) };
-            order.push((values[0], second, part as u32, signature as u32));
+            order.push((values[0], second, number(part), number(signature)));
+            task.go_on_now_and_then(order.len(), N_BETWEEN)?;
         }
     }
     order.par_sort_unstable_by(|a, b| {
@@ -423,16 +446,21 @@ pub(crate) fn canonical(measures: &[Measure], parts: &[&[u64]]) -> (Measured, Ve
     });
     let mut numbers: Vec<Vec<u32>> = parts.iter().map(|part| vec![0; part.len() / n]).collect();
     let mut signatures: Vec<u64> = Vec::with_capacity(order.len() * n);
-    for signature in &order {
+    for (i, signature) in order.iter().enumerate() {
+        task.go_on_now_and_then(i, N_BETWEEN)?;
         let values = values(signature);
         if signatures.is_empty() || signatures[signatures.len() - n..] != *values {
             signatures.extend_from_slice(values);
         }
-        numbers[signature.2 as usize][signature.3 as usize] = (signatures.len() / n) as u32 - 1;
+        numbers[signature.2 as usize][signature.3 as usize] = number(signatures.len() / n) - 1;
     }
     signatures.shrink_to_fit();
-    (Measured::new(measures, signatures), numbers)
+    Ok((Measured::new(measures, signatures), numbers))
 }
+
+/// Signatures, and schemes, between two questions whether the work is still wanted.
+const N_BETWEEN: usize = 1 << 16;
+const N_SCHEMES_BETWEEN: usize = 256;
 
 /// Reused from scheme to scheme by one thread.
 struct Workspace<R: Roller> {
@@ -532,7 +560,7 @@ impl<R: Roller> Walk<'_, R> {
         let work_of =
             |workspace: Mutex<Workspace<R>>| workspace.into_inner().unwrap_or_else(PoisonError::into_inner).work;
         let works = workspaces.into_iter().map(work_of);
-        let (signatures, profiles) = roller.finish(works.collect(), by_place);
+        let (signatures, profiles) = roller.finish(works.collect(), by_place, self.task)?;
         Ok(RolledUp { signatures, profiles, n_source_groups })
     }
 
@@ -673,10 +701,7 @@ impl<R: Roller> Walk<'_, R> {
         self.reserve(n_new as u64)?;
         made.push(MadeScheme { place, thread: workspace.thread, groups, n_source_groups });
         (self.task.progress)(1);
-        match (self.task.is_cancelled)() {
-            true => Err(Error::new(ErrorKind::Cancelled, "stopped before it was done")),
-            false => Ok(()),
-        }
+        self.task.go_on()
     }
 
     /// Takes note of memory that is needed from now on, and refuses what is too much.

@@ -79,13 +79,13 @@ pub(crate) fn settle<'a>(divider: &mut Divider<'a>, parts: Vec<Vec<Part>>, task:
         }
     }
     while !waiting.is_empty() {
-        task.check()?;
+        task.go_on()?;
         classes.lay_out();
-        let near = nearest_of_each::<N_NEAR>(&classes, &waiting);
+        let near = nearest_of_each::<N_NEAR>(&classes, &waiting, task)?;
         let mut in_order: Vec<(u32, &[Near; N_NEAR])> = waiting.drain(..).zip(&near).collect();
         in_order.sort_unstable_by_key(|&(id, near)| (near[0].0, id));
         for ahead in in_order.chunks(N_AHEAD) {
-            task.check()?;
+            task.go_on()?;
             classes.lay_out_loose();
             let ahead: Vec<_> = ahead.iter().copied().filter(|&(id, _)| classes.is_there(id)).collect();
             // All threads look ahead. What has gone or come when it is a class's turn is seen to below, so that they
@@ -137,9 +137,9 @@ fn share_anew(classes: &mut Classes, divider: &mut Divider, task: &Task) -> Resu
     for _ in 0..N_TIMES {
         classes.lay_out();
         let mut changed = Vec::new();
-        let neighbours = nearest_of_each::<N_NEIGHBOURS>(classes, &to_try);
+        let neighbours = nearest_of_each::<N_NEIGHBOURS>(classes, &to_try, task)?;
         for (&id, near) in to_try.iter().zip(&neighbours) {
-            task.check()?;
+            task.go_on()?;
             for &(_, other) in near.iter().filter(|near| **near != NOTHING) {
                 if !classes.is_there(id) || !classes.is_there(other) {
                     continue;

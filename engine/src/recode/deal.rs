@@ -15,7 +15,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::counts::GroupCounts;
+use crate::counts::{GroupCounts, number};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::random::Random;
@@ -61,7 +61,7 @@ pub fn partition(
     let n_classes = (counts.n_records() / k) as usize;
     let mut hands = Hands::deal(&stack, n_classes);
     if counts.sensitive().len() > 1 {
-        hands.even_out(&Bounds::new(counts, kinds, n_classes as u64));
+        hands.even_out(&Bounds::new(counts, kinds, n_classes as u64), task)?;
     }
     let mut random = Random::new(seed);
     let classes = match arrange {
@@ -99,7 +99,7 @@ impl Card {
 /// attribute, and for their combination.
 pub fn differences(counts: &GroupCounts, partition: &Partition) -> (Vec<u64>, u64) {
     let n_attributes = counts.sensitive().len();
-    let values = |part: &Part| counts.cells(part.base as usize).nth(part.value.map_or(0, |cell| cell.index()));
+    let values = |part: &Part| counts.cell(part.base as usize, part.value.map_or(0, |cell| cell.index()));
     let mut least_most: FxHashMap<(usize, Vec<Code>), (u64, u64, u64)> = FxHashMap::default();
     for parts in partition.classes() {
         let mut found: FxHashMap<(usize, Vec<Code>), u64> = FxHashMap::default();
@@ -144,7 +144,7 @@ fn stack(counts: &GroupCounts) -> (Vec<Card>, Vec<Vec<u32>>) {
     kinds.dedup();
     let kind_of: FxHashMap<&[u32], u32> = kinds.iter().map(Vec::as_slice).zip(0..).collect();
     let cards = all().flat_map(|(base, (cell, (codes, n_records)))| {
-        let card = Card { kind: kind_of[ranks(codes).as_slice()], base: base as u32, cell };
+        let card = Card { kind: kind_of[ranks(codes).as_slice()], base: number(base), cell };
         std::iter::repeat_n(card, n_records as usize)
     });
     let mut cards: Vec<Card> = cards.collect();
@@ -192,6 +192,45 @@ impl Bounds {
     }
 }
 
+/// How many records of each value a hand has, by sensitive attribute and rank.
+struct Tally(FxHashMap<(usize, u32), u64>);
+
+impl Tally {
+    fn new(bounds: &Bounds, hand: &[u32]) -> Tally {
+        let mut n_of_value = FxHashMap::default();
+        for &kind in hand {
+            for (s, &value) in bounds.kinds[kind as usize].iter().enumerate() {
+                *n_of_value.entry((s, value)).or_default() += 1;
+            }
+        }
+        Tally(n_of_value)
+    }
+
+    /// By how much the hand gets worse when it gives one kind away and takes another.
+    fn change(&self, bounds: &Bounds, given: u32, taken: u32) -> i64 {
+        let values = bounds.kinds[given as usize].iter().zip(&bounds.kinds[taken as usize]);
+        let of_attribute = |(s, (&given, &taken)): (usize, (&u32, &u32))| {
+            let n_wrong = |value: u32, by: i64| {
+                let n = self.0.get(&(s, value)).copied().unwrap_or(0) as i64 + by;
+                let (least, most) = bounds.of_value[s][value as usize];
+                (n - most as i64).max(0) + (least as i64 - n).max(0)
+            };
+            n_wrong(given, -1) - n_wrong(given, 0) + n_wrong(taken, 1) - n_wrong(taken, 0)
+        };
+        values.enumerate().filter(|(_, (given, taken))| given != taken).map(of_attribute).sum()
+    }
+}
+
+/// The kinds of a hand, each with the first place where it is, in the order of places.
+fn first_of_each(hand: &[u32]) -> Vec<(usize, u32)> {
+    let mut places: Vec<(u32, usize)> = hand.iter().copied().zip(0..).collect();
+    places.sort_unstable();
+    places.dedup_by_key(|(kind, _)| *kind);
+    let mut places: Vec<(usize, u32)> = places.into_iter().map(|(kind, place)| (place, kind)).collect();
+    places.sort_unstable();
+    places
+}
+
 /// Rounds over all hands, and hands that each is tried with, to even them out.
 const N_ROUNDS: u32 = 8;
 const N_PARTNERS: u64 = 64;
@@ -213,12 +252,13 @@ impl Hands {
 
     /// Exchanges kinds between hands until the values of every sensitive attribute are as even as those of the first, or
     /// no exchange helps. The first stays as it is.
-    fn even_out(&mut self, bounds: &Bounds) {
+    fn even_out(&mut self, bounds: &Bounds, task: &Task) -> Result<()> {
         let mut random = Random::new(0);
         let n = self.kinds.len() as u64;
         for _ in 0..N_ROUNDS {
             let mut n_wrong = 0;
             for first in 0..self.kinds.len() {
+                task.go_on()?;
                 for _ in 0..N_PARTNERS {
                     let wrong = bounds.n_wrong(&self.kinds[first]);
                     if wrong == 0 {
@@ -234,6 +274,7 @@ impl Hands {
             }
         }
         self.kinds.iter_mut().for_each(|hand| hand.sort_unstable());
+        Ok(())
     }
 
     /// Makes the exchange between two hands, of records with the same value of the first attribute, that helps most.
@@ -241,24 +282,25 @@ impl Hands {
         if first == second {
             return;
         }
-        let (mut ours, mut theirs) = (self.kinds[first].clone(), self.kinds[second].clone());
-        let mut best = (bounds.n_wrong(&ours) + bounds.n_wrong(&theirs), None);
-        for i in 0..ours.len() {
-            for j in 0..theirs.len() {
-                let (a, b) = (ours[i], theirs[j]);
-                if a == b || bounds.kinds[a as usize][0] != bounds.kinds[b as usize][0] {
-                    continue;
+        let (ours, theirs) = (Tally::new(bounds, &self.kinds[first]), Tally::new(bounds, &self.kinds[second]));
+        // Kinds that both may exchange, by their value of the first attribute.
+        let mut partners: FxHashMap<u32, Vec<(usize, u32)>> = FxHashMap::default();
+        for (j, b) in first_of_each(&self.kinds[second]) {
+            partners.entry(bounds.kinds[b as usize][0]).or_default().push((j, b));
+        }
+        let mut best = (0, None);
+        for (i, a) in first_of_each(&self.kinds[first]) {
+            let of_value = partners.get(&bounds.kinds[a as usize][0]);
+            for &(j, b) in of_value.into_iter().flatten().filter(|(_, b)| *b != a) {
+                let change = ours.change(bounds, a, b) + theirs.change(bounds, b, a);
+                if change < best.0 {
+                    best = (change, Some((i, j)));
                 }
-                (ours[i], theirs[j]) = (b, a);
-                let n_wrong = bounds.n_wrong(&ours) + bounds.n_wrong(&theirs);
-                if n_wrong < best.0 {
-                    best = (n_wrong, Some((i, j)));
-                }
-                (ours[i], theirs[j]) = (a, b);
             }
         }
         if let (_, Some((i, j))) = best {
-            (self.kinds[first][i], self.kinds[second][j]) = (theirs[j], ours[i]);
+            let card = self.kinds[first][i];
+            self.kinds[first][i] = std::mem::replace(&mut self.kinds[second][j], card);
         }
     }
 
@@ -293,17 +335,17 @@ const N_SAMPLE: usize = 40;
 impl Table<'_> {
     /// The classes in an order in which neighbours are near.
     fn fill_by_halving(&self, mut stack: Vec<Card>) -> Result<Vec<Vec<Card>>> {
-        let mut classes: Vec<u32> = (0..self.hands.kinds.len() as u32).collect();
+        let mut classes: Vec<u32> = (0..number(self.hands.kinds.len())).collect();
         self.halve(&mut classes, &mut stack)
     }
 
     /// `cards` are, by kind, what the hands of the classes ask for.
     fn halve(&self, classes: &mut [u32], cards: &mut [Card]) -> Result<Vec<Vec<Card>>> {
-        self.task.check()?;
+        self.task.go_on()?;
         if classes.len() == 1 {
             return Ok(vec![cards.to_vec()]);
         }
-        let axis = self.best_axis(classes, cards);
+        let axis = self.best_axis(classes, cards)?;
         let n_first = self.split(axis, classes, cards);
         let (first_classes, second_classes) = classes.split_at_mut(n_classes_of_half(classes.len()));
         let is_large = cards.len() >= N_PARALLEL;
@@ -317,16 +359,19 @@ impl Table<'_> {
     }
 
     /// The axis along which halves have the nearest records.
-    fn best_axis(&self, classes: &[u32], cards: &[Card]) -> usize {
+    fn best_axis(&self, classes: &[u32], cards: &[Card]) -> Result<usize> {
         let sides = self.space.around(cards.iter().map(|card| card.base));
         let wide = (0..sides.len()).filter(|&a| sides[a].0 < sides[a].1);
         let (mut classes, mut sorted) = (classes.to_vec(), cards.to_vec());
         let mut spread = |axis: usize| {
             sorted.copy_from_slice(cards);
             let n_first = self.split(axis, &mut classes, &mut sorted);
-            self.spread(&sorted[..n_first]) + self.spread(&sorted[n_first..])
+            self.task.go_on()?;
+            Ok((self.spread(&sorted[..n_first]) + self.spread(&sorted[n_first..]), axis))
         };
-        wide.min_by_key(|&axis| spread(axis)).unwrap_or(0)
+        let spreads = wide.map(&mut spread).collect::<Result<Vec<(u64, usize)>>>()?;
+        // The first of several that are as good.
+        Ok(spreads.into_iter().min().map_or(0, |(_, axis)| axis))
     }
 
     /// Halves the classes, and gives the first half those records of each kind that come first along an axis; how many
@@ -385,12 +430,13 @@ fn exchange(space: &Space, classes: &mut [Vec<Card>], n_tries: u32, random: &mut
     done(0);
     let mut pair = [Open::default(), Open::default()];
     for step in 1..n_steps {
-        task.check()?;
+        task.go_on()?;
         done(step);
         if n < 2 {
             continue;
         }
         for first in 0..n {
+            task.go_on_now_and_then(first + 1, N_BETWEEN)?;
             let reach = 1u64 << random.below(u64::from(n.ilog2()) + 1);
             let second = (first + 1 + random.below(reach) as usize) % n;
             if first == second {
@@ -410,6 +456,9 @@ fn exchange(space: &Space, classes: &mut [Vec<Card>], n_tries: u32, random: &mut
     }
     Ok(())
 }
+
+/// Classes between two questions whether the work is still wanted.
+const N_BETWEEN: usize = 64;
 
 /// A class that may give a record away.
 #[derive(Default)]

@@ -4,7 +4,7 @@ use crate::counts::GroupCounts;
 use crate::criterion::{Criteria, Yardstick};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::groups_of;
-use crate::recode::{Cell, Recoding, Share, Span};
+use crate::recode::{Cell, Ends, Recoding, Share, Span};
 use crate::scheme::Scheme;
 use crate::table::Code;
 
@@ -46,11 +46,11 @@ pub fn recode(
     });
     let cells = hierarchies.iter().enumerate().map(|(a, hierarchy)| {
         let level = scheme.level(a);
-        let positions = hierarchy.positions();
+        let ends = Ends::new(hierarchy);
         let cell = |(code, text): (u32, &String)| {
             let span = Span::Label(level as u8, Code(code));
             let is_missing = hierarchy.is_missing(level, Code(code));
-            Cell::new(text.clone(), is_missing, span, hierarchy, positions.as_deref())
+            Cell::new(text.clone(), is_missing, span, &ends)
         };
         (0..).zip(hierarchy.level(level).labels()).map(cell).collect()
     });

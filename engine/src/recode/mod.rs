@@ -16,10 +16,12 @@ pub mod deal;
 pub mod per_record;
 pub mod method;
 
+use std::cell::OnceCell;
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
+use crate::counts::number;
 use crate::hierarchy::Hierarchy;
 use crate::table::Code;
 
@@ -64,29 +66,52 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// `positions` are those of the hierarchy.
-    pub(crate) fn new(
-        text: String,
-        is_missing: bool,
-        span: Span,
-        hierarchy: &Hierarchy,
-        positions: Option<&[Option<f64>]>,
-    ) -> Cell {
-        let (low, high) = match &span {
+    /// `ends` are those of the attribute that the cell is of.
+    pub(crate) fn new(text: String, is_missing: bool, span: Span, ends: &Ends) -> Cell {
+        Cell { text, is_missing, ends: ends.of(&span), span }
+    }
+}
+
+/// The lowest and the highest value behind the cells of an attribute.
+pub(crate) struct Ends<'a> {
+    hierarchy: &'a Hierarchy,
+    /// Of numbers and dates.
+    pub(crate) positions: Option<Vec<Option<f64>>>,
+    /// By level, the first and the last value below each label; made when first asked for.
+    of_level: Vec<OnceCell<Vec<(usize, usize)>>>,
+}
+
+impl<'a> Ends<'a> {
+    pub(crate) fn new(hierarchy: &'a Hierarchy) -> Ends<'a> {
+        let of_level = vec![OnceCell::new(); hierarchy.n_levels()];
+        Ends { hierarchy, positions: hierarchy.positions(), of_level }
+    }
+
+    /// None for categories, and where there may be no value.
+    fn of(&self, span: &Span) -> Option<(String, String)> {
+        let positions = self.positions.as_ref()?;
+        let (low, high) = match span {
             Span::Value(code) => (code.index(), code.index()),
             Span::Range(low, high) | Span::Middle(low, high) => (low.index(), high.index()),
             Span::Set(codes) => (codes[0].index(), codes[codes.len() - 1].index()),
-            Span::Label(level, label) => {
-                let of_base = hierarchy.level(usize::from(*level)).of_base();
-                // Codes are in the order of numbers, and a missing value is last.
-                let low = of_base.iter().position(|code| code == label);
-                let high = of_base.iter().rposition(|code| code == label);
-                (low.expect("a label stands for something"), high.expect("a label stands for something"))
-            }
+            Span::Label(level, label) => self.of_label(usize::from(*level), *label),
         };
-        let are_known = positions.is_some_and(|positions| positions[low].is_some() && positions[high].is_some());
-        let end = |code: usize| hierarchy.level(0).labels()[code].clone();
-        Cell { text, is_missing, ends: are_known.then(|| (end(low), end(high))), span }
+        let text = |code: usize| self.hierarchy.level(0).labels()[code].clone();
+        (positions[low].is_some() && positions[high].is_some()).then(|| (text(low), text(high)))
+    }
+
+    fn of_label(&self, level: usize, label: Code) -> (usize, usize) {
+        let of_level = self.of_level[level].get_or_init(|| {
+            let values = self.hierarchy.level(level);
+            let mut ends = vec![(usize::MAX, 0); values.len()];
+            // Codes are in the order of numbers, and a missing value is last.
+            for (code, label) in values.of_base().iter().enumerate() {
+                let (low, high) = &mut ends[label.index()];
+                (*low, *high) = (code.min(*low), code);
+            }
+            ends
+        });
+        of_level[label.index()]
     }
 }
 
@@ -244,7 +269,7 @@ pub(crate) fn numbered<T: Hash + Eq>(things: impl Iterator<Item = T>) -> (Vec<u3
     let mut numbers = FxHashMap::default();
     let numbered = things
         .map(|thing| {
-            let next = numbers.len() as u32;
+            let next = number(numbers.len());
             *numbers.entry(thing).or_insert(next)
         })
         .collect();

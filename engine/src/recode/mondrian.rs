@@ -58,13 +58,14 @@ const N_PARALLEL: usize = 2_048;
 
 impl Mondrian<'_> {
     fn classes(&self, mut parts: Vec<Part>) -> Result<Vec<Vec<Part>>> {
-        self.task.check()?;
+        self.task.go_on()?;
         let sides = self.space.around(parts.iter().map(|part| part.base));
         let width = |a: usize| self.space.axes[a].cost(sides[a].0, sides[a].1);
         let mut axes: Vec<usize> = (0..sides.len()).filter(|&a| sides[a].0 < sides[a].1).collect();
         axes.sort_by_key(|&a| (std::cmp::Reverse(width(a)), a));
         let mut divider = Divider::new(self.space, self.counts, self.least);
         for axis in axes {
+            self.task.go_on()?;
             let Some(second) = divider.halves(&mut parts, axis, self.cut == Cut::Relaxed) else { continue };
             let is_large = parts.len() + second.len() >= N_PARALLEL;
             let (first, second) = match is_large {

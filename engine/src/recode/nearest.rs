@@ -11,9 +11,12 @@
 
 use rayon::prelude::*;
 
+use crate::counts::number;
+use crate::error::Result;
 use crate::loss::Steps;
 use crate::recode::partition::Part;
 use crate::recode::space::{Side, Space};
+use crate::task::Task;
 
 /// A class that could be united with, and the loss that this would add: less is nearer, the lower number among equals.
 pub(crate) type Near = (Steps, u32);
@@ -55,7 +58,7 @@ impl<'a> Classes<'a> {
         self.sides.extend(sides);
         self.sizes.push(parts.iter().map(|part| part.n_records).sum());
         self.parts.push(parts);
-        (self.parts.len() - 1) as u32
+        number(self.parts.len() - 1)
     }
 
     /// Takes away a class.
@@ -70,7 +73,7 @@ impl<'a> Classes<'a> {
 
     /// The numbers of all classes that are there.
     pub(crate) fn ids(&self) -> Vec<u32> {
-        (0..self.sizes.len() as u32).filter(|&id| self.is_there(id)).collect()
+        (0..number(self.sizes.len())).filter(|&id| self.is_there(id)).collect()
     }
 
     pub(crate) fn size(&self, id: u32) -> u64 {
@@ -94,13 +97,13 @@ impl<'a> Classes<'a> {
     /// Lays out all classes in one tree.
     pub(crate) fn lay_out(&mut self) {
         self.trees = vec![Tree::new(self, self.ids())];
-        self.first_loose = self.sizes.len() as u32;
+        self.first_loose = number(self.sizes.len());
     }
 
     /// Lays out the classes that are in no tree, together with trees that are not much larger.
     pub(crate) fn lay_out_loose(&mut self) {
-        let mut ids: Vec<u32> = (self.first_loose..self.sizes.len() as u32).filter(|&id| self.is_there(id)).collect();
-        self.first_loose = self.sizes.len() as u32;
+        let mut ids: Vec<u32> = (self.first_loose..number(self.sizes.len())).filter(|&id| self.is_there(id)).collect();
+        self.first_loose = number(self.sizes.len());
         if ids.is_empty() {
             return;
         }
@@ -135,7 +138,7 @@ impl<'a> Classes<'a> {
 
     /// The nearest class to one of them among those in no tree, by looking at all.
     pub(crate) fn nearest_loose(&self, id: u32) -> Near {
-        let others = (self.first_loose..self.sizes.len() as u32).filter(|&other| other != id && self.is_there(other));
+        let others = (self.first_loose..number(self.sizes.len())).filter(|&other| other != id && self.is_there(other));
         others.map(|other| (self.added(id, other), other)).min().unwrap_or(NOTHING)
     }
 
@@ -252,7 +255,7 @@ fn halves(classes: &Classes, ids: &mut [u32], depth: usize) -> (Vec<Node>, Vec<S
     let mut middles = vec![(u32::MAX, 0); n_axes];
     let mut bounds = vec![(0, u32::MAX); n_axes];
     let mut node =
-        Node { start: 0, end: ids.len() as u32, second: 0, size_least: u64::MAX, cost_most: 0, id_least: u32::MAX };
+        Node { start: 0, end: number(ids.len()), second: 0, size_least: u64::MAX, cost_most: 0, id_least: u32::MAX };
     for &id in ids.iter() {
         node.size_least = node.size_least.min(classes.sizes[id as usize]);
         node.cost_most = node.cost_most.max(classes.costs[id as usize]);
@@ -299,8 +302,8 @@ fn halves(classes: &Classes, ids: &mut [u32], depth: usize) -> (Vec<Node>, Vec<S
         true => rayon::join(|| halves(classes, first, depth + 1), || halves(classes, second, depth + 1)),
         false => (halves(classes, first, depth + 1), halves(classes, second, depth + 1)),
     };
-    nodes[0].second = 1 + parts.0.0.len() as u32;
-    for ((more, more_bounds), start, offset) in [(parts.0, 0, 1), (parts.1, n_first as u32, nodes[0].second)] {
+    nodes[0].second = 1 + number(parts.0.0.len());
+    for ((more, more_bounds), start, offset) in [(parts.0, 0, 1), (parts.1, number(n_first), nodes[0].second)] {
         nodes.extend(more.into_iter().map(|node| Node {
             start: node.start + start,
             end: node.end + start,
@@ -323,9 +326,16 @@ fn insert<const N: usize>(found: &mut [Near; N], near: Near) {
 }
 
 /// The nearest classes to each of some, on all threads.
-pub(crate) fn nearest_of_each<const N: usize>(classes: &Classes, ids: &[u32]) -> Vec<[Near; N]> {
-    ids.par_iter().with_min_len(16).map(|&id| classes.nearest(id)).collect()
+pub(crate) fn nearest_of_each<const N: usize>(classes: &Classes, ids: &[u32], task: &Task) -> Result<Vec<[Near; N]>> {
+    let nearest = |(i, id): (usize, &u32)| {
+        task.go_on_now_and_then(i, N_BETWEEN)?;
+        Ok(classes.nearest(*id))
+    };
+    ids.par_iter().enumerate().with_min_len(16).map(nearest).collect()
 }
+
+/// Classes between two questions whether the work is still wanted.
+const N_BETWEEN: usize = 64;
 
 /// The nearest classes to each of some, where it is known what was nearest when all classes were laid out.
 pub(crate) fn nearest_of_each_again<const N: usize>(classes: &Classes, ids: &[(u32, &[Near; N])]) -> Vec<Vec<Near>> {

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::counts::GroupCounts;
+use crate::counts::{GroupCounts, N_CELLS_MAX, number};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::steps::Steps;
 use crate::hierarchy::{ANY, Hierarchy};
 use crate::number::Decimal;
-use crate::recode::{Cell, Recoding, Share, Span, numbered, sets};
+use crate::recode::{Cell, Ends, Recoding, Share, Span, numbered, sets};
 use crate::table::{Code, Kind, date_text, days_of_date, parse_date};
 
 /// What every class must have.
@@ -103,6 +103,9 @@ impl Least {
                 "ask for a smaller k",
             );
         }
+        if counts.n_records() / self.k > N_CELLS_MAX as u64 {
+            return wrong(format!("there would be more than {N_CELLS_MAX} groups"), "ask for a larger k");
+        }
         match (self.l, counts.sensitive().get(self.sensitive)) {
             (Some(0), _) => wrong("l must be at least 1".into(), "ask for 2 or more"),
             (Some(_), None) => wrong("l needs a sensitive attribute".into(), "give an attribute that role"),
@@ -117,7 +120,7 @@ impl Least {
     /// All records as parts: by group of the counts, and by sensitive value where that matters.
     pub(crate) fn parts(self, counts: &GroupCounts) -> Vec<Part> {
         let of_base = |base: usize| {
-            let whole = Part { base: base as u32, value: None, n_records: counts.size(base) };
+            let whole = Part { base: number(base), value: None, n_records: counts.size(base) };
             let values = self.l.map_or_else(Vec::new, |_| counts.values(base, self.sensitive));
             let part = move |(value, n_records): (Code, u64)| Part { value: Some(value), n_records, ..whole };
             self.l.is_none().then_some(whole).into_iter().chain(values.into_iter().map(part))
@@ -223,14 +226,19 @@ impl Partition {
             return shares;
         }
         let mut shares = Vec::new();
+        // What is meant by each value that is wanted, in order: both go up side by side.
+        let meant = |(cell, (codes, n)): (u32, (&[Code], u64))| match wanted[0].0 {
+            None => (None, cell, n),
+            Some(_) if self.is_by_cell => (Some(Code(cell)), cell, n),
+            Some(_) => (Some(codes[self.least.sensitive]), cell, n),
+        };
+        let mut cells: Vec<(Option<Code>, u32, u64)> = (0..).zip(counts.cells(base)).map(meant).collect();
+        cells.sort_unstable();
         for of_value in wanted.chunk_by(|a, b| a.0 == b.0) {
-            let is_meant = |cell: u32, codes: &[Code]| match of_value[0].0 {
-                None => true,
-                Some(meant) if self.is_by_cell => meant.0 == cell,
-                Some(value) => codes[self.least.sensitive] == value,
-            };
-            let cells = (0..).zip(counts.cells(base)).filter(|(cell, (codes, _))| is_meant(*cell, codes));
-            let mut left: Vec<(u32, u64)> = cells.map(|(cell, (_, n))| (cell, n)).collect();
+            let start = cells.partition_point(|cell| cell.0 < of_value[0].0);
+            let n_cells = cells[start..].partition_point(|cell| cell.0 == of_value[0].0);
+            let mut left: Vec<(u32, u64)> =
+                cells[start..start + n_cells].iter().map(|&(_, cell, n)| (cell, n)).collect();
             for of_group in of_value.chunk_by(|a, b| a.1 == b.1) {
                 let (group, n_records) = (of_group[0].1, of_group.iter().map(|wanted| wanted.2).sum());
                 let taken = evenly(n_records, &left);
@@ -265,8 +273,7 @@ fn evenly(n: u64, there: &[(u32, u64)]) -> Vec<u64> {
 struct Writer<'a> {
     hierarchy: &'a Hierarchy,
     missing: Option<Code>,
-    /// Of numbers and dates.
-    positions: Option<Vec<Option<f64>>>,
+    ends: Ends<'a>,
     /// Where cells are rounded to them.
     steps: Option<Steps>,
     style: CellStyle,
@@ -280,7 +287,7 @@ impl<'a> Writer<'a> {
         Writer {
             hierarchy,
             missing: counts.domains()[attribute].missing(),
-            positions: hierarchy.positions(),
+            ends: Ends::new(hierarchy),
             steps: (style == CellStyle::Rounded).then(|| Steps::of(hierarchy)).flatten(),
             style,
             cells: Vec::new(),
@@ -301,10 +308,9 @@ impl<'a> Writer<'a> {
         if let Some(&place) = self.known.get(&span) {
             return place;
         }
-        let place = self.cells.len() as u32;
+        let place = number(self.cells.len());
         let is_missing = matches!(span, Span::Value(code) if Some(code) == self.missing);
-        let positions = self.positions.as_deref();
-        let mut cell = Cell::new(self.text(&span), is_missing, span.clone(), self.hierarchy, positions);
+        let mut cell = Cell::new(self.text(&span), is_missing, span.clone(), &self.ends);
         if let (Some(steps), Span::Range(low, high)) = (&self.steps, &span) {
             cell.ends = steps.ends(*low, *high);
         }
@@ -316,7 +322,7 @@ impl<'a> Writer<'a> {
     fn span(&self, codes: &[Code]) -> Span {
         let (low, high) = (codes[0], codes[codes.len() - 1]);
         // Not even whether there is a value is known: no range says that.
-        let is_numeric = self.positions.is_some();
+        let is_numeric = self.ends.positions.is_some();
         let is_range = is_numeric && Some(high) != self.missing;
         match self.style {
             CellStyle::Rounded if is_range && self.steps.is_some() => {

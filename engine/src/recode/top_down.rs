@@ -72,11 +72,14 @@ const N_PARALLEL: usize = 2_048;
 const N_PER_HALF: u32 = 4;
 const N_FIRST_FEW: u32 = 8;
 
+/// Parts between two questions whether the work is still wanted.
+const N_BETWEEN: usize = 1 << 16;
+
 impl Halving<'_> {
     /// Divides a set; `places` are those of its parts, which move along with them: to look them up for every set anew
     /// is what would take most of the time, because they would be all over the memory.
     fn divide(&self, parts: &mut [Part], places: &mut [u32], mut random: Random, depth: u32) -> Result<Vec<Vec<Part>>> {
-        self.task.check()?;
+        self.task.go_on()?;
         let n_records: u64 = parts.iter().map(|part| part.n_records).sum();
         let mut divider = Divider::new(self.space, self.counts, self.least);
         let is_enough = divider.is_enough(n_records, parts);
@@ -90,9 +93,10 @@ impl Halving<'_> {
             (self.task.progress)(n_records);
             return Ok(divider.deal(parts.to_vec()));
         };
+        self.task.go_on()?;
         let n_halves = (depth.saturating_sub(N_FIRST_FEW) / N_PER_HALF).min(64);
         let n_first = match (parts.len() as u128) << n_halves <= self.n_parts as u128 {
-            true => self.around(parts, places, &seeds),
+            true => self.around(parts, places, &seeds)?,
             false => self.middle(parts, places, &seeds),
         };
         let (first, second) = parts.split_at_mut(n_first);
@@ -142,7 +146,7 @@ impl Halving<'_> {
     }
 
     /// Divides around two seeds; those of the first come first, and their number is returned.
-    fn around(&self, parts: &mut [Part], places: &mut [u32], seeds: &Seeds) -> usize {
+    fn around(&self, parts: &mut [Part], places: &mut [u32], seeds: &Seeds) -> Result<usize> {
         let n_axes = self.space.n_axes();
         let &Seeds { one, other, .. } = seeds;
         let mut boxes: [Vec<Side>; 2] = [self.space.point(one), self.space.point(other)];
@@ -150,6 +154,7 @@ impl Halving<'_> {
         let mut cost = [0u64; 2];
         let mut sides = [Vec::new(), Vec::new()];
         for i in in_order(parts, seeds, |to_one, to_other| Reverse(to_one.abs_diff(to_other))) {
+            self.task.go_on_now_and_then(sides[0].len() + sides[1].len() + 1, N_BETWEEN)?;
             let part = &parts[i as usize];
             let of_part = &places[i as usize * n_axes..(i as usize + 1) * n_axes];
             let new = [0, 1].map(|side: usize| self.space.cost_with(&boxes[side], of_part));
@@ -170,7 +175,7 @@ impl Halving<'_> {
         }
         let n_first = sides[0].len();
         rearrange(parts, places, &sides.concat());
-        n_first
+        Ok(n_first)
     }
 
     /// Divides into halves along the line between two seeds.

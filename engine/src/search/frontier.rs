@@ -10,6 +10,7 @@ use crate::lattice::profile::Outcome;
 use crate::loss::LOSS_ONE;
 use crate::quality::Ranking;
 use crate::search::negotiate::{Request, check_criteria};
+use crate::task::Task;
 
 /// One bargain: publish the scheme at this place, asking every group for this value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +32,13 @@ pub struct Bargain {
 /// # Guarantee
 /// Nothing that publishes a group is left out unless a bargain of the list is at least as good in privacy, records lost
 /// and loss; and none of the list is so beaten by another.
-pub fn frontier(lattice: &Lattice, request: &Request, measure: Measure, ranking: &Ranking) -> Result<Vec<Bargain>> {
+pub fn frontier(
+    lattice: &Lattice,
+    request: &Request,
+    measure: Measure,
+    ranking: &Ranking,
+    task: &Task,
+) -> Result<Vec<Bargain>> {
     let others = request.criteria.without(measure);
     let least = request.criteria.value(measure).unwrap_or(measure.weakest());
     let n_values: Vec<usize> = lattice.sensitive().iter().map(|(_, n)| *n).collect();
@@ -40,13 +47,14 @@ pub fn frontier(lattice: &Lattice, request: &Request, measure: Measure, ranking:
     let level_max = &request.level_max;
     let places: Vec<usize> =
         (0..lattice.schemes().len()).filter(|&place| lattice.schemes().scheme(place).is_below(level_max)).collect();
-    let mut all: Vec<Bargain> = places
-        .par_iter()
-        .flat_map_iter(|&place| {
-            let weakest = Criterion { measure, value: least };
-            of_scheme(lattice, place, &others, weakest, request.n_suppressed_max, ranking)
-        })
-        .collect();
+    let weakest = Criterion { measure, value: least };
+    let of_schemes = |places: &[usize]| -> Result<Vec<Bargain>> {
+        task.go_on()?;
+        let of = |&place: &usize| of_scheme(lattice, place, &others, weakest, request.n_suppressed_max, ranking);
+        Ok(places.iter().flat_map(of).collect())
+    };
+    let all: Vec<Vec<Bargain>> = places.par_chunks(N_BETWEEN).map(of_schemes).collect::<Result<_>>()?;
+    let mut all = all.concat();
     // The most private first; among equals the one that loses least. A loss is never negative, so its bits are in order.
     let is_at_least = measure.is_at_least();
     all.par_sort_unstable_by_key(|bargain| {
@@ -68,6 +76,9 @@ pub fn frontier(lattice: &Lattice, request: &Request, measure: Measure, ranking:
     lattice.intact()?;
     Ok(all)
 }
+
+/// Schemes between two questions whether the work is still wanted.
+const N_BETWEEN: usize = 64;
 
 /// What one scheme offers at every value of a criterion that changes something, down to the criterion's own.
 fn of_scheme<'a>(

@@ -18,30 +18,7 @@ use crate::loss::{Entropies, LOSS_ONE, Penalties};
 use crate::quality::{At, Quality, Ranking};
 use crate::scheme::{Level, Scheme};
 use crate::search::negotiate::{Answer, Offer, Offers, Request, check_criteria, check_levels};
-
-/// What a search is allowed, and whom it tells how far it is.
-pub struct Budget<'a> {
-    /// The most bytes that groups at hand and what is known of schemes may take, beside the finest groups.
-    pub n_bytes_max: u64,
-    /// Called after every scheme; the search ends with the best so far when it says no.
-    pub go_on: &'a dyn Fn(&Progress) -> bool,
-}
-
-impl Default for Budget<'_> {
-    fn default() -> Self {
-        Budget { n_bytes_max: u64::MAX, go_on: &|_| true }
-    }
-}
-
-/// How far a search is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    pub n_evaluated: u64,
-    /// The least loss found so far, in what is searched at the moment.
-    pub best: Option<f64>,
-    /// Nothing that is left loses less than this.
-    pub loss_at_least: f64,
-}
+use crate::task::{SearchProgress, Task};
 
 /// An answer, and how sure it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,14 +51,14 @@ pub struct Proof {
 ///
 /// # Guarantee
 /// Where everything is proved, the answer is that of [`negotiate`](crate::negotiate()) on the whole lattice, offers
-/// included, for criteria that are monotone or not. Where the budget ended the search, every offer keeps what it
+/// included, for criteria that are monotone or not. Where the task ended the search (memory, or [`Task::is_enough`]), every offer keeps what it
 /// says, and no scheme that gives up as little loses less than its proof says.
 pub fn negotiate_on_demand(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],
     plan: &Plan,
     request: &Request,
-    budget: &Budget,
+    task: &Task,
 ) -> Result<FoundAnswer> {
     let n_values: Vec<usize> = counts.sensitive().iter().map(|domain| domain.len()).collect();
     check_criteria(&request.criteria, counts.n_records(), &n_values)?;
@@ -93,7 +70,7 @@ pub fn negotiate_on_demand(
     let floors = Floors::new(counts, hierarchies, &penalties, entropies.as_ref(), &request.best_by);
     let tops: Vec<u8> = hierarchies.iter().map(|hierarchy| hierarchy.top() as u8).collect();
     let evaluating = Evaluating {
-        n_bytes_max: budget.n_bytes_max / 2,
+        n_bytes_max: task.n_bytes_max / 2,
         work: |evaluator: &mut dyn Evaluate| {
             let table = Table {
                 tops: &tops,
@@ -102,10 +79,12 @@ pub fn negotiate_on_demand(
                 measures: plan.yardstick.measures(),
                 floors: &floors,
                 request,
-                budget,
+                task,
             };
             let mut desk = Desk { evaluator, n_evaluated: 0, is_stopped: false, n_known: 0 };
-            Ok(table.negotiate(&mut desk))
+            let found = table.negotiate(&mut desk);
+            task.go_on()?;
+            Ok(found)
         },
     };
     with_roller(counts, hierarchies, &wanted, None, evaluating)
@@ -176,14 +155,14 @@ struct Table<'a> {
     measures: &'a [Measure],
     floors: &'a Floors,
     request: &'a Request,
-    budget: &'a Budget<'a>,
+    task: &'a Task<'a>,
 }
 
 /// What the search works with.
 struct Desk<'a> {
     evaluator: &'a mut dyn Evaluate,
     n_evaluated: u64,
-    /// The budget has ended the search.
+    /// Memory, time or somebody has ended the search.
     is_stopped: bool,
     /// How many schemes are known, in all searches.
     n_known: u64,
@@ -386,14 +365,14 @@ impl<'a> SchemeSearch<'a> {
 
     /// Says how far the search is, and hears whether it goes on.
     fn tell(&self, desk: &mut Desk, scan: &Scan) {
-        let budget = self.table.budget;
-        let progress = Progress {
+        let task = self.table.task;
+        let progress = SearchProgress {
             n_evaluated: desk.n_evaluated,
             best: scan.best.as_ref().map(|best| best.0),
             loss_at_least: scan.low.max(0.0),
         };
-        let is_full = desk.n_known.saturating_mul(N_BYTES_OF_KNOWN) > budget.n_bytes_max / 2;
-        if is_full || !(budget.go_on)(&progress) {
+        let is_full = desk.n_known.saturating_mul(N_BYTES_OF_KNOWN) > task.n_bytes_max / 2;
+        if is_full || (task.is_cancelled)() || (task.is_enough)(&progress) {
             desk.is_stopped = true;
         }
     }
@@ -583,7 +562,7 @@ impl<'a> Table<'a> {
             proof.is_optimal &= least.is_proved;
             let levels = match best {
                 Some(best) => best.3,
-                // The budget is over; the scheme for which the value was found is one that works.
+                // That is enough; the scheme for which the value was found is one that works.
                 None => least.found_at(criterion).to_vec(),
             };
             alternatives.push((criterion.share_left(value), self.offer(&levels, &criteria, desk), proof));
@@ -637,9 +616,10 @@ impl<'a> Table<'a> {
                         failing[i + 1].add(&levels);
                     }
                 }
-                let progress = Progress { n_evaluated: desk.n_evaluated, best: None, loss_at_least: 0.0 };
-                let is_full = desk.n_known.saturating_mul(N_BYTES_OF_KNOWN) > self.budget.n_bytes_max / 2;
-                if !is_monotone && (desk.is_stopped || is_full || !(self.budget.go_on)(&progress)) {
+                let progress = SearchProgress { n_evaluated: desk.n_evaluated, best: None, loss_at_least: 0.0 };
+                let is_full = desk.n_known.saturating_mul(N_BYTES_OF_KNOWN) > self.task.n_bytes_max / 2;
+                let is_over = || is_full || (self.task.is_cancelled)() || (self.task.is_enough)(&progress);
+                if !is_monotone && (desk.is_stopped || is_over()) {
                     desk.is_stopped = true;
                     least.is_proved = false;
                     return least;

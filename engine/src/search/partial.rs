@@ -19,7 +19,7 @@ use crate::scheme::{Schemes, advance, height_of, n_schemes, tops_of};
 use crate::search::negotiate::{Answer, Offer, Request};
 use crate::search::on_demand::{Failing, Floors, FoundAnswer, Proof, necessary};
 use crate::table::Code;
-use crate::task::{Task, cancelled};
+use crate::task::Task;
 
 impl Estimator {
     /// What a level adds to the score of a scheme.
@@ -137,7 +137,7 @@ fn n_by_height(tops: &[u8]) -> Vec<u64> {
 
 /// The most promising schemes of every height.
 pub fn select(powers: &[Vec<Power>], selection: Selection) -> Schemes {
-    select_unless(powers, selection, &|| false).expect("nobody stops it")
+    select_unless(powers, selection, &Task::default()).expect("nobody stops it")
 }
 
 /// So many schemes are looked through for the most promising ones, which takes seconds.
@@ -164,7 +164,7 @@ fn check_can_select(hierarchies: &[Hierarchy]) -> Result<()> {
 const N_BETWEEN: u64 = 1 << 16;
 
 /// The same; ends with an error once somebody has stopped it.
-fn select_unless(powers: &[Vec<Power>], selection: Selection, is_cancelled: &dyn Fn() -> bool) -> Result<Schemes> {
+fn select_unless(powers: &[Vec<Power>], selection: Selection, task: &Task) -> Result<Schemes> {
     let tops: Vec<u8> = powers.iter().map(|of_attribute| (of_attribute.len() - 1) as u8).collect();
     let scores: Vec<Vec<f64>> = powers
         .iter()
@@ -174,8 +174,8 @@ fn select_unless(powers: &[Vec<Power>], selection: Selection, is_cancelled: &dyn
     let mut best: Vec<BinaryHeap<Candidate>> = n_wanted.iter().map(|_| BinaryHeap::new()).collect();
     let mut vector = vec![0; tops.len()];
     for n_seen in 1u64.. {
-        if n_seen % N_BETWEEN == 0 && is_cancelled() {
-            return Err(cancelled());
+        if n_seen % N_BETWEEN == 0 {
+            task.go_on()?;
         }
         let score: f64 = scores.iter().zip(&vector).map(|(of_level, &level)| of_level[level as usize]).sum();
         let height = height_of(&vector);
@@ -219,7 +219,7 @@ pub fn annotate_partially(
         true => Schemes::some(tops.clone(), vec![vec![0; tops.len()].into(), tops.into()]),
         false => {
             check_can_select(hierarchies)?;
-            select_unless(&powers(counts, hierarchies), selection, &|| (task.is_cancelled)())?
+            select_unless(&powers(counts, hierarchies), selection, task)?
         }
     };
     annotate_schemes(counts, hierarchies, plan, schemes, Some(selection), task)

@@ -232,7 +232,7 @@ pub fn count_source(
             work.n_threads(),
             || Counter::new(quasi_identifiers, sensitive, missing),
             |counter, batch, n_bytes| {
-                task.check()?;
+                task.go_on()?;
                 (task.progress)(n_bytes);
                 counter.push(&batch)
             },

@@ -119,7 +119,7 @@ pub fn survey(source: &Source, missing: Option<&Missing>, work: &Work) -> Result
     let mut n_records = 0;
     let read = work.stage("surveying", source.n_bytes(), Unit::Bytes, |task| {
         source.for_each(&names, |batch, n_bytes| {
-            task.check()?;
+            task.go_on()?;
             (task.progress)(n_bytes);
             n_records += batch.num_rows() as u64;
             look_at_batch(&batch, &names, &tokens, &mut views, &mut n_by_lacks)
@@ -402,7 +402,7 @@ fn tally_sets(
     let mut n_records = 0;
     let read = work.stage("comparing", source.n_bytes(), Unit::Bytes, |task| {
         source.for_each(&columns, |batch, n_bytes| {
-            task.check()?;
+            task.go_on()?;
             (task.progress)(n_bytes);
             let mut keep = vec![true; batch.num_rows()];
             if missing.drop_records {

@@ -195,7 +195,7 @@ impl Update {
         let output = self.output.as_deref().unwrap_or(path);
         let replaces = self.replace || output == path;
         let at = |error: Error| error.or_at(path.display().to_string());
-        let (lattice, origin, content) = saved::read(path)?;
+        let (lattice, origin, content) = saved::read(path, work)?;
         check_place(output, project, replaces)?;
         let others: Vec<PathBuf> = self.append.iter().chain(&self.remove).cloned().collect();
         check_not_among(output, &others)?;
@@ -211,7 +211,7 @@ impl Update {
         let (appended, removed) = (open(&self.append)?, open(&self.remove)?);
         let (origin, is_same_project) =
             origin.updated(project, &choice, appended.as_ref(), removed.as_ref(), self.replace).map_err(at)?;
-        let before = content.counts()?;
+        let before = content.counts(work)?;
         let mut counts = before.clone();
         if let Some(source) = &appended {
             counts = counts.with_records(&counted(source, project, &choice, work)?)?;

@@ -78,7 +78,7 @@ impl Compare {
             self.vary_weight.as_ref().map(|name| attribute_index(name, &counted.hierarchies)).transpose()?;
         let own = self.own_queries(&counted)?;
         let has_own_queries = own.is_some();
-        let questions = Questions::new(&counted, self.n_queries, self.seed, own)?;
+        let questions = work.quietly(|task| Questions::new(&counted, self.n_queries, self.seed, own, task))?;
         let wish = Wishes { criteria: Vec::new(), ..self.wishes.clone() };
         let request = wish.request(project, &privacy, &counted.hierarchies, n_records)?;
         if contenders.iter().any(|contender| matches!(contender, Contender::PerRecord(_))) {

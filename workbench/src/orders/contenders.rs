@@ -122,16 +122,24 @@ pub struct Questions {
 }
 
 impl Questions {
-    pub fn new(counted: &Counted, n_queries: usize, seed: u64, own: Option<Vec<Query>>) -> Result<Questions> {
+    pub fn new(
+        counted: &Counted,
+        n_queries: usize,
+        seed: u64,
+        own: Option<Vec<Query>>,
+        task: &Task,
+    ) -> Result<Questions> {
         let (counts, hierarchies) = (&counted.counts, &counted.hierarchies);
         let mut drawn = Vec::new();
         for n_attributes in N_ATTRIBUTES.into_iter().filter(|&n| n <= hierarchies.len()) {
             for selectivity in SELECTIVITIES {
                 let draw = Draw { n_queries, n_attributes, selectivity, seed };
-                drawn.push((draw, Workload::new(counts, hierarchies, draw_queries(counts, hierarchies, &draw)?)));
+                let queries = draw_queries(counts, hierarchies, &draw, task)?;
+                drawn.push((draw, Workload::new(counts, hierarchies, queries, task)?));
             }
         }
-        Ok(Questions { drawn, own: own.map(|queries| Workload::new(counts, hierarchies, queries)) })
+        let own = own.map(|queries| Workload::new(counts, hierarchies, queries, task)).transpose()?;
+        Ok(Questions { drawn, own })
     }
 }
 
@@ -194,7 +202,7 @@ pub fn run(ask: &Ask, contenders: &[Contender], criteria: &Criteria, ks: &[u64],
 
 /// Lets one contender try.
 pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) -> Result<Row> {
-    task.check()?;
+    task.go_on()?;
     let counted = ask.counted;
     let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
     let sensitive = || 0..counts.sensitive().len();
@@ -234,16 +242,17 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) ->
     let judgement = judge(counts, hierarchies, ask.weights, &yardstick, &recoding)?;
     let mut all_errors = Vec::new();
     let error_by_kind = ask.questions.drawn.iter().map(|(draw, workload)| {
-        let error = workload.error(hierarchies, &recoding);
+        let error = workload.error(hierarchies, &recoding, task)?;
         all_errors.extend(error.relative);
-        (*draw, error.median, error.percentile_90)
+        Ok((*draw, error.median, error.percentile_90))
     });
-    let error_by_kind = error_by_kind.collect();
+    let error_by_kind = error_by_kind.collect::<Result<_>>()?;
     let own_error = ask.questions.own.as_ref().map(|workload| {
-        let error = workload.error(hierarchies, &recoding);
+        let error = workload.error(hierarchies, &recoding, task)?;
         let answers = workload.exact.iter().copied().zip(error.estimated).collect();
-        (error.median, error.percentile_90, answers)
+        Ok((error.median, error.percentile_90, answers))
     });
+    let own_error = own_error.transpose()?;
     Ok(Row {
         contender,
         holds: judgement.holds(criteria),
@@ -403,10 +412,11 @@ pub fn weigh(
     let yardstick = counted.yardstick([])?;
     // About a thousand queries for every attribute.
     let draw = Draw { n_queries: N_QUERIES * hierarchies.len(), n_attributes: 1, selectivity: 0.05, seed: local.seed };
-    let queries = draw_queries(counts, hierarchies, &draw)?;
+    let queries = draw_queries(counts, hierarchies, &draw, task)?;
     let (own, others): (Vec<Query>, Vec<Query>) =
         queries.into_iter().partition(|query| query.conditions[0].attribute == attribute);
-    let [own, others] = [own, others].map(|queries| Workload::new(counts, hierarchies, queries));
+    let [own, others] = [own, others].map(|queries| Workload::new(counts, hierarchies, queries, task));
+    let (own, others) = (own?, others?);
     let weigh = |weight: f64| {
         let mut weights = vec![1.0; hierarchies.len()];
         weights[attribute] = weight;
@@ -417,8 +427,8 @@ pub fn weigh(
             weight,
             ncp: ncp[attribute],
             ncp_of_others: of_others / (ncp.len() - 1).max(1) as f64,
-            error: own.error(hierarchies, &recoding).median,
-            error_of_others: others.error(hierarchies, &recoding).median,
+            error: own.error(hierarchies, &recoding, task)?.median,
+            error_of_others: others.error(hierarchies, &recoding, task)?.median,
         })
     };
     WEIGHTS.into_iter().map(weigh).collect()

@@ -1,13 +1,14 @@
 //! How much of the lattice is made: all of it, the most promising part, or nothing until a search needs it; and such a
 //! search, with what it proves.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::sentences::grouped;
 use incrowd::lattice::Scope;
-use incrowd::search::on_demand::{Budget, FoundAnswer, Progress, Proof, negotiate_on_demand};
+use incrowd::search::on_demand::{FoundAnswer, Proof, negotiate_on_demand};
 use incrowd::search::partial::{Estimator, Selection, n_selected};
+use incrowd::task::{SearchProgress, Task};
 use incrowd::wire::HowFound;
 use incrowd::{Answer, Plan, Request, Result};
 
@@ -107,27 +108,27 @@ pub fn search(
     counted: &Material,
     request: &Request,
     time: Duration,
-    is_enough: &dyn Fn() -> bool,
+    is_enough: &(dyn Fn() -> bool + Sync),
     work: &Work,
 ) -> Result<Searched> {
     let weights = counted.weights();
     let yardstick = counted.yardstick(request.criteria.iter().map(|criterion| criterion.measure))?;
     let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: request.best_by.needs_entropy() };
     let scope = Scope::new(&counted.counts, &counted.hierarchies, &yardstick);
-    let is_ended = Cell::new(false);
+    let is_ended = AtomicBool::new(false);
     let start = Instant::now();
     let found = work.stage("searching", time.as_secs().max(1), Unit::Seconds, |task| {
-        let go_on = |progress: &Progress| {
+        let is_enough = |progress: &SearchProgress| {
             work.detail(start.elapsed().as_secs(), detail(&scope, request, progress));
-            let goes_on = start.elapsed() < time && !is_enough() && !(task.is_cancelled)();
-            is_ended.set(is_ended.get() || !goes_on);
-            goes_on
+            let is_over = start.elapsed() >= time || is_enough();
+            is_ended.fetch_or(is_over, Ordering::SeqCst);
+            is_over
         };
-        let budget = Budget { n_bytes_max: task.n_bytes_max, go_on: &go_on };
-        negotiate_on_demand(&counted.counts, &counted.hierarchies, &plan, request, &budget)
+        let task = Task { is_enough: &is_enough, ..*task };
+        negotiate_on_demand(&counted.counts, &counted.hierarchies, &plan, request, &task)
     });
     work.check()?;
-    let limit = if is_ended.get() { Limit::Time } else { Limit::Memory };
+    let limit = if is_ended.load(Ordering::SeqCst) { Limit::Time } else { Limit::Memory };
     Ok(Searched { found: found?, limit, scope })
 }
 
@@ -144,7 +145,7 @@ fn too_much(n_schemes: u64, counted: &Material, work: &Work) -> Option<TooMuch> 
 }
 
 /// How far a search is, by what the request calls best.
-fn detail(scope: &Scope, request: &Request, progress: &Progress) -> Detail {
+fn detail(scope: &Scope, request: &Request, progress: &SearchProgress) -> Detail {
     let best = progress.best.map(|best| match request.best_by.is_height() {
         true => ("height".to_string(), (best * n_steps(scope)).round()),
         false => (request.best_by.name().to_string(), best),
@@ -232,7 +233,7 @@ mod tests {
         assert_eq!(words(-1e-9), "no scheme is ruled out yet");
         assert_eq!(words(0.5), "nothing below height 1 will do");
         assert_eq!(words(f64::INFINITY), "nothing else will do");
-        let progress = Progress { n_evaluated: 7, best: Some(0.5), loss_at_least: 0.0 };
+        let progress = SearchProgress { n_evaluated: 7, best: Some(0.5), loss_at_least: 0.0 };
         assert_eq!(detail(&scope, &request, &progress).best, Some(("height".into(), 1.0)));
         let request = Request { best_by: incrowd::Ranking::parse("ncp").expect("a ranking"), ..request };
         assert_eq!(detail(&scope, &request, &progress).best, Some(("ncp".into(), 0.5)));

@@ -90,7 +90,7 @@ impl Frontier {
                     ..privacy.clone()
                 };
                 let varied = varied.about(&asked.sensitive).criteria.iter().next().expect("one criterion").measure;
-                let material = needs_table.then(|| content.material(project, &lattice)).transpose()?;
+                let material = needs_table.then(|| content.material(project, &lattice, work)).transpose()?;
                 (Arc::new(lattice), privacy.about(&asked.sensitive), varied, material.map(Tables::Own))
             }
             None => {
@@ -120,11 +120,11 @@ impl Frontier {
             }
         };
         let request = wish.request(project, &privacy, lattice.hierarchies(), lattice.n_records())?;
-        let mut bargains =
-            frontier(&lattice, &request, measure, ranking).map_err(|error| match (&self.lattice, error.kind()) {
-                (Some(path), ErrorKind::Data) => error.or_at(path.display().to_string()),
-                _ => error,
-            })?;
+        let found = work.quietly(|task| frontier(&lattice, &request, measure, ranking, task));
+        let mut bargains = found.map_err(|error| match (&self.lattice, error.kind()) {
+            (Some(path), ErrorKind::Data) => error.or_at(path.display().to_string()),
+            _ => error,
+        })?;
         if let Some(material) = &material {
             bargains = promising(bargains, &privacy.criteria, measure, material)?;
         }

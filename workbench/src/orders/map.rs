@@ -107,7 +107,7 @@ fn places(order: &Map, counted: &Counted, lattice: &Lattice, work: &Work) -> Res
         Some(n) if n <= N_SCHEMES_MAX => {
             let schemes = Schemes::new(hierarchies)?;
             let place = |place: usize, task: &Task| {
-                task.check()?;
+                task.go_on()?;
                 let scheme = schemes.scheme(place);
                 (task.progress)(1);
                 let levels = Some((0..hierarchies.len()).map(|a| scheme.level(a) as u8).collect());

@@ -91,7 +91,7 @@ impl Negotiate {
                 }
                 let needs_material =
                     is_on_demand || lattice.selection().is_some() || depends_on_table(&request.criteria);
-                let material = needs_material.then(|| content.material(project, &lattice)).transpose()?;
+                let material = needs_material.then(|| content.material(project, &lattice, work)).transpose()?;
                 material.iter().try_for_each(|material| material.check_promise(&request.criteria))?;
                 match &material {
                     Some(material) if is_on_demand => self.on_demand(material, request, work)?,

@@ -379,13 +379,13 @@ pub struct Content {
 
 impl Content {
     /// The counts that the lattice was made from.
-    pub fn counts(&self) -> Result<GroupCounts> {
-        let counts = incrowd::lattice::saved::open_counts(&self.sections, &*self.storage);
+    pub fn counts(&self, work: &Work) -> Result<GroupCounts> {
+        let counts = work.quietly(|task| incrowd::lattice::saved::open_counts(&self.sections, &*self.storage, task));
         counts.map_err(|error| error.or_at(self.path.display().to_string()))
     }
 
     /// What the lattice was made of, for a project that it was annotated for.
-    pub fn material(&self, project: &Project, lattice: &Lattice) -> Result<Material> {
+    pub fn material(&self, project: &Project, lattice: &Lattice, work: &Work) -> Result<Material> {
         let names = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute().to_string()).collect();
         let choice = Choice {
             quasi_identifiers: Some(names),
@@ -393,7 +393,7 @@ impl Content {
             ..Choice::default()
         };
         let (quasi_identifiers, sensitive) = chosen(project, &choice)?;
-        Material::new(quasi_identifiers, sensitive, self.counts()?)
+        Material::new(quasi_identifiers, sensitive, self.counts(work)?)
     }
 }
 
@@ -406,7 +406,7 @@ pub fn open(
     best_by: &Ranking,
     work: &Work,
 ) -> Result<Opened> {
-    let (lattice, origin, content) = read(path)?;
+    let (lattice, origin, content) = read(path, work)?;
     let at = |error: Error| error.or_at(path.display().to_string());
     let needs_population = privacy.criteria.value(Measure::Population).is_some();
     origin.check(project, needs_population, work).map_err(at)?;
@@ -436,7 +436,7 @@ pub fn open(
 }
 
 /// Reads a file and checks that it is a lattice as this program writes them, whatever it was made from.
-pub fn read(path: &Path) -> Result<(Lattice, Origin, Content)> {
+pub fn read(path: &Path, work: &Work) -> Result<(Lattice, Origin, Content)> {
     let position = path.display().to_string();
     let wrong = |message: &str| Error::new(ErrorKind::Data, message).at(position.clone());
     let no_lattice = || wrong("is not a saved lattice").hint("make one with: incrowd annotate -o FILE");
@@ -480,7 +480,8 @@ pub fn read(path: &Path) -> Result<(Lattice, Origin, Content)> {
     let sections = sections.ok_or_else(unreadable)?;
     let origin = Origin::parse(&header["origin"]).ok_or_else(unreadable)?;
     let storage = Arc::new(Open { file, path: position.clone(), n_bytes });
-    let lattice =
-        incrowd::lattice::saved::open(&sections, storage.clone()).map_err(|error| error.or_at(position.clone()))?;
+    let lattice = work
+        .quietly(|task| incrowd::lattice::saved::open(&sections, storage.clone(), task))
+        .map_err(|error| error.or_at(position.clone()))?;
     Ok((lattice, origin, Content { path: path.to_path_buf(), sections, storage }))
 }

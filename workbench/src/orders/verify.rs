@@ -395,7 +395,7 @@ fn read_in_order(source: &Source, question: &Question, suppressed_as: Suppressed
 fn read_with(mut verifier: Verifier, source: &Source, needed: &[String], work: &Work) -> Result<Verifier> {
     work.stage("reading", source.n_bytes(), Unit::Bytes, |task| {
         source.for_each(needed, |batch, n_bytes| {
-            task.check()?;
+            task.go_on()?;
             (task.progress)(n_bytes);
             verifier.push(&batch)
         })

@@ -214,7 +214,7 @@ async fn compare_methods(State(server): Shared, Body(asked): Body<Compare>) -> A
         let may_promise = |criteria: &Criteria| {
             worker.check_promise(criteria, &privacy.sensitive).is_ok() && ready.counted.check_promise(criteria).is_ok()
         };
-        let frontier = explore::bargains(&ready, &request, &may_promise).map_err(wrong)?;
+        let frontier = explore::bargains(&ready, &request, &may_promise, &work).map_err(wrong)?;
         Ok(json!({ "n_records": ready.lattice.n_records(), "rows": rows, "frontier": frontier }))
     })?;
     accepted(&job)
@@ -230,7 +230,7 @@ fn compared(ready: &Ready, request: &Request, contenders: Vec<Contender>, work: 
         level_max: &request.level_max,
         n_suppressed_max: request.n_suppressed_max,
         seed: 0,
-        questions: &Questions::new(counted, contenders::N_QUERIES, 0, None)?,
+        questions: &work.quietly(|task| Questions::new(counted, contenders::N_QUERIES, 0, None, task))?,
         lattice: Some((&ready.lattice, Cost::default())),
     };
     let can_promise = guaranteed(&request.criteria).is_ok();

@@ -38,7 +38,7 @@ pub fn look(source: &Source, missing: &Missing, work: &Work) -> Result<Columns> 
     let mut codes = Vec::new();
     work.stage("looking", source.n_bytes(), Unit::Bytes, |task| {
         source.for_each(&names, |batch, n_bytes| {
-            task.check()?;
+            task.go_on()?;
             (task.progress)(n_bytes);
             let mut keep = vec![true; batch.num_rows()];
             if missing.drop_records {

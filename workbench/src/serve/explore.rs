@@ -20,6 +20,7 @@ use super::tables::{Opened, Ready};
 use crate::input::count::Counted;
 use crate::orders::local::Local;
 use crate::orders::wishes::Privacy;
+use crate::work::Work;
 
 /// Cells of one half of a row: more schemes than this share cells.
 const N_CELLS_MAX: usize = 400;
@@ -168,13 +169,19 @@ fn values_around(lattice: &Lattice, criterion: Criterion) -> Vec<u64> {
 }
 
 /// The bargains over the first criterion that no other beats, thinned out to what a map can show.
-pub fn bargains(ready: &Ready, request: &Request, may_promise: &dyn Fn(&Criteria) -> bool) -> Result<Value> {
+pub fn bargains(
+    ready: &Ready,
+    request: &Request,
+    may_promise: &dyn Fn(&Criteria) -> bool,
+    work: &Work,
+) -> Result<Value> {
     let lattice = &ready.lattice;
     let measure = request.criteria.iter().next().map_or(Measure::Size, |criterion| criterion.measure);
     // At any levels: the map shows what there is to gain by giving in.
     let tops = lattice.schemes().tops().iter().map(|&top| Level(top)).collect();
     let wide = Request { criteria: request.criteria.without(measure), level_max: Scheme::new(tops), ..request.clone() };
-    let mut all = frontier(lattice, &wide, measure, &Ranking::from(Quality::Ncp))?;
+    let ranking = Ranking::from(Quality::Ncp);
+    let mut all = work.quietly(|task| frontier(lattice, &wide, measure, &ranking, task))?;
     all.retain(|bargain| may_promise(&request.criteria.with(Criterion { measure, value: bargain.value })));
     let attributes: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
     let step = all.len().div_ceil(400).max(1);

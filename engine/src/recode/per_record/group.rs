@@ -6,7 +6,7 @@ use crate::counts::GroupCounts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::recode::per_record::problem::Problem;
-use crate::recode::{Cell, Recoding, Share, Span, numbered};
+use crate::recode::{Cell, Ends, Recoding, Share, Span, numbered};
 use crate::table::Code;
 
 /// Says what is published of each record, where every group of equal records has its own levels.
@@ -23,7 +23,7 @@ pub fn recode(counts: &GroupCounts, hierarchies: &[Hierarchy], levels: &[Vec<u8>
     let mut columns = Vec::with_capacity(hierarchies.len());
     let mut cells = Vec::with_capacity(hierarchies.len());
     for (a, hierarchy) in hierarchies.iter().enumerate() {
-        let positions = hierarchy.positions();
+        let ends = Ends::new(hierarchy);
         let (column, n_cells) = numbered(bases.clone().map(|base| labels(a, base)));
         let mut of_attribute = vec![None; n_cells];
         for (base, &number) in column.iter().enumerate() {
@@ -31,7 +31,7 @@ pub fn recode(counts: &GroupCounts, hierarchies: &[Hierarchy], levels: &[Vec<u8>
                 let (level, code) = labels(a, base);
                 let text = hierarchy.level(usize::from(level)).labels()[code.index()].clone();
                 let is_missing = hierarchy.is_missing(usize::from(level), code);
-                Cell::new(text, is_missing, Span::Label(level, code), hierarchy, positions.as_deref())
+                Cell::new(text, is_missing, Span::Label(level, code), &ends)
             });
         }
         columns.push(column);

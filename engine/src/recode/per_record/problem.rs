@@ -25,6 +25,7 @@ pub struct Problem<'a> {
     pub risk_model: Risk,
     sensitivities: Sensitivities,
     /// By attribute, level and label.
+    depths: Vec<Vec<Vec<usize>>>,
     pub(super) utility: Vec<Vec<Vec<i64>>>,
     sensitivity: Vec<Vec<Vec<u64>>>,
     /// The same before it was rounded to steps.
@@ -54,15 +55,17 @@ impl<'a> Problem<'a> {
             return Err(Error::new(ErrorKind::Request, "there is no quasi-identifier to generalize")
                 .hint("name at least one in the project"));
         }
+        let depths: Vec<Vec<Vec<usize>>> = hierarchies.iter().map(depths).collect();
         let utility = hierarchies
             .iter()
-            .map(|hierarchy| {
+            .zip(&depths)
+            .map(|(hierarchy, depths)| {
                 let m = hierarchy.level(0).len() as u32;
-                let of_level = |(level, depths): (usize, Vec<usize>)| {
-                    let of_label = |(n, depth): (u32, usize)| utility_model.of(n, m, depth);
+                let of_level = |(level, depths): (usize, &Vec<usize>)| {
+                    let of_label = |(n, depth): (u32, &usize)| utility_model.of(n, m, *depth);
                     hierarchy.n_leaves(level).into_iter().zip(depths).map(of_label).collect()
                 };
-                depths(hierarchy).into_iter().enumerate().map(of_level).collect()
+                depths.iter().enumerate().map(of_level).collect()
             })
             .collect();
         let rolled_up = |(a, hierarchy)| sensitivities.rolled_up(a, hierarchy);
@@ -76,6 +79,7 @@ impl<'a> Problem<'a> {
             utility_model,
             risk_model,
             sensitivities,
+            depths,
             utility,
             sensitivity,
             unrounded,
@@ -91,6 +95,7 @@ impl<'a> Problem<'a> {
             utility_model: self.utility_model,
             risk_model,
             sensitivities: self.sensitivities.clone(),
+            depths: self.depths.clone(),
             utility: self.utility.clone(),
             sensitivity: self.sensitivity.clone(),
             unrounded: self.unrounded.clone(),
@@ -172,14 +177,17 @@ impl<'a> Problem<'a> {
     ) -> Result<Vec<Option<Vec<u8>>>> {
         let (n_threads, wish) = (self.known.len(), wish.into());
         let solve = |group: usize| {
-            task.check()?;
+            task.go_on()?;
             let goal = wish.of(self.utility_as_it_is(counts.codes(group)));
             let thread = rayon::current_thread_index().unwrap_or(0) % n_threads;
             let mut known = self.known[thread].lock().unwrap_or_else(PoisonError::into_inner);
             let mut record =
                 Record::new(self.chains(counts.codes(group)), self.risk_model, &self.dictionary, &mut known);
             let before = before.get(group).cloned().flatten().filter(|levels| record.will_do(levels, goal));
-            let solved = before.or_else(|| search::optimum(&mut record, goal).levels);
+            let solved = match before {
+                Some(levels) => Some(levels),
+                None => search::optimum_unless(&mut record, goal, task)?.levels,
+            };
             (task.progress)(counts.size(group));
             Ok(solved)
         };
@@ -262,7 +270,7 @@ impl<'a> Problem<'a> {
         };
         let m = hierarchy.level(0).len() as u32;
         let (level, label) = closest_common_ancestor(hierarchy, &codes);
-        let depth = depths(hierarchy)[level][label.index()];
+        let depth = self.depths[a][level][label.index()];
         let sensitivity = match codes.len() as u32 == m {
             true => 0,
             false => self.sensitivities.of_any(a, &mut codes.iter().map(|code| code.index())),

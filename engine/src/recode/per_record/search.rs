@@ -9,9 +9,11 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::error::Result;
 use crate::recode::per_record::models::{Goal, Risk, UTILITY_ONE};
 use crate::recode::per_record::near::{NAtLevels, Near};
 use crate::recode::per_record::record::{Landscape, Record};
+use crate::task::Task;
 
 /// What a search came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -190,9 +192,14 @@ fn cube(levels: &[u8], tops: &[u8]) -> Vec<Vec<u8>> {
 /// several have exactly the least risk, that holds for a `best_first` that comes to the best of them last. The second
 /// search comes on top.
 pub fn optimum(record: &mut Record, goal: Goal) -> FoundLevels {
+    optimum_unless(record, goal, &Task::default()).expect("nobody stops it")
+}
+
+/// The same; ends with an error once somebody has stopped it.
+pub(crate) fn optimum_unless(record: &mut Record, goal: Goal, task: &Task) -> Result<FoundLevels> {
     let by_rows = record.n_generalizations() > N_GENERALIZATIONS_BY_LABEL;
     let n_small = if matches!(goal, Goal::Scalar { .. }) { 0 } else { N_ROWS_SMALL };
-    optimum_by(record, goal, by_rows.then_some(n_small))
+    optimum_by_unless(record, goal, by_rows.then_some(n_small), task)
 }
 
 /// In larger lattices than this, looking at all rows of the dictionary once per record pays. In smaller ones, other records
@@ -208,6 +215,10 @@ const N_ROWS_SMALL: usize = 8;
 /// utility. Those are few, and whatever is too specific for them to fit has no crowd to hope for. Boxes with at most so
 /// many rows as given are looked at without counting levels.
 pub fn optimum_by(record: &mut Record, goal: Goal, by_rows: Option<usize>) -> FoundLevels {
+    optimum_by_unless(record, goal, by_rows, &Task::default()).expect("nobody stops it")
+}
+
+fn optimum_by_unless(record: &mut Record, goal: Goal, by_rows: Option<usize>, task: &Task) -> Result<FoundLevels> {
     record.arrange_by_sensitivity();
     let mut search = Boxes::new(record, goal);
     if let Some(n_small) = by_rows {
@@ -218,11 +229,11 @@ pub fn optimum_by(record: &mut Record, goal: Goal, by_rows: Option<usize>) -> Fo
             search.steps = Some(Steps::new(record));
         }
     }
-    search.run(record);
-    let n_for_ties = search.run_for_ties(record);
+    search.run(record, task)?;
+    let n_for_ties = search.run_for_ties(record, task)?;
     let levels = search.best.map(|best| record.in_order_of_table(&best.levels));
     record.restore();
-    FoundLevels { levels, n_visited: search.n_visited, n_for_ties }
+    Ok(FoundLevels { levels, n_visited: search.n_visited, n_for_ties })
 }
 
 /// A most general corner and everything below it, the attributes before `first` fixed.
@@ -311,6 +322,9 @@ fn greatest_common_divisor(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
+/// Boxes between two questions whether the work is still wanted.
+const N_BETWEEN: usize = 64;
+
 /// Sums of rounded products may be off by this share; a bound stays below what it bounds.
 const ROUNDING: f64 = 1e-12;
 
@@ -354,14 +368,17 @@ impl Boxes {
     }
 
     /// Looks for the best, box by box.
-    fn run(&mut self, record: &mut Record) {
+    fn run(&mut self, record: &mut Record, task: &Task) -> Result<()> {
         let mut corner = record.tops();
         let rows = self.all_rows(record);
         self.open(record, &mut corner, OneBox { first: 0, rows, n_at_most: u64::MAX, is_counted: false });
+        let mut n_looked_at = 0;
         while let Some(Reverse((Ordered(bound), _, place))) = self.queue.pop() {
             if self.is_hopeless(bound) {
                 break;
             }
+            n_looked_at += 1;
+            task.go_on_now_and_then(n_looked_at, N_BETWEEN)?;
             let place = place as usize;
             let is_counted = self.boxes[place].is_counted;
             if !is_counted {
@@ -373,20 +390,21 @@ impl Boxes {
             }
             self.split(record, place, !is_counted, &mut corner);
         }
+        Ok(())
     }
 
     /// Looks for the most utility with the least risk that was found, or for the least risk with the most utility. The
     /// scalar form has compared both already. Says how many it looked at.
-    fn run_for_ties(&mut self, record: &mut Record) -> usize {
-        let Some(best) = &self.best else { return 0 };
+    fn run_for_ties(&mut self, record: &mut Record, task: &Task) -> Result<usize> {
+        let Some(best) = &self.best else { return Ok(0) };
         // Bounds of model III are a hair lower than what they bound, so that whatever has the least risk was looked at, unless
         // that is 0.
         let is_seen = record.risk_model() == Risk::Entropic && best.risk < 0.0;
         (self.goal, self.needed) = match self.goal {
-            Goal::LeastRisk { .. } if is_seen => return 0,
+            Goal::LeastRisk { .. } if is_seen => return Ok(0),
             Goal::LeastRisk { .. } => (Goal::MostUtility { risk_at_most: best.risk }, best.utility + 1),
             Goal::MostUtility { .. } => (Goal::LeastRisk { utility_at_least: best.utility }, best.utility),
-            Goal::Scalar { .. } => return 0,
+            Goal::Scalar { .. } => return Ok(0),
         };
         let (risk, utility, n_before) = (best.risk, best.utility, self.n_visited);
         let rank = self.goal.rank(risk, utility);
@@ -395,8 +413,8 @@ impl Boxes {
         self.corners.clear();
         self.queue.clear();
         self.rows.clear();
-        self.run(record);
-        self.n_visited - n_before
+        self.run(record, task)?;
+        Ok(self.n_visited - n_before)
     }
 
     /// The rows that are near enough for what is needed now.

@@ -65,7 +65,7 @@ pub fn write_release(
     };
     work.stage("publishing", counted.source.n_bytes(), Unit::Bytes, |task| {
         counted.source.for_each(&needed, |batch, n_bytes| {
-            task.check()?;
+            task.go_on()?;
             let recoded = publisher.recode(&batch)?;
             recoded.rows.into_iter().try_for_each(&mut take)?;
             recoded.waiting.into_iter().try_for_each(|row| waiting.push(row))?;
@@ -73,7 +73,7 @@ pub fn write_release(
             Ok(())
         })?;
         waiting.for_each(|row| {
-            task.check()?;
+            task.go_on()?;
             publisher.settle(&row)?.map_or(Ok(()), &mut take)
         })
     })?;
@@ -86,7 +86,7 @@ pub fn write_release(
     let mut sink = Sink::new(staged.file(), output, format, &typed)?;
     work.stage("writing", n_published, Unit::Records, |task| {
         sorter.for_each(|row| {
-            task.check()?;
+            task.go_on()?;
             (task.progress)(1);
             sink.write(&row)
         })
