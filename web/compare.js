@@ -87,7 +87,7 @@ function show(body, { rows, frontier, n_records: n }) {
     points.push({ x: row.loss.ncp, y: row.risk?.average ?? 0, kind: "method", mark: String(indexes[0] + 1),
       label: `${indexes.map((i) => `${i + 1} ${rows[i].best_by ? rows[i].title : rows[i].method}`).join("; ")}: loss ${decimal(row.loss.ncp)}, average risk ${percent(row.risk?.average ?? 0)}` });
   }
-  // Without preview the loss is not told: then there is no place for a point.
+  // Without preview the loss is not told: then there is no place for a point, and no picture.
   const placed = points.filter((point) => point.x !== null && point.x !== undefined);
   put(body,
     isOffers ? h("p", { class: "note" }, "Not all wishes can be met, so the schemes lose as few more records as they can; ", h("button", { class: "plain", onclick: () => go("negotiate") }, "see the offers"), ".") : null,
@@ -98,7 +98,7 @@ function show(body, { rows, frontier, n_records: n }) {
       h("p", { class: "note" }, "The first give every record the same levels and differ in what they call best; those with a name of their own give every group ranges of its own and lose no record. Less is better in every column, the best of each is bold."),
       !withSlow && state.about.methods.some((method) => method.is_slow)
         ? h("button", { onclick: () => { withSlow = true; begin(); } }, "Also those that take longer") : null),
-    h("section", { class: "card" }, h("h2", {}, "Risk and loss"),
+    placed.length === 0 ? null : h("section", { class: "card" }, h("h2", {}, "Risk and loss"),
       scatter({
         title: `${grouped(frontier.n_bargains)} bargains, at any levels, that no other beats on ${frontier.over}, records lost and loss together`,
         xName: "detail lost (NCP) →", yName: "average risk →", points: placed, yText: (y) => percent(y),

@@ -96,7 +96,9 @@ function verdict(result, { id, result: done }) {
       h("div", {}, h("h2", {}, "Published, and verified from the file alone"),
         h("p", { class: "words" }, `${counted(verdict.n_records, "record")} in ${counted(verdict.n_groups, "group")}; `,
           Object.entries(verdict.criteria).map(([key, found]) => `${key} = ${valued(found.reached)} (promised ${valued(found.asked)})`).join(", "), "."))),
-    h("div", { class: "row" }, save("release", files.release), save("certificate", files.certificate), save("report", files.report)),
+    h("div", { class: "row" }, save("release", files.release), save("certificate", files.certificate),
+      // It has the key, and what is measured with the data.
+      state.about.allows_preview ? save("report", files.report) : h("span", { class: "note" }, "The report is for the signer: it stays on the server.")),
     h("details", {}, h("summary", {}, `${verdict.claims.filter((claim) => claim.holds).length} of ${verdict.claims.length} claims of the certificate agree with the file`),
       h("table", { class: "claims" },
         h("thead", {}, h("tr", {}, ["claim", "claimed", "found"].map((name) => h("th", { scope: "col" }, name)))),

@@ -272,6 +272,11 @@ proptest! {
             vec(whole_numbers().prop_filter("fits 64 bits", |text| text.parse::<i64>().is_ok()), 1..30),
             vec((-999_999_999_999_999..999_999_999_999_999i64, 0..15u32), 1..30)
                 .prop_map(|all| all.iter().map(|(n, scale)| format!("{n}e-{scale}")).collect()),
+            // A single fraction among whole numbers that a computer's decimals do not tell apart.
+            vec(-40..40i64, 2..30).prop_map(|all| {
+                let large = all.iter().map(|n| (n.signum() * 9_007_199_254_740_992 + n).to_string());
+                large.chain(["0.5".to_string()]).collect()
+            }),
         ],
     ) {
         let domain = Domain::new("n", values, None);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { BROWSER, PROGRAM, ROOT, folder, open, serve, shot } from "./support.js";
@@ -246,6 +246,87 @@ test("what is imported is written when the project is saved, and asks before it 
   assert.deepEqual(complaints.filter((text) => !/409/.test(text)), []);
 });
 
+/** Everything below a folder, by its path. */
+const content = (home) => Object.fromEntries(readdirSync(home, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => [join(entry.parentPath ?? entry.path, entry.name), readFileSync(join(entry.parentPath ?? entry.path, entry.name), "utf8")]));
+
+/** The ten records, open on the screen of hierarchies, with two labels for ages imported from a file and used. */
+async function importAges(t, prepare = () => {}) {
+  const home = folder(t);
+  cpSync(join(ROOT, "examples/ten_records"), home, { recursive: true });
+  prepare(home);
+  const before = content(home);
+  const server = await serve(t, [home]);
+  const { page, complaints } = await open(t, server.url);
+  await page.locator(".verdict, .offer").first().waitFor();
+  await page.getByRole("link", { name: /Hierarchies/ }).click();
+  await page.getByText("From a file").click();
+  const ages = readFileSync(join(home, "philosophers.csv"), "utf8").trim().split("\n").slice(1).map((line) => line.split(",")[1]);
+  const lines = [...new Set(ages)].map((age) => `${age};${age < 36 ? "young" : "old"};*`).join("\n") + "\n";
+  await page.setInputFiles(".rule input[type=file]", { name: "age.csv", mimeType: "text/csv", buffer: Buffer.from(lines) });
+  await page.locator(".levels").getByText("young").first().waitFor();
+  await page.getByRole("button", { name: "Use this hierarchy" }).click();
+  await page.waitForFunction(() => document.querySelector(".side [aria-current]")?.textContent.includes("file"));
+  return { home, before, page, complaints, lines };
+}
+
+test("an imported hierarchy is used, and nothing is written before it is saved", { skip }, async (t) => {
+  const { home, before, page, complaints } = await importAges(t);
+  await page.getByRole("button", { name: "Next: negotiate" }).click();
+  await page.locator(".verdict, .offer").first().waitFor();
+  await page.locator("nav").getByText("Data").click();
+  await page.locator(".columns").waitFor();
+  assert.deepEqual(content(home), before);
+  assert.deepEqual(complaints, []);
+});
+
+test("a file that is there is not replaced without asking", { skip }, async (t) => {
+  const { home, before, page, complaints, lines } = await importAges(t, (home) => {
+    mkdirSync(join(home, "hierarchies"));
+    writeFileSync(join(home, "hierarchies/age.csv"), "mine;*\n");
+  });
+  assert.deepEqual(content(home), before, "not when it is imported");
+  await page.getByRole("button", { name: "Save project" }).click();
+  await page.getByText(/there already|saved as/).first().waitFor();
+  assert.deepEqual(content(home), before, "not when it is saved");
+  await page.getByText("hierarchies/age.csv and incrowd.toml are there already").waitFor();
+  await page.getByRole("button", { name: "Do not save" }).click();
+  assert.deepEqual(content(home), before, "not after a no");
+  await page.getByRole("button", { name: "Save project" }).click();
+  await page.getByRole("button", { name: "Replace and save" }).click();
+  await page.getByText("saved as incrowd.toml").waitFor();
+  assert.equal(content(home)[join(home, "hierarchies/age.csv")], lines);
+  assert.deepEqual(complaints.filter((text) => !/409/.test(text)), []);
+});
+
+test("saving keeps every comment, and what did not change as it was written", { skip }, async (t) => {
+  const home = folder(t);
+  cpSync(join(ROOT, "examples/ten_records"), home, { recursive: true });
+  const path = join(home, "incrowd.toml");
+  const commented = readFileSync(path, "utf8").replace("[attributes.age]", "# Ages are of last birthdays.\n[attributes.age]   # asked at the desk");
+  writeFileSync(path, `# Ours, do not touch.\n\n${commented}`);
+  const before = readFileSync(path, "utf8");
+  assert.match(before, /# asked at the desk/);
+  const server = await serve(t, [home]);
+  const { page, complaints } = await open(t, server.url);
+  await page.locator(".verdict, .offer").first().waitFor();
+  await page.getByRole("link", { name: /Hierarchies/ }).click();
+  await page.getByLabel("Widths, from fine to coarse").fill("4, 8");
+  await page.locator(".levels").getByText("in steps of 8").waitFor();
+  await page.getByRole("button", { name: "Use this hierarchy" }).click();
+  await page.getByRole("button", { name: "Save project" }).click();
+  await page.getByRole("button", { name: /^Replace/ }).click();
+  await page.getByText("saved as incrowd.toml").waitFor();
+  const after = readFileSync(path, "utf8");
+  assert.match(after, /4, 8/);
+  // What is said of ages is something else, other levels among it, and all other lines are what they were.
+  const others = (text) => text.replace("max_level = { age = 1, ", "max_level = { ").split("\n").filter((line) => !/intervals/.test(line));
+  assert.deepEqual(others(after), others(before));
+  assert.match(after, /# 37 → 37-41/, "nor is the comment behind them lost");
+  assert.deepEqual(complaints.filter((text) => !/409/.test(text)), []);
+});
+
 test("levels that lose more than was wished for are published only by saying so", { skip }, async (t) => {
   const home = folder(t);
   cpSync(join(ROOT, "examples/ten_records"), home, { recursive: true });
@@ -291,6 +372,44 @@ test("without preview the page shows no value and nothing can be changed but the
   await page.getByText("This promises less than the project does").waitFor();
   await shot(page, "closed-refused");
   assert.deepEqual(complaints.filter((text) => !/403/.test(text)), []);
+});
+
+test("without preview a release can be made, and what is measured with the data is not told", { skip }, async (t) => {
+  const home = folder(t);
+  cpSync(join(ROOT, "examples/ten_records"), home, { recursive: true });
+  const server = await serve(t, [home, "--allow-preview=false"]);
+  const { page, complaints } = await open(t, server.url);
+  await page.locator(".verdict, .offer").first().waitFor();
+  const isSilent = async () => {
+    const text = await page.locator("main").innerText();
+    assert.doesNotMatch(text, /Thales|HS-grad|State-gov|NaN|undefined|null/);
+    return text;
+  };
+  assert.match(await isSilent(), /not told/);
+  assert.equal(await page.locator(".sample").count(), 0, "no records before and after");
+  await page.locator("nav").getByText("Compare").click();
+  await page.locator(".methods").waitFor();
+  assert.match(await isSilent(), /not told/);
+  await shot(page, "closed-compare");
+  await page.locator("nav").getByText("Negotiate").click();
+  await page.locator(".verdict, .offer").first().waitFor();
+  if (await page.locator(".offer").count()) await page.locator("[data-offer=suppression] .take").click();
+  await page.locator(".verdict.good").waitFor();
+  await page.getByRole("button", { name: "Review and publish" }).click();
+  await page.getByText("Every published record is in a group with").waitFor();
+  await isSilent();
+  await page.getByRole("button", { name: "Publish", exact: true }).click();
+  await page.getByText("Published, and verified from the file alone").waitFor();
+  await isSilent();
+  await shot(page, "closed-published");
+  // The report has the key and the numbers of the source: it is not offered to whoever may not have it.
+  assert.equal(await page.getByRole("button", { name: "Download report" }).count(), 0);
+  for (const which of ["release", "certificate"]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: `Download ${which}` }).click()]);
+    await download.saveAs(join(home, "taken", download.suggestedFilename()));
+  }
+  execFileSync(PROGRAM, ["verify", join(home, "taken", "release.csv")]);
+  assert.deepEqual(complaints, []);
 });
 
 test("everything can be done with the keyboard", { skip }, async (t) => {
