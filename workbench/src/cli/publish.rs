@@ -8,9 +8,8 @@ use clap::builder::PossibleValue;
 use incrowd::lattice::Scope;
 use incrowd::recode::method::Method;
 use incrowd::recode::partition::CellStyle;
-use incrowd::wire::{self, Distribution};
-use incrowd::{Answer, Criterion, Error, ErrorKind, Request, Result};
-use serde_json::{Value, json};
+use incrowd::wire::Distribution;
+use incrowd::{Answer, Error, ErrorKind, Request, Result};
 
 use super::arguments::{ExtentArgs, PerRecordArgs, ProjectArgs, RequestArgs, TIME, levels, parse_time};
 use super::negotiate::say_answer;
@@ -22,6 +21,7 @@ use crate::orders::local::{Local, Made};
 use crate::orders::per_record::{Outcome, PER_RECORD};
 use crate::orders::publish::{Choice, Files, GLOBAL, No, Ordered, Publish, Published, Way, prepare};
 use crate::output::account::Key;
+use crate::words::documents;
 
 /// Publish the exact answer, one of the offers, levels of your choice, or what a local method makes
 #[derive(Clone, Debug, clap::Args)]
@@ -242,6 +242,7 @@ fn local(args: &Args) -> Result<Option<Local>> {
 
 /// Says why nothing was published.
 fn say_why_not(no: &No, terminal: &Terminal) {
+    terminal.json(&documents::not_published(no));
     match no {
         No::NoSuchAnswer(answered) => {
             let (scope, request, answer, choice) = &**answered;
@@ -253,13 +254,11 @@ fn say_why_not(no: &No, terminal: &Terminal) {
                 grouped(*n_suppressed),
                 grouped(*n_records)
             ));
-            terminal.json(&json!({ "published": false, "n_suppressed": n_suppressed, "n_records": n_records }));
             terminal.note("\nNothing was published. Choose coarser levels, or allow it with --max-suppressed.");
         }
         No::Missed(made) => say_missed(made, terminal),
         No::NotPossible(outcome) => say_not_possible(outcome, terminal),
-        No::Broken(verdict) => {
-            terminal.json(verdict);
+        No::Broken(_) => {
             terminal.say("The release does not keep its promise; nothing was written.");
         }
     }
@@ -268,15 +267,6 @@ fn say_why_not(no: &No, terminal: &Terminal) {
 fn say_missed(made: &Made, terminal: &Terminal) {
     let (local, sensitive) = (&made.local, &made.sensitive);
     let missed = made.missed();
-    let reached = missed.iter().map(|&(Criterion { measure, .. }, reached, _)| {
-        (wire::key(measure, sensitive), wire::number(measure, reached))
-    });
-    terminal.json(&json!({
-        "published": false,
-        "method": local.method.name(),
-        "criteria": wire::criteria(&made.criteria, sensitive),
-        "missed": Value::Object(reached.collect()),
-    }));
     for (criterion, reached, n_failing) in missed {
         terminal.say(format!(
             "{} of {} of {} miss {}: {} is reached.",
@@ -295,27 +285,16 @@ fn say_missed(made: &Made, terminal: &Terminal) {
 }
 
 fn say_not_possible(outcome: &Outcome, terminal: &Terminal) {
-    let (document, advice) = match outcome {
-        Outcome::OutOfReach { greatest_utility, n_records } => (
-            json!({
-                "published": false, "method": PER_RECORD, "greatest_utility": greatest_utility,
-                "n_records_out_of_reach": n_records,
-            }),
-            "Ask for less, or for a share such as --utility-at-least 60%.",
-        ),
-        Outcome::TooRisky { n_records } => (
-            json!({ "published": false, "method": PER_RECORD, "n_records_too_risky": n_records }),
-            "Allow more with --risk-at-most.",
-        ),
+    let advice = match outcome {
+        Outcome::OutOfReach { .. } => "Ask for less, or for a share such as --utility-at-least 60%.",
+        Outcome::TooRisky { .. } => "Allow more with --risk-at-most.",
         Outcome::Made(_) => return,
     };
-    terminal.json(&document);
     terminal.say(format!("{}.", outcome.words()));
     terminal.note(format!("\nNothing was published. {advice}"));
 }
 
 fn say_no(scope: &Scope, request: &Request, answer: &Answer, choice: Choice, terminal: &Terminal) {
-    terminal.json(&sentences::answer(scope, request, answer));
     say_answer(scope, request, answer, terminal);
     terminal.note(match choice {
         Choice::Exact => {
@@ -327,35 +306,7 @@ fn say_no(scope: &Scope, request: &Request, answer: &Answer, choice: Choice, ter
 
 fn say_published(files: &Files, published: &Published, terminal: &Terminal) {
     let Published { certificate, account, .. } = published;
-    let mut said = json!({
-        "published": true,
-        "release": files.release.display().to_string(),
-        "certificate": files.certificate.display().to_string(),
-        "report": files.report.display().to_string(),
-        "method": certificate.method,
-        "choice": certificate.choice,
-        "levels": certificate.levels,
-        "criteria": account.criteria,
-        "n_records_published": certificate.n_records_published,
-        "n_records_suppressed": certificate.n_records_suppressed,
-        "n_records_dropped": certificate.n_records_dropped,
-        "n_groups": certificate.n_groups,
-        "smallest_group": certificate.smallest_group,
-        "loss": account.loss,
-        "order": certificate.order,
-    });
-    if let (Some(per_record), Some(outcome)) = (&certificate.per_record, &account.per_record) {
-        let (mut all, outcome) = (json!(per_record), json!(outcome));
-        all.as_object_mut().into_iter().for_each(|all| all.extend(outcome.as_object().cloned().unwrap_or_default()));
-        said["per_record"] = all;
-    }
-    if let Some(dealt) = &certificate.dealt {
-        said["dealt"] = dealt.summary();
-    }
-    if let Some(search) = &account.search {
-        said["search"] = json!(search);
-    }
-    terminal.json(&said);
+    terminal.json(&documents::published(files, published));
     let reached: Vec<String> = account
         .criteria
         .iter()

@@ -397,11 +397,13 @@ pub async fn run_order(State(server): Shared, InPath(verb): InPath<String>, Body
         });
         let mut result = result.map_err(|error| worker.problem(error))?;
         // Files are named as the page knows them.
-        for release in result["releases"].as_array_mut().into_iter().flatten() {
-            if let Some(file) = release["file"].as_str().map(|file| folder.relative(file)) {
-                release["file"] = json!(file);
+        let short = |named: &mut Value, key: &str| {
+            if let Some(file) = named.get(key).and_then(Value::as_str).map(|file| folder.relative(file)) {
+                named[key] = json!(file);
             }
-        }
+        };
+        result["releases"].as_array_mut().into_iter().flatten().for_each(|release| short(release, "file"));
+        ["release", "certificate", "report"].iter().for_each(|key| short(&mut result, key));
         let mut notes = documents::notes(&work.watch().notes(), Front::Http);
         for note in notes.as_array_mut().into_iter().flatten() {
             if let Some(text) = note["text"].as_str().map(|text| folder.relative(text)) {

@@ -6,7 +6,7 @@ use incrowd::risk::{Contribution, View};
 use incrowd::scheme::n_schemes;
 use incrowd::search::frontier::Bargain;
 use incrowd::wire::{self, rounded};
-use incrowd::{Criteria, GroupCounts, Lattice};
+use incrowd::{Criteria, Criterion, GroupCounts, Lattice};
 use serde_json::{Map, Value, json};
 
 use crate::input::count::{Counted, Material};
@@ -18,6 +18,8 @@ use crate::orders::contenders::Weighed;
 use crate::orders::frontier::Bargains;
 use crate::orders::map::{self, Mapped, Place, shown};
 use crate::orders::negotiate::{Negotiated, Where};
+use crate::orders::per_record::{Outcome, PER_RECORD};
+use crate::orders::publish::{Files, No, Published};
 use crate::orders::risk::Told;
 use crate::sentences;
 use crate::words::notes::{Front, in_words};
@@ -379,4 +381,71 @@ pub fn only_counted(counted: &Material) -> Value {
         "n_records": counted.counts.n_records(),
         "n_groups": counted.counts.n_groups(),
     })
+}
+
+/// A release that has its name.
+pub fn published(files: &Files, published: &Published) -> Value {
+    let Published { certificate, account, .. } = published;
+    let mut said = json!({
+        "published": true,
+        "release": files.release.display().to_string(),
+        "certificate": files.certificate.display().to_string(),
+        "report": files.report.display().to_string(),
+        "method": certificate.method,
+        "choice": certificate.choice,
+        "levels": certificate.levels,
+        "criteria": account.criteria,
+        "n_records_published": certificate.n_records_published,
+        "n_records_suppressed": certificate.n_records_suppressed,
+        "n_records_dropped": certificate.n_records_dropped,
+        "n_groups": certificate.n_groups,
+        "smallest_group": certificate.smallest_group,
+        "loss": account.loss,
+        "order": certificate.order,
+    });
+    if let (Some(per_record), Some(outcome)) = (&certificate.per_record, &account.per_record) {
+        let (mut all, outcome) = (json!(per_record), json!(outcome));
+        all.as_object_mut().into_iter().for_each(|all| all.extend(outcome.as_object().cloned().unwrap_or_default()));
+        said["per_record"] = all;
+    }
+    if let Some(dealt) = &certificate.dealt {
+        said["dealt"] = dealt.summary();
+    }
+    if let Some(search) = &account.search {
+        said["search"] = json!(search);
+    }
+    said
+}
+
+/// Why nothing was published.
+pub fn not_published(no: &No) -> Value {
+    match no {
+        No::NoSuchAnswer(answered) => {
+            let (scope, request, answer, _) = &**answered;
+            sentences::answer(scope, request, answer)
+        }
+        No::TooManyLost { n_suppressed, n_records } => {
+            json!({ "published": false, "n_suppressed": n_suppressed, "n_records": n_records })
+        }
+        No::Missed(made) => {
+            let reached = made.missed().into_iter().map(|(Criterion { measure, .. }, reached, _)| {
+                (wire::key(measure, &made.sensitive), wire::number(measure, reached))
+            });
+            json!({
+                "published": false,
+                "method": made.local.method.name(),
+                "criteria": wire::criteria(&made.criteria, &made.sensitive),
+                "missed": Value::Object(reached.collect()),
+            })
+        }
+        No::NotPossible(Outcome::OutOfReach { greatest_utility, n_records }) => json!({
+            "published": false, "method": PER_RECORD, "greatest_utility": greatest_utility,
+            "n_records_out_of_reach": n_records,
+        }),
+        No::NotPossible(Outcome::TooRisky { n_records }) => {
+            json!({ "published": false, "method": PER_RECORD, "n_records_too_risky": n_records })
+        }
+        No::NotPossible(Outcome::Made(_)) => json!({ "published": false }),
+        No::Broken(verdict) => verdict.clone(),
+    }
 }

@@ -387,6 +387,11 @@ impl<'a> Reader<'a> {
         self.text("key")?.map(Key::parse).transpose()
     }
 
+    /// Where a release goes, and whether it replaces what is there.
+    pub fn output(&self) -> Result<(Option<PathBuf>, bool)> {
+        Ok((self.path("output", PathUse::Write)?, self.flag("force")?))
+    }
+
     fn suppressed_as(&self) -> Result<SuppressedAs> {
         match self.text("suppressed_as")? {
             None | Some("group") => Ok(SuppressedAs::Group),

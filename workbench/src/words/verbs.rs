@@ -11,11 +11,12 @@ use super::order::{PathUse, Reader};
 use crate::input::project::Project;
 use crate::orders::Rules;
 use crate::orders::known::Known;
+use crate::orders::publish::{Files, Ordered, prepare};
 use crate::work::Work;
 
-/// The verbs that are answered so; `publish` writes files, and fronts have their own way to say where.
-pub const VERBS: [&str; 10] =
-    ["count", "annotate", "update", "negotiate", "frontier", "compare", "map", "verify", "attack", "risk"];
+/// The verbs that are answered so.
+pub const VERBS: [&str; 11] =
+    ["count", "annotate", "update", "negotiate", "frontier", "compare", "map", "publish", "verify", "attack", "risk"];
 
 /// What a document is read and run with.
 pub struct Desk<'a> {
@@ -59,6 +60,19 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
         "frontier" => Ok(documents::frontier(&reader.frontier()?.run(project, known, work)?)),
         "compare" => Ok(documents::compared(&reader.compare()?.run(project, known, work)?)),
         "map" => Ok(documents::mapped(&reader.map()?.run(project, known, work)?)),
+        "publish" => {
+            let order = reader.publish()?;
+            let key = reader.key()?;
+            let (output, replace) = reader.output()?;
+            reader.finish()?;
+            let output = output.unwrap_or_else(|| project.folder.join("release.csv"));
+            let files = prepare(project, &output, replace)?;
+            let files = Files { key: key.unwrap_or_else(|| files.key.clone()), ..files };
+            Ok(match order.run(project, known, rules, &files, replace, work)? {
+                Ordered::Published(published) => documents::published(&files, &published),
+                Ordered::No(no) => documents::not_published(&no),
+            })
+        }
         "verify" => Ok(reader.verify()?.run(work)?.document()),
         "attack" => {
             let (order, worst, show_values) = reader.attack()?;
