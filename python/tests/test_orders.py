@@ -113,3 +113,12 @@ def test_what_an_order_does_not_know_is_refused(folder, monkeypatch):
         ic.open(".").order("negotiate", kk=5)
     with pytest.raises(ic.Error, match="verb"):
         ic.open(".").order("dance")
+
+
+def test_python_has_what_the_table_of_fronts_says():
+    rows = [line for line in (ROOT / "docs/fronts.md").read_text().splitlines() if line.startswith("| ")][1:]
+    assert len(rows) > 10
+    for row in rows:
+        for name in row.split("|")[4].split("`")[1::2]:
+            owner, verb = name.split(".")
+            assert callable(getattr(ic if owner == "incrowd" else ic.Table, verb)), name
