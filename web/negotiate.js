@@ -294,13 +294,14 @@ function showAnswer() {
     put(parts.answer, h("div", { class: "card verdict good" },
       h("div", { class: "verdict-head" }, h("span", { class: "mark", "aria-hidden": true }, "✓"),
         h("div", {}, h("h2", {}, "Yes, all of it"), h("p", { class: "words" }, capital(offer.in_words) + "."))),
-      scheme(offer, state.wish), facts(offer),
+      scheme(offer, state.wish), facts(offer), ofPart(answer),
       h("button", { class: "primary", onclick: () => { state.chosen = { choice: "exact" }; go("publish"); } }, "Review and publish")));
     return say("Yes, all of it.");
   }
   const { suppression, height, privacy, privacy_alternatives: more = [] } = answer.offers;
   put(parts.answer,
     h("div", { class: "verdict-line" }, h("h2", {}, "Not all of it"), h("p", {}, "Each of these gives up one wish, as little of it as possible.")),
+    ofPart(answer),
     h("div", { class: "offers" },
       card("curator", "1", "Lose more records", suppression, "suppression"),
       height ? card("analyst", "2", "Generalize otherwise", height, "height")
@@ -309,6 +310,9 @@ function showAnswer() {
         : none("officer", "3", "Settle for less", state.about.allows_preview ? "Even the least privacy would lose too many records at these levels." : "Whatever the project allows would lose too many records at these levels.")));
   say("Not all of it; there are offers.");
 }
+
+/** What is proved, where the lattice is too large to be looked at as a whole. */
+const ofPart = (answer) => (answer.partial ? h("p", { class: "note" }, `${answer.partial.in_words}.`) : null);
 
 function card(kind, number, title, offer, choice, alternatives = []) {
   const worse = offer.concession.split(", ");

@@ -84,7 +84,7 @@ impl Annotate {
         let measures = || criteria.iter().map(|criterion| criterion.measure);
         let annotated = |selection: Option<Selection>| match selection {
             None => known.annotate(counted, measures(), self.with_entropy, work),
-            some => annotate_some(counted, measures().collect(), self.with_entropy, some, work).map(Arc::new),
+            some => known.annotate_some(counted, measures(), self.with_entropy, some, work),
         };
         let is_forced = self.extent.forced.is_some();
         let (mut extent, mut note) = self.extent.choice(counted, Otherwise::Partial, work)?;

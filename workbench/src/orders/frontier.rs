@@ -11,7 +11,6 @@ use serde_json::json;
 
 use super::extent::{Extent, ExtentWish, Otherwise};
 use super::known::Known;
-use super::lattice::annotate_some;
 use super::saved;
 use super::wishes::{About, Privacy, Suppression, Wishes};
 use crate::input::count::{Counted, Material};
@@ -104,7 +103,7 @@ impl Frontier {
                 let lattice = match self.extent.choose(&counted, Otherwise::Partial, work)? {
                     Extent::Full => known.annotate(&counted, measures, with_entropy, work)?,
                     Extent::Partial(selection) => {
-                        Arc::new(annotate_some(&counted, measures.collect(), with_entropy, Some(selection), work)?)
+                        known.annotate_some(&counted, measures, with_entropy, Some(selection), work)?
                     }
                     Extent::OnDemand => {
                         return Err(Error::new(

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use incrowd::search::partial::Selection;
 use incrowd::{ErrorKind, Lattice, Measure, Ranking, Request, Result};
 
 use super::extent::{Extent, ExtentWish, Otherwise};
@@ -40,6 +41,8 @@ struct LatticeKey {
     counts: usize,
     measures: Vec<Measure>,
     with_entropy: bool,
+    /// The part that it is, where it is not whole.
+    selection: Option<Selection>,
 }
 
 impl Known {
@@ -78,10 +81,16 @@ impl Known {
         Ok(counted)
     }
 
-    /// A whole lattice with what the criteria and the ranking look at, if it is at hand.
-    pub fn lattice(&self, counted: &Arc<Counted>, privacy: &Privacy, ranking: &Ranking) -> Option<Arc<Lattice>> {
+    /// A lattice, whole or a part of it, with what the criteria and the ranking look at, if it is at hand.
+    pub fn lattice(
+        &self,
+        counted: &Arc<Counted>,
+        privacy: &Privacy,
+        ranking: &Ranking,
+        selection: Option<Selection>,
+    ) -> Option<Arc<Lattice>> {
         let measures = privacy.criteria.iter().map(|criterion| criterion.measure);
-        let key = lattice_key(counted, measures, ranking.needs_entropy());
+        let key = lattice_key(counted, measures, ranking.needs_entropy(), selection);
         let mut all = locked(&self.lattices);
         let place = all.iter().position(|(known, _)| *known == key)?;
         let entry = all.remove(place);
@@ -97,13 +106,25 @@ impl Known {
         with_entropy: bool,
         work: &Work,
     ) -> Result<Arc<Lattice>> {
+        self.annotate_some(counted, measures, with_entropy, None, work)
+    }
+
+    /// Annotates the lattice, or a part of it, unless that was done.
+    pub fn annotate_some(
+        &self,
+        counted: &Arc<Counted>,
+        measures: impl IntoIterator<Item = Measure>,
+        with_entropy: bool,
+        selection: Option<Selection>,
+        work: &Work,
+    ) -> Result<Arc<Lattice>> {
         let measures: Vec<Measure> = measures.into_iter().collect();
-        let key = lattice_key(counted, measures.iter().copied(), with_entropy);
+        let key = lattice_key(counted, measures.iter().copied(), with_entropy, selection);
         let known = locked(&self.lattices).iter().find(|(known, _)| *known == key).map(|(_, lattice)| lattice.clone());
         if let Some(lattice) = known {
             return Ok(lattice);
         }
-        let lattice = Arc::new(annotate_some(counted, measures, with_entropy, None, work)?);
+        let lattice = Arc::new(annotate_some(counted, measures, with_entropy, selection, work)?);
         if let Some(limits) = self.limits {
             let mut all = locked(&self.lattices);
             all.push((key, lattice.clone()));
@@ -129,8 +150,7 @@ impl Known {
         match extent.choose(counted, Otherwise::OnDemand, work)? {
             Extent::OnDemand => Ok(None),
             Extent::Partial(selection) => {
-                let lattice = annotate_some(counted, measures().collect(), with_entropy, Some(selection), work)?;
-                Ok(Some(Arc::new(lattice)))
+                self.annotate_some(counted, measures(), with_entropy, Some(selection), work).map(Some)
             }
             // What turns out to be too large after all is answered on demand, unless someone wants it whole.
             Extent::Full => match self.annotate(counted, measures(), with_entropy, work) {
@@ -163,12 +183,17 @@ fn address(counted: &Arc<Counted>) -> usize {
 }
 
 /// A yardstick measures k and l beside what is asked for.
-fn lattice_key(counted: &Arc<Counted>, measures: impl IntoIterator<Item = Measure>, with_entropy: bool) -> LatticeKey {
+fn lattice_key(
+    counted: &Arc<Counted>,
+    measures: impl IntoIterator<Item = Measure>,
+    with_entropy: bool,
+    selection: Option<Selection>,
+) -> LatticeKey {
     let always = [Measure::Size].into_iter().chain((!counted.sensitive.is_empty()).then_some(Measure::Distinct(0)));
     let mut measures: Vec<Measure> = measures.into_iter().chain(always).collect();
     measures.sort_unstable();
     measures.dedup();
-    LatticeKey { counts: address(counted), measures, with_entropy }
+    LatticeKey { counts: address(counted), measures, with_entropy, selection }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -27,8 +27,14 @@ use super::server::{
 use super::tables::Ready;
 use super::{explore, trees};
 use crate::orders::contenders::{self, Ask, Contender, Cost, Questions};
+use crate::orders::extent::{ExtentWish, TIME};
 use crate::orders::local::guaranteed;
+use crate::orders::negotiate::{Negotiate, Where};
+use crate::orders::wishes::{About, Wishes};
 use crate::sentences;
+use crate::words::documents;
+use crate::words::notes::Front;
+use crate::words::search::partial_in_words;
 use crate::work::{Unit, Work};
 
 /// JSON bodies; files are uploaded elsewhere.
@@ -124,6 +130,9 @@ async fn answer(State(server): Shared, Body(question): Body<Question>) -> Answer
         && asked.ready.lattice.schemes().len() <= 20_000;
     let answer = move |server: &Server, asked: &Asked| {
         let (lattice, request) = (&asked.ready.lattice, &asked.request);
+        if lattice.selection().is_some() {
+            return from_part(server, asked, question.explain);
+        }
         let answer = server.allowed(negotiate(lattice, request)?, &asked.privacy.sensitive);
         let mut document = sentences::answer(lattice, request, &answer);
         if question.explain {
@@ -140,6 +149,28 @@ async fn answer(State(server): Shared, Body(question): Body<Question>) -> Answer
         true => ok(answer(&server, &asked).map_err(|error| server.problem(error))?),
         false => ok(aside(&server, move |server| answer(server, &asked).map_err(|error| server.problem(error))).await?),
     }
+}
+
+/// Answers from a part of the lattice, with what that proves among all schemes.
+fn from_part(server: &Server, asked: &Asked, explain: bool) -> incrowd::Result<Value> {
+    let order = Negotiate {
+        about: About::default(),
+        wishes: Wishes::default(),
+        explain,
+        as_published: false,
+        lattice: None,
+        extent: ExtentWish::default(),
+        time: TIME,
+        not_extended: false,
+    };
+    let mut negotiated =
+        order.on_lattice(asked.ready.lattice.clone(), Some(&asked.ready.counted), asked.request.clone())?;
+    negotiated.answer = server.allowed(negotiated.answer, &asked.privacy.sensitive);
+    let mut document = documents::negotiated(&negotiated);
+    if let Where::Partial(lattice, found) = &negotiated.found {
+        document["partial"]["in_words"] = json!(partial_in_words(lattice, &asked.request, found, Front::Http));
+    }
+    Ok(document)
 }
 
 async fn explore_answer(State(server): Shared, Body(question): Body<Question>) -> Answered {

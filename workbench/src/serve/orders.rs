@@ -21,7 +21,7 @@ use super::server::{Answered, Server, Shared, accepted, aside, ok, start_annotat
 use super::tables::Opened;
 use crate::input::count::Counted;
 use crate::orders::Rules;
-use crate::orders::extent::{Extent, ExtentWish, Otherwise, TIME};
+use crate::orders::extent::{Extent, ExtentWish, TIME};
 use crate::orders::local::Local;
 use crate::orders::per_record::{PER_RECORD, PerRecordWish};
 use crate::orders::publish::{self as publishing, Choice, Decided, Files, No, Ordered, Published, Way};
@@ -171,13 +171,14 @@ fn find(server: &Arc<Server>, asked: &Publish) -> std::result::Result<Found, Pro
     let Some(counted) = server.tables.counted(&opened, &privacy) else {
         return start_counting(server, opened, privacy).map(Found::Job);
     };
-    if let Way::Answer { extent, .. } = &order.way {
+    let mut order = order;
+    if let Way::Answer { extent, .. } = &mut order.way {
+        // The schemes that the page shows are those that it publishes.
+        *extent = server.tables.extent(&counted).map_err(problem)?;
         check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())
             .map_err(problem)?;
         let ranking = order.wishes.best_by(&opened.project).map_err(problem)?;
-        let work = Work::new(None, Some(server.tables.n_bytes_max), crate::work::Watch::default());
-        let (extent, _) = extent.choice(&counted, Otherwise::OnDemand, &work).map_err(problem)?;
-        if extent == Extent::Full && server.tables.lattice(&opened, &privacy, &ranking).is_none() {
+        if extent.forced != Some(Extent::OnDemand) && server.tables.lattice(&opened, &privacy, &ranking).is_none() {
             return start_annotation(server, opened, privacy, ranking).map(Found::Job);
         }
     }
@@ -192,12 +193,12 @@ impl Taken {
     }
 
     /// Whether it is decided in no time: neither methods nor searches are.
-    fn is_quick(&self, counted: &Counted, work: &Work) -> Result<bool> {
-        Ok(match &self.order.way {
+    fn is_quick(&self) -> bool {
+        match &self.order.way {
             Way::Levels(_) => true,
-            Way::Answer { extent, .. } => extent.choice(counted, Otherwise::OnDemand, work)?.0 == Extent::Full,
+            Way::Answer { extent, .. } => extent.forced != Some(Extent::OnDemand),
             Way::Local(_) | Way::PerRecord(_) => false,
-        })
+        }
     }
 
     /// Refuses what cannot be had, where that is known in no time.
@@ -207,7 +208,7 @@ impl Taken {
             check_criteria(&self.privacy.criteria, counts.n_records(), &n_values)?;
             counted.check_promise(&self.privacy.criteria)?;
         }
-        match self.is_quick(counted, work)? {
+        match self.is_quick() {
             true => match self.decide(server, counted, work)? {
                 Decided::No(no) => Err(why_not(&no, server)),
                 decided => Ok(Some(decided)),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::SystemTime;
 
+use incrowd::search::partial::Selection;
 use incrowd::{Error, ErrorKind, Lattice, Ranking, Result, Role};
 use serde_json::{Value, json};
 
@@ -20,9 +21,10 @@ use crate::input::digest::{sha256, sha256_of};
 use crate::input::project::{FILE_NAME, Project};
 use crate::input::source::{CsvOptions, Source};
 use crate::input::survey::{self, Suggestion, Survey, Uniqueness};
+use crate::orders::extent::{Extent, ExtentWish, Otherwise};
 use crate::orders::known::{Known, Limits};
 use crate::orders::wishes::{About, Privacy};
-use crate::work::Work;
+use crate::work::{Watch, Work};
 
 /// Projects that are kept; a page that names an older one opens it again.
 const N_PROJECTS_MAX: usize = 64;
@@ -224,15 +226,30 @@ impl Tables {
     /// A lattice that can answer for some criteria and a ranking, if there is one.
     pub fn lattice(&self, opened: &Opened, privacy: &Privacy, ranking: &Ranking) -> Option<Arc<Ready>> {
         let counted = self.counted(opened, privacy)?;
-        let lattice = self.known.lattice(&counted, privacy, ranking)?;
+        let selection = selection(self.extent(&counted).ok()?.forced?);
+        let lattice = self.known.lattice(&counted, privacy, ranking, selection?)?;
         Some(Arc::new(Ready { counted, lattice }))
+    }
+
+    /// How much of the lattice the page works with: all of it, or the most promising part where that would be too much.
+    pub fn extent(&self, counted: &Counted) -> Result<ExtentWish> {
+        let work = Work::new(None, Some(self.n_bytes_max), Watch::default());
+        let (extent, _) = ExtentWish::default().choice(counted, Otherwise::Partial, &work)?;
+        Ok(ExtentWish { forced: Some(extent), estimator: None })
     }
 
     /// Counts and annotates; what is kept already is not made again.
     pub fn annotate(&self, opened: &Opened, privacy: &Privacy, ranking: &Ranking, work: &Work) -> Result<Arc<Ready>> {
         let counted = self.count(opened, privacy, work)?;
-        let measures = privacy.criteria.iter().map(|criterion| criterion.measure);
-        let lattice = self.known.annotate(&counted, measures, ranking.needs_entropy(), work)?;
+        let measures = || privacy.criteria.iter().map(|criterion| criterion.measure);
+        let extent = self.extent(&counted)?.forced.expect("it was just chosen");
+        let too_large = || {
+            Error::new(ErrorKind::TooLarge, "not even a part of the lattice fits")
+                .hint("choose fewer quasi-identifiers, or start the server with more --memory")
+        };
+        let selection = selection(extent).ok_or_else(too_large)?;
+        let with_entropy = ranking.needs_entropy();
+        let lattice = self.known.annotate_some(&counted, measures(), with_entropy, selection, work)?;
         Ok(Arc::new(Ready { counted, lattice }))
     }
 
@@ -243,6 +260,15 @@ impl Tables {
 
     pub fn count(&self, opened: &Opened, privacy: &Privacy, work: &Work) -> Result<Arc<Counted>> {
         self.known.count(&opened.project, &choice(privacy), work)
+    }
+}
+
+/// The part that an extent is, none for all of it; nothing where no lattice is made.
+fn selection(extent: Extent) -> Option<Option<Selection>> {
+    match extent {
+        Extent::Full => Some(None),
+        Extent::Partial(selection) => Some(Some(selection)),
+        Extent::OnDemand => None,
     }
 }
 

@@ -33,16 +33,20 @@ pub fn partial_in_words(lattice: &Lattice, request: &Request, found: &FoundAnswe
         grouped(lattice.schemes().len() as u64),
         selection.estimator.name()
     );
+    // On the page nobody gives wishes by name.
+    let (finds_out, finds_best) = match front {
+        Front::Http => (String::new(), String::new()),
+        front => {
+            let on_demand = front.wish("on_demand", None);
+            (format!("; {on_demand} finds out"), format!("; {on_demand} finds the best"))
+        }
+    };
     let proved = if found.is_proved() {
         "Proved optimal: nothing that is not annotated could be better".to_string()
     } else if !found.is_decided {
-        format!(
-            "Perhaps all can be had: schemes that are not annotated were not ruled out; {} finds out",
-            front.wish("on_demand", None)
-        )
+        format!("Perhaps all can be had: schemes that are not annotated were not ruled out{finds_out}")
     } else {
-        let bound = bound_of_answer(lattice, request, found);
-        format!("Among all schemes, {bound}; {} finds the best", front.wish("on_demand", None))
+        format!("Among all schemes, {}{finds_best}", bound_of_answer(lattice, request, found))
     };
     format!("{from}. {proved}")
 }

@@ -322,3 +322,43 @@ fn orders_stay_in_their_folder() {
         closed.post(&format!("/orders/{verb}"), &json!({ "project": closed.project() })).is(403);
     }
 }
+
+/// Where the whole lattice would not fit, the page works with its most promising part: it answers, shows and publishes
+/// the same scheme, and says what that proves.
+#[test]
+fn a_large_lattice_is_answered_in_part() {
+    let mut random = Random(3);
+    let names = ["a", "b", "c", "d", "e"];
+    let mut data = format!("{},ill\n", names.join(","));
+    for _ in 0..200 {
+        let cells: Vec<String> = names.iter().map(|_| (random.below(90)).to_string()).collect();
+        data.push_str(&format!("{},{}\n", cells.join(","), random.pick(&["flu", "cold", "gout"])));
+    }
+    let mut project = String::from("[data]\npath = \"people.csv\"\n");
+    for name in names {
+        let rule = "{ intervals = [5, 10, 20, 40] }";
+        project.push_str(&format!("[attributes.{name}]\nrole = \"quasi-identifier\"\nhierarchy = {rule}\n"));
+    }
+    project.push_str("[attributes.ill]\nrole = \"sensitive\"\n");
+    let folder = Folder::with(&[("people.csv", &data), ("incrowd.toml", &project)]);
+    let server = Server::start(&folder, &[".", "--memory", "3MB"]);
+    for request in [json!({ "k": 3, "max_suppressed": "10%" }), json!({ "k": 60, "max_level": { "a": 1 } })] {
+        let question = json!({ "project": server.project(), "request": request });
+        let lattice = server.answer("/annotate", &question).is(200).json();
+        let n_schemes = lattice["n_schemes"].as_u64().expect("a number");
+        assert!(n_schemes > 100 && n_schemes < 7_776, "a part of 6^5 schemes: {n_schemes}");
+        let answer = server.answer("/negotiate", &question).is(200).json();
+        let words = answer["partial"]["in_words"].as_str().expect("what is proved");
+        assert!(words.contains("of 7,776 schemes") && !words.contains("on_demand"), "{words}");
+        server.answer("/explore", &question).is(200);
+        server.answer("/scheme", &question).is(200);
+        let choice = if answer["outcome"] == "exact" { "exact" } else { "suppression" };
+        let offer = if choice == "exact" { &answer["exact"] } else { &answer["offers"]["suppression"] };
+        let order = json!({ "project": server.project(), "request": request, "choice": choice, "replace": true });
+        let review = server.answer("/review", &order).is(200).json();
+        assert_eq!(review["offer"]["levels"], offer["levels"], "{review}");
+        let job = server.work("/publish", &order);
+        assert_eq!(job["result"]["certificate"]["levels"], offer["levels"], "{job}");
+        folder.run(&["verify", "release.csv"]).ends(0);
+    }
+}
