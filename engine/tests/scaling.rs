@@ -43,7 +43,7 @@ fn slow<W: FnMut()>(what: &str, n: usize, prepare: impl Fn(usize) -> W) -> Optio
     let times = || (quickest(&mut small), quickest(&mut large));
     let tries: Vec<(f64, f64)> = std::iter::repeat_with(times).take(3).collect();
     // What takes a few milliseconds says little: it may have been in the cache.
-    let ratio = |(first, second): &(f64, f64)| second / first.max(0.005);
+    let ratio = |(first, second): &(f64, f64)| second / first.max(0.01);
     let (first, second) = tries.into_iter().min_by(|a, b| ratio(a).total_cmp(&ratio(b))).expect("tried");
     let times = format!("{what}: {n} records take {first:.4} s, eight times as many {second:.4} s");
     (ratio(&(first, second)) > RATIO_MAX).then_some(times)

@@ -403,7 +403,8 @@ pub async fn run_order(State(server): Shared, InPath(verb): InPath<String>, Body
                 named[key] = json!(file);
             }
         };
-        result["releases"].as_array_mut().into_iter().flatten().for_each(|release| short(release, "file"));
+        let releases = result.get_mut("releases").and_then(Value::as_array_mut);
+        releases.into_iter().flatten().for_each(|release| short(release, "file"));
         ["release", "certificate", "report"].iter().for_each(|key| short(&mut result, key));
         let mut notes = documents::notes(&work.watch().notes(), Front::Http);
         for note in notes.as_array_mut().into_iter().flatten() {
