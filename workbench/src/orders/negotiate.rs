@@ -178,7 +178,7 @@ fn about_partial_lattices() -> Error {
 }
 
 /// Of an exact answer one wants to know its own cost, of offers what the wishes themselves would cost.
-fn to_explain<'a>(answer: &'a Answer, request: &'a Request) -> &'a Scheme {
+pub fn to_explain<'a>(answer: &'a Answer, request: &'a Request) -> &'a Scheme {
     match answer {
         Answer::Exact(offer) => &offer.scheme,
         Answer::Offers(_) => &request.level_max,
@@ -206,7 +206,7 @@ fn explain_on_demand(
 }
 
 /// The schemes that an explanation of one compares it with: itself, and each attribute one level coarser or hidden.
-fn neighbours(scheme: &Scheme, tops: &[u8]) -> Vec<Scheme> {
+pub fn neighbours(scheme: &Scheme, tops: &[u8]) -> Vec<Scheme> {
     let levels = scheme.levels().iter().zip(tops).enumerate();
     let of_attribute = levels
         .flat_map(|(a, (level, &top))| [scheme.with(a, Level(top)), scheme.with(a, Level((level.0 + 1).min(top)))]);

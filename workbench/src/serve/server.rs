@@ -9,17 +9,18 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use incrowd::scheme::n_schemes;
 use incrowd::search::negotiate::check_criteria;
-use incrowd::{Answer, Criteria, Measure, Offer, Ranking, Request};
+use incrowd::{Answer, Criteria, Lattice, Measure, Offer, Plan, Ranking, Request, negotiate};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
-use super::ask::{Question, privacy, request};
+use super::ask::{Question, privacy, request, scheme};
 use super::closed::{Closed, refused};
 use super::jobs::{Job, Jobs};
 use super::problem::Problem;
 use super::tables::{Opened, Ready, Tables};
 use crate::input::count::Counted;
+use crate::orders::negotiate::{neighbours, to_explain};
 use crate::orders::wishes::Privacy;
 
 /// Answers that are computed at once.
@@ -252,9 +253,35 @@ pub async fn with_lattice(
     match find(server, &question)? {
         Found::Job(job) => accepted(&job),
         Found::Ready(asked) => {
-            let value =
-                aside(server, move |server| work(server, &question, &asked).map_err(|error| server.problem(error)));
+            let value = aside(server, move |server| {
+                let asked = with_what_is_looked_at(asked, &question).map_err(|error| server.problem(error))?;
+                work(server, &question, &asked).map_err(|error| server.problem(error))
+            });
             ok(value.await?)
         }
     }
+}
+
+/// Of a lattice that is annotated in part, also what a question looks at: the coarsest acceptable scheme, and a scheme with
+/// those that its explanation compares it with.
+fn with_what_is_looked_at(asked: Asked, question: &Question) -> incrowd::Result<Asked> {
+    let Ready { counted, lattice } = &*asked.ready;
+    if lattice.selection().is_none() {
+        return Ok(asked);
+    }
+    let (weights, yardstick) = (counted.weights(), counted.yardstick(lattice.measures().iter().copied())?);
+    let with_entropy = lattice.entropies().is_some();
+    let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy };
+    let (mut lattice, request) = (Lattice::clone(lattice), &asked.request);
+    lattice.extend(&counted.counts, &plan, &request.level_max)?;
+    let answer = negotiate(&lattice, request)?;
+    let named = scheme(&lattice, question)?;
+    for looked_at in named.iter().chain([to_explain(&answer, request)]) {
+        let tops = lattice.schemes().tops().to_vec();
+        for neighbour in neighbours(looked_at, &tops) {
+            lattice.extend(&counted.counts, &plan, &neighbour)?;
+        }
+    }
+    let ready = Arc::new(Ready { counted: counted.clone(), lattice: Arc::new(lattice) });
+    Ok(Asked { ready, ..asked })
 }
