@@ -19,7 +19,7 @@ ADULT = pathlib.Path(os.environ.get("ADULT", ROOT / "../shared/adult")).resolve(
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def program():
     if not PROGRAM.exists():
         pytest.skip(f"{PROGRAM} is absent: build it with cargo build --workspace")

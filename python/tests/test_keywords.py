@@ -74,7 +74,9 @@ def verbs():
                 yield f"{type(thing).__name__}.{name}", verb
 
 
-VERBS = dict(verbs())
+# Orders take the flags of the command line as keywords, and are refused below Python: see test_orders.py.
+ORDERS = ("Table.order", "Table.publish_order")
+VERBS = {name: verb for name, verb in verbs() if name not in ORDERS}
 
 
 def test_every_verb_is_here():

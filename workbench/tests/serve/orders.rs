@@ -352,8 +352,8 @@ fn a_large_lattice_is_answered_in_part() {
         assert!(words.contains("of 7,776 schemes") && !words.contains("on_demand"), "{words}");
         server.answer("/explore", &question).is(200);
         server.answer("/scheme", &question).is(200);
-        let choice = if answer["outcome"] == "exact" { "exact" } else { "suppression" };
-        let offer = if choice == "exact" { &answer["exact"] } else { &answer["offers"]["suppression"] };
+        let choice = if answer["outcome"] == "exact" { "exact" } else { "height" };
+        let offer = if choice == "exact" { &answer["exact"] } else { &answer["offers"]["height"] };
         let order = json!({ "project": server.project(), "request": request, "choice": choice, "replace": true });
         let review = server.answer("/review", &order).is(200).json();
         assert_eq!(review["offer"]["levels"], offer["levels"], "{review}");
