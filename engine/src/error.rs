@@ -115,7 +115,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let wanted = name.to_lowercase();
     known
         .into_iter()
-        .map(|candidate| (edit_distance(&wanted, &candidate.to_lowercase()), candidate))
+        .map(|candidate| (strsim::levenshtein(&wanted, &candidate.to_lowercase()), candidate))
         .min_by_key(|(distance, _)| *distance)
         .filter(|(distance, candidate)| *distance <= candidate.chars().count().max(3) / 3)
         .map(|(_, candidate)| candidate)
@@ -128,21 +128,6 @@ pub fn unknown(kind: ErrorKind, what: &str, name: &str, known: &[&str]) -> Error
         Some(near) => error.hint(format!("did you mean '{near}'?")),
         None => error.hint(format!("there are: {}", known.join(", "))),
     }
-}
-
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &cb) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, TimeUnit};
+use chrono::{Datelike, NaiveDate};
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -631,40 +632,32 @@ pub fn parse_date(text: &str) -> Option<(i32, u32, u32)> {
     }
     let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u32>().ok())?;
     let (year, month, day) = (number(year)?, number(rest.get(1..3)?)?, number(rest.get(4..6)?)?);
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let n_days = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 => 28 + u32::from(leap),
-        _ => return None,
-    };
-    (1..=n_days).contains(&day).then_some((year as i32, month, day))
+    let year = i32::try_from(year).ok()?;
+    NaiveDate::from_ymd_opt(year, month, day).map(|_| (year, month, day))
 }
+
+/// The calendar repeats itself after 400 years, which are so many days. Columns can hold days that are farther away than
+/// a calendar of any library goes.
+const N_DAYS_OF_400_YEARS: i64 = 146_097;
 
 /// The date that is `days` days after 1970-01-01, as `2024-03-31`.
 pub fn date_text(days: i64) -> String {
-    // Howard Hinnant's civil_from_days: eras of 400 years that begin on the first of March.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
+    let within = i32::try_from(days.rem_euclid(N_DAYS_OF_400_YEARS)).ok().and_then(NaiveDate::from_epoch_days);
+    let date = within.expect("a day of the 400 years from 1970 on");
+    let year = i64::from(date.year()) + 400 * days.div_euclid(N_DAYS_OF_400_YEARS);
+    format!("{year:04}-{:02}-{:02}", date.month(), date.day())
 }
 
 /// The number of days from 1970-01-01 to a date; the inverse of [`date_text`].
+///
+/// Days and months beyond the last lead on into the months and years that follow.
 pub fn days_of_date(year: i32, month: u32, day: u32) -> i64 {
-    let year = i64::from(year) - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let month_from_march = (i64::from(month) + 9) % 12;
-    let day_of_year = (153 * month_from_march + 2) / 5 + i64::from(day) - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
+    let months = 12 * i64::from(year) + i64::from(month) - 1;
+    let (year, month) = (months.div_euclid(12), months.rem_euclid(12));
+    let within = NaiveDate::from_ymd_opt(2000 + year.rem_euclid(400) as i32, month as u32 + 1, 1);
+    let first = within.expect("the first day of a month");
+    let n_years_of_400 = year.div_euclid(400) - 5;
+    i64::from(first.to_epoch_days()) + n_years_of_400 * N_DAYS_OF_400_YEARS + i64::from(day) - 1
 }
 
 #[cfg(test)]
@@ -706,7 +699,24 @@ mod tests {
                 assert!(days < -719_000, "{text} must parse");
             }
         }
-        assert_eq!(date_text(0), "1970-01-01");
+        for (days, text) in [
+            (0, "1970-01-01"),
+            (-1, "1969-12-31"),
+            (-719_468, "0000-03-01"),
+            (-719_528, "0000-01-01"),
+            (-719_529, "-001-12-31"),
+            (2_932_896, "9999-12-31"),
+            (2_932_897, "10000-01-01"),
+            (106_751_991_167, "292278994-08-17"),
+            (-106_751_991_168, "-292275055-05-16"),
+        ] {
+            assert_eq!(date_text(days), text);
+        }
+        let leap_days = [(2000, true), (1900, false), (2024, true), (2023, false), (0, true)];
+        for (year, is_there) in leap_days {
+            assert_eq!(parse_date(&format!("{year:04}-02-29")).is_some(), is_there, "{year}");
+        }
+        assert_eq!(days_of_date(2024, 13, 32), days_of_date(2025, 2, 1));
     }
 
     #[test]
