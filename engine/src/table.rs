@@ -29,6 +29,7 @@ use zone::Zone;
 pub struct Code(pub u32);
 
 impl Code {
+    /// The code as a place in a list.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -48,6 +49,7 @@ pub enum Role {
 }
 
 impl Role {
+    /// Every role there is.
     pub const ALL: [Role; 4] = [Role::Identifier, Role::QuasiIdentifier, Role::Sensitive, Role::Other];
 
     /// The word that project files use.
@@ -60,6 +62,7 @@ impl Role {
         }
     }
 
+    /// The role of a name.
     pub fn parse(name: &str) -> Option<Role> {
         Role::ALL.into_iter().find(|role| role.name() == name)
     }
@@ -68,14 +71,20 @@ impl Role {
 /// What the values of an attribute are, as far as all of them agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// Whole numbers.
     Integer,
+    /// Numbers with or without decimals.
     Number,
+    /// Days, with or without a time.
     Date,
+    /// `true` and `false`.
     Boolean,
+    /// Anything else.
     Text,
 }
 
 impl Kind {
+    /// The word that files and JSON use.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Integer => "integer",
@@ -86,6 +95,7 @@ impl Kind {
         }
     }
 
+    /// Whether values have a place on a line: numbers, not dates.
     pub fn is_numeric(self) -> bool {
         matches!(self, Kind::Integer | Kind::Number)
     }
@@ -150,6 +160,7 @@ pub struct Missing {
 }
 
 impl Missing {
+    /// Whether a text stands for "no value".
     pub fn is_token(&self, text: &str) -> bool {
         self.tokens.iter().any(|token| token == text)
     }
@@ -160,6 +171,9 @@ impl Missing {
     }
 
     /// Clears `keep[i]` for every record `i` that lacks its value in this column.
+    ///
+    /// # Errors
+    /// Where the column's type cannot be read.
     pub fn mark(&self, name: &str, column: &ArrayRef, keep: &mut [bool]) -> Result<()> {
         // What cannot be read as text, such as a list, is no token.
         let cells = (!self.tokens.is_empty()).then(|| Cells::new(name, column).ok()).flatten();
@@ -197,10 +211,12 @@ impl Domain {
         Domain { name: name.to_string(), kind, values, has_missing }
     }
 
+    /// The attribute's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
+    /// What the values are.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -210,6 +226,7 @@ impl Domain {
         self.values.len()
     }
 
+    /// Whether there is no value at all.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -287,6 +304,7 @@ pub struct Encoder {
 pub(crate) const UNSEEN: u32 = u32::MAX;
 
 impl Encoder {
+    /// An encoder for the column of a name, which knows no value yet.
     pub fn new(name: &str, missing: &Missing) -> Encoder {
         Encoder {
             name: name.to_string(),
@@ -309,6 +327,7 @@ impl Encoder {
         encoder
     }
 
+    /// The name of the column.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -324,6 +343,9 @@ impl Encoder {
     }
 
     /// Replaces `codes` by the codes of a column's cells.
+    ///
+    /// # Errors
+    /// Where the column's type cannot be read, or has more values than can be numbered.
     pub fn encode(&mut self, column: &ArrayRef, codes: &mut Vec<u32>) -> Result<()> {
         codes.clear();
         codes.reserve(column.len());
@@ -396,6 +418,9 @@ impl Encoder {
     }
 
     /// The code of a text, which gets one if it is new.
+    ///
+    /// # Errors
+    /// Where there are more values than can be numbered.
     pub fn code_of_text(&mut self, text: &str) -> Result<u32> {
         let hash = hash_text(text);
         if let Some(&code) = self.by_text.find(hash, |&code| self.values[code as usize] == text) {
@@ -458,15 +483,23 @@ impl IntegerIndex {
 
 /// The cells of one column, read as texts whatever their Arrow type.
 pub enum Cells<'a> {
+    /// Texts.
     Utf8(&'a StringArray),
+    /// Long texts.
     LargeUtf8(&'a LargeStringArray),
+    /// Texts by reference.
     Utf8View(&'a StringViewArray),
+    /// Whole numbers, and which of them are there.
     Integers(Vec<i64>, Option<NullBuffer>),
     /// Days since 1970-01-01.
     Days(Vec<i64>, Option<NullBuffer>),
+    /// Values by their numbers.
     Dictionary {
+        /// By cell, the number of its value.
         keys: Vec<usize>,
+        /// Which cells have a value.
         nulls: Option<NullBuffer>,
+        /// The values.
         values: Box<Cells<'a>>,
     },
     /// Types that are rarely counted, written out once.
@@ -474,6 +507,10 @@ pub enum Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
+    /// The cells of a column, whatever its type.
+    ///
+    /// # Errors
+    /// Where the type is none that cells can be written from.
     pub fn new(name: &str, column: &'a ArrayRef) -> Result<Cells<'a>> {
         macro_rules! integers {
             ($type:ty) => {{
@@ -557,6 +594,7 @@ impl<'a> Cells<'a> {
         })
     }
 
+    /// How many cells there are.
     pub fn len(&self) -> usize {
         match self {
             Cells::Utf8(array) => array.len(),
@@ -568,6 +606,7 @@ impl<'a> Cells<'a> {
         }
     }
 
+    /// Whether there is no cell.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

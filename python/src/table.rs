@@ -220,7 +220,7 @@ impl Table {
                     Answer::Exact(offer) => &offer.scheme,
                     Answer::Offers(_) => &request.level_max,
                 };
-                let explanation = explain(lattice, scheme, &request.criteria);
+                let explanation = explain(lattice, scheme, &request.criteria)?;
                 document["explanation"] = wire::explanation(lattice, &explanation);
             }
             Ok(document)
@@ -595,7 +595,7 @@ impl Known {
         }
         let ready = self.checked(wish, &privacy, &wish.best_by(&self.project)?)?;
         let scheme = with_levels(&exact(&ready.counted), levels, &ready.counted.hierarchies)?;
-        let offer = offer_of(ready.lattice(), &scheme, &privacy.criteria);
+        let offer = offer_of(ready.lattice(), &scheme, &privacy.criteria)?;
         Ok(Bargain::global(ready, offer, choice, request))
     }
 }

@@ -226,7 +226,7 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, bar: &ProgressB
                 Answer::Exact(offer) => ("exact", offer),
                 Answer::Offers(offers) => ("suppression", offers.suppression),
             };
-            let recoding = global::recode(counts, hierarchies, &offer.scheme, &yardstick, criteria);
+            let recoding = global::recode(counts, hierarchies, &offer.scheme, &yardstick, criteria)?;
             bar.inc(counts.n_records());
             Ok((choice, Some((offer.scheme, offer.losses)), recoding))
         }

@@ -163,7 +163,7 @@ fn run_on_lattice(
             lattice.extend(&material.counts, plan, &neighbour)?;
         }
     }
-    let explanation = args.explain.then(|| explain(&lattice, scheme, &request.criteria));
+    let explanation = args.explain.then(|| explain(&lattice, scheme, &request.criteria)).transpose()?;
     lattice.intact()?;
     if talk.is_json {
         let mut document = sentences::answer(&lattice, request, &answer);
@@ -216,7 +216,7 @@ fn explain_on_demand(
     for neighbour in neighbours(scheme, lattice.schemes().tops()) {
         lattice.extend(&counted.counts, &plan, &neighbour)?;
     }
-    let explanation = explain(&lattice, scheme, &request.criteria);
+    let explanation = explain(&lattice, scheme, &request.criteria)?;
     Ok((lattice, explanation))
 }
 

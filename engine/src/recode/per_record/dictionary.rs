@@ -91,6 +91,9 @@ pub fn n_bytes_at_most(counts: &GroupCounts, hierarchies: &[Hierarchy]) -> u64 {
 
 impl Dictionary {
     /// The population that the counts carry, or else the table itself.
+    ///
+    /// # Errors
+    /// Where texts are to be compared and there are too many.
     pub fn new(counts: &GroupCounts, hierarchies: &[Hierarchy], fit: Match) -> Result<Dictionary> {
         if let Match::Similar(least) = fit
             && !(least > 0.0 && least <= 1.0)
@@ -185,6 +188,7 @@ impl Dictionary {
         self.is_table
     }
 
+    /// How many different people the dictionary has.
     pub fn n_rows(&self) -> usize {
         self.sizes.len()
     }
