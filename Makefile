@@ -33,7 +33,8 @@ test: test-rust ## Run all tests
 test-rust: ## Run the tests of the program
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
 		echo "$(CARGO) nextest run --workspace --locked"; \
-		$(CARGO) nextest run --workspace --locked; \
+		$(CARGO) nextest run --workspace --locked && \
+		$(CARGO) test --doc --package incrowd --locked; \
 	else \
 		echo "$(CARGO) test --workspace --locked"; \
 		$(CARGO) test --workspace --locked; \
@@ -96,6 +97,7 @@ test-pycanon: target/venv-checks/.installed ## Compare published releases with p
 lint: ## Check formatting and common mistakes
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --locked --package incrowd
 
 $(VENV)/.installed: bench/requirements.txt
 	$(PYTHON) -m venv $(VENV)

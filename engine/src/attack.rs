@@ -17,6 +17,7 @@ use crate::verify::{Text, Verifier};
 pub struct Group {
     /// By quasi-identifier.
     pub cells: Vec<Text>,
+    /// How many records it has.
     pub size: u64,
     /// By sensitive attribute, how many records have each value.
     pub values: Vec<BTreeMap<Text, u64>>,
@@ -35,8 +36,11 @@ pub fn groups(file: &Verifier) -> Vec<Group> {
 
 /// Groups in which something is the case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Hit {
+    /// How many groups are concerned.
     pub n_groups: u64,
+    /// How many records are in them.
     pub n_records: u64,
     /// Places of the groups, those with most records first.
     pub groups: Vec<usize>,
@@ -75,6 +79,7 @@ pub fn similarity(groups: &[Group], sensitive: usize, labels: &HashMap<Text, Vec
 
 /// Skewness: how much more an attacker knows of a group than of the table.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Skewness {
     /// The group and value whose share has grown most, by difference.
     pub most: Option<Gain>,
@@ -89,7 +94,9 @@ pub struct Skewness {
 /// What a group says about a value, beside what the table says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gain {
+    /// The number of the group.
     pub group: usize,
+    /// The value that has become likelier.
     pub value: Text,
     /// The share of the value in the table.
     pub prior: f64,
@@ -97,6 +104,7 @@ pub struct Gain {
     pub posterior: f64,
 }
 
+/// How much likelier values have become in a group than in all of the release.
 pub fn skewness(groups: &[Group], sensitive: usize) -> Skewness {
     let mut table: BTreeMap<&Text, u64> = BTreeMap::new();
     for (value, n) in groups.iter().flat_map(|group| &group.values[sensitive]) {
@@ -369,6 +377,7 @@ fn is_masked(cell: &str, value: &str) -> bool {
 
 /// A release as linkage sees it.
 pub struct Linkable<'a> {
+    /// The groups of the release.
     pub groups: &'a [Group],
     /// By quasi-identifier.
     pub meanings: &'a [Meaning],
@@ -379,6 +388,7 @@ pub struct Linkable<'a> {
 /// Whom an outside table finds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Linkage {
+    /// How many people have values that no cell of the release can stand for.
     pub n_outside: u64,
     /// No group allows them: they are not in the table, or were suppressed.
     pub n_without: u64,

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, ErrorKind, Result, unknown};
+use crate::hierarchy::Hierarchy;
 use crate::table::{Code, Domain, Encoder, Missing};
 
 /// A table reduced to its distinct combinations: the groups of the finest scheme.
@@ -65,6 +66,24 @@ impl GroupCounts {
         self.n_dropped
     }
 
+    /// Refuses hierarchies that are not those of the quasi-identifiers, in order.
+    pub(crate) fn check_hierarchies(&self, hierarchies: &[Hierarchy]) -> Result<()> {
+        let wrong = |message: String| Err(Error::new(ErrorKind::Request, message));
+        if hierarchies.len() != self.domains.len() {
+            let (n, n_hierarchies) = (self.domains.len(), hierarchies.len());
+            return wrong(format!("{n_hierarchies} hierarchies are given for {n} quasi-identifiers"));
+        }
+        // Those of a population may know values that the table has not.
+        let fits = |(domain, hierarchy): (&Domain, &Hierarchy)| {
+            domain.name() == hierarchy.attribute() && domain.len() <= hierarchy.level(0).len()
+        };
+        match self.domains.iter().zip(hierarchies).find(|both| !fits(*both)) {
+            None => Ok(()),
+            Some((domain, _)) => wrong(format!("the hierarchy of attribute '{}' was made for others", domain.name())),
+        }
+    }
+
+    /// How many different combinations of quasi-identifier values there are.
     pub fn n_groups(&self) -> usize {
         self.sizes.len()
     }
@@ -74,6 +93,7 @@ impl GroupCounts {
         self.cell_sizes.len()
     }
 
+    /// How many records a group has.
     pub fn size(&self, group: usize) -> u64 {
         self.sizes[group]
     }
@@ -143,6 +163,7 @@ impl GroupCounts {
 }
 
 impl GroupCounts {
+    /// The people among whom k-map hides records, where they are known.
     pub fn population(&self) -> Option<&Population> {
         self.population.as_ref()
     }
@@ -216,6 +237,9 @@ impl GroupCounts {
     ///
     /// # Guarantee
     /// They are those of one table that has the records of both.
+    ///
+    /// # Errors
+    /// Where the attributes are others, or there are more combinations than can be numbered.
     pub fn with_records(&self, more: &GroupCounts) -> Result<GroupCounts> {
         self.changed(more, |here, there| Some(here + there))
     }
@@ -224,6 +248,9 @@ impl GroupCounts {
     ///
     /// # Guarantee
     /// They are those of a table that never had these records: values that nobody has any more are gone too.
+    ///
+    /// # Errors
+    /// Where the attributes are others, a record is not there, or none would be left.
     pub fn without_records(&self, less: &GroupCounts) -> Result<GroupCounts> {
         self.changed(less, u64::checked_sub)
     }
@@ -457,6 +484,7 @@ pub struct Counter {
 }
 
 impl Counter {
+    /// A counter for these attributes, by name, which has seen no record yet.
     pub fn new(quasi_identifiers: &[&str], sensitive: &[&str], missing: &Missing) -> Counter {
         let names = quasi_identifiers.iter().chain(sensitive);
         let encoders: Vec<Encoder> = names.map(|name| Encoder::new(name, missing)).collect();
@@ -480,6 +508,9 @@ impl Counter {
     ///
     /// The batch holds the attributes of this counter by name. Its other columns matter only
     /// where records that lack a value are dropped: then they are looked at too.
+    ///
+    /// # Errors
+    /// Where a column is missing or cannot be read, or there are more combinations than can be numbered.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let schema = batch.schema();
         for (encoder, codes) in self.encoders.iter_mut().zip(&mut self.codes) {
@@ -542,6 +573,9 @@ impl Counter {
     }
 
     /// Adds what another counter of the same attributes has counted: parts of a table give the whole.
+    ///
+    /// # Errors
+    /// Where there are more values or combinations than can be numbered.
     pub fn merge(&mut self, other: Counter) -> Result<()> {
         self.n_records += other.n_records;
         self.n_dropped += other.n_dropped;

@@ -1,12 +1,14 @@
 //! What can be wrong with what a user gave us: where it is, what it is, and what to do about it.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// The result of everything that depends on a user's input.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What sort of thing is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// The data could not be read or are malformed.
     Data,
@@ -50,12 +52,25 @@ pub struct Error {
     position: Option<String>,
     message: String,
     hint: Option<String>,
+    cause: Option<Cause>,
 }
+
+/// What another library said. It does not count when errors are compared: what was said to the user does.
+#[derive(Clone, Debug)]
+struct Cause(Arc<dyn std::error::Error + Send + Sync>);
+
+impl PartialEq for Cause {
+    fn eq(&self, _: &Cause) -> bool {
+        true
+    }
+}
+
+impl Eq for Cause {}
 
 impl Error {
     /// An error of a kind, with a message in lower case and without a full stop.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, position: None, message: message.into(), hint: None }
+        Error { kind, position: None, message: message.into(), hint: None, cause: None }
     }
 
     /// Adds where it happened: a file, a file and a line, a key of the project file.
@@ -78,18 +93,28 @@ impl Error {
         self
     }
 
+    /// Adds the error that it comes from, as [`source`](std::error::Error::source) gives it.
+    pub fn because(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Error {
+        self.cause = Some(Cause(Arc::new(cause)));
+        self
+    }
+
+    /// What sort of thing is wrong.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
+    /// Where it happened, if that is known.
     pub fn position(&self) -> Option<&str> {
         self.position.as_deref()
     }
 
+    /// What is wrong, in lower case and without a full stop.
     pub fn message(&self) -> &str {
         &self.message
     }
 
+    /// What the user can do about it, if anything is known to help.
     pub fn hint_text(&self) -> Option<&str> {
         self.hint.as_deref()
     }
@@ -108,14 +133,18 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_ref().map(|Cause(cause)| &**cause as &(dyn std::error::Error + 'static))
+    }
+}
 
 /// The name among `known` that is nearest to `name`, if one is near enough to be what was meant.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_lowercase();
     known
         .into_iter()
-        .map(|candidate| (edit_distance(&wanted, &candidate.to_lowercase()), candidate))
+        .map(|candidate| (strsim::levenshtein(&wanted, &candidate.to_lowercase()), candidate))
         .min_by_key(|(distance, _)| *distance)
         .filter(|(distance, candidate)| *distance <= candidate.chars().count().max(3) / 3)
         .map(|(_, candidate)| candidate)
@@ -130,21 +159,6 @@ pub fn unknown(kind: ErrorKind, what: &str, name: &str, known: &[&str]) -> Error
     }
 }
 
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &cb) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,6 +169,16 @@ mod tests {
         assert_eq!(nearest("martial-status", known), Some("marital-status"));
         assert_eq!(nearest("Age", known), Some("age"));
         assert_eq!(nearest("postcode", known), None);
+    }
+
+    #[test]
+    fn an_error_knows_what_it_comes_from() {
+        let cause = "x".parse::<u8>().expect_err("no number");
+        let error = Error::new(ErrorKind::Data, "has no number").because(cause.clone());
+        let source = std::error::Error::source(&error).expect("a cause");
+        assert_eq!(source.to_string(), cause.to_string());
+        assert_eq!(error, Error::new(ErrorKind::Data, "has no number").because(std::fmt::Error));
+        assert!(std::error::Error::source(&Error::new(ErrorKind::Data, "alone")).is_none());
     }
 
     #[test]

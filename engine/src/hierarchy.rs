@@ -38,6 +38,7 @@ pub struct Values {
 }
 
 impl Hierarchy {
+    /// The attribute that it is of.
     pub fn attribute(&self) -> &str {
         &self.attribute
     }
@@ -73,6 +74,7 @@ impl Hierarchy {
         fits_together.then_some(Hierarchy { attribute, kind, missing, levels })
     }
 
+    /// How many levels there are, from the values themselves to `*`.
     pub fn n_levels(&self) -> usize {
         self.levels.len()
     }
@@ -82,10 +84,12 @@ impl Hierarchy {
         self.levels.len() - 1
     }
 
+    /// One level; 0 is that of the values themselves.
     pub fn level(&self, level: usize) -> &Values {
         &self.levels[level]
     }
 
+    /// All levels, from the values themselves to `*`.
     pub fn levels(&self) -> &[Values] {
         &self.levels
     }
@@ -194,18 +198,22 @@ impl Values {
         &self.phrase
     }
 
+    /// How many labels there are.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
+    /// Whether there is no label.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
+    /// The labels, by code.
     pub fn labels(&self) -> &[String] {
         &self.labels
     }
 
+    /// By value of the table, the label that stands for it here.
     pub fn of_base(&self) -> &[Code] {
         &self.of_base
     }
@@ -215,6 +223,7 @@ impl Values {
         &self.labels[self.of_base[base].index()]
     }
 
+    /// By label, the one above it on the next level.
     pub fn parents(&self) -> &[Code] {
         &self.parents
     }
@@ -226,13 +235,29 @@ pub enum Rule {
     /// Two levels: the value, and `*`.
     Flat,
     /// One level per width; each width is a multiple of the one before.
-    Intervals { widths: Vec<Decimal>, origin: Decimal },
+    Intervals {
+        /// How wide intervals are, by level.
+        widths: Vec<Decimal>,
+        /// Where one of them begins.
+        origin: Decimal,
+    },
     /// One level per list of cut points; each list is a subset of the one before.
-    Cuts { levels: Vec<Vec<Decimal>> },
+    Cuts {
+        /// By level, where intervals begin.
+        levels: Vec<Vec<Decimal>>,
+    },
     /// One level per number of characters hidden, and `*` above them.
-    Mask { hidden: Vec<usize>, side: Side },
+    Mask {
+        /// By level, how many characters.
+        hidden: Vec<usize>,
+        /// At which end.
+        side: Side,
+    },
     /// One level per unit of the calendar.
-    Dates { units: Vec<DateUnit> },
+    Dates {
+        /// By level.
+        units: Vec<DateUnit>,
+    },
     /// Rows of labels, from the value to the coarsest; from a file or a tree.
     Table(LabelTable),
 }
@@ -240,22 +265,31 @@ pub enum Rule {
 /// Which end of a text a mask hides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
+    /// The first characters.
     Left,
+    /// The last characters.
     Right,
 }
 
 /// A unit of the calendar, from fine to coarse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum DateUnit {
+    /// `2024-03`.
     Month,
+    /// `2024-Q1`.
     Quarter,
+    /// `2024`.
     Year,
+    /// `2020s`.
     Decade,
 }
 
 impl DateUnit {
+    /// Every unit there is, from the finest on.
     pub const ALL: [DateUnit; 4] = [DateUnit::Month, DateUnit::Quarter, DateUnit::Year, DateUnit::Decade];
 
+    /// The word that project files use.
     pub fn name(self) -> &'static str {
         match self {
             DateUnit::Month => "month",
@@ -265,6 +299,7 @@ impl DateUnit {
         }
     }
 
+    /// The unit of a name.
     pub fn parse(name: &str) -> Option<DateUnit> {
         DateUnit::ALL.into_iter().find(|unit| unit.name() == name)
     }
@@ -313,6 +348,9 @@ impl LabelTable {
     }
 
     /// Reads `;`- or `,`-separated text as ARX writes it: a row per value, from the value to the coarsest label.
+    ///
+    /// # Errors
+    /// Where it is no CSV, or its rows differ in length.
     pub fn parse(source: &str, text: &str) -> Result<LabelTable> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let first_line = text.lines().next().unwrap_or("");
@@ -330,7 +368,8 @@ impl LabelTable {
         let mut lines = Lines { text: text.as_bytes(), at: 0, line: 1 };
         for record in reader.records() {
             let record = record.map_err(|error| {
-                Error::new(ErrorKind::Hierarchy, format!("is not a table of labels: {error}")).at(source)
+                let message = format!("is not a table of labels: {error}");
+                Error::new(ErrorKind::Hierarchy, message).at(source).because(error)
             })?;
             let line = record.position().map_or(0, |position| lines.of_record(position.byte() as usize));
             rows.push((line, record.iter().map(str::to_string).collect()));
@@ -339,6 +378,9 @@ impl LabelTable {
     }
 
     /// Rows from anywhere; all must have as many labels as the first.
+    ///
+    /// # Errors
+    /// Where there is no row, or rows differ in length.
     pub fn new(source: &str, rows: Vec<(u64, Vec<String>)>) -> Result<LabelTable> {
         let Some((_, first)) = rows.first() else {
             return Err(Error::new(ErrorKind::Hierarchy, "is empty")
@@ -362,6 +404,7 @@ impl LabelTable {
         self.rows.iter().map(|(_, row)| row[0].as_str())
     }
 
+    /// What errors call the file.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -416,12 +459,18 @@ fn not_increasing(level: usize) -> Error {
 
 impl Rule {
     /// Widths that nest: positive, each a multiple of the one before.
+    ///
+    /// # Errors
+    /// Where widths are not above 0, or one is no multiple of the one before.
     pub fn intervals(widths: Vec<f64>, origin: f64) -> Result<Rule> {
         let exact = |number: f64| Decimal::of(number).ok_or_else(|| wrong_intervals(NOT_POSITIVE.into()));
         Rule::exact_intervals(widths.into_iter().map(exact).collect::<Result<_>>()?, exact(origin)?)
     }
 
     /// The same from numbers as they are written, which may have more digits than a computer's numbers.
+    ///
+    /// # Errors
+    /// Where widths are not above 0, or one is no multiple of the one before.
     pub fn exact_intervals(widths: Vec<Decimal>, origin: Decimal) -> Result<Rule> {
         if widths.is_empty() {
             return Err(wrong_intervals("intervals need at least one width".into()));
@@ -441,6 +490,9 @@ impl Rule {
     }
 
     /// Cut points that nest: each list increasing and contained in the one before.
+    ///
+    /// # Errors
+    /// Where cut points do not increase, or a list is no subset of the one before.
     pub fn cuts(levels: Vec<Vec<f64>>) -> Result<Rule> {
         let exact = |(i, cuts): (usize, Vec<f64>)| {
             let exact: Option<Vec<Decimal>> = cuts.into_iter().map(Decimal::of).collect();
@@ -450,6 +502,9 @@ impl Rule {
     }
 
     /// The same from numbers as they are written.
+    ///
+    /// # Errors
+    /// Where cut points do not increase, or a list is no subset of the one before.
     pub fn exact_cuts(levels: Vec<Vec<Decimal>>) -> Result<Rule> {
         if levels.is_empty() {
             return Err(wrong_cuts("cuts need at least one list of cut points".into()));
@@ -469,6 +524,9 @@ impl Rule {
     }
 
     /// Numbers of hidden characters, increasing.
+    ///
+    /// # Errors
+    /// Where the numbers do not increase.
     pub fn mask(hidden: Vec<usize>, side: Side) -> Result<Rule> {
         if hidden.is_empty() || hidden[0] == 0 || hidden.windows(2).any(|w| w[0] >= w[1]) {
             return Err(Error::new(
@@ -481,6 +539,9 @@ impl Rule {
     }
 
     /// Units of the calendar, from fine to coarse.
+    ///
+    /// # Errors
+    /// Where the units do not get coarser.
     pub fn dates(units: Vec<DateUnit>) -> Result<Rule> {
         if units.is_empty() || units.windows(2).any(|w| w[0] >= w[1]) {
             return Err(Error::new(ErrorKind::Hierarchy, "dates go from fine to coarse")
@@ -498,12 +559,18 @@ impl Rule {
     /// The label of a value contains the value: a number lies within its interval, however large or small it is, a date
     /// within its part of the calendar as its own clock tells it, and a masked text differs in nothing but what is hidden.
     /// Where that cannot be so, because a number has too many digits to compute with exactly, there is an error.
+    ///
+    /// # Errors
+    /// Where values are not of the kind that the rule is for, or lack labels, or labels form no tree.
     pub fn resolve(&self, domain: &Domain) -> Result<Hierarchy> {
         self.resolve_with(domain, &[])
     }
 
     /// The same for a domain with values of people who are not in the table. Those that a table of labels does not know
     /// have nobody beside them below the top.
+    ///
+    /// # Errors
+    /// As for [`Rule::resolve`].
     pub fn resolve_with(&self, domain: &Domain, strangers: &[&str]) -> Result<Hierarchy> {
         // How many levels there are depends on the rule, not on which values the data happen to have,
         // so that a level's number means the same from one delivery of the data to the next.

@@ -4,7 +4,7 @@
 
 use crate::counts::GroupCounts;
 use crate::criterion::{Criteria, Measure, Measured, Yardstick};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::loss::{balanced, ncp_of_level};
 use crate::recode::partition::closest_common_ancestor;
@@ -13,6 +13,7 @@ use crate::table::Code;
 
 /// What is to be said about a release. A suppressed record counts as one of which nothing is said.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Judgement {
     /// Mean loss of a record, from 0 to 1: the mean over the quasi-identifiers, weighted by how much the analyst cares.
     pub ncp: f64,
@@ -24,6 +25,7 @@ pub struct Judgement {
     pub mean_group_size: f64,
     /// Groups as a reader of the release sees them.
     pub n_groups: usize,
+    /// How many records are not published.
     pub n_suppressed: u64,
     /// What criteria see of the groups.
     pub measured: Measured,
@@ -47,6 +49,9 @@ impl Judgement {
 /// Judges a recoding of these counts by what the yardstick measures.
 ///
 /// How many people of the population share a group is not looked at: that is 0 here.
+///
+/// # Errors
+/// Where hierarchies, weights or recoding do not fit the counts.
 pub fn judge(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],
@@ -54,6 +59,10 @@ pub fn judge(
     yardstick: &Yardstick,
     recoding: &Recoding,
 ) -> Result<Judgement> {
+    counts.check_hierarchies(hierarchies)?;
+    if recoding.n_attributes() != hierarchies.len() {
+        return Err(Error::new(ErrorKind::Request, "the recoding is one of another table"));
+    }
     let weights = balanced(hierarchies, weights)?;
     let sizes = recoding.sizes();
     let n_suppressed = recoding.n_suppressed();

@@ -28,6 +28,10 @@ pub struct Penalties {
 }
 
 impl Penalties {
+    /// What every label costs, where the attributes weigh so much.
+    ///
+    /// # Errors
+    /// As for [`balanced`].
     pub fn new(hierarchies: &[Hierarchy], weights: &[f64]) -> Result<Penalties> {
         let weights = balanced(hierarchies, weights)?;
         let total: f64 = weights.iter().sum();
@@ -57,8 +61,14 @@ impl Penalties {
 /// however large or small they are.
 ///
 /// Scaling by a power of two rounds nothing, so that losses are what they would be without.
+///
+/// # Errors
+/// Where there is not one weight per hierarchy, or one is below 0, or all are 0.
 pub fn balanced(hierarchies: &[Hierarchy], weights: &[f64]) -> Result<Vec<f64>> {
-    assert_eq!(hierarchies.len(), weights.len(), "one weight per quasi-identifier");
+    if hierarchies.len() != weights.len() {
+        let message = format!("{} weights are given for {} quasi-identifiers", weights.len(), hierarchies.len());
+        return Err(Error::new(ErrorKind::Request, message));
+    }
     let is_wrong = |weight: &f64| !(weight.is_finite() && *weight >= 0.0);
     if let Some(place) = weights.iter().position(is_wrong) {
         let name = hierarchies[place].attribute();
@@ -89,10 +99,12 @@ pub struct Entropies {
     pub suppressed: Steps,
     /// The steps of all records of the table as it is, added up.
     pub of_table: u128,
+    /// How many records the table has.
     pub n_records: u64,
 }
 
 impl Entropies {
+    /// How much is forgotten with every label, from how often values occur.
     pub fn new(counts: &GroupCounts, hierarchies: &[Hierarchy]) -> Entropies {
         let steps_of = |n: u64| ((n.max(1) as f64).log2() * BIT).round() as u32;
         let of_attribute = |(attribute, hierarchy): (usize, &Hierarchy)| {

@@ -22,6 +22,7 @@ const N_DIGITS_MAX: u32 = 38;
 const SCALE_MAX: i32 = 5_000;
 
 impl Decimal {
+    /// Zero.
     pub const ZERO: Decimal = Decimal { digits: 0, scale: 0 };
 
     /// The number that a text is, written as `-12.5` or `1.25e-3`; none where it is no number or has too many digits.
@@ -88,10 +89,12 @@ impl Decimal {
         is_short.then_some(Decimal { digits, scale })
     }
 
+    /// Whether nothing stands behind the decimal point.
     pub fn is_whole(self) -> bool {
         self.scale <= 0
     }
 
+    /// Whether it is more than zero.
     pub fn is_positive(self) -> bool {
         self.digits > 0
     }

@@ -26,6 +26,7 @@ pub enum Quality {
 }
 
 impl Quality {
+    /// Every quality function there is.
     pub const ALL: [Quality; 6] = [
         Quality::Height,
         Quality::Ncp,
@@ -35,6 +36,7 @@ impl Quality {
         Quality::Entropy,
     ];
 
+    /// The word that flags and JSON use.
     pub fn name(self) -> &'static str {
         match self {
             Quality::Height => "height",
@@ -46,6 +48,10 @@ impl Quality {
         }
     }
 
+    /// The quality function of a name.
+    ///
+    /// # Errors
+    /// Where there is none of that name.
     pub fn parse(name: &str) -> Result<Quality> {
         let known = Quality::ALL.map(Quality::name);
         let named = Quality::ALL.into_iter().find(|quality| quality.name() == name);
@@ -106,6 +112,9 @@ impl From<Quality> for Ranking {
 
 impl Ranking {
     /// `ncp`, or a mix such as `ncp=2,group-size=1`.
+    ///
+    /// # Errors
+    /// Where there is no quality function of that name, or a weight is no number.
     pub fn parse(text: &str) -> Result<Ranking> {
         let wrong = |message: String| {
             Error::new(ErrorKind::Request, message)
@@ -130,10 +139,12 @@ impl Ranking {
         Ok(Ranking(mix))
     }
 
+    /// The quality functions that count.
     pub fn qualities(&self) -> impl Iterator<Item = Quality> {
         self.0.iter().map(|(quality, _)| *quality)
     }
 
+    /// Whether the lowest height is best, as where nobody says anything else.
     pub fn is_height(&self) -> bool {
         matches!(self.0[..], [(Quality::Height, _)])
     }
@@ -143,6 +154,7 @@ impl Ranking {
         self.0.iter().any(|(quality, _)| *quality == Quality::Entropy)
     }
 
+    /// The words that flags and JSON use.
     pub fn name(&self) -> String {
         match &self.0[..] {
             [(quality, _)] => quality.name().to_string(),

@@ -18,6 +18,7 @@ use crate::task::Task;
 /// Which records are to be counted: those that meet all conditions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
+    /// All of them must be met.
     pub conditions: Vec<Condition>,
 }
 
@@ -26,9 +27,11 @@ pub struct Query {
 pub struct Condition {
     /// The number of the quasi-identifier.
     pub attribute: usize,
+    /// Which of its values.
     pub wanted: Wanted,
 }
 
+/// Which values a condition asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
     /// A number within these bounds, which belong to it; dates are days since 1970-01-01.
@@ -40,18 +43,21 @@ pub enum Wanted {
 /// What random queries ask for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Draw {
+    /// How many.
     pub n_queries: usize,
     /// How many quasi-identifiers a query is about.
     pub n_attributes: usize,
     /// The share of the records that a query is to find if the attributes do not depend on each other, above 0 and at
     /// most 1.
     pub selectivity: f64,
+    /// The same seed draws the same queries.
     pub seed: u64,
 }
 
 /// Queries, and how many records each really finds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
+    /// The queries, in order.
     pub queries: Vec<Query>,
     /// By query.
     pub exact: Vec<u64>,
@@ -59,6 +65,7 @@ pub struct Workload {
 
 /// How wrong the answers to some queries are.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct QueryError {
     /// By query, how many the release makes one believe.
     pub estimated: Vec<f64>,
@@ -75,7 +82,11 @@ pub struct QueryError {
 /// Each begins with a record of the table and some of its quasi-identifiers, all equally likely. For each of them it
 /// asks for values that stand next to the record's (as numbers, or in the hierarchy), one after the other and in a
 /// random direction, until as many records have them as the selectivity wants. So every query finds a record.
+///
+/// # Errors
+/// Where hierarchies do not fit the counts, there is nothing to ask for, or the task was cancelled.
 pub fn draw_queries(counts: &GroupCounts, hierarchies: &[Hierarchy], draw: &Draw, task: &Task) -> Result<Vec<Query>> {
+    counts.check_hierarchies(hierarchies)?;
     let wrong = |message: &str| Err(Error::new(ErrorKind::Request, message));
     if !(draw.selectivity > 0.0 && draw.selectivity <= 1.0) {
         return wrong("the selectivity of queries must be above 0 and at most 1");
@@ -119,7 +130,11 @@ const N_BETWEEN: usize = 64;
 
 impl Workload {
     /// Queries with their true answers.
+    ///
+    /// # Errors
+    /// Where hierarchies do not fit the counts, or the task was cancelled.
     pub fn new(counts: &GroupCounts, hierarchies: &[Hierarchy], queries: Vec<Query>, task: &Task) -> Result<Workload> {
+        counts.check_hierarchies(hierarchies)?;
         let answer = |query: &Query| {
             task.go_on()?;
             Ok(exact_answer(counts, hierarchies, query))
@@ -129,6 +144,9 @@ impl Workload {
     }
 
     /// Answers the queries from a recoding of the table.
+    ///
+    /// # Errors
+    /// Where the task was cancelled.
     pub fn error(&self, hierarchies: &[Hierarchy], recoding: &Recoding, task: &Task) -> Result<QueryError> {
         let sizes = recoding.sizes();
         let answer = |query: &Query| {
@@ -257,7 +275,7 @@ impl<'a> Evenly<'a> {
                     (Some(_), Wanted::Between(..)) => {
                         // Codes are in the order of numbers; a missing value has no place among them.
                         let known = || below().filter(|&code| self.at(code).is_some());
-                        match (known().next(), known().last()) {
+                        match (known().next(), known().next_back()) {
                             (Some(low), Some(high)) => self.share_of_range(low, high),
                             _ => 0.0,
                         }
@@ -377,6 +395,9 @@ impl<'a> Row<'a> {
 /// ```
 ///
 /// `source` is what errors call the text. Values with spaces, `|`, `#` or quotation marks stand in quotation marks.
+///
+/// # Errors
+/// Where a line is no query, with its place.
 pub fn parse_queries(source: &str, text: &str, hierarchies: &[Hierarchy]) -> Result<Vec<Query>> {
     let mut queries = Vec::new();
     for (line, content) in (1..).zip(text.lines()) {

@@ -7,6 +7,7 @@
 pub struct Random(u64);
 
 impl Random {
+    /// Numbers that depend on the seed alone.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -26,6 +27,9 @@ impl Random {
     }
 
     /// A whole number below `n`, which is at least 1; all are equally likely but for less than one in 2⁶⁴ / n.
+    ///
+    /// # Panics
+    /// Where n is 0.
     pub fn below(&mut self, n: u64) -> u64 {
         assert!(n > 0, "there is no number below 0");
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64

@@ -20,16 +20,19 @@ use crate::table::{Cells, Code, Domain, Encoder, Missing, UNSEEN};
 pub struct Row(Vec<u8>);
 
 impl Row {
+    /// A record with these cells, in the order of columns.
     pub fn new(cells: impl IntoIterator<Item = Option<String>>) -> Row {
         let mut row = Row::default();
         cells.into_iter().for_each(|cell| row.push(cell.as_deref()));
         row
     }
 
+    /// A record from what [`Row::as_bytes`] gave.
     pub fn from_bytes(bytes: Vec<u8>) -> Row {
         Row(bytes)
     }
 
+    /// The bytes that records are ordered by.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -107,6 +110,7 @@ pub enum Column {
 }
 
 impl Column {
+    /// What the column is called in the release.
     pub fn name(&self) -> &str {
         match self {
             Column::Recoded(_, name) | Column::Low(_, name) | Column::High(_, name) | Column::Kept(name) => name,
@@ -215,6 +219,9 @@ impl<'a> Publisher<'a> {
     /// # Guarantee
     /// Which records go where depends on what is published of them and not on the order of the table; and every group gets
     /// its part of them evenly, from the first to the last.
+    ///
+    /// # Errors
+    /// Where the table is not the one that was counted.
     pub fn settle(&mut self, waiting: &Row) -> Result<Option<Row>> {
         let (shares, kept) = waiting.without_shares();
         if self.open.as_ref().is_none_or(|open| open.shares != shares) {
@@ -247,6 +254,9 @@ impl<'a> Publisher<'a> {
     }
 
     /// Checks, after the last batch, that every record that was counted has come by.
+    ///
+    /// # Errors
+    /// Where one has not, or the table is not the one that was counted.
     pub fn finish(&self) -> Result<()> {
         let shares = self.recoding.all_shares().iter().zip(&self.n_used);
         match shares.into_iter().all(|(share, n_used)| share.n_records == *n_used) {
@@ -255,15 +265,20 @@ impl<'a> Publisher<'a> {
         }
     }
 
+    /// How many records were suppressed up to now.
     pub fn n_suppressed(&self) -> u64 {
         self.n_suppressed
     }
 
+    /// How many records were dropped up to now, because a value was missing.
     pub fn n_dropped(&self) -> u64 {
         self.n_dropped
     }
 
     /// The published records of a batch, and those of which it is not settled yet which group they join.
+    ///
+    /// # Errors
+    /// Where a column is missing or cannot be read, or the table is not the one that was counted.
     pub fn recode(&mut self, batch: &RecordBatch) -> Result<Recoded> {
         let schema = batch.schema();
         let column = |name: &str| {

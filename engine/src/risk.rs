@@ -13,8 +13,11 @@ use crate::table::Code;
 
 /// The risk of the records of a table as one kind of attacker sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct View {
+    /// That of the record that is easiest to find.
     pub highest: f64,
+    /// The mean over all records.
     pub average: f64,
     /// Records whose risk is above the threshold.
     pub n_at_risk: u64,
@@ -22,10 +25,15 @@ pub struct View {
 
 /// How likely the people of a table are to be found.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Risks {
+    /// How many records are published.
     pub n_records: u64,
+    /// How many groups there are.
     pub n_groups: u64,
+    /// To whom knows that the person is in the release.
     pub prosecutor: View,
+    /// To whom does not know it.
     pub journalist: View,
     /// The share of all records that an attacker who links every one gets right.
     pub marketer: f64,
@@ -85,13 +93,17 @@ pub fn estimated_unique_in_population(sizes: &[u64], sampled: f64) -> f64 {
 
 /// What one quasi-identifier does to the risk.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Contribution {
+    /// The name of the quasi-identifier.
     pub attribute: String,
     /// By this attribute alone, the records that stand alone and the average risk.
     pub n_unique_alone: u64,
+    /// The average risk where only this attribute is known.
     pub average_alone: f64,
     /// By all others: how many stand alone, and how low the average risk gets, when it is left out.
     pub n_unique_without: u64,
+    /// The average risk where all but this attribute are known.
     pub average_without: f64,
 }
 

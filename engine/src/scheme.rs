@@ -14,16 +14,38 @@ pub struct Level(pub u8);
 pub struct Scheme(Vec<Level>);
 
 impl Scheme {
+    /// A scheme of one level per quasi-identifier, in order.
     pub fn new(levels: Vec<Level>) -> Scheme {
         Scheme(levels)
     }
 
+    /// One level per quasi-identifier, in order.
     pub fn levels(&self) -> &[Level] {
         &self.0
     }
 
+    /// The level of one quasi-identifier.
     pub fn level(&self, attribute: usize) -> usize {
         self.0[attribute].0 as usize
+    }
+
+    /// Refuses what is no scheme over these hierarchies.
+    ///
+    /// # Errors
+    /// Where there are more or fewer levels than hierarchies, or where a level is beyond the top.
+    pub fn check(&self, hierarchies: &[Hierarchy]) -> Result<()> {
+        let wrong = |message: String| Err(Error::new(ErrorKind::Request, message));
+        if self.0.len() != hierarchies.len() {
+            return wrong(format!("{} levels are given for {} quasi-identifiers", self.0.len(), hierarchies.len()));
+        }
+        match hierarchies.iter().zip(&self.0).find(|(hierarchy, level)| usize::from(level.0) > hierarchy.top()) {
+            None => Ok(()),
+            Some((hierarchy, level)) => {
+                let (name, top) = (hierarchy.attribute(), hierarchy.top());
+                let error = wrong(format!("attribute '{name}' has levels 0 to {top}, not {}", level.0));
+                error.map_err(|error| error.hint(format!("see them with: incrowd hierarchy show {name}")))
+            }
+        }
     }
 
     /// The sum of the levels.
@@ -72,6 +94,9 @@ pub fn n_schemes(hierarchies: &[Hierarchy]) -> Option<u64> {
 
 impl Schemes {
     /// Enumerates all schemes, of which there are few enough for memory.
+    ///
+    /// # Errors
+    /// Where there are more schemes, or levels, than can be numbered.
     pub fn new(hierarchies: &[Hierarchy]) -> Result<Schemes> {
         let tops = tops_of(hierarchies)?;
         let n_schemes = n_schemes(hierarchies).and_then(|n| usize::try_from(n).ok());
@@ -128,14 +153,17 @@ impl Schemes {
         !self.places.is_empty()
     }
 
+    /// How many schemes there are.
     pub fn len(&self) -> usize {
         self.levels.len() / self.tops.len().max(1)
     }
 
+    /// Whether there is no scheme.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
+    /// How many levels a scheme has.
     pub fn n_attributes(&self) -> usize {
         self.tops.len()
     }
@@ -145,6 +173,7 @@ impl Schemes {
         &self.tops
     }
 
+    /// How many different heights there are, from 0 on.
     pub fn n_heights(&self) -> usize {
         self.starts.len() - 1
     }
@@ -160,11 +189,15 @@ impl Schemes {
         &self.levels[place * n..(place + 1) * n]
     }
 
+    /// The scheme at a place.
     pub fn scheme(&self, place: usize) -> Scheme {
         Scheme(self.vector(place).iter().map(|&level| Level(level)).collect())
     }
 
     /// Where a scheme stands in the order; it is one of these.
+    ///
+    /// # Panics
+    /// Where it is not: [`Schemes::find`] says so.
     pub fn place(&self, scheme: &Scheme) -> usize {
         self.find(scheme).expect("one of the schemes")
     }
@@ -178,7 +211,11 @@ impl Schemes {
     #[inline]
     pub(crate) fn find_levels(&self, levels: &[u8]) -> Option<usize> {
         if !self.is_complete() {
-            return self.search(levels).ok();
+            let is_possible = levels.len() == self.tops.len() && height_of(levels) < self.n_heights();
+            return if is_possible { self.search(levels).ok() } else { None };
+        }
+        if levels.len() != self.tops.len() || levels.iter().zip(&self.tops).any(|(level, top)| level > top) {
+            return None;
         }
         let digits = levels.iter().zip(&self.tops);
         let number = digits.fold(0, |number, (&level, &top)| number * (top as usize + 1) + level as usize);

@@ -13,6 +13,7 @@ use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, LargeStringArray, StringArray, StringViewArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, TimeUnit};
+use chrono::{Datelike, NaiveDate};
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -28,6 +29,7 @@ use zone::Zone;
 pub struct Code(pub u32);
 
 impl Code {
+    /// The code as a place in a list.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -47,6 +49,7 @@ pub enum Role {
 }
 
 impl Role {
+    /// Every role there is.
     pub const ALL: [Role; 4] = [Role::Identifier, Role::QuasiIdentifier, Role::Sensitive, Role::Other];
 
     /// The word that project files use.
@@ -59,6 +62,7 @@ impl Role {
         }
     }
 
+    /// The role of a name.
     pub fn parse(name: &str) -> Option<Role> {
         Role::ALL.into_iter().find(|role| role.name() == name)
     }
@@ -67,14 +71,20 @@ impl Role {
 /// What the values of an attribute are, as far as all of them agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// Whole numbers.
     Integer,
+    /// Numbers with or without decimals.
     Number,
+    /// Days, with or without a time.
     Date,
+    /// `true` and `false`.
     Boolean,
+    /// Anything else.
     Text,
 }
 
 impl Kind {
+    /// The word that files and JSON use.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Integer => "integer",
@@ -85,6 +95,7 @@ impl Kind {
         }
     }
 
+    /// Whether values have a place on a line: numbers, not dates.
     pub fn is_numeric(self) -> bool {
         matches!(self, Kind::Integer | Kind::Number)
     }
@@ -149,6 +160,7 @@ pub struct Missing {
 }
 
 impl Missing {
+    /// Whether a text stands for "no value".
     pub fn is_token(&self, text: &str) -> bool {
         self.tokens.iter().any(|token| token == text)
     }
@@ -159,6 +171,9 @@ impl Missing {
     }
 
     /// Clears `keep[i]` for every record `i` that lacks its value in this column.
+    ///
+    /// # Errors
+    /// Where the column's type cannot be read.
     pub fn mark(&self, name: &str, column: &ArrayRef, keep: &mut [bool]) -> Result<()> {
         // What cannot be read as text, such as a list, is no token.
         let cells = (!self.tokens.is_empty()).then(|| Cells::new(name, column).ok()).flatten();
@@ -196,10 +211,12 @@ impl Domain {
         Domain { name: name.to_string(), kind, values, has_missing }
     }
 
+    /// The attribute's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
+    /// What the values are.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -209,6 +226,7 @@ impl Domain {
         self.values.len()
     }
 
+    /// Whether there is no value at all.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -286,6 +304,7 @@ pub struct Encoder {
 pub(crate) const UNSEEN: u32 = u32::MAX;
 
 impl Encoder {
+    /// An encoder for the column of a name, which knows no value yet.
     pub fn new(name: &str, missing: &Missing) -> Encoder {
         Encoder {
             name: name.to_string(),
@@ -308,6 +327,7 @@ impl Encoder {
         encoder
     }
 
+    /// The name of the column.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -323,6 +343,9 @@ impl Encoder {
     }
 
     /// Replaces `codes` by the codes of a column's cells.
+    ///
+    /// # Errors
+    /// Where the column's type cannot be read, or has more values than can be numbered.
     pub fn encode(&mut self, column: &ArrayRef, codes: &mut Vec<u32>) -> Result<()> {
         codes.clear();
         codes.reserve(column.len());
@@ -395,6 +418,9 @@ impl Encoder {
     }
 
     /// The code of a text, which gets one if it is new.
+    ///
+    /// # Errors
+    /// Where there are more values than can be numbered.
     pub fn code_of_text(&mut self, text: &str) -> Result<u32> {
         let hash = hash_text(text);
         if let Some(&code) = self.by_text.find(hash, |&code| self.values[code as usize] == text) {
@@ -457,15 +483,23 @@ impl IntegerIndex {
 
 /// The cells of one column, read as texts whatever their Arrow type.
 pub enum Cells<'a> {
+    /// Texts.
     Utf8(&'a StringArray),
+    /// Long texts.
     LargeUtf8(&'a LargeStringArray),
+    /// Texts by reference.
     Utf8View(&'a StringViewArray),
+    /// Whole numbers, and which of them are there.
     Integers(Vec<i64>, Option<NullBuffer>),
     /// Days since 1970-01-01.
     Days(Vec<i64>, Option<NullBuffer>),
+    /// Values by their numbers.
     Dictionary {
+        /// By cell, the number of its value.
         keys: Vec<usize>,
+        /// Which cells have a value.
         nulls: Option<NullBuffer>,
+        /// The values.
         values: Box<Cells<'a>>,
     },
     /// Types that are rarely counted, written out once.
@@ -473,6 +507,10 @@ pub enum Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
+    /// The cells of a column, whatever its type.
+    ///
+    /// # Errors
+    /// Where the type is none that cells can be written from.
     pub fn new(name: &str, column: &'a ArrayRef) -> Result<Cells<'a>> {
         macro_rules! integers {
             ($type:ty) => {{
@@ -556,6 +594,7 @@ impl<'a> Cells<'a> {
         })
     }
 
+    /// How many cells there are.
     pub fn len(&self) -> usize {
         match self {
             Cells::Utf8(array) => array.len(),
@@ -567,6 +606,7 @@ impl<'a> Cells<'a> {
         }
     }
 
+    /// Whether there is no cell.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -631,40 +671,32 @@ pub fn parse_date(text: &str) -> Option<(i32, u32, u32)> {
     }
     let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u32>().ok())?;
     let (year, month, day) = (number(year)?, number(rest.get(1..3)?)?, number(rest.get(4..6)?)?);
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let n_days = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 => 28 + u32::from(leap),
-        _ => return None,
-    };
-    (1..=n_days).contains(&day).then_some((year as i32, month, day))
+    let year = i32::try_from(year).ok()?;
+    NaiveDate::from_ymd_opt(year, month, day).map(|_| (year, month, day))
 }
+
+/// The calendar repeats itself after 400 years, which are so many days. Columns can hold days that are farther away than
+/// a calendar of any library goes.
+const N_DAYS_OF_400_YEARS: i64 = 146_097;
 
 /// The date that is `days` days after 1970-01-01, as `2024-03-31`.
 pub fn date_text(days: i64) -> String {
-    // Howard Hinnant's civil_from_days: eras of 400 years that begin on the first of March.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
+    let within = i32::try_from(days.rem_euclid(N_DAYS_OF_400_YEARS)).ok().and_then(NaiveDate::from_epoch_days);
+    let date = within.expect("a day of the 400 years from 1970 on");
+    let year = i64::from(date.year()) + 400 * days.div_euclid(N_DAYS_OF_400_YEARS);
+    format!("{year:04}-{:02}-{:02}", date.month(), date.day())
 }
 
 /// The number of days from 1970-01-01 to a date; the inverse of [`date_text`].
+///
+/// Days and months beyond the last lead on into the months and years that follow.
 pub fn days_of_date(year: i32, month: u32, day: u32) -> i64 {
-    let year = i64::from(year) - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let month_from_march = (i64::from(month) + 9) % 12;
-    let day_of_year = (153 * month_from_march + 2) / 5 + i64::from(day) - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
+    let months = 12 * i64::from(year) + i64::from(month) - 1;
+    let (year, month) = (months.div_euclid(12), months.rem_euclid(12));
+    let within = NaiveDate::from_ymd_opt(2000 + year.rem_euclid(400) as i32, month as u32 + 1, 1);
+    let first = within.expect("the first day of a month");
+    let n_years_of_400 = year.div_euclid(400) - 5;
+    i64::from(first.to_epoch_days()) + n_years_of_400 * N_DAYS_OF_400_YEARS + i64::from(day) - 1
 }
 
 #[cfg(test)]
@@ -706,7 +738,24 @@ mod tests {
                 assert!(days < -719_000, "{text} must parse");
             }
         }
-        assert_eq!(date_text(0), "1970-01-01");
+        for (days, text) in [
+            (0, "1970-01-01"),
+            (-1, "1969-12-31"),
+            (-719_468, "0000-03-01"),
+            (-719_528, "0000-01-01"),
+            (-719_529, "-001-12-31"),
+            (2_932_896, "9999-12-31"),
+            (2_932_897, "10000-01-01"),
+            (106_751_991_167, "292278994-08-17"),
+            (-106_751_991_168, "-292275055-05-16"),
+        ] {
+            assert_eq!(date_text(days), text);
+        }
+        let leap_days = [(2000, true), (1900, false), (2024, true), (2023, false), (0, true)];
+        for (year, is_there) in leap_days {
+            assert_eq!(parse_date(&format!("{year:04}-02-29")).is_some(), is_there, "{year}");
+        }
+        assert_eq!(days_of_date(2024, 13, 32), days_of_date(2025, 2, 1));
     }
 
     #[test]

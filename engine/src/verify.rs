@@ -66,6 +66,7 @@ struct Order {
 pub struct Original {
     /// Every value in order, and how many records have it; none stands for "no value".
     pub counts: Vec<(Text, u64)>,
+    /// How far apart values are, for t-closeness.
     pub distance: Distance,
     /// For hierarchical distance, the labels of every value on the levels from 0 to below the top.
     pub labels: Vec<Vec<String>>,
@@ -136,27 +137,34 @@ impl Outside {
 /// Whether a table keeps its promise, with the numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
+    /// How many records the file has, without those that are marked as suppressed.
     pub n_records: u64,
     /// Records that were treated as suppressed.
     pub n_absent: u64,
+    /// How many groups they form.
     pub n_groups: u64,
+    /// The size of the smallest one; none where there is no group.
     pub smallest_group: Option<u64>,
     /// The sum of the squares of group sizes: every record counts the records that it cannot be told from.
     pub n_squares: u128,
     /// The fewest distinct values of the first sensitive attribute.
     pub fewest_distinct: Option<u64>,
+    /// One for every criterion.
     pub findings: Vec<Finding>,
 }
 
 /// One criterion: what was asked, what the table reaches, and how much of it falls short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finding {
+    /// What is claimed.
     pub criterion: Criterion,
     /// Whether the file, and what came with it, was enough to judge.
     pub is_judged: bool,
     /// The strictest value that every group satisfies; none when there is no group.
     pub reached: Option<u64>,
+    /// How many groups do not keep it.
     pub n_groups_failing: u64,
+    /// How many records are in these groups.
     pub n_records_failing: u64,
 }
 
@@ -179,6 +187,7 @@ pub enum Ruling {
 }
 
 impl Ruling {
+    /// The word that JSON uses.
     pub fn name(self) -> &'static str {
         match self {
             Ruling::Kept => "kept",
@@ -207,6 +216,7 @@ impl Verdict {
 }
 
 impl Verifier {
+    /// A check of a table with these columns, which has seen no record yet.
     pub fn new(quasi_identifiers: &[String], sensitive: &[String], suppressed_as: SuppressedAs) -> Verifier {
         Verifier {
             quasi_identifiers: quasi_identifiers.to_vec(),
@@ -226,6 +236,9 @@ impl Verifier {
     }
 
     /// Looks at the records of one batch, which holds the attributes by name.
+    ///
+    /// # Errors
+    /// Where a column is missing or cannot be read.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let columns: Vec<Cells> = cells_of(batch, &self.quasi_identifiers)?;
         let sensitive: Vec<Cells> = cells_of(batch, &self.sensitive)?;
@@ -290,10 +303,12 @@ impl Verifier {
     pub fn verdict(&self, criteria: &Criteria, outside: &Outside) -> Verdict {
         let finding = |criterion: Criterion| {
             let original = criterion.measure.sensitive().and_then(|s| outside.originals.get(s)?.as_ref());
-            let is_judged = match criterion.measure {
-                Measure::Population => outside.population.is_some(),
-                measure => !measure.is_relative() || original.is_some(),
-            };
+            let is_there = criterion.measure.sensitive().is_none_or(|s| s < self.sensitive.len());
+            let is_judged = is_there
+                && match criterion.measure {
+                    Measure::Population => outside.population.is_some(),
+                    measure => !measure.is_relative() || original.is_some(),
+                };
             let mut finding =
                 Finding { criterion, is_judged, reached: None, n_groups_failing: 0, n_records_failing: 0 };
             let known = original.filter(|_| criterion.measure.is_relative()).map(Known::new);
@@ -369,6 +384,7 @@ fn may_follow(cell: &(bool, String), before: &(bool, String), texts: Texts) -> b
 
 /// How the values of a sensitive attribute are spread over the groups of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Spread {
     /// How many records have each value, in the order of values.
     pub frequencies: Vec<(Text, u64)>,
@@ -377,10 +393,12 @@ pub struct Spread {
     /// The distance of a group to the whole file in millionths, greatest and mean: with all values equally far apart, and
     /// in order. Whole numbers, so that they do not depend on which group is looked at first.
     pub equal: (u64, u64),
+    /// The same with values in order.
     pub ordered: (u64, u64),
 }
 
 impl Verifier {
+    /// How evenly the values of one sensitive attribute are spread.
     pub fn spread(&self, sensitive: usize) -> Spread {
         let order = |distance| Original::new("", self.distribution(sensitive), distance, &HashMap::new());
         let greatest_and_mean = |distance: Distance| {

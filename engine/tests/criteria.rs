@@ -383,7 +383,7 @@ proptest! {
         });
         let known = NaiveOutside { references: Some(naive.references.clone()), population: people };
         let naive_scheme = naive.scheme(&levels);
-        let offer = offer_of(&made.lattice, &scheme(&levels), &k(1));
+        let offer = offer_of(&made.lattice, &scheme(&levels), &k(1)).expect("one of the schemes");
         for known in [known, NaiveOutside::default()] {
             for &measure in made.lattice.signatures().measures() {
                 let reached = naive_scheme.groups.iter().map(|group| group.value(measure));

@@ -9,10 +9,21 @@ use arrow_array::{ArrayRef, BinaryArray, RecordBatch};
 use common::random::all_measures;
 use common::*;
 use incrowd::hierarchy::{DateUnit, LabelTable, Side, absent_values};
+use incrowd::judge::judge;
+use incrowd::lattice::{groups_of, outcome_of};
+use incrowd::query::{Draw, Workload, draw_queries};
 use incrowd::recode::global;
+use incrowd::recode::method::{Assignment, Method};
+use incrowd::recode::partition::Least;
+use incrowd::recode::per_record::dictionary::Match;
+use incrowd::recode::per_record::{Problem, Risk, Sensitivities, Utility};
 use incrowd::release::{Column, Publisher};
+use incrowd::search::frontier::frontier;
+use incrowd::search::negotiate::offer_of;
+use incrowd::search::on_demand::negotiate_on_demand;
+use incrowd::search::partial::{Estimator, Selection, annotate_partially};
 use incrowd::task::Task;
-use incrowd::verify::SuppressedAs;
+use incrowd::verify::{Outside, SuppressedAs};
 use incrowd::{
     Counter, Criteria, Domain, Error, ErrorKind, Hierarchy, Lattice, Measure, Missing, Plan, Quality, Ranking, Request,
     Result, Rule, Verifier, Yardstick, annotate,
@@ -225,7 +236,8 @@ fn data_that_changed_since_they_were_counted_are_not_published() {
         records: records(&[&[Some("SECRET17")], &[Some("SECRET17")], &[Some("SECRET18")]]),
     };
     let made = table.make();
-    let recoding = global::recode(&made.counts, &made.hierarchies, &scheme(&[0]), &made.yardstick, &k(2));
+    let recoding = global::recode(&made.counts, &made.hierarchies, &scheme(&[0]), &made.yardstick, &k(2))
+        .expect("one of the schemes");
     let columns = || vec![Column::Recoded(0, "city".to_string())];
     let mut publisher = Publisher::new(&made.counts, &recoding, &table.missing, columns());
     let changed = batch(&["city"], &records(&[&[Some("SECRET19")]]));
@@ -581,4 +593,110 @@ fn annotating_without_quasi_identifiers_is_refused() {
     let yardstick = Yardstick::new(&counts, &[], []).expect("nothing is asked for");
     let plan = Plan { weights: &[], yardstick: &yardstick, with_entropy: false };
     check(annotate(&counts, &[], &plan, &Task::default()), ErrorKind::Request, None, &["quasi-identifier"]);
+}
+
+/// What a caller can get wrong is an error, whatever the call: lengths, attributes, schemes, criteria.
+#[test]
+fn what_a_caller_gets_wrong_is_an_error_and_no_panic() {
+    let made = small();
+    let (counts, hierarchies, plan) = (&made.counts, &made.hierarchies[..], made.plan());
+    let task = Task::default();
+    let n = hierarchies.len();
+    assert!(n >= 2, "there is something to leave out");
+    let fewer = &hierarchies[1..];
+    let mut mixed_up = hierarchies.to_vec();
+    mixed_up.reverse();
+    let top: Vec<u8> = made.lattice.schemes().tops().to_vec();
+    let criteria = k(2);
+    let asked = request(criteria.clone(), 0, &top);
+    let refused = |what: &str, result: Result<()>| {
+        let error = result.expect_err(what);
+        assert_eq!(error.kind(), ErrorKind::Request, "{what}: {error}");
+        check_words(&error);
+    };
+    for wrong in [fewer, &mixed_up[..]] {
+        let partial = Selection { share: 0.5, estimator: Estimator::Lambda };
+        refused("annotate", incrowd::annotate(counts, wrong, &plan, &task).map(drop));
+        refused("annotate_partially", annotate_partially(counts, wrong, &plan, partial, &task).map(drop));
+        refused("on demand", negotiate_on_demand(counts, wrong, &plan, &asked, &task).map(drop));
+        refused("groups_of", groups_of(counts, wrong, &scheme(&top), &made.yardstick).map(drop));
+        refused("outcome_of", outcome_of(counts, wrong, &plan, &scheme(&top), &criteria).map(drop));
+        refused("recode", global::recode(counts, wrong, &scheme(&top), &made.yardstick, &criteria).map(drop));
+        let recoding = global::recode(counts, hierarchies, &scheme(&top), &made.yardstick, &criteria).expect("right");
+        refused("judge", judge(counts, wrong, &made.weights, &made.yardstick, &recoding).map(drop));
+        for method in Method::ALL {
+            let least = Least::of(2, None);
+            let assignment =
+                Assignment { counts, hierarchies: wrong, weights: &made.weights, least, seed: 0, n_exchanges: 1 };
+            refused(method.name(), method.partition(&assignment, &task).map(drop));
+        }
+        let draw = Draw { n_queries: 3, n_attributes: 1, selectivity: 0.5, seed: 0 };
+        refused("queries", draw_queries(counts, wrong, &draw, &task).map(drop));
+        refused("workload", Workload::new(counts, wrong, Vec::new(), &task).map(drop));
+        let sensitivities = Sensitivities::equal(wrong);
+        let problem = Problem::new(counts, wrong, Utility::Depth, Risk::Identity, sensitivities, Match::Exact);
+        refused("single records", problem.map(drop));
+    }
+    refused(
+        "weights",
+        incrowd::annotate(counts, hierarchies, &Plan { weights: &[1.0], ..plan.clone() }, &task).map(drop),
+    );
+    refused("sensitivities", Sensitivities::given(hierarchies, vec![]).map(drop));
+    let beyond: Vec<u8> = top.iter().map(|level| level + 1).collect();
+    for wrong in [&beyond[..], &top[1..], &[]] {
+        let wrong_scheme = scheme(wrong);
+        refused("negotiate", incrowd::negotiate(&made.lattice, &request(criteria.clone(), 0, wrong)).map(drop));
+        let asked = request(criteria.clone(), 0, wrong);
+        refused("on demand", negotiate_on_demand(counts, hierarchies, &plan, &asked, &task).map(drop));
+        let ranking = Ranking::from(Quality::Ncp);
+        refused("frontier", frontier(&made.lattice, &asked, Measure::Size, &ranking, &task).map(drop));
+        refused("offer_of", offer_of(&made.lattice, &wrong_scheme, &criteria).map(drop));
+        refused("explain", incrowd::explain(&made.lattice, &wrong_scheme, &criteria).map(drop));
+        refused("extend", made.lattice.clone().extend(counts, &plan, &wrong_scheme));
+        refused("groups_of", groups_of(counts, hierarchies, &wrong_scheme, &made.yardstick).map(drop));
+        assert_eq!(made.lattice.schemes().find(&wrong_scheme), None);
+    }
+    let unmeasured = Criteria::new([criterion(Measure::Closeness(0), 200_000)]);
+    refused("offer_of", offer_of(&made.lattice, &scheme(&top), &unmeasured).map(drop));
+    refused("explain", incrowd::explain(&made.lattice, &scheme(&top), &unmeasured).map(drop));
+    refused("outcome_of", outcome_of(counts, hierarchies, &plan, &scheme(&top), &unmeasured).map(drop));
+    refused("recode", global::recode(counts, hierarchies, &scheme(&top), &made.yardstick, &unmeasured).map(drop));
+}
+
+/// A criterion about an attribute that a file has not is not judged, and so never kept.
+#[test]
+fn a_criterion_about_no_attribute_is_not_judged() {
+    let names = ["city".to_string()];
+    let mut verifier = Verifier::new(&names, &[], SuppressedAs::Group);
+    verifier.push(&batch(&["city"], &records(&[&[Some("Ulm")], &[Some("Ulm")]]))).expect("a column of texts");
+    for measure in Measure::ALL.into_iter().filter(|measure| measure.sensitive().is_some()) {
+        let verdict = verifier.verdict(&Criteria::new([criterion(measure, 1)]), &Outside::default());
+        assert!(!verdict.holds() && !verdict.findings[0].is_judged, "{measure:?}");
+    }
+}
+
+/// A table without records is counted, and every call on it ends with an answer or an error.
+#[test]
+fn nothing_panics_on_an_empty_table() {
+    let counts = counts_of(&["age", "town"], &["disease"], &Missing::default(), &[]);
+    let resolved = counts.domains().iter().map(|domain| Rule::Flat.resolve(domain));
+    let Ok(hierarchies) = resolved.collect::<Result<Vec<Hierarchy>>>() else { return };
+    let yardstick = Yardstick::new(&counts, &[], []).expect("sizes");
+    let plan = Plan { weights: &[1.0; 2], yardstick: &yardstick, with_entropy: true };
+    let task = Task::default();
+    if let Ok(lattice) = incrowd::annotate(&counts, &hierarchies, &plan, &task) {
+        let _ = incrowd::negotiate(&lattice, &request(k(2), 0, &[1, 1]));
+        let _ = offer_of(&lattice, &scheme(&[0, 0]), &k(2));
+    }
+    let _ = negotiate_on_demand(&counts, &hierarchies, &plan, &request(k(2), 0, &[1, 1]), &task);
+    let _ = global::recode(&counts, &hierarchies, &scheme(&[0, 0]), &yardstick, &k(2));
+    for method in Method::ALL {
+        let least = Least::of(2, None);
+        let weights = &[1.0; 2];
+        let assignment =
+            Assignment { counts: &counts, hierarchies: &hierarchies, weights, least, seed: 0, n_exchanges: 1 };
+        assert!(method.partition(&assignment, &task).is_err(), "{}", method.name());
+    }
+    let draw = Draw { n_queries: 3, n_attributes: 1, selectivity: 0.5, seed: 0 };
+    assert!(draw_queries(&counts, &hierarchies, &draw, &task).is_err());
 }

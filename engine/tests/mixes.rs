@@ -31,7 +31,8 @@ fn check_annotation(table: &Table, dice: &mut Dice) {
         assert_same_profile(lattice, naive_scheme, table);
         let scheme = scheme(&naive_scheme.levels);
         let place = lattice.schemes().place(&scheme);
-        let (_, groups) = groups_of(&made.counts, &made.hierarchies, &scheme, &made.yardstick);
+        let (_, groups) =
+            groups_of(&made.counts, &made.hierarchies, &scheme, &made.yardstick).expect("one of the schemes");
         let mut straight: Vec<Vec<u64>> = (0..groups.len()).map(|group| groups.of(group).to_vec()).collect();
         let of_definition = naive_scheme.groups.iter();
         let mut expected: Vec<Vec<u64>> =

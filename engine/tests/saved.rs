@@ -48,7 +48,7 @@ fn check_same(lattice: &Lattice, copy: &Lattice, requests: &[Request]) {
         let same_bits = |answer: &Result<Answer>| format!("{answer:?}");
         assert_eq!(same_bits(&answer), same_bits(&negotiate(lattice, request)));
         assert_eq!(negotiate_as_published(copy, request), negotiate_as_published(lattice, request));
-        let why = |lattice| explain(lattice, &request.level_max, &request.criteria);
+        let why = |lattice| explain(lattice, &request.level_max, &request.criteria).expect("one of the schemes");
         assert_eq!(why(copy), why(lattice));
         let bargains = |lattice| frontier(lattice, request, Measure::Size, &Quality::Ncp.into(), &Task::default());
         assert_eq!(bargains(copy), bargains(lattice));

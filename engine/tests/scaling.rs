@@ -114,7 +114,8 @@ fn measuring_groups_of_many_sensitive_values() {
                     move || {
                         let scheme = scheme(&[1, 0]);
                         let hierarchies = &data.hierarchies;
-                        let recoding = global::recode(&data.counts, hierarchies, &scheme, &yardstick, &criteria);
+                        let recoding = global::recode(&data.counts, hierarchies, &scheme, &yardstick, &criteria)
+                            .expect("one of the schemes");
                         black_box(judge(&data.counts, hierarchies, &[1.0; 2], &yardstick, &recoding)).expect("judged");
                     }
                 }));
@@ -212,7 +213,10 @@ fn cells_of_attributes_of_many_values() {
         move || {
             let criteria = Criteria::of(Some(1), None);
             for levels in [[0, 0], [1, 0]] {
-                black_box(global::recode(&data.counts, &data.hierarchies, &scheme(&levels), &yardstick, &criteria));
+                black_box(
+                    global::recode(&data.counts, &data.hierarchies, &scheme(&levels), &yardstick, &criteria)
+                        .expect("one of the schemes"),
+                );
             }
         }
     });
@@ -220,7 +224,8 @@ fn cells_of_attributes_of_many_values() {
         let data = data(n, n, &[&|i| i % 3]);
         let yardstick = yardstick(&data, Distance::Equal, &[]);
         let criteria = Criteria::of(Some(1), None);
-        let recoding = global::recode(&data.counts, &data.hierarchies, &scheme(&[1, 0]), &yardstick, &criteria);
+        let recoding = global::recode(&data.counts, &data.hierarchies, &scheme(&[1, 0]), &yardstick, &criteria)
+            .expect("one of the schemes");
         let queries: Vec<Query> =
             parse_queries("test", "age in 10..90 and town = 1", &data.hierarchies).expect("a query");
         move || {

@@ -575,7 +575,7 @@ impl Known {
                 let exact = Scheme::new(vec![Level(0); counted.hierarchies.len()]);
                 let scheme = with_levels(&exact, &list, &counted.hierarchies)?;
                 let offer = match &lattice {
-                    Some(lattice) => offer_of(lattice, &scheme, &privacy.criteria),
+                    Some(lattice) => offer_of(lattice, &scheme, &privacy.criteria)?,
                     None => offer_of_levels(&counted, &counted.yardstick(measures())?, scheme, &privacy)?,
                 };
                 let n_schemes = lattice.as_ref().and_then(|lattice| lattice.n_schemes());

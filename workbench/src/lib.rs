@@ -33,7 +33,7 @@ pub fn io_error(path: &Path, error: std::io::Error) -> Error {
         }
         std::io::ErrorKind::PermissionDenied => "ask for the right to read or write it",
         std::io::ErrorKind::StorageFull => "free some space, or write elsewhere",
-        _ => return Error::new(ErrorKind::Io, message).at(path.display().to_string()),
+        _ => return Error::new(ErrorKind::Io, message).at(path.display().to_string()).because(error),
     };
-    Error::new(ErrorKind::Io, message).at(path.display().to_string()).hint(hint)
+    Error::new(ErrorKind::Io, message).at(path.display().to_string()).hint(hint).because(error)
 }

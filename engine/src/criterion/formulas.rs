@@ -50,6 +50,7 @@ impl Reference {
         }
     }
 
+    /// How far apart values are.
     pub fn distance(&self) -> Distance {
         self.distance
     }

@@ -61,7 +61,12 @@ pub enum Measure {
     /// # Guarantee
     /// After ruling out any l − 2 sensitive values, the most frequent one is still less than c times as frequent as
     /// the least frequent others together.
-    Recursive { sensitive: usize, l: u32 },
+    Recursive {
+        /// The sensitive attribute.
+        sensitive: usize,
+        /// The l of (c,l).
+        l: u32,
+    },
     /// t-closeness (Li, Li, Venkatasubramanian 2007): the earth mover's distance of p to q is ≤ t.
     ///
     /// # Guarantee
@@ -191,11 +196,14 @@ impl Measure {
 /// One promise about every published group: at least, or at most, this value of a measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Criterion {
+    /// What is looked at.
     pub measure: Measure,
+    /// The least, or the most, that every group is to have: a count, or millionths.
     pub value: u64,
 }
 
 impl Criterion {
+    /// k-anonymity.
     pub fn k(k: u64) -> Criterion {
         Criterion { measure: Measure::Size, value: k }
     }
@@ -216,6 +224,7 @@ impl Criterion {
         Criterion { measure: Measure::Distinct(0), value: l }
     }
 
+    /// Whether a group that measures so much keeps it.
     pub fn holds(self, measured: u64) -> bool {
         if self.measure.is_at_least() { measured >= self.value } else { measured <= self.value }
     }
@@ -256,14 +265,17 @@ impl Criteria {
         Criteria::new(k.map(Criterion::k).into_iter().chain(l.map(Criterion::l)))
     }
 
+    /// The criteria, in the order of their measures.
     pub fn iter(&self) -> impl Iterator<Item = Criterion> {
         self.0.iter().copied()
     }
 
+    /// Whether nothing is asked for.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
+    /// Whether merging groups can only help: so for every one of them.
     pub fn is_monotone(&self) -> bool {
         self.iter().all(|criterion| criterion.measure.is_monotone())
     }
@@ -279,6 +291,7 @@ impl Criteria {
         Criteria::new(others.chain([criterion]))
     }
 
+    /// The same without what is asked of one measure.
     pub fn without(&self, measure: Measure) -> Criteria {
         Criteria(self.iter().filter(|criterion| criterion.measure != measure).collect())
     }
@@ -297,8 +310,10 @@ pub enum Distance {
 }
 
 impl Distance {
+    /// Every distance there is.
     pub const ALL: [Distance; 3] = [Distance::Equal, Distance::Ordered, Distance::Hierarchical];
 
+    /// The word that project files use.
     pub fn name(self) -> &'static str {
         match self {
             Distance::Equal => "equal",
@@ -307,6 +322,7 @@ impl Distance {
         }
     }
 
+    /// The distance of a name.
     pub fn parse(name: &str) -> Option<Distance> {
         Distance::ALL.into_iter().find(|distance| distance.name() == name)
     }

@@ -23,6 +23,9 @@ impl Yardstick {
     /// Measures sizes, the distinct values of the first sensitive attribute if there is one, and what else is asked for.
     ///
     /// `distances` are by sensitive attribute of the counts, with the hierarchy where the distance needs one.
+    ///
+    /// # Errors
+    /// Where a measure needs a sensitive attribute or a population, and the counts have none.
     pub fn new(
         counts: &GroupCounts,
         distances: &[(Distance, Option<Hierarchy>)],
@@ -63,6 +66,7 @@ impl Yardstick {
         &self.measures
     }
 
+    /// By sensitive attribute, what groups are compared with.
     pub fn references(&self) -> &[Reference] {
         &self.references
     }
@@ -141,19 +145,25 @@ pub struct Measured {
 
 impl Measured {
     /// `measures` begin with the size; `values` are by group, then by measure.
+    ///
+    /// # Panics
+    /// Where the first measure is not the size.
     pub fn new(measures: &[Measure], values: Vec<u64>) -> Measured {
         assert_eq!(measures.first(), Some(&Measure::Size), "every group is counted");
         Measured { measures: measures.to_vec(), values }
     }
 
+    /// What was measured; the first is the size.
     pub fn measures(&self) -> &[Measure] {
         &self.measures
     }
 
+    /// How many groups were measured.
     pub fn len(&self) -> usize {
         self.values.len() / self.measures.len().max(1)
     }
 
+    /// Whether no group was measured.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -165,6 +175,7 @@ impl Measured {
         &self.values[group * n..][..n]
     }
 
+    /// How many records a group has.
     #[inline]
     pub fn size(&self, group: usize) -> u64 {
         self.values[group * self.measures.len()]
@@ -175,7 +186,20 @@ impl Measured {
         self.measures.iter().position(|known| *known == measure)
     }
 
+    /// Refuses criteria that were not measured.
+    pub(crate) fn check_measured(&self, criteria: &Criteria) -> Result<()> {
+        match criteria.iter().find(|criterion| self.column(criterion.measure).is_none()) {
+            None => Ok(()),
+            Some(criterion) => {
+                Err(Error::new(ErrorKind::Request, format!("{} was not measured", criterion.measure.name())))
+            }
+        }
+    }
+
     /// Prepares to ask many groups about the same criteria, all of which were measured.
+    ///
+    /// # Panics
+    /// Where one of them was not.
     pub fn test(&self, criteria: &Criteria) -> Test<'_> {
         let column = |criterion: Criterion| {
             let column = self.column(criterion.measure);
@@ -223,6 +247,7 @@ impl Test<'_> {
         asked.expect("the measure is asked about").1.value = value;
     }
 
+    /// Whether a group satisfies all criteria.
     #[inline]
     pub fn holds(&self, group: usize) -> bool {
         let values = self.measured.of(group);

@@ -47,6 +47,7 @@ impl std::ops::Deref for Lattice {
 pub struct Plan<'a> {
     /// How much the analyst cares about each quasi-identifier.
     pub weights: &'a [f64],
+    /// What groups are measured with.
     pub yardstick: &'a Yardstick,
     /// Whether non-uniform entropy is wanted beside NCP.
     pub with_entropy: bool,
@@ -57,6 +58,10 @@ pub struct Plan<'a> {
 /// # Guarantee
 /// Every profile is that of the groups one would get by generalizing and counting all records again,
 /// whatever the number of threads.
+///
+/// # Errors
+/// Where hierarchies or weights do not fit the counts, the lattice does not fit into the memory allowed, or the task
+/// was cancelled.
 pub fn annotate(counts: &GroupCounts, hierarchies: &[Hierarchy], plan: &Plan, task: &Task) -> Result<Lattice> {
     check_size(hierarchies.len(), n_schemes(hierarchies).unwrap_or(u64::MAX), task)?;
     annotate_schemes(counts, hierarchies, plan, Schemes::new(hierarchies)?, None, task)
@@ -71,6 +76,7 @@ pub(crate) fn annotate_schemes(
     selection: Option<Selection>,
     task: &Task,
 ) -> Result<Lattice> {
+    counts.check_hierarchies(hierarchies)?;
     let penalties = Penalties::new(hierarchies, plan.weights)?;
     let entropies = plan.with_entropy.then(|| Entropies::new(counts, hierarchies));
     let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: entropies.as_ref() };
@@ -102,7 +108,12 @@ impl Lattice {
     /// Annotates one scheme more, at the time of a request; does nothing where it is annotated already.
     ///
     /// The counts, hierarchies and plan are those of the lattice.
+    ///
+    /// # Errors
+    /// Where there is no such scheme, or the counts and the plan are those of another lattice.
     pub fn extend(&mut self, counts: &GroupCounts, plan: &Plan, scheme: &Scheme) -> Result<()> {
+        scheme.check(&self.scope.hierarchies)?;
+        counts.check_hierarchies(&self.scope.hierarchies)?;
         let levels: Vec<u8> = scheme.levels().iter().map(|level| level.0).collect();
         if self.schemes.find_levels(&levels).is_some() {
             return Ok(());
@@ -128,6 +139,7 @@ impl Lattice {
         &self.signatures
     }
 
+    /// What the groups of the scheme at a place are like.
     pub fn profile(&self, place: usize) -> &Profile {
         self.profiles.get(place)
     }
@@ -136,10 +148,14 @@ impl Lattice {
     ///
     /// Only lattices that were saved and opened can fail, and only [`negotiate`](crate::negotiate()) and
     /// [`frontier`](crate::search::frontier::frontier()) look by themselves.
+    ///
+    /// # Errors
+    /// Where something could not be read.
     pub fn intact(&self) -> Result<()> {
         self.profiles.intact()
     }
 
+    /// How much is forgotten with every label, where that was asked for.
     pub fn entropies(&self) -> Option<&Entropies> {
         self.entropies.as_ref()
     }
@@ -155,6 +171,9 @@ impl Lattice {
     }
 
     /// Refuses criteria that were not measured when the lattice was annotated.
+    ///
+    /// # Errors
+    /// Where one of them was not measured.
     pub fn check_measured(&self, criteria: &Criteria) -> Result<()> {
         match criteria.iter().find(|criterion| self.signatures.column(criterion.measure).is_none()) {
             Some(criterion) => Err(Error::new(
@@ -194,6 +213,9 @@ impl Lattice {
     }
 
     /// Prepares to ask many schemes about the same criteria.
+    ///
+    /// # Panics
+    /// Where one of them was not measured: [`Lattice::check_measured`] says so.
     pub fn suppression(&self, criteria: &Criteria) -> Suppression<'_> {
         let columns = |criterion: Criterion| {
             let column = self.signatures.column(criterion.measure).expect("the criterion was measured");
@@ -242,6 +264,7 @@ impl Suppression<'_> {
         self.columns.iter().map(|columns| columns.floors[height]).max().unwrap_or(0)
     }
 
+    /// What a scheme suppresses, counted.
     pub fn exact(&self, place: usize) -> u64 {
         self.lattice.profile(place).n_suppressed(&self.lattice.signatures, &self.test)
     }

@@ -16,12 +16,17 @@ use crate::table::Code;
 ///
 /// Returns for every group of the counts the number of the scheme's group that it falls into,
 /// and for every group of the scheme what criteria see of it.
+///
+/// # Errors
+/// Where hierarchies do not fit the counts, or the scheme does not fit the hierarchies.
 pub fn groups_of(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],
     scheme: &Scheme,
     yardstick: &Yardstick,
-) -> (Vec<u32>, Measured) {
+) -> Result<(Vec<u32>, Measured)> {
+    counts.check_hierarchies(hierarchies)?;
+    scheme.check(hierarchies)?;
     let of_base: Vec<&[Code]> =
         hierarchies.iter().enumerate().map(|(a, hierarchy)| hierarchy.level(scheme.level(a)).of_base()).collect();
     let generalized =
@@ -77,10 +82,13 @@ pub fn groups_of(
         yardstick.measure(sizes[group], populations[group], &histogram, &mut values);
         next += n_cells;
     }
-    (group_of_base, Measured::new(yardstick.measures(), values))
+    Ok((group_of_base, Measured::new(yardstick.measures(), values)))
 }
 
 /// What publishing one scheme would give, straight from the counts.
+///
+/// # Errors
+/// As for [`groups_of`]; and where weights do not fit, or a criterion is not measured.
 pub fn outcome_of(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],
@@ -90,7 +98,7 @@ pub fn outcome_of(
 ) -> Result<(Measured, Outcome)> {
     let penalties = Penalties::new(hierarchies, plan.weights)?;
     let entropies = plan.with_entropy.then(|| Entropies::new(counts, hierarchies));
-    let (of_base, groups) = groups_of(counts, hierarchies, scheme, plan.yardstick);
+    let (of_base, groups) = groups_of(counts, hierarchies, scheme, plan.yardstick)?;
     let mut costs = vec![(0, 0); groups.len()];
     for (base, &group) in of_base.iter().enumerate() {
         let codes = || {
@@ -107,6 +115,7 @@ pub fn outcome_of(
         (0..).zip(&costs).map(|(signature, (loss, _))| Entry { signature, n_groups: 1, loss: *loss }).collect();
     let entropies = if plan.with_entropy { costs.iter().map(|(_, entropy)| *entropy).collect() } else { Vec::new() };
     let profile = Profile::provisional(entries, entropies);
+    groups.check_measured(criteria)?;
     let outcome = profile.outcome(&groups, &groups.test(criteria));
     Ok((groups, outcome))
 }

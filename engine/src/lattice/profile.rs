@@ -14,6 +14,7 @@ use crate::loss::{LOSS_ONE, Steps};
 pub struct Entry {
     /// The number of the signature among those of the lattice, which are in the order of size.
     pub signature: u32,
+    /// How many groups have it.
     pub n_groups: u32,
     /// The loss of one record, summed over the groups.
     pub loss: Steps,
@@ -30,6 +31,7 @@ pub struct Profile {
 /// What a scheme would publish under some criteria.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
+    /// How many records are lost.
     pub n_suppressed: u64,
     /// Groups that are published.
     pub n_groups: u64,
@@ -75,6 +77,7 @@ impl Profile {
         Profile { entries: entries.into(), entropies: entropies.into() }
     }
 
+    /// The entries, increasing by signature.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -84,6 +87,7 @@ impl Profile {
         self.entropies.get(entry).copied().unwrap_or(0)
     }
 
+    /// How many groups there are.
     pub fn n_groups(&self) -> u64 {
         self.entries.iter().map(|entry| u64::from(entry.n_groups)).sum()
     }

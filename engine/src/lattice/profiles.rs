@@ -12,6 +12,9 @@ use crate::lattice::profile::{Entry, Profile};
 /// A place that bytes can be read from: a file, or memory.
 pub trait ReadAt: Send + Sync {
     /// The bytes from `start` on; fewer than asked for are an error.
+    ///
+    /// # Errors
+    /// Where there are fewer bytes, or they cannot be read.
     fn read(&self, start: u64, n_bytes: usize) -> Result<Vec<u8>>;
 }
 

@@ -22,14 +22,20 @@ use crate::task::Task;
 /// One part of a saved lattice: where it is, and the checksum (CRC-32) of its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
+    /// What it holds.
     pub name: String,
+    /// Where its first byte is.
     pub start: u64,
+    /// How many bytes it has.
     pub n_bytes: u64,
     /// Profiles have none as a whole: the index has one for each.
     pub checksum: Option<u32>,
 }
 
 /// Writes a lattice and the counts that it was made from as bytes that begin at `start`, and says where its sections are.
+///
+/// # Errors
+/// Those of `write`.
 pub fn save(
     lattice: &Lattice,
     counts: &GroupCounts,
@@ -83,6 +89,9 @@ pub fn save(
 /// # Guarantee
 /// Every answer is that of the lattice that was saved, bit for bit. A byte that is not what was written gives an error
 /// as soon as an answer depends on it, never another answer.
+///
+/// # Errors
+/// Where bytes cannot be read or are not those that were written, or the task was cancelled.
 pub fn open(sections: &[Section], storage: Arc<dyn ReadAt>, task: &Task) -> Result<Lattice> {
     let read = |name: &'static str| {
         task.go_on()?;
@@ -160,6 +169,9 @@ pub fn open(sections: &[Section], storage: Arc<dyn ReadAt>, task: &Task) -> Resu
 }
 
 /// The counts that a saved lattice was made from; they are read when they are asked for.
+///
+/// # Errors
+/// Where bytes cannot be read or are not those that were written, or the task was cancelled.
 pub fn open_counts(sections: &[Section], storage: &dyn ReadAt, task: &Task) -> Result<GroupCounts> {
     task.go_on()?;
     let bytes = read_section(sections, storage, "counts")?;

@@ -20,6 +20,7 @@ pub struct Scope {
 }
 
 impl Scope {
+    /// What answers over these counts, hierarchies and measures are about.
     pub fn new(counts: &GroupCounts, hierarchies: &[Hierarchy], yardstick: &Yardstick) -> Scope {
         Scope {
             hierarchies: hierarchies.to_vec(),
@@ -30,6 +31,7 @@ impl Scope {
         }
     }
 
+    /// The hierarchies of the quasi-identifiers, in order.
     pub fn hierarchies(&self) -> &[Hierarchy] {
         &self.hierarchies
     }
@@ -39,10 +41,12 @@ impl Scope {
         &self.measures
     }
 
+    /// How many records were counted.
     pub fn n_records(&self) -> u64 {
         self.n_records
     }
 
+    /// How many records were left out before, because a value was missing.
     pub fn n_dropped(&self) -> u64 {
         self.n_dropped
     }
@@ -64,6 +68,7 @@ pub struct Selection {
     /// Of the schemes of every height, this share is annotated, and two at least. None but the finest and the coarsest
     /// where it is 0: then all else is evaluated on demand.
     pub share: f64,
+    /// What tells promising schemes from others.
     pub estimator: Estimator,
 }
 
@@ -72,6 +77,7 @@ pub struct Selection {
 /// γ is the average size of the groups when one attribute alone is generalized, to this level; μ is how many times that
 /// of the level below it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Estimator {
     /// Γ = Σ γ.
     Gamma,
@@ -84,8 +90,10 @@ pub enum Estimator {
 }
 
 impl Estimator {
+    /// Every estimator there is.
     pub const ALL: [Estimator; 4] = [Estimator::Gamma, Estimator::Mu, Estimator::GammaMu, Estimator::Lambda];
 
+    /// The word that flags and JSON use.
     pub fn name(self) -> &'static str {
         match self {
             Estimator::Gamma => "gamma",
@@ -95,6 +103,10 @@ impl Estimator {
         }
     }
 
+    /// The estimator of a name.
+    ///
+    /// # Errors
+    /// Where there is none of that name.
     pub fn parse(name: &str) -> Result<Estimator> {
         let known = Estimator::ALL.map(Estimator::name);
         let named = Estimator::ALL.into_iter().find(|estimator| estimator.name() == name);

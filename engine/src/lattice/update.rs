@@ -28,6 +28,9 @@ use crate::task::Task;
 ///
 /// # Guarantee
 /// It is the lattice that [`annotate`](crate::annotate()) gives for the new counts.
+///
+/// # Errors
+/// Where the memory allowed does not suffice, a profile could not be read, or the task was cancelled.
 pub fn updated(
     lattice: &Lattice,
     before: &GroupCounts,

@@ -35,6 +35,9 @@ use crate::task::Task;
 /// Every class has at least k records, and at least l different sensitive values where l is asked for.
 /// Without l, no class has more than 2k − 1 records.
 /// The classes depend on the table, the weights, k and l alone: not on the order of records or the number of threads.
+///
+/// # Errors
+/// Where no such partition of this table exists, arguments do not fit the counts, or the task was cancelled.
 pub fn partition(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],

@@ -30,7 +30,10 @@ pub enum Arrange {
     /// Any, by chance: the paper's own dealing.
     Plain,
     /// Near ones, with so many attempts at an exchange per class.
-    Near { n_tries: u32 },
+    Near {
+        /// How many attempts.
+        n_tries: u32,
+    },
 }
 
 /// Attempts at an exchange per class where nobody says how many.
@@ -42,6 +45,9 @@ pub const N_TRIES: u32 = 300;
 /// There are ⌊records / k⌋ classes. Their sizes differ by at most one, and so do their counts of every value of the
 /// first sensitive attribute. The hands depend on the counts and k alone, and the classes on these, the hierarchies, the
 /// weights, the arrangement and the seed.
+///
+/// # Errors
+/// Where no such partition of this table exists, there is no sensitive attribute, or the task was cancelled.
 pub fn partition(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],

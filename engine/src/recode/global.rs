@@ -2,6 +2,7 @@
 
 use crate::counts::GroupCounts;
 use crate::criterion::{Criteria, Yardstick};
+use crate::error::Result;
 use crate::hierarchy::Hierarchy;
 use crate::lattice::groups_of;
 use crate::recode::{Cell, Ends, Recoding, Share, Span};
@@ -12,14 +13,18 @@ use crate::table::Code;
 ///
 /// # Guarantee
 /// A group is published with all of its records or not at all, and every published group satisfies every criterion.
+///
+/// # Errors
+/// Where hierarchies, scheme and criteria do not fit the counts and the yardstick.
 pub fn recode(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],
     scheme: &Scheme,
     yardstick: &Yardstick,
     criteria: &Criteria,
-) -> Recoding {
-    let (group_of_base, groups) = groups_of(counts, hierarchies, scheme, yardstick);
+) -> Result<Recoding> {
+    let (group_of_base, groups) = groups_of(counts, hierarchies, scheme, yardstick)?;
+    groups.check_measured(criteria)?;
     let test = groups.test(criteria);
     let mut n_published = 0;
     let published: Vec<Option<u32>> = (0..groups.len())
@@ -55,5 +60,5 @@ pub fn recode(
         (0..).zip(hierarchy.level(level).labels()).map(cell).collect()
     });
     let is_exact = (0..hierarchies.len()).map(|a| scheme.level(a) == 0).collect();
-    Recoding::new(shares, cells.collect(), rows, is_exact)
+    Ok(Recoding::new(shares, cells.collect(), rows, is_exact))
 }

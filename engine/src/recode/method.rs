@@ -11,8 +11,11 @@ use crate::task::Task;
 
 /// A way to recode locally: records with equal quasi-identifiers may be published in different groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Method {
+    /// The table is halved around records that are far apart, again and again.
     TopDown,
+    /// Records join their nearest, until all groups are large enough.
     BottomUp,
     /// Strict cuts.
     Mondrian,
@@ -27,11 +30,13 @@ pub enum Method {
 /// What a method is given.
 #[derive(Clone, Copy)]
 pub struct Assignment<'a> {
+    /// The table.
     pub counts: &'a GroupCounts,
     /// By quasi-identifier of the counts.
     pub hierarchies: &'a [Hierarchy],
     /// By quasi-identifier, how much the analyst cares.
     pub weights: &'a [f64],
+    /// What every class must have.
     pub least: Least,
     /// Where random choices come from.
     pub seed: u64,
@@ -40,12 +45,14 @@ pub struct Assignment<'a> {
 }
 
 impl Method {
+    /// Every method there is.
     pub const ALL: [Method; 6] =
         [Method::TopDown, Method::BottomUp, Method::Mondrian, Method::MondrianRelaxed, Method::Deal, Method::DealPlain];
 
     /// Those that keep l by construction, with or without a sensitive attribute.
     pub const KEEPING_L: [Method; 4] = [Method::TopDown, Method::BottomUp, Method::Mondrian, Method::MondrianRelaxed];
 
+    /// The word that flags and certificates use.
     pub fn name(self) -> &'static str {
         match self {
             Method::TopDown => "top-down",
@@ -57,6 +64,10 @@ impl Method {
         }
     }
 
+    /// The method of a name.
+    ///
+    /// # Errors
+    /// Where there is none of that name.
     pub fn parse(name: &str) -> Result<Method> {
         let known = Method::ALL.map(Method::name);
         let named = Method::ALL.into_iter().find(|method| method.name() == name);
@@ -90,6 +101,9 @@ impl Method {
     /// # Guarantee
     /// Every class has at least k records, and at least l different sensitive values where l is asked for, unless they are
     /// dealt: then they have what an even share of the sensitive values has. The classes depend on the assignment alone.
+    ///
+    /// # Errors
+    /// Where no such partition of this table exists, arguments do not fit the counts, or the task was cancelled.
     pub fn partition(self, assignment: &Assignment, task: &Task) -> Result<Partition> {
         let deal = |arrange| {
             deal::partition(
@@ -117,6 +131,9 @@ impl Method {
     ///
     /// # Guarantee
     /// Nothing is suppressed, and every published group is made of whole classes.
+    ///
+    /// # Errors
+    /// As for [`Method::partition`].
     pub fn recode(self, assignment: &Assignment, style: CellStyle, task: &Task) -> Result<Recoding> {
         Ok(self.partition(assignment, task)?.recode(assignment.counts, assignment.hierarchies, style))
     }

@@ -49,12 +49,14 @@ pub struct Share {
     pub cell: Option<u32>,
     /// The published group that they join; none where they are suppressed.
     pub group: Option<u32>,
+    /// How many records they are.
     pub n_records: u64,
 }
 
 /// What a published cell says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
+    /// What is written.
     pub text: String,
     /// Whether it says that there is no value.
     pub is_missing: bool,
@@ -117,6 +119,7 @@ impl<'a> Ends<'a> {
 
 /// Which of the table's values may be behind a published cell.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Span {
     /// This one.
     Value(Code),
@@ -159,6 +162,7 @@ impl Recoding {
         self.n_groups
     }
 
+    /// How many quasi-identifiers there are.
     pub fn n_attributes(&self) -> usize {
         self.cells.len()
     }
@@ -232,6 +236,7 @@ impl Recoding {
         sizes
     }
 
+    /// How many records are not published.
     pub fn n_suppressed(&self) -> u64 {
         self.shares.iter().filter(|share| share.group.is_none()).map(|share| share.n_records).sum()
     }

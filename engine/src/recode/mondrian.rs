@@ -30,6 +30,9 @@ pub enum Cut {
 /// Every class has at least k records, and at least l different sensitive values where l is asked for.
 /// Where the cut is strict, equal records are in the same class and no record of one class lies in the box of another;
 /// where it is relaxed and l is not asked for, no class has more than 2k − 1 records unless all of them are equal.
+///
+/// # Errors
+/// Where no such partition of this table exists, arguments do not fit the counts, or the task was cancelled.
 pub fn partition(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],

@@ -31,6 +31,7 @@ pub struct Part {
     /// Their value of the sensitive attribute; none where diversity was not asked for. Where records were dealt, the
     /// place of their sensitive values among the cells of the group.
     pub value: Option<Code>,
+    /// How many records they are.
     pub n_records: u64,
 }
 
@@ -63,9 +64,11 @@ pub enum CellStyle {
 }
 
 impl CellStyle {
+    /// Every style there is.
     pub const ALL: [CellStyle; 5] =
         [CellStyle::Ranges, CellStyle::Labels, CellStyle::Sets, CellStyle::Midpoints, CellStyle::Rounded];
 
+    /// The word that flags and certificates use.
     pub fn name(self) -> &'static str {
         match self {
             CellStyle::Ranges => "ranges",
@@ -76,6 +79,7 @@ impl CellStyle {
         }
     }
 
+    /// The style of a name.
     pub fn parse(name: &str) -> Option<CellStyle> {
         CellStyle::ALL.into_iter().find(|style| style.name() == name)
     }
@@ -90,7 +94,7 @@ impl Least {
     /// Refuses what no partition of this table can have.
     pub(crate) fn check(self, counts: &GroupCounts, hierarchies: &[Hierarchy]) -> Result<()> {
         let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
-        assert_eq!(hierarchies.len(), counts.domains().len(), "one hierarchy per quasi-identifier");
+        counts.check_hierarchies(hierarchies)?;
         if hierarchies.is_empty() {
             return wrong("there is no quasi-identifier to generalize".into(), "name at least one in the project");
         }
@@ -161,6 +165,7 @@ impl Partition {
         Partition { is_by_cell: true, ..Partition::new(classes, Least::of(k, None)) }
     }
 
+    /// How many classes there are.
     pub fn n_classes(&self) -> usize {
         self.classes.len()
     }

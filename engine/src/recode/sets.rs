@@ -53,7 +53,7 @@ pub fn write_one(value: &str) -> String {
     }
 }
 
-/// Whether a text is written as [`write`] does it, so that there is one way to read it.
+/// Whether a text is written as [`write()`] does it, so that there is one way to read it.
 pub fn is_ours(text: &str) -> bool {
     read(text).is_some_and(|values| write(values.iter().map(String::as_str)) == text)
 }

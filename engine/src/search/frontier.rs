@@ -15,10 +15,13 @@ use crate::task::Task;
 /// One bargain: publish the scheme at this place, asking every group for this value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bargain {
+    /// The place of the scheme in the lattice.
     pub place: usize,
     /// The strictest value of the criterion that loses no more records.
     pub value: u64,
+    /// How many records are lost.
     pub n_suppressed: u64,
+    /// How many groups are published.
     pub n_groups: u64,
     /// By the ranking, from 0 to 1.
     pub loss: f64,
@@ -32,6 +35,9 @@ pub struct Bargain {
 /// # Guarantee
 /// Nothing that publishes a group is left out unless a bargain of the list is at least as good in privacy, records lost
 /// and loss; and none of the list is so beaten by another.
+///
+/// # Errors
+/// Where the request or the measure has no meaning on this lattice, the lattice is damaged, or the task was cancelled.
 pub fn frontier(
     lattice: &Lattice,
     request: &Request,
@@ -43,6 +49,7 @@ pub fn frontier(
     let least = request.criteria.value(measure).unwrap_or(measure.weakest());
     let n_values: Vec<usize> = lattice.sensitive().iter().map(|(_, n)| *n).collect();
     check_criteria(&request.criteria.with(Criterion { measure, value: least }), lattice.n_records(), &n_values)?;
+    request.level_max.check(lattice.hierarchies())?;
     lattice.check_measured(&request.criteria.with(Criterion { measure, value: least }))?;
     let level_max = &request.level_max;
     let places: Vec<usize> =

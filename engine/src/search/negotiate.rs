@@ -14,7 +14,9 @@ use crate::scheme::{Level, Scheme};
 /// What someone wishes for: at least this much privacy, at most this many records lost, at most these levels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
+    /// What every published group must keep.
     pub criteria: Criteria,
+    /// The most records that may be lost.
     pub n_suppressed_max: u64,
     /// The coarsest scheme that is still acceptable (the papers' v_max).
     pub level_max: Scheme,
@@ -47,19 +49,25 @@ pub struct Offers {
 /// A scheme and what publishing it under some criteria would give.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
+    /// The levels that are published.
     pub scheme: Scheme,
     /// The criteria that the release would satisfy.
     pub criteria: Criteria,
+    /// How many records are lost.
     pub n_suppressed: u64,
     /// Groups that would be published.
     pub n_groups: u64,
     /// What was measured, with the least private value of a published group; empty when all is suppressed.
     pub reached: Vec<(Measure, u64)>,
+    /// What is lost of the values, by every quality function.
     pub losses: Losses,
 }
 
 impl Request {
     /// Refuses what has no meaning on this table; an impossible wish is not refused, it gets offers.
+    ///
+    /// # Errors
+    /// Where levels, criteria or the number of records have no meaning on this lattice.
     pub fn check(&self, lattice: &Lattice) -> Result<()> {
         let n_values: Vec<usize> = lattice.sensitive().iter().map(|(_, n)| *n).collect();
         check_criteria(&self.criteria, lattice.n_records(), &n_values)?;
@@ -77,21 +85,13 @@ pub(crate) fn check_levels(request: &Request, hierarchies: &[Hierarchy], n_recor
         return Err(wrong(format!("at most {n_records} records can be suppressed, there are no more"))
             .hint("give --max-suppressed as a number of records or as a percentage, such as 1%"));
     }
-    for (hierarchy, level) in hierarchies.iter().zip(request.level_max.levels()) {
-        if usize::from(level.0) > hierarchy.top() {
-            return Err(wrong(format!(
-                "attribute '{}' has levels 0 to {}, not {}",
-                hierarchy.attribute(),
-                hierarchy.top(),
-                level.0
-            ))
-            .hint(format!("see them with: incrowd hierarchy show {}", hierarchy.attribute())));
-        }
-    }
-    Ok(())
+    request.level_max.check(hierarchies)
 }
 
 /// Refuses values of criteria that no table of this size can be asked for; `n_values` are by sensitive attribute.
+///
+/// # Errors
+/// Where nothing is asked for, or a value has no meaning.
 pub fn check_criteria(criteria: &Criteria, n_records: u64, n_values: &[usize]) -> Result<()> {
     if criteria.is_empty() {
         return Err(wrong("no privacy is asked for")
@@ -103,6 +103,9 @@ pub fn check_criteria(criteria: &Criteria, n_records: u64, n_values: &[usize]) -
 /// Refuses criteria that promise nothing to anyone, such as k = 1 alone. Beside another one, k = 1 takes back a standing k.
 ///
 /// What a scheme would lose at k = 1 may be asked; what is published or judged is a promise.
+///
+/// # Errors
+/// Where all of them together promise nothing.
 pub fn check_promise(criteria: &Criteria) -> Result<()> {
     match criteria.is_empty() || criteria.iter().any(|criterion| !criterion.is_void()) {
         true => Ok(()),
@@ -221,6 +224,9 @@ fn wrong(message: impl Into<String>) -> Error {
 ///
 /// On a partial lattice all this holds among the schemes that are annotated; [`crate::search::partial::prove`] tells what
 /// holds among all.
+///
+/// # Errors
+/// Where the request has no meaning on this lattice, or the lattice turns out to be damaged.
 pub fn negotiate(lattice: &Lattice, request: &Request) -> Result<Answer> {
     request.check(lattice)?;
     if let Some(offer) = best_within(lattice, request) {
@@ -470,14 +476,27 @@ impl Offer {
 }
 
 /// What one particular scheme would give, whether or not it meets anyone's wishes.
-pub fn offer_of(lattice: &Lattice, scheme: &Scheme, criteria: &Criteria) -> Offer {
-    offer(lattice, lattice.schemes().place(scheme), criteria)
+///
+/// # Errors
+/// Where the lattice has no such scheme, or was annotated without one of the criteria.
+pub fn offer_of(lattice: &Lattice, scheme: &Scheme, criteria: &Criteria) -> Result<Offer> {
+    lattice.check_measured(criteria)?;
+    Ok(offer(lattice, place_of(lattice, scheme)?, criteria))
+}
+
+/// Where a scheme stands in a lattice.
+fn place_of(lattice: &Lattice, scheme: &Scheme) -> Result<usize> {
+    scheme.check(lattice.hierarchies())?;
+    lattice.schemes().find(scheme).ok_or_else(|| wrong("this part of the lattice has no such scheme"))
 }
 
 /// The answer that the published algorithm gives (thesis, Figures 4.3–4.8), for comparison.
 ///
 /// It differs from [`negotiate`] in the height offer: the binary search starts at the height of the coarsest
 /// acceptable scheme, so a satisfying scheme that lies lower but outside the acceptable levels is missed.
+///
+/// # Errors
+/// As for [`negotiate`].
 pub fn negotiate_as_published(lattice: &Lattice, request: &Request) -> Result<Answer> {
     let answer = negotiate(lattice, request)?;
     Ok(match answer {
@@ -513,7 +532,9 @@ fn relax_height_as_published(lattice: &Lattice, request: &Request) -> Option<Off
 /// Why a scheme suppresses what it does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
+    /// The scheme that is explained.
     pub scheme: Scheme,
+    /// How many records it suppresses.
     pub n_suppressed: u64,
     /// Records in groups of each size, smallest first, with whether they are published.
     pub by_size: Vec<SizeShare>,
@@ -521,16 +542,23 @@ pub struct Explanation {
     pub by_attribute: Vec<Contribution>,
 }
 
+/// The records in groups of one size, and how many of them are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizeShare {
+    /// Records per group.
     pub size: u64,
+    /// How many records are in such groups.
     pub n_records: u64,
+    /// How many of them are suppressed.
     pub n_suppressed: u64,
 }
 
+/// What one attribute has to do with what is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contribution {
+    /// The number of the quasi-identifier.
     pub attribute: usize,
+    /// The level that it has.
     pub level: Level,
     /// Records that would not be suppressed if this attribute were `*`: how much of the loss it causes.
     pub n_caused: u64,
@@ -539,12 +567,17 @@ pub struct Contribution {
 }
 
 /// Explains a scheme's suppression, from annotations.
-pub fn explain(lattice: &Lattice, scheme: &Scheme, criteria: &Criteria) -> Explanation {
+///
+/// # Errors
+/// Where the lattice lacks the scheme or one beside it, or was annotated without one of the criteria.
+pub fn explain(lattice: &Lattice, scheme: &Scheme, criteria: &Criteria) -> Result<Explanation> {
+    lattice.check_measured(criteria)?;
+    place_of(lattice, scheme)?;
     let schemes = lattice.schemes();
     let profile = lattice.profile(schemes.place(scheme));
     let n_suppressed = lattice.n_suppressed(schemes.place(scheme), criteria);
     let test = lattice.signatures().test(criteria);
-    let at = |scheme: &Scheme| lattice.n_suppressed(schemes.place(scheme), criteria);
+    let at = |scheme: &Scheme| Ok(lattice.n_suppressed(place_of(lattice, scheme)?, criteria));
     let mut by_size: Vec<SizeShare> = Vec::new();
     for entry in profile.entries() {
         let size = lattice.signatures().size(entry.signature as usize);
@@ -565,13 +598,14 @@ pub fn explain(lattice: &Lattice, scheme: &Scheme, criteria: &Criteria) -> Expla
         .map(|(attribute, &level)| {
             let top = Level(schemes.tops()[attribute]);
             let next = (level < top).then(|| scheme.with(attribute, Level(level.0 + 1)));
-            Contribution {
+            let saved = |there: Result<u64>| there.map(|there| n_suppressed.saturating_sub(there));
+            Ok(Contribution {
                 attribute,
                 level,
-                n_caused: n_suppressed.saturating_sub(at(&scheme.with(attribute, top))),
-                n_saved_by_next: next.map(|next| n_suppressed.saturating_sub(at(&next))),
-            }
+                n_caused: saved(at(&scheme.with(attribute, top)))?,
+                n_saved_by_next: next.map(|next| saved(at(&next))).transpose()?,
+            })
         })
-        .collect();
-    Explanation { scheme: scheme.clone(), n_suppressed, by_size, by_attribute }
+        .collect::<Result<_>>()?;
+    Ok(Explanation { scheme: scheme.clone(), n_suppressed, by_size, by_attribute })
 }

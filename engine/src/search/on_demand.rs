@@ -23,11 +23,13 @@ use crate::task::{SearchProgress, Task};
 /// An answer, and how sure it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundAnswer {
+    /// What was found.
     pub answer: Answer,
     /// That not all wishes can be met is proved; always so where the answer is exact or criteria are monotone.
     pub is_decided: bool,
     /// Of the exact answer, or of the offers for suppression, height and privacy (and its alternatives) in this order.
     pub proofs: Vec<Proof>,
+    /// How many schemes were looked at.
     pub n_evaluated: u64,
 }
 
@@ -53,6 +55,9 @@ pub struct Proof {
 /// Where everything is proved, the answer is that of [`negotiate`](crate::negotiate()) on the whole lattice, offers
 /// included, for criteria that are monotone or not. Where the task ended the search (memory, or [`Task::is_enough`]), every offer keeps what it
 /// says, and no scheme that gives up as little loses less than its proof says.
+///
+/// # Errors
+/// Where hierarchies, weights or the request do not fit the counts, or the task was cancelled.
 pub fn negotiate_on_demand(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],
@@ -60,6 +65,7 @@ pub fn negotiate_on_demand(
     request: &Request,
     task: &Task,
 ) -> Result<FoundAnswer> {
+    counts.check_hierarchies(hierarchies)?;
     let n_values: Vec<usize> = counts.sensitive().iter().map(|domain| domain.len()).collect();
     check_criteria(&request.criteria, counts.n_records(), &n_values)?;
     check_levels(request, hierarchies, counts.n_records())?;

@@ -201,6 +201,9 @@ fn select_unless(powers: &[Vec<Power>], selection: Selection, task: &Task) -> Re
 /// # Guarantee
 /// Every profile is that of [`annotate`](crate::annotate()); which schemes have one depends on the table, the
 /// hierarchies and the selection alone. The finest and the coarsest scheme are always among them.
+///
+/// # Errors
+/// As for [`annotate`](crate::annotate()); and where the share is none, or there are too many schemes to look through.
 pub fn annotate_partially(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],
@@ -208,6 +211,7 @@ pub fn annotate_partially(
     selection: Selection,
     task: &Task,
 ) -> Result<Lattice> {
+    counts.check_hierarchies(hierarchies)?;
     if !(0.0..=1.0).contains(&selection.share) {
         return Err(
             Error::new(ErrorKind::Request, "the share of schemes must be from 0 to 1").hint("for example --partial 5%")
@@ -226,6 +230,9 @@ pub fn annotate_partially(
 }
 
 /// How many schemes a selection annotates.
+///
+/// # Errors
+/// Where a hierarchy has more levels than can be numbered.
 pub fn n_selected(hierarchies: &[Hierarchy], selection: Selection) -> Result<u64> {
     match n_schemes(hierarchies) {
         _ if selection.share == 0.0 => Ok(2),
@@ -241,6 +248,9 @@ pub fn n_selected(hierarchies: &[Hierarchy], selection: Selection) -> Result<u64
 /// part of the criteria), or because it cannot lose less. The answer is proved where nothing is left.
 ///
 /// The counts and the plan are those of the lattice.
+///
+/// # Errors
+/// Where the counts and the plan are those of another lattice.
 pub fn prove(
     lattice: &Lattice,
     counts: &GroupCounts,

@@ -12,6 +12,7 @@ pub enum Zone {
 }
 
 impl Zone {
+    /// The zone that a type names.
     pub fn of(name: Option<&str>) -> Zone {
         match name {
             None => Zone::Local,

@@ -18,9 +18,11 @@ use crate::wire::json::{criterion_of, rounded};
 pub struct Certificate {
     /// `incrowd certificate`, to recognize the file by.
     pub format: String,
+    /// The version of the format.
     pub format_version: u32,
     /// The version of incrowd that made the release.
     pub version: String,
+    /// How the release was made.
     pub method: String,
     /// What was asked for; null where a scheme was chosen by hand.
     pub request: Value,
@@ -36,6 +38,7 @@ pub struct Certificate {
     /// The promise: criteria by name, with the value promised and the value reached; null where the release alone does not
     /// show what is reached.
     pub criteria: Map<String, Value>,
+    /// The columns by which people could be recognized.
     pub quasi_identifiers: Vec<String>,
     /// The sensitive attributes that the promise is about.
     pub sensitive: Vec<String>,
@@ -55,15 +58,23 @@ pub struct Certificate {
     pub delimiter: Option<char>,
     /// Null where every group was generalized on its own.
     pub levels: Value,
+    /// What each level is called.
     pub level_names: Value,
+    /// The sum of the levels.
     pub height: Option<u32>,
+    /// How many records there were.
     pub n_records_read: u64,
     /// Left out before anything else, because a value was missing.
     pub n_records_dropped: u64,
+    /// Left out to keep the promise.
     pub n_records_suppressed: u64,
+    /// How many records the release has.
     pub n_records_published: u64,
+    /// How many groups they form.
     pub n_groups: u64,
+    /// The size of the smallest group.
     pub smallest_group: Option<u64>,
+    /// The fewest different sensitive values in a group.
     pub fewest_distinct: Option<u64>,
     /// What the release itself shows of what was lost; losses over the source are for the signer.
     pub loss: Value,
@@ -75,12 +86,16 @@ pub struct Certificate {
     pub sorted: bool,
     /// The seed of random choices; null where none was made.
     pub seed: Option<u64>,
+    /// The files that the release was made from.
     pub input: Vec<FileHash>,
+    /// The files of the hierarchies.
     pub hierarchies: Vec<FileHash>,
+    /// The release.
     pub output: FileHash,
 }
 
 impl Certificate {
+    /// What [`Certificate::format`] says.
     pub const FORMAT: &'static str = "incrowd certificate";
     /// Since 2, nothing in it comes from records that are not in the release.
     pub const FORMAT_VERSION: u32 = 2;
@@ -114,6 +129,7 @@ pub struct HowFound {
     pub extent: String,
     /// Null where there are over 10^19.
     pub n_schemes: Option<u64>,
+    /// How many schemes were looked at.
     pub n_looked_at: u64,
     /// Whether no scheme that gives up as little is better.
     pub is_optimal: bool,
@@ -127,7 +143,9 @@ pub struct HowFound {
 /// A dealt release: as many classes, and by how much they differ.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dealt {
+    /// How many classes records were dealt to.
     pub n_classes: u64,
+    /// For every sensitive attribute.
     pub attributes: Vec<DealtAttribute>,
     /// By how much counts of a combination of all sensitive values differ, where there are several attributes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,6 +155,7 @@ pub struct Dealt {
 /// How the values of one sensitive attribute were dealt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DealtAttribute {
+    /// Its name.
     pub attribute: String,
     /// Counts of a value differ by at most so many records between any two classes.
     pub most_differ: u64,
@@ -198,7 +217,9 @@ pub struct PerRecord {
     pub statement: String,
     /// The k that records were grouped for afterwards; null where none is promised.
     pub also_k: Option<u64>,
+    /// The name of the model of utility.
     pub utility_model: String,
+    /// The name of the model of risk.
     pub risk_model: String,
     /// `utility_at_least`, `share_of_utility` (of the utility that each record has as it is), `risk_at_most` or `lambda`.
     pub goal: Value,
@@ -206,6 +227,7 @@ pub struct PerRecord {
     pub sensitivities: String,
     /// Whom the attacker knows; null where that is the table itself.
     pub dictionary: Option<FileHash>,
+    /// How alike a person's values must be to fit; null where they must be the same.
     pub similarity: Option<f64>,
 }
 
@@ -214,7 +236,9 @@ pub struct PerRecord {
 pub struct PerRecordOutcome {
     /// The utility of a record as it is.
     pub greatest_utility: f64,
+    /// Over the published records.
     pub risk: Distribution,
+    /// Over the published records.
     pub utility: Distribution,
     /// Records that fell below the utility wanted when they were grouped.
     pub n_records_below: u64,
@@ -223,11 +247,17 @@ pub struct PerRecordOutcome {
 /// How a number is distributed over the records.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
+    /// The least of all.
     pub least: f64,
+    /// A quarter is at most this.
     pub quarter: f64,
+    /// Half is at most this.
     pub median: f64,
+    /// Three quarters are at most this.
     pub three_quarters: f64,
+    /// The greatest of all.
     pub greatest: f64,
+    /// The mean.
     pub mean: f64,
 }
 
@@ -275,6 +305,7 @@ pub fn per_record_statement(also_k: Option<u64>) -> String {
 /// A file by name and content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileHash {
+    /// Without its folder.
     pub name: String,
     /// Of what is published, whoever has it may know the hash.
     #[serde(default, skip_serializing_if = "String::is_empty")]

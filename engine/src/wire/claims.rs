@@ -57,9 +57,13 @@ pub fn finding_reached(finding: &Finding) -> Value {
 /// One sentence of a certificate, checked against the release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Claim {
+    /// What it is about.
     pub claim: String,
+    /// Whether it is so.
     pub holds: bool,
+    /// What the certificate says.
     pub claimed: String,
+    /// What the release shows.
     pub found: String,
 }
 

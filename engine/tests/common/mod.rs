@@ -190,7 +190,8 @@ impl Table {
 
 /// Publishes a scheme of a table in two batches, and returns the rows of the release in order.
 pub fn publish(table: &Table, made: &Made, levels: &[u8], criteria: &Criteria) -> (Vec<Vec<Cell>>, u64, u64) {
-    let recoding = global::recode(&made.counts, &made.hierarchies, &scheme(levels), &made.yardstick, criteria);
+    let recoding = global::recode(&made.counts, &made.hierarchies, &scheme(levels), &made.yardstick, criteria)
+        .expect("one of the schemes");
     let recoded = table.quasi_identifier_names().into_iter().enumerate();
     let recoded = recoded.map(|(a, name)| Column::Recoded(a, name.to_string()));
     let kept = table.names().into_iter().skip(table.quasi_identifiers.len()).map(|name| Column::Kept(name.to_string()));

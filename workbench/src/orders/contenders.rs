@@ -222,7 +222,7 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) ->
                 Answer::Exact(offer) => ("exact", offer),
                 Answer::Offers(offers) => ("suppression", offers.suppression),
             };
-            let recoding = global::recode(counts, hierarchies, &offer.scheme, &yardstick, criteria);
+            let recoding = global::recode(counts, hierarchies, &offer.scheme, &yardstick, criteria)?;
             (task.progress)(counts.n_records());
             Ok((choice, Some((offer.scheme, offer.losses)), recoding))
         }

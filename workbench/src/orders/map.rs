@@ -136,7 +136,7 @@ fn places(order: &Map, counted: &Counted, lattice: &Lattice, work: &Work) -> Res
         let best_by = Ranking::from(Quality::Ncp);
         let request = Request { criteria: criteria.clone(), level_max, n_suppressed_max: 0, best_by };
         if let Answer::Exact(offer) = negotiate(lattice, &request)? {
-            let recoding = global::recode(counts, hierarchies, &offer.scheme, &yardstick, &criteria);
+            let recoding = global::recode(counts, hierarchies, &offer.scheme, &yardstick, &criteria)?;
             places.push(mean("global", format!("k = {k}"), &problem.points(&recoding)));
         }
         for &method in &order.methods {

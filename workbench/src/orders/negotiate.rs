@@ -148,7 +148,10 @@ impl Negotiate {
                 Arc::make_mut(&mut lattice).extend(&material.counts, plan, &neighbour)?;
             }
         }
-        let explanation = self.explain.then(|| (lattice.clone(), explain(&lattice, scheme, &request.criteria)));
+        let explanation = match self.explain {
+            true => Some((lattice.clone(), explain(&lattice, scheme, &request.criteria)?)),
+            false => None,
+        };
         lattice.intact()?;
         let scope = (**lattice).clone();
         let found = found.map_or(Where::Whole, |found| Where::Partial(lattice, found));
@@ -201,7 +204,7 @@ fn explain_on_demand(
     for neighbour in neighbours(scheme, lattice.schemes().tops()) {
         lattice.extend(&counted.counts, &plan, &neighbour)?;
     }
-    let explanation = explain(&lattice, scheme, &request.criteria);
+    let explanation = explain(&lattice, scheme, &request.criteria)?;
     Ok((Arc::new(lattice), explanation))
 }
 

@@ -140,7 +140,7 @@ async fn answer(State(server): Shared, Body(question): Body<Question>) -> Answer
                 Answer::Exact(offer) => &offer.scheme,
                 Answer::Offers(_) => &request.level_max,
             };
-            document["explanation"] = wire::explanation(lattice, &explain(lattice, scheme, &request.criteria));
+            document["explanation"] = wire::explanation(lattice, &explain(lattice, scheme, &request.criteria)?);
         }
         Ok(document)
     };
@@ -188,7 +188,7 @@ async fn one_scheme(State(server): Shared, Body(question): Body<Question>) -> An
     with_lattice(&server, question, |_, question, asked| {
         let lattice = &asked.ready.lattice;
         let scheme = scheme(lattice, question)?.unwrap_or_else(|| asked.request.level_max.clone());
-        Ok(explore::scheme(lattice, &asked.request, &scheme))
+        Ok(explore::scheme(lattice, &asked.request, &scheme)?)
     })
     .await
 }

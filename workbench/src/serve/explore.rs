@@ -38,7 +38,7 @@ pub fn explore(
         // Of offers one wants to know what the wishes themselves would cost.
         Answer::Offers(_) => request.level_max.clone(),
     });
-    let current = offer_of(lattice, &scheme, &request.criteria);
+    let current = offer_of(lattice, &scheme, &request.criteria)?;
     Ok(json!({
         "n_records": lattice.n_records(),
         "n_schemes": lattice.schemes().len(),
@@ -46,7 +46,7 @@ pub fn explore(
         "marks": marks(lattice, answer, &scheme),
         "heights": heights(lattice, request),
         "against_privacy": against_privacy(lattice, request, &scheme, may_promise),
-        "explanation": wire::explanation(lattice, &explain(lattice, &scheme, &request.criteria)),
+        "explanation": wire::explanation(lattice, &explain(lattice, &scheme, &request.criteria)?),
     }))
 }
 
@@ -57,8 +57,8 @@ fn offer_json(lattice: &Lattice, offer: &Offer) -> Value {
 }
 
 /// One scheme under some criteria, by its place.
-pub fn scheme(lattice: &Lattice, request: &Request, scheme: &Scheme) -> Value {
-    offer_json(lattice, &offer_of(lattice, scheme, &request.criteria))
+pub fn scheme(lattice: &Lattice, request: &Request, scheme: &Scheme) -> Result<Value> {
+    Ok(offer_json(lattice, &offer_of(lattice, scheme, &request.criteria)?))
 }
 
 /// Where the answer and the offers stand.
@@ -206,7 +206,7 @@ pub fn sample(opened: &Opened, ready: &Ready, privacy: &Privacy, scheme: &Scheme
     const N_SHOWN: usize = 12;
     let (counted, lattice) = (&ready.counted, &ready.lattice);
     let yardstick = counted.yardstick(privacy.criteria.iter().map(|criterion| criterion.measure))?;
-    let (group_of_base, groups) = groups_of(&counted.counts, &counted.hierarchies, scheme, &yardstick);
+    let (group_of_base, groups) = groups_of(&counted.counts, &counted.hierarchies, scheme, &yardstick)?;
     let test = groups.test(&privacy.criteria);
     let names: Vec<&String> = columns.all.iter().map(|column| &column.name).collect();
     let role = |name: &str| opened.project.attributes.iter().find(|a| a.name == name).map(|a| a.role);

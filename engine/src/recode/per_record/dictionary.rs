@@ -12,7 +12,6 @@ use crate::counts::GroupCounts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Hierarchy, Values};
 use crate::recode::Span;
-use crate::recode::per_record::jaro::jaro;
 use crate::table::{Code, Kind};
 
 /// Which values of a dictionary fit a value of the table.
@@ -20,7 +19,7 @@ use crate::table::{Code, Kind};
 pub enum Match {
     /// The same.
     Exact,
-    /// Texts whose Jaro similarity is at least this; numbers and dates must be the same.
+    /// Texts whose similarity by Jaro (1989), from 0 to 1, is at least this; numbers and dates must be the same.
     Similar(f64),
 }
 
@@ -92,6 +91,9 @@ pub fn n_bytes_at_most(counts: &GroupCounts, hierarchies: &[Hierarchy]) -> u64 {
 
 impl Dictionary {
     /// The population that the counts carry, or else the table itself.
+    ///
+    /// # Errors
+    /// Where texts are to be compared and there are too many.
     pub fn new(counts: &GroupCounts, hierarchies: &[Hierarchy], fit: Match) -> Result<Dictionary> {
         if let Match::Similar(least) = fit
             && !(least > 0.0 && least <= 1.0)
@@ -186,6 +188,7 @@ impl Dictionary {
         self.is_table
     }
 
+    /// How many different people the dictionary has.
     pub fn n_rows(&self) -> usize {
         self.sizes.len()
     }
@@ -274,7 +277,10 @@ fn similar(hierarchy: &Hierarchy, fit: Match) -> Result<Option<Vec<Vec<usize>>>>
         )
         .hint("leave out --similarity, or the attribute"));
     }
-    let of = |a: usize| (0..texts.len()).filter(|&b| a == b || jaro(&texts[a], &texts[b]) >= least).collect();
+    // Letters, so that no text is taken apart for every other one.
+    let texts: Vec<Vec<char>> = texts.iter().map(|text| text.chars().collect()).collect();
+    let is_similar = |a: usize, b: usize| a == b || strsim::generic_jaro(&texts[a], &texts[b]) >= least;
+    let of = |a: usize| (0..texts.len()).filter(|&b| is_similar(a, b)).collect();
     Ok(Some((0..texts.len()).map(of).collect()))
 }
 
@@ -304,4 +310,50 @@ fn fitting(
         below.iter().map(of_label).collect()
     };
     hierarchy.levels().iter().map(of_level).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::random::Random;
+
+    /// Jaro's definition: the mean of three shares, of the characters of one text that are found in the other not too far
+    /// away, the same the other way round, and of these the ones that stand in the same order.
+    fn by_definition(a: &[char], b: &[char]) -> f64 {
+        if a.is_empty() || b.is_empty() {
+            return if a.len() == b.len() { 1.0 } else { 0.0 };
+        }
+        let reach = (a.len().max(b.len()) / 2).saturating_sub(1);
+        let mut is_taken = vec![false; b.len()];
+        let mut of_a = Vec::new();
+        for (i, letter) in a.iter().enumerate() {
+            let mut near = i.saturating_sub(reach)..b.len().min(i + reach + 1);
+            if let Some(j) = near.find(|&j| !is_taken[j] && b[j] == *letter) {
+                is_taken[j] = true;
+                of_a.push(letter);
+            }
+        }
+        if of_a.is_empty() {
+            return 0.0;
+        }
+        let of_b = b.iter().zip(&is_taken).filter(|(_, is_taken)| **is_taken).map(|(letter, _)| letter);
+        let n_moved = of_a.iter().zip(of_b).filter(|(a, b)| **a != *b).count() / 2;
+        let n = of_a.len() as f64;
+        (n / a.len() as f64 + n / b.len() as f64 + (n - n_moved as f64) / n) / 3.0
+    }
+
+    #[test]
+    fn similarity_is_that_of_the_definition_and_of_the_literature() {
+        // Winkler's own examples, to three digits.
+        let known = [("MARTHA", "MARHTA", 0.944), ("DWAYNE", "DUANE", 0.822), ("DIXON", "DICKSONX", 0.767)];
+        for (a, b, expected) in known {
+            assert!((strsim::jaro(a, b) - expected).abs() < 5e-4, "{a} {b}: {}", strsim::jaro(a, b));
+        }
+        let mut random = Random::new(5);
+        let mut text =
+            || -> Vec<char> { (0..random.below(9)).map(|_| ['a', 'b', 'é', ' '][random.below(4) as usize]).collect() };
+        for _ in 0..20_000 {
+            let (a, b) = (text(), text());
+            assert_eq!(strsim::generic_jaro(&a, &b), by_definition(&a, &b), "{a:?} {b:?}");
+        }
+    }
 }

@@ -14,6 +14,9 @@ use crate::table::Code;
 /// # Guarantee
 /// Every record is published, with the labels of its own values at its own levels. How many share them is not looked at:
 /// the release is not k-anonymous.
+///
+/// # Panics
+/// Where there are not levels of every attribute for every group of the counts.
 pub fn recode(counts: &GroupCounts, hierarchies: &[Hierarchy], levels: &[Vec<u8>]) -> Recoding {
     let labels = |a: usize, base: usize| {
         let level = levels[base][a];
@@ -56,6 +59,9 @@ pub fn recode(counts: &GroupCounts, hierarchies: &[Hierarchy], levels: &[Vec<u8>
 ///
 /// # Guarantee
 /// Every group of the release has k records, where the table has. No level is lower than before.
+///
+/// # Errors
+/// Where the table has fewer than k records, or k is 0.
 pub fn grouped(problem: &Problem, counts: &GroupCounts, mut levels: Vec<Vec<u8>>, k: u64) -> Result<Vec<Vec<u8>>> {
     if k == 0 || k > counts.n_records() {
         let message = format!("groups of {k} records cannot be made of {}", counts.n_records());

@@ -7,7 +7,6 @@
 //! A release that is made so is *not* k-anonymous: a record may be the only one with its cells. [`grouped`] generalizes
 //! further until every group has k records.
 
-pub mod jaro;
 pub mod dictionary;
 pub mod models;
 pub(crate) mod near;

@@ -24,9 +24,11 @@ pub enum Utility {
 }
 
 impl Utility {
+    /// Every model there is.
     pub const ALL: [Utility; 5] =
         [Utility::InverseLeaves, Utility::LogLeaves, Utility::Depth, Utility::ShareKept, Utility::LmKept];
 
+    /// The word that flags and certificates use.
     pub fn name(self) -> &'static str {
         match self {
             Utility::InverseLeaves => "inverse-leaves",
@@ -37,6 +39,7 @@ impl Utility {
         }
     }
 
+    /// The formula, and what it means.
     pub fn words(self) -> &'static str {
         match self {
             Utility::InverseLeaves => "Σ 1/n: one over the values that a cell may stand for",
@@ -47,6 +50,10 @@ impl Utility {
         }
     }
 
+    /// The model of a name.
+    ///
+    /// # Errors
+    /// Where there is none of that name.
     pub fn parse(name: &str) -> Result<Utility> {
         let named = Utility::ALL.into_iter().find(|utility| utility.name() == name);
         named.ok_or_else(|| unknown(ErrorKind::Request, "utility model", name, &Utility::ALL.map(Utility::name)))
@@ -79,8 +86,10 @@ pub enum Risk {
 }
 
 impl Risk {
+    /// Every model there is.
     pub const ALL: [Risk; 3] = [Risk::Sensitivity, Risk::Identity, Risk::Entropic];
 
+    /// The word that flags and certificates use.
     pub fn name(self) -> &'static str {
         match self {
             Risk::Sensitivity => "sensitivity",
@@ -89,6 +98,7 @@ impl Risk {
         }
     }
 
+    /// The formula, and what it means.
     pub fn words(self) -> &'static str {
         match self {
             Risk::Sensitivity => "Φ/|ρ|: how sensitive the cells are, over the people whom they fit",
@@ -97,6 +107,10 @@ impl Risk {
         }
     }
 
+    /// The model of a name.
+    ///
+    /// # Errors
+    /// Where there is none of that name.
     pub fn parse(name: &str) -> Result<Risk> {
         let named = Risk::ALL.into_iter().find(|risk| risk.name() == name);
         named.ok_or_else(|| unknown(ErrorKind::Request, "risk model", name, &Risk::ALL.map(Risk::name)))
@@ -131,11 +145,20 @@ pub const SENSITIVITY_MAX: f64 = 1e6;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// The least risk. Utility in steps.
-    LeastRisk { utility_at_least: i64 },
+    LeastRisk {
+        /// In steps of 1 / [`UTILITY_ONE`].
+        utility_at_least: i64,
+    },
     /// The most utility.
-    MostUtility { risk_at_most: f64 },
+    MostUtility {
+        /// By the risk model.
+        risk_at_most: f64,
+    },
     /// The least risk − λ · utility.
-    Scalar { lambda: f64 },
+    Scalar {
+        /// How much risk a unit of utility is worth.
+        lambda: f64,
+    },
 }
 
 impl Goal {
@@ -208,12 +231,18 @@ impl Sensitivities {
     }
 
     /// Given: for every attribute one weight per value of the table.
+    ///
+    /// # Errors
+    /// Where a weight is missing, below 0, too large or no number.
     pub fn given(hierarchies: &[Hierarchy], weights: Vec<Vec<f64>>) -> Result<Sensitivities> {
         let wrong = |name: &str, what: &str| {
             Err(Error::new(ErrorKind::Project, format!("the sensitivities of attribute '{name}' {what}"))
                 .hint(format!("every value of the table needs a number from 0 to {SENSITIVITY_MAX}")))
         };
-        assert_eq!(hierarchies.len(), weights.len(), "weights for every attribute");
+        if hierarchies.len() != weights.len() {
+            let message = format!("sensitivities of {} of {} attributes are given", weights.len(), hierarchies.len());
+            return Err(Error::new(ErrorKind::Request, message));
+        }
         for (hierarchy, weights) in hierarchies.iter().zip(&weights) {
             if weights.len() != hierarchy.level(0).len() {
                 return wrong(hierarchy.attribute(), "are missing for some of its values");
@@ -226,6 +255,12 @@ impl Sensitivities {
             }
         }
         Ok(Sensitivities(weights))
+    }
+
+    /// Whether there is a number for every value of these.
+    pub(super) fn fit(&self, hierarchies: &[Hierarchy]) -> bool {
+        let n_values = hierarchies.iter().map(|hierarchy| hierarchy.level(0).len());
+        self.0.iter().map(Vec::len).eq(n_values)
     }
 
     /// Of one value of the table.

@@ -21,7 +21,9 @@ use crate::task::Task;
 /// A table, what its values are worth and how sensitive they are, and whom an attacker knows.
 pub struct Problem<'a> {
     pub(super) hierarchies: &'a [Hierarchy],
+    /// How much a generalization is worth.
     pub utility_model: Utility,
+    /// How much a published record tells.
     pub risk_model: Risk,
     sensitivities: Sensitivities,
     /// By attribute, level and label.
@@ -43,6 +45,9 @@ fn nothing_known() -> Vec<Mutex<Known>> {
 
 impl<'a> Problem<'a> {
     /// Whom the attacker knows is the population that the counts carry, or else the table.
+    ///
+    /// # Errors
+    /// Where hierarchies or sensitivities do not fit the counts, or texts are to be compared and there are too many.
     pub fn new(
         counts: &GroupCounts,
         hierarchies: &'a [Hierarchy],
@@ -54,6 +59,10 @@ impl<'a> Problem<'a> {
         if hierarchies.is_empty() {
             return Err(Error::new(ErrorKind::Request, "there is no quasi-identifier to generalize")
                 .hint("name at least one in the project"));
+        }
+        counts.check_hierarchies(hierarchies)?;
+        if !sensitivities.fit(hierarchies) {
+            return Err(Error::new(ErrorKind::Request, "the sensitivities are those of other attributes"));
         }
         let depths: Vec<Vec<Vec<usize>>> = hierarchies.iter().map(depths).collect();
         let utility = hierarchies
@@ -162,12 +171,18 @@ impl<'a> Problem<'a> {
     }
 
     /// Solves every group of equal records; none where nothing will do.
+    ///
+    /// # Errors
+    /// Where the task was cancelled.
     pub fn solve_all(&self, counts: &GroupCounts, wish: impl Into<Wish>, task: &Task) -> Result<Vec<Option<Vec<u8>>>> {
         self.solve_after(counts, wish, &[], task)
     }
 
     /// The same after a wish of the same kind that allowed all that this one does: what was best then and is allowed
     /// still, is best now.
+    ///
+    /// # Errors
+    /// Where the task was cancelled.
     pub fn solve_after(
         &self,
         counts: &GroupCounts,
@@ -223,6 +238,9 @@ impl<'a> Problem<'a> {
     }
 
     /// The same for a scheme of the lattice, nothing suppressed.
+    ///
+    /// # Panics
+    /// Where labels do not fit one key of 128 bits, or the scheme does not fit the hierarchies.
     pub fn points_of_scheme(&self, counts: &GroupCounts, scheme: &Scheme) -> Vec<Point> {
         let levels: Vec<&Values> = self.hierarchies.iter().enumerate().map(|(a, h)| h.level(scheme.level(a))).collect();
         let bits = |level: &&Values| usize::BITS - level.len().leading_zeros();
@@ -298,9 +316,11 @@ fn depths(hierarchy: &Hierarchy) -> Vec<Vec<usize>> {
 /// What is published of some records, as a point of the risk–utility map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
+    /// By the risk model.
     pub risk: f64,
     /// In steps.
     pub utility: i64,
+    /// How many records they are.
     pub n_records: u64,
     /// In steps.
     pub sensitivity: u64,

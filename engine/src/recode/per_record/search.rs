@@ -775,14 +775,19 @@ impl Boxes {
 /// The ways to search, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
+    /// [`best_first`].
     BestFirst,
+    /// [`walk`].
     Walk,
+    /// [`optimum`].
     Optimum,
 }
 
 impl Strategy {
+    /// Every way there is.
     pub const ALL: [Strategy; 3] = [Strategy::BestFirst, Strategy::Walk, Strategy::Optimum];
 
+    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             Strategy::BestFirst => "best-first",
@@ -791,6 +796,7 @@ impl Strategy {
         }
     }
 
+    /// Looks for the best generalization of a record.
     pub fn solve(self, record: &mut Record, goal: Goal) -> FoundLevels {
         match self {
             Strategy::BestFirst => best_first(record, goal),

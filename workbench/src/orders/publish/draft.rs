@@ -118,7 +118,7 @@ pub fn publish(
     let Offer { criteria, scheme, .. } = &agreed.offer;
     let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
     let draft = Draft {
-        recoding: global::recode(&counted.counts, &counted.hierarchies, scheme, &yardstick, criteria),
+        recoding: global::recode(&counted.counts, &counted.hierarchies, scheme, &yardstick, criteria)?,
         criteria,
         way: Way::Global(scheme),
         choice: agreed.choice,
