@@ -115,6 +115,9 @@ pub fn check_promise(criteria: &Criteria) -> Result<()> {
 
 /// Refuses criteria that promise nothing on this table, because every record keeps them on its own: k = 1 on any, t = 0.95
 /// where no sensitive value is rarer than one in twenty.
+///
+/// # Errors
+/// Where every record keeps all of them alone.
 pub fn check_promise_on(criteria: &Criteria, yardstick: &Yardstick) -> Result<()> {
     match criteria.is_empty() || criteria.iter().any(|criterion| !yardstick.is_kept_alone(criterion)) {
         true => Ok(()),

@@ -144,7 +144,7 @@ impl Negotiate {
         };
         let scheme = to_explain(&answer, &request);
         if let (Some((plan, material)), true) = (partial, self.explain) {
-            for neighbour in neighbours(scheme, &lattice.schemes().tops().to_vec()) {
+            for neighbour in neighbours(scheme, lattice.schemes().tops()) {
                 Arc::make_mut(&mut lattice).extend(&material.counts, plan, &neighbour)?;
             }
         }
