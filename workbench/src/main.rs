@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use incrowd_workbench::cli::{Cli, Command, dispatch};
+use incrowd_workbench::sentences::{error_for_command_line, hint_for_command_line};
 use incrowd_workbench::signals;
 use incrowd_workbench::source::quiet_guarded_panics;
 use incrowd_workbench::talk::{Exit, Talk, to_stderr, to_stdout};
@@ -38,10 +39,10 @@ fn main() -> ExitCode {
                     "kind": error.kind().name(),
                     "message": error.message(),
                     "position": error.position(),
-                    "hint": error.hint_text(),
+                    "hint": error.hint_given().map(hint_for_command_line),
                 }
             }));
-            to_stderr(format_args!("error: {error}"));
+            to_stderr(format_args!("error: {}", error_for_command_line(&error)));
             ExitCode::from(2)
         }
     }

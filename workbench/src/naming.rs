@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use incrowd::{Error, ErrorKind, Result};
 
+use crate::sentences::error_for_command_line;
 use crate::signals;
 use crate::staged::{Staged, exists, fault_point, folder_of, sync_folder_of, write_whole};
 use crate::talk::to_stderr;
@@ -36,7 +37,7 @@ pub fn give_names(trio: Trio, replace: bool) -> Result<()> {
     if let Some(status) = status {
         match named {
             Ok(()) => to_stderr(format_args!("{name} was published before the program was told to end")),
-            Err(error) => to_stderr(format_args!("error: {error}")),
+            Err(error) => to_stderr(format_args!("error: {}", error_for_command_line(&error))),
         }
         std::process::exit(status);
     }
@@ -295,7 +296,7 @@ mod tests {
                     false => {
                         assert!(replace && only_release_is_new, "{is:?} after {nth} of {before:?}");
                         assert!(
-                            error.hint_text().is_some_and(|hint| hint.contains("without a certificate")),
+                            error.hint_given().is_some_and(|hint| hint.to_string().contains("without a certificate")),
                             "{error}"
                         );
                     }
