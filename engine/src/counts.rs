@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::error::{Error, ErrorKind, Result, unknown};
+use crate::error::{Error, ErrorKind, Hint, Result, unknown};
 use crate::hierarchy::Hierarchy;
 use crate::table::{Code, Domain, Encoder, Missing};
 
@@ -711,7 +711,7 @@ impl Layout {
             ErrorKind::TooLarge,
             format!("{} quasi-identifiers with this many distinct values do not fit into one key", self.widths.len()),
         )
-        .hint("choose fewer with --quasi-identifiers"))
+        .hint(Hint::text("choose fewer with ").setting("quasi_identifiers")))
     }
 
     #[inline]

@@ -41,6 +41,156 @@ impl ErrorKind {
     }
 }
 
+/// What a user can do about an error.
+///
+/// Settings, files and commands have other names on a command line, in a program and over HTTP: a hint says what is
+/// meant, and whoever shows it words it ([`Hint::worded`]). Printed as it is, it names settings by their plain names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint(Vec<Piece>);
+
+/// A piece of a hint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Piece {
+    /// Words that mean the same to everyone.
+    Text(String),
+    /// A setting, by its name: `k`, `max_suppressed`.
+    Setting(&'static str),
+    /// A setting with a value, as an example.
+    Example(&'static str, &'static str),
+    /// Something to do that has another name everywhere.
+    Step(Step),
+}
+
+/// What can be done about an error, where that is called otherwise everywhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step {
+    /// Give one attribute the role of a sensitive one.
+    NameSensitive,
+    /// Say which table holds the population.
+    NamePopulation,
+    /// Say what means "no value".
+    NameMissing,
+    /// Let an attribute count for more.
+    RaiseWeight,
+    /// Set what is asked for once and for all; follows on what can be given each time.
+    SetForAll,
+    /// Look at the levels of an attribute.
+    ShowLevels(String),
+    /// Look at the values of an attribute that its hierarchy does not know.
+    ShowAbsent(String),
+    /// Annotate anew, over the file that is damaged.
+    AnnotateAgain,
+    /// Write intervals like these.
+    Intervals,
+    /// Write cut points like these.
+    Cuts,
+    /// Write a mask like this.
+    Mask,
+    /// Write units of the calendar like these.
+    Dates,
+}
+
+impl Hint {
+    /// A hint that begins with some words.
+    pub fn text(words: impl Into<String>) -> Hint {
+        Hint(vec![Piece::Text(words.into())])
+    }
+
+    /// The same with more words behind.
+    pub fn and(mut self, words: impl Into<String>) -> Hint {
+        self.0.push(Piece::Text(words.into()));
+        self
+    }
+
+    /// The same with a setting behind.
+    pub fn setting(mut self, name: &'static str) -> Hint {
+        self.0.push(Piece::Setting(name));
+        self
+    }
+
+    /// The same with a setting and a value for it behind.
+    pub fn example(mut self, name: &'static str, value: &'static str) -> Hint {
+        self.0.push(Piece::Example(name, value));
+        self
+    }
+
+    /// The same with something to do behind.
+    pub fn step(mut self, step: Step) -> Hint {
+        self.0.push(Piece::Step(step));
+        self
+    }
+
+    /// The same with one piece more.
+    pub fn with(mut self, piece: Piece) -> Hint {
+        self.0.push(piece);
+        self
+    }
+
+    /// The pieces, in order.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.0
+    }
+
+    /// The hint in the words of whoever shows it: `words` says all that is no plain text.
+    pub fn worded(&self, words: impl Fn(&Piece) -> String) -> String {
+        let word = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            piece => words(piece),
+        };
+        self.0.iter().map(word).collect()
+    }
+}
+
+impl From<&str> for Hint {
+    fn from(words: &str) -> Hint {
+        Hint::text(words)
+    }
+}
+
+impl From<String> for Hint {
+    fn from(words: String) -> Hint {
+        Hint::text(words)
+    }
+}
+
+impl From<Step> for Hint {
+    fn from(step: Step) -> Hint {
+        Hint(vec![Piece::Step(step)])
+    }
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.worded(|piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Setting(name) => name.to_string(),
+            Piece::Example(name, value) => format!("{name} = {value}"),
+            Piece::Step(step) => step.to_string(),
+        }))
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::NameSensitive => f.write_str("give one attribute the role of a sensitive one"),
+            Step::NamePopulation => f.write_str("name a table of the population"),
+            Step::NameMissing => f.write_str("name what means \"no value\""),
+            Step::RaiseWeight => f.write_str("raise a weight"),
+            Step::SetForAll => Ok(()),
+            Step::ShowLevels(name) => write!(f, "see the levels of '{name}'"),
+            Step::ShowAbsent(name) => write!(f, "see the values of '{name}' that its hierarchy does not know"),
+            Step::AnnotateAgain => f.write_str("annotate again"),
+            Step::Intervals => f.write_str("5, 10, 20 from 0 on"),
+            Step::Cuts => f.write_str("18, 30, 45, 65 and then 18, 65"),
+            Step::Mask => f.write_str("5, or 1 and 3"),
+            Step::Dates => f.write_str("month, quarter, year, decade"),
+        }
+    }
+}
+
 /// An error with a position and a hint.
 ///
 /// # Guarantee
@@ -51,7 +201,7 @@ pub struct Error {
     kind: ErrorKind,
     position: Option<String>,
     message: String,
-    hint: Option<String>,
+    hint: Option<Hint>,
     cause: Option<Cause>,
 }
 
@@ -88,7 +238,7 @@ impl Error {
     }
 
     /// Adds what the user can do about it.
-    pub fn hint(mut self, hint: impl Into<String>) -> Error {
+    pub fn hint(mut self, hint: impl Into<Hint>) -> Error {
         self.hint = Some(hint.into());
         self
     }
@@ -115,8 +265,8 @@ impl Error {
     }
 
     /// What the user can do about it, if anything is known to help.
-    pub fn hint_text(&self) -> Option<&str> {
-        self.hint.as_deref()
+    pub fn hint_given(&self) -> Option<&Hint> {
+        self.hint.as_ref()
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Hint, Result, Step};
 use crate::number::Decimal;
 use crate::table::zone::is_of_named_zone;
 use crate::table::{Code, Domain, Kind, days_of_date, parse_date};
@@ -446,11 +446,11 @@ fn position(source: &str, line: u64) -> String {
 const NOT_POSITIVE: &str = "interval widths must be positive numbers";
 
 fn wrong_intervals(what: String) -> Error {
-    Error::new(ErrorKind::Hierarchy, what).hint("for example { intervals = [5, 10, 20], origin = 0 }")
+    Error::new(ErrorKind::Hierarchy, what).hint(Hint::text("for example ").step(Step::Intervals))
 }
 
 fn wrong_cuts(what: String) -> Error {
-    Error::new(ErrorKind::Hierarchy, what).hint("for example { cuts = [[18, 30, 45, 65], [18, 65]] }")
+    Error::new(ErrorKind::Hierarchy, what).hint(Hint::text("for example ").step(Step::Cuts))
 }
 
 fn not_increasing(level: usize) -> Error {
@@ -533,7 +533,7 @@ impl Rule {
                 ErrorKind::Hierarchy,
                 "a mask hides an increasing number of characters, at least one",
             )
-            .hint("for example { mask = 5 } or { mask = [1, 3] }"));
+            .hint(Hint::text("for example ").step(Step::Mask)));
         }
         Ok(Rule::Mask { hidden, side })
     }
@@ -545,7 +545,7 @@ impl Rule {
     pub fn dates(units: Vec<DateUnit>) -> Result<Rule> {
         if units.is_empty() || units.windows(2).any(|w| w[0] >= w[1]) {
             return Err(Error::new(ErrorKind::Hierarchy, "dates go from fine to coarse")
-                .hint("for example { dates = [\"month\", \"quarter\", \"year\", \"decade\"] }"));
+                .hint(Hint::text("for example ").step(Step::Dates)));
         }
         Ok(Rule::Dates { units })
     }
@@ -708,7 +708,7 @@ fn dates(domain: &Domain, units: &[DateUnit]) -> Result<NamedLabels> {
                 domain.len()
             ),
         )
-        .hint("name what means \"no value\" in [data] missing, or choose another hierarchy"));
+        .hint(Hint::from(Step::NameMissing).and(", or choose another hierarchy")));
     }
     Ok(units
         .iter()
@@ -782,7 +782,7 @@ fn table_labels(domain: &Domain, table: &LabelTable) -> Result<NamedLabels> {
             0,
             format!("the hierarchy misses {} that the data hold", count(n_absent, "value", "values")),
         )
-        .hint(format!("see them with: incrowd hierarchy show {attribute} PROJECT --absent")));
+        .hint(Step::ShowAbsent(attribute.to_string())));
     }
     Ok((1..n_labels)
         .map(|level| {

@@ -89,7 +89,7 @@ pub mod wire;
 
 pub use counts::{Counter, GroupCounts};
 pub use criterion::{Criteria, Criterion, Distance, Measure, Yardstick};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, Hint, Result};
 pub use hierarchy::{Hierarchy, Rule};
 pub use lattice::{Lattice, Plan, annotate};
 pub use quality::{Quality, Ranking};

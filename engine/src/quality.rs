@@ -3,7 +3,7 @@
 //! All are computed from annotations, and all as losses: less is better. A suppressed record counts as fully
 //! generalized: it is `*` everywhere, alike only to the other suppressed ones.
 
-use crate::error::{Error, ErrorKind, Result, unknown};
+use crate::error::{Error, ErrorKind, Hint, Result, unknown};
 use crate::lattice::Lattice;
 use crate::lattice::profile::Outcome;
 use crate::loss::Entropies;
@@ -117,8 +117,12 @@ impl Ranking {
     /// Where there is no quality function of that name, or a weight is no number.
     pub fn parse(text: &str) -> Result<Ranking> {
         let wrong = |message: String| {
-            Error::new(ErrorKind::Request, message)
-                .hint("for example --best-by ncp, or a mix: --best-by ncp=2,precision=1")
+            Error::new(ErrorKind::Request, message).hint(
+                Hint::text("for example ")
+                    .example("best_by", "ncp")
+                    .and(", or a mix: ")
+                    .example("best_by", "ncp=2,precision=1"),
+            )
         };
         let mut mix: Vec<(Quality, f64)> = Vec::new();
         for part in text.split(',').map(str::trim) {

@@ -410,7 +410,7 @@ pub fn parse_queries(source: &str, text: &str, hierarchies: &[Hierarchy]) -> Res
         let mut reader = Reader { words: &words, next: 0, n_columns: content.chars().count() + 1, hierarchies };
         let query = reader.query().map_err(|(column, error)| {
             let error = error.at(format!("{source}:{line}:{column}"));
-            if error.hint_text().is_some() { error } else { error.hint(HINT) }
+            if error.hint_given().is_some() { error } else { error.hint(HINT) }
         })?;
         queries.push(query);
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, Step};
 use crate::hierarchy::Hierarchy;
 
 /// How far one attribute is generalized: 0 is the value itself.
@@ -43,7 +43,7 @@ impl Scheme {
             Some((hierarchy, level)) => {
                 let (name, top) = (hierarchy.attribute(), hierarchy.top());
                 let error = wrong(format!("attribute '{name}' has levels 0 to {top}, not {}", level.0));
-                error.map_err(|error| error.hint(format!("see them with: incrowd hierarchy show {name}")))
+                error.map_err(|error| error.hint(Step::ShowLevels(name.to_string())))
             }
         }
     }

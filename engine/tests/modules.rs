@@ -178,3 +178,18 @@ fn the_engine_touches_nothing_but_its_arguments() {
         }
     }
 }
+
+/// How a setting is given is the business of whoever asks: no flag, no key of the project file and no command is named.
+#[test]
+fn the_engine_names_no_flag_and_no_file() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let is_flag = |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase());
+    for file in source_files(&folder).into_iter().filter(|file| !file.ends_with("lib.rs")) {
+        let code = code_of(&text(&file));
+        assert!(!code.split("--").skip(1).any(is_flag), "{} names a flag", file.display());
+        for outside in ["incrowd.toml", "[data]", "[request]", "incrowd annotate", "incrowd hierarchy", "incrowd init"]
+        {
+            assert!(!code.contains(outside), "{} names {outside}", file.display());
+        }
+    }
+}

@@ -60,7 +60,7 @@ def _again(message: str, kind: str, position: str | None, hint: str | None) -> E
 
 
 def of_engine(kind: str, message: str, position: str | None, hint: str | None) -> Error:
-    """An error of the engine, with flags of the command line named as Python's keywords."""
+    """An error, with flags of the command line named as Python's keywords; hints of the engine come in Python's words."""
     return _again(_in_python(message), kind, position, None if hint is None else _in_python(hint))
 
 
@@ -75,8 +75,6 @@ _WORDS = [
     ("give at least one attribute role = \"quasi-identifier\"", "name at least one with Table(…, quasi_identifiers=…)"),
     ("change its role in incrowd.toml", "change its role in Table(…)"),
     ("add population = \"population.csv\" under [data]; it has", "give it with Table(…, population=…); it has"),
-    ("name a table of the population under [data] population in incrowd.toml", "give it with Table(…, population=…)"),
-    (", or set them under [request]", ""),
     ("say unique = \"publish\" of the attribute", "name it with Table(…, publish_unique=…)"),
     ("and the project names none", "and the table names none"),
     ("the project's columns", "the named columns"),
@@ -85,18 +83,12 @@ _WORDS = [
     ("replace it with --force", "replace it with force=True"),
     ("write another one with --output, or overwrite it with --force", "give another output=…, or force=True"),
     ("give --output a name", "give it a name"),
-    ("{ intervals = [5, 10, 20], origin = 0 }", "intervals(5, 10, 20, origin=0)"),
-    ("{ cuts = [[18, 30, 45, 65], [18, 65]] }", "cuts([18, 30, 45, 65], [18, 65])"),
-    ("{ mask = 5 } or { mask = [1, 3] }", "mask(5) or mask([1, 3])"),
-    ("{ dates = [\"month\", \"quarter\", \"year\", \"decade\"] }", "dates(\"month\", \"quarter\", \"year\", \"decade\")"),
 ]
 
 
 def _in_python(text: str) -> str:
     for theirs, ours in _WORDS:
         text = text.replace(theirs, ours)
-    text = re.sub(r"incrowd hierarchy show (\S+) PROJECT --absent", r'table.hierarchy("\1").absent', text)
-    text = re.sub(r"incrowd hierarchy show (\S+)", r'table.hierarchy("\1")', text)
     # "--max-suppressed 1%" → "max_suppressed=1%", "--k, --l" → "k=, l=".
     text = re.sub(r"--([a-z][a-z-]*) (?=[\d'\"])", lambda found: found[1].replace("-", "_") + "=", text)
     return re.sub(r"--([a-z][a-z-]*)", lambda found: found[1].replace("-", "_") + "=", text)

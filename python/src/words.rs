@@ -1,6 +1,7 @@
 //! The words of `--json` as Python's dicts, lists and numbers, and errors as `incrowd.Error`.
 
 use incrowd::Error;
+use incrowd_workbench::sentences::hint_for_python;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -38,7 +39,8 @@ pub fn from_json(text: &str) -> PyResult<Value> {
 
 /// An error with its kind, message, position and hint; flags in it are named as keywords by the Python side.
 pub fn raised(error: &Error) -> PyErr {
-    raise(error.kind().name(), error.message(), error.position(), error.hint_text())
+    let hint = error.hint_given().map(hint_for_python);
+    raise(error.kind().name(), error.message(), error.position(), hint.as_deref())
 }
 
 /// Something that should not have happened.

@@ -1,11 +1,12 @@
 //! The sentences that every front says to people: what is asked, offered, given up and promised.
 
 use incrowd::criterion::{MILLION, NEVER};
+use incrowd::error::{Hint, Piece, Step};
 use incrowd::lattice::Scope;
 pub use incrowd::number::{counted_words, grouped, percent};
 use incrowd::search::negotiate::decimal;
 use incrowd::wire::{self, Dealt, DealtAttribute, HowFound, key, sensitive_names};
-use incrowd::{Answer, Criterion, Lattice, Measure, Offer, Request};
+use incrowd::{Answer, Criterion, Error, Lattice, Measure, Offer, Request};
 use serde_json::{Value, json};
 
 /// An offer as JSON, with its one sentence in words.
@@ -183,4 +184,127 @@ pub fn dealt_in_words(dealt: &Dealt) -> String {
         if dealt.n_classes == 1 { "class" } else { "classes" },
         each.join(", ")
     )
+}
+
+/// A hint of the engine as it is typed on the command line, and written into the project file.
+pub fn hint_for_command_line(hint: &Hint) -> String {
+    let step = |step: &Step| match step {
+        Step::NameSensitive => "give one attribute role = \"sensitive\" in incrowd.toml".to_string(),
+        Step::NamePopulation => "name a table of the population under [data] population in incrowd.toml".to_string(),
+        Step::NameMissing => "name what means \"no value\" in [data] missing".to_string(),
+        Step::RaiseWeight => "raise a weight in incrowd.toml".to_string(),
+        Step::SetForAll => ", or set them under [request]".to_string(),
+        Step::ShowLevels(name) => format!("see them with: incrowd hierarchy show {name}"),
+        Step::ShowAbsent(name) => format!("see them with: incrowd hierarchy show {name} PROJECT --absent"),
+        Step::AnnotateAgain => "write it again with: incrowd annotate -o FILE --force".to_string(),
+        Step::Intervals => "{ intervals = [5, 10, 20], origin = 0 }".to_string(),
+        Step::Cuts => "{ cuts = [[18, 30, 45, 65], [18, 65]] }".to_string(),
+        Step::Mask => "{ mask = 5 } or { mask = [1, 3] }".to_string(),
+        Step::Dates => "{ dates = [\"month\", \"quarter\", \"year\", \"decade\"] }".to_string(),
+        step => step.to_string(),
+    };
+    let flag = |name: &str| format!("--{}", name.replace('_', "-"));
+    hint.worded(|piece| match piece {
+        Piece::Setting(name) => flag(name),
+        Piece::Example(name, value) => format!("{} {value}", flag(name)),
+        Piece::Step(said) => step(said),
+        piece => unworded(piece),
+    })
+}
+
+/// A hint of the engine as a field of a request over HTTP, or what the page calls it.
+pub fn hint_for_http(hint: &Hint) -> String {
+    let step = |step: &Step| match step {
+        Step::NameSensitive => "give one attribute the role \"sensitive\"".to_string(),
+        Step::NamePopulation => "name a table of the population".to_string(),
+        Step::NameMissing => "name what means \"no value\"".to_string(),
+        Step::RaiseWeight => "raise a weight".to_string(),
+        Step::SetForAll => String::new(),
+        Step::ShowLevels(name) | Step::ShowAbsent(name) => format!("see the hierarchy of {name}"),
+        step => hint_for_command_line(&Hint::from(step.clone())),
+    };
+    hint.worded(|piece| match piece {
+        Piece::Setting(name) => name.to_string(),
+        Piece::Example(name, value) => format!("\"{name}\": \"{value}\""),
+        Piece::Step(said) => step(said),
+        piece => unworded(piece),
+    })
+}
+
+/// A hint of the engine as Python's keywords and functions.
+pub fn hint_for_python(hint: &Hint) -> String {
+    let step = |step: &Step| match step {
+        Step::NameSensitive => "name it with Table(…, sensitive=…)".to_string(),
+        Step::NamePopulation => "give it with Table(…, population=…)".to_string(),
+        Step::NameMissing => "name what means \"no value\" in missing".to_string(),
+        Step::RaiseWeight => "raise a weight".to_string(),
+        Step::SetForAll => String::new(),
+        Step::ShowLevels(name) => format!("see them with: table.hierarchy(\"{name}\")"),
+        Step::ShowAbsent(name) => format!("see them with: table.hierarchy(\"{name}\").absent"),
+        Step::Intervals => "intervals(5, 10, 20, origin=0)".to_string(),
+        Step::Cuts => "cuts([18, 30, 45, 65], [18, 65])".to_string(),
+        Step::Mask => "mask(5) or mask([1, 3])".to_string(),
+        Step::Dates => "dates(\"month\", \"quarter\", \"year\", \"decade\")".to_string(),
+        step => step.to_string(),
+    };
+    hint.worded(|piece| match piece {
+        Piece::Setting(name) => format!("{name}="),
+        Piece::Example(name, value) => format!("{name}={value}"),
+        Piece::Step(said) => step(said),
+        piece => unworded(piece),
+    })
+}
+
+/// What an engine says that is newer than these words.
+fn unworded(piece: &Piece) -> String {
+    Hint::text("").with(piece.clone()).to_string()
+}
+
+/// An error as the command line prints it: position, message, and the hint on a line of its own.
+pub fn error_for_command_line(error: &Error) -> String {
+    let position = error.position().map_or(String::new(), |position| format!("{position}: "));
+    let hint = error.hint_given().map_or(String::new(), |hint| format!("\nhint: {}", hint_for_command_line(hint)));
+    format!("{position}{}{hint}", error.message())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One hint with a piece of every sort.
+    fn hints() -> Vec<Hint> {
+        let steps = [
+            Step::NameSensitive,
+            Step::NamePopulation,
+            Step::NameMissing,
+            Step::RaiseWeight,
+            Step::SetForAll,
+            Step::ShowLevels("age".into()),
+            Step::ShowAbsent("age".into()),
+            Step::AnnotateAgain,
+            Step::Intervals,
+            Step::Cuts,
+            Step::Mask,
+            Step::Dates,
+        ];
+        let settings = Hint::text("give ").setting("max_suppressed").and(", for example ").example("best_by", "ncp");
+        steps.into_iter().map(Hint::from).chain([settings]).collect()
+    }
+
+    #[test]
+    fn every_front_has_words_of_its_own_for_a_hint() {
+        for hint in hints() {
+            let [typed, called, sent] = [hint_for_command_line, hint_for_python, hint_for_http].map(|word| word(&hint));
+            assert!(!typed.contains('_') && !typed.contains("Table("), "{typed}");
+            assert!(!called.contains("--") && !called.contains("incrowd") && !called.contains("[data]"), "{called}");
+            assert!(!sent.contains("incrowd.toml") && !sent.contains("max-suppressed"), "{sent}");
+        }
+        let hint = hints().pop().expect("there are some");
+        assert_eq!(hint_for_command_line(&hint), "give --max-suppressed, for example --best-by ncp");
+        assert_eq!(hint_for_python(&hint), "give max_suppressed=, for example best_by=ncp");
+        assert_eq!(hint_for_http(&hint), "give max_suppressed, for example \"best_by\": \"ncp\"");
+        let error = Error::new(incrowd::ErrorKind::Request, "that is too much").at("a.csv:1").hint(hint);
+        let printed = "a.csv:1: that is too much\nhint: give --max-suppressed, for example --best-by ncp";
+        assert_eq!(error_for_command_line(&error), printed);
+    }
 }

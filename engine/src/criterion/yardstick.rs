@@ -6,7 +6,7 @@ use crate::criterion::formulas::{
     greatest_gain, greatest_share, n_distinct, recursive_ratio,
 };
 use crate::criterion::{Criteria, Criterion, Distance, Measure};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, Step};
 use crate::hierarchy::Hierarchy;
 
 /// What groups are measured with: the measures that are asked for, and what they need to know about the table.
@@ -43,11 +43,11 @@ impl Yardstick {
                 ErrorKind::Request,
                 format!("{} needs a sensitive attribute, and the project names none", measure.name()),
             )
-            .hint("give one attribute role = \"sensitive\" in incrowd.toml"));
+            .hint(Step::NameSensitive));
         }
         if all.contains(&Measure::Population) && counts.population().is_none() {
             return Err(Error::new(ErrorKind::Request, "k_map needs a population to hide in, and none is given")
-                .hint("name a table of the population under [data] population in incrowd.toml"));
+                .hint(Step::NamePopulation));
         }
         let reference = |s: usize| {
             let (distance, hierarchy) = distances.get(s).cloned().unwrap_or_default();

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, Step};
 use crate::lattice::profile::{Entry, Profile};
 
 /// A place that bytes can be read from: a file, or memory.
@@ -20,8 +20,7 @@ pub trait ReadAt: Send + Sync {
 
 /// The error for bytes that are not those that were written.
 pub(crate) fn damaged(what: &str) -> Error {
-    Error::new(ErrorKind::Data, format!("is damaged: its {what} is not what was written"))
-        .hint("write it again with: incrowd annotate -o FILE --force")
+    Error::new(ErrorKind::Data, format!("is damaged: its {what} is not what was written")).hint(Step::AnnotateAgain)
 }
 
 /// By place, the profiles of all schemes.

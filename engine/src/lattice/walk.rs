@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counts::{GroupCounts, number};
 use crate::criterion::{Measure, Measured, Yardstick};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Hint, Result};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::histograms::{HistogramWork, N_VALUES_MAX, hash_words};
 use crate::lattice::profile::{Entry, Profile, Scratch, Tally};
@@ -113,7 +113,7 @@ pub(crate) fn with_roller<W: WithRoller>(
             ErrorKind::TooLarge,
             format!("{} quasi-identifiers with this many distinct values do not fit into one key", hierarchies.len()),
         )
-        .hint("choose fewer with --quasi-identifiers")),
+        .hint(Hint::text("choose fewer with ").setting("quasi_identifiers"))),
     }
 }
 
@@ -748,5 +748,10 @@ fn too_large(n_attributes: usize, n_schemes: u64, n_bytes: u64, task: &Task) -> 
             size(task.n_bytes_max)
         ),
     )
-    .hint("choose fewer with --quasi-identifiers, give the hierarchies fewer levels, or allow more with --memory")
+    .hint(
+        Hint::text("choose fewer with ")
+            .setting("quasi_identifiers")
+            .and(", give the hierarchies fewer levels, or allow more with ")
+            .setting("memory"),
+    )
 }

@@ -4,7 +4,7 @@
 //! that is possible, three relaxations where not. Everything is read from annotations; no record is touched.
 
 use crate::criterion::{Criteria, Criterion, MILLION, Measure, Measured, Yardstick};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Hint, Result, Step};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::profile::Outcome;
 use crate::lattice::{Lattice, Suppression};
@@ -82,8 +82,9 @@ impl Request {
 /// Refuses levels that the hierarchies do not have, and more records to lose than there are.
 pub(crate) fn check_levels(request: &Request, hierarchies: &[Hierarchy], n_records: u64) -> Result<()> {
     if request.n_suppressed_max > n_records {
-        return Err(wrong(format!("at most {n_records} records can be suppressed, there are no more"))
-            .hint("give --max-suppressed as a number of records or as a percentage, such as 1%"));
+        return Err(wrong(format!("at most {n_records} records can be suppressed, there are no more")).hint(
+            Hint::text("give ").setting("max_suppressed").and(" as a number of records or as a percentage, such as 1%"),
+        ));
     }
     request.level_max.check(hierarchies)
 }
@@ -94,8 +95,16 @@ pub(crate) fn check_levels(request: &Request, hierarchies: &[Hierarchy], n_recor
 /// Where nothing is asked for, or a value has no meaning.
 pub fn check_criteria(criteria: &Criteria, n_records: u64, n_values: &[usize]) -> Result<()> {
     if criteria.is_empty() {
-        return Err(wrong("no privacy is asked for")
-            .hint("give --k, --l, --t or another criterion, or set them under [request]"));
+        return Err(wrong("no privacy is asked for").hint(
+            Hint::text("give ")
+                .setting("k")
+                .and(", ")
+                .setting("l")
+                .and(", ")
+                .setting("t")
+                .and(" or another criterion")
+                .step(Step::SetForAll),
+        ));
     }
     criteria.iter().try_for_each(|criterion| check_criterion(criterion, n_records, n_values))
 }
@@ -150,7 +159,7 @@ fn check_criterion(criterion: Criterion, n_records: u64, n_values: &[usize]) -> 
             Some(&n) => n as u64,
             None => {
                 return Err(wrong(format!("{name} needs a sensitive attribute, and the project names none"))
-                    .hint("give one attribute role = \"sensitive\" in incrowd.toml"));
+                    .hint(Step::NameSensitive));
             }
         },
     };
@@ -176,12 +185,12 @@ fn check_criterion(criterion: Criterion, n_records: u64, n_values: &[usize]) -> 
             Err(wrong("entropy_l must be at least 1").hint("entropy_l = 2 is as good as two equally frequent values"))
         }
         Measure::Entropy(_) if value > n_values.saturating_mul(MILLION) => too_many(decimal(value)),
-        Measure::Recursive { l: 0, .. } => {
-            Err(wrong("l of (c,l)-diversity must be at least 1").hint("for example --recursive 2,3"))
-        }
+        Measure::Recursive { l: 0, .. } => Err(wrong("l of (c,l)-diversity must be at least 1")
+            .hint(Hint::text("for example ").example("recursive", "2,3"))),
         Measure::Recursive { l, .. } if u64::from(l) > n_values => too_many(l.to_string()),
         Measure::Recursive { .. } if value == 0 => {
-            Err(wrong("c of (c,l)-diversity must be above 0").hint("for example --recursive 2,3"))
+            Err(wrong("c of (c,l)-diversity must be above 0")
+                .hint(Hint::text("for example ").example("recursive", "2,3")))
         }
         Measure::Share(_) if value == 0 || value > MILLION => {
             Err(wrong("alpha must be above 0 and at most 1").hint("alpha = 0.5: no value in more than half of a group"))

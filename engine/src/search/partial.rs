@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use crate::counts::GroupCounts;
 use crate::criterion::Criteria;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Hint, Result};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::annotate::annotate_schemes;
 use crate::lattice::walk::check_size;
@@ -155,7 +155,13 @@ fn check_can_select(hierarchies: &[Hierarchy]) -> Result<()> {
                     "the most promising of {n} schemes cannot be found: all of them would have to be looked through"
                 ),
             )
-            .hint("take --on-demand, choose fewer with --quasi-identifiers, or give the hierarchies fewer levels"))
+            .hint(
+                Hint::text("take ")
+                    .setting("on_demand")
+                    .and(", choose fewer with ")
+                    .setting("quasi_identifiers")
+                    .and(", or give the hierarchies fewer levels"),
+            ))
         }
     }
 }
@@ -213,9 +219,8 @@ pub fn annotate_partially(
 ) -> Result<Lattice> {
     counts.check_hierarchies(hierarchies)?;
     if !(0.0..=1.0).contains(&selection.share) {
-        return Err(
-            Error::new(ErrorKind::Request, "the share of schemes must be from 0 to 1").hint("for example --partial 5%")
-        );
+        return Err(Error::new(ErrorKind::Request, "the share of schemes must be from 0 to 1")
+            .hint(Hint::text("for example ").example("partial", "5%")));
     }
     check_size(hierarchies.len(), n_selected(hierarchies, selection)?, task)?;
     let tops = tops_of(hierarchies)?;

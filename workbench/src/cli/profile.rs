@@ -374,13 +374,13 @@ mod tests {
             assert_eq!((&json["uniqueness"]["n_records"], &json["uniqueness"]["n_unique"]), (&json!(4), &json!(1)));
         }
         let asked = Args { missing: vec!["x".into()], ..args(folder.path()) };
-        assert!(profile(&asked, &Work::default()).is_err_and(|error| error.hint_text().is_some()));
+        assert!(profile(&asked, &Work::default()).is_err_and(|error| error.hint_given().is_some()));
     }
 
     #[test]
     fn a_folder_without_project_says_how_to_make_one() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let error = profile(&args(folder.path()), &Work::default()).err().expect("there is no project");
-        assert_eq!(error.hint_text(), Some("make one with: incrowd init DATA.csv"));
+        assert_eq!(error.hint_given(), Some(&"make one with: incrowd init DATA.csv".into()));
     }
 }

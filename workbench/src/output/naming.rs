@@ -11,6 +11,7 @@ use incrowd::{Error, ErrorKind, Result};
 use crate::cli::terminal::to_stderr;
 use crate::output::signals;
 use crate::output::staged::{Staged, exists, fault_point, folder_of, sync_folder_of, write_whole};
+use crate::sentences::error_for_command_line;
 
 /// What gets its names together; in the order in which it does.
 pub struct Trio {
@@ -36,7 +37,7 @@ pub fn give_names(trio: Trio, replace: bool) -> Result<()> {
     if let Some(status) = status {
         match named {
             Ok(()) => to_stderr(format_args!("{name} was published before the program was told to end")),
-            Err(error) => to_stderr(format_args!("error: {error}")),
+            Err(error) => to_stderr(format_args!("error: {}", error_for_command_line(&error))),
         }
         std::process::exit(status);
     }
@@ -295,7 +296,7 @@ mod tests {
                     false => {
                         assert!(replace && only_release_is_new, "{is:?} after {nth} of {before:?}");
                         assert!(
-                            error.hint_text().is_some_and(|hint| hint.contains("without a certificate")),
+                            error.hint_given().is_some_and(|hint| hint.to_string().contains("without a certificate")),
                             "{error}"
                         );
                     }

@@ -1,5 +1,6 @@
 //! What goes wrong, as programs and people read it: RFC 9457's problem documents, with a position and a hint.
 
+use crate::sentences::hint_for_http;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use incrowd::{Error, ErrorKind};
@@ -62,7 +63,7 @@ impl From<Error> for Problem {
             kind: error.kind().name(),
             message: error.message().to_string(),
             position: error.position().map(str::to_string),
-            hint: error.hint_text().map(str::to_string),
+            hint: error.hint_given().map(hint_for_http),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use crate::counts::GroupCounts;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Hint, Result};
 use crate::hierarchy::{Hierarchy, Values};
 use crate::recode::Span;
 use crate::table::{Code, Kind};
@@ -275,7 +275,7 @@ fn similar(hierarchy: &Hierarchy, fit: Match) -> Result<Option<Vec<Vec<usize>>>>
             ErrorKind::Request,
             format!("attribute '{name}' has {} different texts, too many to compare them all", texts.len()),
         )
-        .hint("leave out --similarity, or the attribute"));
+        .hint(Hint::text("leave out ").setting("similarity").and(", or the attribute")));
     }
     // Letters, so that no text is taken apart for every other one.
     let texts: Vec<Vec<char>> = texts.iter().map(|text| text.chars().collect()).collect();
