@@ -82,7 +82,7 @@ _WORDS = [
      "drop the column: name it with Table(…, identifiers=…), or do not name it"),
     ("replace it with --force", "replace it with force=True"),
     ("write another one with --output, or overwrite it with --force", "give another output=…, or force=True"),
-    ("give --output a name", "give it a name"),
+    ("give output= a name", "give it a name"),
 ]
 
 

@@ -186,6 +186,19 @@ pub fn dealt_in_words(dealt: &Dealt) -> String {
     )
 }
 
+/// A hint whose settings stand in braces, to be worded by the front: `give {k}, or {certificate=FILE}`.
+pub fn hint(template: &'static str) -> Hint {
+    let mut made = Hint::text("");
+    for (i, part) in template.split(['{', '}']).enumerate() {
+        made = match (i % 2, part.split_once('=')) {
+            (0, _) => made.and(part),
+            (_, Some((name, value))) => made.example(name, value),
+            (_, None) => made.setting(part),
+        };
+    }
+    made
+}
+
 /// A hint of the engine as it is typed on the command line, and written into the project file.
 pub fn hint_for_command_line(hint: &Hint) -> String {
     let step = |step: &Step| match step {
@@ -248,6 +261,8 @@ pub fn hint_for_python(hint: &Hint) -> String {
         step => step.to_string(),
     };
     hint.worded(|piece| match piece {
+        Piece::Setting("force") => "force=True".to_string(),
+        Piece::Setting("lambda") => "lambda_=".to_string(),
         Piece::Setting(name) => format!("{name}="),
         Piece::Example(name, value) => format!("{name}={value}"),
         Piece::Step(said) => step(said),
@@ -270,6 +285,14 @@ pub fn error_for_command_line(error: &Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_are_named_as_each_front_names_them() {
+        let hint = hint("give {max_suppressed=1%}, or leave out {two_columns}");
+        assert_eq!(hint_for_command_line(&hint), "give --max-suppressed 1%, or leave out --two-columns");
+        assert_eq!(hint_for_python(&hint), "give max_suppressed=1%, or leave out two_columns=");
+        assert_eq!(hint_for_http(&hint), "give \"max_suppressed\": \"1%\", or leave out two_columns");
+    }
 
     /// One hint with a piece of every sort.
     fn hints() -> Vec<Hint> {

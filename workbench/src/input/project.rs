@@ -9,6 +9,7 @@ use incrowd::{Distance, Error, ErrorKind, Missing, Result, Role, Rule};
 use toml::{Table, Value};
 
 use crate::input::source::{CsvOptions, Frame, Source, parse_delimiter};
+use crate::sentences::hint;
 
 /// The name of the project file within its folder.
 pub const FILE_NAME: &str = "incrowd.toml";
@@ -87,7 +88,7 @@ pub fn check_not_among(path: &Path, sources: &[PathBuf]) -> Result<()> {
     match sources.iter().any(is_touched) {
         true => Err(Error::new(ErrorKind::Request, "would replace or join what it is made of")
             .at(path.display().to_string())
-            .hint("give --output another name, in another folder than the data's")),
+            .hint(hint("give {output} another name, in another folder than the data's"))),
         false => Ok(()),
     }
 }

@@ -16,6 +16,7 @@ use super::verify::{beside, check_roles, delimiter_of, read, read_certificate};
 use crate::input::count::{Choice, count};
 use crate::input::project::{Project, rule_of_text};
 use crate::input::source::{CsvOptions, Frame, Source};
+use crate::sentences::hint;
 use crate::work::Work;
 
 /// Which releases are attacked, and with what knowledge.
@@ -107,10 +108,8 @@ fn sensitive_of(order: &Attack) -> Result<Vec<String>> {
         order.files.iter().find_map(|file| beside(file)).map(|path| read_certificate(&path)).transpose()?;
     match certificate.map(|certificate| certificate.sensitive).filter(|names| !names.is_empty()) {
         Some(names) => Ok(names),
-        None => {
-            Err(Error::new(ErrorKind::Request, "nothing says which attribute is sensitive")
-                .hint("give --sensitive NAME"))
-        }
+        None => Err(Error::new(ErrorKind::Request, "nothing says which attribute is sensitive")
+            .hint(hint("give {sensitive=NAME}"))),
     }
 }
 
@@ -120,7 +119,7 @@ fn open(path: &Path, order: &Attack, sensitive: &[String], work: &Work) -> Resul
     let quasi_identifiers = named.ok_or_else(|| {
         Error::new(ErrorKind::Request, "nothing says what the quasi-identifiers are")
             .at(path.display().to_string())
-            .hint("give --quasi-identifiers A,B,…")
+            .hint(hint("give {quasi_identifiers=A,B,…}"))
     })?;
     check_roles(&quasi_identifiers, sensitive)?;
     let delimiter = certificate.as_ref().and_then(|certificate| delimiter_of(path, certificate));

@@ -16,6 +16,7 @@ use super::wishes::{About, Privacy, Wishes, attribute_index};
 use crate::input::count::Counted;
 use crate::input::project::Project;
 use crate::note::Note;
+use crate::sentences::hint;
 use crate::work::{Unit, Work};
 
 /// Who is compared, at which promises, by which queries.
@@ -129,7 +130,7 @@ impl Compare {
                     ErrorKind::Request,
                     "k is not given, and the project has no standing wish for it",
                 )
-                .hint("for example --k 10, or --k 2,5,10"));
+                .hint(hint("for example {k=10}, or {k=2,5,10}")));
             }
             (ks, _) => ks.to_vec(),
         };

@@ -15,6 +15,7 @@ use super::saved;
 use super::wishes::{About, Privacy, Suppression, Wishes};
 use crate::input::count::{Counted, Material};
 use crate::input::project::{CriterionText, Project};
+use crate::sentences::hint;
 use crate::work::Work;
 
 /// Which criterion is varied, within which wishes.
@@ -54,7 +55,7 @@ impl Frontier {
         match self.extent.forced {
             Some(Extent::OnDemand) => {
                 Err(Error::new(ErrorKind::Request, "a frontier needs a lattice, whole or partial")
-                    .hint("leave out --on-demand, or take --partial 5%"))
+                    .hint(hint("leave out {on_demand}, or take {partial=5%}")))
             }
             _ => Ok(()),
         }
@@ -82,7 +83,7 @@ impl Frontier {
                 if saved::has_counts_only(&lattice) {
                     return Err(Error::new(ErrorKind::Request, "holds counts and no lattice, which a frontier needs")
                         .at(path.display().to_string())
-                        .hint("annotate again without --on-demand, for example with --partial 5%"));
+                        .hint(hint("annotate again without {on_demand}, for example with {partial=5%}")));
                 }
                 let varied = Privacy {
                     criteria: Criteria::new([Criterion { measure, value: measure.weakest() }]),
@@ -110,9 +111,9 @@ impl Frontier {
                             ErrorKind::TooLarge,
                             "a frontier needs a lattice, and not even a part fits",
                         )
-                        .hint(
-                            "choose fewer with --quasi-identifiers, a smaller --partial, or allow more with --memory",
-                        ));
+                        .hint(hint(
+                            "choose fewer with {quasi_identifiers}, a smaller {partial}, or allow more with {memory}",
+                        )));
                     }
                 };
                 (lattice, privacy, measure, needs_table.then_some(Tables::Counted(counted)))

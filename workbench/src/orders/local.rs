@@ -11,6 +11,7 @@ use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Result, Rule};
 use crate::input::count::Counted;
 use crate::note::Note;
 use crate::sentences;
+use crate::sentences::hint;
 use crate::work::Work;
 
 /// How to recode.
@@ -56,7 +57,7 @@ pub fn guaranteed(criteria: &Criteria) -> Result<Least> {
             ErrorKind::Request,
             "k_map cannot be promised by a local method: whom of the population a group's ranges fit is not counted",
         )
-        .hint("leave out --k-map, or take --method global"));
+        .hint(hint("leave out {k_map}, or take {method=global}")));
     }
     let distinct = criteria.iter().find_map(|criterion| match criterion.measure {
         Measure::Distinct(sensitive) => Some((sensitive, criterion.value)),
@@ -65,7 +66,7 @@ pub fn guaranteed(criteria: &Criteria) -> Result<Least> {
     let k = criteria.value(Measure::Size);
     if k.is_none() && distinct.is_none() {
         return Err(Error::new(ErrorKind::Request, "a local method needs k or l: how large groups are to be at least")
-            .hint("for example --k 10"));
+            .hint(hint("for example {k=10}")));
     }
     // Different values are in different records, so that l alone is a size too.
     Ok(Least {

@@ -17,6 +17,7 @@ use super::wishes::About;
 use crate::input::count::Counted;
 use crate::input::project::Project;
 use crate::note::Note;
+use crate::sentences::hint;
 use crate::work::{Unit, Work};
 
 /// What is drawn.
@@ -73,8 +74,9 @@ impl Map {
         let without_effect =
             [("--risk", risk.is_some()), ("--lambda", lambda.is_some()), ("--also-k", also_k.is_some())];
         match without_effect.iter().find(|(_, is_given)| *is_given) {
-            Some((flag, _)) => Err(Error::new(ErrorKind::Request, format!("{flag} has no effect on a map"))
-                .hint("there is one chart for each risk model; --utility-at-least and --risk-at-most draw a line")),
+            Some((flag, _)) => Err(Error::new(ErrorKind::Request, format!("{flag} has no effect on a map")).hint(
+                hint("there is one chart for each risk model; {utility_at_least} and {risk_at_most} draw a line"),
+            )),
             None => Ok(()),
         }
     }

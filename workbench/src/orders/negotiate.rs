@@ -20,6 +20,7 @@ use super::saved;
 use super::wishes::{About, Wishes};
 use crate::input::count::Material;
 use crate::input::project::Project;
+use crate::sentences::hint;
 use crate::work::Work;
 
 /// A question, and from how much of the lattice it is answered.
@@ -161,8 +162,9 @@ impl Negotiate {
     /// Answers without a lattice.
     fn on_demand(&self, counted: &Material, request: Request, work: &Work) -> Result<Negotiated> {
         if self.as_published {
-            return Err(Error::new(ErrorKind::TooLarge, "--as-published needs a lattice")
-                .hint("leave it out, choose fewer with --quasi-identifiers, or make one with --partial or --full"));
+            return Err(Error::new(ErrorKind::TooLarge, "--as-published needs a lattice").hint(hint(
+                "leave it out, choose fewer with {quasi_identifiers}, or make one with {partial} or {full}",
+            )));
         }
         let searched = search(counted, &request, self.time, &|| work.watch().is_enough(), work)?;
         let answer = searched.found.answer.clone();
@@ -177,7 +179,7 @@ impl Negotiate {
 
 fn about_partial_lattices() -> Error {
     Error::new(ErrorKind::Request, "--not-extended is about partial lattices")
-        .hint("leave it out, or make one with --partial 5%")
+        .hint(hint("leave it out, or make one with {partial=5%}"))
 }
 
 /// Of an exact answer one wants to know its own cost, of offers what the wishes themselves would cost.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::sentences::hint;
 use crate::sentences::{counted_words, grouped as counted_number};
 use incrowd::judge::{Judgement, judge};
 use incrowd::recode::Recoding;
@@ -79,7 +80,7 @@ impl PerRecordWish {
 
     /// What the flags want of every record.
     pub fn wish(&self, problem: &Problem) -> Result<Wish> {
-        let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
+        let wrong = |message: String, what: &'static str| Err(Error::new(ErrorKind::Request, message).hint(hint(what)));
         match (&self.utility_at_least, self.risk_at_most, self.lambda) {
             (Some(text), None, None) => {
                 let share = text.strip_suffix('%').map(|share| share.trim().parse::<f64>().map(|p| p / 100.0));
@@ -89,9 +90,9 @@ impl PerRecordWish {
                         Ok(utility) if (0.0..1e6).contains(&utility) => {
                             Ok(Goal::LeastRisk { utility_at_least: problem.steps(utility) }.into())
                         }
-                        _ => wrong(format!("'{text}' is not a utility"), "for example --utility-at-least 60%"),
+                        _ => wrong(format!("'{text}' is not a utility"), "for example {utility_at_least=60%}"),
                     },
-                    _ => wrong(format!("'{text}' is not a share"), "for example --utility-at-least 60%"),
+                    _ => wrong(format!("'{text}' is not a share"), "for example {utility_at_least=60%}"),
                 }
             }
             (None, Some(risk_at_most), None) if risk_at_most.is_finite() => {
@@ -100,15 +101,15 @@ impl PerRecordWish {
             (None, None, Some(lambda)) if lambda.is_finite() && lambda >= 0.0 => Ok(Goal::Scalar { lambda }.into()),
             (None, None, None) => wrong(
                 "nothing says what is wanted of each record".into(),
-                "give --utility-at-least, --risk-at-most or --lambda",
+                "give {utility_at_least}, {risk_at_most} or {lambda}",
             ),
             (None, Some(_), None) | (None, None, Some(_)) => wrong(
                 "--risk-at-most and --lambda are numbers; --lambda is at least 0".into(),
-                "for example --risk-at-most 0.05",
+                "for example {risk_at_most=0.05}",
             ),
             _ => wrong(
                 "several things are wanted at once".into(),
-                "give one of --utility-at-least, --risk-at-most, --lambda",
+                "give one of {utility_at_least}, {risk_at_most}, {lambda}",
             ),
         }
     }
@@ -142,9 +143,9 @@ pub fn check_memory(counted: &Counted, n_bytes_max: u64) -> Result<()> {
             ErrorKind::TooLarge,
             format!("looking people up would take {}, where {} are allowed", size(n_bytes), size(n_bytes_max)),
         )
-        .hint(
-            "choose fewer with --quasi-identifiers, give their values as wider intervals, or allow more with --memory",
-        )),
+        .hint(hint(
+            "choose fewer with {quasi_identifiers}, give their values as wider intervals, or allow more with {memory}",
+        ))),
         false => Ok(()),
     }
 }
@@ -251,7 +252,7 @@ impl Outcome {
 
     /// What was made; why nothing was, as an error.
     pub fn made(self) -> Result<Box<Made>> {
-        let no = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
+        let no = |message: String, what: &'static str| Err(Error::new(ErrorKind::Request, message).hint(what));
         match self {
             Outcome::Made(made) => Ok(made),
             out_of_reach @ Outcome::OutOfReach { .. } => no(out_of_reach.words(), "ask for less, or for a share of it"),

@@ -9,6 +9,7 @@ use super::verify::{beside, delimiter_of, read_certificate};
 use crate::input::count::{Choice, count, count_source};
 use crate::input::project::Project;
 use crate::input::source::{CsvOptions, Source};
+use crate::sentences::hint;
 use crate::work::Work;
 
 /// Whose risk, and above which probability somebody is at risk.
@@ -76,7 +77,7 @@ impl Risk {
             (None, Some(certificate)) => certificate.quasi_identifiers.clone(),
             (None, None) => {
                 return Err(Error::new(ErrorKind::Request, "nothing says what the quasi-identifiers are")
-                    .hint("give --quasi-identifiers A,B,…, or a project"));
+                    .hint(hint("give {quasi_identifiers=A,B,…}, or a project")));
             }
         };
         let delimiter = certificate.as_ref().and_then(|certificate| delimiter_of(target, certificate));
@@ -85,12 +86,12 @@ impl Risk {
 }
 
 fn check(threshold: f64, sampled: Option<f64>) -> Result<()> {
-    let wrong = |message: String, hint: &str| Err(Error::new(ErrorKind::Request, message).hint(hint));
+    let wrong = |message: String, what: &'static str| Err(Error::new(ErrorKind::Request, message).hint(hint(what)));
     if !(0.0..=1.0).contains(&threshold) {
-        return wrong(format!("a threshold of {threshold} is no probability"), "for example --threshold 0.05");
+        return wrong(format!("a threshold of {threshold} is no probability"), "for example {threshold=0.05}");
     }
     if sampled.is_some_and(|share| !(share > 0.0 && share <= 1.0)) {
-        return wrong("a share of the population is above 0 and at most 1".into(), "for example --sampled 0.1");
+        return wrong("a share of the population is above 0 and at most 1".into(), "for example {sampled=0.1}");
     }
     Ok(())
 }

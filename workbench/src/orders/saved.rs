@@ -30,6 +30,7 @@ use crate::note::Note;
 use crate::orders::wishes::{About, Privacy};
 use crate::output::sink::parquet_error;
 use crate::output::staged::{Staged, exists};
+use crate::sentences::hint;
 use crate::work::Work;
 
 /// The version of the format that this program writes, and the only one that it reads.
@@ -169,7 +170,7 @@ impl Origin {
         if let (Some(at), Some(source), false) = (known, appended, again) {
             return Err(Error::new(ErrorKind::Data, "was counted before: its records would count twice")
                 .at(source.files()[at].display().to_string())
-                .hint("append it once more with --force"));
+                .hint(hint("append it once more with {force}")));
         }
         self.appended.extend(arrived);
         self.removed.extend(marks(removed)?);
@@ -430,7 +431,7 @@ pub fn open(
     let privacy = privacy.about(&known);
     lattice.check_measured(&privacy.criteria).map_err(at)?;
     if best_by.needs_entropy() && lattice.entropies().is_none() {
-        return Err(wrong("was annotated without entropy".into()).hint("annotate again with --entropy"));
+        return Err(wrong("was annotated without entropy".into()).hint(hint("annotate again with {entropy}")));
     }
     Ok(Opened { lattice, privacy, content })
 }

@@ -16,6 +16,7 @@ use crate::input::project::{CriterionText, Project};
 use crate::input::reference;
 use crate::input::source::{CsvOptions, DELIMITERS, Frame, Source};
 use crate::output::account::{Key, SourceFiles};
+use crate::sentences::hint;
 use crate::work::{Unit, Work};
 
 /// Which table is judged, by what, and with what else is known.
@@ -99,7 +100,7 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
         (None, Some(certificate)) => certificate.quasi_identifiers.clone(),
         (None, None) => {
             return Err(Error::new(ErrorKind::Request, "nothing says what the quasi-identifiers are")
-                .hint("give --quasi-identifiers A,B,… and --k, or --certificate FILE"));
+                .hint(hint("give {quasi_identifiers=A,B,…} and {k}, or {certificate=FILE}")));
         }
     };
     let sensitive = match (&order.sensitive, &certificate) {
@@ -169,7 +170,7 @@ pub fn check_roles(quasi_identifiers: &[String], sensitive: &[String]) -> Result
             ErrorKind::Request,
             format!("attribute '{name}' cannot be a quasi-identifier and sensitive at once"),
         )
-        .hint("name it in --quasi-identifiers or in --sensitive")),
+        .hint(hint("name it in {quasi_identifiers} or in {sensitive}"))),
     }
 }
 
@@ -253,7 +254,7 @@ fn origin_claims(
         Some(_) => Err(Error::new(ErrorKind::Request, "the certificate is of an older version and needs no key")
             .hint("it has the SHA-256 of each file: compare them with sha256sum")),
         None => Err(Error::new(ErrorKind::Request, "a key opens the marks of a certificate, and there is none")
-            .hint("name it with --certificate FILE")),
+            .hint(hint("name it with {certificate=FILE}"))),
     }
 }
 
@@ -342,7 +343,7 @@ fn criteria_of(order: &Verify, certificate: Option<&Certificate>, sensitive: &[S
     let criteria = match (texts.is_empty(), certificate) {
         (true, Some(certificate)) => certificate.promised().unwrap_or_default(),
         _ => {
-            let needs = |error: Error| if known.is_empty() { error.hint("give --sensitive NAME") } else { error };
+            let needs = |error: Error| if known.is_empty() { error.hint(hint("give {sensitive=NAME}")) } else { error };
             // By the numbers of all sensitive attributes of the file, not only of those that are named.
             resolve(texts, &known, None).map_err(needs)?.about(sensitive).criteria
         }
@@ -353,7 +354,7 @@ fn criteria_of(order: &Verify, certificate: Option<&Certificate>, sensitive: &[S
     }
     if criteria.is_empty() {
         return Err(Error::new(ErrorKind::Request, "nothing says what is promised")
-            .hint("give --k, --l, --t or another criterion, or --certificate FILE"));
+            .hint(hint("give {k}, {l}, {t} or another criterion, or {certificate=FILE}")));
     }
     check_criteria(&criteria, u64::MAX, &vec![usize::MAX; sensitive.len()])?;
     check_promise(&criteria)?;

@@ -12,6 +12,7 @@ use crate::cli::terminal::to_stderr;
 use crate::output::signals;
 use crate::output::staged::{Staged, exists, fault_point, folder_of, sync_folder_of, write_whole};
 use crate::sentences::error_for_command_line;
+use crate::sentences::hint;
 
 /// What gets its names together; in the order in which it does.
 pub struct Trio {
@@ -56,7 +57,7 @@ pub fn is_taken(release: &Path, certificate: &Path, path: &Path) -> Error {
     match path == release && !is_there(certificate) {
         true => Error::new(ErrorKind::Io, "is there already, without a certificate")
             .at(path.display().to_string())
-            .hint("where its publishing was interrupted, or nobody needs it, replace it with --force"),
+            .hint(hint("where its publishing was interrupted, or nobody needs it, replace it with {force}")),
         false => exists(path),
     }
 }
@@ -93,9 +94,9 @@ fn one_after_the_other(trio: Trio, replace: bool) -> Result<()> {
         named.iter().skip(usize::from(replace)).rev().for_each(|path| drop(std::fs::remove_file(path)));
         let _ = sync_folder_of(release_path);
         match replace {
-            true => error.hint(
-                "the new release is in its place, without a certificate: put this right and publish again with --force",
-            ),
+            true => error.hint(hint(
+                "the new release is in its place, without a certificate: put this right and publish again with {force}",
+            )),
             false => error,
         }
     })

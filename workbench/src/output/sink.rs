@@ -18,6 +18,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
 use crate::input::source::DELIMITERS;
+use crate::sentences::hint;
 
 /// How a release is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ impl Format {
             Some("parquet") => Ok(Format::Parquet),
             _ => Err(Error::new(ErrorKind::Request, "a release is written as .csv or .parquet")
                 .at(path.display().to_string())
-                .hint("give --output a name that ends in one of them")),
+                .hint(hint("give {output} a name that ends in one of them"))),
         }
     }
 }

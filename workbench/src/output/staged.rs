@@ -1,5 +1,6 @@
 //! Files that appear under their final name whole, or not at all.
 
+use crate::sentences::hint;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -123,7 +124,7 @@ pub(crate) use tests::fault_point;
 
 /// The error for a file that is there already.
 pub fn exists(path: &Path) -> Error {
-    Error::new(ErrorKind::Io, "is there already").at(path.display().to_string()).hint("replace it with --force")
+    Error::new(ErrorKind::Io, "is there already").at(path.display().to_string()).hint(hint("replace it with {force}"))
 }
 
 /// Writes a small file whole or not at all.

@@ -29,6 +29,7 @@ use super::wishes::{About, Privacy, Wishes};
 use crate::input::count::Counted;
 use crate::input::project::Project;
 use crate::note::Note;
+use crate::sentences::hint;
 use crate::work::{Unit, Work};
 
 /// The method that looks for one level per attribute.
@@ -227,9 +228,8 @@ pub fn privacy_of(local: &Local, privacy: Privacy, is_chosen: bool, project: &Pr
         return Ok(privacy);
     }
     if privacy.criteria.value(Measure::Size).is_none() {
-        return Err(
-            Error::new(ErrorKind::Request, "dealing needs k: how large groups are to be").hint("for example --k 10")
-        );
+        return Err(Error::new(ErrorKind::Request, "dealing needs k: how large groups are to be")
+            .hint(hint("for example {k=10}")));
     }
     let all: Vec<String> = project.with_role(Role::Sensitive).map(|known| known.name.clone()).collect();
     match (all.is_empty(), is_chosen) {

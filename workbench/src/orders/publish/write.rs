@@ -16,6 +16,7 @@ use crate::output::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::output::sorted::Sorter;
 use crate::output::staged::Staged;
 use crate::output::uniques::Uniques;
+use crate::sentences::hint;
 use crate::work::{Unit, Work};
 
 /// A release that is written but has no name yet.
@@ -133,7 +134,7 @@ pub fn published_columns(project: &Project, counted: &Counted, two_columns: bool
     names.sort_unstable();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => Err(Error::new(ErrorKind::Request, format!("two columns would be called '{}'", pair[0]))
-            .hint("leave out --two-columns, or rename the column in the data")),
+            .hint(hint("leave out {two_columns}, or rename the column in the data"))),
         None => Ok(columns),
     }
 }
