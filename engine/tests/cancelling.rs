@@ -3,7 +3,7 @@
 mod common;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use common::*;
@@ -163,9 +163,13 @@ fn assignment(world: &World) -> Assignment<'_> {
     }
 }
 
+/// What is timed has the machine for itself.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// Wherever work is stopped, it ends there: with the one error, and after a few more questions at most.
 #[test]
 fn work_that_is_stopped_ends() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let world = world(3_000);
     for (name, call) in long_calls(&world) {
         let n_asked = AtomicU64::new(0);
@@ -210,6 +214,7 @@ const GAP_MAX: Duration = Duration::from_millis(if cfg!(debug_assertions) { 500 
 
 #[test]
 fn no_work_goes_on_for_long_without_asking() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let world = world(12_000);
     let gaps: Vec<(String, Duration)> =
         long_calls(&world).iter().map(|(name, call)| (name.clone(), longest_gap(call))).collect();

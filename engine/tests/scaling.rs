@@ -7,6 +7,7 @@
 mod common;
 
 use std::hint::black_box;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use arrow_array::RecordBatch;
@@ -36,9 +37,13 @@ fn quickest(work: &mut dyn FnMut()) -> f64 {
     (0..3).map(time).fold(f64::INFINITY, f64::min)
 }
 
+/// Two that are timed at once would slow each other down.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// Sets the time for n beside that for 8n, and says where that is too much; `prepare` makes the work, which alone is
 /// timed.
 fn slow<W: FnMut()>(what: &str, n: usize, prepare: impl Fn(usize) -> W) -> Option<String> {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut small, mut large) = (prepare(n), prepare(8 * n));
     let times = || (quickest(&mut small), quickest(&mut large));
     let tries: Vec<(f64, f64)> = std::iter::repeat_with(times).take(3).collect();
