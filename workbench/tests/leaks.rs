@@ -145,7 +145,7 @@ attackers! {
     nobody_learns_from_an_offer_of_a_part: ["--k", "4", "--max-suppressed", "0", "--max-level", "age=1", "--offer", "suppression", "--partial", "50%"], 20;
     nobody_learns_from_k_map: ["--k-map", "4", "--levels", "age=1,city=1"], 20;
     nobody_learns_from_k_map_and_k: ["--k", "2", "--k-map", "4", "--levels", "age=1,city=2"], 20;
-    nobody_learns_from_a_scheme_for_k_map: ["--k-map", "4", "--max-suppressed", "10%", "--max-level", "age=1"], 20;
+    nobody_learns_from_a_scheme_for_k_map: ["--k-map", "40", "--max-suppressed", "10%", "--max-level", "age=1"], 20;
     nobody_learns_from_the_best_by_ncp: ["--k", "4", "--max-suppressed", "10%", "--best-by", "ncp"], 20;
     nobody_learns_from_l: ["--k", "4", "--l", "income:2", "--levels", "age=1,city=2"], 20;
     nobody_learns_from_entropy: ["--k", "4", "--entropy-l", "income:1.5", "--levels", "age=1,city=2"], 20;
