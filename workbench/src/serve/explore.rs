@@ -51,7 +51,7 @@ pub fn explore(
 }
 
 fn offer_json(lattice: &Lattice, offer: &Offer) -> Value {
-    let mut document = wire::offer(lattice, offer);
+    let mut document = sentences::offer(lattice, offer);
     document["place"] = json!(lattice.schemes().place(&offer.scheme));
     document
 }
@@ -271,7 +271,7 @@ pub fn review(opened: &Opened, counted: &Counted, scope: &Scope, offer: &Offer) 
             "n_values": level.len() })
     });
     let mut document = reviewed(opened, counted, &offer.criteria, offer.n_suppressed);
-    document["offer"] = wire::offer(scope, offer);
+    document["offer"] = sentences::offer(scope, offer);
     document["attributes"] = attributes.collect();
     document
 }
