@@ -463,6 +463,23 @@ def any_size(args, _adult, report):
                 hundred_thousand.get("open_ms", 1e9) < 50)
 
 
+def people(args, _adult, report):
+    """What it costs to count people instead of records."""
+    n_people = 6_000 if args.quick else 60_000
+    cases = {"the same combination in all records": [], "combinations that drift": ["--drifting"]}
+    measured = report.measure("people", {name: [args.bin, "people", "--people", n_people, *flags]
+                                         for name, flags in cases.items()}, args.repetitions)
+    heading(f"people: annotate {n_people:,} people with five records each, k and l, one thread")
+    print_table(
+        ["people have", "combinations", "records: CPU s", "people: CPU s", "people / records"],
+        [[name, number(m, "combinations"), number(m, "records_cpu_s", 3), number(m, "people_cpu_s", 3),
+          times(m.get("ratio"))] for name, m in measured.items()],
+    )
+    for (name, m), most in zip(measured.items(), (1.3, 4.0)):
+        report.goal(f"people / records where people have {name}", times(m.get("ratio")), f"<= {most}x",
+                    m.get("ratio", 1e9) <= most)
+
+
 N_RECORDS_GENERATED = 20_000
 N_RECORDS_APPENDED = 20
 
@@ -488,7 +505,7 @@ def generated_project(args, name, widths, n_quasi_identifiers, n_of_three_levels
 
 
 SECTIONS = {"annotate": annotate, "criteria": criteria, "negotiate": negotiate, "http": http,
-            "local": local, "per-record": per_record, "count": count, "any-size": any_size}
+            "local": local, "per-record": per_record, "count": count, "any-size": any_size, "people": people}
 
 
 # ------------------------------------------------------------- running and judging

@@ -94,6 +94,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         run(incrowd, "demo", folder / "demo", "--records", 2000)
+        # pycanon counts records.
+        file = folder / "demo" / "incrowd.toml"
+        project = file.read_text().replace('role = "person"', 'role = "identifier"')
+        file.write_text(project.replace("[data]\n", '[data]\nrecords = "independent"\n'))
         projects = [(folder / "demo", ["diagnosis"], [["--k", 5], ["--k", 3, "--t", 0.5], ["--entropy-l", 3]])]
         if adult and (adult / "adult.csv").exists():
             project = folder / "adult"

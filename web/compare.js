@@ -2,7 +2,7 @@
 
 import { cancel, work } from "./api.js";
 import { progressBar, scatter } from "./charts.js";
-import { h, problemBox, put, term } from "./dom.js";
+import { h, noteList, problemBox, put, term } from "./dom.js";
 import { needLattice } from "./session.js";
 import { go, setWish, state } from "./store.js";
 import { QUALITY_TERMS, counted, criteriaOf, decimal, grouped, percent, valued } from "./words.js";
@@ -42,7 +42,7 @@ async function begin() {
 
 const inWords = (wish) => `All at ${criteriaOf(wish).map((key) => `${key} = ${valued(wish[key])}`).join(", ")}, with at most ${counted(wish.max_suppressed, "record")} lost, within the wished levels.`;
 
-function show(body, { rows, frontier, n_records: n }) {
+function show(body, { rows, frontier, notes, n_records: n }) {
   const hasBits = rows.some((row) => row.loss.entropy !== undefined);
   const best = (value) => Math.min(...rows.map((row) => value(row) ?? Infinity));
   const number = (row, value, text) => h("td", { class: value(row) === best(value) && rows.some((one) => value(one) > best(value)) ? "n best" : "n" },
@@ -90,6 +90,7 @@ function show(body, { rows, frontier, n_records: n }) {
   // Without preview the loss is not told: then there is no place for a point, and no picture.
   const placed = points.filter((point) => point.x !== null && point.x !== undefined);
   put(body,
+    noteList(notes),
     isOffers ? h("p", { class: "note" }, "Not all wishes can be met, so the schemes lose as few more records as they can; ", h("button", { class: "plain", onclick: () => go("negotiate") }, "see the offers"), ".") : null,
     h("section", { class: "card" }, h("h2", {}, "The methods that exist"),
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Methods" }, h("table", { class: "methods" },

@@ -50,6 +50,7 @@ function show(profile) {
         percent(profile.n_incomplete / Math.max(1, profile.n_records)),
         profile.n_incomplete === 0 ? "no value is missing" : `${grouped(profile.n_incomplete)} ${profile.missing_records === "drop" ? "are left out" : "are kept, missing is a value of its own"}`),
       without(unique)),
+    people(profile),
     h("section", { class: "card" }, h("h2", {}, "What is each column?"),
       h("p", { class: "note" }, state.about.allows_preview
         ? "Say what others may know about a person, and what must not be linked to one. Suggestions come from names and values: nobody knows the data as you do."
@@ -70,6 +71,17 @@ function without(unique) {
   return h("div", { class: "card tile grow" }, h("span", { class: "tile-name" }, "who would not stand alone without …"),
     h("ul", { class: "bars" }, rows.map(([name, n]) => h("li", {}, h("span", { class: "name" }, name),
       h("span", { class: "meter" }, h("i", { style: { width: `${(100 * n) / most}%` } })), h("span", { class: "n" }, grouped(n))))));
+}
+
+/** An identifier that repeats: whether people or records are meant must be said before anything is published. */
+function people(profile) {
+  const found = profile.repeating;
+  if (!found) return null;
+  const column = profile.columns.find((known) => known.name === found.column);
+  return h("section", { class: "card people", role: "note" }, h("p", {}, found.in_words),
+    state.about.allows_preview ? h("div", { class: "row" },
+      h("button", { onclick: () => setRole(column, "person") }, `Count people by ${found.column}`),
+      h("button", { class: "plain", onclick: () => edit((document) => { document.data.records = "independent"; }, "records are counted") }, "Records are meant")) : null);
 }
 
 function columns(profile) {
@@ -98,24 +110,36 @@ function columns(profile) {
     h("tbody", {}, profile.columns.map(row)));
 }
 
-async function setRole(column, role) {
+/** Opens the project as it is after a change, and says what that is. */
+async function edit(change, said) {
   const document = structuredClone(state.project.document);
+  change(document);
+  try {
+    const project = await ask("/projects", { document, base: state.project.id });
+    await openProject(project);
+    say(said);
+  } catch (problem) {
+    put(panel, problemBox(problem));
+  }
+}
+
+const setRole = (column, role) => edit((document) => giveRole(document, column, role), `${column.name} is now ${role}`);
+
+function giveRole(document, column, role) {
   document.attributes ??= {};
   const known = document.attributes[column.name];
   // What is said of columns that are published as they are means nothing of others.
-  if (known && role !== "other" && role !== "sensitive") delete known.unique;
+  if (known && role !== "other" && role !== "sensitive") {
+    delete known.unique;
+    delete known.tells;
+  }
   if (role === "none") delete document.attributes[column.name];
   else document.attributes[column.name] = { ...known, role };
   if (role === "quasi-identifier" && !known?.hierarchy && column.suggested_rule) document.attributes[column.name].hierarchy = column.suggested_rule;
   // A standing wish about an attribute that is gone would be an error.
   if (document.request?.max_level) delete document.request.max_level[column.name];
-  try {
-    const project = await ask("/projects", { document, base: state.project.id });
-    await openProject(project);
-    say(`${column.name} is now ${role}`);
-  } catch (problem) {
-    put(panel, problemBox(problem));
-  }
+  // Who says whose record it is does not mean records.
+  if (role === "person") delete document.data.records;
 }
 
 /** Writes incrowd.toml and what was imported; asks before a file is replaced. */

@@ -64,4 +64,9 @@ export function problemBox(problem) {
     problem.hint && h("p", {}, "Hint: " + problem.hint));
 }
 
+/** What is worth knowing beside a result, as one quiet list. @param {{code: string, text: string}[] | undefined} notes */
+export const noteList = (notes) => (notes?.length
+  ? h("div", { class: "notes", role: "status" }, h("ul", { "aria-label": "Worth knowing" }, notes.map((note) => h("li", { data: { code: note.code } }, `${capital(note.text)}.`))))
+  : null);
+
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

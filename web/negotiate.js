@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { lineChart, progressBar } from "./charts.js";
-import { h, later, problemBox, put, say, term, unique } from "./dom.js";
+import { h, later, noteList, problemBox, put, say, term, unique } from "./dom.js";
 import { pyramid } from "./pyramid.js";
 import { needLattice } from "./session.js";
 import { go, on, setWish, state } from "./store.js";
@@ -295,7 +295,7 @@ function showAnswer() {
       h("div", { class: "verdict-head" }, h("span", { class: "mark", "aria-hidden": true }, "✓"),
         h("div", {}, h("h2", {}, "Yes, all of it"), h("p", { class: "words" }, capital(offer.in_words) + "."))),
       scheme(offer, state.wish), facts(offer), ofPart(answer),
-      h("button", { class: "primary", onclick: () => { state.chosen = { choice: "exact" }; go("publish"); } }, "Review and publish")));
+      h("button", { class: "primary", onclick: () => { state.chosen = { choice: "exact" }; go("publish"); } }, "Review and publish")), noteList(answer.notes));
     return say("Yes, all of it.");
   }
   const { suppression, height, privacy, privacy_alternatives: more = [] } = answer.offers;
@@ -307,7 +307,7 @@ function showAnswer() {
       height ? card("analyst", "2", "Generalize otherwise", height, "height")
         : none("analyst", "2", "Generalize otherwise", "No way to generalize meets the other two wishes."),
       privacy ? card("officer", "3", "Settle for less", privacy, "privacy", more.slice(1))
-        : none("officer", "3", "Settle for less", state.about.allows_preview ? "Even the least privacy would lose too many records at these levels." : "Whatever the project allows would lose too many records at these levels.")));
+        : none("officer", "3", "Settle for less", state.about.allows_preview ? "Even the least privacy would lose too many records at these levels." : "Whatever the project allows would lose too many records at these levels.")), noteList(answer.notes));
   say("Not all of it; there are offers.");
 }
 

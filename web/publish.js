@@ -2,7 +2,7 @@
 
 import { ask, cancel, download, work } from "./api.js";
 import { progressBar } from "./charts.js";
-import { h, problemBox, put, say, term } from "./dom.js";
+import { h, noteList, problemBox, put, say, term } from "./dom.js";
 import { needLattice } from "./session.js";
 import { go, state } from "./store.js";
 import { OF_SIZES, counted, criteriaOf, percent, valued } from "./words.js";
@@ -61,6 +61,7 @@ function show(review, question) {
           review.method ? null : h("li", {}, h("b", {}, counted(review.n_suppressed, "record")), ` (${review.share_suppressed}) will be lost, because their groups do not keep the promise.`),
           review.n_dropped > 0 ? h("li", {}, `${counted(review.n_dropped, "record")} lack a value and were left out before.`) : null,
           review.removed.length ? h("li", {}, "Removed: ", list(review.removed), ".") : null,
+          review.person.length ? h("li", {}, "It is about people, who are counted by ", list(review.person), ", however many records they have.") : null,
           kept.length ? h("li", {}, "Published as they are: ", list(kept), review.keeps_unnamed ? ", and every column without a role." : ".") : null),
         h("h3", {}, "It does not promise"),
         h("ul", { class: "plainlist soft" },
@@ -104,6 +105,7 @@ function verdict(result, { id, result: done }) {
         h("thead", {}, h("tr", {}, ["claim", "claimed", "found"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, verdict.claims.map((claim) => h("tr", {}, h("th", { scope: "row" }, claim.claim), h("td", {}, claim.claimed), h("td", {}, claim.found)))))),
     h("p", { class: "note" }, "SHA-256 of the release: ", h("code", { class: "hash" }, certificate.output.sha256)),
-    h("p", { class: "note" }, "Anyone can repeat the check: ", h("code", {}, `incrowd verify ${files.release}`))));
+    h("p", { class: "note" }, "Anyone can repeat the check: ", h("code", {}, `incrowd verify ${files.release}`)),
+    noteList(done.notes)));
   result.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "start" });
 }

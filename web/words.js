@@ -69,6 +69,7 @@ export const criteriaOf = (wish) => Object.keys(wish).filter((key) => criterionO
 
 export const ROLES = {
   "identifier": ["names the person", "identifier: never published"],
+  "person": ["whose record it is", "person: people are counted by it, and it is never published"],
   "quasi-identifier": ["others may know it", "quasi-identifier: published coarser, if need be"],
   "sensitive": ["must stay private", "sensitive attribute: published as it is, but only within a crowd"],
   "other": ["harmless", "other: published as it is"],

@@ -1,6 +1,7 @@
 //! Measures incrowd in one process per measurement, for `bench/run.py` to put beside its peers.
 
 mod http;
+mod people;
 mod per_record;
 
 use std::path::Path;
@@ -58,11 +59,15 @@ fn main() {
             let (n_attributes, n_records) = (number("--attributes", 8), number("--records", 20_000));
             per_record::measure_generated(n_attributes, n_records, risk(), number("--solved", 50))
         }
+        Some("people") => {
+            let is_drifting = arguments.iter().any(|argument| argument == "--drifting");
+            people::measure(number("--people", 60_000), is_drifting, number("--repeat", 3))
+        }
         Some("saved") => measure_saved(project, n_threads, number("--requests", 2_000)),
         Some("kept") => measure_kept(&Path::new(project).join("bench.crowd"), number("--requests", 2_000)),
         Some("on-demand") => measure_on_demand(project, n_threads, number("--seconds", 60)),
         _ => panic!(
-            "one of: annotate, negotiate, http, frontier, count, local, per-record, per-record-generated, saved, kept, on-demand"
+            "one of: annotate, negotiate, http, frontier, count, local, per-record, per-record-generated, people, saved, kept, on-demand"
         ),
     };
     println!("{}", measured.expect("the project works"));
@@ -360,7 +365,7 @@ fn measure_update(path: &Path, project: &Project, counted: &Counted) -> Result<V
     let source = Source::open(&project.folder.join("more.csv"), &project.csv)?;
     let names: Vec<&str> = counted.counts.domains().iter().map(|domain| domain.name()).collect();
     let sensitive: Vec<&str> = counted.counts.sensitive().iter().map(|domain| domain.name()).collect();
-    let more = count_source(&source, &names, &sensitive, &project.missing, &Work::default())?;
+    let more = count_source(&source, &names, &sensitive, &[], &project.missing, &Work::default())?;
     let weights = counted.weights();
     let clock = Clock::start();
     let before = content.counts(&Work::default())?;

@@ -383,6 +383,8 @@ pub struct Linkable<'a> {
     pub meanings: &'a [Meaning],
     /// By quasi-identifier, its place among the attributes of the outside records; none where they lack it.
     pub known: &'a [Option<usize>],
+    /// By group, whose records it has, as numbers; none where nobody knows.
+    pub people: Option<&'a [Vec<u32>]>,
 }
 
 /// Whom an outside table finds.
@@ -398,6 +400,8 @@ pub struct Linkage {
     pub n_several_groups: u64,
     /// One record only allows them, in one of the releases.
     pub n_one_record: u64,
+    /// All records that allow them, in one of the releases, belong to one person; none where nobody knows whose they are.
+    pub n_one_person: Option<u64>,
     /// All records that allow them, in all releases together, leave one sensitive value.
     pub n_certain: u64,
     /// Where several releases are looked at: those of whom no single release gives the value away, but all together.
@@ -406,40 +410,118 @@ pub struct Linkage {
 
 /// Links outside records with the groups of releases that may hold them, by the values of each sensitive attribute.
 pub fn link(releases: &[Linkable], outside: &[(Vec<Text>, u64)], n_sensitive: usize) -> Vec<Linkage> {
-    let indexes: Vec<Index> = releases.iter().map(|release| Index::new(release, outside)).collect();
-    let mut linkages = vec![Linkage::default(); n_sensitive];
-    for (record, n) in outside {
-        let found: Vec<Vec<usize>> = indexes.iter().map(|index| index.groups_of(record)).collect();
-        for (sensitive, linkage) in linkages.iter_mut().enumerate() {
-            linkage.add(releases, &found, sensitive, *n);
-        }
-    }
-    linkages
+    let fates = fates(releases, outside, n_sensitive);
+    let linkage = |fates: Vec<Fate>| {
+        let mut linkage = Linkage::default();
+        fates.into_iter().zip(outside).for_each(|(fate, (_, n))| linkage.add(fate, *n));
+        linkage
+    };
+    fates.into_iter().map(linkage).collect()
 }
 
-impl Linkage {
-    /// Adds `n` equal people, whom these groups of each release allow.
-    fn add(&mut self, releases: &[Linkable], found: &[Vec<usize>], sensitive: usize, n: u64) {
-        self.n_outside += n;
-        if found.iter().any(Vec::is_empty) {
-            self.n_without += n;
-            return;
+/// The same for people who may be known by each of several records: `whom` are the places of each person's among the
+/// outside records, at least one. Somebody is as easy to find as the easiest of their records.
+pub fn link_people(
+    releases: &[Linkable],
+    outside: &[(Vec<Text>, u64)],
+    whom: &[Vec<usize>],
+    n_sensitive: usize,
+) -> Vec<Linkage> {
+    let fates = fates(releases, outside, n_sensitive);
+    let linkage = |fates: Vec<Fate>| {
+        let mut linkage = Linkage::default();
+        for places in whom {
+            let fate = places.iter().map(|place| fates[*place]).reduce(Fate::or).expect("everybody has a record");
+            linkage.add(fate, 1);
         }
+        linkage
+    };
+    fates.into_iter().map(linkage).collect()
+}
+
+/// What an attacker finds who knows somebody by one record.
+#[derive(Clone, Copy)]
+struct Fate {
+    is_without: bool,
+    is_one_group: bool,
+    is_one_record: bool,
+    /// None where nobody knows whose records those of the release are.
+    is_one_person: Option<bool>,
+    is_certain: bool,
+    /// Whether a release gives the value away by itself.
+    is_certain_alone: bool,
+}
+
+impl Fate {
+    /// Of somebody whom these groups of each release allow.
+    fn new(releases: &[Linkable], found: &[Vec<usize>], sensitive: usize) -> Fate {
         let of = |release: usize| found[release].iter().map(move |&place| &releases[release].groups[place]);
         let all = 0..releases.len();
         let values = |release: usize| -> BTreeSet<&Text> {
             of(release).flat_map(|group| group.values[sensitive].keys()).collect()
         };
         let n_records = |release: usize| of(release).map(|group| group.size).sum::<u64>();
-        let is_one_group = found.iter().all(|places| places.len() == 1);
-        self.n_one_group += n * u64::from(is_one_group);
-        self.n_several_groups += n * u64::from(!is_one_group);
-        self.n_one_record += n * u64::from(all.clone().any(|release| n_records(release) == 1));
-        let possible: Vec<BTreeSet<&Text>> = all.map(values).collect();
+        let is_one_person = |release: usize| {
+            let people = releases[release].people?;
+            let mut who = found[release].iter().flat_map(|&place| &people[place]);
+            let first = who.next()?;
+            Some(who.all(|person| person == first))
+        };
+        let is_without = found.iter().any(Vec::is_empty);
+        let is_known = releases.iter().any(|release| release.people.is_some());
+        let possible: Vec<BTreeSet<&Text>> = all.clone().map(values).collect();
         let together = possible.iter().skip(1).fold(possible[0].clone(), |left, next| &left & next);
-        let is_certain = together.len() == 1;
-        self.n_certain += n * u64::from(is_certain);
-        self.n_certain_together += n * u64::from(is_certain && possible.iter().all(|values| values.len() > 1));
+        let is_certain = !is_without && together.len() == 1;
+        Fate {
+            is_without,
+            is_one_group: !is_without && found.iter().all(|places| places.len() == 1),
+            is_one_record: !is_without && all.clone().any(|release| n_records(release) == 1),
+            is_one_person: is_known.then(|| !is_without && all.clone().any(|r| is_one_person(r) == Some(true))),
+            is_certain,
+            is_certain_alone: is_certain && possible.iter().any(|values| values.len() == 1),
+        }
+    }
+
+    /// Of somebody who may be known by either of two records.
+    fn or(self, other: Fate) -> Fate {
+        Fate {
+            is_without: self.is_without && other.is_without,
+            is_one_group: self.is_one_group || other.is_one_group,
+            is_one_record: self.is_one_record || other.is_one_record,
+            is_one_person: self.is_one_person.zip(other.is_one_person).map(|(one, other)| one || other),
+            is_certain: self.is_certain || other.is_certain,
+            is_certain_alone: self.is_certain_alone || other.is_certain_alone,
+        }
+    }
+}
+
+/// By sensitive attribute and outside record.
+fn fates(releases: &[Linkable], outside: &[(Vec<Text>, u64)], n_sensitive: usize) -> Vec<Vec<Fate>> {
+    let indexes: Vec<Index> = releases.iter().map(|release| Index::new(release, outside)).collect();
+    let mut fates = vec![Vec::with_capacity(outside.len()); n_sensitive];
+    for (record, _) in outside {
+        let found: Vec<Vec<usize>> = indexes.iter().map(|index| index.groups_of(record)).collect();
+        for (sensitive, fates) in fates.iter_mut().enumerate() {
+            fates.push(Fate::new(releases, &found, sensitive));
+        }
+    }
+    fates
+}
+
+impl Linkage {
+    /// Adds `n` people with the same fate.
+    fn add(&mut self, fate: Fate, n: u64) {
+        let of = |is_so: bool| n * u64::from(is_so);
+        self.n_outside += n;
+        self.n_without += of(fate.is_without);
+        self.n_one_group += of(fate.is_one_group);
+        self.n_several_groups += of(!fate.is_without && !fate.is_one_group);
+        self.n_one_record += of(fate.is_one_record);
+        if let Some(is_one_person) = fate.is_one_person {
+            *self.n_one_person.get_or_insert(0) += of(is_one_person);
+        }
+        self.n_certain += of(fate.is_certain);
+        self.n_certain_together += of(fate.is_certain && !fate.is_certain_alone);
     }
 }
 

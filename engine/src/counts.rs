@@ -3,13 +3,17 @@
 //! This is the only place where the records of a table are counted. Whatever is asked later is answered from
 //! [`GroupCounts`], whose size depends on the number of distinct combinations, not on the number of records.
 
+pub mod people;
+
 use arrow_array::RecordBatch;
 use hashbrown::HashTable;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use crate::error::{Error, ErrorKind, Hint, Result, unknown};
+use crate::counts::people::{People, check_known, person_column, person_name};
+use crate::error::{Error, ErrorKind, Result, Wording, unknown};
 use crate::hierarchy::Hierarchy;
+use crate::number::Crowd;
 use crate::table::{Code, Domain, Encoder, Missing};
 
 /// A table reduced to its distinct combinations: the groups of the finest scheme.
@@ -28,6 +32,8 @@ pub struct GroupCounts {
     pub(crate) cell_codes: Vec<Code>,
     pub(crate) cell_sizes: Vec<u64>,
     pub(crate) population: Option<Population>,
+    /// Whose records they are, where that is known.
+    pub(crate) people: Option<People>,
 }
 
 /// The people among whom those of a table hide: the combinations of quasi-identifier values that occur in a population.
@@ -86,6 +92,133 @@ impl GroupCounts {
     /// How many different combinations of quasi-identifier values there are.
     pub fn n_groups(&self) -> usize {
         self.sizes.len()
+    }
+
+    /// Whose records they are, where a column says so and somebody has several: then people are counted, not records.
+    ///
+    /// Where everybody has one record, people and records are the same.
+    pub fn people(&self) -> Option<&People> {
+        self.people.as_ref().filter(|people| (people.len() as u64) < self.n_records)
+    }
+
+    /// Whose records they are, where a column says so.
+    pub fn known_people(&self) -> Option<&People> {
+        self.people.as_ref()
+    }
+
+    /// The same counts, with whose record it is as one more sensitive attribute, the last one: for whoever has to know of
+    /// every record whose it is. As they are where nobody says so.
+    ///
+    /// Every cell then has one person's records.
+    pub fn by_person(&self) -> GroupCounts {
+        let Some(people) = &self.people else { return self.clone() };
+        let sensitive = self.sensitive.iter().chain([&people.names]).cloned().collect();
+        let names = (people.columns.clone(), people.names.clone());
+        let mut collected =
+            Collected::new(self.domains.clone(), sensitive, Some(names), self.n_records, self.n_dropped);
+        let attributes: Vec<&Domain> = self.attributes().collect();
+        let mut codes = Vec::new();
+        self.each_cell(&attributes, |of_cell, n| {
+            codes.clear();
+            codes.extend_from_slice(of_cell);
+            codes.extend(of_cell.last());
+            collected.add(&codes, n);
+        });
+        GroupCounts { population: self.population.clone(), ..collected.finish() }
+    }
+
+    /// Every combination of values and person, with how many records have it: the codes of its quasi-identifiers and of its
+    /// sensitive attributes, and whose they are. None where nobody says that.
+    pub fn records_of_people(&self) -> Option<impl Iterator<Item = (&[Code], &[Code], &str, u64)>> {
+        let people = self.people.as_ref()?;
+        let group_of_cell = self.groups_of_cells();
+        let of_person = move |person: usize| {
+            let name = people.names.values()[person].as_str();
+            let of_cell =
+                |(cell, n): (usize, u64)| (self.codes(group_of_cell[cell] as usize), self.codes_of_cell(cell), name, n);
+            people.cells(person).map(of_cell).collect::<Vec<_>>()
+        };
+        Some((0..people.len()).flat_map(of_person))
+    }
+
+    /// How many there are of what is counted.
+    pub fn crowd(&self) -> Crowd {
+        match self.people() {
+            Some(people) => Crowd::People(people.len() as u64),
+            None => Crowd::Records(self.n_records),
+        }
+    }
+
+    /// How many different people there are; as many as records where nobody says whose they are.
+    pub fn n_people(&self) -> u64 {
+        self.people.as_ref().map_or(self.n_records, |people| people.len() as u64)
+    }
+
+    /// The sensitive values of a cell, by its number among those of all groups; none without a sensitive attribute.
+    pub(crate) fn codes_of_cell(&self, cell: usize) -> &[Code] {
+        let n = self.sensitive.len();
+        if n == 0 { &[] } else { &self.cell_codes[cell * n..(cell + 1) * n] }
+    }
+
+    /// By group, how many people there are at least who have one of its records and are counted nowhere else: those whose
+    /// records are all there, and of the others those who are there first. Over any groups they add up to no more people
+    /// than there are. As many as records where these are counted.
+    pub(crate) fn people_at_least(&self) -> Vec<u64> {
+        let Some(people) = self.people() else { return self.sizes.clone() };
+        let group_of_cell = self.groups_of_cells();
+        let mut n_people = vec![0; self.n_groups()];
+        for person in 0..people.len() {
+            let first = people.cells(person).next().expect("whoever is known has a record");
+            n_people[group_of_cell[first.0] as usize] += 1;
+        }
+        n_people
+    }
+
+    /// By group, who has records there; none where records are counted.
+    pub(crate) fn people_in_groups(&self) -> Option<Vec<Vec<u32>>> {
+        let people = self.people()?;
+        let group_of_cell = self.groups_of_cells();
+        let mut who: Vec<Vec<u32>> = vec![Vec::new(); self.n_groups()];
+        for person in 0..number(people.len()) {
+            for (cell, _) in people.cells(person as usize) {
+                let here = &mut who[group_of_cell[cell] as usize];
+                if here.last() != Some(&person) {
+                    here.push(person);
+                }
+            }
+        }
+        Some(who)
+    }
+
+    /// The place of a cell that people are kept with among those of its group.
+    pub(crate) fn place_of_cell(&self, group: usize, cell: usize) -> usize {
+        if self.sensitive.is_empty() { 0 } else { cell - self.starts[group] }
+    }
+
+    /// By group, who has records there and in which of its cells, where people are counted.
+    pub(crate) fn people_of_groups(&self) -> Option<Vec<Vec<(&str, u32)>>> {
+        let people = self.people()?;
+        let group_of_cell = self.groups_of_cells();
+        let mut who = vec![Vec::new(); self.n_groups()];
+        for person in 0..people.len() {
+            for (cell, _) in people.cells(person) {
+                let group = group_of_cell[cell] as usize;
+                let place = number(self.place_of_cell(group, cell));
+                who[group].push((people.names.values()[person].as_str(), place));
+            }
+        }
+        who.iter_mut().for_each(|who| who.sort_unstable());
+        Some(who)
+    }
+
+    /// By cell that people are kept with, the group that it is of.
+    pub(crate) fn groups_of_cells(&self) -> Vec<u32> {
+        match self.sensitive.is_empty() {
+            true => (0..number(self.n_groups())).collect(),
+            false => (0..self.n_groups())
+                .flat_map(|group| std::iter::repeat_n(number(group), self.starts[group + 1] - self.starts[group]))
+                .collect(),
+        }
     }
 
     /// How many combinations of group and sensitive values occur; 0 without a sensitive attribute.
@@ -215,10 +348,20 @@ impl GroupCounts {
             domains: std::mem::take(&mut self.domains),
             sensitive: Vec::new(),
             population: self.population.take(),
+            people: self.people.take(),
             ..*self
         };
         let n_quasi_identifiers = sorted.domains.len();
-        for &group in &order {
+        // The number that each cell gets.
+        let mut moved: Vec<u32> = vec![0; self.n_cells().max(self.n_groups())];
+        for (place, &group) in order.iter().enumerate() {
+            let first = sorted.cell_sizes.len();
+            match self.sensitive.is_empty() {
+                true => moved[group] = number(place),
+                false => (first..).zip(self.starts[group]..self.starts[group + 1]).for_each(|(to, from)| {
+                    moved[from] = number(to);
+                }),
+            }
             sorted.codes.extend_from_slice(&self.codes[group * n_quasi_identifiers..][..n_quasi_identifiers]);
             for (codes, size) in self.cells(group) {
                 sorted.cell_codes.extend_from_slice(codes);
@@ -227,6 +370,10 @@ impl GroupCounts {
             sorted.starts.push(sorted.cell_sizes.len());
         }
         sorted.sensitive = std::mem::take(&mut self.sensitive);
+        if let Some(people) = &mut sorted.people {
+            people.cells.iter_mut().for_each(|(cell, _)| *cell = moved[*cell as usize]);
+            (0..people.len()).for_each(|i| people.cells[people.starts[i]..people.starts[i + 1]].sort_unstable());
+        }
         *self = sorted;
     }
 }
@@ -257,7 +404,7 @@ impl GroupCounts {
 
     fn changed(&self, other: &GroupCounts, change: impl Fn(u64, u64) -> Option<u64>) -> Result<GroupCounts> {
         let names = |counts: &GroupCounts| -> Vec<String> {
-            counts.domains.iter().chain(&counts.sensitive).map(|domain| domain.name().to_string()).collect()
+            counts.attributes().map(|domain| domain.name().to_string()).collect()
         };
         if names(self) != names(other) {
             return Err(Error::new(ErrorKind::Data, "the records have other attributes"));
@@ -267,10 +414,12 @@ impl GroupCounts {
         };
         let domains = united(&self.domains, &other.domains);
         let sensitive = united(&self.sensitive, &other.sensitive);
-        let n_quasi_identifiers = domains.len();
+        let people = self.people.as_ref().zip(other.people.as_ref());
+        let people = people.map(|(ours, theirs)| (ours.columns.clone(), ours.names.united(&theirs.names)));
         // By combination of all attributes, how many records there are here, and there.
         let mut cells: FxHashMap<Box<[u32]>, (u64, u64)> = FxHashMap::default();
-        let all: Vec<&Domain> = domains.iter().chain(&sensitive).collect();
+        let all: Vec<&Domain> =
+            domains.iter().chain(&sensitive).chain(people.as_ref().map(|(_, names)| names)).collect();
         self.each_cell(&all, |codes, n| cells.entry(codes.into()).or_default().0 += n);
         other.each_cell(&all, |codes, n| cells.entry(codes.into()).or_default().1 += n);
         let mut changed: Vec<(Box<[u32]>, u64)> = Vec::with_capacity(cells.len());
@@ -301,11 +450,8 @@ impl GroupCounts {
         check_numbers(changed.len(), N_CELLS_MAX)?;
         changed.sort_unstable();
         let n_dropped = change(self.n_dropped, other.n_dropped).unwrap_or(0);
-        let mut collected = Collected::new(domains, sensitive, n_records, n_dropped);
-        for (codes, n) in &changed {
-            let (group, cell) = codes.split_at(n_quasi_identifiers);
-            collected.add(group, cell, *n);
-        }
+        let mut collected = Collected::new(domains, sensitive, people, n_records, n_dropped);
+        changed.iter().for_each(|(codes, n)| collected.add(codes, *n));
         let mut counts = collected.finish().compact();
         if let Some(population) = self.population_counts() {
             counts = counts.with_population(&population);
@@ -313,10 +459,26 @@ impl GroupCounts {
         Ok(counts)
     }
 
+    /// All attributes that are counted: quasi-identifiers, sensitive ones, and whose records they are.
+    fn attributes(&self) -> impl Iterator<Item = &Domain> {
+        self.domains.iter().chain(&self.sensitive).chain(self.people.as_ref().map(|people| &people.names))
+    }
+
     /// Calls `add` with each combination of codes in these domains, and how many records have it.
     fn each_cell(&self, domains: &[&Domain], mut add: impl FnMut(&[u32], u64)) {
-        let own = self.domains.iter().chain(&self.sensitive);
-        let translations: Vec<Vec<Code>> = domains.iter().zip(own).map(|(to, from)| to.translation(from)).collect();
+        let translations: Vec<Vec<Code>> =
+            domains.iter().zip(self.attributes()).map(|(to, from)| to.translation(from)).collect();
+        let by_cell = self.people.as_ref().map(|people| people.by_cell(self.n_cells().max(self.n_groups())));
+        let names = translations.last().filter(|_| by_cell.is_some());
+        let mut add = |codes: &mut [u32], cell: usize, n_records: u64| match (&by_cell, names) {
+            (Some(by_cell), Some(names)) => {
+                for (person, n) in &by_cell[cell] {
+                    *codes.last_mut().expect("people are the last attribute") = names[*person as usize].0;
+                    add(codes, *n);
+                }
+            }
+            _ => add(codes, n_records),
+        };
         let n = self.domains.len();
         let mut codes = vec![0; domains.len()];
         let translate = |codes: &mut [u32], first: usize, own: &[Code]| {
@@ -327,11 +489,11 @@ impl GroupCounts {
         for group in 0..self.n_groups() {
             translate(&mut codes, 0, self.codes(group));
             if self.sensitive.is_empty() {
-                add(&codes, self.sizes[group]);
+                add(&mut codes, group, self.sizes[group]);
             }
-            for (cell, n_records) in self.cells(group) {
+            for (place, (cell, n_records)) in self.cells(group).enumerate() {
                 translate(&mut codes, n, cell);
-                add(&codes, n_records);
+                add(&mut codes, self.starts[group] + place, n_records);
             }
         }
     }
@@ -351,7 +513,9 @@ impl GroupCounts {
         };
         let used_here = used(self.domains.len(), &self.domains, &self.codes);
         let used_in_cells = used(self.sensitive.len().max(1), &self.sensitive, &self.cell_codes);
-        if used_here.iter().chain(&used_in_cells).flatten().all(|used| *used) {
+        let used_people: Option<Vec<bool>> =
+            self.people.as_ref().map(|people| people.starts.windows(2).map(|ends| ends[0] < ends[1]).collect());
+        if used_here.iter().chain(&used_in_cells).chain(&used_people).flatten().all(|used| *used) {
             return self;
         }
         let domains: Vec<Domain> = self.domains.iter().zip(&used_here).map(|(d, used)| kept(d, used)).collect();
@@ -361,19 +525,18 @@ impl GroupCounts {
             false => to.code(&from.values()[code.index()]).expect("it is used"),
         };
         let mut cells: Vec<(Vec<u32>, u64)> = Vec::with_capacity(self.n_cells().max(self.n_groups()));
-        let from: Vec<&Domain> = self.domains.iter().chain(&self.sensitive).collect();
-        let to: Vec<&Domain> = domains.iter().chain(&sensitive).collect();
+        let people = self.people.as_ref().zip(used_people);
+        let people = people.map(|(people, used)| (people.columns.clone(), kept(&people.names, &used)));
+        let from: Vec<&Domain> = self.attributes().collect();
+        let to: Vec<&Domain> =
+            domains.iter().chain(&sensitive).chain(people.as_ref().map(|(_, names)| names)).collect();
         self.each_cell(&from, |codes, n| {
             let codes = codes.iter().enumerate().map(|(a, code)| code_of(to[a], from[a], Code(*code)).0).collect();
             cells.push((codes, n));
         });
         cells.sort_unstable();
-        let n_quasi_identifiers = domains.len();
-        let mut collected = Collected::new(domains, sensitive, self.n_records, self.n_dropped);
-        for (codes, n) in &cells {
-            let (group, cell) = codes.split_at(n_quasi_identifiers);
-            collected.add(group, cell, *n);
-        }
+        let mut collected = Collected::new(domains, sensitive, people, self.n_records, self.n_dropped);
+        cells.iter().for_each(|(codes, n)| collected.add(codes, *n));
         let population = self.population.take();
         GroupCounts { population, ..collected.finish() }
     }
@@ -384,8 +547,8 @@ impl GroupCounts {
         let mut groups: Vec<(Vec<u32>, u64)> =
             population.groups().map(|(codes, n)| (codes.iter().map(|code| code.0).collect(), n)).collect();
         groups.sort_unstable();
-        let mut collected = Collected::new(self.domains.clone(), Vec::new(), population.sizes.iter().sum(), 0);
-        groups.iter().for_each(|(codes, n)| collected.add(codes, &[], *n));
+        let mut collected = Collected::new(self.domains.clone(), Vec::new(), None, population.sizes.iter().sum(), 0);
+        groups.iter().for_each(|(codes, n)| collected.add(codes, *n));
         Some(collected.finish().compact())
     }
 }
@@ -393,11 +556,20 @@ impl GroupCounts {
 /// Cells in order, being cut into groups.
 struct Collected {
     counts: GroupCounts,
+    /// The columns that say whose records they are, and what they say; with (person, cell, records).
+    people: Option<(Vec<String>, Domain)>,
+    of_cells: Vec<(u32, u32, u64)>,
     last: Vec<u32>,
 }
 
 impl Collected {
-    fn new(domains: Vec<Domain>, sensitive: Vec<Domain>, n_records: u64, n_dropped: u64) -> Collected {
+    fn new(
+        domains: Vec<Domain>,
+        sensitive: Vec<Domain>,
+        people: Option<(Vec<String>, Domain)>,
+        n_records: u64,
+        n_dropped: u64,
+    ) -> Collected {
         let counts = GroupCounts {
             domains,
             sensitive,
@@ -409,13 +581,16 @@ impl Collected {
             cell_codes: Vec::new(),
             cell_sizes: Vec::new(),
             population: None,
+            people: None,
         };
-        Collected { counts, last: Vec::new() }
+        Collected { counts, people, of_cells: Vec::new(), last: Vec::new() }
     }
 
-    /// Adds a cell: the codes of its group, its sensitive values, and how many records have them.
-    fn add(&mut self, group: &[u32], cell: &[u32], n_records: u64) {
-        let Collected { counts, last } = self;
+    /// Adds a combination: the codes of its group, its sensitive values and whose it is, and how many records have them.
+    fn add(&mut self, codes: &[u32], n_records: u64) {
+        let Collected { counts, people, of_cells, last } = self;
+        let (group, cell) = codes.split_at(counts.domains.len());
+        let (cell, person) = cell.split_at(counts.sensitive.len());
         let is_new = counts.sizes.is_empty() || last[..group.len()] != *group;
         if is_new {
             counts.starts.push(counts.cell_sizes.len());
@@ -425,20 +600,28 @@ impl Collected {
         *counts.sizes.last_mut().expect("a group was begun") += n_records;
         if !cell.is_empty() {
             match counts.cell_sizes.last_mut() {
-                Some(n) if !is_new && last[group.len()..] == *cell => *n += n_records,
+                Some(n) if !is_new && last[group.len()..][..cell.len()] == *cell => *n += n_records,
                 _ => {
                     counts.cell_codes.extend(cell.iter().map(|&code| Code(code)));
                     counts.cell_sizes.push(n_records);
                 }
             }
         }
+        if people.is_some() {
+            let cell = counts.cell_sizes.len().max(counts.sizes.len() * usize::from(cell.is_empty()));
+            let cell = number(cell - 1);
+            match of_cells.last_mut() {
+                Some((last_person, last_cell, n)) if (*last_person, *last_cell) == (person[0], cell) => *n += n_records,
+                _ => of_cells.push((person[0], cell, n_records)),
+            }
+        }
         last.clear();
-        last.extend_from_slice(group);
-        last.extend_from_slice(cell);
+        last.extend_from_slice(codes);
     }
 
     fn finish(mut self) -> GroupCounts {
         self.counts.starts.push(self.counts.cell_sizes.len());
+        self.counts.people = self.people.map(|(columns, names)| People::new(columns, names, self.of_cells));
         self.counts
     }
 }
@@ -472,7 +655,9 @@ pub(crate) fn hash_codes(codes: impl Iterator<Item = Code>) -> u64 {
 pub struct Counter {
     missing: Missing,
     n_sensitive: usize,
-    /// One per quasi-identifier, then one per sensitive attribute.
+    /// The columns that say whose record it is; none where nobody does.
+    person: Vec<String>,
+    /// One per quasi-identifier, then one per sensitive attribute, then one for the person.
     encoders: Vec<Encoder>,
     /// Per attribute, whether a counted record lacks its value.
     has_missing: Vec<bool>,
@@ -486,7 +671,14 @@ pub struct Counter {
 impl Counter {
     /// A counter for these attributes, by name, which has seen no record yet.
     pub fn new(quasi_identifiers: &[&str], sensitive: &[&str], missing: &Missing) -> Counter {
-        let names = quasi_identifiers.iter().chain(sensitive);
+        Counter::of_people(quasi_identifiers, sensitive, &[], missing)
+    }
+
+    /// The same, for a table with columns that say together whose record it is.
+    pub fn of_people(quasi_identifiers: &[&str], sensitive: &[&str], person: &[&str], missing: &Missing) -> Counter {
+        let person: Vec<String> = person.iter().map(|name| name.to_string()).collect();
+        let together = (!person.is_empty()).then(|| person_name(&person));
+        let names = quasi_identifiers.iter().chain(sensitive).copied().chain(together.as_deref());
         let encoders: Vec<Encoder> = names.map(|name| Encoder::new(name, missing)).collect();
         // A byte each to begin with, or less where there are very many.
         let width = (N_WORDS_MAX * 64 / encoders.len().max(1)).clamp(1, 8) as u32;
@@ -494,6 +686,7 @@ impl Counter {
         Counter {
             missing: missing.clone(),
             n_sensitive: sensitive.len(),
+            person,
             codes: vec![Vec::new(); encoders.len()],
             cells: Cells::new(&layout),
             has_missing: vec![false; encoders.len()],
@@ -513,15 +706,24 @@ impl Counter {
     /// Where a column is missing or cannot be read, or there are more combinations than can be numbered.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let schema = batch.schema();
-        for (encoder, codes) in self.encoders.iter_mut().zip(&mut self.codes) {
+        let n_people = usize::from(!self.person.is_empty());
+        let n_others = self.encoders.len() - n_people;
+        for (encoder, codes) in self.encoders.iter_mut().zip(&mut self.codes).take(n_others) {
             let column = batch.column_by_name(encoder.name()).ok_or_else(|| {
                 let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
                 unknown(ErrorKind::Data, "column", encoder.name(), &names)
             })?;
             encoder.encode(column, codes)?;
         }
+        if n_people > 0 {
+            let column = person_column(batch, &self.person, &self.missing)?;
+            self.encoders[n_others].encode(&column, &mut self.codes[n_others])?;
+        }
         if self.missing.drop_records {
             self.drop_incomplete(batch)?;
+        }
+        if n_people > 0 {
+            check_known(&self.person, self.codes[n_others].iter().filter(|code| **code == 0).count())?;
         }
         for (has_missing, codes) in self.has_missing.iter_mut().zip(&self.codes) {
             *has_missing |= codes.contains(&0);
@@ -637,13 +839,11 @@ impl Counter {
 impl Counter {
     /// Cuts sorted cells into groups.
     fn collect(self, mut domains: Vec<Domain>) -> GroupCounts {
+        let names = if self.person.is_empty() { None } else { domains.pop() };
+        let people = names.map(|names| (self.person.clone(), names));
         let sensitive = domains.split_off(domains.len() - self.n_sensitive);
-        let n_quasi_identifiers = domains.len();
-        let mut collected = Collected::new(domains, sensitive, self.n_records, self.n_dropped);
-        self.cells.for_each(&self.layout, |codes, count| {
-            let (group, cell) = codes.split_at(n_quasi_identifiers);
-            collected.add(group, cell, count);
-        });
+        let mut collected = Collected::new(domains, sensitive, people, self.n_records, self.n_dropped);
+        self.cells.for_each(&self.layout, |codes, count| collected.add(codes, count));
         collected.finish()
     }
 }
@@ -711,7 +911,7 @@ impl Layout {
             ErrorKind::TooLarge,
             format!("{} quasi-identifiers with this many distinct values do not fit into one key", self.widths.len()),
         )
-        .hint(Hint::text("choose fewer with ").setting("quasi_identifiers")))
+        .hint(Wording::text("choose fewer with ").setting("quasi_identifiers")))
     }
 
     #[inline]

@@ -41,14 +41,14 @@ impl ErrorKind {
     }
 }
 
-/// What a user can do about an error.
+/// What an error says: where, what, and what can be done about it.
 ///
-/// Settings, files and commands have other names on a command line, in a program and over HTTP: a hint says what is
-/// meant, and whoever shows it words it ([`Hint::worded`]). Printed as it is, it names settings by their plain names.
+/// Settings, files and commands have other names on a command line, in a program and over HTTP: a wording says what is
+/// meant, and whoever shows it words it ([`Wording::worded`]). Printed as it is, it names settings by their plain names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hint(Vec<Piece>);
+pub struct Wording(Vec<Piece>);
 
-/// A piece of a hint.
+/// A piece of a wording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Piece {
@@ -57,7 +57,7 @@ pub enum Piece {
     /// A setting, by its name: `k`, `max_suppressed`.
     Setting(&'static str),
     /// A setting with a value, as an example.
-    Example(&'static str, &'static str),
+    Example(&'static str, String),
     /// Something to do that has another name everywhere.
     Step(Step),
 }
@@ -70,6 +70,17 @@ pub enum Step {
     NameSensitive,
     /// Say which table holds the population.
     NamePopulation,
+    /// Name a table of the population beside the data.
+    AddPopulation,
+    /// Ask for a criterion of one of several sensitive attributes, like this.
+    AskAbout {
+        /// Its name: `l`, `t`.
+        criterion: &'static str,
+        /// The first of the sensitive attributes.
+        attribute: String,
+        /// What was asked for.
+        value: String,
+    },
     /// Say what means "no value".
     NameMissing,
     /// Let an attribute count for more.
@@ -80,8 +91,25 @@ pub enum Step {
     ShowLevels(String),
     /// Look at the values of an attribute that its hierarchy does not know.
     ShowAbsent(String),
-    /// Annotate anew, over the file that is damaged.
-    AnnotateAgain,
+    /// Annotate, and keep the lattice in a file: another one, or over one that is damaged or out of date.
+    Annotate {
+        /// Whether a file is replaced.
+        over: bool,
+    },
+    /// Append records to a lattice that was kept.
+    Append,
+    /// Let a project be suggested for a table.
+    MakeProject,
+    /// Give at least one attribute the role of a quasi-identifier.
+    NameQuasiIdentifier,
+    /// Give the attribute that was named another role.
+    ChangeRole,
+    /// Say of the attribute that was named that its values are published though few have them in common.
+    PublishUnique,
+    /// Say that a column is published though it tells what another one hides.
+    PublishTelling,
+    /// Leave the column that was named out of what is published.
+    DropColumn,
     /// Write intervals like these.
     Intervals,
     /// Write cut points like these.
@@ -92,38 +120,35 @@ pub enum Step {
     Dates,
 }
 
-impl Hint {
-    /// A hint that begins with some words.
-    pub fn text(words: impl Into<String>) -> Hint {
-        Hint(vec![Piece::Text(words.into())])
+impl Wording {
+    /// A wording that begins with some words.
+    pub fn text(words: impl Into<String>) -> Wording {
+        Wording(vec![Piece::Text(words.into())])
     }
 
-    /// The same with more words behind.
-    pub fn and(mut self, words: impl Into<String>) -> Hint {
-        self.0.push(Piece::Text(words.into()));
+    /// The same with more behind.
+    pub fn and(mut self, more: impl Into<Wording>) -> Wording {
+        self.0.extend(more.into().0);
         self
     }
 
     /// The same with a setting behind.
-    pub fn setting(mut self, name: &'static str) -> Hint {
-        self.0.push(Piece::Setting(name));
-        self
+    pub fn setting(self, name: &'static str) -> Wording {
+        self.with(Piece::Setting(name))
     }
 
     /// The same with a setting and a value for it behind.
-    pub fn example(mut self, name: &'static str, value: &'static str) -> Hint {
-        self.0.push(Piece::Example(name, value));
-        self
+    pub fn example(self, name: &'static str, value: impl Into<String>) -> Wording {
+        self.with(Piece::Example(name, value.into()))
     }
 
     /// The same with something to do behind.
-    pub fn step(mut self, step: Step) -> Hint {
-        self.0.push(Piece::Step(step));
-        self
+    pub fn step(self, step: Step) -> Wording {
+        self.with(Piece::Step(step))
     }
 
     /// The same with one piece more.
-    pub fn with(mut self, piece: Piece) -> Hint {
+    pub fn with(mut self, piece: Piece) -> Wording {
         self.0.push(piece);
         self
     }
@@ -133,7 +158,7 @@ impl Hint {
         &self.0
     }
 
-    /// The hint in the words of whoever shows it: `words` says all that is no plain text.
+    /// All of it in the words of whoever shows it: `words` says all that is no plain text.
     pub fn worded(&self, words: impl Fn(&Piece) -> String) -> String {
         let word = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
@@ -143,25 +168,32 @@ impl Hint {
     }
 }
 
-impl From<&str> for Hint {
-    fn from(words: &str) -> Hint {
-        Hint::text(words)
+impl PartialEq<str> for Wording {
+    /// Whether it reads so as it is printed.
+    fn eq(&self, text: &str) -> bool {
+        format!("{self}") == text
     }
 }
 
-impl From<String> for Hint {
-    fn from(words: String) -> Hint {
-        Hint::text(words)
+impl From<&str> for Wording {
+    fn from(words: &str) -> Wording {
+        Wording::text(words)
     }
 }
 
-impl From<Step> for Hint {
-    fn from(step: Step) -> Hint {
-        Hint(vec![Piece::Step(step)])
+impl From<String> for Wording {
+    fn from(words: String) -> Wording {
+        Wording::text(words)
     }
 }
 
-impl fmt::Display for Hint {
+impl From<Step> for Wording {
+    fn from(step: Step) -> Wording {
+        Wording(vec![Piece::Step(step)])
+    }
+}
+
+impl fmt::Display for Wording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.worded(|piece| match piece {
             Piece::Text(text) => text.clone(),
@@ -177,12 +209,21 @@ impl fmt::Display for Step {
         match self {
             Step::NameSensitive => f.write_str("give one attribute the role of a sensitive one"),
             Step::NamePopulation => f.write_str("name a table of the population"),
+            Step::AddPopulation => f.write_str("name a table of the population beside the data"),
+            Step::AskAbout { criterion, attribute, value } => write!(f, "{criterion} = {value} of '{attribute}'"),
             Step::NameMissing => f.write_str("name what means \"no value\""),
             Step::RaiseWeight => f.write_str("raise a weight"),
             Step::SetForAll => Ok(()),
             Step::ShowLevels(name) => write!(f, "see the levels of '{name}'"),
             Step::ShowAbsent(name) => write!(f, "see the values of '{name}' that its hierarchy does not know"),
-            Step::AnnotateAgain => f.write_str("annotate again"),
+            Step::Annotate { .. } => f.write_str("annotate, and keep the lattice"),
+            Step::Append => f.write_str("append to a lattice that was kept"),
+            Step::MakeProject => f.write_str("let a project be suggested"),
+            Step::NameQuasiIdentifier => f.write_str("give at least one attribute the role of a quasi-identifier"),
+            Step::ChangeRole => f.write_str("change its role"),
+            Step::PublishUnique => f.write_str("say that its values are published though few records share them"),
+            Step::PublishTelling => f.write_str("say that it is published though it tells what another one hides"),
+            Step::DropColumn => f.write_str("drop the column"),
             Step::Intervals => f.write_str("5, 10, 20 from 0 on"),
             Step::Cuts => f.write_str("18, 30, 45, 65 and then 18, 65"),
             Step::Mask => f.write_str("5, or 1 and 3"),
@@ -191,7 +232,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// An error with a position and a hint.
+/// An error with a position and a hint, each worded by whoever shows it.
 ///
 /// # Guarantee
 /// No message that this crate makes contains the value of a cell of the data:
@@ -199,9 +240,9 @@ impl fmt::Display for Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     kind: ErrorKind,
-    position: Option<String>,
-    message: String,
-    hint: Option<Hint>,
+    position: Option<Wording>,
+    message: Wording,
+    hint: Option<Wording>,
     cause: Option<Cause>,
 }
 
@@ -219,18 +260,18 @@ impl Eq for Cause {}
 
 impl Error {
     /// An error of a kind, with a message in lower case and without a full stop.
-    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
+    pub fn new(kind: ErrorKind, message: impl Into<Wording>) -> Error {
         Error { kind, position: None, message: message.into(), hint: None, cause: None }
     }
 
     /// Adds where it happened: a file, a file and a line, a key of the project file.
-    pub fn at(mut self, position: impl Into<String>) -> Error {
+    pub fn at(mut self, position: impl Into<Wording>) -> Error {
         self.position = Some(position.into());
         self
     }
 
     /// Adds where it happened unless a more precise position is already known.
-    pub fn or_at(self, position: impl Into<String>) -> Error {
+    pub fn or_at(self, position: impl Into<Wording>) -> Error {
         match self.position {
             Some(_) => self,
             None => self.at(position),
@@ -238,7 +279,7 @@ impl Error {
     }
 
     /// Adds what the user can do about it.
-    pub fn hint(mut self, hint: impl Into<Hint>) -> Error {
+    pub fn hint(mut self, hint: impl Into<Wording>) -> Error {
         self.hint = Some(hint.into());
         self
     }
@@ -255,17 +296,17 @@ impl Error {
     }
 
     /// Where it happened, if that is known.
-    pub fn position(&self) -> Option<&str> {
-        self.position.as_deref()
+    pub fn position(&self) -> Option<&Wording> {
+        self.position.as_ref()
     }
 
     /// What is wrong, in lower case and without a full stop.
-    pub fn message(&self) -> &str {
+    pub fn message(&self) -> &Wording {
         &self.message
     }
 
     /// What the user can do about it, if anything is known to help.
-    pub fn hint_given(&self) -> Option<&Hint> {
+    pub fn hint_given(&self) -> Option<&Wording> {
         self.hint.as_ref()
     }
 }
@@ -275,7 +316,7 @@ impl fmt::Display for Error {
         if let Some(position) = &self.position {
             write!(f, "{position}: ")?;
         }
-        f.write_str(&self.message)?;
+        write!(f, "{}", self.message)?;
         if let Some(hint) = &self.hint {
             write!(f, "\nhint: {hint}")?;
         }

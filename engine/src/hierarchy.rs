@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::error::{Error, ErrorKind, Hint, Result, Step};
+use crate::error::{Error, ErrorKind, Result, Step, Wording};
 use crate::number::Decimal;
 use crate::table::zone::is_of_named_zone;
 use crate::table::{Code, Domain, Kind, days_of_date, parse_date};
@@ -446,11 +446,11 @@ fn position(source: &str, line: u64) -> String {
 const NOT_POSITIVE: &str = "interval widths must be positive numbers";
 
 fn wrong_intervals(what: String) -> Error {
-    Error::new(ErrorKind::Hierarchy, what).hint(Hint::text("for example ").step(Step::Intervals))
+    Error::new(ErrorKind::Hierarchy, what).hint(Wording::text("for example ").step(Step::Intervals))
 }
 
 fn wrong_cuts(what: String) -> Error {
-    Error::new(ErrorKind::Hierarchy, what).hint(Hint::text("for example ").step(Step::Cuts))
+    Error::new(ErrorKind::Hierarchy, what).hint(Wording::text("for example ").step(Step::Cuts))
 }
 
 fn not_increasing(level: usize) -> Error {
@@ -533,7 +533,7 @@ impl Rule {
                 ErrorKind::Hierarchy,
                 "a mask hides an increasing number of characters, at least one",
             )
-            .hint(Hint::text("for example ").step(Step::Mask)));
+            .hint(Wording::text("for example ").step(Step::Mask)));
         }
         Ok(Rule::Mask { hidden, side })
     }
@@ -545,7 +545,7 @@ impl Rule {
     pub fn dates(units: Vec<DateUnit>) -> Result<Rule> {
         if units.is_empty() || units.windows(2).any(|w| w[0] >= w[1]) {
             return Err(Error::new(ErrorKind::Hierarchy, "dates go from fine to coarse")
-                .hint(Hint::text("for example ").step(Step::Dates)));
+                .hint(Wording::text("for example ").step(Step::Dates)));
         }
         Ok(Rule::Dates { units })
     }
@@ -708,7 +708,7 @@ fn dates(domain: &Domain, units: &[DateUnit]) -> Result<NamedLabels> {
                 domain.len()
             ),
         )
-        .hint(Hint::from(Step::NameMissing).and(", or choose another hierarchy")));
+        .hint(Wording::from(Step::NameMissing).and(", or choose another hierarchy")));
     }
     Ok(units
         .iter()

@@ -3,12 +3,14 @@
 //! Everything is read from the recoding and the counts; no record is looked at.
 
 use crate::counts::GroupCounts;
+use crate::counts::people::People;
 use crate::criterion::{Criteria, Measure, Measured, Yardstick};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
+use crate::lattice::one_scheme::{added_up, slots_of_people};
 use crate::loss::{balanced, ncp_of_level};
 use crate::recode::partition::closest_common_ancestor;
-use crate::recode::{Recoding, Span};
+use crate::recode::{Recoding, Share, Span};
 use crate::table::Code;
 
 /// What is to be said about a release. A suppressed record counts as one of which nothing is said.
@@ -119,8 +121,58 @@ pub fn ncp_of_cells(hierarchy: &Hierarchy, recoding: &Recoding, attribute: usize
 
 /// What criteria see of each group of a release, in the order of their numbers.
 fn measured(counts: &GroupCounts, yardstick: &Yardstick, recoding: &Recoding, seen: &[u32], sizes: &[u64]) -> Measured {
-    let n_sensitive = counts.sensitive().len();
-    // By group and value, how many records; the values of all sensitive attributes side by side.
+    // By group and slot; the values of all sensitive attributes side by side.
+    let values = match counts.people().filter(|_| yardstick.is_over_people()) {
+        Some(people) => of_people(counts, people, yardstick, recoding, seen),
+        None => of_records(counts, yardstick, recoding, seen),
+    };
+    let mut measures = Vec::new();
+    let mut next = 0;
+    let mut histogram: Vec<(u32, u64)> = Vec::new();
+    for (group, &size) in sizes.iter().enumerate() {
+        histogram.clear();
+        while let Some(&(_, value, n)) = values.get(next).filter(|(of, ..)| *of as usize == group) {
+            histogram.push((value, n));
+            next += 1;
+        }
+        yardstick.measure(size, 0, &histogram, &mut measures);
+    }
+    Measured::by(yardstick, measures)
+}
+
+/// Who is in which group, and with which values there.
+///
+/// # Panics
+/// Where the records of a cell that several people have go to several groups: then nobody knows who is where.
+fn of_people(
+    counts: &GroupCounts,
+    people: &People,
+    yardstick: &Yardstick,
+    recoding: &Recoding,
+    seen: &[u32],
+) -> Vec<(u32, u32, u64)> {
+    let mut n_people = vec![0; counts.n_cells().max(counts.n_groups())];
+    (0..people.len()).for_each(|person| people.cells(person).for_each(|(cell, _)| n_people[cell] += 1));
+    let group_of_cell = counts.groups_of_cells();
+    // By cell that people are kept with, the groups that its records are in.
+    let groups: Vec<Vec<u32>> = (0..group_of_cell.len())
+        .map(|cell| {
+            let base = group_of_cell[cell] as usize;
+            let place = counts.place_of_cell(base, cell);
+            let is_meant = |share: &&Share| share.cell.is_none_or(|of| of as usize == place);
+            let shares: Vec<&Share> = recoding.shares(base).iter().filter(is_meant).collect();
+            assert!(n_people[cell] <= 1 || shares.len() == 1, "it is known who is where");
+            let mut groups: Vec<u32> = shares.iter().filter_map(|share| Some(seen[share.group? as usize])).collect();
+            groups.sort_unstable();
+            groups.dedup();
+            groups
+        })
+        .collect();
+    slots_of_people(counts, people, yardstick, |cell| groups[cell].iter().copied())
+}
+
+fn of_records(counts: &GroupCounts, yardstick: &Yardstick, recoding: &Recoding, seen: &[u32]) -> Vec<(u32, u32, u64)> {
+    let n_sensitive = yardstick.references().len();
     let mut values: Vec<(u32, u32, u64)> = Vec::new();
     for base in 0..counts.n_groups() {
         let cells: Vec<(&[Code], u64)> = counts.cells(base).collect();
@@ -136,20 +188,5 @@ fn measured(counts: &GroupCounts, yardstick: &Yardstick, recoding: &Recoding, se
             }
         }
     }
-    values.sort_unstable();
-    let mut measures = Vec::new();
-    let mut next = 0;
-    let mut histogram: Vec<(u32, u64)> = Vec::new();
-    for (group, &size) in sizes.iter().enumerate() {
-        histogram.clear();
-        while let Some(&(_, value, n_records)) = values.get(next).filter(|(of, ..)| *of as usize == group) {
-            match histogram.last_mut() {
-                Some((last, n)) if *last == value => *n += n_records,
-                _ => histogram.push((value, n_records)),
-            }
-            next += 1;
-        }
-        yardstick.measure(size, 0, &histogram, &mut measures);
-    }
-    Measured::new(yardstick.measures(), measures)
+    added_up(values)
 }

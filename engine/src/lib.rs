@@ -78,6 +78,7 @@ pub mod lattice;
 pub mod quality;
 pub mod search;
 pub mod random;
+pub mod tells;
 pub mod recode;
 pub mod judge;
 pub mod risk;
@@ -89,7 +90,7 @@ pub mod wire;
 
 pub use counts::{Counter, GroupCounts};
 pub use criterion::{Criteria, Criterion, Distance, Measure, Yardstick};
-pub use error::{Error, ErrorKind, Hint, Result};
+pub use error::{Error, ErrorKind, Result, Wording};
 pub use hierarchy::{Hierarchy, Rule};
 pub use lattice::{Lattice, Plan, annotate};
 pub use quality::{Quality, Ranking};

@@ -11,7 +11,7 @@
 //! `log₂ (n / m)` bits; a suppressed record is all labels at their widest.
 
 use crate::counts::GroupCounts;
-use crate::error::{Error, ErrorKind, Hint, Result, Step};
+use crate::error::{Error, ErrorKind, Result, Step, Wording};
 use crate::hierarchy::Hierarchy;
 
 /// A loss between 0 and 1 as a whole number of steps, so that sums are exact whatever their order.
@@ -79,7 +79,7 @@ pub fn balanced(hierarchies: &[Hierarchy], weights: &[f64]) -> Result<Vec<f64>> 
     let greatest = weights.iter().copied().fold(0.0, f64::max);
     if greatest == 0.0 && !weights.is_empty() {
         return Err(Error::new(ErrorKind::Project, "at least one quasi-identifier needs a weight above 0")
-            .hint(Hint::from(Step::RaiseWeight).and("; without any, all weigh 1")));
+            .hint(Wording::from(Step::RaiseWeight).and("; without any, all weigh 1")));
     }
     // In two steps: the power of two of the least number that there is would be infinite.
     let exponent = -greatest.log2().floor() as i32;

@@ -221,6 +221,11 @@ pub fn counted_words(n: u64, thing: &str) -> String {
     format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
+/// `1 person`, `12,000 people`.
+pub fn people_in_words(n: u64) -> String {
+    if n == 1 { "1 person".to_string() } else { format!("{} people", grouped(n)) }
+}
+
 /// A share as a percentage; never rounds something to nothing.
 pub fn percent(n: u64, of: u64) -> String {
     let percent = if of == 0 { 0.0 } else { n as f64 / of as f64 * 100.0 };
@@ -228,6 +233,32 @@ pub fn percent(n: u64, of: u64) -> String {
         p if n > 0 && p < 0.01 => "under 0.01 %".to_string(),
         p if p < 1.0 && n > 0 => format!("{p:.2} %"),
         p => format!("{p:.1} %"),
+    }
+}
+
+/// What is counted in a table, and how many of them it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crowd {
+    /// Records.
+    Records(u64),
+    /// Different people, where a column says whose record each is.
+    People(u64),
+}
+
+impl Crowd {
+    /// How many.
+    pub fn n(self) -> u64 {
+        match self {
+            Crowd::Records(n) | Crowd::People(n) => n,
+        }
+    }
+
+    /// What is counted, in a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Crowd::Records(_) => "records",
+            Crowd::People(_) => "people",
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! All are computed from annotations, and all as losses: less is better. A suppressed record counts as fully
 //! generalized: it is `*` everywhere, alike only to the other suppressed ones.
 
-use crate::error::{Error, ErrorKind, Hint, Result, unknown};
+use crate::error::{Error, ErrorKind, Result, Wording, unknown};
 use crate::lattice::Lattice;
 use crate::lattice::profile::Outcome;
 use crate::loss::Entropies;
@@ -118,7 +118,7 @@ impl Ranking {
     pub fn parse(text: &str) -> Result<Ranking> {
         let wrong = |message: String| {
             Error::new(ErrorKind::Request, message).hint(
-                Hint::text("for example ")
+                Wording::text("for example ")
                     .example("best_by", "ncp")
                     .and(", or a mix: ")
                     .example("best_by", "ncp=2,precision=1"),

@@ -7,6 +7,7 @@ use std::ops::Range;
 use arrow_array::RecordBatch;
 use hashbrown::HashTable;
 
+use crate::counts::people::person_column;
 use crate::counts::{GroupCounts, hash_codes, number};
 use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::recode::{Recoding, Share};
@@ -107,6 +108,8 @@ pub enum Column {
     High(usize, String),
     /// A column published as it is.
     Kept(String),
+    /// Whose record it is, as these columns say together: for whoever checks the rows, and never for the release.
+    Person(Vec<String>),
 }
 
 impl Column {
@@ -114,6 +117,7 @@ impl Column {
     pub fn name(&self) -> &str {
         match self {
             Column::Recoded(_, name) | Column::Low(_, name) | Column::High(_, name) | Column::Kept(name) => name,
+            Column::Person(names) => &names[0],
         }
     }
 }
@@ -142,7 +146,8 @@ pub struct Publisher<'a> {
 }
 
 impl<'a> Publisher<'a> {
-    /// `columns` are those of the release in order; the counts are those that the recoding was made of.
+    /// `columns` are those of the release in order; the counts are those that the recoding was made of. Where it matters
+    /// whose record it is, the last column says so.
     pub fn new(
         counts: &'a GroupCounts,
         recoding: &'a Recoding,
@@ -179,9 +184,9 @@ impl<'a> Publisher<'a> {
         Publisher { missing_text: Some(text.to_string()), ..self }
     }
 
-    /// The shares that record `i` of the batch at hand may go to, as their places among all; none where it is suppressed
-    /// because its combination was never counted, which is as unsafe as one that failed.
-    fn shares_of(&self, i: usize) -> Result<Option<Range<usize>>> {
+    /// The group of the counts that record `i` of the batch at hand is of, and the shares that it may go to, as their
+    /// places among all; none where it is suppressed because its combination was never counted, which is as unsafe as one that failed.
+    fn shares_of(&self, i: usize) -> Result<Option<(u32, Range<usize>)>> {
         let code_in = |code: u32, domain: &Domain| match code {
             // An encoder's code is one more than the domain's, and 0 is missing.
             0 => domain.missing().unwrap_or(Code(u32::MAX)),
@@ -203,7 +208,17 @@ impl<'a> Publisher<'a> {
         let first = shares.partition_point(|share| share.cell < cell);
         let n_meant = shares[first..].partition_point(|share| share.cell == cell);
         let start = self.recoding.start(base as usize) + first;
-        if n_meant == 0 { Err(changed()) } else { Ok(Some(start..start + n_meant)) }
+        if n_meant == 0 { Err(changed()) } else { Ok(Some((base, start..start + n_meant))) }
+    }
+
+    /// The group of the counts that has a share.
+    fn base_of(&self, share: usize) -> u32 {
+        let (mut base, mut end) = (0, self.counts.n_groups());
+        while end - base > 1 {
+            let middle = base.midpoint(end);
+            *(if self.recoding.start(middle) <= share { &mut base } else { &mut end }) = middle;
+        }
+        number(base)
     }
 
     /// Takes one record off a share, and says which group it joins; none where it is suppressed.
@@ -222,7 +237,7 @@ impl<'a> Publisher<'a> {
     ///
     /// # Errors
     /// Where the table is not the one that was counted.
-    pub fn settle(&mut self, waiting: &Row) -> Result<Option<Row>> {
+    pub fn settle(&mut self, waiting: &Row) -> Result<Option<(Row, Origin)>> {
         let (shares, kept) = waiting.without_shares();
         if self.open.as_ref().is_none_or(|open| open.shares != shares) {
             self.open = Some(Open::new(shares, self.recoding.all_shares()));
@@ -230,7 +245,8 @@ impl<'a> Publisher<'a> {
         let share = self.open.as_mut().and_then(Open::next).ok_or_else(changed)?;
         let Some(group) = self.take(share)? else { return Ok(None) };
         let mut kept = kept.cells().into_iter();
-        Ok(Some(self.row(group, |_| kept.next().expect("one cell per kept column"))))
+        let row = self.row(group, |_| kept.next().expect("one cell per kept column"));
+        Ok(Some((row, Origin { base: self.base_of(share), group })))
     }
 
     /// The published record of a group, with these cells in the columns that are kept, of which the places are asked for.
@@ -243,7 +259,7 @@ impl<'a> Publisher<'a> {
                 Column::Recoded(a, _) => Some(of(a)).filter(|cell| !cell.is_missing).map(|cell| cell.text.as_str()),
                 Column::Low(a, _) => of(a).ends.as_ref().map(|(low, _)| low.as_str()),
                 Column::High(a, _) => of(a).ends.as_ref().map(|(_, high)| high.as_str()),
-                Column::Kept(_) => {
+                Column::Kept(_) | Column::Person(_) => {
                     kept_text = kept(place);
                     kept_text.as_deref()
                 }
@@ -290,8 +306,17 @@ impl<'a> Publisher<'a> {
         for (encoder, codes) in self.encoders.iter_mut().zip(&mut self.codes) {
             encoder.encode(column(encoder.name())?, codes)?;
         }
+        // What several columns say together is in none of them.
+        let person = match self.columns.last() {
+            Some(Column::Person(names)) => Some(person_column(batch, names, &self.missing)?),
+            _ => None,
+        };
+        let of_person = self.counts.known_people().map(|people| people.names.name());
         for (encoder, codes) in self.sensitive.iter_mut().zip(&mut self.sensitive_codes) {
-            encoder.encode(column(encoder.name())?, codes)?;
+            match &person {
+                Some(person) if Some(encoder.name()) == of_person => encoder.encode(person, codes)?,
+                _ => encoder.encode(column(encoder.name())?, codes)?,
+            }
         }
         let mut keep = vec![true; batch.num_rows()];
         if self.missing.drop_records {
@@ -305,9 +330,12 @@ impl<'a> Publisher<'a> {
             .map(|kept| match kept {
                 Column::Recoded(..) | Column::Low(..) | Column::High(..) => Ok(None),
                 Column::Kept(name) => Cells::new(name, column(name)?).map(Some),
+                Column::Person(names) => {
+                    Cells::new(&names[0], person.as_ref().expect("the person is the last column")).map(Some)
+                }
             })
             .collect::<Result<_>>()?;
-        let mut recoded = Recoded { rows: Vec::with_capacity(batch.num_rows()), waiting: Vec::new() };
+        let mut recoded = Recoded::default();
         let mut text = String::new();
         for (i, &keep) in keep.iter().enumerate() {
             if !keep {
@@ -315,7 +343,7 @@ impl<'a> Publisher<'a> {
                 continue;
             }
             self.check_seen(i)?;
-            let Some(shares) = self.shares_of(i)? else {
+            let Some((base, shares)) = self.shares_of(i)? else {
                 self.n_suppressed += 1;
                 continue;
             };
@@ -332,6 +360,7 @@ impl<'a> Publisher<'a> {
                 Some(group) => {
                     let kept = |place: usize| read(kept[place].as_ref().expect("kept columns were looked up above"));
                     recoded.rows.push(self.row(group, kept));
+                    recoded.origins.push(Origin { base, group });
                 }
                 None => {}
             }
@@ -350,11 +379,22 @@ impl<'a> Publisher<'a> {
     }
 }
 
+/// Where a published record comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The group of the counts that it is of.
+    pub base: u32,
+    /// The published group that it joins.
+    pub group: u32,
+}
+
 /// What became of the records of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recoded {
     /// In the batch's order.
     pub rows: Vec<Row>,
+    /// By row, where it comes from.
+    pub origins: Vec<Origin>,
     /// Those of equal records that are shared out to several groups. Which joins which is settled by what is kept of
     /// them, once all are known and in order: see [`Publisher::settle`].
     pub waiting: Vec<Row>,

@@ -46,11 +46,13 @@ pub enum Role {
     Sensitive,
     /// None of these: published as it is, if the project says so.
     Other,
+    /// Says whose record it is, alone or with others of this role: people are counted by it, and it is never published.
+    Person,
 }
 
 impl Role {
     /// Every role there is.
-    pub const ALL: [Role; 4] = [Role::Identifier, Role::QuasiIdentifier, Role::Sensitive, Role::Other];
+    pub const ALL: [Role; 5] = [Role::Identifier, Role::QuasiIdentifier, Role::Sensitive, Role::Other, Role::Person];
 
     /// The word that project files use.
     pub fn name(self) -> &'static str {
@@ -59,12 +61,18 @@ impl Role {
             Role::QuasiIdentifier => "quasi-identifier",
             Role::Sensitive => "sensitive",
             Role::Other => "other",
+            Role::Person => "person",
         }
     }
 
     /// The role of a name.
     pub fn parse(name: &str) -> Option<Role> {
         Role::ALL.into_iter().find(|role| role.name() == name)
+    }
+
+    /// Whether its values say who somebody is: they are neither published nor shown.
+    pub fn tells_who(self) -> bool {
+        matches!(self, Role::Identifier | Role::Person)
     }
 }
 

@@ -30,6 +30,16 @@ fn ordered(counts: &[u64]) -> Reference {
     Reference::new(counts.to_vec(), Distance::Ordered, None)
 }
 
+/// A share among all records of a group.
+fn of_all(measure: fn(&[(u32, u64)], u64) -> u64, group: &[(u32, u64)]) -> u64 {
+    measure(group, group.iter().map(|(_, c)| c).sum())
+}
+
+/// What a group of records measures against the table.
+fn against(measure: fn(&[(u32, u64)], u64, &Reference) -> u64, group: &[(u32, u64)], table: &Reference) -> u64 {
+    measure(group, group.iter().map(|(_, c)| c).sum(), table)
+}
+
 fn equal(counts: &[u64]) -> Reference {
     Reference::new(counts.to_vec(), Distance::Equal, None)
 }
@@ -165,39 +175,39 @@ fn recursive_diversity_is_strict() {
 #[test]
 fn shares_and_gains_and_disclosures() {
     // A third cannot be written with six decimals: 0.333333 is less, 0.333334 is more.
-    let share = greatest_share(&histogram(&[1, 1, 1]));
+    let share = of_all(greatest_share, &histogram(&[1, 1, 1]));
     let alpha = |value: u64| criterion(Measure::Share(0), value);
     assert_eq!(share, 333_334);
     assert!(!alpha(333_333).holds(share) && alpha(333_334).holds(share));
-    assert_eq!(greatest_share(&histogram(&[1, 3])), 750_000);
-    assert_eq!(greatest_share(&histogram(&[7])), MILLION);
+    assert_eq!(of_all(greatest_share, &histogram(&[1, 3])), 750_000);
+    assert_eq!(of_all(greatest_share, &histogram(&[7])), MILLION);
 
     // From 1/4 to 1/2 a value gains all of its share, from 1/4 to 3/4 twice of it.
     let table = equal(&[1, 3]);
-    assert_eq!(greatest_gain(&histogram(&[1, 1]), &table), MILLION);
-    assert_eq!(greatest_gain(&histogram(&[3, 1]), &table), 2 * MILLION);
-    assert_eq!(greatest_gain(&histogram(&[1, 3]), &table), 0);
-    assert_eq!(greatest_gain(&histogram(&[0, 5]), &table), 333_334);
+    assert_eq!(against(greatest_gain, &histogram(&[1, 1]), &table), MILLION);
+    assert_eq!(against(greatest_gain, &histogram(&[3, 1]), &table), 2 * MILLION);
+    assert_eq!(against(greatest_gain, &histogram(&[1, 3]), &table), 0);
+    assert_eq!(against(greatest_gain, &histogram(&[0, 5]), &table), 333_334);
     // ln 4 = 1.386: a gain of 1 is within, one of 2 is not; ln 4/3 = 0.288 is less than 1/3.
-    assert_eq!(greatest_bounded_gain(&histogram(&[1, 1]), &table), MILLION);
-    assert_eq!(greatest_bounded_gain(&histogram(&[3, 1]), &table), NEVER);
-    assert_eq!(greatest_bounded_gain(&histogram(&[0, 5]), &table), NEVER);
+    assert_eq!(against(greatest_bounded_gain, &histogram(&[1, 1]), &table), MILLION);
+    assert_eq!(against(greatest_bounded_gain, &histogram(&[3, 1]), &table), NEVER);
+    assert_eq!(against(greatest_bounded_gain, &histogram(&[0, 5]), &table), NEVER);
 
     // ln 2 = 0.693147…, and ln (1/2 : 3/4) = −0.405…; less than δ is asked for.
-    assert_eq!(greatest_disclosure(&histogram(&[1, 1]), &table), 693_148);
-    assert_eq!(greatest_disclosure(&histogram(&[2, 6]), &table), 1, "any δ above 0");
-    assert_eq!(greatest_disclosure(&histogram(&[0, 6]), &table), NEVER, "a value is missing");
+    assert_eq!(against(greatest_disclosure, &histogram(&[1, 1]), &table), 693_148);
+    assert_eq!(against(greatest_disclosure, &histogram(&[2, 6]), &table), 1, "any δ above 0");
+    assert_eq!(against(greatest_disclosure, &histogram(&[0, 6]), &table), NEVER, "a value is missing");
 }
 
 /// One group, one value, all alike: nothing to divide by, and nothing to tell apart.
 #[test]
 fn one_value_is_never_diverse_and_always_close() {
     let (group, table) = (histogram(&[5]), equal(&[9]));
-    assert_eq!((n_distinct(&group), greatest_share(&group), effective_values(&group)), (1, MILLION, MILLION));
+    assert_eq!((n_distinct(&group), of_all(greatest_share, &group), effective_values(&group)), (1, MILLION, MILLION));
     assert_eq!((recursive_ratio(&group, 1), recursive_ratio(&group, 2)), (MILLION + 1, NEVER));
     assert_eq!((distance_to_table(&group, &table), distance_to_table(&group, &ordered(&[9]))), (0, 0));
-    assert_eq!(greatest_disclosure(&group, &table), 1);
-    assert_eq!((greatest_gain(&group, &table), greatest_bounded_gain(&group, &table)), (0, 0));
+    assert_eq!(against(greatest_disclosure, &group, &table), 1);
+    assert_eq!((against(greatest_gain, &group, &table), against(greatest_bounded_gain, &group, &table)), (0, 0));
     // The whole table is like itself, in every distance.
     for distance in [Distance::Equal, Distance::Ordered] {
         let table = Reference::new(vec![3, 1, 4, 1, 5], distance, None);
@@ -293,13 +303,13 @@ fn check_group(random: &RandomGroup, has_entropy: bool) {
                 Measure::Size | Measure::Population => continue,
                 Measure::Entropy(_) if !has_entropy => continue,
                 Measure::Distinct(_) => n_distinct(&group),
-                Measure::Share(_) => greatest_share(&group),
+                Measure::Share(_) => of_all(greatest_share, &group),
                 Measure::Entropy(_) => effective_values(&group),
                 Measure::Recursive { l, .. } => recursive_ratio(&group, l),
                 Measure::Closeness(_) => distance_to_table(&group, &reference),
-                Measure::Disclosure(_) => greatest_disclosure(&group, &reference),
-                Measure::Likeness(_) => greatest_gain(&group, &reference),
-                Measure::EnhancedLikeness(_) => greatest_bounded_gain(&group, &reference),
+                Measure::Disclosure(_) => against(greatest_disclosure, &group, &reference),
+                Measure::Likeness(_) => against(greatest_gain, &group, &reference),
+                Measure::EnhancedLikeness(_) => against(greatest_bounded_gain, &group, &reference),
             };
             assert_eq!(found, measured(&seen, measure, &naive), "{measure:?}, {distance:?} of {random:?}");
             // What is measured decides as the definition does, at the value and next to it.

@@ -275,7 +275,7 @@ fn linked(tables: &[&[Group]], people: &[[&str; 2]]) -> Linkage {
     let meanings = vec![Meaning::default(); 2];
     let known = [Some(0), Some(1)];
     let releases: Vec<Linkable> =
-        tables.iter().map(|groups| Linkable { groups, meanings: &meanings, known: &known }).collect();
+        tables.iter().map(|groups| Linkable { groups, meanings: &meanings, known: &known, people: None }).collect();
     let outside: Vec<(Vec<Option<String>>, u64)> =
         people.iter().map(|person| (person.iter().map(|cell| Some(cell.to_string())).collect(), 1)).collect();
     link(&releases, &outside, 1).remove(0)

@@ -418,7 +418,7 @@ proptest! {
         let lattice = table.make().lattice;
         let schemes = lattice.schemes();
         for criteria in some_criteria(lattice.n_records(), n_values(&lattice)) {
-            prop_assert!(criteria.is_monotone());
+            prop_assert!(criteria.is_monotone(false));
             for place in 0..schemes.len() {
                 let n_suppressed = lattice.n_suppressed(place, &criteria);
                 for (_, finer) in schemes.finer(place) {

@@ -772,7 +772,7 @@ fn queries_that_cannot_be_read_say_where() {
         ("age = 1 and", "q:1:12", "expected the name of a quasi-identifier"),
     ] {
         let error = parse_queries("q", text, &hierarchies).expect_err(text);
-        assert_eq!(error.position(), Some(position), "{text}: {error}");
+        assert_eq!(error.position().map(ToString::to_string).as_deref(), Some(position), "{text}: {error}");
         assert!(error.to_string().contains(words), "{text}: {error}");
     }
     let (counts, hierarchies) = numbers(&["age"], &[&[1], &[2]]);

@@ -524,7 +524,7 @@ fn bad_weights_and_similarities_are_refused() {
     for weights in [vec![vec![1.0; 4], vec![1.0, -1.0, 1.0, 1.0]], vec![vec![1.0; 4], vec![1.0; 3]]] {
         let error = Sensitivities::given(&hierarchies, weights).expect_err("refused");
         assert_eq!(error.kind(), ErrorKind::Project);
-        assert!(error.message().contains("'y'"), "{error}");
+        assert!(error.message().to_string().contains("'y'"), "{error}");
     }
     let given = Sensitivities::given(&hierarchies, vec![vec![0.0; 4], vec![2.0; 4]]).expect("good");
     let mut problem =

@@ -55,7 +55,8 @@ class Anonymizer(_Base):
     ``transform`` returns the records of a frame **in their order**, one for one, each as the release publishes those like
     it. Where the release has none like it, the record comes back empty in every column. So every record that is not
     empty is one of at least k of the training data. Where wishes cannot all be met, ``settle`` names the offer to take.
-    A criterion that is None is not asked for.
+    A criterion that is None is not asked for. Where people have several records, ``person`` says whose each is: k then
+    counts people, and the column is neither in the release nor in what ``transform`` returns.
 
     Columns that nobody names stay as they are in what ``transform`` returns, because a model needs them; ``other=()``
     leaves them out. They are never in ``release_``. A frame of pandas keeps its index, which a model's answers are found
@@ -75,8 +76,10 @@ class Anonymizer(_Base):
         *,
         sensitive: Named | Mapping[str, Any] = (),
         identifiers: Named = (),
+        person: Named = (),
         other: Named = "keep",
         publish_unique: Named = (),
+        publish_telling: Named = (),
         weights: Mapping[str, float] | None = None,
         distance: str | Mapping[str, str] | None = None,
         missing: Named = ("",),
@@ -98,8 +101,10 @@ class Anonymizer(_Base):
         self.quasi_identifiers = quasi_identifiers
         self.sensitive = sensitive
         self.identifiers = identifiers
+        self.person = person
         self.other = other
         self.publish_unique = publish_unique
+        self.publish_telling = publish_telling
         self.weights = weights
         self.distance = distance
         self.missing = missing
@@ -122,7 +127,8 @@ class Anonymizer(_Base):
     def fit(self, X: Any, y: Any = None) -> Anonymizer:
         """Finds the best scheme that keeps the promise on ``X``, publishes with it, and has that verified."""
         params = self.get_params(deep=False)
-        of_table = ("sensitive", "identifiers", "other", "publish_unique", "weights", "distance", "missing", "missing_records")
+        of_table = ("sensitive", "identifiers", "person", "other", "publish_unique", "publish_telling", "weights",
+                    "distance", "missing", "missing_records")
         roles = {name: params.pop(name) for name in of_table}
         settle, quasi_identifiers = params.pop("settle"), params.pop("quasi_identifiers")
         if not quasi_identifiers:
@@ -134,7 +140,7 @@ class Anonymizer(_Base):
         self.offer_ = _chosen(self.answer_, settle)
         self.release_: Release = table.publish(self.offer_)
         columns = table._columns or self.release_.columns
-        hidden = names(roles["identifiers"])
+        hidden = [*names(roles["identifiers"]), *names(roles["person"])]
         self._kept = [c for c in columns if c in self.release_.columns or (keeps_all and c not in hidden)]
         self.n_features_in_ = len(columns)
         return self

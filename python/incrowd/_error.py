@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
 
@@ -52,7 +51,7 @@ def tell(note: str) -> None:
     frame, n_levels = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (__package__, "sklearn"):
         frame, n_levels = frame.f_back, n_levels + 1
-    warnings.warn(_in_python(note), Note, stacklevel=n_levels)
+    warnings.warn(note, Note, stacklevel=n_levels)
 
 
 def _again(message: str, kind: str, position: str | None, hint: str | None) -> Error:
@@ -60,35 +59,5 @@ def _again(message: str, kind: str, position: str | None, hint: str | None) -> E
 
 
 def of_engine(kind: str, message: str, position: str | None, hint: str | None) -> Error:
-    """An error, with flags of the command line named as Python's keywords; hints of the engine come in Python's words."""
-    return _again(_in_python(message), kind, position, None if hint is None else _in_python(hint))
-
-
-# What the project file or the command line calls otherwise than Python does.
-_WORDS = [
-    ("--lambda", "lambda_="),
-    ("the criteria in [request] of the project", "the criteria of the project's standing request"),
-    ("[data] missing_records", "missing_records"),
-    ("[data] missing", "missing"),
-    ("[data] delimiter", "delimiter"),
-    ("give one attribute role = \"sensitive\" in incrowd.toml", "name it with Table(…, sensitive=…)"),
-    ("give at least one attribute role = \"quasi-identifier\"", "name at least one with Table(…, quasi_identifiers=…)"),
-    ("change its role in incrowd.toml", "change its role in Table(…)"),
-    ("add population = \"population.csv\" under [data]; it has", "give it with Table(…, population=…); it has"),
-    ("say unique = \"publish\" of the attribute", "name it with Table(…, publish_unique=…)"),
-    ("and the project names none", "and the table names none"),
-    ("the project's columns", "the named columns"),
-    ("drop the column: give it role = \"identifier\", or leave it unnamed with other = \"drop\"",
-     "drop the column: name it with Table(…, identifiers=…), or do not name it"),
-    ("replace it with --force", "replace it with force=True"),
-    ("write another one with --output, or overwrite it with --force", "give another output=…, or force=True"),
-    ("give output= a name", "give it a name"),
-]
-
-
-def _in_python(text: str) -> str:
-    for theirs, ours in _WORDS:
-        text = text.replace(theirs, ours)
-    # "--max-suppressed 1%" → "max_suppressed=1%", "--k, --l" → "k=, l=".
-    text = re.sub(r"--([a-z][a-z-]*) (?=[\d'\"])", lambda found: found[1].replace("-", "_") + "=", text)
-    return re.sub(r"--([a-z][a-z-]*)", lambda found: found[1].replace("-", "_") + "=", text)
+    """An error of the engine, which comes in Python's words."""
+    return _again(message, kind, position, hint)

@@ -44,7 +44,6 @@ class Table:
         levels: list[str],
         promised: str | None,
         choice: str,
-        request: str,
         progress: Progress = None,
     ) -> Release: ...
     def publish_locally(
@@ -59,9 +58,6 @@ class Table:
     def publish_order(
         self, order: str, threads: int = 0, memory: str | None = None, progress: Progress = None
     ) -> Release: ...
-    def risk(
-        self, wish: Mapping[str, Any], threshold: float, sampled: float | None, progress: Progress = None
-    ) -> dict[str, Any]: ...
     def compare(
         self,
         wish: Mapping[str, Any],

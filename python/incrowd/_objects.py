@@ -92,16 +92,16 @@ class Offer(Words):
     def __init__(self, words: Mapping[str, Any], choice: str = "exact", asked: Any = None) -> None:
         super().__init__(words)
         object.__setattr__(self, "_choice", choice)
-        # The table, the wish and the request that it answers, to be published from.
+        # The table and the wish that it answers, to be published from.
         object.__setattr__(self, "_asked", asked)
 
     @property
     def criteria(self) -> dict[str, Any]:
         """What every published group is promised to have."""
         names = list(self.__dict__["_words"])
-        # In the words they stand between these two.
+        # In the words they stand between these two; where people are counted, behind how many are lost.
         between = names[names.index("share_suppressed") + 1 : names.index("n_groups")]
-        return {name: self[name] for name in between}
+        return {name: self[name] for name in between if name != "n_people_lost"}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.__dict__["_words"], self._choice)
@@ -238,8 +238,9 @@ class Account(Words):
     """What only the signer of a release knows: it tells about records that are not in the release.
 
     ``key`` opens the marks of files in the certificate, ``files`` have their hashes; ``loss`` is over the table,
-    ``criteria`` have what is reached of all of them, ``search`` says how the scheme was found, and ``per_record`` what
-    records that were generalized one by one came to.
+    ``criteria`` have what is reached of all of them, ``search`` says how the scheme was found, ``per_record`` what
+    records that were generalized one by one came to, and ``people`` how many people there are, are lost, are in the
+    smallest group, and are alone by all their records together, where it is known whose record it is.
     """
 
     key: str
@@ -248,6 +249,7 @@ class Account(Words):
     criteria: dict[str, Any]
     search: dict[str, Any] | None
     per_record: dict[str, Any] | None
+    people: dict[str, Any] | None
 
     def __repr__(self) -> str:
         return "Account(for the signer: key, files, loss, criteria, search, per_record)"
@@ -350,6 +352,8 @@ class Profile(Words):
     n_incomplete: int
     quasi_identifiers: list[str]
     uniqueness: dict[str, Any] | None
+    repeating: dict[str, Any] | None
+    """An identifier that repeats, by which people could be counted, where nobody has said whether they are."""
     columns: list[Column]
     _made = {"columns": _all(Column)}
 
@@ -443,20 +447,29 @@ class Risk(Words):
     """How likely people are to be found: as a prosecutor, a journalist and a marketer see it."""
 
     n_records: int
+    n_people: int | None
     n_dropped: int
     n_groups: int
     threshold: float
     prosecutor: dict[str, float]
     journalist: dict[str, float]
     marketer: float
+    population: str
+    n_people_estimated: float | None
+    individual: dict[str, float]
+    household: dict[str, float] | None
     n_unique: int
     n_unique_in_population: int | None
     n_unique_in_population_estimated: float | None
+    n_alone_by_all_records: int | None
     attributes: list[dict[str, Any]]
+    special_uniques: dict[str, Any] | None
+    per_record: str | None
 
     def __repr__(self) -> str:
         highest, average = self.prosecutor["highest"], self.prosecutor["average"]
-        alone = f"{self.n_unique} of {self.n_records} records alone"
+        n, who = (self.n_records, "records") if self.n_people is None else (self.n_people, "people")
+        alone = f"{self.n_unique} of {n} {who} alone"
         return f"Risk(highest {highest}, average {average}, {alone}{left_out(self.n_dropped)})"
 
 

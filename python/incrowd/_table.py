@@ -51,11 +51,10 @@ _REQUEST = (*CRITERIA, "max_suppressed", "max_level", "best_by")
 
 @dataclass(frozen=True)
 class _Asked:
-    """Whom an offer is from: the table, the wish, and the request as it was understood."""
+    """Whom an offer is from: the table and the wish."""
 
     table: _native.Table
     wish: Mapping[str, Any]
-    request: Mapping[str, Any] | None
 
 
 class Table:
@@ -68,14 +67,26 @@ class Table:
     ``quasi_identifiers`` are what others may know about a person, with their hierarchies: a path to an ARX file,
     :func:`intervals`, :func:`cuts`, :func:`mask`, :func:`dates`, :func:`tree`, a dict from each value to its labels, a
     data frame with a row per value, a function, or None for ``*`` alone. ``sensitive`` attributes are published as they
-    are, within a crowd; ``identifiers`` never; ``other`` columns as they are, all that are not named where it is
+    are, within a crowd; ``identifiers`` never, and ``person`` neither; ``other`` columns as they are, all that are not named where it is
     ``"keep"``. Columns that nobody names are left out. A sensitive or other column in which most records have a value of
-    their own would find people, and is refused unless ``publish_unique`` names it.
+    their own would find people, and is refused unless ``publish_unique`` names it. One that tells what a quasi-identifier
+    hides, so that people stand among fewer than k, is refused unless ``publish_telling`` or ``publish_unique`` names it.
 
     An index of pandas takes part where its name is among the attributes, also where it has become a column of an Arrow
     table or a Parquet file; any other index stays behind. Records that lack a value in any column, named or
     not, are left out, unless ``missing_records="keep"``; how many is told as a warning (:class:`Note`) and by
     ``n_dropped``.
+
+    Where people have several records, ``person`` is the column that says whose record it is, or several columns that say
+    it together. Every criterion is then about people: k = 5 means five different people, however many records they have.
+    A release does not show people: :meth:`Release.verify` counts them in the table that it was made from, and
+    :func:`verify` answers ``"not judged"`` unless ``project`` names it.
+
+    Where the table is a sample, ``weight_of`` is the column that says for how many people of the population a record
+    stands, and ``household`` names those that belong together: :meth:`risk` asks for both.
+    Where an identifier repeats, nothing is published until ``records="independent"`` says that records are meant, or a
+    person column whose records they are. ``max_records_per_person`` keeps so many records of each person and no more;
+    ``records_seed`` decides which.
 
     >>> import incrowd as ic
     >>> table = ic.Table({"name": list("abcdef"), "age": [28, 31, 30, 32, 35, 33], "ill": list("xyzxyz")},
@@ -88,6 +99,16 @@ class Table:
     {'age': ['27-31', '27-31', '27-31', '32-36', '32-36', '32-36'], 'ill': ['x', 'y', 'z', 'x', 'y', 'z']}
     >>> release.verify().holds
     True
+
+    Three records of one person are no crowd of three:
+
+    >>> visits = {"patient": ["p1", "p1", "p1", "p2", "p3", "p4"], "age": [31, 31, 31, 45, 45, 45]}
+    >>> ic.Table(visits, "age").publish(k=3).to_arrow()["age"].to_pylist()
+    [31, 31, 31, 45, 45, 45]
+    >>> people = ic.Table(visits, "age", person="patient")
+    >>> release = people.publish(k=3, max_suppressed=3)
+    >>> release.to_arrow()["age"].to_pylist(), release.verify().answer
+    ([45, 45, 45], 'kept')
     """
 
     @takes()
@@ -98,14 +119,21 @@ class Table:
         *,
         sensitive: Named | Mapping[str, Rule] = (),
         identifiers: Named = (),
+        person: Named = (),
         other: Named = (),
         publish_unique: Named = (),
+        publish_telling: Named = (),
         weights: Mapping[str, float] | None = None,
         distance: str | Mapping[str, str] | None = None,
         population: Any = None,
         missing: Named = ("",),
         missing_records: str = "drop",
         delimiter: str | None = None,
+        weight_of: str | None = None,
+        household: Named = (),
+        records: str = "ask",
+        max_records_per_person: int | None = None,
+        records_seed: int | None = None,
         name: str = "data frame",
     ) -> None:
         keep_all = other == "keep"
@@ -113,14 +141,16 @@ class Table:
             "quasi-identifier": names(quasi_identifiers),
             "sensitive": names(sensitive),
             "identifier": names(identifiers),
+            "person": names(person),
             "other": [] if keep_all else names(other),
         }
-        unique = names(publish_unique)
+        said = {"publish_unique": names(publish_unique), "publish_telling": names(publish_telling)}
         if keep_all:
             # What is said of a column names it.
-            roles["other"] = [column for column in unique if column not in roles["sensitive"]]
+            said_of = dict.fromkeys(column for columns in said.values() for column in columns)
+            roles["other"] = [column for column in said_of if column not in roles["sensitive"]]
         rules = {**_rules(quasi_identifiers), **_rules(sensitive)}
-        attributes = _attributes(roles, rules, weights, distance, unique)
+        attributes = _attributes(roles, rules, weights, distance, said)
         self.name = os.fspath(data) if isinstance(data, (str, os.PathLike)) else name
         self._origin = Origin()
         # Those of the frame, in order; of a file they are not known before it is read.
@@ -144,6 +174,16 @@ class Table:
         }
         if delimiter is not None:
             section["delimiter"] = delimiter
+        if weight_of is not None:
+            section["weight_of"] = weight_of
+        if names(household):
+            section["household"] = names(household)
+        if records != "ask":
+            section["records"] = records
+        if max_records_per_person is not None:
+            section["max_records_per_person"] = max_records_per_person
+        if records_seed is not None:
+            section["records_seed"] = records_seed
         people = None
         if isinstance(population, (str, os.PathLike)):
             section["population"] = os.fspath(population)
@@ -249,7 +289,7 @@ class Table:
         """
         asked = wish(request, known=_REQUEST)
         words = self._native.negotiate(asked, explain, as_published, bar())
-        return Answer(words, _Asked(self._native, asked, words["request"]))
+        return Answer(words, _Asked(self._native, asked))
 
     @takes(Request)
     def frontier(self, over: str = "k", **request: Unpack[Request]) -> Frontier:
@@ -350,7 +390,7 @@ class Table:
         """Any verb of the command line: its flags as keywords, with ``_`` for ``-``, and what ``--json`` says as a dict.
 
         ``verb`` is ``"count"``, ``"annotate"``, ``"update"`` (``annotate --append`` and ``--remove``), ``"negotiate"``,
-        ``"frontier"``, ``"compare"``, ``"map"``, ``"verify"``, ``"attack"`` or ``"risk"``. A criterion about one of several
+        ``"frontier"``, ``"compare"``, ``"map"``, ``"verify"``, ``"attack"``, ``"risk"`` or ``"study"``. A criterion about one of several
         sensitive attributes is written ``**{"income:t": 0.2}``. So partial and kept lattices, searches with a time, maps and
         own queries can be had; the methods of this class say the same more conveniently where they have it.
 
@@ -377,17 +417,46 @@ class Table:
         return Release(self._native.publish_order(to_json(order), threads, memory, bar()), self._origin)
 
     @takes()
-    def risk(self, threshold: float = 0.2, *, sampled: float | None = None) -> Risk:
+    def risk(
+        self,
+        threshold: float = 0.2,
+        *,
+        sampled: float | None = None,
+        weight_of: str | None = None,
+        household: Named | None = None,
+        special_uniques: bool | int = False,
+        show_values: bool = False,
+        output: PathLike | None = None,
+        force: bool = False,
+    ) -> Risk:
         """How likely people are to be found in the table, by its quasi-identifiers as they are.
 
         Records above ``threshold`` are at risk. Where the table has no population, ``sampled`` is the share of it that is
-        in the table, and how many stand alone there is estimated.
+        in the table, or ``weight_of`` the column of sampling weights: then how many people look the same is estimated, and
+        with it what a journalist finds, the risk of each record and how many are expected to be found. ``household`` names
+        the columns of a household, which is found with any of its members. ``special_uniques`` looks for the smallest sets
+        of quasi-identifiers on which records stand alone, with at most so many of them where it is a number;
+        ``show_values`` tells which values do it. ``output`` is a CSV file for the risk of every record.
 
         >>> import incrowd as ic
         >>> ic.Table({"age": [31, 31, 40]}, ["age"]).risk()
         Risk(highest 1.0, average 0.666667, 1 of 3 records alone)
+        >>> table = ic.Table({"age": [31, 31, 40], "w": [100, 260, 215]}, ["age"], weight_of="w")
+        >>> table.risk().individual
+        {'highest': 0.025096, 'average': 0.011982, 'n_at_risk': 0, 'expected_reidentifications': 0.035945}
         """
-        return Risk(self._native.risk(wish({}, known=()), threshold, sampled, bar()))
+        order = {
+            "threshold": threshold,
+            "sampled": sampled,
+            "weight_of": weight_of,
+            "household": None if household is None else names(household),
+            "special_uniques": special_uniques,
+            "show_values": show_values,
+            "per_record": output is not None,
+            "output": None if output is None else os.fspath(output),
+            "force": force,
+        }
+        return Risk(self._native.order("risk", to_json(order), 0, None, bar()))
 
     @takes()
     def compare(
@@ -456,7 +525,7 @@ def _attributes(
     rules: Mapping[str, Rule],
     weights: Mapping[str, float] | None,
     distance: str | Mapping[str, str] | None,
-    unique: Sequence[str],
+    said: Mapping[str, Sequence[str]],
 ) -> dict[str, dict[str, Any]]:
     attributes: dict[str, dict[str, Any]] = {}
     for role, of_role in roles.items():
@@ -488,14 +557,16 @@ def _attributes(
                     hint=f"there are: {', '.join(roles[whose])}",
                 )
             attributes[name][key] = float(value) if key == "weight" else value
-    for name in unique:
-        if name not in roles["other"] + roles["sensitive"]:
-            raise Error(
-                f"publish_unique names '{name}', which is not published as it is",
-                kind="project",
-                hint="name it in other=… or sensitive=… too",
-            )
-        attributes[name]["unique"] = "publish"
+    in_project = {"publish_unique": ("unique", "publish"), "publish_telling": ("tells", "accepted")}
+    for keyword, (key, word) in in_project.items():
+        for name in said[keyword]:
+            if name not in roles["other"] + roles["sensitive"]:
+                raise Error(
+                    f"{keyword} names '{name}', which is not published as it is",
+                    kind="project",
+                    hint="name it in other=… or sensitive=… too",
+                )
+            attributes[name][key] = word
     return attributes
 
 
@@ -537,7 +608,7 @@ class Lattice:
         """
         asked = self._wish(request, _REQUEST)
         words = self.table._native.negotiate(asked, explain, as_published, bar())
-        return Answer(words, _Asked(self.table._native, asked, words["request"]))
+        return Answer(words, _Asked(self.table._native, asked))
 
     @takes(Request)
     def frontier(self, over: str = "k", **request: Unpack[Request]) -> Frontier:
@@ -554,7 +625,7 @@ class Lattice:
         """
         asked = self._wish(request, _REQUEST)
         words = self.table._native.frontier(asked, over, bar())
-        return Frontier(words, _Asked(self.table._native, asked, None))
+        return Frontier(words, _Asked(self.table._native, asked))
 
     @takes(Criteria)
     def schemes(self, **criteria: Unpack[Criteria]) -> list[Scheme]:
@@ -672,7 +743,11 @@ class Release:
 
     @takes()
     def verify(self) -> Verdict:
-        """Judges the release anew, with code that shares no counting with what made it."""
+        """Judges the release anew, with code that shares no counting with what made it.
+
+        Where people are counted (``person=``), the table that it was made from says whose records its groups are; a local
+        method is run again for that. Where it cannot be said, the answer is ``"not judged"``.
+        """
         return Verdict(self._native.verify(bar()))
 
     @takes()
@@ -702,7 +777,7 @@ def _publish_global(
         if offer is not NOT_GIVEN:
             raise TypeError("give an offer or levels, not both")
         asked = wish(request, known=_REQUEST)
-        return _published(table, asked, levels, None, "levels", None)
+        return _published(table, asked, levels, None, "levels")
     if offer is NOT_GIVEN:
         offer = "exact"
     if isinstance(offer, str):
@@ -719,8 +794,8 @@ def _publish_global(
     if isinstance(offer, Bargain):
         over = offer[offer._over]
         held = {name: value for name, value in offer._criteria.items() if name != offer._over}
-        return _published(table, source.wish, offer.levels, {**held, offer._over: over}, "levels", None)
-    return _published(table, source.wish, offer.levels, offer.criteria, offer._choice, source.request)
+        return _published(table, source.wish, offer.levels, {**held, offer._over: over}, "levels")
+    return _published(table, source.wish, offer.levels, offer.criteria, offer._choice)
 
 
 # The ways to make a release, by name.
@@ -747,10 +822,9 @@ def _published(
     levels: Mapping[str, int | str],
     promised: Mapping[str, Any] | None,
     choice: str,
-    request: Mapping[str, Any] | None,
 ) -> Release:
     words = None if promised is None else to_json(promised)
-    made = table._native.publish(dict(asked), _wishes.levels(levels), words, choice, to_json(request), bar())
+    made = table._native.publish(dict(asked), _wishes.levels(levels), words, choice, bar())
     return Release(made, table._origin)
 
 
@@ -937,6 +1011,7 @@ class Suggestion(Profile):
             of_role.get("quasi-identifier", {}),
             sensitive=list(of_role.get("sensitive", ())),
             identifiers=list(of_role.get("identifier", ())),
+            person=list(of_role.get("person", ())),
             missing=self.to_dict()["missing"] or ("",),
             missing_records=self.to_dict()["missing_records"],
         )
@@ -982,7 +1057,7 @@ def demo(folder: PathLike | None = None, *, records: int = 60_000, seed: int = 1
     >>> import incrowd as ic
     >>> counts = ic.demo(records=1000).count()
     >>> counts.n_records, counts.n_dropped
-    (996, 4)
+    (997, 3)
     """
     place = tempfile.mkdtemp(prefix="incrowd-demo-") if folder is None else os.fspath(folder)
     _native.write_demo(place, records, seed)

@@ -19,6 +19,8 @@ use incrowd_workbench::orders::Rules;
 use incrowd_workbench::orders::publish::{Decided, Files, No, Ordered, Published, prepare};
 use incrowd_workbench::orders::verify::{Checked, Question, judge_source};
 use incrowd_workbench::output::account::{Account, Key};
+use incrowd_workbench::sentences::hint;
+use incrowd_workbench::words::documents;
 use incrowd_workbench::work::Work;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -86,7 +88,7 @@ pub fn why_not(no: No) -> Error {
         No::NoSuchAnswer(_) => wrong("there is no such answer to these wishes".into()),
         No::TooManyLost { n_suppressed, n_records } => {
             wrong(format!("at these levels {n_suppressed} of {n_records} records would be lost, more than may be"))
-                .hint("choose coarser levels, or allow it with --max-suppressed")
+                .hint(hint("choose coarser levels, or allow it with {max_suppressed}"))
         }
         No::Missed(made) => made.error(),
         No::NotPossible(outcome) => match outcome.made() {
@@ -182,10 +184,12 @@ impl Release {
         let scheme = self.bargain.agreed.as_ref().map(|agreed| agreed.offer.scheme.clone());
         let all = outside(&self.bargain.counted, scheme.as_ref(), &None);
         let source = Source::of_frame(frame)?;
-        let judged = judge_source(&source, &question, |_| all, SuppressedAs::Group, work)?;
+        let judged = judge_source(&source, &question, |_| all.clone(), SuppressedAs::Group, work)?;
+        let known = (&self.known.project, &*self.bargain.counted, &all);
+        let judged = judged.over_people(&source, certificate, &question, Some(known), work)?;
         let claims = wire::check_release(certificate, &judged.verdict, &judged.file, &judged.columns, None);
         let (sensitive, dealt) = (certificate.sensitive.clone(), certificate.dealt.clone());
-        Ok(Checked { judged, sensitive, claims, is_own: false, dealt }.document())
+        Ok(documents::checked(&Checked { judged, sensitive, claims, is_own: false, dealt }))
     }
 
     fn recoded(&self, frame: &source::Frame, columns: &[String]) -> Result<source::Frame> {

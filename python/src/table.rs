@@ -15,6 +15,7 @@ use incrowd_workbench::cli::{hierarchy, profile};
 use incrowd_workbench::input::count::Counted;
 use incrowd_workbench::input::project::{Project, parse};
 use incrowd_workbench::input::source::Source;
+use incrowd_workbench::orders::Rules;
 use incrowd_workbench::orders::annotate::Annotate;
 use incrowd_workbench::orders::compare::Compare;
 use incrowd_workbench::orders::contenders::Contender;
@@ -26,8 +27,7 @@ use incrowd_workbench::orders::negotiate::Negotiate;
 use incrowd_workbench::orders::per_record::PerRecordWish;
 use incrowd_workbench::orders::publish::agree::{agree_on_levels, offer_of_levels};
 use incrowd_workbench::orders::publish::{Agreed, Agreement, Decided, Publish, Way};
-use incrowd_workbench::orders::wishes::{Privacy, Wishes, with_levels};
-use incrowd_workbench::orders::{self, Rules};
+use incrowd_workbench::orders::request::{GivenRequest, Privacy, with_levels};
 use incrowd_workbench::sentences;
 use incrowd_workbench::words::order::Reader;
 use incrowd_workbench::words::{documents, verbs};
@@ -200,7 +200,7 @@ impl Table {
             |work| {
                 let order = Annotate {
                     about: wish.about(),
-                    wishes: wish.wishes()?,
+                    request: wish.given_request()?,
                     with_entropy: false,
                     extent: ExtentWish { forced: Some(Extent::Full), estimator: None },
                     output: None,
@@ -231,7 +231,7 @@ impl Table {
             |work| {
                 let order = Negotiate {
                     about: wish.about(),
-                    wishes: wish.wishes()?,
+                    request: wish.given_request()?,
                     explain: with_explanation,
                     as_published,
                     lattice: None,
@@ -260,14 +260,14 @@ impl Table {
             progress.as_ref(),
             || wish.means(),
             |work| {
-                let wishes = wish.wishes()?;
+                let given = wish.given_request()?;
                 let order = Frontier {
                     about: wish.about(),
-                    criteria: wishes.criteria,
+                    criteria: given.criteria,
                     over: over.to_string(),
-                    ranking: wishes.best_by.map_or_else(|| Ranking::parse("ncp"), Ok)?,
-                    max_suppressed: wishes.max_suppressed.unwrap_or_else(max_suppressed),
-                    max_level: wishes.max_level.unwrap_or_default(),
+                    ranking: given.best_by.map_or_else(|| Ranking::parse("ncp"), Ok)?,
+                    max_suppressed: given.max_suppressed.unwrap_or_else(max_suppressed),
+                    max_level: given.max_level.unwrap_or_default(),
                     lattice: None,
                     extent: ExtentWish { forced: Some(Extent::Full), estimator: None },
                 };
@@ -278,8 +278,8 @@ impl Table {
     }
 
     /// Publishes a scheme of an answer: `promised` are the criteria in the words of the answer, `choice` is which
-    /// answer it was, `request` what was asked for.
-    #[pyo3(signature = (wish, levels, promised, choice, request, progress = None))]
+    /// answer it was.
+    #[pyo3(signature = (wish, levels, promised, choice, progress = None))]
     fn publish(
         &self,
         py: Python<'_>,
@@ -287,17 +287,15 @@ impl Table {
         levels: Vec<String>,
         promised: Option<&str>,
         choice: &str,
-        request: &str,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Release> {
         let promised = promised.map(from_json).transpose()?;
-        let request = from_json(request)?;
         work_with(
             py,
             progress.as_ref(),
             || wish.means(),
             |work| {
-                let bargain = self.known.bargain(&wish, &levels, promised.as_ref(), choice, request, work)?;
+                let bargain = self.known.bargain(&wish, &levels, promised.as_ref(), choice, work)?;
                 release::publish(&self.known, bargain, None, work)
             },
         )
@@ -327,7 +325,7 @@ impl Table {
                 let method = Method::parse(&options.method)?;
                 let LocalOptions { two_columns, seed, exchanges, .. } = options;
                 let local = Local::with_options(method, style, two_columns, seed, false, exchanges)?;
-                let order = Publish { about: wish.about(), wishes: wish.wishes()?, way: Way::Local(local) };
+                let order = Publish { about: wish.about(), request: wish.given_request()?, way: Way::Local(local) };
                 let bargain = self.known.ordered(order, work)?;
                 release::publish(&self.known, bargain, None, work)
             },
@@ -349,7 +347,7 @@ impl Table {
             || wish.means(),
             |work| {
                 let way = Way::PerRecord(Box::new(options.wish()?));
-                let order = Publish { about: wish.about(), wishes: wish.wishes()?, way };
+                let order = Publish { about: wish.about(), request: wish.given_request()?, way };
                 let bargain = self.known.ordered(order, work)?;
                 release::publish(&self.known, bargain, None, work)
             },
@@ -412,30 +410,6 @@ impl Table {
         to_python(py, &document)
     }
 
-    /// How likely people are to be found in the table, as `risk --json` says it.
-    #[pyo3(signature = (wish, threshold, sampled, progress = None))]
-    fn risk<'py>(
-        &self,
-        py: Python<'py>,
-        wish: Wish,
-        threshold: f64,
-        sampled: Option<f64>,
-        progress: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let project = &self.known.project;
-        let document = work_with(
-            py,
-            progress.as_ref(),
-            || wish.means(),
-            |work| {
-                let quasi_identifiers = wish.quasi_identifiers.clone();
-                let order = orders::risk::Risk { target: None, quasi_identifiers, threshold, sampled };
-                Ok(documents::risk(&order.run(Some(project), work)?))
-            },
-        )?;
-        to_python(py, &document)
-    }
-
     /// What each method makes of the table, as `compare --json` says it.
     #[pyo3(signature = (wish, ks, methods, n_queries, seed, progress = None))]
     fn compare<'py>(
@@ -458,7 +432,7 @@ impl Table {
                 });
                 let order = Compare {
                     about: wish.about(),
-                    wishes: Wishes { best_by: None, max_level: None, ..wish.wishes()? },
+                    request: GivenRequest { best_by: None, max_level: None, ..wish.given_request()? },
                     ks,
                     is_chart: false,
                     contenders: contenders.transpose()?,
@@ -542,31 +516,30 @@ impl Known {
         list: &[String],
         promised: Option<&Value>,
         choice: &str,
-        request: Value,
         work: &Work,
     ) -> Result<Bargain> {
         let choices = ["exact", "suppression", "height", "privacy", "levels"];
         let choice = choices.into_iter().find(|known| *known == choice).expect("the Python side knows the choices");
-        let (about, wishes, project) = (wish.about(), wish.wishes()?, &self.project);
-        let asked = wishes.privacy(project, &about)?;
+        let (about, given, project) = (wish.about(), wish.given_request()?, &self.project);
+        let asked = given.privacy(project, &about)?;
         let criteria = match promised {
             None => asked.criteria.clone(),
             Some(words) => promised_criteria(words, &asked.sensitive)?,
         };
-        let privacy = Privacy { criteria, sensitive: asked.sensitive };
+        let privacy = Privacy { criteria, sensitive: asked.sensitive.clone() };
         let counted = self.known.count(project, &about.choice(&privacy), work)?;
         let list = levels(list)?;
         let agreed = match choice {
-            "levels" => match agree_on_levels(&list, &wishes, project, &privacy, &counted)? {
+            "levels" => match agree_on_levels(&list, &given, project, &privacy, &counted)? {
                 Agreement::Agreed(agreed) => agreed,
                 Agreement::No(no) => return Err(release::why_not(no)),
             },
             choice => {
                 check_promise(&privacy.criteria)?;
-                check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
+                check_criteria(&privacy.criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
                 counted.check_promise(&privacy.criteria)?;
                 let measures = || privacy.criteria.iter().map(|criterion| criterion.measure);
-                let with_entropy = wishes.best_by(project)?.needs_entropy();
+                let with_entropy = given.best_by(project)?.needs_entropy();
                 let (extent, _) = ExtentWish::default().choice(&counted, Otherwise::OnDemand, work)?;
                 let lattice = match extent {
                     Extent::Full => Some(self.known.annotate(&counted, measures(), with_entropy, work)?),
@@ -580,10 +553,12 @@ impl Known {
                 };
                 let n_schemes = lattice.as_ref().and_then(|lattice| lattice.n_schemes());
                 let search = n_schemes.map(sentences::found_in_whole_lattice);
-                Agreed { offer, choice, request, lattice, search }
+                let n_records = counted.counts.n_records();
+                let request = given.checked(project, &asked, &counted.hierarchies, n_records)?;
+                Agreed { offer, choice, request: Some(request), lattice, search }
             }
         };
-        let order = Publish { about, wishes, way: Way::Levels(list) };
+        let order = Publish { about, request: given, way: Way::Levels(list) };
         Ok(Bargain { order, privacy, counted, agreed: Some(agreed) })
     }
 }

@@ -7,13 +7,16 @@ use std::path::PathBuf;
 use incrowd::verify::SuppressedAs;
 use incrowd::{Error, ErrorKind, Missing};
 use incrowd_workbench::cli::terminal::Terminal;
-use incrowd_workbench::cli::{init, profile, serve as page, study};
+use incrowd_workbench::cli::{init, profile, serve as page};
 use incrowd_workbench::demo_data;
 use incrowd_workbench::input::source::{Frame as Records, Source, parse_delimiter};
 use incrowd_workbench::input::survey;
 use incrowd_workbench::orders::attack::Attack;
+use incrowd_workbench::orders::known::Known;
+use incrowd_workbench::orders::request::About;
+use incrowd_workbench::orders::study_deal::StudyDeal;
 use incrowd_workbench::orders::verify::{Verify, certificate_of, check, parse_certificate};
-use incrowd_workbench::words::documents;
+use incrowd_workbench::words::{documents, studies};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -163,7 +166,7 @@ pub fn verify<'py>(
             None => certificate_of(&args)?,
         };
         let checked = check(&args, certificate, frame, work)?;
-        let mut document = checked.document();
+        let mut document = documents::checked(&checked);
         document["compared_with_itself"] = json!(checked.is_own);
         Ok(document)
     })?;
@@ -209,7 +212,9 @@ pub fn attack<'py>(
 /// The study of Stack & Deal on frequencies.
 #[pyfunction]
 pub fn study_deal<'py>(py: Python<'py>, frequencies: Vec<u64>, k: &str, seed: u64) -> PyResult<Bound<'py, PyAny>> {
-    let document = work(py, None, |_| study::of_frequencies(frequencies, k, seed))?;
+    let (about, ks) = (About::default(), Some(k.to_string()));
+    let order = StudyDeal { about, frequencies: Some(frequencies), ks, seed };
+    let document = work(py, None, |work| Ok(studies::deal(&order.run(None, &Known::default(), work)?)))?;
     to_python(py, &document)
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use incrowd::{Ranking, Result};
 use incrowd_workbench::cli::arguments::{CriteriaArgs, levels, parse_memory};
-use incrowd_workbench::orders::wishes::{About, Suppression, Wishes};
+use incrowd_workbench::orders::request::{About, GivenRequest, Suppression};
 use pyo3::prelude::*;
 
 /// Keyword arguments as texts, with the names of the flags.
@@ -28,8 +28,8 @@ impl Wish {
         About { quasi_identifiers: self.quasi_identifiers.clone(), sensitive: self.sensitive.clone() }
     }
 
-    pub fn wishes(&self) -> Result<Wishes> {
-        Ok(Wishes {
+    pub fn given_request(&self) -> Result<GivenRequest> {
+        Ok(GivenRequest {
             criteria: criteria_args(&self.criteria)?.texts(),
             max_suppressed: self.max_suppressed.as_deref().map(Suppression::parse).transpose()?,
             max_level: self.max_level.as_deref().map(levels).transpose()?,

@@ -1,7 +1,7 @@
 //! The words of `--json` as Python's dicts, lists and numbers, and errors as `incrowd.Error`.
 
 use incrowd::Error;
-use incrowd_workbench::sentences::hint_for_python;
+use incrowd_workbench::sentences::for_python;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -37,10 +37,10 @@ pub fn from_json(text: &str) -> PyResult<Value> {
     serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("not JSON: {error}")))
 }
 
-/// An error with its kind, message, position and hint; flags in it are named as keywords by the Python side.
+/// An error with its kind, message, position and hint, in Python's words.
 pub fn raised(error: &Error) -> PyErr {
-    let hint = error.hint_given().map(hint_for_python);
-    raise(error.kind().name(), error.message(), error.position(), hint.as_deref())
+    let [position, hint] = [error.position(), error.hint_given()].map(|said| said.map(for_python));
+    raise(error.kind().name(), &for_python(error.message()), position.as_deref(), hint.as_deref())
 }
 
 /// Something that should not have happened.

@@ -96,6 +96,34 @@ def test_risk_as_on_the_command_line(program, tmp_path):
         table.risk(2.0)
 
 
+def test_risk_of_a_sample_with_households(tmp_path):
+    people = {
+        "age": [31, 42, 42, 53, 53, 64],
+        "weight": [215, 100.5, 259.5, 76, 76, 186],
+        "home": ["a", "a", "b", "b", "c", "c"],
+        "house": [1, 1, 2, 2, 3, 3],
+    }
+    table = ic.Table(people, ["age"], weight_of="weight", household="home")
+    risk = table.risk(output=tmp_path / "risk.csv", special_uniques=True)
+    records = [0.02509644, 0.00542452, 0.00542452, 0.01256342, 0.01256342, 0.02824728]
+    assert risk.individual["expected_reidentifications"] == pytest.approx(sum(records), abs=1e-6)
+    assert risk.household["n_households"] == 3 and risk.population == "estimated from sampling weights"
+    lines = (tmp_path / "risk.csv").read_text().splitlines()
+    assert [float(line.split(",")[3]) for line in lines[1:]] == pytest.approx(records, abs=1e-8)
+    assert risk.per_record == "risk.csv" and risk.special_uniques["n_sets_of_size"] == [2]
+    assert risk.special_uniques["attributes"] == [{"attribute": "age", "percent": 100.0, "n_values": 2}]
+    with pytest.raises(ic.Error, match="is there already"):
+        table.risk(output=tmp_path / "risk.csv")
+    # The same, said when it is asked.
+    same = ic.Table(people, ["age"]).risk(weight_of="weight", household=["home", "house"], special_uniques=1)
+    assert (same.individual, same.household) == (risk.individual, risk.household)
+    assert "values" in table.risk(special_uniques=True, show_values=True).special_uniques["attributes"][0]
+    with pytest.raises(ic.Error, match="sampling weights say already"):
+        table.risk(sampled=0.1)
+    with pytest.raises(ic.Error, match="record 2, column 'weight': is no number above 0"):
+        ic.Table({**people, "weight": [1, -1, 1, 1, 1, 1]}, ["age"], weight_of="weight").risk()
+
+
 def test_a_dealt_release_says_how_even_it_is():
     release = ic.Table(patients(), **roles()).publish(method="deal", k=8)
     dealt = release.certificate.dealt

@@ -53,7 +53,7 @@ VERBS = {
 def test_records_that_are_left_out_are_told(name):
     made, heard = told(lambda: VERBS[name](table()))
     assert [str(note.message) for note in heard] == [
-        '7 of 400 records lack a value and are left out (missing_records = "drop")']
+        '7 of 400 records lack a value and are left out (missing_records="drop")']
     assert all(note.filename == __file__ for note in heard), "at the line that asked"
     if name != "compare":
         assert made.n_dropped == N_LACKING

@@ -28,6 +28,10 @@ role = "sensitive"
 role = "other"
 """
 
+PATIENTS = PROJECT + """[attributes.patient]
+role = "person"
+"""
+
 ORDERS = json.loads((ROOT / "workbench/tests/orders.json").read_text())
 
 KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
@@ -42,8 +46,27 @@ def folder(tmp_path_factory, program):
         city, job = dice.choice(["Oslo", "Umea", "Rome", "Pisa"]), dice.choice(["cook", "smith", "clerk"])
         disease = dice.choice(["flu", "cold", "gout", "flu"])
         lines.append(f"{dice.randint(20, 74)},{city},{job},{disease},{dice.randint(0, 3)},n{i % 3}")
+    return filled(program, folder, PROJECT, lines)
+
+
+@pytest.fixture(scope="module")
+def patients(tmp_path_factory, program):
+    """People with several records each, most of them a year older in some."""
+    folder = tmp_path_factory.mktemp("patients")
+    dice = random.Random(7)
+    lines = ["patient,age,city,job,disease,income,note"]
+    for person in range(80):
+        age, city = dice.randint(20, 74), dice.choice(["Oslo", "Umea", "Rome", "Pisa"])
+        job = dice.choice(["cook", "smith", "clerk"])
+        for i in range(dice.randint(1, 4)):
+            disease = dice.choice(["flu", "cold", "gout", "flu"])
+            lines.append(f"Xp{person},{age + i // 2},{city},{job},{disease},{dice.randint(0, 3)},n{i % 3}")
+    return filled(program, folder, PATIENTS, lines)
+
+
+def filled(program, folder, project, lines):
     (folder / "people.csv").write_text("\n".join(lines) + "\n")
-    (folder / "incrowd.toml").write_text(PROJECT)
+    (folder / "incrowd.toml").write_text(project)
     (folder / "questions.txt").write_text("age in 30..39 and city = Oslo\njob = cook\n")
     run(program, folder, "annotate", "--k", "2", "-o", "kept.crowd")
     run(program, folder, "publish", "--k", "3", "--max-suppressed", "20%", "-o", "given.csv")
@@ -62,11 +85,17 @@ def without_measurements(words):
     return [without_measurements(value) for value in words] if isinstance(words, list) else words
 
 
-@pytest.mark.parametrize("order", ORDERS, ids=lambda order: f"{order['verb']} {' '.join(order['flags'])}")
-def test_any_order_is_answered_as_by_the_command_line(program, folder, monkeypatch, order):
+def name_of(order):
+    return f"{order.get('table', 'people')}: {order['verb']} {' '.join(order['flags'])}"
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=name_of)
+def test_any_order_is_answered_as_by_the_command_line(program, folder, patients, monkeypatch, order):
+    folder = patients if order.get("table") == "patients" else folder
     monkeypatch.chdir(folder)
     told = json.loads(run(program, folder, order["verb"], "--json", *order["flags"]).stdout)
-    files = [folder / "made.csv", folder / "made.csv.certificate.json"] if order["verb"] == "publish" else []
+    written = ["made.csv", "made.csv.certificate.json", "risks.csv"] if order["verb"] in ("publish", "risk") else []
+    files = [folder / name for name in written]
     made = [file.read_bytes() for file in files if file.exists()]
     table = ic.open(".")
     if "error" in told:

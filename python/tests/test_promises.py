@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import random
 
 import pandas as pd
 import polars as pl
@@ -116,6 +117,28 @@ def test_columns_that_find_people_are_refused():
     assert set(all_kept.columns) == set(frame.column_names)
     with pytest.raises(ic.Error, match="not published as it is"):
         ic.Table(frame, ["town"], publish_unique="town")
+
+
+def test_columns_that_tell_what_is_hidden_are_refused():
+    draw = random.Random(5)
+    region = [draw.randrange(7) for _ in range(900)]
+    frame = pa.table({
+        "region": [f"R{r}" for r in region],
+        "age": [20 + draw.randrange(40) for _ in region],
+        "weight": [100 + 7 * r + 50 * draw.randrange(5) for r in region],
+    })
+    order = {"k": 5, "levels": {"region": 1}, "max_suppressed": "50%"}
+    for given in [{"other": "weight"}, {"other": "keep"}, {"sensitive": "weight"}]:
+        with pytest.raises(ic.Error, match="'weight' tells the hidden 'region' of") as raised:
+            ic.Table(frame, ["region", "age"], **given).publish(**order)
+        assert "publish_telling=" in raised.value.hint
+    for accepted in [{"publish_telling": "weight"}, {"publish_unique": "weight"}]:
+        for given in [{"other": "weight"}, {"other": "keep"}]:
+            with pytest.warns(ic.Note, match="'weight' tells the hidden 'region' of"):
+                kept = ic.Table(frame, ["region", "age"], **given, **accepted).publish(**order)
+            assert "weight" in kept.columns
+    with pytest.raises(ic.Error, match="publish_telling names 'age', which is not published as it is"):
+        ic.Table(frame, ["region", "age"], publish_telling="age")
 
 
 def test_what_promises_nothing_is_refused():

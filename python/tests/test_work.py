@@ -84,6 +84,45 @@ def test_ctrl_c_ends_the_work():
     assert table.count().n_records == 60_000, "everything works as before"
 
 
+def interrupted_after(seconds, work):
+    """How long a piece of work goes on after Ctrl-C."""
+    pressed = []
+
+    def press():
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(seconds, press)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        return time.monotonic() - pressed[0]
+    finally:
+        timer.cancel()
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda table: table.publish(method="bottom-up", k=10),
+        lambda table: table.order("compare", k=10, methods="bottom-up"),
+        lambda table: table.order("study", study="deal", frequencies=[30_000_000] * 3),
+    ],
+    ids=["publish bottom-up", "compare", "study deal"],
+)
+def test_ctrl_c_ends_methods_and_studies_in_a_moment(work):
+    # 0.2 s is promised; tests are built for speed of building, and the machine has other work: one of three is enough.
+    mix = [j * 0x9E3779B97F4A7C15 % 2**64 for j in range(60_000)]
+    columns = {f"q{i}": [(m >> (13 * i + 8)) & 1023 for m in mix] for i in range(4)}
+    table = ic.Table(pa.table(columns), {name: ic.intervals(256, 512) for name in columns})
+    table.count()
+    waits = []
+    while not waits or waits[-1] > 0.6:
+        assert len(waits) < 3, waits
+        waits.append(interrupted_after(0.5, lambda: work(table)))
+
+
 def test_progress_is_told_and_may_stop_the_work():
     told = []
     table = large()

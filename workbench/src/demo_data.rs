@@ -67,9 +67,9 @@ missing = [""]                # an empty cell means "no value" …
 missing_records = "drop"      # … and a record that lacks one is left out; "keep" makes "no value" a value
 other = "keep"                # what has no role below, or the role "other", is published as it is
 
-# Names the person: never published.
+# Whose record it is: never published. Some patients come back, and k counts patients, however often they came.
 [attributes.patient_id]
-role = "identifier"
+role = "person"
 
 # What a neighbour, an employer or a newspaper may know about a patient: published coarser, if need be.
 [attributes.age]
@@ -106,7 +106,7 @@ role = "other"
 
 # What is wished for; the flags of negotiate override it.
 [request]
-k = 5                         # every published record has at least 4 others that look the same
+k = 5                         # of every published group there are at least 5 patients
 max_suppressed = "2%"         # at most so many records are lost
 # and nothing coarser than this:
 # max_level = { age = 2, sex = 0, postcode = 3, marital_status = 1, occupation = 1, admission_date = 2 }
@@ -357,8 +357,12 @@ const FIRST_YEAR: u64 = 2024;
 const N_DAYS_OF_MONTH: [[u64; 12]; 2] =
     [[31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]];
 
+/// How many of a thousand patients come back never, once, twice and three times.
+const READMISSIONS: [u64; 4] = [930, 50, 15, 5];
+
 /// Everything that a record is drawn from, as running sums.
 struct Hospital {
+    readmissions: Vec<u64>,
     ages: Vec<u64>,
     marital_statuses: Vec<Vec<u64>>,
     /// By sex, then by age.
@@ -383,25 +387,38 @@ fn write_discharges(path: &Path, n_records: usize, seed: u64) -> std::io::Result
     shuffle(&mut random, &mut patients);
     let mut file = BufWriter::new(File::create(path)?);
     file.write_all(HEADER.as_bytes())?;
-    for patient in patients {
-        write_discharge(&mut file, patient, &hospital, &mut random)?;
+    let mut n_left = n_records;
+    for number in patients {
+        if n_left == 0 {
+            break;
+        }
+        let n_admissions = (1 + draw(&mut random, &hospital.readmissions)).min(n_left);
+        write_discharges_of(&mut file, &patient(number, &hospital, &mut random), n_admissions, &hospital, &mut random)?;
+        n_left -= n_admissions;
     }
     file.flush()
 }
 
-fn write_discharge(
-    file: &mut impl Write,
-    patient: usize,
-    hospital: &Hospital,
-    random: &mut Random,
-) -> std::io::Result<()> {
+/// Somebody as they are at their first admission.
+struct Patient {
+    number: usize,
+    age: u64,
+    /// The next birthday is so many days after the first admission.
+    n_days_to_birthday: u64,
+    sex: usize,
+    postcode: String,
+    marital_status: &'static str,
+    occupation: &'static str,
+}
+
+fn patient(number: usize, hospital: &Hospital, random: &mut Random) -> Patient {
     let age = draw(random, &hospital.ages) as u64;
     let is_female = random.below(1000) < WOMEN[band(&HEALTH_FROM_AGE, age)];
     let sex = if is_female { FEMALE } else { MALE };
     let marital_status = draw(random, &hospital.marital_statuses[band(&MARITAL_FROM_AGE, age)]);
     let stage = draw(random, &hospital.stages[sex][band(&STAGE_FROM_AGE, age)]);
     let occupation = match NOT_WORKING.get(stage) {
-        Some((name, _)) => name,
+        Some((name, _)) => *name,
         None => TRADES[draw(random, &hospital.trades[sex])].name,
     };
     let districts = match occupation {
@@ -410,21 +427,56 @@ fn write_discharge(
         _ => &hospital.districts,
     };
     let (postcodes, sums) = &hospital.postcodes[draw(random, districts)];
-    let postcode = &postcodes[draw(random, sums)];
-    let diagnosis = &DIAGNOSES[draw(random, &hospital.diagnoses[sex][band(&HEALTH_FROM_AGE, age)])];
-    let admission_date = &hospital.days[draw(random, &hospital.seasons[diagnosis.season as usize])];
-    let length_of_stay = length_of_stay(diagnosis, age, random);
+    let postcode = postcodes[draw(random, sums)].clone();
+    let marital_status = MARITAL_STATUSES[marital_status].0;
+    Patient { number, age, n_days_to_birthday: random.below(365), sex, postcode, marital_status, occupation }
+}
 
+/// The admissions of one patient, in time: the first by its season, the others whenever they have to come back.
+fn write_discharges_of(
+    file: &mut impl Write,
+    patient: &Patient,
+    n_admissions: usize,
+    hospital: &Hospital,
+    random: &mut Random,
+) -> std::io::Result<()> {
+    let diagnosis_at = |age: u64, random: &mut Random| {
+        &DIAGNOSES[draw(random, &hospital.diagnoses[patient.sex][band(&HEALTH_FROM_AGE, age)])]
+    };
+    let last_day = hospital.days.len() - 1;
+    let mut age = patient.age;
+    let mut diagnosis = diagnosis_at(age, random);
+    let first_day = draw(random, &hospital.seasons[diagnosis.season as usize]);
+    let mut day = first_day;
+    for n_left in (0..n_admissions).rev() {
+        let length_of_stay = length_of_stay(diagnosis, age, random);
+        write_discharge(file, patient, (age, &hospital.days[day], length_of_stay, diagnosis.name), random)?;
+        if n_left > 0 {
+            let from = (day + length_of_stay as usize).min(last_day);
+            day = from + random.below((last_day - from) as u64 + 1) as usize;
+            age = patient.age + ((day - first_day) as u64 + 364 - patient.n_days_to_birthday) / 365;
+            diagnosis = diagnosis_at(age, random);
+        }
+    }
+    Ok(())
+}
+
+fn write_discharge(
+    file: &mut impl Write,
+    patient: &Patient,
+    (age, day, length_of_stay, diagnosis): (u64, &str, u64, &str),
+    random: &mut Random,
+) -> std::io::Result<()> {
     let mut cells = [
-        format!("P{patient:06}"),
+        format!("P{:06}", patient.number),
         age.to_string(),
-        SEXES[sex].to_string(),
-        postcode.clone(),
-        MARITAL_STATUSES[marital_status].0.to_string(),
-        occupation.to_string(),
-        admission_date.clone(),
+        SEXES[patient.sex].to_string(),
+        patient.postcode.clone(),
+        patient.marital_status.to_string(),
+        patient.occupation.to_string(),
+        day.to_string(),
         length_of_stay.to_string(),
-        diagnosis.name.to_string(),
+        diagnosis.to_string(),
     ];
     if random.below(RECORDS_PER_MISSING) == 0 {
         // What a patient may not want to say, or nobody asked: postcode, marital status, occupation.
@@ -463,6 +515,7 @@ fn hospital(random: &mut Random) -> Hospital {
     };
     let (days, seasons) = calendar();
     Hospital {
+        readmissions: running_sums(READMISSIONS),
         ages: running_sums((0..=oldest).map(|age| between(&AGE_WEIGHTS, age))),
         marital_statuses: MARITAL_WEIGHTS.map(running_sums).to_vec(),
         stages: [MALE, FEMALE].map(stages),
@@ -563,7 +616,7 @@ impl Random {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
+    use std::collections::{HashMap, HashSet};
 
     use incrowd::criterion::Criteria;
     use incrowd::hierarchy::absent_values;
@@ -614,8 +667,8 @@ mod tests {
         assert_eq!(records.len(), 5000);
         assert!(records.iter().all(|cells| cells.len() == HEADER.split(',').count()));
         let patients: HashSet<&str> = records.iter().map(|cells| cells[0].as_str()).collect();
-        assert_eq!(patients.len(), 5000);
-        assert!(patients.contains("P000123"));
+        assert!((4400..4700).contains(&patients.len()), "{}", patients.len());
+        assert!(patients.iter().all(|patient| patient.len() == 7 && patient.starts_with('P')));
         let postcodes: HashSet<&str> =
             records.iter().map(|cells| cells[3].as_str()).filter(|p| !p.is_empty()).collect();
         assert!(postcodes.len() > 200 && postcodes.iter().all(|postcode| postcode.len() == 5), "{}", postcodes.len());
@@ -645,6 +698,28 @@ mod tests {
                 assert!(["child", "pupil", ""].contains(&cells[5].as_str()), "{cells:?}");
             }
         }
+    }
+
+    #[test]
+    fn patients_come_back_as_who_they_were() {
+        let mut of_patient: HashMap<String, Vec<Vec<String>>> = HashMap::new();
+        for cells in records(&demo(20_000, 5)) {
+            of_patient.entry(cells[0].clone()).or_default().push(cells);
+        }
+        let again: Vec<&Vec<Vec<String>>> = of_patient.values().filter(|records| records.len() > 1).collect();
+        assert!(again.len() > 1000 && again.iter().any(|records| records.len() == 4), "{}", again.len());
+        let (mut n_older, mut n_other) = (0, 0);
+        for two in again.iter().flat_map(|records| records.windows(2)) {
+            let [age, older] = [0, 1].map(|i| two[i][1].parse::<u64>().expect("an age is a number"));
+            assert!(two[0][6] <= two[1][6] && (age..=age + 2).contains(&older), "{two:?}");
+            let is_same = |i: usize| two[0][i] == two[1][i] || two[0][i].is_empty() || two[1][i].is_empty();
+            assert!([2, 3, 4, 5].into_iter().all(is_same), "{two:?}");
+            n_older += usize::from(older > age);
+            n_other += usize::from(two[0][8] != two[1][8]);
+        }
+        assert!(n_older > 100 && n_other > 500, "{n_older} older, {n_other} with another diagnosis");
+        let counted = counted(&demo(5000, 1));
+        assert!(counted.counts.people().is_some(), "people are counted");
     }
 
     #[test]
@@ -682,12 +757,12 @@ mod tests {
                 (scheme, Some(k), n_suppressed)
             );
         };
-        check(met, "203112", 5, 919);
+        check(met, "203112", 5, 920);
         assert_eq!(met.fewest_distinct(), Some(1), "which is what the third request mends");
-        check(&offers.suppression, "203112", 10, 3103);
-        check(offers.height.as_ref().expect("coarser dates do"), "103113", 10, 986);
-        check(offers.privacy.as_ref().expect("a smaller crowd does"), "203112", 5, 919);
-        check(diverse, "203112", 5, 998);
+        check(&offers.suppression, "203112", 10, 3549);
+        check(offers.height.as_ref().expect("coarser dates do"), "103113", 10, 1108);
+        check(offers.privacy.as_ref().expect("a smaller crowd does"), "203112", 5, 920);
+        check(diverse, "203112", 5, 973);
         assert_eq!(diverse.fewest_distinct(), Some(3));
     }
 

@@ -7,7 +7,7 @@ use incrowd_workbench::cli::terminal::{Exit, Terminal, to_stderr, to_stdout};
 use incrowd_workbench::cli::{Cli, Command, dispatch};
 use incrowd_workbench::input::source::quiet_guarded_panics;
 use incrowd_workbench::output::signals;
-use incrowd_workbench::sentences::{error_for_command_line, hint_for_command_line};
+use incrowd_workbench::sentences::{error_for_command_line, for_command_line};
 use serde_json::json;
 
 fn main() -> ExitCode {
@@ -37,9 +37,9 @@ fn main() -> ExitCode {
             terminal.json(&json!({
                 "error": {
                     "kind": error.kind().name(),
-                    "message": error.message(),
-                    "position": error.position(),
-                    "hint": error.hint_given().map(hint_for_command_line),
+                    "message": for_command_line(error.message()),
+                    "position": error.position().map(for_command_line),
+                    "hint": error.hint_given().map(for_command_line),
                 }
             }));
             to_stderr(format_args!("error: {}", error_for_command_line(&error)));

@@ -1,10 +1,18 @@
 //! What is worth knowing beside a result: what, how many and where, without a front's words.
 
+use serde_json::{Value, json};
+
+use crate::sentences::grouped;
+
 /// Something that whoever gave an order should know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Note {
     /// Records that lack a value are left out.
     Dropped { n_records: u64, n_all: u64 },
+    /// An identifier that several records have in common, and nobody says whether people are meant.
+    Repeating { column: String, n_records: u64, n_different: u64, is_exact: bool },
+    /// Records are left out because their people have more than so many.
+    BeyondPerPerson { n_records: u64, n_max: u64 },
     /// Values of the people to hide among that a hierarchy has no place for.
     Strangers { attribute: String, n_values: u64 },
     /// A local method can say everything or nothing of an attribute; some of its values are no numbers where others are.
@@ -29,6 +37,114 @@ pub enum Note {
     KsBeyond { ks: Vec<u64> },
     /// Too many schemes for a picture.
     SchemesNotDrawn { n_max: u64 },
+    /// What columns that are published as they are tell beside the promise.
+    Beside(Box<Beside>),
+    /// A sensitive attribute has nearly as many values as there are records, so that any l records have l values; the
+    /// levels of its hierarchy have so many labels.
+    TriviallyDiverse { attribute: String, n_values: u64, n_records: u64, levels: Vec<(String, u64)> },
+}
+
+/// What columns that are published as they are tell, which no criterion promises anything about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Beside {
+    /// They tell what a quasi-identifier hides.
+    Tells(Telling),
+    /// Many records have a value that fewer than k share.
+    RareValues { column: String, n_records: u64, n_all: u64, k: u64 },
+}
+
+/// What columns tell about a quasi-identifier to whoever knows how they hang together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Telling {
+    /// One column, or two that tell it together.
+    pub columns: Vec<String>,
+    pub attribute: String,
+    /// The level of the attribute that is told, which is finer than what is published, and its name.
+    pub level: usize,
+    pub level_name: String,
+    /// What is promised.
+    pub k: u64,
+    /// The fewest records among which somebody is left.
+    pub effective_k: u64,
+    /// Records left among fewer than k; and how many it would be, on average, if the columns had nothing to do with it.
+    pub n_below: u64,
+    pub n_below_by_chance: u64,
+    /// Records of which it is told, of those whose values at least k share, of those that were looked at.
+    pub n_told: u64,
+    pub n_shared: u64,
+    pub n_records: u64,
+    /// Whether it is told of nearly all: such a relation is refused unless it is accepted.
+    pub is_nearly_certain: bool,
+}
+
+impl Beside {
+    pub fn code(&self) -> &'static str {
+        match self {
+            Beside::Tells(_) => "tells",
+            Beside::RareValues { .. } => "rare_values",
+        }
+    }
+
+    /// One sentence without its full stop.
+    pub fn in_words(&self) -> String {
+        match self {
+            Beside::Tells(telling) => telling.in_words(),
+            Beside::RareValues { column, n_records, n_all, k } => format!(
+                "column '{column}' has nearly unique values: {} of {} records have one that fewer than {k} share, and \
+                 whoever knows it finds them",
+                grouped(*n_records),
+                grouped(*n_all)
+            ),
+        }
+    }
+
+    /// Its facts, for programs.
+    pub fn document(&self) -> Value {
+        match self {
+            Beside::Tells(telling) => json!({
+                "code": self.code(),
+                "columns": telling.columns,
+                "attribute": telling.attribute,
+                "level": telling.level,
+                "level_name": telling.level_name,
+                "k": telling.k,
+                "effective_k": telling.effective_k,
+                "n_below": telling.n_below,
+                "n_below_by_chance": telling.n_below_by_chance,
+                "n_told": telling.n_told,
+                "n_shared": telling.n_shared,
+                "n_records": telling.n_records,
+                "nearly_certain": telling.is_nearly_certain,
+            }),
+            Beside::RareValues { column, n_records, n_all, k } => {
+                json!({ "code": self.code(), "column": column, "n_records": n_records, "n_all": n_all, "k": k })
+            }
+        }
+    }
+}
+
+impl Telling {
+    /// The relation in one sentence without its full stop, for notes, for the report and where it is refused.
+    pub fn in_words(&self) -> String {
+        let (columns, tell) = match &self.columns[..] {
+            [column] => (format!("column '{column}'"), "tells"),
+            columns => (format!("columns '{}' together", columns.join("' and '")), "tell"),
+        };
+        let what = match self.level {
+            0 => format!("'{}'", self.attribute),
+            _ => format!("'{}' ({})", self.attribute, self.level_name),
+        };
+        format!(
+            "{columns} {tell} the hidden {what} of {} of {} records: whoever knows how they hang together finds {} of them \
+             among fewer than k = {}, the fewest {}, and by chance it would be {}",
+            grouped(self.n_told),
+            grouped(self.n_records),
+            grouped(self.n_below),
+            self.k,
+            self.effective_k,
+            grouped(self.n_below_by_chance),
+        )
+    }
 }
 
 /// Why a lattice is too much.
@@ -47,10 +163,17 @@ pub enum TooMuch {
 }
 
 impl Note {
+    /// Whether it tells how many values there are of something, which is for those who may see them.
+    pub fn is_about_values(&self) -> bool {
+        matches!(self, Note::Strangers { .. } | Note::NoHierarchy { .. })
+    }
+
     /// What programs know it by.
     pub fn code(&self) -> &'static str {
         match self {
             Note::Dropped { .. } => "dropped",
+            Note::Repeating { .. } => "repeating",
+            Note::BeyondPerPerson { .. } => "beyond_per_person",
             Note::Strangers { .. } => "strangers",
             Note::NoHierarchy { .. } => "no_hierarchy",
             Note::NoSteps { .. } => "no_steps",
@@ -63,6 +186,8 @@ impl Note {
             Note::KsLeftOut { .. } => "ks_left_out",
             Note::KsBeyond { .. } => "ks_beyond",
             Note::SchemesNotDrawn { .. } => "schemes_not_drawn",
+            Note::Beside(beside) => beside.code(),
+            Note::TriviallyDiverse { .. } => "trivially_diverse",
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The sentences that every front says to people: what is asked, offered, given up and promised.
 
 use incrowd::criterion::{MILLION, NEVER};
-use incrowd::error::{Hint, Piece, Step};
+use incrowd::error::{Piece, Step, Wording};
 use incrowd::lattice::Scope;
-pub use incrowd::number::{counted_words, grouped, percent};
+use incrowd::number::Crowd;
+pub use incrowd::number::{counted_words, grouped, people_in_words, percent};
 use incrowd::search::negotiate::decimal;
 use incrowd::wire::{self, Dealt, DealtAttribute, HowFound, key, sensitive_names};
 use incrowd::{Answer, Criterion, Error, Lattice, Measure, Offer, Request};
@@ -58,8 +59,13 @@ pub fn in_words(scope: &Scope, offer: &Offer) -> String {
             format!("lose {} of {} records ({})", grouped(n), grouped(scope.n_records()), percent(n, scope.n_records()))
         }
     };
+    let lost = match offer.n_people_lost {
+        None | Some(0) => lost,
+        Some(n) => format!("{lost} and all that {} of {} people have", grouped(n), grouped(scope.crowd().n())),
+    };
     let names = sensitive_names(scope);
-    let promise: Vec<String> = offer.criteria.iter().map(|criterion| promise_in_words(criterion, &names)).collect();
+    let promise: Vec<String> =
+        offer.criteria.iter().map(|criterion| promise_in_words(criterion, &names, scope.crowd())).collect();
     match offer.n_groups {
         0 => format!("{what}: no group keeps the promise, so nothing would be left to publish"),
         1 => format!("{what}, {lost}; a single group, with {}", promise.join(" and ")),
@@ -114,7 +120,7 @@ pub fn criterion_in_words(criterion: Criterion, sensitive: &[String]) -> String 
 }
 
 /// What a criterion promises about every published group, to follow the words "each with".
-pub fn promise_in_words(criterion: Criterion, sensitive: &[String]) -> String {
+pub fn promise_in_words(criterion: Criterion, sensitive: &[String], crowd: Crowd) -> String {
     let Criterion { measure, value } = criterion;
     let of = match measure.sensitive() {
         Some(s) if sensitive.len() > 1 => sensitive[s].as_str(),
@@ -130,6 +136,10 @@ pub fn promise_in_words(criterion: Criterion, sensitive: &[String]) -> String {
     };
     let number = number_in_words(measure, value);
     match measure {
+        Measure::Size if matches!(crowd, Crowd::People(_)) => match value {
+            1 => "at least 1 person".to_string(),
+            n => format!("at least {} people alike", grouped(n)),
+        },
         Measure::Size => format!("at least {} alike", counted_words(value, "record")),
         Measure::Population => format!("at least {} people of the population alike", grouped(value)),
         Measure::Distinct(_) => format!("at least {}", values(value)),
@@ -186,9 +196,11 @@ pub fn dealt_in_words(dealt: &Dealt) -> String {
     )
 }
 
-/// A hint whose settings stand in braces, to be worded by the front: `give {k}, or {certificate=FILE}`.
-pub fn hint(template: &'static str) -> Hint {
-    let mut made = Hint::text("");
+/// A text of an error whose settings stand in braces, to be worded by the front: `give {k}, or {certificate=FILE}`.
+///
+/// Settings of the project file have their section before them: `{data.missing}`, `{data.other=drop}`, `{role=sensitive}`.
+pub fn hint(template: &'static str) -> Wording {
+    let mut made = Wording::text("");
     for (i, part) in template.split(['{', '}']).enumerate() {
         made = match (i % 2, part.split_once('=')) {
             (0, _) => made.and(part),
@@ -199,72 +211,142 @@ pub fn hint(template: &'static str) -> Hint {
     made
 }
 
-/// A hint of the engine as it is typed on the command line, and written into the project file.
-pub fn hint_for_command_line(hint: &Hint) -> String {
+/// A value as JSON and Python write it.
+pub fn quoted_unless_number(value: &str) -> String {
+    if value.parse::<f64>().is_ok() { value.to_string() } else { format!("\"{value}\"") }
+}
+
+/// A text of an error as it is typed on the command line, and written into the project file.
+pub fn for_command_line(wording: &Wording) -> String {
     let step = |step: &Step| match step {
         Step::NameSensitive => "give one attribute role = \"sensitive\" in incrowd.toml".to_string(),
+        Step::NameQuasiIdentifier => "give at least one attribute role = \"quasi-identifier\"".to_string(),
+        Step::ChangeRole => "change its role in incrowd.toml".to_string(),
+        Step::PublishUnique => "say unique = \"publish\" of the attribute".to_string(),
+        Step::PublishTelling => "say tells = \"accepted\" of the attribute".to_string(),
+        Step::DropColumn => {
+            "drop the column: give it role = \"identifier\", or leave it unnamed with other = \"drop\"".to_string()
+        }
         Step::NamePopulation => "name a table of the population under [data] population in incrowd.toml".to_string(),
+        Step::AddPopulation => "add population = \"population.csv\" under [data]".to_string(),
+        Step::AskAbout { criterion, attribute, value } => format!("{} {attribute}:{value}", flag(criterion)),
         Step::NameMissing => "name what means \"no value\" in [data] missing".to_string(),
         Step::RaiseWeight => "raise a weight in incrowd.toml".to_string(),
         Step::SetForAll => ", or set them under [request]".to_string(),
         Step::ShowLevels(name) => format!("see them with: incrowd hierarchy show {name}"),
         Step::ShowAbsent(name) => format!("see them with: incrowd hierarchy show {name} PROJECT --absent"),
-        Step::AnnotateAgain => "write it again with: incrowd annotate -o FILE --force".to_string(),
+        Step::Annotate { over: false } => "incrowd annotate -o FILE".to_string(),
+        Step::Annotate { over: true } => "incrowd annotate -o FILE --force".to_string(),
+        Step::Append => "incrowd annotate --append new.csv adult.crowd".to_string(),
+        Step::MakeProject => "incrowd init DATA.csv".to_string(),
         Step::Intervals => "{ intervals = [5, 10, 20], origin = 0 }".to_string(),
         Step::Cuts => "{ cuts = [[18, 30, 45, 65], [18, 65]] }".to_string(),
         Step::Mask => "{ mask = 5 } or { mask = [1, 3] }".to_string(),
         Step::Dates => "{ dates = [\"month\", \"quarter\", \"year\", \"decade\"] }".to_string(),
         step => step.to_string(),
     };
-    let flag = |name: &str| format!("--{}", name.replace('_', "-"));
-    hint.worded(|piece| match piece {
-        Piece::Setting(name) => flag(name),
-        Piece::Example(name, value) => format!("{} {value}", flag(name)),
+    wording.worded(|piece| match piece {
+        Piece::Setting(name) => match name.split_once('.') {
+            Some((section, key)) => format!("[{section}] {key}"),
+            None if *name == "data" => "[data]".to_string(),
+            None => flag(name),
+        },
+        Piece::Example(name, value) => match key_in_file(name) {
+            Some(key) => format!("{key} = \"{value}\""),
+            None => format!("{} {value}", flag(name)),
+        },
         Piece::Step(said) => step(said),
         piece => unworded(piece),
     })
 }
 
-/// A hint of the engine as a field of a request over HTTP, or what the page calls it.
-pub fn hint_for_http(hint: &Hint) -> String {
+fn flag(name: &str) -> String {
+    format!("--{}", name.replace('_', "-"))
+}
+
+/// What a setting of the project file is called there; none where it is a setting of an order.
+fn key_in_file(name: &str) -> Option<&str> {
+    match name.split_once('.') {
+        Some((_, key)) => Some(key),
+        None => (name == "role").then_some(name),
+    }
+}
+
+/// A text of an error as fields of a request over HTTP, or what the page calls them.
+pub fn for_http(wording: &Wording) -> String {
     let step = |step: &Step| match step {
         Step::NameSensitive => "give one attribute the role \"sensitive\"".to_string(),
-        Step::NamePopulation => "name a table of the population".to_string(),
-        Step::NameMissing => "name what means \"no value\"".to_string(),
-        Step::RaiseWeight => "raise a weight".to_string(),
-        Step::SetForAll => String::new(),
+        Step::NameQuasiIdentifier => "give at least one attribute the role \"quasi-identifier\"".to_string(),
+        Step::PublishUnique => "give the attribute \"unique\": \"publish\"".to_string(),
+        Step::PublishTelling => "give the attribute \"tells\": \"accepted\"".to_string(),
+        Step::DropColumn => "drop the column: give it the role \"identifier\"".to_string(),
+        Step::AddPopulation => "give the data a \"population\"".to_string(),
+        Step::AskAbout { criterion, attribute, value } => match value.split_once(',') {
+            Some((c, l)) => format!("\"{attribute}:{criterion}\": {{\"c\": {c}, \"l\": {l}}}"),
+            None => format!("\"{attribute}:{criterion}\": {value}"),
+        },
         Step::ShowLevels(name) | Step::ShowAbsent(name) => format!("see the hierarchy of {name}"),
-        step => hint_for_command_line(&Hint::from(step.clone())),
+        Step::Annotate { over: false } => "the order annotate and an \"output\"".to_string(),
+        Step::Annotate { over: true } => "the order annotate, its \"output\" and \"force\": true".to_string(),
+        Step::Append => "the order update with \"lattice\" and \"append\"".to_string(),
+        Step::MakeProject => "/api/v1/open and the path of a table".to_string(),
+        step @ (Step::Intervals | Step::Cuts | Step::Mask | Step::Dates) => for_command_line(&step.clone().into()),
+        step => step.to_string(),
     };
-    hint.worded(|piece| match piece {
+    wording.worded(|piece| match piece {
         Piece::Setting(name) => name.to_string(),
-        Piece::Example(name, value) => format!("\"{name}\": \"{value}\""),
+        Piece::Example("role", value) => format!("the role \"{value}\""),
+        Piece::Example(name, value) => {
+            format!("\"{}\": {}", key_in_file(name).unwrap_or(name), quoted_unless_number(value))
+        }
         Piece::Step(said) => step(said),
         piece => unworded(piece),
     })
 }
 
-/// A hint of the engine as Python's keywords and functions.
-pub fn hint_for_python(hint: &Hint) -> String {
+/// A text of an error as Python's keywords and functions.
+pub fn for_python(wording: &Wording) -> String {
     let step = |step: &Step| match step {
         Step::NameSensitive => "name it with Table(…, sensitive=…)".to_string(),
-        Step::NamePopulation => "give it with Table(…, population=…)".to_string(),
+        Step::NameQuasiIdentifier => "name at least one with Table(…, quasi_identifiers=…)".to_string(),
+        Step::ChangeRole => "change its role in Table(…)".to_string(),
+        Step::PublishUnique => "name it with Table(…, publish_unique=…)".to_string(),
+        Step::PublishTelling => "name it with Table(…, publish_telling=…)".to_string(),
+        Step::DropColumn => "drop the column: name it with Table(…, identifiers=…), or do not name it".to_string(),
+        Step::NamePopulation | Step::AddPopulation => "give it with Table(…, population=…)".to_string(),
+        Step::AskAbout { criterion, attribute, value } => match value.contains(',') {
+            true => format!("{criterion}={{\"{attribute}\": ({value})}}"),
+            false => format!("{criterion}={{\"{attribute}\": {value}}}"),
+        },
         Step::NameMissing => "name what means \"no value\" in missing".to_string(),
-        Step::RaiseWeight => "raise a weight".to_string(),
-        Step::SetForAll => String::new(),
         Step::ShowLevels(name) => format!("see them with: table.hierarchy(\"{name}\")"),
         Step::ShowAbsent(name) => format!("see them with: table.hierarchy(\"{name}\").absent"),
+        Step::Annotate { over: false } => "table.order(\"annotate\", output=…)".to_string(),
+        Step::Annotate { over: true } => "table.order(\"annotate\", output=…, force=True)".to_string(),
+        Step::Append => "table.order(\"update\", lattice=\"adult.crowd\", append=\"new.csv\")".to_string(),
+        Step::MakeProject => "incrowd.init(\"DATA.csv\")".to_string(),
         Step::Intervals => "intervals(5, 10, 20, origin=0)".to_string(),
         Step::Cuts => "cuts([18, 30, 45, 65], [18, 65])".to_string(),
         Step::Mask => "mask(5) or mask([1, 3])".to_string(),
         Step::Dates => "dates(\"month\", \"quarter\", \"year\", \"decade\")".to_string(),
         step => step.to_string(),
     };
-    hint.worded(|piece| match piece {
+    wording.worded(|piece| match piece {
+        Piece::Setting("data") => "how the data are read".to_string(),
         Piece::Setting("force") => "force=True".to_string(),
         Piece::Setting("lambda") => "lambda_=".to_string(),
-        Piece::Setting(name) => format!("{name}="),
-        Piece::Example(name, value) => format!("{name}={value}"),
+        Piece::Setting(name) => match name.split_once('.') {
+            Some(("request", key)) => format!("{key} of the standing request"),
+            _ => format!("{}=", key_in_file(name).unwrap_or(name)),
+        },
+        Piece::Example("role", value) => match value.as_str() {
+            "sensitive" | "person" => format!("the role of Table(…, {value}=…)"),
+            role => format!("the role of Table(…, {}s=…)", role.replace('-', "_")),
+        },
+        Piece::Example(name, value) => match key_in_file(name) {
+            Some(key) => format!("{key}=\"{value}\""),
+            None => format!("{name}={value}"),
+        },
         Piece::Step(said) => step(said),
         piece => unworded(piece),
     })
@@ -272,14 +354,14 @@ pub fn hint_for_python(hint: &Hint) -> String {
 
 /// What an engine says that is newer than these words.
 fn unworded(piece: &Piece) -> String {
-    Hint::text("").with(piece.clone()).to_string()
+    Wording::text("").with(piece.clone()).to_string()
 }
 
 /// An error as the command line prints it: position, message, and the hint on a line of its own.
 pub fn error_for_command_line(error: &Error) -> String {
-    let position = error.position().map_or(String::new(), |position| format!("{position}: "));
-    let hint = error.hint_given().map_or(String::new(), |hint| format!("\nhint: {}", hint_for_command_line(hint)));
-    format!("{position}{}{hint}", error.message())
+    let position = error.position().map_or(String::new(), |position| format!("{}: ", for_command_line(position)));
+    let hint = error.hint_given().map_or(String::new(), |hint| format!("\nhint: {}", for_command_line(hint)));
+    format!("{position}{}{hint}", for_command_line(error.message()))
 }
 
 #[cfg(test)]
@@ -289,13 +371,26 @@ mod tests {
     #[test]
     fn settings_are_named_as_each_front_names_them() {
         let hint = hint("give {max_suppressed=1%}, or leave out {two_columns}");
-        assert_eq!(hint_for_command_line(&hint), "give --max-suppressed 1%, or leave out --two-columns");
-        assert_eq!(hint_for_python(&hint), "give max_suppressed=1%, or leave out two_columns=");
-        assert_eq!(hint_for_http(&hint), "give \"max_suppressed\": \"1%\", or leave out two_columns");
+        assert_eq!(for_command_line(&hint), "give --max-suppressed 1%, or leave out --two-columns");
+        assert_eq!(for_python(&hint), "give max_suppressed=1%, or leave out two_columns=");
+        assert_eq!(for_http(&hint), "give \"max_suppressed\": \"1%\", or leave out two_columns");
+    }
+
+    #[test]
+    fn the_project_file_is_the_command_line_s() {
+        let hint = hint("check {data.missing}, give one {role=sensitive}, keep it with {data.other=keep}, take {k=10}");
+        let typed = "check [data] missing, give one role = \"sensitive\", keep it with other = \"keep\", take --k 10";
+        assert_eq!(for_command_line(&hint), typed);
+        let called =
+            "check missing=, give one the role of Table(…, sensitive=…), keep it with other=\"keep\", take k=10";
+        assert_eq!(for_python(&hint), called);
+        let sent =
+            "check data.missing, give one the role \"sensitive\", keep it with \"other\": \"keep\", take \"k\": 10";
+        assert_eq!(for_http(&hint), sent);
     }
 
     /// One hint with a piece of every sort.
-    fn hints() -> Vec<Hint> {
+    fn hints() -> Vec<Wording> {
         let steps = [
             Step::NameSensitive,
             Step::NamePopulation,
@@ -304,30 +399,41 @@ mod tests {
             Step::SetForAll,
             Step::ShowLevels("age".into()),
             Step::ShowAbsent("age".into()),
-            Step::AnnotateAgain,
+            Step::Annotate { over: true },
+            Step::Annotate { over: false },
+            Step::Append,
+            Step::MakeProject,
+            Step::NameQuasiIdentifier,
+            Step::ChangeRole,
+            Step::PublishUnique,
+            Step::PublishTelling,
+            Step::DropColumn,
+            Step::AddPopulation,
+            Step::AskAbout { criterion: "l", attribute: "ill".into(), value: "2".into() },
             Step::Intervals,
             Step::Cuts,
             Step::Mask,
             Step::Dates,
         ];
-        let settings = Hint::text("give ").setting("max_suppressed").and(", for example ").example("best_by", "ncp");
-        steps.into_iter().map(Hint::from).chain([settings]).collect()
+        let settings = Wording::text("give ").setting("max_suppressed").and(", for example ").example("best_by", "ncp");
+        steps.into_iter().map(Wording::from).chain([settings]).collect()
     }
 
     #[test]
     fn every_front_has_words_of_its_own_for_a_hint() {
         for hint in hints() {
-            let [typed, called, sent] = [hint_for_command_line, hint_for_python, hint_for_http].map(|word| word(&hint));
+            let [typed, called, sent] = [for_command_line, for_python, for_http].map(|word| word(&hint));
             assert!(!typed.contains('_') && !typed.contains("Table("), "{typed}");
-            assert!(!called.contains("--") && !called.contains("incrowd") && !called.contains("[data]"), "{called}");
-            assert!(!sent.contains("incrowd.toml") && !sent.contains("max-suppressed"), "{sent}");
+            assert!(!called.contains("--") && !called.contains("incrowd ") && !called.contains("[data]"), "{called}");
+            assert!(!sent.contains("incrowd") && !sent.contains("--") && !sent.contains("[data]"), "{sent}");
         }
         let hint = hints().pop().expect("there are some");
-        assert_eq!(hint_for_command_line(&hint), "give --max-suppressed, for example --best-by ncp");
-        assert_eq!(hint_for_python(&hint), "give max_suppressed=, for example best_by=ncp");
-        assert_eq!(hint_for_http(&hint), "give max_suppressed, for example \"best_by\": \"ncp\"");
-        let error = Error::new(incrowd::ErrorKind::Request, "that is too much").at("a.csv:1").hint(hint);
-        let printed = "a.csv:1: that is too much\nhint: give --max-suppressed, for example --best-by ncp";
+        assert_eq!(for_command_line(&hint), "give --max-suppressed, for example --best-by ncp");
+        assert_eq!(for_python(&hint), "give max_suppressed=, for example best_by=ncp");
+        assert_eq!(for_http(&hint), "give max_suppressed, for example \"best_by\": \"ncp\"");
+        let message = Wording::text("").setting("two_columns").and(" is too much");
+        let error = Error::new(incrowd::ErrorKind::Request, message).at("a.csv:1").hint(hint);
+        let printed = "a.csv:1: --two-columns is too much\nhint: give --max-suppressed, for example --best-by ncp";
         assert_eq!(error_for_command_line(&error), printed);
     }
 }

@@ -301,3 +301,42 @@ fn what_makes_no_sense_is_refused() {
     let ran = run(&folder, "attack rel.csv --project other.toml").ends(2);
     assert!(ran.stderr.contains("has none of the quasi-identifiers of the release"), "{ran}");
 }
+
+/// Visits of five people: alone in Oslo is ann, with three records; ben and cid are in Rome, cid and dot in Pisa.
+const VISITS: &str = "who,age,city,ill\nann,31,Oslo,flu\nann,31,Oslo,cold\nann,31,Oslo,gout\n\
+    ben,42,Rome,flu\nben,42,Rome,cold\ncid,42,Rome,gout\ncid,53,Pisa,flu\ndot,53,Pisa,cold\ndot,53,Pisa,gout\n";
+
+fn visits() -> Folder {
+    let project = "[data]\npath = \"visits.csv\"\n[attributes.age]\nrole = \"quasi-identifier\"\n\
+        [attributes.city]\nrole = \"quasi-identifier\"\n[attributes.ill]\nrole = \"sensitive\"\n";
+    let folder = Folder::with(&[("visits.csv", VISITS), ("incrowd.toml", project)]);
+    folder.write("people.toml", format!("{project}[attributes.who]\nrole = \"person\"\n"));
+    folder
+}
+
+/// A group of three records of one person hides nobody: three records fit, and all are ann's.
+#[test]
+fn whoever_fits_records_of_one_person_only_is_found() {
+    let folder = visits();
+    run(&folder, "publish --k 3 --levels age=0 -o rel.csv").ends(0);
+    let by_record = linkage(&folder, "rel.csv --project incrowd.toml");
+    assert_eq!((&by_record["n_outside"], &by_record["n_one_person"]), (&9.into(), &Value::Null));
+    let by_person = linkage(&folder, "rel.csv --project people.toml");
+    assert_eq!(counts(&by_person), [4, 0, 4, 0, 0, 0]);
+    assert_eq!(by_person["n_one_person"], 1);
+    let words = run(&folder, "attack rel.csv --project people.toml").stdout;
+    for said in ["Linkage, for 4 people of the table", "1 (25.0 %) fit records of one person only.", "easiest to find"]
+    {
+        assert!(words.contains(said), "{said}: {words}");
+    }
+    // Whoever is found by an outside table is found by person too; who is only there is not in the release.
+    folder.write("outside.csv", "age,city\n31,Oslo\n53,Pisa\n99,Oslo\n");
+    let outside = linkage(&folder, "rel.csv --outside outside.csv --project people.toml");
+    assert_eq!((counts(&outside)[..4].to_vec(), &outside["n_one_person"]), (vec![3, 1, 2, 0], &1.into()));
+    // Of ranges of its own for every group nobody knows here whose records are in which.
+    run(&folder, "publish --method mondrian --k 3 -o local.csv").ends(0);
+    assert_eq!(linkage(&folder, "local.csv --project people.toml")["n_one_person"], Value::Null);
+    // Nor where the data are not those that the release was made from.
+    folder.write("visits.csv", format!("{VISITS}eve,31,Oslo,flu\n"));
+    assert_eq!(linkage(&folder, "rel.csv --project people.toml")["n_one_person"], Value::Null);
+}

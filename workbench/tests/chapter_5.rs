@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use incrowd::search::partial::{Estimator, Selection};
 use incrowd::task::Task;
 use incrowd::{Answer, Criteria, Level, Measure, Offer, Request, Scheme};
-use incrowd_workbench::cli::study_lattice::{self, Study, differences};
 use incrowd_workbench::input::count::{Choice, Counted, count};
 use incrowd_workbench::input::project::Project;
+use incrowd_workbench::orders::study_lattice::{self, Study, differences};
 use incrowd_workbench::work::Work;
 
 mod support;

@@ -498,7 +498,7 @@ fn numbers_and_dates_from_csv_stay_what_they_are_in_parquet() {
     let data = folder.read("patients.csv");
     let (_, people) = data.split_once('\n').expect("a header");
     folder.write("patients.csv", format!("{data}{people}"));
-    folder.write("incrowd.toml", PROJECT.replace("[data]", "[data]\nother = \"keep\""));
+    folder.write("incrowd.toml", PROJECT.replace("[data]", "[data]\nother = \"keep\"\nrecords = \"independent\""));
     folder.run(&words("publish --k 2 --levels age=0 --output exact.parquet")).ends(0);
     let exact = [
         ("ward", DataType::Utf8),

@@ -25,8 +25,10 @@ fn check(folder: &Folder, n_records: usize) -> Ran {
 
     assert!(folder.names().iter().all(|name| name.starts_with("here/")), "{:?}", folder.names());
     assert!(folder.has("here/release.csv.report.html"), "{:?}", folder.names());
-    let verdict = folder.run(&["verify", "here/release.csv", "--json"]).ends(0).json();
+    let verdict = folder.run(&["verify", "here/release.csv", "--project", "here", "--json"]).ends(0).json();
     assert_eq!(verdict["holds"], true);
+    // Nobody sees patients in the release.
+    folder.run(&["verify", "here/release.csv"]).ends(2);
     let certificate: serde_json::Value =
         serde_json::from_str(&folder.read("here/release.csv.certificate.json")).expect("a certificate");
     assert_eq!(certificate["n_records_read"], n_records);

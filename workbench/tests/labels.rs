@@ -210,6 +210,7 @@ hierarchy = { tree = { North = ["Oslo", "Umea"], South = ["Rome", "Pisa"] } }
 
 [attributes.ill]
 role = "sensitive"
+tells = "accepted"
 "#;
 
 const QUASI_IDENTIFIERS: [(&str, usize); 4] = [("age", 3), ("admitted", 3), ("postcode", 3), ("city", 2)];

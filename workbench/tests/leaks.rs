@@ -8,7 +8,7 @@ use incrowd_workbench::input::digest::sha256_of;
 use incrowd_workbench::input::project::Project;
 use incrowd_workbench::orders::publish::agree::offer_of_levels;
 use incrowd_workbench::orders::publish::{Agreed, draft, prepare};
-use incrowd_workbench::orders::wishes::Privacy;
+use incrowd_workbench::orders::request::Privacy;
 use incrowd_workbench::output::account::Key;
 use incrowd_workbench::work::Work;
 use serde_json::Value;
@@ -167,6 +167,63 @@ attackers! {
     nobody_learns_from_single_records: ["--method", "per-record", "--utility-at-least", "60%"], 20;
 }
 
+/// The same where the project says whose record it is: everybody but the first twenty has one, and a record that is not
+/// published may be anybody's.
+fn published_of_people(records: &[Record], whose: &[usize], order: &[&str]) -> Option<(Vec<u8>, Value)> {
+    let folder = folder_of(records);
+    let lines = records.iter().zip(whose).map(|(record, who)| format!("{},p{who}\n", record.join(",")));
+    folder.write("table.csv", format!("age,city,income,illness,who\n{}", lines.collect::<String>()));
+    folder.write("incrowd.toml", format!("{PROJECT}\n[attributes.who]\nrole = \"person\"\n"));
+    let ran = folder.run(&[&["publish", "-o", "release.csv", "--key", KEY], order].concat());
+    match ran.code {
+        Some(0) => {}
+        Some(1) => return None,
+        _ => panic!("{}: {}", ran.command, ran.stderr),
+    }
+    let mut certificate: Value = serde_json::from_str(&folder.read("release.csv.certificate.json")).expect("JSON");
+    assert_eq!(certificate["person"], serde_json::json!(["who"]));
+    for file in certificate["input"].as_array_mut().expect("the input") {
+        file["hmac_sha256"] = Value::Null;
+    }
+    Some((folder.bytes("release.csv"), certificate))
+}
+
+/// Somebody knows all but what is not published, and tries whose that may be: the certificate must not tell.
+#[test]
+fn nobody_learns_whose_records_were_suppressed() {
+    for (order, least_tried) in [
+        (&["--k", "4", "--levels", "age=1,city=1"][..], 10),
+        (&["--k", "4", "--max-suppressed", "10%"], 10),
+        (&["--k", "4", "--l", "income:2", "--levels", "age=1,city=2"], 10),
+        (&["--k", "4", "--t", "income:0.6", "--levels", "age=1,city=2"], 10),
+        (&["--method", "mondrian", "--k", "4"], 5),
+    ] {
+        let mut n_kept = 0;
+        for seed in 0..4 {
+            let records = table(seed, 2);
+            let mut whose: Vec<usize> = (0..60).map(|record| record % 40).collect();
+            whose.extend([100, 101, 102]);
+            let Some((release, certificate)) = published_of_people(&records, &whose, order) else { continue };
+            let mut random = Random(seed ^ 77);
+            for victim in [60, 62] {
+                for _ in 0..3 {
+                    let (mut guessed, mut of) = (records.clone(), whose.clone());
+                    // One of the others, one of those who stand out, or somebody new.
+                    of[victim] = *random.pick(&[3, 17, 39, 101, 500]);
+                    let ages = if victim == 60 { &ODD_AGES[..] } else { &["?"][..] };
+                    guessed[victim] = [*random.pick(ages), *random.pick(&CITIES), *random.pick(&INCOMES), "flu"];
+                    let same = published_of_people(&guessed, &of, order).filter(|(other, _)| *other == release);
+                    if let Some((_, told)) = same {
+                        assert_eq!(told, certificate, "{order:?}: whose record it was can be told");
+                        n_kept += 1;
+                    }
+                }
+            }
+        }
+        assert!(n_kept >= least_tried, "{order:?}: only {n_kept} guesses fit the release, this tries too little");
+    }
+}
+
 /// What an offer relaxes t, δ, β or k-map to is what is just reached: a promise that nobody ordered and that would tell.
 #[test]
 fn a_value_that_nobody_ordered_is_not_promised_where_it_tells() {
@@ -310,7 +367,7 @@ fn a_table_that_changes_between_two_readings_is_not_published() {
         let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure)).expect("a yardstick");
         let scheme = incrowd::Scheme::new(vec![incrowd::Level(1), incrowd::Level(2)]);
         let offer = offer_of_levels(&counted, &yardstick, scheme, &privacy).expect("levels");
-        let agreed = Agreed { offer, choice: "levels", request: Value::Null, lattice: None, search: None };
+        let agreed = Agreed { offer, choice: "levels", request: None, lattice: None, search: None };
         let publish = |name: &str| {
             let files = prepare(&project, &folder.join(name), false)?;
             draft::publish(&project, &counted, &agreed, &files, false, &Work::default())

@@ -24,8 +24,10 @@ hierarchy = { intervals = [10, 20], origin = 0 }
 role = "quasi-identifier"
 hierarchy = { tree = { North = ["Oslo", "Umea"], South = ["Rome", "Pisa"] } }
 
+# Age and disease come from one number below, so that one tells a third of the other.
 [attributes.disease]
 role = "sensitive"
+tells = "accepted"
 "#;
 
 fn people(n_records: usize) -> Folder {
@@ -349,6 +351,8 @@ fn a_report_says_who_stands_alone() {
     run(&folder, "publish --method per-record --utility-at-least 5 -o alone.csv").ends(0);
     let alone = run(&folder, "risk alone.csv --sampled 0.1 --json").ends(0).json();
     let report = folder.read("alone.csv.report.html");
+    assert!(report.contains("alone on fewer than all quasi-identifiers (special uniques)"), "{report}");
+    assert!(report.contains("share of the scores in the source"));
     let n_unique = alone["n_unique"].as_u64().expect("a number");
     assert!(n_unique > 0 && report.contains(&format!("{n_unique} records stand alone in the file")));
     let estimated = alone["n_unique_in_population_estimated"].as_f64().expect("a number").round();

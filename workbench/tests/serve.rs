@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 
 #[path = "serve/closed.rs"]
 mod closed;
+#[path = "serve/cancelling.rs"]
+mod cancelling;
 #[path = "serve/crowd.rs"]
 mod crowd;
 #[path = "serve/orders.rs"]
@@ -44,7 +46,11 @@ fn an_answer_is_that_of_the_command_line() {
         let answer =
             server.answer("/negotiate", &json!({ "project": project, "request": request, "explain": explain }));
         let told = folder.run(&[&["negotiate", "--json"], &flags[..]].concat());
-        assert_eq!(answer.is(200).json(), told.json(), "{flags:?}");
+        let mut answer = answer.is(200).json();
+        // The command line tells them on stderr.
+        let notes = answer.as_object_mut().and_then(|answer| answer.remove("notes"));
+        assert_eq!(answer, told.json(), "{flags:?}");
+        assert_eq!(notes, Some(json!([])), "{}", told.stderr);
     }
 }
 
@@ -249,6 +255,52 @@ fn without_preview_no_answer_contains_a_value() {
     assert!(sample.contains("Xoslo") && sample.contains("Xflu"), "{sample}");
     assert!(!sample.contains("Xperson"), "identifiers are never shown: {sample}");
     assert!(!shown.answer("/profile", &json!({ "project": shown.project() })).is(200).body.contains("Xperson"));
+}
+
+/// Whose record it is, is nobody's business: neither before nor after, nor in charts; with preview and without.
+#[test]
+fn person_columns_are_never_shown() {
+    let folder = table();
+    let of_people = server::PROJECT.replace("role = \"identifier\"", "role = \"person\"").replace("k = 3", "k = 5");
+    folder.write("incrowd.toml", of_people);
+    // Everybody has two records, of other ages.
+    let mut data = String::from("name,age,city,disease\n");
+    for i in 0..400 {
+        let (age, city) = (20 + (i / 2 * 7) % 60 + i % 2, ["Xoslo", "Xumea", "Xrome"][i / 2 % 3]);
+        data.push_str(&format!("Xperson{},{age},{city},{}\n", i / 2, ["Xflu", "Xgout", "Xcold"][(i / 5) % 3]));
+    }
+    folder.write("table.csv", data);
+    for flags in [&["."][..], &[".", "--allow-preview=false"]] {
+        let server = Server::start(&folder, flags);
+        let project = server.project();
+        let question = json!({ "project": project, "request": { "k": 5 }, "levels": { "age": 2 } });
+        let sample = server.answer("/sample", &question);
+        if flags.len() == 1 {
+            let record = &sample.is(200).json()["records"][0];
+            assert_eq!(record["before"]["name"], "(removed)", "{record}");
+            assert!(record["after"].get("name").is_none(), "{record}");
+        }
+        let order = json!({ "project": project, "request": { "k": 5, "max_suppressed": "50%" }, "choice": "exact" });
+        let review = server.answer("/review", &order).is(200).json();
+        assert_eq!((&review["removed"], &review["person"]), (&json!(["name"]), &json!(["name"])), "{review}");
+        let said = [
+            server.answer("/sample", &question).body,
+            server.answer("/profile", &json!({ "project": project })).is(200).body,
+            server.answer("/negotiate", &question).is(200).body,
+            server.answer("/explore", &question).is(200).body,
+            server.work("/publish", &order).to_string(),
+            server.get("/about").body,
+        ];
+        for text in said {
+            assert!(!text.contains("Xperson"), "{text}");
+        }
+        assert!(!folder.read("release.csv").contains("Xperson"));
+        folder.run(&["verify", "release.csv"]).ends(2);
+        folder.run(&["verify", "release.csv", "--project", "."]).ends(0);
+        ["release.csv", "release.csv.certificate.json", "release.csv.report.html"]
+            .iter()
+            .for_each(|name| std::fs::remove_file(folder.join(name)).expect("it was published"));
+    }
 }
 
 #[test]

@@ -6,8 +6,9 @@ use crate::hierarchy::Hierarchy;
 /// A sensitive attribute over the whole original table: what groups are compared with.
 #[derive(Clone, Debug)]
 pub struct Reference {
+    /// Records; people, where these are counted.
     n_records: u64,
-    /// By value, how many records have it.
+    /// By value, how many of them have it.
     counts: Vec<u64>,
     /// How many values any record has.
     n_present: usize,
@@ -22,6 +23,12 @@ pub struct Reference {
 impl Reference {
     /// `counts` are by value in the attribute's order; only hierarchical distance needs the hierarchy.
     pub fn new(counts: Vec<u64>, distance: Distance, hierarchy: Option<&Hierarchy>) -> Reference {
+        let n = counts.iter().sum();
+        Reference::among(n, counts, distance, hierarchy)
+    }
+
+    /// The same of `n` people, each of whom may have several of the values.
+    pub fn among(n: u64, counts: Vec<u64>, distance: Distance, hierarchy: Option<&Hierarchy>) -> Reference {
         let cumulative: Vec<u64> = counts.iter().scan(0, |sum, n| Some(add(sum, *n))).collect();
         let sums = cumulative.iter().scan(0i128, |sum, n| Some(add(sum, i128::from(*n))));
         let cumulative_sums = std::iter::once(0).chain(sums).collect();
@@ -40,7 +47,7 @@ impl Reference {
             (labels, of_label)
         };
         Reference {
-            n_records: counts.iter().sum(),
+            n_records: n,
             n_present: counts.iter().filter(|count| **count > 0).count(),
             levels: levels.into_iter().map(with_counts).collect(),
             counts,
@@ -69,14 +76,37 @@ pub(super) fn add<T: Copy + std::ops::AddAssign>(sum: &mut T, n: T) -> T {
 /// One group as criteria about one sensitive attribute see it: its values in order, and how many records have each.
 pub type Histogram<'a> = &'a [(u32, u64)];
 
+/// How many of `n_people` somebody would count with each value who counts everybody once, by the value that tells most:
+/// all who have the most frequent one, then as many as are left with the next, and so on.
+///
+/// `histogram` has for each value how many people have it in one of their records. Where everybody has one value, it comes
+/// back as it is.
+///
+/// # Guarantee
+/// Whichever one of their values everybody is counted with, the counts are no more uneven: the sum of the m greatest is at
+/// most that of the m greatest here, for every m. So no choice has fewer different values, less entropy, or a greater
+/// ratio of the most frequent one to those from the l-th on.
+pub fn told_most(histogram: Histogram, n_people: u64) -> Vec<(u32, u64)> {
+    let mut most = histogram.to_vec();
+    most.sort_unstable_by_key(|&(value, c)| (std::cmp::Reverse(c), value));
+    let mut n_left = n_people;
+    for (_, c) in &mut most {
+        *c = n_left.min(*c);
+        n_left -= *c;
+    }
+    most.retain(|(_, c)| *c > 0);
+    most.sort_unstable();
+    most
+}
+
 /// Distinct values.
 pub fn n_distinct(histogram: Histogram) -> u64 {
     histogram.len() as u64
 }
 
-/// The share of the most frequent value.
-pub fn greatest_share(histogram: Histogram) -> u64 {
-    let (n, most) = histogram.iter().fold((0, 0), |(n, most), (_, c)| (n + c, most.max(*c)));
+/// The share of the most frequent value among `n`.
+pub fn greatest_share(histogram: Histogram, n: u64) -> u64 {
+    let most = histogram.iter().map(|(_, c)| *c).max().unwrap_or(0);
     // A group of the population's people only has no shares.
     if n == 0 { 0 } else { ratio_up(u128::from(most), u128::from(n)) }
 }
@@ -249,9 +279,8 @@ fn tree_distance(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
     ratio_up(total, 2 * reference.levels.len() as u128 * n * of_table)
 }
 
-/// The greatest `|ln (p / q)|`, and a millionth more, since less than δ is asked for.
-pub fn greatest_disclosure(histogram: Histogram, reference: &Reference) -> u64 {
-    let n: u64 = histogram.iter().map(|(_, c)| c).sum();
+/// The greatest `|ln (p / q)|` among `n`, and a millionth more, since less than δ is asked for.
+pub fn greatest_disclosure(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
     if n == 0 {
         return 0;
     }
@@ -270,9 +299,8 @@ pub fn greatest_disclosure(histogram: Histogram, reference: &Reference) -> u64 {
     (histogram.iter().map(of_value).fold(0.0, f64::max) * MILLION as f64) as u64 + 1
 }
 
-/// The greatest `(p − q) / q`.
-pub fn greatest_gain(histogram: Histogram, reference: &Reference) -> u64 {
-    let n: u64 = histogram.iter().map(|(_, c)| c).sum();
+/// The greatest `(p − q) / q` among `n`.
+pub fn greatest_gain(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
     let of_value = |(value, c): &(u32, u64)| {
         let ours = u128::from(*c) * u128::from(reference.n_records);
         let of_table = u128::from(reference.counts[*value as usize]) * u128::from(n);
@@ -281,9 +309,8 @@ pub fn greatest_gain(histogram: Histogram, reference: &Reference) -> u64 {
     histogram.iter().map(of_value).max().unwrap_or(0)
 }
 
-/// The greatest `(p − q) / q`, or never where it exceeds `−ln q` for some value.
-pub fn greatest_bounded_gain(histogram: Histogram, reference: &Reference) -> u64 {
-    let n: u64 = histogram.iter().map(|(_, c)| c).sum();
+/// The greatest `(p − q) / q` among `n`, or never where it exceeds `−ln q` for some value.
+pub fn greatest_bounded_gain(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
     let exceeds = |(value, c): &(u32, u64)| {
         let q = reference.counts[*value as usize] as f64 / reference.n_records as f64;
         let p = *c as f64 / n as f64;
@@ -292,7 +319,7 @@ pub fn greatest_bounded_gain(histogram: Histogram, reference: &Reference) -> u64
     };
     match histogram.iter().any(exceeds) {
         true => NEVER,
-        false => greatest_gain(histogram, reference),
+        false => greatest_gain(histogram, n, reference),
     }
 }
 

@@ -7,6 +7,9 @@
 //! Every criterion boils a group down to one whole number, a count or millionths, rounded towards less privacy, and
 //! compares it with the number asked for. Values are asked for with six decimals at most, so that this comparison is
 //! the exact one: no verdict hangs on how a computer rounds.
+//!
+//! Where the table says whose record each is, criteria are about people (Wang and Fung 2006: (X,Y)-anonymity, with the
+//! person as Y), and [`Measure`] says of each what that means: see [`formulas::told_most`] and [`PARTS`].
 
 pub mod formulas;
 pub mod yardstick;
@@ -20,10 +23,20 @@ pub const MILLION: u64 = 1_000_000;
 /// What a group that cannot reach any value measures, where less is better.
 pub const NEVER: u64 = u64::MAX;
 
+/// What everybody weighs in t-closeness over people: so many parts, shared out evenly among the person's different values
+/// in the group; where that leaves a rest, the first of them in the attribute's order get one part more.
+///
+/// Exact for up to ten values, and beyond that to one part in so many.
+pub const PARTS: u64 = 2_520;
+
 /// What a criterion looks at. Those about a sensitive attribute name it by its number.
 ///
 /// With `n` records in the group, `c` of them with a value of the sensitive attribute, `N` and `C` the same for the
 /// original table: `p = c / n`, `q = C / N`.
+///
+/// Over people, `n` and `N` are different people, and `c` and `C` those of them who have the value in one record or more:
+/// whoever has several values counts among those who have each, so that shares may add up to more than one. What is said
+/// below of the records that could be a given person's then holds of the people who could be that person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Measure {
     /// k-anonymity (Samarati 2001; Sweeney 2002): `n ≥ k`.
@@ -43,6 +56,9 @@ pub enum Measure {
     /// # Guarantee
     /// The records that could be a given person's hold at least l different sensitive values.
     /// How often each occurs is not promised.
+    ///
+    /// Over people, everybody counts once, by the value that tells most ([`formulas::told_most`]): whatever l − 1 values
+    /// somebody names, one of the people who could be the given person has none of them.
     Distinct(usize),
     /// (α,k)-anonymity (Wong et al. 2006), for every sensitive value: `max p ≤ α`.
     ///
@@ -54,6 +70,8 @@ pub enum Measure {
     /// # Guarantee
     /// The sensitive values of the records that could be a given person's are as uncertain as at least l equally
     /// frequent ones.
+    ///
+    /// Over people, that is so whichever one of their values everybody is counted with.
     Entropy(usize),
     /// Recursive (c,l)-diversity (Machanavajjhala et al. 2006): with counts `r₁ ≥ r₂ ≥ …`, `r₁ < c (r_l + r_{l+1} + …)`.
     /// It is measured as the c that would just not do.
@@ -61,6 +79,8 @@ pub enum Measure {
     /// # Guarantee
     /// After ruling out any l − 2 sensitive values, the most frequent one is still less than c times as frequent as
     /// the least frequent others together.
+    ///
+    /// Over people, that is so whichever one of their values everybody is counted with.
     Recursive {
         /// The sensitive attribute.
         sensitive: usize,
@@ -72,6 +92,9 @@ pub enum Measure {
     /// # Guarantee
     /// What the release says about a given person's sensitive value is within t, in the chosen distance, of what the
     /// distribution over the original table says about anyone.
+    ///
+    /// Over people, everybody weighs the same, however many records they have ([`PARTS`]): somebody drawn from the group,
+    /// and one of their different values there, is within t of somebody drawn from the table and one of theirs.
     Closeness(usize),
     /// δ-disclosure privacy (Brickell, Shmatikov 2008): `|ln (p / q)| < δ` for every value of the table.
     ///
@@ -147,13 +170,21 @@ impl Measure {
     ///
     /// Sizes add up and sets of sensitive values unite (thesis, theorem 2). For all others a group that holds can be
     /// dragged down by one that fails, and is suppressed with it.
-    pub fn is_monotone(self) -> bool {
-        matches!(self, Measure::Size | Measure::Population | Measure::Distinct(_))
+    ///
+    /// Over people, sizes still only grow: the people of a united group are the union of those of its parts. Different
+    /// values do not: three people with one of three values each are three, and ten more who all have the first and the
+    /// second make that two, for of everybody the one or the other is true.
+    pub fn is_monotone(self, over_people: bool) -> bool {
+        match self {
+            Measure::Size | Measure::Population => true,
+            Measure::Distinct(_) => !over_people,
+            _ => false,
+        }
     }
 
     /// Whether the value counts something; otherwise it is in millionths.
     pub fn is_count(self) -> bool {
-        self.is_monotone()
+        matches!(self, Measure::Size | Measure::Population | Measure::Distinct(_))
     }
 
     /// Whether groups are compared with the distribution over the original table.
@@ -276,8 +307,8 @@ impl Criteria {
     }
 
     /// Whether merging groups can only help: so for every one of them.
-    pub fn is_monotone(&self) -> bool {
-        self.iter().all(|criterion| criterion.measure.is_monotone())
+    pub fn is_monotone(&self, over_people: bool) -> bool {
+        self.iter().all(|criterion| criterion.measure.is_monotone(over_people))
     }
 
     /// The value asked of a measure.

@@ -1,6 +1,6 @@
 //! Labels of ranges of numbers: which interval, or which part between cut points, a number lies in.
 
-use crate::error::{Error, ErrorKind, Hint, Result, Step};
+use crate::error::{Error, ErrorKind, Result, Step, Wording};
 use crate::hierarchy::NamedLabels;
 use crate::number::Decimal;
 use crate::table::{Domain, Kind};
@@ -18,7 +18,7 @@ fn numbers(domain: &Domain, rule: &str) -> Result<Vec<Decimal>> {
                 domain.len()
             ),
         )
-        .hint(Hint::from(Step::NameMissing).and(", or choose another hierarchy")));
+        .hint(Wording::from(Step::NameMissing).and(", or choose another hierarchy")));
     }
     let numbers: Vec<Option<Decimal>> = domain.present().map(|(_, value)| Decimal::parse(value)).collect();
     exact(domain, rule, numbers)

@@ -105,7 +105,7 @@ impl Grid {
             .collect();
         let n_values: usize = values.iter().map(|values| values.len() + 1).sum();
         // Side by side, since that is what is read most.
-        let sizes: Vec<u64> = (0..signatures.len()).map(|signature| signatures.size(signature)).collect();
+        let sizes: Vec<u64> = (0..signatures.len()).map(|signature| signatures.n_records(signature)).collect();
         let rows: Vec<Vec<u64>> = profiles
             .par_iter()
             .enumerate()

@@ -13,13 +13,12 @@ use rustc_hash::FxHashMap;
 
 use crate::counts::number;
 use crate::criterion::Yardstick;
-use crate::lattice::profile::{Entry, Profile};
-use crate::lattice::roll_up::{Key, RollUp, SIZE_BITS, SIZE_MASK};
+use crate::lattice::profile::{Entry, Profile, SIZE_BITS, SIZE_MASK};
+use crate::lattice::roll_up::{Key, RollUp};
 use crate::loss::Steps;
-use crate::table::Code;
 
 /// How a cell of a histogram is stored: the value in the upper bits, the number of records in the lower ones.
-const COUNT_BITS: u32 = 40;
+pub(crate) const COUNT_BITS: u32 = 40;
 const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 /// The most values that fit beside a count.
 pub(crate) const N_VALUES_MAX: usize = 1 << (64 - COUNT_BITS);
@@ -111,13 +110,13 @@ impl Unions {
 
 /// The signatures that one thread has met: those that all threads know, and its own.
 pub(crate) struct Signatures<'a> {
-    yardstick: &'a Yardstick,
+    pub(crate) yardstick: &'a Yardstick,
     shared: Arc<Interned>,
     own: Interned,
     unions: Unions,
     /// By value, how many records; and which values have any: where the cells of united groups are added up.
-    counts: Vec<u64>,
-    used: Vec<u64>,
+    pub(crate) counts: Vec<u64>,
+    pub(crate) used: Vec<u64>,
     /// The signature that is being made.
     words: Vec<u64>,
     histogram: Vec<(u32, u64)>,
@@ -125,7 +124,7 @@ pub(crate) struct Signatures<'a> {
 
 impl<'a> Signatures<'a> {
     fn new(yardstick: &'a Yardstick, shared: Arc<Interned>) -> Signatures<'a> {
-        let n_values = yardstick.n_values();
+        let n_values = yardstick.n_slots();
         Signatures {
             yardstick,
             shared,
@@ -160,7 +159,7 @@ impl<'a> Signatures<'a> {
     }
 
     /// The signature of several groups taken together.
-    fn unite(&mut self, signatures: impl ExactSizeIterator<Item = u32> + Clone) -> u32 {
+    pub(crate) fn unite(&mut self, signatures: impl ExactSizeIterator<Item = u32> + Clone) -> u32 {
         if signatures.len() > N_UNITED_MAX {
             return self.add_up(signatures);
         }
@@ -186,7 +185,16 @@ impl<'a> Signatures<'a> {
         signature
     }
 
-    fn add_up(&mut self, signatures: impl Iterator<Item = u32> + Clone) -> u32 {
+    /// The size, the population and the cells of a signature.
+    pub(crate) fn words_of(&self, signature: u32) -> &[u64] {
+        match (signature as usize).checked_sub(self.shared.len()) {
+            None => self.shared.signature(signature as usize),
+            Some(signature) => self.own.signature(signature),
+        }
+    }
+
+    /// The signature of several groups taken together, that hardly ever come together again.
+    pub(crate) fn add_up(&mut self, signatures: impl Iterator<Item = u32> + Clone) -> u32 {
         let (mut size, mut population) = (0, 0);
         let Signatures { shared, own, counts, used, words: sum, .. } = self;
         let words_of = |signature: u32| match (signature as usize).checked_sub(shared.len()) {
@@ -220,7 +228,7 @@ impl<'a> Signatures<'a> {
     }
 
     /// The signature with what was added up in `counts`, which is left empty.
-    fn gather(&mut self, size: u64, population: u64) -> u32 {
+    pub(crate) fn gather(&mut self, size: u64, population: u64) -> u32 {
         self.words.clear();
         self.words.extend([size, population]);
         for (i, word) in self.used.iter_mut().enumerate() {
@@ -257,12 +265,16 @@ fn add_up_cells(words: &mut Vec<u64>) {
 }
 
 /// One group of a scheme that is being gathered: its signature, and the loss and the entropy of a record, which fit.
-type Gathered = (u32, u32, u32);
+pub(crate) type Gathered = (u32, u32, u32);
 
 /// What one thread works with.
 pub(crate) struct HistogramWork<'a> {
-    signatures: Signatures<'a>,
-    gathered: Vec<Gathered>,
+    pub(crate) signatures: Signatures<'a>,
+    pub(crate) gathered: Vec<Gathered>,
+    /// Where people are counted: who joins the group at hand and who else is in it, and what was united before.
+    pub(crate) joined: Vec<u32>,
+    pub(crate) present: Vec<u32>,
+    pub(crate) unified: FxHashMap<(u32, u32), u32>,
     pub(crate) of_level: Vec<Vec<Gathered>>,
     /// By signature, the scheme that had it last and its place among that scheme's entries.
     seen: Vec<(u32, u32)>,
@@ -275,6 +287,9 @@ impl<'a> HistogramWork<'a> {
         HistogramWork {
             signatures: Signatures::new(yardstick, shared),
             gathered: Vec::new(),
+            joined: Vec::new(),
+            present: Vec::new(),
+            unified: FxHashMap::default(),
             of_level: Vec::new(),
             seen: Vec::new(),
             n_schemes: 0,
@@ -302,7 +317,7 @@ impl<'a> HistogramWork<'a> {
 
     /// What one signature measures.
     pub(crate) fn measured_of(&self, signature: u32) -> &[u64] {
-        let n = self.signatures.yardstick.measures().len();
+        let n = self.signatures.yardstick.n_measured();
         let Signatures { shared, own, .. } = &self.signatures;
         let (measured, signature) = match (signature as usize).checked_sub(shared.len()) {
             None => (&shared.measured, signature as usize),
@@ -319,20 +334,7 @@ impl<'a> HistogramWork<'a> {
     /// The groups of the finest scheme, and of the population, in the order of their keys.
     pub(crate) fn base<K: Key>(&mut self, roll_up: &RollUp) -> Vec<u64> {
         let counts = roll_up.counts;
-        let mut groups: Vec<(K, usize, u64)> =
-            (0..counts.n_groups()).map(|group| (roll_up.key_of(counts.codes(group)), group, 0)).collect();
-        if let Some(population) = counts.population() {
-            let places: FxHashMap<&[Code], usize> =
-                (0..counts.n_groups()).map(|group| (counts.codes(group), group)).collect();
-            for (codes, n) in population.groups() {
-                match places.get(codes) {
-                    Some(&group) => groups[group].2 = n,
-                    // Nobody in the table looks like these people yet.
-                    None => groups.push((roll_up.key_of(codes), usize::MAX, n)),
-                }
-            }
-        }
-        groups.sort_unstable();
+        let groups = base_groups::<K>(roll_up);
         let stride = K::N_WORDS + 2;
         let mut words = vec![0; groups.len() * stride];
         for (row, &(key, group, population)) in words.chunks_exact_mut(stride).zip(&groups) {
@@ -366,7 +368,7 @@ impl<'a> HistogramWork<'a> {
     }
 
     /// The profile of what was gathered, by signatures as this thread numbers them.
-    fn profile(&mut self) -> Profile {
+    pub(crate) fn profile(&mut self) -> Profile {
         let gathered = std::mem::take(&mut self.gathered);
         let profile = self.profile_of(&gathered);
         self.gathered = gathered;
@@ -458,12 +460,7 @@ impl<'a> HistogramWork<'a> {
     fn finish_block<K: Key>(&mut self, words: &mut Vec<u64>, start: usize, is_sorted: bool) {
         let stride = K::N_WORDS + 2;
         if !is_sorted {
-            let unsorted = words.split_off(start);
-            let mut keys: Vec<(K, usize)> =
-                unsorted.chunks_exact(stride).map(K::read).zip((0..).step_by(stride)).collect();
-            // Sorted runs side by side: the stable sort merges them.
-            keys.sort_by_key(|(key, _)| *key);
-            keys.iter().for_each(|(_, at)| words.extend_from_slice(&unsorted[*at..][..stride]));
+            sort_rows::<K>(words, start, stride);
         }
         let (mut from, mut to) = (start, start);
         while from < words.len() {
@@ -547,6 +544,15 @@ impl<'a> HistogramWork<'a> {
     }
 }
 
+/// Puts the rows from `start` on in the order of their keys.
+pub(crate) fn sort_rows<K: Key>(words: &mut Vec<u64>, start: usize, stride: usize) {
+    let unsorted = words.split_off(start);
+    let mut keys: Vec<(K, usize)> = unsorted.chunks_exact(stride).map(K::read).zip((0..).step_by(stride)).collect();
+    // Sorted runs side by side: the stable sort merges them.
+    keys.sort_by_key(|(key, _)| *key);
+    keys.iter().for_each(|(_, at)| words.extend_from_slice(&unsorted[*at..][..stride]));
+}
+
 /// The signatures that all threads know.
 pub(crate) struct SharedSignatures(Arc<Interned>);
 
@@ -576,9 +582,29 @@ fn unite_rows<K: Key>(signatures: &mut Signatures, words: &mut [u64], from: usiz
 
 /// Adds a finished group, unless nobody of the table is in it.
 #[inline(always)]
-fn gather(gathered: &mut Vec<Gathered>, row: &[u64], n_key_words: usize) {
+pub(crate) fn gather(gathered: &mut Vec<Gathered>, row: &[u64], n_key_words: usize) {
     let (size, signature) = (row[n_key_words] & SIZE_MASK, row[n_key_words + 1]);
     if size > 0 {
         gathered.push((signature as u32, (row[n_key_words] >> SIZE_BITS) as u32, (signature >> 32) as u32));
     }
+}
+
+/// The groups of the finest scheme and of the population, in the order of their keys: the number of the group, or none,
+/// and how many people of the population look the same.
+pub(crate) fn base_groups<K: Key>(roll_up: &RollUp) -> Vec<(K, usize, u64)> {
+    let counts = roll_up.counts;
+    let mut groups: Vec<(K, usize, u64)> =
+        (0..counts.n_groups()).map(|group| (roll_up.key_of(counts.codes(group)), group, 0)).collect();
+    if let Some(population) = counts.population() {
+        let places: FxHashMap<_, usize> = (0..counts.n_groups()).map(|group| (counts.codes(group), group)).collect();
+        for (codes, n) in population.groups() {
+            match places.get(codes) {
+                Some(&group) => groups[group].2 = n,
+                // Nobody in the table looks like these people yet.
+                None => groups.push((roll_up.key_of(codes), usize::MAX, n)),
+            }
+        }
+    }
+    groups.sort_unstable();
+    groups
 }

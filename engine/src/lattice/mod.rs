@@ -6,6 +6,7 @@ pub mod scope;
 pub mod profile;
 pub(crate) mod roll_up;
 pub(crate) mod histograms;
+pub(crate) mod people;
 pub(crate) mod walk;
 pub(crate) mod evaluate;
 pub(crate) mod profiles;

@@ -1,7 +1,10 @@
 //! The groups of a single scheme, straight from the counts: what is published, and the slow twin of the fast walk.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use hashbrown::HashTable;
 
+use crate::counts::people::People;
 use crate::counts::{GroupCounts, hash_codes, number};
 use crate::criterion::{Criteria, Measured, Yardstick};
 use crate::error::Result;
@@ -51,21 +54,23 @@ pub fn groups_of(
         group_of_base.push(group);
     }
     let mut sizes = vec![0; codes_of.len()];
-    let mut cells: Vec<(u32, u32, u64)> = Vec::new();
-    for (base, &group) in group_of_base.iter().enumerate() {
-        sizes[group as usize] += counts.size(base);
-        for (codes, n) in counts.cells(base) {
-            cells.extend(codes.iter().enumerate().map(|(s, code)| (group, yardstick.value(s, code.0), n)));
+    group_of_base.iter().enumerate().for_each(|(base, &group)| sizes[group as usize] += counts.size(base));
+    let cells = match counts.people().filter(|_| yardstick.is_over_people()) {
+        Some(people) => {
+            let group_of_cell = counts.groups_of_cells();
+            let group_of = |cell: usize| [group_of_base[group_of_cell[cell] as usize]];
+            slots_of_people(counts, people, yardstick, group_of)
         }
-    }
-    cells.sort_unstable();
-    cells.dedup_by(|next, cell| {
-        let is_same = (next.0, next.1) == (cell.0, cell.1);
-        if is_same {
-            cell.2 += next.2;
+        None => {
+            let of_base = |(base, &group): (usize, &u32)| {
+                let of_cell = move |(codes, n): (&[Code], u64)| {
+                    codes.iter().enumerate().map(|(s, code)| (group, yardstick.value(s, code.0), n)).collect::<Vec<_>>()
+                };
+                counts.cells(base).flat_map(of_cell).collect::<Vec<_>>()
+            };
+            added_up(group_of_base.iter().enumerate().flat_map(of_base).collect())
         }
-        is_same
-    });
+    };
     let mut populations = vec![0; codes_of.len()];
     for (codes, n) in counts.population().into_iter().flat_map(|population| population.groups()) {
         let codes = generalized(codes);
@@ -82,7 +87,47 @@ pub fn groups_of(
         yardstick.measure(sizes[group], populations[group], &histogram, &mut values);
         next += n_cells;
     }
-    Ok((group_of_base, Measured::new(yardstick.measures(), values)))
+    Ok((group_of_base, Measured::by(yardstick, values)))
+}
+
+/// How much each group has of each slot, in order, where people are counted: who has which values where, plainly.
+///
+/// The records of a cell may be in several groups, or in none.
+pub(crate) fn slots_of_people<G: IntoIterator<Item = u32>>(
+    counts: &GroupCounts,
+    people: &People,
+    yardstick: &Yardstick,
+    groups_of_cell: impl Fn(usize) -> G,
+) -> Vec<(u32, u32, u64)> {
+    // Counts by person have whose record it is behind the sensitive values.
+    let n_sensitive = yardstick.references().len();
+    let mut slots = Vec::new();
+    for person in 0..people.len() {
+        let mut values_in: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for (cell, _) in people.cells(person) {
+            let codes = &counts.codes_of_cell(cell)[..n_sensitive];
+            for group in groups_of_cell(cell) {
+                let values = codes.iter().enumerate().map(|(s, code)| yardstick.value(s, code.0));
+                values_in.entry(group).or_default().extend(values);
+            }
+        }
+        for (group, values) in values_in {
+            let values: Vec<u32> = values.into_iter().collect();
+            yardstick.person(&values, |slot, n| slots.push((group, slot, n)));
+        }
+    }
+    added_up(slots)
+}
+
+/// In order, and what is said several times of the same slot of a group added up.
+pub(crate) fn added_up(mut slots: Vec<(u32, u32, u64)>) -> Vec<(u32, u32, u64)> {
+    slots.sort_unstable();
+    slots.dedup_by(|next, first| {
+        let is_same = (next.0, next.1) == (first.0, first.1);
+        first.2 += if is_same { next.2 } else { 0 };
+        is_same
+    });
+    slots
 }
 
 /// What publishing one scheme would give, straight from the counts.

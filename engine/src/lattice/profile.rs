@@ -9,6 +9,10 @@
 use crate::criterion::{Measured, Test};
 use crate::loss::{LOSS_ONE, Steps};
 
+/// How many bits of a word hold a number of records.
+pub(crate) const SIZE_BITS: u32 = 38;
+pub(crate) const SIZE_MASK: u64 = (1 << SIZE_BITS) - 1;
+
 /// All groups of a scheme that look the same to every criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -94,7 +98,7 @@ impl Profile {
 
     /// How many records are in groups that fail the test.
     pub fn n_suppressed(&self, signatures: &Measured, test: &Test) -> u64 {
-        let n_records = |entry: &Entry| signatures.size(entry.signature as usize) * u64::from(entry.n_groups);
+        let n_records = |entry: &Entry| signatures.n_records(entry.signature as usize) * u64::from(entry.n_groups);
         if let Some(k) = test.only_size() {
             let n_failing = self.entries.partition_point(|entry| signatures.size(entry.signature as usize) < k);
             return self.entries[..n_failing].iter().map(n_records).sum();
@@ -108,7 +112,7 @@ impl Profile {
         let (mut n_records, mut loss) = (0u64, 0u128);
         for (i, entry) in self.entries.iter().enumerate() {
             let signature = signatures.of(entry.signature as usize);
-            let size = signature[0];
+            let size = signatures.n_records(entry.signature as usize);
             let of_entry = size * u64::from(entry.n_groups);
             n_records += of_entry;
             if !test.holds(entry.signature as usize) {
@@ -137,13 +141,28 @@ impl Profile {
     }
 }
 
-/// All groups of a scheme of the same size and with as many distinct sensitive values.
+/// All groups of a scheme of the same size, of as many people and with as many distinct sensitive values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tally {
-    pub(crate) size: u64,
+    /// How many records, in the lower bits; above them, how many more than people where these are counted.
+    sizes: u64,
     pub(crate) n_distinct: u32,
     pub(crate) n_groups: u32,
     pub(crate) loss: Steps,
+}
+
+/// How many more records than people the tallies of one table can tell.
+pub(crate) const N_MORE_MAX: u64 = u64::MAX >> SIZE_BITS;
+
+impl Tally {
+    pub(crate) fn size(&self) -> u64 {
+        self.sizes & SIZE_MASK
+    }
+
+    /// As many as records where people are not counted.
+    pub(crate) fn n_people(&self) -> u64 {
+        self.size() - (self.sizes >> SIZE_BITS)
+    }
 }
 
 /// Gathers groups into tallies; small groups, which are the many, are counted in arrays that fit the nearest cache.
@@ -159,6 +178,8 @@ pub(crate) struct Scratch {
 /// Groups smaller than this are small.
 const N_SMALL: usize = 32;
 const N_TRIANGLE: usize = N_SMALL * (N_SMALL + 1) / 2;
+/// The same where people are counted: with one number more, fewer sizes fit the same room.
+const N_SMALL_OF_PEOPLE: usize = 13;
 
 impl Default for Scratch {
     fn default() -> Scratch {
@@ -172,44 +193,55 @@ impl Default for Scratch {
 }
 
 impl Scratch {
+    /// Adds a group of so many records and people; `P` is 1 where people are counted.
     #[inline(always)]
-    pub(crate) fn add(&mut self, size: u64, n_distinct: u32, loss: Steps) {
-        debug_assert!(u64::from(n_distinct) <= size, "a group has no more values than records");
-        let at = (size as usize).wrapping_mul(size as usize + 1) / 2 + n_distinct as usize;
-        if size < N_SMALL as u64 && at < N_TRIANGLE {
+    pub(crate) fn add<const P: usize>(&mut self, [size, n_people]: [u64; 2], n_distinct: u32, loss: Steps) {
+        debug_assert!(u64::from(n_distinct) <= n_people && n_people <= size, "no more values than people and records");
+        let (at, n_small) = match P {
+            0 => ((size as usize).wrapping_mul(size as usize + 1) / 2 + n_distinct as usize, N_SMALL),
+            _ => (place_of_people(size as usize, n_people as usize) + n_distinct as usize, N_SMALL_OF_PEOPLE),
+        };
+        if size < n_small as u64 && at < N_TRIANGLE {
             self.n_groups[at] += 1;
             self.loss[at] += loss;
             self.used[at / 64] |= 1 << (at % 64);
         } else {
-            self.large.push(Tally { size, n_distinct, n_groups: 1, loss });
+            let sizes = size | (size - n_people) << SIZE_BITS;
+            self.large.push(Tally { sizes, n_distinct, n_groups: 1, loss });
         }
     }
 
-    /// The groups that were added, by size and number of distinct values; leaves the scratch empty.
-    pub(crate) fn tallies(&mut self) -> Box<[Tally]> {
+    /// The groups that were added, one tally of each sort, where records are counted by size and number of distinct values;
+    /// leaves the scratch empty.
+    pub(crate) fn tallies<const P: usize>(&mut self) -> Box<[Tally]> {
         let n_used: u32 = self.used.iter().map(|word| word.count_ones()).sum();
-        self.large.sort_unstable_by_key(|tally| (tally.size, tally.n_distinct));
+        self.large.sort_unstable_by_key(|tally| (tally.sizes, tally.n_distinct));
         let mut tallies: Vec<Tally> = Vec::with_capacity(n_used as usize + self.large.len());
-        let (mut size, mut row) = (0, 0);
+        // The row of the triangle that a place is in: a size, or a size and so many people.
+        let (mut size, mut n_people, mut row) = (0, 0, 0);
         for (i, word) in self.used.iter_mut().enumerate() {
             while *word != 0 {
                 let at = i * 64 + word.trailing_zeros() as usize;
                 *word &= *word - 1;
-                while at > row + size {
-                    row += size + 1;
-                    size += 1;
+                while at > row + n_people {
+                    row += n_people + 1;
+                    match P > 0 && n_people < size {
+                        true => n_people += 1,
+                        false => (size, n_people) = (size + 1, if P > 0 { 0 } else { size + 1 }),
+                    }
                 }
                 tallies.push(Tally {
-                    size: size as u64,
+                    sizes: size as u64 | ((size - n_people) as u64) << SIZE_BITS,
                     n_distinct: (at - row) as u32,
                     n_groups: std::mem::take(&mut self.n_groups[at]),
                     loss: std::mem::take(&mut self.loss[at]),
                 });
             }
         }
+        let sizes = |tally: &Tally| (tally.sizes, tally.n_distinct);
         for tally in self.large.drain(..) {
             match tallies.last_mut() {
-                Some(last) if (last.size, last.n_distinct) == (tally.size, tally.n_distinct) => {
+                Some(last) if sizes(last) == sizes(&tally) => {
                     last.n_groups += 1;
                     last.loss += tally.loss;
                 }
@@ -220,6 +252,13 @@ impl Scratch {
     }
 }
 
+/// The place of the first group of so many records and people among small ones.
+#[inline(always)]
+fn place_of_people(size: usize, n_people: usize) -> usize {
+    let tetrahedron = size.wrapping_mul(size.wrapping_add(1)).wrapping_mul(size.wrapping_add(2)) / 6;
+    tetrahedron.wrapping_add(n_people.wrapping_mul(n_people.wrapping_add(1)) / 2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,7 +267,7 @@ mod tests {
     /// The histograms of the thesis, Figures 2.6 and 2.7, and what they say about suppression.
     #[test]
     fn the_histograms_of_the_ten_records() {
-        let signatures = Measured::new(&[Measure::Size, Measure::Distinct(0)], vec![3, 3, 4, 3, 6, 5]);
+        let signatures = Measured::new(&[Measure::Size, Measure::Distinct(0)], false, vec![3, 3, 4, 3, 6, 5]);
         let profile = |signatures: &[u32]| {
             let entry = |&signature: &u32| Entry { signature, n_groups: 1, loss: 0 };
             Profile::provisional(signatures.iter().map(entry).collect(), Vec::new()).renumbered(|signature| signature)
@@ -249,13 +288,32 @@ mod tests {
         let mut scratch = Scratch::default();
         for size in [1, 31, 32, 33, 31, 5000, 32] {
             for n_distinct in [1, 20, 32, 33] {
-                scratch.add(size, n_distinct.min(size as u32), 7);
+                scratch.add::<0>([size, size], n_distinct.min(size as u32), 7);
             }
         }
-        let tallies = scratch.tallies();
-        assert!(tallies.windows(2).all(|w| (w[0].size, w[0].n_distinct) < (w[1].size, w[1].n_distinct)));
+        let tallies = scratch.tallies::<0>();
+        assert!(tallies.windows(2).all(|w| (w[0].size(), w[0].n_distinct) < (w[1].size(), w[1].n_distinct)));
         assert_eq!(tallies.iter().map(|tally| tally.n_groups).sum::<u32>(), 28);
         assert_eq!(tallies.iter().map(|tally| tally.loss).sum::<u64>(), 28 * 7);
-        assert!(scratch.tallies().is_empty());
+        assert!(scratch.tallies::<0>().is_empty());
+    }
+
+    #[test]
+    fn small_and_large_groups_of_people_meet_in_one_order() {
+        let mut scratch = Scratch::default();
+        let mut added = std::collections::BTreeMap::new();
+        for size in [1, 2, 5, 12, 13, 14, 40, 5000, 12] {
+            for n_people in [1, 2, 7, 12, 13, 30].map(|n: u64| n.min(size)) {
+                for n_distinct in [1, 2, 12, 40].map(|n: u64| n.min(n_people)) {
+                    scratch.add::<1>([size, n_people], n_distinct as u32, 3);
+                    *added.entry((size, n_people, n_distinct as u32)).or_insert(0) += 1;
+                }
+            }
+        }
+        let tallies = scratch.tallies::<1>();
+        let of = |tally: &Tally| ((tally.size(), tally.n_people(), tally.n_distinct), tally.n_groups);
+        assert_eq!(tallies.len(), added.len());
+        assert_eq!(tallies.iter().map(of).collect::<std::collections::BTreeMap<_, _>>(), added);
+        assert!(tallies.iter().all(|tally| tally.loss == u64::from(tally.n_groups) * 3));
     }
 }

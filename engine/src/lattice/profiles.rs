@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use crate::error::{Error, ErrorKind, Result, Step};
+use crate::error::{Error, ErrorKind, Result, Step, Wording};
 use crate::lattice::profile::{Entry, Profile};
 
 /// A place that bytes can be read from: a file, or memory.
@@ -20,7 +20,8 @@ pub trait ReadAt: Send + Sync {
 
 /// The error for bytes that are not those that were written.
 pub(crate) fn damaged(what: &str) -> Error {
-    Error::new(ErrorKind::Data, format!("is damaged: its {what} is not what was written")).hint(Step::AnnotateAgain)
+    Error::new(ErrorKind::Data, format!("is damaged: its {what} is not what was written"))
+        .hint(Wording::text("write it again with: ").step(Step::Annotate { over: true }))
 }
 
 /// By place, the profiles of all schemes.

@@ -4,17 +4,16 @@
 //! per group, so that a group is one visit to memory; rows in the order of their keys, so that groups which become one
 //! stand side by side and nothing has to be searched.
 //!
+//! The size takes the lower bits of its word ([`SIZE_BITS`]), and the loss has the rest.
+//!
 //! This is the fast way, for sizes and distinct values; [`crate::lattice::histograms`] does the same for all other criteria.
 
 use crate::counts::{GroupCounts, hash_codes};
 use crate::hierarchy::{Hierarchy, Values};
-use crate::lattice::profile::Scratch;
+use crate::lattice::profile::{SIZE_BITS, SIZE_MASK, Scratch};
 use crate::loss::{Entropies, Penalties};
 use crate::table::Code;
 
-/// How many bits of a row's second word hold the size; the loss has the rest.
-pub(crate) const SIZE_BITS: u32 = 38;
-pub(crate) const SIZE_MASK: u64 = (1 << SIZE_BITS) - 1;
 /// What rolling up needs to know about the table.
 pub(crate) struct RollUp<'a> {
     pub(crate) counts: &'a GroupCounts,
@@ -22,6 +21,8 @@ pub(crate) struct RollUp<'a> {
     /// The sensitive attribute whose values are gathered in sets, if any.
     sensitive: Option<usize>,
     n_set_words: usize,
+    /// By group, how many people have its records, where people are counted and each of them is in one group.
+    people: Option<Vec<u64>>,
     /// The attributes from the highest bits of a key to the lowest.
     pub(crate) order: Vec<usize>,
     pub(crate) trees: Vec<TreeCodes>,
@@ -194,13 +195,14 @@ pub(crate) enum Work<'a> {
 }
 
 impl<'a> RollUp<'a> {
-    /// `sensitive` is the attribute whose values are gathered in sets.
+    /// `sensitive` is the attribute whose values are gathered in sets; `people` are by group.
     pub(crate) fn new(
         counts: &'a GroupCounts,
         hierarchies: &'a [Hierarchy],
         penalties: &'a Penalties,
         entropies: Option<&Entropies>,
         sensitive: Option<usize>,
+        people: Option<Vec<u64>>,
     ) -> RollUp<'a> {
         let tree = |(attribute, hierarchy)| TreeCodes::new(hierarchy, attribute, penalties, entropies);
         let trees: Vec<TreeCodes> = hierarchies.iter().enumerate().map(tree).collect();
@@ -209,6 +211,7 @@ impl<'a> RollUp<'a> {
             penalties,
             sensitive,
             n_set_words: sensitive.map_or(0, |s| counts.sensitive()[s].len()).div_ceil(64),
+            people,
             order: most_merging_first(counts),
             trees,
             #[cfg(target_arch = "x86_64")]
@@ -222,13 +225,22 @@ impl<'a> RollUp<'a> {
 
     /// How many words a row takes.
     pub(crate) fn stride<K: Key>(&self) -> usize {
-        K::N_WORDS + 1 + self.n_set_words
+        K::N_WORDS + 1 + usize::from(self.people.is_some()) + self.n_set_words
     }
 
     /// How many bits the keys take at most.
     pub(crate) fn n_bits(&self) -> u32 {
         // Coarser levels have fewer values, so the finest scheme has the widest keys.
         self.trees.iter().map(|tree| tree.widths[0]).sum()
+    }
+
+    /// Gathers the groups of some rows as they are.
+    pub(crate) fn gather<K: Key>(&self, rows: &[u64], scratch: &mut Scratch) {
+        let rows = rows.chunks_exact(self.stride::<K>());
+        match self.people.is_some() {
+            true => rows.for_each(|row| scratch.add_row::<K, 1>(row)),
+            false => rows.for_each(|row| scratch.add_row::<K, 0>(row)),
+        }
     }
 
     /// Does a piece of work, with the instructions that this machine has.
@@ -251,22 +263,26 @@ impl<'a> RollUp<'a> {
     #[inline(always)]
     fn run_plain<K: Key>(&self, work: Work) {
         // The number of words decides the shape of the inner loops: let the compiler see the common ones.
-        match self.n_set_words {
-            0 => self.run_sized::<K>(work, 0),
-            1 => self.run_sized::<K>(work, 1),
-            2 => self.run_sized::<K>(work, 2),
-            n => self.run_sized::<K>(work, n),
+        match (self.n_set_words, self.people.is_some()) {
+            (0, false) => self.run_sized::<K, 0>(work, 0),
+            (1, false) => self.run_sized::<K, 0>(work, 1),
+            (2, false) => self.run_sized::<K, 0>(work, 2),
+            (n, false) => self.run_sized::<K, 0>(work, n),
+            (0, true) => self.run_sized::<K, 1>(work, 0),
+            (1, true) => self.run_sized::<K, 1>(work, 1),
+            (n, true) => self.run_sized::<K, 1>(work, n),
         }
     }
 
+    /// `P` is how many words of a row count people: one where they are counted.
     #[inline(always)]
-    fn run_sized<K: Key>(&self, work: Work, n_set_words: usize) {
+    fn run_sized<K: Key, const P: usize>(&self, work: Work, n_set_words: usize) {
         match work {
             Work::Step { source, levels, attribute, words, scratch } => {
-                self.step::<K>(source, levels, attribute, words, scratch, n_set_words);
+                self.step::<K, P>(source, levels, attribute, words, scratch, n_set_words);
             }
             Work::AllLevels { source, attribute, of_level } => {
-                self.all_levels::<K>(source, attribute, of_level, n_set_words);
+                self.all_levels::<K, P>(source, attribute, of_level, n_set_words);
             }
         }
     }
@@ -293,7 +309,7 @@ impl<'a> RollUp<'a> {
 
     /// The groups of the finest scheme, in the order of their keys.
     pub(crate) fn base<K: Key>(&self) -> Vec<u64> {
-        let stride = K::N_WORDS + 1 + self.n_set_words;
+        let stride = self.stride::<K>();
         let groups = 0..self.counts.n_groups();
         let mut groups: Vec<(K, usize)> = groups.map(|group| (self.key_of(self.counts.codes(group)), group)).collect();
         groups.sort_unstable();
@@ -301,9 +317,14 @@ impl<'a> RollUp<'a> {
         for (row, &(key, group)) in words.chunks_exact_mut(stride).zip(&groups) {
             key.write(row);
             row[K::N_WORDS] = self.counts.size(group) | self.loss_of(self.counts.codes(group)) << SIZE_BITS;
+            let mut sets = K::N_WORDS + 1;
+            if let Some(people) = &self.people {
+                row[sets] = people[group];
+                sets += 1;
+            }
             let Some(s) = self.sensitive else { continue };
             for (codes, _) in self.counts.cells(group) {
-                row[K::N_WORDS + 1 + codes[s].index() / 64] |= 1 << (codes[s].index() % 64);
+                row[sets + codes[s].index() / 64] |= 1 << (codes[s].index() % 64);
             }
         }
         words
@@ -311,8 +332,14 @@ impl<'a> RollUp<'a> {
 
     /// Rows that agree in all higher bits stand side by side, and so do the values under one label.
     #[inline(always)]
-    fn all_levels<K: Key>(&self, source: &[u64], attribute: usize, of_level: &mut [Scratch], n_set_words: usize) {
-        let stride = K::N_WORDS + 1 + n_set_words;
+    fn all_levels<K: Key, const P: usize>(
+        &self,
+        source: &[u64],
+        attribute: usize,
+        of_level: &mut [Scratch],
+        n_set_words: usize,
+    ) {
+        let stride = K::N_WORDS + 1 + P + n_set_words;
         let tree = &self.trees[attribute];
         let code_mask = (1u64 << tree.widths[0]) - 1;
         let code_at = |at: usize| (K::read(&source[at..]).low() & code_mask) as usize;
@@ -327,10 +354,10 @@ impl<'a> RollUp<'a> {
             }
             if end == start + stride {
                 // Alone at every level.
-                let (size, n_distinct, loss) = united::<K>(&source[start..end], stride);
+                let (sizes, n_distinct, loss) = united::<K, P>(&source[start..end], stride);
                 let code = code_at(start);
                 for level in levels.clone() {
-                    of_level[level].add(size, n_distinct, loss.wrapping_add(tree.loss_above[level][code]));
+                    of_level[level].add::<P>(sizes, n_distinct, loss.wrapping_add(tree.loss_above[level][code]));
                 }
             } else {
                 for level in levels.clone() {
@@ -342,8 +369,8 @@ impl<'a> RollUp<'a> {
                         while next < end && above[code_at(next)] == above[code] {
                             next += stride;
                         }
-                        let (size, n_distinct, loss) = united::<K>(&source[first..next], stride);
-                        scratch.add(size, n_distinct, loss.wrapping_add(tree.loss_above[level][code]));
+                        let (sizes, n_distinct, loss) = united::<K, P>(&source[first..next], stride);
+                        scratch.add::<P>(sizes, n_distinct, loss.wrapping_add(tree.loss_above[level][code]));
                         first = next;
                     }
                 }
@@ -357,7 +384,7 @@ impl<'a> RollUp<'a> {
     /// Values under one label follow each other, so rows that agree in all higher bits and in the new label form a
     /// block. A row of a block differs from the others in lower bits only; most come in order, the rest are put in place.
     #[inline(always)]
-    fn step<K: Key>(
+    fn step<K: Key, const P: usize>(
         &self,
         source: &[u64],
         levels: &[u8],
@@ -366,7 +393,7 @@ impl<'a> RollUp<'a> {
         scratch: &mut Scratch,
         n_set_words: usize,
     ) {
-        let stride = K::N_WORDS + 1 + n_set_words;
+        let stride = K::N_WORDS + 1 + P + n_set_words;
         let level = levels[attribute] as usize;
         let tree = &self.trees[attribute];
         let steps = &tree.steps[level - 1][..];
@@ -385,15 +412,15 @@ impl<'a> RollUp<'a> {
             let high = upper.shifted_right(width_before).shifted_left(width_after).or(K::of_code(parent));
             let key = high.shifted_left(shift).or(key.below(shift));
             if high_of_block != Some(high) {
-                block.finish::<K>(words, stride, scratch);
+                block.finish::<K, P>(words, stride, scratch);
                 block = Block { start: words.len(), is_sorted: true };
                 high_of_block = Some(high);
                 append::<K>(words, row, key, loss);
             } else {
-                block.add::<K>(words, stride, row, key, loss);
+                block.add::<K, P>(words, stride, row, key, loss);
             }
         }
-        block.finish::<K>(words, stride, scratch);
+        block.finish::<K, P>(words, stride, scratch);
     }
 }
 
@@ -409,13 +436,13 @@ const N_ROWS_SHIFTED: usize = 16;
 
 impl Block {
     #[inline(always)]
-    fn add<K: Key>(&mut self, words: &mut Vec<u64>, stride: usize, row: &[u64], key: K, loss: u64) {
+    fn add<K: Key, const P: usize>(&mut self, words: &mut Vec<u64>, stride: usize, row: &[u64], key: K, loss: u64) {
         let last = words.len() - stride;
         match key.cmp(&K::read(&words[last..])) {
-            std::cmp::Ordering::Equal => unite::<K>(&mut words[last..][..stride], row),
+            std::cmp::Ordering::Equal => unite::<K, P>(&mut words[last..][..stride], row),
             std::cmp::Ordering::Greater => append::<K>(words, row, key, loss),
             std::cmp::Ordering::Less if words.len() - self.start <= N_ROWS_SHIFTED * stride => {
-                self.insert::<K>(words, stride, row, key, loss);
+                self.insert::<K, P>(words, stride, row, key, loss);
             }
             std::cmp::Ordering::Less => {
                 append::<K>(words, row, key, loss);
@@ -425,13 +452,13 @@ impl Block {
     }
 
     /// Puts a row where it belongs among the few that are there.
-    fn insert<K: Key>(&self, words: &mut Vec<u64>, stride: usize, row: &[u64], key: K, loss: u64) {
+    fn insert<K: Key, const P: usize>(&self, words: &mut Vec<u64>, stride: usize, row: &[u64], key: K, loss: u64) {
         let mut at = words.len();
         while at > self.start && K::read(&words[at - stride..]) > key {
             at -= stride;
         }
         if at > self.start && K::read(&words[at - stride..]) == key {
-            return unite::<K>(&mut words[at - stride..][..stride], row);
+            return unite::<K, P>(&mut words[at - stride..][..stride], row);
         }
         append::<K>(words, row, key, loss);
         words[at..].rotate_right(stride);
@@ -439,16 +466,16 @@ impl Block {
 
     /// Puts the rows in order if they are not, and adds them to the profile.
     #[inline(always)]
-    fn finish<K: Key>(self, words: &mut Vec<u64>, stride: usize, scratch: &mut Scratch) {
+    fn finish<K: Key, const P: usize>(self, words: &mut Vec<u64>, stride: usize, scratch: &mut Scratch) {
         if !self.is_sorted {
-            self.sort::<K>(words, stride);
+            self.sort::<K, P>(words, stride);
         }
         for row in words[self.start..].chunks_exact(stride) {
-            scratch.add_row::<K>(row);
+            scratch.add_row::<K, P>(row);
         }
     }
 
-    fn sort<K: Key>(self, words: &mut Vec<u64>, stride: usize) {
+    fn sort<K: Key, const P: usize>(self, words: &mut Vec<u64>, stride: usize) {
         let unsorted = words.split_off(self.start);
         let mut keys: Vec<(K, usize)> = unsorted.chunks_exact(stride).map(K::read).zip((0..).step_by(stride)).collect();
         // Sorted runs side by side: the stable sort merges them.
@@ -458,7 +485,7 @@ impl Block {
             let row = &unsorted[at..][..stride];
             if last == Some(key) {
                 let start = words.len() - stride;
-                unite::<K>(&mut words[start..], row);
+                unite::<K, P>(&mut words[start..], row);
             } else {
                 words.extend_from_slice(row);
                 last = Some(key);
@@ -467,13 +494,15 @@ impl Block {
     }
 }
 
-/// The size and the number of distinct values of some rows taken together, and the loss of a record of the first.
+/// The records and people, and the number of distinct values, of some rows taken together, and the loss of a record of the
+/// first. Where people are not counted, there are as many as records.
 #[inline(always)]
-fn united<K: Key>(rows: &[u64], stride: usize) -> (u64, u32, u64) {
+fn united<K: Key, const P: usize>(rows: &[u64], stride: usize) -> ([u64; 2], u32, u64) {
     let size = rows.chunks_exact(stride).map(|row| row[K::N_WORDS] & SIZE_MASK).sum();
+    let n_people = if P > 0 { rows.chunks_exact(stride).map(|row| row[K::N_WORDS + 1]).sum() } else { size };
     let of_word = |word: usize| rows.chunks_exact(stride).fold(0, |set, row| set | row[word]).count_ones();
-    let n_distinct = (K::N_WORDS + 1..stride).map(of_word).sum();
-    (size, n_distinct, rows[K::N_WORDS] >> SIZE_BITS)
+    let n_distinct = (K::N_WORDS + 1 + P..stride).map(of_word).sum();
+    ([size, n_people], n_distinct, rows[K::N_WORDS] >> SIZE_BITS)
 }
 
 /// Adds a row with another key and a greater loss.
@@ -488,9 +517,12 @@ fn append<K: Key>(words: &mut Vec<u64>, row: &[u64], key: K, loss: u64) {
 
 /// Adds the records of a row to another row of the same group.
 #[inline(always)]
-fn unite<K: Key>(into: &mut [u64], row: &[u64]) {
+fn unite<K: Key, const P: usize>(into: &mut [u64], row: &[u64]) {
     into[K::N_WORDS] += row[K::N_WORDS] & SIZE_MASK;
-    for (into, word) in into[K::N_WORDS + 1..].iter_mut().zip(&row[K::N_WORDS + 1..]) {
+    if P > 0 {
+        into[K::N_WORDS + 1] += row[K::N_WORDS + 1];
+    }
+    for (into, word) in into[K::N_WORDS + 1 + P..].iter_mut().zip(&row[K::N_WORDS + 1 + P..]) {
         *into |= word;
     }
 }
@@ -498,8 +530,8 @@ fn unite<K: Key>(into: &mut [u64], row: &[u64]) {
 impl Scratch {
     /// Adds a finished group.
     #[inline(always)]
-    pub(crate) fn add_row<K: Key>(&mut self, row: &[u64]) {
-        let (size, n_distinct, loss) = united::<K>(row, row.len());
-        self.add(size, n_distinct, loss);
+    pub(crate) fn add_row<K: Key, const P: usize>(&mut self, row: &[u64]) {
+        let (sizes, n_distinct, loss) = united::<K, P>(row, row.len());
+        self.add::<P>(sizes, n_distinct, loss);
     }
 }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use crate::counts::people::People;
 use crate::counts::{GroupCounts, N_CELLS_MAX, Population};
 use crate::criterion::{Measure, Measured};
 use crate::error::Result;
@@ -61,9 +62,7 @@ pub fn save(
     }
     next += profiles.n_bytes;
     sections.push(profiles);
-    let signatures = Bytes::of(|bytes| {
-        (0..lattice.signatures.len()).for_each(|signature| bytes.all_wide(lattice.signatures.of(signature)))
-    });
+    let signatures = Bytes::of(|bytes| bytes.all_wide(lattice.signatures.values()));
     let parts = [
         ("index", index),
         ("about", about(lattice)),
@@ -130,10 +129,11 @@ pub fn open(sections: &[Section], storage: Arc<dyn ReadAt>, task: &Task) -> Resu
     let slot = |row: &[u8]| Slot { start: wide(row), n_entries: narrow(&row[8..]), checksum: narrow(&row[12..]) };
     let index: Vec<Slot> = index.chunks_exact(N_BYTES_OF_SLOT).map(slot).collect();
     let signatures = read("looks")?;
-    if signatures.len() % (8 * about.measures.len()) != 0 {
+    let is_over_people = about.n_people.is_some();
+    if signatures.len() % (8 * (about.measures.len() + usize::from(is_over_people))) != 0 {
         return Err(damaged("looks"));
     }
-    let signatures = Measured::new(&about.measures, signatures.chunks_exact(8).map(wide).collect());
+    let signatures = Measured::new(&about.measures, is_over_people, signatures.chunks_exact(8).map(wide).collect());
     let bytes = read("grids")?;
     let read_grids = |bytes: &mut Unread| {
         let grid = |_| if task.go_on().is_ok() { read_grid(bytes, &schemes) } else { None };
@@ -156,6 +156,7 @@ pub fn open(sections: &[Section], storage: Arc<dyn ReadAt>, task: &Task) -> Resu
             n_records: about.n_records,
             n_dropped: about.n_dropped,
             sensitive: about.sensitive,
+            n_people: about.n_people,
         },
         schemes,
         selection: about.selection,
@@ -196,6 +197,7 @@ struct About {
     sensitive: Vec<(String, usize)>,
     measures: Vec<Measure>,
     selection: Option<Selection>,
+    n_people: Option<u64>,
 }
 
 fn about(lattice: &Lattice) -> Bytes {
@@ -214,6 +216,10 @@ fn about(lattice: &Lattice) -> Bytes {
         }
         bytes.text(lattice.selection.map_or("all", |selection| selection.estimator.name()));
         bytes.wide(lattice.selection.map_or(1.0, |selection| selection.share).to_bits());
+        // Files of tables that do not say whose records they are end here.
+        if let Some(n_people) = lattice.n_people {
+            bytes.wide(n_people);
+        }
     })
 }
 
@@ -231,7 +237,8 @@ impl About {
             "all" => None,
             name => Some(Selection { share, estimator: Estimator::parse(name).ok()? }),
         };
-        Some(About { n_records, n_dropped, sensitive, measures, selection })
+        let n_people = if bytes.0.is_empty() { None } else { Some(bytes.wide()?) };
+        Some(About { n_records, n_dropped, sensitive, measures, selection, n_people })
     }
 }
 
@@ -326,6 +333,14 @@ fn counts_of(counts: &GroupCounts) -> Bytes {
             bytes.all_wide(&population.sizes);
             bytes.codes(&population.codes);
         }
+        // Files of tables that do not say whose records they are end here.
+        if let Some(people) = &counts.people {
+            bytes.wide(people.columns.len() as u64);
+            people.columns.iter().for_each(|name| bytes.text(name));
+            domains(bytes, std::slice::from_ref(&people.names));
+            people.starts.iter().for_each(|start| bytes.wide(*start as u64));
+            people.cells.iter().for_each(|(cell, n)| bytes.all_wide(&[u64::from(*cell), *n]));
+        }
     })
 }
 
@@ -349,6 +364,8 @@ fn read_counts(bytes: &mut Unread) -> Option<GroupCounts> {
             Some(Population { n_attributes: domains.len(), codes: read_codes(bytes, n, &domains)?, sizes })
         }
     };
+    let n_kept = if sensitive.is_empty() { n_groups } else { n_cells };
+    let people = if bytes.0.is_empty() { None } else { Some(read_people(bytes, n_kept)?) };
     is_sound.then_some(GroupCounts {
         domains,
         sensitive,
@@ -360,7 +377,21 @@ fn read_counts(bytes: &mut Unread) -> Option<GroupCounts> {
         cell_codes,
         cell_sizes,
         population,
+        people,
     })
+}
+
+fn read_people(bytes: &mut Unread, n_cells: usize) -> Option<People> {
+    let n_columns = bytes.count()?;
+    let columns = (0..n_columns).map(|_| bytes.text()).collect::<Option<Vec<String>>>()?;
+    let [names] = <[Domain; 1]>::try_from(read_domains(bytes)?).ok()?;
+    let starts: Vec<usize> = bytes.all_wide(names.len() + 1)?.into_iter().map(|start| start as usize).collect();
+    let n = starts.last().copied()?;
+    let cells = bytes.all_wide(n.checked_mul(2)?)?;
+    let cells: Vec<(u32, u64)> =
+        cells.chunks_exact(2).map(|both| Some((u32::try_from(both[0]).ok()?, both[1]))).collect::<Option<_>>()?;
+    let is_sound = starts.is_sorted() && starts[0] == 0 && cells.iter().all(|(cell, _)| (*cell as usize) < n_cells);
+    is_sound.then_some(People { columns, names, starts, cells })
 }
 
 fn read_domains(bytes: &mut Unread) -> Option<Vec<Domain>> {

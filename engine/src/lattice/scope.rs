@@ -4,6 +4,7 @@ use crate::counts::GroupCounts;
 use crate::criterion::{Measure, Yardstick};
 use crate::error::{ErrorKind, Result, unknown};
 use crate::hierarchy::Hierarchy;
+use crate::number::Crowd;
 use crate::scheme::n_schemes;
 
 /// What answers are about: the table, its quasi-identifiers and what is measured of its groups.
@@ -17,6 +18,8 @@ pub struct Scope {
     pub(crate) n_dropped: u64,
     /// By sensitive attribute, its name and how many different values the table has.
     pub(crate) sensitive: Vec<(String, usize)>,
+    /// How many people there are, where they are counted and not records.
+    pub(crate) n_people: Option<u64>,
 }
 
 impl Scope {
@@ -28,6 +31,7 @@ impl Scope {
             n_records: counts.n_records(),
             n_dropped: counts.n_dropped(),
             sensitive: counts.sensitive().iter().map(|domain| (domain.name().to_string(), domain.len())).collect(),
+            n_people: counts.people().map(|people| people.len() as u64),
         }
     }
 
@@ -44,6 +48,16 @@ impl Scope {
     /// How many records were counted.
     pub fn n_records(&self) -> u64 {
         self.n_records
+    }
+
+    /// How many people there are, where they are counted and not records.
+    pub fn n_people(&self) -> Option<u64> {
+        self.n_people
+    }
+
+    /// How many there are of what is counted.
+    pub fn crowd(&self) -> Crowd {
+        self.n_people.map_or(Crowd::Records(self.n_records), Crowd::People)
     }
 
     /// How many records were left out before, because a value was missing.

@@ -7,7 +7,6 @@
 use rayon::prelude::*;
 
 use crate::counts::GroupCounts;
-use crate::criterion::Measured;
 use crate::error::Result;
 use crate::lattice::annotate::{Lattice, Plan};
 use crate::lattice::grid::Grid;
@@ -15,7 +14,7 @@ use crate::lattice::profile::{Entry, Profile};
 use crate::lattice::profiles::Profiles;
 use crate::lattice::roll_up::most_merging_first;
 use crate::lattice::scope::Scope;
-use crate::lattice::walk::{Changed, Wanted, canonical, changed_profiles};
+use crate::lattice::walk::{Changed, Wanted, canonical, changed_profiles, without_unused};
 use crate::loss::Penalties;
 use crate::table::Code;
 use crate::task::Task;
@@ -40,7 +39,8 @@ pub fn updated(
 ) -> Result<Option<Lattice>> {
     let is_relative = plan.yardstick.measures().iter().any(|measure| measure.is_relative());
     let has_same_values = before.domains() == after.domains() && before.sensitive() == after.sensitive();
-    let has_same_measures = plan.yardstick.measures() == lattice.measures();
+    let has_same_measures =
+        plan.yardstick.measures() == lattice.measures() && before.people().is_some() == after.people().is_some();
     if is_relative || plan.with_entropy || !has_same_values || !has_same_measures || !lattice.schemes().is_complete() {
         return Ok(None);
     }
@@ -62,16 +62,16 @@ pub fn updated(
     let n_source_groups = were.n_source_groups + are.n_source_groups;
     // One number per signature, whichever of the three it comes from.
     let (signatures, numbers) = canonical(
-        lattice.measures(),
+        plan.yardstick,
         &[lattice.signatures().values(), were.signatures.values(), are.signatures.values()],
         task,
     )?;
     let profile = |place: usize| {
         task.go_on_now_and_then(place, N_BETWEEN)?;
         let parts = [lattice.profile(place), &were.profiles[place], &are.profiles[place]];
-        Ok(changed_profile(parts, &numbers))
+        Ok(Profile::provisional(changed_profile(parts, &numbers), Vec::new()))
     };
-    let profiles: Vec<Vec<Entry>> = (0..schemes.len()).into_par_iter().map(profile).collect::<Result<_>>()?;
+    let profiles: Vec<Profile> = (0..schemes.len()).into_par_iter().map(profile).collect::<Result<_>>()?;
     lattice.intact()?;
     let (signatures, profiles) = without_unused(&signatures, profiles);
     Ok(Some(Lattice {
@@ -99,13 +99,16 @@ fn changed_combinations<'a>(before: &'a GroupCounts, after: &'a GroupCounts) -> 
     let content = |counts: &GroupCounts, group: usize| -> (u64, Vec<(Vec<Code>, u64)>) {
         (counts.size(group), counts.cells(group).map(|(codes, n)| (codes.to_vec(), n)).collect())
     };
+    let (who_was, who_is) = (before.people_of_groups(), after.people_of_groups());
+    let are_others =
+        |here: usize, there: usize| who_was.as_ref().map(|who| &who[here]) != who_is.as_ref().map(|who| &who[there]);
     let (mut here, mut there) = (0, 0);
     let mut changed = Vec::new();
     while here < before.n_groups() || there < after.n_groups() {
         let codes = |counts: &'a GroupCounts, group: usize| (group < counts.n_groups()).then(|| counts.codes(group));
         match (codes(before, here), codes(after, there)) {
             (Some(old), Some(new)) if old == new => {
-                if content(before, here) != content(after, there) {
+                if content(before, here) != content(after, there) || are_others(here, there) {
                     changed.push(old);
                 }
                 (here, there) = (here + 1, there + 1);
@@ -149,25 +152,4 @@ fn changed_profile(parts: [&Profile; 3], numbers: &[Vec<u32>]) -> Vec<Entry> {
         }
     }
     changed
-}
-
-/// Signatures that some group has, and the profiles by their new numbers.
-fn without_unused(signatures: &Measured, profiles: Vec<Vec<Entry>>) -> (Measured, Vec<Profile>) {
-    let mut is_used = vec![false; signatures.len()];
-    profiles.iter().flatten().for_each(|entry| is_used[entry.signature as usize] = true);
-    let mut numbers = Vec::with_capacity(signatures.len());
-    let mut values = Vec::new();
-    let mut n_used = 0;
-    for (signature, is_used) in is_used.iter().enumerate() {
-        numbers.push(n_used);
-        if *is_used {
-            values.extend_from_slice(signatures.of(signature));
-            n_used += 1;
-        }
-    }
-    let renumbered = |mut entries: Vec<Entry>| {
-        entries.iter_mut().for_each(|entry| entry.signature = numbers[entry.signature as usize]);
-        Profile::provisional(entries, Vec::new())
-    };
-    (Measured::new(signatures.measures(), values), profiles.into_par_iter().map(renumbered).collect())
 }

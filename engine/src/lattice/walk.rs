@@ -9,11 +9,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counts::{GroupCounts, number};
 use crate::criterion::{Measure, Measured, Yardstick};
-use crate::error::{Error, ErrorKind, Hint, Result};
+use crate::error::{Error, ErrorKind, Result, Wording};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::histograms::{HistogramWork, N_VALUES_MAX, hash_words};
-use crate::lattice::profile::{Entry, Profile, Scratch, Tally};
-use crate::lattice::roll_up::{Key, RollUp, SIZE_MASK, Work};
+use crate::lattice::people::{Drifters, N_PEOPLE_WORDS, people_of_one_group};
+use crate::lattice::profile::{Entry, Profile, SIZE_MASK, Scratch, Tally};
+use crate::lattice::roll_up::{Key, RollUp, Work};
 use crate::loss::{Entropies, Penalties};
 use crate::scheme::Schemes;
 use crate::table::Code;
@@ -93,17 +94,26 @@ pub(crate) fn with_roller<W: WithRoller>(
     if hierarchies.is_empty() {
         return Err(Error::new(ErrorKind::Request, "there is no quasi-identifier to generalize"));
     }
-    if wanted.only_distinct().is_none() && wanted.yardstick.n_values() > N_VALUES_MAX {
+    let is_over_people = wanted.yardstick.is_over_people();
+    // People who are in one group with one value add up as records do.
+    let only_distinct = wanted.only_distinct().and_then(|sensitive| match is_over_people {
+        true => Some((sensitive, Some(people_of_one_group(counts, sensitive)?))),
+        false => Some((sensitive, None)),
+    });
+    if only_distinct.is_none() && wanted.yardstick.n_slots() > N_VALUES_MAX {
         return Err(Error::new(ErrorKind::TooLarge, format!("more than {N_VALUES_MAX} sensitive values")));
     }
-    let sensitive = wanted.only_distinct().flatten();
-    let mut roll_up = RollUp::new(counts, hierarchies, wanted.penalties, wanted.entropies, sensitive);
+    let is_quick = only_distinct.is_some();
+    let (sensitive, people) = only_distinct.unwrap_or_default();
+    let mut roll_up = RollUp::new(counts, hierarchies, wanted.penalties, wanted.entropies, sensitive, people);
     roll_up.order = order.map_or(roll_up.order, <[usize]>::to_vec);
     let roll_up = &roll_up;
     let order = &roll_up.order[..];
-    let sets = Sets { roll_up, measures: wanted.yardstick.measures() };
-    let histograms = Histograms { roll_up, wanted };
-    match (roll_up.n_bits(), wanted.only_distinct().is_some()) {
+    let sets = Sets { roll_up, yardstick: wanted.yardstick };
+    let drifters = if is_over_people && !is_quick { Drifters::new(counts) } else { None };
+    let n_bits = roll_up.n_bits() + drifters.as_ref().map_or(0, |drifters| drifters.n_bits);
+    let histograms = Histograms { roll_up, wanted, drifters };
+    match (n_bits, is_quick) {
         // One bit less than there is, so that every shift is smaller than the width.
         (0..=63, true) => work.work::<u64, _>(&sets, order),
         (0..=63, false) => work.work::<u64, _>(&histograms, order),
@@ -113,7 +123,7 @@ pub(crate) fn with_roller<W: WithRoller>(
             ErrorKind::TooLarge,
             format!("{} quasi-identifiers with this many distinct values do not fit into one key", hierarchies.len()),
         )
-        .hint(Hint::text("choose fewer with ").setting("quasi_identifiers"))),
+        .hint(Wording::text("choose fewer with ").setting("quasi_identifiers"))),
     }
 }
 
@@ -188,6 +198,10 @@ pub(crate) trait Roller: Sync {
 
     fn roll_up(&self) -> &RollUp<'_>;
     fn stride<K: Key>(&self) -> usize;
+    /// How many of the lowest bits of a key tell people apart.
+    fn n_person_bits(&self) -> u32 {
+        0
+    }
     /// The work that begins, with the rows of the finest scheme and its groups.
     fn begin<K: Key>(&self) -> (Self::Work, Vec<u64>, Self::Groups);
     /// A place to work for each of several threads, once the first few schemes are made.
@@ -228,7 +242,28 @@ pub(crate) trait Roller: Sync {
 /// Sizes and sets of sensitive values.
 struct Sets<'a> {
     roll_up: &'a RollUp<'a>,
-    measures: &'a [Measure],
+    yardstick: &'a Yardstick,
+}
+
+impl Sets<'_> {
+    fn tallies(&self, scratch: &mut Scratch) -> Box<[Tally]> {
+        match self.yardstick.is_over_people() {
+            true => scratch.tallies::<1>(),
+            false => scratch.tallies::<0>(),
+        }
+    }
+
+    /// What criteria see of the groups of a tally, and their records where people are counted.
+    fn measured(&self, (n_people, n_distinct, size): (u64, u32, u64)) -> impl Iterator<Item = u64> {
+        // Without a sensitive attribute a signature is a size.
+        let measured = [n_people, u64::from(n_distinct)].into_iter().take(self.yardstick.measures().len());
+        measured.chain(self.yardstick.is_over_people().then_some(size))
+    }
+}
+
+/// What tells the groups of one tally from those of others.
+fn signature_of(tally: &Tally) -> (u64, u32, u64) {
+    (tally.n_people(), tally.n_distinct, tally.size())
 }
 
 impl Roller for Sets<'_> {
@@ -246,8 +281,8 @@ impl Roller for Sets<'_> {
     fn begin<K: Key>(&self) -> (Self::Work, Vec<u64>, Self::Groups) {
         let mut scratch = Scratch::default();
         let rows = self.roll_up.base::<K>();
-        rows.chunks_exact(self.stride::<K>()).for_each(|row| scratch.add_row::<K>(row));
-        let groups = scratch.tallies();
+        self.roll_up.gather::<K>(&rows, &mut scratch);
+        let groups = self.tallies(&mut scratch);
         ((scratch, Vec::new()), rows, groups)
     }
 
@@ -264,7 +299,7 @@ impl Roller for Sets<'_> {
         words: &mut Vec<u64>,
     ) -> Self::Groups {
         self.roll_up.run::<K>(Work::Step { source, levels, attribute, words, scratch: &mut work.0 });
-        work.0.tallies()
+        self.tallies(&mut work.0)
     }
 
     fn all_levels<K: Key>(
@@ -276,7 +311,7 @@ impl Roller for Sets<'_> {
     ) -> Vec<Self::Groups> {
         work.1.resize_with(n_levels, Scratch::default);
         self.roll_up.run::<K>(Work::AllLevels { source, attribute, of_level: &mut work.1 });
-        work.1[1..].iter_mut().map(Scratch::tallies).collect()
+        work.1[1..].iter_mut().map(|scratch| self.tallies(scratch)).collect()
     }
 
     fn n_bytes(&self, groups: &Self::Groups) -> usize {
@@ -293,16 +328,15 @@ impl Roller for Sets<'_> {
         made: Vec<(usize, Self::Groups)>,
         task: &Task,
     ) -> Result<(Measured, Vec<Profile>)> {
-        let signature_of = |tally: &Tally| (tally.size, tally.n_distinct);
-        let mut seen: FxHashSet<(u64, u32)> = FxHashSet::default();
+        let mut seen: FxHashSet<(u64, u32, u64)> = FxHashSet::default();
         for (i, (_, tallies)) in made.iter().enumerate() {
             task.go_on_now_and_then(i, N_SCHEMES_BETWEEN)?;
             seen.extend(tallies.iter().map(signature_of));
         }
-        let mut signatures: Vec<(u64, u32)> = seen.into_iter().collect();
+        let mut signatures: Vec<(u64, u32, u64)> = seen.into_iter().collect();
         signatures.sort_unstable();
-        let numbers: FxHashMap<(u64, u32), u32> = signatures.iter().copied().zip(0..).collect();
-        // Tallies are in the order of signatures already.
+        let numbers: FxHashMap<(u64, u32, u64), u32> = signatures.iter().copied().zip(0..).collect();
+        let is_over_people = self.yardstick.is_over_people();
         let entry = |tally: &Tally| Entry {
             signature: numbers[&signature_of(tally)],
             n_groups: tally.n_groups,
@@ -310,26 +344,28 @@ impl Roller for Sets<'_> {
         };
         let profile = |(i, (_, tallies)): (usize, (usize, Self::Groups))| {
             task.go_on_now_and_then(i, N_SCHEMES_BETWEEN)?;
-            Ok(Profile::provisional(tallies.iter().map(entry).collect(), Vec::new()))
+            let mut entries: Vec<Entry> = tallies.iter().map(entry).collect();
+            // Tallies are by records first, which is the order of signatures where these are counted.
+            if is_over_people {
+                entries.sort_unstable_by_key(|entry| entry.signature);
+            }
+            Ok(Profile::provisional(entries, Vec::new()))
         };
         let profiles = made.into_par_iter().enumerate().map(profile).collect::<Result<_>>()?;
-        // Without a sensitive attribute a signature is a size.
-        let of_signature = |&(size, n_distinct): &(u64, u32)| [size, u64::from(n_distinct)].into_iter();
-        let values =
-            signatures.iter().flat_map(|signature| of_signature(signature).take(self.measures.len())).collect();
-        Ok((Measured::new(self.measures, values), profiles))
+        let values = signatures.iter().flat_map(|signature| self.measured(*signature)).collect();
+        Ok((Measured::by(self.yardstick, values), profiles))
     }
 
-    fn seen(&self, _: &Self::Work, tallies: Self::Groups) -> (Measured, Profile) {
-        let of_tally = |tally: &Tally| [tally.size, u64::from(tally.n_distinct)].into_iter();
-        let values = tallies.iter().flat_map(|tally| of_tally(tally).take(self.measures.len())).collect();
+    fn seen(&self, _: &Self::Work, mut tallies: Self::Groups) -> (Measured, Profile) {
+        tallies.sort_unstable_by_key(signature_of);
+        let values = tallies.iter().flat_map(|tally| self.measured(signature_of(tally))).collect();
         // Without a sensitive attribute a signature is a size, and there is one tally of each.
         let entries = (0..).zip(&tallies).map(|(signature, tally)| Entry {
             signature,
             n_groups: tally.n_groups,
             loss: tally.loss,
         });
-        (Measured::new(self.measures, values), Profile::provisional(entries.collect(), Vec::new()))
+        (Measured::by(self.yardstick, values), Profile::provisional(entries.collect(), Vec::new()))
     }
 }
 
@@ -337,6 +373,8 @@ impl Roller for Sets<'_> {
 struct Histograms<'a> {
     roll_up: &'a RollUp<'a>,
     wanted: &'a Wanted<'a>,
+    /// Where people are counted.
+    drifters: Option<Drifters>,
 }
 
 impl<'a> Roller for Histograms<'a> {
@@ -348,11 +386,20 @@ impl<'a> Roller for Histograms<'a> {
     }
 
     fn stride<K: Key>(&self) -> usize {
-        K::N_WORDS + 2
+        K::N_WORDS + if self.drifters.is_some() { N_PEOPLE_WORDS } else { 2 }
+    }
+
+    fn n_person_bits(&self) -> u32 {
+        self.drifters.as_ref().map_or(0, |drifters| drifters.n_bits)
     }
 
     fn begin<K: Key>(&self) -> (Self::Work, Vec<u64>, Self::Groups) {
         let mut work = HistogramWork::first(self.wanted.yardstick, self.wanted.entropies.is_some());
+        if let Some(drifters) = &self.drifters {
+            let rows = work.base_of_people::<K>(self.roll_up, drifters);
+            let groups = work.gather_people::<K>(&rows, drifters);
+            return (work, rows, groups);
+        }
         let rows = work.base::<K>(self.roll_up);
         let groups = work.gather_rows::<K>(&rows);
         (work, rows, groups)
@@ -370,6 +417,12 @@ impl<'a> Roller for Histograms<'a> {
         attribute: usize,
         words: &mut Vec<u64>,
     ) -> Self::Groups {
+        if let Some(drifters) = &self.drifters {
+            let lower = self.roll_up.order.iter().rev().take_while(|&&a| a != attribute);
+            let n_lower = lower.map(|&a| self.roll_up.trees[a].widths[levels[a] as usize]).sum();
+            let step = (attribute, levels[attribute] as usize, n_lower);
+            return work.step_of_people::<K>(self.roll_up, drifters, source, step, words);
+        }
         work.step::<K>(self.roll_up, source, levels, attribute, words)
     }
 
@@ -380,6 +433,9 @@ impl<'a> Roller for Histograms<'a> {
         attribute: usize,
         n_levels: usize,
     ) -> Vec<Self::Groups> {
+        if let Some(drifters) = &self.drifters {
+            return work.all_levels_of_people::<K>(self.roll_up, drifters, source, attribute);
+        }
         work.all_levels::<K>(self.roll_up, source, attribute);
         (1..n_levels).map(|level| work.profile_of_level(level)).collect()
     }
@@ -403,7 +459,7 @@ impl<'a> Roller for Histograms<'a> {
         let n_shared = shared.len();
         let parts: Vec<&[u64]> =
             std::iter::once(shared.measured()).chain(measured.iter().map(|(_, own)| &own[..])).collect();
-        let (signatures, numbers) = canonical(self.wanted.yardstick.measures(), &parts, task)?;
+        let (signatures, numbers) = canonical(self.wanted.yardstick, &parts, task)?;
         let renumbered = |(thread, profile): (usize, Profile)| {
             task.go_on()?;
             Ok(profile.renumbered(|signature| match (signature as usize).checked_sub(n_shared) {
@@ -411,17 +467,21 @@ impl<'a> Roller for Histograms<'a> {
                 Some(own) => numbers[1 + thread][own],
             }))
         };
-        let profiles = made.into_par_iter().map(renumbered).collect::<Result<_>>()?;
-        Ok((signatures, profiles))
+        let profiles: Vec<Profile> = made.into_par_iter().map(renumbered).collect::<Result<_>>()?;
+        // Single people have signatures too, and groups without those who are in several.
+        match self.drifters.is_some() {
+            true => Ok(without_unused(&signatures, profiles)),
+            false => Ok((signatures, profiles)),
+        }
     }
 
     fn seen(&self, work: &Self::Work, profile: Self::Groups) -> (Measured, Profile) {
-        let measures = self.wanted.yardstick.measures();
+        let yardstick = self.wanted.yardstick;
         let numbers: FxHashMap<u32, usize> =
             profile.entries().iter().enumerate().map(|(at, entry)| (entry.signature, at)).collect();
         let values: Vec<u64> =
             profile.entries().iter().flat_map(|entry| work.measured_of(entry.signature).iter().copied()).collect();
-        let (signatures, canonical) = canonical(measures, &[&values], &Task::default()).expect("nobody stops it");
+        let (signatures, canonical) = canonical(yardstick, &[&values], &Task::default()).expect("nobody stops it");
         (signatures, profile.renumbered(|signature| canonical[0][numbers[&signature]]))
     }
 }
@@ -429,14 +489,15 @@ impl<'a> Roller for Histograms<'a> {
 /// Numbers signatures in an order that depends on nothing but what they measure, by size first; equal ones get one number.
 ///
 /// Returns the signatures by number, and for each part the number of each of its signatures.
-pub(crate) fn canonical(measures: &[Measure], parts: &[&[u64]], task: &Task) -> Result<(Measured, Vec<Vec<u32>>)> {
-    let n = measures.len();
+pub(crate) fn canonical(yardstick: &Yardstick, parts: &[&[u64]], task: &Task) -> Result<(Measured, Vec<Vec<u32>>)> {
+    let n = yardstick.n_measured();
+    let is_plain = yardstick.measures().len() <= 2;
     let values = |&(_, _, part, signature): &(u64, u64, u32, u32)| &parts[part as usize][signature as usize * n..][..n];
     let mut order: Vec<(u64, u64, u32, u32)> = Vec::with_capacity(parts.iter().map(|part| part.len() / n).sum());
     for (part, all) in parts.iter().enumerate() {
         for (signature, values) in all.chunks_exact(n).enumerate() {
             // In plain order where there are two measures at most, as sizes and sets have it; else in one that is quick.
-            let second = if n <= 2 { values[n - 1] } else { hash_words(values) };
+            let second = if is_plain { values[n.min(2) - 1] } else { hash_words(values) };
             order.push((values[0], second, number(part), number(signature)));
             task.go_on_now_and_then(order.len(), N_BETWEEN)?;
         }
@@ -455,7 +516,26 @@ pub(crate) fn canonical(measures: &[Measure], parts: &[&[u64]], task: &Task) -> 
         numbers[signature.2 as usize][signature.3 as usize] = number(signatures.len() / n) - 1;
     }
     signatures.shrink_to_fit();
-    Ok((Measured::new(measures, signatures), numbers))
+    Ok((Measured::by(yardstick, signatures), numbers))
+}
+
+/// Signatures that some group has, and the profiles by their new numbers.
+pub(crate) fn without_unused(signatures: &Measured, profiles: Vec<Profile>) -> (Measured, Vec<Profile>) {
+    let mut is_used = vec![false; signatures.len()];
+    profiles.iter().flat_map(Profile::entries).for_each(|entry| is_used[entry.signature as usize] = true);
+    let mut numbers = Vec::with_capacity(signatures.len());
+    let mut values = Vec::new();
+    let mut n_used = 0;
+    for (signature, is_used) in is_used.iter().enumerate() {
+        numbers.push(n_used);
+        if *is_used {
+            values.extend_from_slice(signatures.all_of(signature));
+            n_used += 1;
+        }
+    }
+    let renumbered = |profile: Profile| profile.renumbered(|signature| numbers[signature as usize]);
+    let measured = Measured::new(signatures.measures(), signatures.is_over_people(), values);
+    (measured, profiles.into_par_iter().map(renumbered).collect())
 }
 
 /// Signatures, and schemes, between two questions whether the work is still wanted.
@@ -660,7 +740,8 @@ impl<R: Roller> Walk<'_, R> {
         let mut prefixes: Vec<K> = changed.combinations.iter().map(prefix).collect();
         prefixes.sort_unstable();
         prefixes.dedup();
-        let n_open_bits: u32 = open.iter().map(|&a| trees[a].widths[levels[a] as usize]).sum();
+        let n_open_bits: u32 =
+            open.iter().map(|&a| trees[a].widths[levels[a] as usize]).sum::<u32>() + self.roller.n_person_bits();
         let mut kept = Vec::with_capacity(rows.len());
         let mut next = 0;
         for row in rows.chunks_exact(self.roller.stride::<K>()) {
@@ -749,7 +830,7 @@ fn too_large(n_attributes: usize, n_schemes: u64, n_bytes: u64, task: &Task) -> 
         ),
     )
     .hint(
-        Hint::text("choose fewer with ")
+        Wording::text("choose fewer with ")
             .setting("quasi_identifiers")
             .and(", give the hierarchies fewer levels, or allow more with ")
             .setting("memory"),

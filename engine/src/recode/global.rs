@@ -1,6 +1,7 @@
 //! Full-domain generalization: one level per attribute for all records, groups that fail are suppressed.
 
 use crate::counts::GroupCounts;
+use crate::counts::people::People;
 use crate::criterion::{Criteria, Yardstick};
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
@@ -61,4 +62,24 @@ pub fn recode(
     });
     let is_exact = (0..hierarchies.len()).map(|a| scheme.level(a) == 0).collect();
     Ok(Recoding::new(shares, cells.collect(), rows, is_exact))
+}
+
+/// How many people would lose all of their records if a scheme were published; none where records are counted.
+///
+/// # Errors
+/// As for [`recode`].
+pub fn n_people_lost(
+    counts: &GroupCounts,
+    hierarchies: &[Hierarchy],
+    scheme: &Scheme,
+    yardstick: &Yardstick,
+    criteria: &Criteria,
+) -> Result<Option<u64>> {
+    let Some(people) = counts.people() else { return Ok(None) };
+    let (group_of_base, groups) = groups_of(counts, hierarchies, scheme, yardstick)?;
+    groups.check_measured(criteria)?;
+    let (test, group_of_cell) = (groups.test(criteria), counts.groups_of_cells());
+    let is_kept = |(cell, _): (usize, u64)| test.holds(group_of_base[group_of_cell[cell] as usize] as usize);
+    let is_lost = |person: &usize| !People::cells(people, *person).any(is_kept);
+    Ok(Some((0..people.len()).filter(is_lost).count() as u64))
 }

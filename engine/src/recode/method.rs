@@ -135,6 +135,8 @@ impl Method {
     /// # Errors
     /// As for [`Method::partition`].
     pub fn recode(self, assignment: &Assignment, style: CellStyle, task: &Task) -> Result<Recoding> {
-        Ok(self.partition(assignment, task)?.recode(assignment.counts, assignment.hierarchies, style))
+        let partition = self.partition(assignment, task)?;
+        task.go_on()?;
+        Ok(partition.recode(assignment.counts, assignment.hierarchies, style))
     }
 }

@@ -48,7 +48,7 @@ pub fn frontier(
     let others = request.criteria.without(measure);
     let least = request.criteria.value(measure).unwrap_or(measure.weakest());
     let n_values: Vec<usize> = lattice.sensitive().iter().map(|(_, n)| *n).collect();
-    check_criteria(&request.criteria.with(Criterion { measure, value: least }), lattice.n_records(), &n_values)?;
+    check_criteria(&request.criteria.with(Criterion { measure, value: least }), lattice.crowd(), &n_values)?;
     request.level_max.check(lattice.hierarchies())?;
     lattice.check_measured(&request.criteria.with(Criterion { measure, value: least }))?;
     let level_max = &request.level_max;
@@ -124,7 +124,7 @@ fn of_scheme<'a>(
         let value = groups[next].0;
         while next < groups.len() && groups[next].0 == value {
             let entry = &profile.entries()[groups[next].1];
-            let size = signatures.size(entry.signature as usize);
+            let size = signatures.n_records(entry.signature as usize);
             let of_entry = size * u64::from(entry.n_groups);
             outcome.n_suppressed -= of_entry;
             outcome.n_groups += u64::from(entry.n_groups);

@@ -4,10 +4,11 @@
 //! that is possible, three relaxations where not. Everything is read from annotations; no record is touched.
 
 use crate::criterion::{Criteria, Criterion, MILLION, Measure, Measured, Yardstick};
-use crate::error::{Error, ErrorKind, Hint, Result, Step};
+use crate::error::{Error, ErrorKind, Result, Step, Wording};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::profile::Outcome;
 use crate::lattice::{Lattice, Suppression};
+use crate::number::Crowd;
 use crate::quality::{Losses, Ranking};
 use crate::scheme::{Level, Scheme};
 
@@ -46,6 +47,19 @@ pub struct Offers {
     pub privacy_alternatives: Vec<Offer>,
 }
 
+impl Answer {
+    /// All offers of the answer, to be completed.
+    pub fn offers_mut(&mut self) -> Vec<&mut Offer> {
+        match self {
+            Answer::Exact(offer) => vec![offer],
+            Answer::Offers(offers) => {
+                let Offers { suppression, height, privacy, privacy_alternatives } = offers;
+                [suppression].into_iter().chain(height).chain(privacy).chain(privacy_alternatives).collect()
+            }
+        }
+    }
+}
+
 /// A scheme and what publishing it under some criteria would give.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
@@ -55,6 +69,9 @@ pub struct Offer {
     pub criteria: Criteria,
     /// How many records are lost.
     pub n_suppressed: u64,
+    /// How many people lose all of their records, where people are counted and somebody has looked: annotations do not
+    /// say whose records they are.
+    pub n_people_lost: Option<u64>,
     /// Groups that would be published.
     pub n_groups: u64,
     /// What was measured, with the least private value of a published group; empty when all is suppressed.
@@ -70,7 +87,7 @@ impl Request {
     /// Where levels, criteria or the number of records have no meaning on this lattice.
     pub fn check(&self, lattice: &Lattice) -> Result<()> {
         let n_values: Vec<usize> = lattice.sensitive().iter().map(|(_, n)| *n).collect();
-        check_criteria(&self.criteria, lattice.n_records(), &n_values)?;
+        check_criteria(&self.criteria, lattice.crowd(), &n_values)?;
         lattice.check_measured(&self.criteria)?;
         if self.best_by.needs_entropy() && lattice.entropies().is_none() {
             return Err(wrong("the lattice was annotated without entropy").hint("annotate it again with entropy"));
@@ -83,7 +100,9 @@ impl Request {
 pub(crate) fn check_levels(request: &Request, hierarchies: &[Hierarchy], n_records: u64) -> Result<()> {
     if request.n_suppressed_max > n_records {
         return Err(wrong(format!("at most {n_records} records can be suppressed, there are no more")).hint(
-            Hint::text("give ").setting("max_suppressed").and(" as a number of records or as a percentage, such as 1%"),
+            Wording::text("give ")
+                .setting("max_suppressed")
+                .and(" as a number of records or as a percentage, such as 1%"),
         ));
     }
     request.level_max.check(hierarchies)
@@ -93,10 +112,10 @@ pub(crate) fn check_levels(request: &Request, hierarchies: &[Hierarchy], n_recor
 ///
 /// # Errors
 /// Where nothing is asked for, or a value has no meaning.
-pub fn check_criteria(criteria: &Criteria, n_records: u64, n_values: &[usize]) -> Result<()> {
+pub fn check_criteria(criteria: &Criteria, crowd: Crowd, n_values: &[usize]) -> Result<()> {
     if criteria.is_empty() {
         return Err(wrong("no privacy is asked for").hint(
-            Hint::text("give ")
+            Wording::text("give ")
                 .setting("k")
                 .and(", ")
                 .setting("l")
@@ -106,7 +125,7 @@ pub fn check_criteria(criteria: &Criteria, n_records: u64, n_values: &[usize]) -
                 .step(Step::SetForAll),
         ));
     }
-    criteria.iter().try_for_each(|criterion| check_criterion(criterion, n_records, n_values))
+    criteria.iter().try_for_each(|criterion| check_criterion(criterion, crowd, n_values))
 }
 
 /// Refuses criteria that promise nothing to anyone, such as k = 1 alone. Beside another one, k = 1 takes back a standing k.
@@ -150,7 +169,7 @@ pub fn promises_nothing(criteria: &Criteria) -> Error {
         .hint("k = 2 is the least that hides anyone; or ask for another criterion beside it")
 }
 
-fn check_criterion(criterion: Criterion, n_records: u64, n_values: &[usize]) -> Result<()> {
+fn check_criterion(criterion: Criterion, crowd: Crowd, n_values: &[usize]) -> Result<()> {
     let Criterion { measure, value } = criterion;
     let name = measure.name();
     let n_values = match measure.sensitive() {
@@ -173,9 +192,10 @@ fn check_criterion(criterion: Criterion, n_records: u64, n_values: &[usize]) -> 
         Measure::Size | Measure::Population if value == 0 => {
             Err(wrong(format!("{name} must be at least 1")).hint(format!("{name} = 2 is the least that hides anyone")))
         }
-        Measure::Size if value > n_records => {
-            Err(wrong(format!("k = {value} is larger than the table, which has {n_records} records"))
-                .hint("no group can have more records than there are"))
+        Measure::Size if value > crowd.n() => {
+            let (n, word) = (crowd.n(), crowd.word());
+            Err(wrong(format!("k = {value} is larger than the table, which has {n} {word}"))
+                .hint(format!("no group can have more {word} than there are")))
         }
         Measure::Distinct(_) if value == 0 => {
             Err(wrong("l must be at least 1").hint("l = 2 is the least that hides a sensitive value"))
@@ -186,12 +206,10 @@ fn check_criterion(criterion: Criterion, n_records: u64, n_values: &[usize]) -> 
         }
         Measure::Entropy(_) if value > n_values.saturating_mul(MILLION) => too_many(decimal(value)),
         Measure::Recursive { l: 0, .. } => Err(wrong("l of (c,l)-diversity must be at least 1")
-            .hint(Hint::text("for example ").example("recursive", "2,3"))),
+            .hint(Wording::text("for example ").example("recursive", "2,3"))),
         Measure::Recursive { l, .. } if u64::from(l) > n_values => too_many(l.to_string()),
-        Measure::Recursive { .. } if value == 0 => {
-            Err(wrong("c of (c,l)-diversity must be above 0")
-                .hint(Hint::text("for example ").example("recursive", "2,3")))
-        }
+        Measure::Recursive { .. } if value == 0 => Err(wrong("c of (c,l)-diversity must be above 0")
+            .hint(Wording::text("for example ").example("recursive", "2,3"))),
         Measure::Share(_) if value == 0 || value > MILLION => {
             Err(wrong("alpha must be above 0 and at most 1").hint("alpha = 0.5: no value in more than half of a group"))
         }
@@ -218,7 +236,7 @@ pub fn decimal(millionths: u64) -> String {
     }
 }
 
-fn wrong(message: impl Into<String>) -> Error {
+fn wrong(message: impl Into<Wording>) -> Error {
     Error::new(ErrorKind::Request, message)
 }
 
@@ -276,7 +294,7 @@ fn may_be_possible(lattice: &Lattice, request: &Request) -> bool {
 /// The place of the coarsest acceptable scheme, where it decides: under monotone criteria nothing below it suppresses
 /// less than it does. A partial lattice may not have it.
 fn decisive(lattice: &Lattice, request: &Request) -> Option<usize> {
-    lattice.schemes().find(&request.level_max).filter(|_| request.criteria.is_monotone())
+    lattice.schemes().find(&request.level_max).filter(|_| request.criteria.is_monotone(lattice.n_people().is_some()))
 }
 
 /// The place of the best scheme that suppresses at most `n_max` records.
@@ -465,6 +483,7 @@ impl Offer {
             scheme,
             criteria,
             n_suppressed: outcome.n_suppressed,
+            n_people_lost: None,
             n_groups: outcome.n_groups,
             reached: measures.zip(outcome.reached.unwrap_or_default()).collect(),
             losses,
@@ -593,7 +612,7 @@ pub fn explain(lattice: &Lattice, scheme: &Scheme, criteria: &Criteria) -> Resul
     let mut by_size: Vec<SizeShare> = Vec::new();
     for entry in profile.entries() {
         let size = lattice.signatures().size(entry.signature as usize);
-        let n_records = size * u64::from(entry.n_groups);
+        let n_records = lattice.signatures().n_records(entry.signature as usize) * u64::from(entry.n_groups);
         let lost = if test.holds(entry.signature as usize) { 0 } else { n_records };
         match by_size.last_mut() {
             Some(last) if last.size == size => {

@@ -67,7 +67,7 @@ pub fn negotiate_on_demand(
 ) -> Result<FoundAnswer> {
     counts.check_hierarchies(hierarchies)?;
     let n_values: Vec<usize> = counts.sensitive().iter().map(|domain| domain.len()).collect();
-    check_criteria(&request.criteria, counts.n_records(), &n_values)?;
+    check_criteria(&request.criteria, counts.crowd(), &n_values)?;
     check_levels(request, hierarchies, counts.n_records())?;
     let penalties = Penalties::new(hierarchies, plan.weights)?;
     let needs_entropy = plan.with_entropy || request.best_by.needs_entropy();
@@ -78,17 +78,18 @@ pub fn negotiate_on_demand(
     let evaluating = Evaluating {
         n_bytes_max: task.n_bytes_max / 2,
         work: |evaluator: &mut dyn Evaluate| {
-            let table = Table {
+            let searched = Searched {
                 tops: &tops,
                 n_records: counts.n_records(),
                 entropies: entropies.as_ref(),
                 measures: plan.yardstick.measures(),
+                is_over_people: plan.yardstick.is_over_people(),
                 floors: &floors,
                 request,
                 task,
             };
             let mut desk = Desk { evaluator, n_evaluated: 0, is_stopped: false, n_known: 0 };
-            let found = table.negotiate(&mut desk);
+            let found = searched.negotiate(&mut desk);
             task.go_on()?;
             Ok(found)
         },
@@ -154,10 +155,11 @@ impl Floors {
 }
 
 /// What is asked, and of what.
-struct Table<'a> {
+struct Searched<'a> {
     tops: &'a [u8],
     n_records: u64,
     entropies: Option<&'a Entropies>,
+    is_over_people: bool,
     measures: &'a [Measure],
     floors: &'a Floors,
     request: &'a Request,
@@ -257,7 +259,7 @@ fn is_within(levels: &[u8], bound: &[u8]) -> bool {
 
 /// A search among schemes under fixed criteria.
 struct SchemeSearch<'a> {
-    table: &'a Table<'a>,
+    searched: &'a Searched<'a>,
     criteria: Criteria,
     /// What must hold where the criteria do, and never gets worse on the way up.
     necessary: Criteria,
@@ -265,9 +267,9 @@ struct SchemeSearch<'a> {
 }
 
 impl<'a> SchemeSearch<'a> {
-    fn new(table: &'a Table<'a>, criteria: &Criteria) -> SchemeSearch<'a> {
-        let necessary = necessary(criteria, table.measures);
-        SchemeSearch { table, criteria: criteria.clone(), necessary, known: FxHashMap::default() }
+    fn new(searched: &'a Searched<'a>, criteria: &Criteria) -> SchemeSearch<'a> {
+        let necessary = necessary(criteria, searched.measures, searched.is_over_people);
+        SchemeSearch { searched, criteria: criteria.clone(), necessary, known: FxHashMap::default() }
     }
 
     fn outcome(&self, seen: &Seen) -> Outcome {
@@ -280,7 +282,7 @@ impl<'a> SchemeSearch<'a> {
             true => outcome.n_suppressed,
             false => seen.profile.n_suppressed(&seen.signatures, &seen.signatures.test(&self.necessary)),
         };
-        let loss = self.table.request.best_by.loss_at(&self.table.at(levels), &outcome);
+        let loss = self.searched.request.best_by.loss_at(&self.searched.at(levels), &outcome);
         let known = Known { n_suppressed: outcome.n_suppressed, n_failing, loss };
         self.known.insert(levels.into(), known);
         desk.n_known += 1;
@@ -300,11 +302,11 @@ impl<'a> SchemeSearch<'a> {
 
     /// The best scheme within `bound` that suppresses at most `n_max` records, and what is proved about it.
     fn best(&mut self, bound: &[u8], n_max: u64, desk: &mut Desk) -> (Option<Best>, Proof) {
-        let table = self.table;
-        let lowest = table.floors.of(&vec![0; bound.len()]);
+        let searched = self.searched;
+        let lowest = searched.floors.of(&vec![0; bound.len()]);
         let mut scan = Scan {
-            failing: Failing::new(table.tops),
-            working: Working { tops: table.tops, turned: Failing::new(table.tops) },
+            failing: Failing::new(searched.tops),
+            working: Working { tops: searched.tops, turned: Failing::new(searched.tops) },
             best: None,
             bound,
             n_max,
@@ -319,12 +321,12 @@ impl<'a> SchemeSearch<'a> {
             return (None, Proof { is_optimal: true, loss_at_least: f64::INFINITY });
         }
         self.tell(desk, &scan);
-        if self.criteria.is_monotone() && !desk.is_stopped {
+        if self.criteria.is_monotone(self.searched.is_over_people) && !desk.is_stopped {
             self.descend(&mut scan, desk);
         }
-        let highest = table.floors.of(bound);
-        let step = match table.request.best_by.is_height() {
-            true => 1.0 / f64::from(height(table.tops).max(1)),
+        let highest = searched.floors.of(bound);
+        let step = match searched.request.best_by.is_height() {
+            true => 1.0 / f64::from(height(searched.tops).max(1)),
             false => (highest - lowest).max(0.0) / N_BANDS,
         };
         // The first band has the finest scheme in it, however it is rounded.
@@ -371,7 +373,7 @@ impl<'a> SchemeSearch<'a> {
 
     /// Says how far the search is, and hears whether it goes on.
     fn tell(&self, desk: &mut Desk, scan: &Scan) {
-        let task = self.table.task;
+        let task = self.searched.task;
         let progress = SearchProgress {
             n_evaluated: desk.n_evaluated,
             best: scan.best.as_ref().map(|best| best.0),
@@ -408,7 +410,7 @@ impl<'a> SchemeSearch<'a> {
     /// A good scheme to begin with: every attribute as fine as it can be, one after the other, from the coarsest scheme
     /// on; once in the order of what that is worth, once in the other.
     fn descend(&mut self, scan: &mut Scan, desk: &mut Desk) {
-        let floors = &self.table.floors.of_level;
+        let floors = &self.searched.floors.of_level;
         let worth = |a: usize| floors[a][scan.bound[a] as usize] - floors[a][0];
         let mut order: Vec<usize> = (0..scan.bound.len()).collect();
         order.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)).then(a.cmp(&b)));
@@ -437,7 +439,7 @@ impl<'a> SchemeSearch<'a> {
         if desk.is_stopped || scan.failing.has(levels) {
             return;
         }
-        let floors = self.table.floors;
+        let floors = self.searched.floors;
         let Some(of_level) = floors.of_level.get(attribute) else {
             let floor = floor - floors.slack;
             let is_hopeless = scan.best.as_ref().is_some_and(|best| best.0 < floor);
@@ -517,11 +519,12 @@ impl Scan<'_> {
 /// What holds for every group where the criteria do, and is monotone.
 ///
 /// As uncertain as l values, or the most frequent one in at most a share 1/l of the records: there are at least l.
-pub(crate) fn necessary(criteria: &Criteria, measures: &[Measure]) -> Criteria {
+pub(crate) fn necessary(criteria: &Criteria, measures: &[Measure], is_over_people: bool) -> Criteria {
     let implied = |criterion: Criterion| {
         let Criterion { measure, value } = criterion;
         let distinct = match measure {
-            measure if measure.is_monotone() => return Some(criterion),
+            measure if measure.is_monotone(is_over_people) => return Some(criterion),
+            _ if is_over_people => return None,
             Measure::Entropy(s) => (s, value.div_ceil(MILLION)),
             Measure::Share(s) => (s, MILLION.div_ceil(value.max(1))),
             Measure::Recursive { sensitive, l } => (sensitive, u64::from(l)),
@@ -533,7 +536,7 @@ pub(crate) fn necessary(criteria: &Criteria, measures: &[Measure]) -> Criteria {
     Criteria::new(criteria.iter().filter_map(implied))
 }
 
-impl<'a> Table<'a> {
+impl<'a> Searched<'a> {
     fn at(&'a self, levels: &'a [u8]) -> At<'a> {
         At { levels, tops: self.tops, n_records: self.n_records, entropies: self.entropies }
     }
@@ -604,7 +607,7 @@ impl<'a> Table<'a> {
             criteria: request.criteria.clone(),
             is_proved: true,
         };
-        let is_monotone = request.criteria.is_monotone();
+        let is_monotone = request.criteria.is_monotone(self.is_over_people);
         // Per purpose, schemes below which nothing better can be.
         let mut failing: Vec<Failing> = (0..=least.values.len()).map(|_| Failing::new(self.tops)).collect();
         let mut levels = bound.to_vec();
@@ -652,7 +655,8 @@ impl<'a> Table<'a> {
             return true;
         }
         if !works(weakest) {
-            let relaxed = necessary(&request.criteria.with(criterion.with_value(weakest)), self.measures);
+            let relaxed =
+                necessary(&request.criteria.with(criterion.with_value(weakest)), self.measures, self.is_over_people);
             let n_failing = seen.profile.n_suppressed(&seen.signatures, &seen.signatures.test(&relaxed));
             return n_failing > request.n_suppressed_max;
         }

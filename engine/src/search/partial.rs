@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use crate::counts::GroupCounts;
 use crate::criterion::Criteria;
-use crate::error::{Error, ErrorKind, Hint, Result};
+use crate::error::{Error, ErrorKind, Result, Wording};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::annotate::annotate_schemes;
 use crate::lattice::walk::check_size;
@@ -156,7 +156,7 @@ fn check_can_select(hierarchies: &[Hierarchy]) -> Result<()> {
                 ),
             )
             .hint(
-                Hint::text("take ")
+                Wording::text("take ")
                     .setting("on_demand")
                     .and(", choose fewer with ")
                     .setting("quasi_identifiers")
@@ -220,7 +220,7 @@ pub fn annotate_partially(
     counts.check_hierarchies(hierarchies)?;
     if !(0.0..=1.0).contains(&selection.share) {
         return Err(Error::new(ErrorKind::Request, "the share of schemes must be from 0 to 1")
-            .hint(Hint::text("for example ").example("partial", "5%")));
+            .hint(Wording::text("for example ").example("partial", "5%")));
     }
     check_size(hierarchies.len(), n_selected(hierarchies, selection)?, task)?;
     let tops = tops_of(hierarchies)?;
@@ -342,7 +342,7 @@ impl Prover<'_> {
     fn failing(&self, criteria: &Criteria, n_max: u64) -> Failing {
         let schemes = self.lattice.schemes();
         let mut failing = Failing::new(schemes.tops());
-        let necessary = necessary(criteria, self.lattice.measures());
+        let necessary = necessary(criteria, self.lattice.measures(), self.lattice.n_people().is_some());
         let suppression = self.lattice.suppression(&necessary);
         for place in (0..schemes.len()).rev() {
             let (least, most) = suppression.bounds(place);

@@ -12,8 +12,8 @@ use crate::wire::json::{criterion_of, rounded};
 /// # Guarantee
 /// Beyond what was ordered (the request, the method, the seed) it holds only what the release and the hierarchies that it
 /// names show, how many records there were, and marks of files that say nothing without the signer's key. So two tables
-/// of as many records, dropped and suppressed ones too, that give the same release under the same order give the same certificate, but for these marks:
-/// whatever suppressed and dropped records hold, nobody learns it here.
+/// of as many records, dropped, left out and suppressed ones too, that give the same release under the same order give the same certificate, but for these marks:
+/// whatever records hold that are not published, nobody learns it here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// `incrowd certificate`, to recognize the file by.
@@ -42,6 +42,10 @@ pub struct Certificate {
     pub quasi_identifiers: Vec<String>,
     /// The sensitive attributes that the promise is about.
     pub sensitive: Vec<String>,
+    /// The columns of the source that say whose record it is, where the promise is about people: k is how many different
+    /// people a group has at least, and so on. None of them is in the release, which does not show it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub person: Vec<String>,
     /// How far apart values are, by sensitive attribute of relative criteria. Version 1 told distributions too.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub original: Map<String, Value>,
@@ -66,6 +70,9 @@ pub struct Certificate {
     pub n_records_read: u64,
     /// Left out before anything else, because a value was missing.
     pub n_records_dropped: u64,
+    /// Left out because their people have more records than are kept of a person.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_records_left_out: u64,
     /// Left out to keep the promise.
     pub n_records_suppressed: u64,
     /// How many records the release has.
@@ -94,17 +101,25 @@ pub struct Certificate {
     pub output: FileHash,
 }
 
+/// What is not said where there is none.
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
 impl Certificate {
     /// What [`Certificate::format`] says.
     pub const FORMAT: &'static str = "incrowd certificate";
     /// Since 2, nothing in it comes from records that are not in the release.
     pub const FORMAT_VERSION: u32 = 2;
+    /// Where the promise is about people, which whoever knows version 2 alone would take for one about records.
+    pub const FORMAT_VERSION_OF_PEOPLE: u32 = 3;
 
     /// Whether the release alone shows what groups reach by a measure.
     ///
-    /// The original distribution is that of the release where nobody was suppressed; the population is never there.
+    /// The original distribution is that of the release where nobody was suppressed; the population is never there, and
+    /// neither are people.
     pub fn shows(&self, measure: Measure) -> bool {
-        is_shown(measure, self.n_records_suppressed)
+        self.person.is_empty() && is_shown(measure, self.n_records_suppressed)
     }
 
     /// The criteria that are promised; none where one of them is unknown to this version.

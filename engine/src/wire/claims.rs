@@ -20,8 +20,14 @@ pub fn verdict(verdict: &Verdict, sensitive: &[String], claims: &[Claim]) -> Val
             "n_groups_failing": finding.n_groups_failing,
             "n_records_failing": finding.n_records_failing,
         });
+        if let Some(holds) = finding.holds_for_records {
+            finding_object["of"] = json!("people");
+            finding_object["holds_for_records"] = json!(holds);
+        }
         if !finding.is_judged {
-            finding_object["needs"] = json!(needed_to_judge(finding.criterion.measure));
+            let of_people = finding.holds_for_records.is_some();
+            finding_object["needs"] =
+                json!(if of_people { NEEDS_PEOPLE } else { needed_to_judge(finding.criterion.measure) });
         }
         (key(finding.criterion.measure, sensitive), finding_object)
     });
@@ -40,6 +46,9 @@ pub fn verdict(verdict: &Verdict, sensitive: &[String], claims: &[Claim]) -> Val
     }
     Value::Object(object)
 }
+
+/// What a promise to people cannot be judged without.
+pub const NEEDS_PEOPLE: &str = "the original table, which says whose record is whose";
 
 /// What lies outside a release and a measure cannot be judged without.
 pub fn needed_to_judge(measure: Measure) -> &'static str {
@@ -117,7 +126,8 @@ pub fn check_claims(certificate: &Certificate, verdict: &Verdict, columns: &[Str
     };
     let number = |n: Option<u64>| n.map_or("none".to_string(), |n| n.to_string());
     // What is in the file, plus what is said to have been left out, must be what was read.
-    let accounted = [certificate.n_records_dropped, certificate.n_records_suppressed, verdict.n_records]
+    let Certificate { n_records_dropped, n_records_left_out, n_records_suppressed, .. } = *certificate;
+    let accounted = [n_records_dropped, n_records_left_out, n_records_suppressed, verdict.n_records]
         .into_iter()
         .fold(0u64, u64::saturating_add);
     let mut claims = vec![

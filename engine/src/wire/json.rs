@@ -76,9 +76,14 @@ fn attributes(scope: &Scope) -> Vec<&str> {
 
 /// A request as it was understood.
 pub fn request(scope: &Scope, request: &Request) -> Value {
-    let mut object = criteria(&request.criteria, &sensitive_names(scope));
+    request_of(&attributes(scope), &sensitive_names(scope), request)
+}
+
+/// The same, by the names of the quasi-identifiers and of the sensitive attributes.
+pub fn request_of(attributes: &[&str], sensitive: &[String], request: &Request) -> Value {
+    let mut object = criteria(&request.criteria, sensitive);
     object.insert("max_suppressed".into(), json!(request.n_suppressed_max));
-    object.insert("max_level".into(), levels(&attributes(scope), &request.level_max));
+    object.insert("max_level".into(), levels(attributes, &request.level_max));
     if !request.best_by.is_height() {
         object.insert("best_by".into(), json!(request.best_by.name()));
     }
@@ -141,6 +146,9 @@ pub fn offer(scope: &Scope, offer: &Offer) -> Value {
     object.insert("height".into(), json!(offer.scheme.height()));
     object.insert("n_suppressed".into(), json!(offer.n_suppressed));
     object.insert("share_suppressed".into(), json!(share(offer.n_suppressed, scope.n_records())));
+    if let Some(n_lost) = offer.n_people_lost {
+        object.insert("n_people_lost".into(), json!(n_lost));
+    }
     object.extend(criteria(&offer.criteria, &sensitive_names(scope)));
     object.insert("n_groups".into(), json!(offer.n_groups));
     object.insert("smallest_group".into(), json!(offer.smallest_group()));

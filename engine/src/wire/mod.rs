@@ -9,10 +9,10 @@ pub use certificate::{
     per_record_statement,
 };
 pub use claims::{
-    Claim, check_claims, check_dealt, check_per_record, check_release, finding_reached, needed_to_judge, ruling,
-    verdict,
+    Claim, NEEDS_PEOPLE, check_claims, check_dealt, check_per_record, check_release, finding_reached, needed_to_judge,
+    ruling, verdict,
 };
 pub use json::{
     answer, criteria, criterion_of, explanation, key, levels, losses, losses_of_judgement, losses_of_release, number,
-    offer, on_demand, partial, request, rounded, sensitive_names, share, value,
+    offer, on_demand, partial, request, request_of, rounded, sensitive_names, share, value,
 };

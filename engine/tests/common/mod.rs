@@ -216,7 +216,7 @@ pub fn recode_all(publisher: &mut Publisher, batches: &[RecordBatch]) -> incrowd
     }
     waiting.sort();
     for row in waiting {
-        rows.extend(publisher.settle(&row)?);
+        rows.extend(publisher.settle(&row)?.map(|(row, _)| row));
     }
     Ok(rows)
 }
@@ -886,6 +886,7 @@ pub fn verify(
             reached: if is_at_least(criterion.measure) { values.min() } else { values.max() },
             n_groups_failing: failing().count() as u64,
             n_records_failing: failing().map(|(size, _)| size).sum(),
+            holds_for_records: None,
         }
     };
     Verdict {

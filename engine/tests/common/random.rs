@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use incrowd::criterion::NEVER;
+use incrowd::number::Crowd;
 use incrowd::search::negotiate::check_criteria;
 use incrowd::{Criteria, Criterion, Distance, Measure, Missing, Quality, Ranking, Request};
 use proptest::collection::{SizeRange, vec};
@@ -397,7 +398,9 @@ impl Dice {
             best_by: Ranking::default(),
             criteria,
         };
-        check_criteria(&request.criteria, naive.n_records(), &naive.n_values()).is_ok().then_some(request)
+        check_criteria(&request.criteria, Crowd::Records(naive.n_records()), &naive.n_values())
+            .is_ok()
+            .then_some(request)
     }
 }
 
@@ -405,7 +408,7 @@ impl Dice {
 pub fn requests(table: &Table, dice: &mut Dice) -> Vec<Request> {
     let naive = Naive::new(table);
     let measures: Vec<Measure> = match table.wanted.measures.is_empty() {
-        true => all_measures(table.sensitive.len(), false).into_iter().filter(|m| m.is_monotone()).collect(),
+        true => all_measures(table.sensitive.len(), false).into_iter().filter(|m| m.is_monotone(false)).collect(),
         false => table.wanted.measures.clone(),
     };
     let measured = table.make().yardstick.measures().to_vec();

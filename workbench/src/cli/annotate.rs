@@ -69,7 +69,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     args.extent.check(Otherwise::Partial)?;
     let order = Annotate {
         about: args.project.about(),
-        wishes: args.criteria.wishes(),
+        request: args.criteria.given(),
         with_entropy: args.entropy,
         extent: args.extent.wish()?,
         output: args.output.clone(),
@@ -146,7 +146,7 @@ fn update(args: &Args, terminal: &Terminal) -> Result<Exit> {
         output: args.output.clone(),
         replace: args.force,
         about: args.project.about(),
-        wishes: args.criteria.wishes(),
+        request: args.criteria.given(),
     };
     order.check()?;
     let project = Project::open(&folder_of_project(&order.lattice))?;

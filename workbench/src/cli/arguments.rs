@@ -11,7 +11,8 @@ use super::terminal::Terminal;
 use crate::input::project::{CriterionText, Project};
 use crate::orders::extent::{Extent, ExtentWish, Otherwise};
 use crate::orders::per_record::PerRecordWish;
-use crate::orders::wishes::{About, Suppression, Wishes};
+use crate::orders::request::{About, GivenRequest, Suppression};
+use crate::sentences::hint;
 use crate::work::Work;
 
 /// Flags of every command that works on a project.
@@ -147,14 +148,14 @@ impl CriteriaArgs {
         texts
     }
 
-    pub fn wishes(&self) -> Wishes {
-        Wishes::of_criteria(self.texts())
+    pub fn given(&self) -> GivenRequest {
+        GivenRequest::of_criteria(self.texts())
     }
 }
 
 impl RequestArgs {
-    pub fn wishes(&self) -> Result<Wishes> {
-        Ok(Wishes {
+    pub fn given(&self) -> Result<GivenRequest> {
+        Ok(GivenRequest {
             criteria: self.criteria.texts(),
             max_suppressed: self.max_suppressed.as_deref().map(Suppression::parse).transpose()?,
             max_level: self.max_level.as_deref().map(levels).transpose()?,
@@ -169,7 +170,7 @@ pub fn levels(list: &[String]) -> Result<Vec<(String, String)>> {
     let level = |entry: &String| {
         let (name, level) = entry.split_once('=').ok_or_else(|| {
             Error::new(ErrorKind::Request, format!("'{entry}' is not an attribute and its level"))
-                .hint("for example --max-level age=2,sex=0")
+                .hint(hint("for example {max_level=age=2,sex=0}"))
         })?;
         Ok((name.trim().to_string(), level.trim().to_string()))
     };
@@ -190,7 +191,10 @@ pub fn parse_memory(text: &str) -> Result<u64> {
     };
     match digits.trim().parse::<f64>().map(|number| number * factor) {
         Ok(bytes) if bytes.is_finite() && bytes > 0.0 => Ok(bytes as u64),
-        _ => Err(Error::new(ErrorKind::Request, format!("'{text}' is not a size")).hint("for example --memory 4GB")),
+        _ => {
+            Err(Error::new(ErrorKind::Request, format!("'{text}' is not a size"))
+                .hint(hint("for example {memory=4GB}")))
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use incrowd::{Error, ErrorKind, Result};
 use super::terminal::{Exit, Terminal};
 use super::verify::{SuppressedRecords, left_out_in_words};
 use crate::orders::attack::{Attack, Attacked, FoundInRelease, Release, UnknownValues, Unread};
-use crate::sentences::{counted_words, grouped, percent};
+use crate::sentences::{counted_words, grouped, people_in_words, percent};
 use crate::words::documents;
 
 /// See what an attacker learns from a release, or from two of them together
@@ -27,7 +27,8 @@ Without flags, quasi-identifiers and sensitive attributes are those of FILE.cert
 Linkage needs whom to look for: --outside names a table, --project takes the project's own records, the worst case. Labels \
 and the branches of sensitive values are read from the project's hierarchies, from --hierarchy NAME=FILE, or from the \
 certificate where it has them. Where a cell cannot be read, nobody can say whom it fits: linkage is not known then, and no \
-number of it is printed. No value of the data is printed unless --show-values asks for it.
+number of it is printed. Where the project says whose record it is, its people are looked for, each by the record that is \
+easiest to find, and whoever fits only records of one person counts as found. No value of the data is printed unless --show-values asks for it.
 
 Exit status: 0 when nobody's value can be told for certain, 1 when somebody's can, 2 on error and where linkage is not known.
 
@@ -281,10 +282,17 @@ impl Report<'_> {
             (None, _) => "the table, known by all their quasi-identifiers".to_string(),
         };
         terminal.say(format!("\nLinkage, for {who} of {whose}:"));
+        if self.is_of_people() {
+            terminal
+                .say("  Each is looked for by every record of theirs, and judged by the one that is easiest to find.");
+        }
         terminal.say(format!("  {} fit no group: not in the table, or suppressed.", share(found.n_without)));
         terminal.say(format!("  {} fit one group only.", share(found.n_one_group)));
         terminal.say(format!("  {} fit several groups.", share(found.n_several_groups)));
         terminal.say(format!("  {} fit one record only.", share(found.n_one_record)));
+        if let Some(n) = found.n_one_person {
+            terminal.say(format!("  {} fit records of one person only.", share(n)));
+        }
         terminal.say(format!("  Of {} the {name} is certain.", share(found.n_certain)));
         if self.attacked.releases.len() > 1 {
             terminal.say(format!(
@@ -314,11 +322,15 @@ impl Report<'_> {
     }
 
     fn people_in_words(&self, n: u64) -> String {
-        match (&self.args.outside, n) {
-            (Some(_), 1) => "1 person".to_string(),
-            (Some(_), n) => format!("{} people", grouped(n)),
-            (None, n) => counted_words(n, "record"),
+        match self.args.outside.is_some() || self.is_of_people() {
+            true => people_in_words(n),
+            false => counted_words(n, "record"),
         }
+    }
+
+    /// Whether those who are looked for are people with several records.
+    fn is_of_people(&self) -> bool {
+        self.attacked.linked.as_ref().is_some_and(|linked| linked.of_people)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::input::project::check_not_among;
 use crate::orders::compare::{Compare, Compared, Weighing};
 use crate::orders::contenders::{Contender, N_QUERIES, Row, Weighed};
 use crate::orders::known::Known;
-use crate::orders::wishes::{Suppression, Wishes};
+use crate::orders::request::{GivenRequest, Suppression};
 use crate::output::chart::{Chart, Line, N_TICKS, Point, svg};
 use crate::output::page::{self, escape};
 use crate::output::staged::{check_picture, write_whole};
@@ -88,7 +88,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let criteria = CriteriaArgs { l: args.l.clone(), ..CriteriaArgs::default() };
     let order = Compare {
         about: args.project.about(),
-        wishes: Wishes { max_suppressed, ..criteria.wishes() },
+        request: GivenRequest { max_suppressed, ..criteria.given() },
         ks: args.k.clone(),
         is_chart: args.output.is_some(),
         contenders: contenders(args)?,
@@ -188,7 +188,7 @@ impl View<'_> {
             cells.push(format!("{:.1}", judgement.mean_group_size));
             cells.push(grouped(judgement.n_suppressed));
             cells.extend(self.reached(row).into_iter().map(|(_, value)| value));
-            cells.push(format!("{:.2}", row.cost.cpu_seconds));
+            cells.push(row.cost.cpu_seconds.map_or("–".to_string(), |seconds| format!("{seconds:.2}")));
             cells.push(row.cost.peak_bytes.map_or("–".to_string(), |bytes| grouped(bytes / 1_000_000)));
             cells
         };
@@ -298,7 +298,7 @@ impl View<'_> {
             cells.extend(self.reached(row).into_iter().map(|(_, value)| value.replace([',', '–'], "")));
             let (highest, average) = row.risk(&self.compared.counted).unzip();
             cells.extend([highest, average].map(|risk| risk.map_or(String::new(), decimals)));
-            cells.extend([decimals(row.cost.cpu_seconds), decimals(row.cost.seconds)]);
+            cells.extend([row.cost.cpu_seconds.map_or(String::new(), decimals), decimals(row.cost.seconds)]);
             cells.push(row.cost.peak_bytes.map_or(String::new(), |bytes| bytes.to_string()));
             cells.push(row.scheme.as_ref().map_or(String::new(), |(scheme, _)| scheme.to_string()));
             cells
@@ -407,11 +407,16 @@ impl View<'_> {
             "Records per group.",
             self.chart("Records per group by k", "records per group", whole, |row| row.judgement.mean_group_size),
         );
-        body += &figure(
-            "Processor time",
-            "Of all processors, counting left out; of a scheme with what it takes to annotate the lattice.",
-            self.chart("Processor seconds by k", "seconds", two_decimals, |row| row.cost.cpu_seconds),
-        );
+        // Not every system tells.
+        if self.compared.rows.iter().all(|row| row.cost.cpu_seconds.is_some()) {
+            body += &figure(
+                "Processor time",
+                "Of all processors, counting left out; of a scheme with what it takes to annotate the lattice.",
+                self.chart("Processor seconds by k", "seconds", two_decimals, |row| {
+                    row.cost.cpu_seconds.unwrap_or(0.0)
+                }),
+            );
+        }
         if let Some(weighing) = &self.compared.weighed {
             let name = &self.attribute_names()[weighing.attribute];
             let note = format!(

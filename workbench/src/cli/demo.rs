@@ -38,7 +38,8 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     title(terminal, "1. A table nobody may publish as it is");
     demo_data::write(folder, args.records, args.seed)?;
     terminal.say(format!(
-        "Made up {} hospital discharges (seed {}) with hierarchies and a project file:\n  {}",
+        "Made up {} hospital discharges (seed {}), of patients some of whom came back, with hierarchies and a project \
+         file:\n  {}",
         grouped(args.records as u64),
         args.seed,
         folder.join("incrowd.toml").display()
@@ -69,8 +70,8 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     step(terminal, &words)?;
     before_and_after(folder, terminal)?;
 
-    title(terminal, "7. Anyone can check the promise from the published file alone");
-    let verdict = step(terminal, &["verify", &release])?;
+    title(terminal, "7. The promise is about patients: whoever has the table can check it, with code of its own");
+    let verdict = step(terminal, &["verify", &release, "--project", &name])?;
 
     title(terminal, "Try next");
     // As it was called here, so that the line can be copied.

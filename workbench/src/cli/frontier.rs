@@ -12,7 +12,7 @@ use super::terminal::{Exit, Terminal, columns, csv};
 use crate::orders::extent::Otherwise;
 use crate::orders::frontier::{Bargains, Frontier};
 use crate::orders::known::Known;
-use crate::orders::wishes::Suppression;
+use crate::orders::request::Suppression;
 use crate::output::chart::{Chart, Line, N_TICKS, Point, svg};
 use crate::output::page::{self, escape};
 use crate::output::staged::{check_picture, write_whole};

@@ -82,7 +82,7 @@ pub fn domain_of(project: &Project, attribute: &str, work: &Work) -> Result<incr
     let source = project.source()?;
     source.check_column(attribute)?;
     let missing: &Missing = &project.missing;
-    let counts = count_source(&source, &[attribute], &[], missing, work)?;
+    let counts = count_source(&source, &[attribute], &[], &[], missing, work)?;
     Ok(counts.domains()[0].clone())
 }
 

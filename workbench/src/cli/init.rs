@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::sentences::{grouped, percent};
+use crate::sentences::{grouped, hint, percent};
 use incrowd::error::{Error, ErrorKind, Result};
 use incrowd::{Missing, Role};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use super::profile::column_json;
 use super::terminal::{Exit, Terminal, columns};
 use crate::input::project::{FILE_NAME, check_not_among};
 use crate::input::source::{CsvOptions, Source, parse_delimiter};
-use crate::input::survey::{self, Column, Suggestion, Survey, rule_toml};
+use crate::input::survey::{self, Suggestion, Survey, SurveyedColumn, rule_toml};
 use crate::io_error;
 use crate::output::staged::write_whole;
 use crate::work::Work;
@@ -55,7 +55,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
 
 /// A project file that has been written, and what is in it.
 #[derive(Debug)]
-pub struct Made {
+pub struct NewProject {
     pub file: PathBuf,
     /// The path of the data as the file says it.
     data: String,
@@ -64,7 +64,7 @@ pub struct Made {
 }
 
 /// Writes a project file for the table that the flags name.
-pub fn make(args: &Args, work: &Work) -> Result<Made> {
+pub fn make(args: &Args, work: &Work) -> Result<NewProject> {
     let file = project_file(args.output.as_deref());
     // A project file may lie in the folder of the data, and not in their place.
     if args.data.is_file() {
@@ -84,13 +84,13 @@ pub fn make(args: &Args, work: &Work) -> Result<Made> {
     let data = path_from(folder, &args.data)?;
     let text = project_text(&data, args.delimiter, &survey, &suggestions);
     write_whole(&file, text.as_bytes(), args.force)?;
-    Ok(Made { file, data, survey, suggestions })
+    Ok(NewProject { file, data, survey, suggestions })
 }
 
 fn already_there(file: &Path) -> Error {
     Error::new(ErrorKind::Project, "there is a project file already")
         .at(file.display().to_string())
-        .hint("write another one with --output, or overwrite it with --force")
+        .hint(hint("write another one with {output}, or overwrite it with {force}"))
 }
 
 /// A name that ends in `.toml` is a file, everything else a folder.
@@ -136,6 +136,7 @@ pub fn project_text(data: &str, delimiter: Option<u8>, survey: &Survey, suggesti
         "# What incrowd guessed from names and values. Correct what is wrong: nobody knows the data as you do.\n\
          #\n\
          # identifier        names the person; never published\n\
+         # person            says whose record it is, so that people are counted; never published\n\
          # quasi-identifier  others may know it; generalized until every record has company\n\
          # sensitive         must not be linked to the person; published as it is\n\
          # other             published as it is\n\
@@ -190,7 +191,7 @@ fn missing_in_words(survey: &Survey) -> String {
     }
 }
 
-fn attribute_section(column: &Column, suggestion: &Suggestion, n_records: u64) -> String {
+fn attribute_section(column: &SurveyedColumn, suggestion: &Suggestion, n_records: u64) -> String {
     if suggestion.role == Role::Other {
         return left_out_section(column, suggestion, n_records);
     }
@@ -211,7 +212,7 @@ fn attribute_section(column: &Column, suggestion: &Suggestion, n_records: u64) -
 }
 
 /// A column of which nobody can say that it is harmless is left out until someone says so.
-fn left_out_section(column: &Column, suggestion: &Suggestion, n_records: u64) -> String {
+fn left_out_section(column: &SurveyedColumn, suggestion: &Suggestion, n_records: u64) -> String {
     let why = comment(&suggestion.why);
     let mut text = format!("# [attributes.{}]\n# why left out: {why}\n# role = \"other\"\n", key(&column.name));
     if column.finds_people(n_records) {
@@ -225,7 +226,7 @@ fn left_out_section(column: &Column, suggestion: &Suggestion, n_records: u64) ->
 }
 
 /// What to write where the values themselves do not say how they belong together.
-fn better_hierarchy(column: &Column) -> String {
+fn better_hierarchy(column: &SurveyedColumn) -> String {
     match column.n_distinct.n <= 40 {
         true => "# hierarchy = { tree = { \"A\" = [\"value\", \"value\"], \"B\" = [\"value\"] } }\n".into(),
         false => {
@@ -298,7 +299,7 @@ fn comment(text: &str) -> String {
 }
 
 /// What was decided and what to do next, for people.
-fn in_words(made: &Made) -> String {
+fn in_words(made: &NewProject) -> String {
     let mut lines = vec![decisions(made), String::new()];
     if made.survey.n_incomplete > 0 {
         lines.push(missing_in_words(&made.survey));
@@ -334,8 +335,8 @@ fn in_words(made: &Made) -> String {
 /// More schemes than this are worth a word of warning.
 const N_SCHEMES_EASY: u64 = 1_000_000;
 
-fn decisions(made: &Made) -> String {
-    let row = |(column, suggestion): (&Column, &Suggestion)| {
+fn decisions(made: &NewProject) -> String {
+    let row = |(column, suggestion): (&SurveyedColumn, &Suggestion)| {
         let hierarchy = match suggestion.role {
             Role::QuasiIdentifier => rule_words(suggestion),
             _ => String::new(),
@@ -356,9 +357,10 @@ fn path_for_commands(file: &Path) -> String {
 }
 
 /// As `--json` says it.
-pub fn to_json(made: &Made) -> Value {
+pub fn to_json(made: &NewProject) -> Value {
     let survey = &made.survey;
-    let column = |(column, suggestion): (&Column, &Suggestion)| column_json(survey, column, suggestion, None, false);
+    let column =
+        |(column, suggestion): (&SurveyedColumn, &Suggestion)| column_json(survey, column, suggestion, None, false);
     json!({
         "project": made.file.display().to_string(),
         "data": made.data,

@@ -92,7 +92,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
 pub fn order(args: &Args) -> Result<Negotiate> {
     let order = Negotiate {
         about: args.project.about(),
-        wishes: args.request.wishes()?,
+        request: args.request.given()?,
         explain: args.explain,
         as_published: args.as_published,
         lattice: args.lattice.clone(),
@@ -204,10 +204,18 @@ fn offers_table(scope: &Scope, best_by: &Ranking, offers: &[(&str, &Offer)]) -> 
     row("  records lost".into(), &|offer| {
         format!("{} ({})", grouped(offer.n_suppressed), percent(offer.n_suppressed, scope.n_records()))
     });
+    if offers.iter().any(|(_, offer)| offer.n_people_lost.is_some()) {
+        let n_people = scope.crowd().n();
+        row("  people lost".into(), &|offer| match offer.n_people_lost {
+            Some(n_lost) => format!("{} ({})", grouped(n_lost), percent(n_lost, n_people)),
+            None => "–".into(),
+        });
+    }
     row("  groups".into(), &|offer| grouped(offer.n_groups));
     let names = wire::sensitive_names(scope);
     for &measure in scope.measures() {
         let name = match measure {
+            Measure::Size if scope.n_people().is_some() => "fewest people".to_string(),
             Measure::Size => "smallest group".to_string(),
             Measure::Distinct(_) if names.len() == 1 => "fewest values".to_string(),
             measure => format!("reached {}", wire::key(measure, &names)),

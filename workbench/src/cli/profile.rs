@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::sentences::{grouped, percent};
+use crate::sentences::{grouped, hint, percent};
 use incrowd::error::{Error, ErrorKind, Result};
 use incrowd::table::{Kind, date_text};
 use incrowd::wire::share;
@@ -11,8 +11,10 @@ use serde_json::{Map, Value, json};
 
 use super::terminal::{Exit, Terminal, columns};
 use crate::input::project::{FILE_NAME, Project};
+use crate::input::repeats::Repeating;
 use crate::input::source::{CsvOptions, Source, parse_delimiter};
-use crate::input::survey::{self, Amount, Column, Suggestion, Survey, Uniqueness, rule_toml};
+use crate::input::survey::{self, Suggestion, Survey, SurveyedColumn, Uniqueness, rule_toml};
+use crate::input::tally::Amount;
 use crate::work::Work;
 
 #[derive(clap::Args, Clone, Debug)]
@@ -23,7 +25,9 @@ use crate::work::Work;
   incrowd profile patients.csv --values also the least and greatest number or date of each column
 
 A record is unique if no other record has the same values in all quasi-identifiers:
-whoever knows these of a person finds that person's record.")]
+whoever knows these of a person finds that person's record.
+
+Where an identifier repeats, it asks whether people are to be counted instead of records.")]
 pub struct Args {
     /// A CSV file, a Parquet file, a folder of Parquet files, or a project
     #[arg(default_value = ".")]
@@ -52,6 +56,8 @@ pub struct Profile {
     /// The project's where it names any, otherwise the suggested ones.
     quasi_identifiers: Vec<String>,
     uniqueness: Option<Uniqueness>,
+    /// The column by which people should be counted, where nobody has said.
+    repeating: Option<Repeating>,
 }
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
@@ -96,7 +102,8 @@ pub fn of_source(
             Some(survey::uniqueness(source, &survey.missing, &names, work)?)
         }
     };
-    Ok(Profile { project, data, survey, suggestions, quasi_identifiers, uniqueness })
+    let repeating = repeating(project.as_ref(), &survey);
+    Ok(Profile { project, data, survey, suggestions, quasi_identifiers, uniqueness, repeating })
 }
 
 /// A folder of Parquet files is a table, any other folder ought to be a project.
@@ -114,7 +121,7 @@ fn open_project(project: &Project, args: &Args) -> Result<(Source, Option<Missin
     if args.delimiter.is_some() || !args.missing.is_empty() {
         return Err(Error::new(
             ErrorKind::Request,
-            "--delimiter and --missing are for a data file, and this is a project",
+            hint("{delimiter} and {missing} are for a data file, and this is a project"),
         )
         .at(project.file.display().to_string())
         .hint("change delimiter and missing in its [data] section"));
@@ -132,8 +139,28 @@ fn quasi_identifiers(project: Option<&Project>, survey: &Survey, suggestions: &[
     if !of_project.is_empty() {
         return of_project;
     }
-    let is_suggested = |(_, suggestion): &(&Column, &Suggestion)| suggestion.role == Role::QuasiIdentifier;
+    let is_suggested = |(_, suggestion): &(&SurveyedColumn, &Suggestion)| suggestion.role == Role::QuasiIdentifier;
     survey.columns.iter().zip(suggestions).filter(is_suggested).map(|(column, _)| column.name.clone()).collect()
+}
+
+/// The column by which people should be counted, where a project does not say whether they are.
+pub fn repeating(project: Option<&Project>, survey: &Survey) -> Option<Repeating> {
+    if project.is_some_and(|project| project.records_are_independent) {
+        return None;
+    }
+    let role = |column: &SurveyedColumn| project.and_then(|project| role_in_project(project, &column.name));
+    survey::repeating(survey, &survey.columns.iter().map(role).collect::<Vec<_>>())
+}
+
+/// The same, for programs.
+pub fn repeating_json(repeating: &Repeating) -> Value {
+    json!({
+        "column": repeating.column,
+        "n_records": repeating.n_records,
+        "n_different": repeating.n_different.n,
+        "is_exact": repeating.n_different.is_exact,
+        "in_words": format!("{repeating}: count people?"),
+    })
 }
 
 fn role_in_project(project: &Project, name: &str) -> Option<Role> {
@@ -156,6 +183,7 @@ fn in_words(profile: &Profile, with_values: bool) -> String {
     if !is_exact || profile.uniqueness.as_ref().is_some_and(|found| !found.n_unique.is_exact) {
         lines.push("\"about\" marks estimates: there are too many values to count in memory".into());
     }
+    lines.extend(profile.repeating.as_ref().map(|repeating| format!("{repeating}: count people?")));
     lines.push(match &profile.uniqueness {
         None if profile.quasi_identifiers.is_empty() => {
             "no quasi-identifier is named or suggested, so nobody can be called unique".into()
@@ -215,7 +243,7 @@ fn unique_percent(n_unique: Amount, n_records: u64) -> String {
 }
 
 /// The least and the greatest value of a column of numbers or dates.
-fn range_texts(column: &Column) -> Option<(String, String)> {
+fn range_texts(column: &SurveyedColumn) -> Option<(String, String)> {
     let text = |position: f64| match column.kind {
         Kind::Date => date_text(position as i64),
         _ => position.to_string(),
@@ -249,7 +277,7 @@ fn uniqueness_in_words(quasi_identifiers: &[String], uniqueness: &Uniqueness) ->
 /// As `--json` says it.
 pub fn to_json(profile: &Profile, with_values: bool) -> Value {
     let survey = &profile.survey;
-    let column = |(column, suggestion): (&Column, &Suggestion)| {
+    let column = |(column, suggestion): (&SurveyedColumn, &Suggestion)| {
         column_json(survey, column, suggestion, profile.project.as_ref(), with_values)
     };
     let mut object = Map::new();
@@ -267,6 +295,7 @@ pub fn to_json(profile: &Profile, with_values: bool) -> Value {
         "uniqueness".into(),
         uniqueness.map_or(Value::Null, |found| uniqueness_json(&profile.quasi_identifiers, found)),
     );
+    object.insert("repeating".into(), profile.repeating.as_ref().map_or(Value::Null, repeating_json));
     Value::Object(object)
 }
 
@@ -286,7 +315,7 @@ pub fn uniqueness_json(quasi_identifiers: &[String], uniqueness: &Uniqueness) ->
 /// One column and what is suggested for it, for programs.
 pub fn column_json(
     survey: &Survey,
-    column: &Column,
+    column: &SurveyedColumn,
     suggestion: &Suggestion,
     project: Option<&Project>,
     with_values: bool,
@@ -381,6 +410,7 @@ mod tests {
     fn a_folder_without_project_says_how_to_make_one() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let error = profile(&args(folder.path()), &Work::default()).err().expect("there is no project");
-        assert_eq!(error.hint_given(), Some(&"make one with: incrowd init DATA.csv".into()));
+        let hint = error.hint_given().map(crate::sentences::for_command_line);
+        assert_eq!(hint.as_deref(), Some("make one with: incrowd init DATA.csv"));
     }
 }

@@ -17,7 +17,7 @@ use super::terminal::{Exit, Terminal};
 use crate::orders::Rules;
 use crate::orders::extent::Otherwise;
 use crate::orders::known::Known;
-use crate::orders::local::{Local, Made};
+use crate::orders::local::{Local, LocallyMade};
 use crate::orders::per_record::{Outcome, PER_RECORD};
 use crate::orders::publish::{Choice, Files, GLOBAL, No, Ordered, Publish, Published, Way, prepare};
 use crate::output::account::Key;
@@ -35,6 +35,13 @@ are checked on what comes out, and nothing is published where they do not hold. 
 records (more, where groups look alike) in which every sensitive value is as frequent as in the table, to one record; l is \
 checked on what comes out too. How much the analyst cares about each
 attribute is its weight in the project file. `incrowd compare` shows what each method would lose.
+
+Columns that are published as they are (sensitive, other) can tell what is generalized. Where one tells it of nearly all \
+records and leaves somebody among fewer than k, nothing is published, unless the project says tells = \"accepted\" of it; \
+weaker relations are notes.
+
+Where an identifier of the project repeats, as subjects do in a table of events, nothing is published until the project says \
+what is counted: role = \"person\" on the column counts people, records = \"independent\" under [data] counts records.
 
 --method per-record generalizes every record on its own, to the least risk that leaves enough utility. Such a release is
 NOT k-anonymous: a record may be the only one with its cells. --also-k groups afterwards so that k holds.
@@ -178,7 +185,7 @@ pub fn order(args: &Args) -> Result<Publish> {
             }
         }
     };
-    Ok(Publish { about: args.project.about(), wishes: args.request.wishes()?, way })
+    Ok(Publish { about: args.project.about(), request: args.request.given()?, way })
 }
 
 /// Refuses flags that say nothing to a method which looks at one record at a time.
@@ -264,7 +271,7 @@ fn say_why_not(no: &No, terminal: &Terminal) {
     }
 }
 
-fn say_missed(made: &Made, terminal: &Terminal) {
+fn say_missed(made: &LocallyMade, terminal: &Terminal) {
     let (local, sensitive) = (&made.local, &made.sensitive);
     let missed = made.missed();
     for (criterion, reached, n_failing) in missed {
@@ -319,6 +326,15 @@ fn say_published(files: &Files, published: &Published, terminal: &Terminal) {
         grouped(certificate.n_records_suppressed),
         if reached.is_empty() { "the file is what its certificate says".to_string() } else { reached.join(", ") }
     ));
+    if let Some(people) = &account.people {
+        let smallest = people.smallest_group.map_or("none".to_string(), sentences::people_in_words);
+        terminal.say(format!(
+            "  people       {} lost of {}; {smallest} in the smallest group; {} alone by all their records together",
+            grouped(people.n_lost),
+            grouped(people.n),
+            grouped(people.n_alone_by_all_records)
+        ));
+    }
     if let Some(dealt) = &certificate.dealt {
         terminal.say(format!("Values were {}.", sentences::dealt_in_words(dealt)));
     }

@@ -12,6 +12,7 @@ use crate::demo_data;
 use crate::input::project::FILE_NAME;
 use crate::io_error;
 use crate::memory::free_memory;
+use crate::sentences::hint;
 use crate::serve::{Settings, app, check_address, random_text, run as answer};
 
 /// Open the page: see the data, build hierarchies, negotiate, compare, publish
@@ -88,7 +89,8 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     };
     let app = app(&settings)?;
     let wrong = |error: std::io::Error| {
-        Error::new(ErrorKind::Io, format!("{address} cannot be listened on: {error}")).hint("choose another --port")
+        Error::new(ErrorKind::Io, format!("{address} cannot be listened on: {error}"))
+            .hint(hint("choose another {port}"))
     };
     let listener = TcpListener::bind(address).map_err(wrong)?;
     let mut local = listener.local_addr().map_err(wrong)?;

@@ -13,6 +13,7 @@ use super::terminal::{Exit, Terminal, columns};
 use crate::input::source::parse_delimiter;
 use crate::orders::verify::{Checked, Verify};
 use crate::output::account::Key;
+use crate::words::documents;
 
 /// Check from a published file alone that it keeps its promise
 #[derive(Clone, Debug, clap::Args)]
@@ -99,7 +100,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let checked = order(args)?.run(&terminal.work(0, None))?;
     let Checked { judged, sensitive, claims, is_own, dealt } = &checked;
     let ruling = checked.ruling();
-    terminal.json(&checked.document());
+    terminal.json(&documents::checked(&checked));
     say_verdict(&args.file, &judged.verdict, sensitive, claims, ruling, terminal);
     if ruling == Ruling::NotJudged {
         terminal.say(format!("  {}", needed_in_words(&judged.verdict, sensitive, args.project.is_some())));
@@ -134,7 +135,12 @@ fn needed_in_words(verdict: &Verdict, sensitive: &[String], has_project: bool) -
     let kept = Some(names(&|finding| finding.is_judged)).filter(|names| !names.is_empty());
     let open = verdict.findings.iter().filter(|finding| !finding.is_judged).map(|finding| {
         let measure = finding.criterion.measure;
-        format!("{}: not judged, that needs {}", wire::key(measure, sensitive), wire::needed_to_judge(measure))
+        let (not_judged, needed) = match finding.holds_for_records {
+            Some(true) => ("kept for records, not judged for people", wire::NEEDS_PEOPLE),
+            Some(false) => ("not judged for people", wire::NEEDS_PEOPLE),
+            None => ("not judged", wire::needed_to_judge(measure)),
+        };
+        format!("{}: {not_judged}, that needs {needed}", wire::key(measure, sensitive))
     });
     let said = kept.map(|names| format!("{names}: kept")).into_iter().chain(open).collect::<Vec<_>>().join("; ");
     match has_project {
@@ -163,6 +169,7 @@ fn say_verdict(
         let measure = finding.criterion.measure;
         let key = wire::key(measure, sensitive);
         let name = match measure {
+            Measure::Size if finding.holds_for_records.is_some() => format!("{key} (people alike)"),
             Measure::Size => format!("{key} (records alike)"),
             Measure::Distinct(_) => format!("{key} (distinct values)"),
             Measure::Recursive { l, .. } => format!("{key} (c, with l = {l})"),
@@ -170,6 +177,9 @@ fn say_verdict(
         };
         let reached = finding.reached.map_or("–".to_string(), |reached| sentences::number_in_words(measure, reached));
         let failing = match (finding.is_judged, finding.holds()) {
+            (false, _) if finding.holds_for_records == Some(true) => {
+                "kept for records, not judged for people".to_string()
+            }
             (false, _) => "not judged".to_string(),
             (true, true) => "none".to_string(),
             (true, false) => format!(

@@ -1,7 +1,10 @@
 //! The first reading: from a project to counts and checked hierarchies.
 
-use crate::sentences::counted_words;
-use incrowd::error::unknown;
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use crate::sentences::{counted_words, hint};
+use incrowd::error::{Step, Wording, unknown};
 use incrowd::hierarchy::absent_values;
 use incrowd::search::negotiate::{check_promise, check_promise_on, depends_on_table};
 use incrowd::search::partial::{Selection, annotate_partially};
@@ -13,6 +16,7 @@ use incrowd::{
 };
 
 use crate::input::project::{Attribute, Project};
+use crate::input::repeats::{Repeating, Repeats};
 use crate::input::source::Source;
 use crate::note::Note;
 use crate::work::{Unit, Work};
@@ -32,6 +36,10 @@ pub struct Choice {
 pub struct Counted {
     pub source: Source,
     pub material: Material,
+    /// An identifier that repeats, where nobody says whether people are meant.
+    pub repeating: Option<Repeating>,
+    /// What was worth knowing about it.
+    notes: Vec<Note>,
 }
 
 impl std::ops::Deref for Counted {
@@ -51,6 +59,8 @@ pub struct Material {
     pub hierarchies: Vec<Hierarchy>,
     /// By sensitive attribute, how far apart its values are, with the hierarchy where that is needed.
     pub distances: Vec<(Distance, Option<Hierarchy>)>,
+    /// Where people are counted, the same counts by person; made when first asked for.
+    by_person: OnceLock<GroupCounts>,
 }
 
 impl Material {
@@ -73,7 +83,15 @@ impl Material {
                 None => Ok((Distance::Ordered, None)),
             })
             .collect::<Result<_>>()?;
-        Ok(Material { counts, quasi_identifiers, sensitive, hierarchies, distances })
+        Ok(Material { counts, quasi_identifiers, sensitive, hierarchies, distances, by_person: OnceLock::new() })
+    }
+
+    /// The counts that local methods work with: equal records of different people are told apart where people are counted.
+    pub fn told_apart(&self) -> &GroupCounts {
+        match self.counts.people() {
+            Some(_) => self.by_person.get_or_init(|| self.counts.by_person()),
+            None => &self.counts,
+        }
     }
 
     pub fn weights(&self) -> Vec<f64> {
@@ -139,30 +157,75 @@ pub fn count(project: &Project, choice: &Choice, work: &Work) -> Result<Counted>
     let (quasi_identifiers, sensitive) = chosen(project, choice)?;
     let source = project.source()?;
     check_columns(project, &source)?;
+    if project.max_records_per_person.is_some() {
+        work.stage("choosing records", source.n_bytes(), Unit::Bytes, |task| {
+            source.choose(|n_bytes| {
+                task.go_on()?;
+                (task.progress)(n_bytes);
+                Ok(())
+            })
+        })?;
+    }
     let names: Vec<&str> = quasi_identifiers.iter().map(|attribute| attribute.name.as_str()).collect();
     let sensitive_names: Vec<&str> = sensitive.iter().map(|attribute| attribute.name.as_str()).collect();
-    let mut counts = count_source(&source, &names, &sensitive_names, &project.missing, work)?;
+    let repeats = || Repeats::new(&project.unasked_identifiers());
+    let (mut counts, repeats) =
+        count_and_look(&source, &names, &sensitive_names, &project.person(), &project.missing, repeats, work)?;
+    let repeating = repeats.finish();
+    let mut notes = Vec::new();
+    let mut tell = |note: Note| {
+        work.note(note.clone());
+        notes.push(note);
+    };
     if counts.n_dropped() > 0 {
         let n_all = counts.n_dropped() + counts.n_records();
-        work.note(Note::Dropped { n_records: counts.n_dropped(), n_all });
+        tell(Note::Dropped { n_records: counts.n_dropped(), n_all });
+    }
+    if let (Some(n_max), n_records @ 1..) = (project.max_records_per_person, source.n_left_out()) {
+        tell(Note::BeyondPerPerson { n_records, n_max });
+    }
+    if let Some(Repeating { column, n_records, n_different, .. }) = repeating.clone() {
+        tell(Note::Repeating { column, n_records, n_different: n_different.n, is_exact: n_different.is_exact });
     }
     if choice.with_population {
         counts = counts.with_population(&count_population(project, &quasi_identifiers, work)?);
-        for (a, attribute) in quasi_identifiers.iter().enumerate() {
-            let strangers = counts.strangers(a);
-            let n_unknown = absent_values(&attribute.rule, &counts.domains()[a])
-                .iter()
-                .filter(|value| strangers.contains(value))
-                .count();
-            if n_unknown > 0 {
-                let (attribute, n_values) = (attribute.name.clone(), n_unknown as u64);
-                work.note(Note::Strangers { attribute, n_values });
-            }
-        }
+        strangers(&quasi_identifiers, &counts).for_each(tell);
     }
     let at = |error: Error| error.or_at(source.files()[0].display().to_string());
     let material = Material::new(quasi_identifiers, sensitive, counts).map_err(at)?;
-    Ok(Counted { source, material })
+    Ok(Counted { source, material, repeating, notes })
+}
+
+/// Of which attributes the hierarchy does not know everybody of the population.
+fn strangers(quasi_identifiers: &[Attribute], counts: &GroupCounts) -> impl Iterator<Item = Note> {
+    quasi_identifiers.iter().enumerate().filter_map(|(a, attribute)| {
+        let strangers: HashSet<&str> = counts.strangers(a).into_iter().collect();
+        let absent = absent_values(&attribute.rule, &counts.domains()[a]);
+        let n_values = absent.iter().filter(|value| strangers.contains(**value)).count() as u64;
+        (n_values > 0).then(|| Note::Strangers { attribute: attribute.name.clone(), n_values })
+    })
+}
+
+impl Counted {
+    /// Says again what was worth knowing when it was counted.
+    pub fn tell_again(&self, work: &Work) {
+        self.notes.iter().for_each(|note| work.note(note.clone()));
+    }
+
+    /// Refuses to promise anything to people whose records would be taken for those of many.
+    ///
+    /// # Guarantee
+    /// No release promises k over records where an identifier of the project repeats, by the numbers of
+    /// [`Repeating::is_of_people`],
+    /// and nobody has said that records are meant.
+    pub fn check_people(&self) -> Result<()> {
+        let Some(repeating) = &self.repeating else { return Ok(()) };
+        let message = format!("{repeating}: what is promised of records is not promised to people");
+        Err(Error::new(ErrorKind::Project, message).hint(hint(
+            "nothing was published; count people by the column with {role=person}, or say that records are what is meant \
+             with {data.records=independent}",
+        )))
+    }
 }
 
 /// Refuses values of a file beside the data that a hierarchy has no place for, and says which file it is.
@@ -176,7 +239,7 @@ pub fn check_values(quasi_identifiers: &[Attribute], counts: &GroupCounts, sourc
         }
         let absent = counted_words(n_absent, "value");
         let message = format!("attribute '{}': the hierarchy misses {absent} that {file} holds", attribute.name);
-        let position = error.position().unwrap_or(&file).to_string();
+        let position = error.position().cloned().unwrap_or_else(|| file.as_str().into());
         return Err(Error::new(ErrorKind::Hierarchy, message).at(position).hint("add a line for each of them"));
     }
     Ok(())
@@ -187,12 +250,12 @@ fn count_population(project: &Project, quasi_identifiers: &[Attribute], work: &W
     let names: Vec<&str> = quasi_identifiers.iter().map(|attribute| attribute.name.as_str()).collect();
     let source = project.population_source()?.ok_or_else(|| {
         Error::new(ErrorKind::Request, "k_map needs a population to hide in, and the project names none")
-            .hint("add population = \"population.csv\" under [data]; it has the same quasi-identifiers")
+            .hint(Wording::from(Step::AddPopulation).and("; it has the same quasi-identifiers"))
     })?;
     names.iter().try_for_each(|name| source.check_column(name))?;
     // What a person of the population lacks elsewhere matters to nobody.
     let missing = Missing { drop_records: false, ..project.missing.clone() };
-    let counts = count_source(&source, &names, &[], &missing, work)?;
+    let counts = count_source(&source, &names, &[], &[], &missing, work)?;
     // Labels need not know everybody, but what is to be a number has to be one.
     for (attribute, domain) in quasi_identifiers.iter().zip(counts.domains()) {
         let values: Vec<&str> = domain.present().map(|(_, value)| value).collect();
@@ -212,36 +275,56 @@ fn check_columns(project: &Project, source: &Source) -> Result<()> {
             format!("none of the project's columns is among the {} of the first line", names.len()),
         )
         .at(source.files()[0].display().to_string())
-        .hint("the first line must name the columns; if it does, name the separator with [data] delimiter"));
+        .hint(hint("the first line must name the columns; if it does, name the separator with {data.delimiter}")));
     }
-    project.attributes.iter().try_for_each(|attribute| source.check_column(&attribute.name))
+    project.attributes.iter().try_for_each(|attribute| source.check_column(&attribute.name))?;
+    project.beside_attributes().try_for_each(|name| source.check_column(name))
 }
 
-/// Counts the records of a source.
+/// Counts the records of a source; `person` are the columns that say whose they are.
 pub fn count_source(
     source: &Source,
     quasi_identifiers: &[&str],
     sensitive: &[&str],
+    person: &[&str],
     missing: &Missing,
     work: &Work,
 ) -> Result<GroupCounts> {
-    let columns = needed_columns(source, quasi_identifiers.iter().chain(sensitive).copied(), missing);
+    let counted = count_and_look(source, quasi_identifiers, sensitive, person, missing, Repeats::default, work);
+    counted.map(|(counts, _)| counts)
+}
+
+/// Counts the records of a source, and looks on the way whether identifiers repeat.
+fn count_and_look(
+    source: &Source,
+    quasi_identifiers: &[&str],
+    sensitive: &[&str],
+    person: &[&str],
+    missing: &Missing,
+    repeats: impl Fn() -> Repeats + Sync,
+    work: &Work,
+) -> Result<(GroupCounts, Repeats)> {
+    let looked_at = repeats();
+    let names = quasi_identifiers.iter().chain(sensitive).chain(person).copied().chain(looked_at.names());
+    let columns = needed_columns(source, names, missing);
     let counters = work.stage("counting", source.n_bytes(), Unit::Bytes, |task| {
         source.for_each_parallel(
             &columns,
             work.n_threads(),
-            || Counter::new(quasi_identifiers, sensitive, missing),
-            |counter, batch, n_bytes| {
+            || (Counter::of_people(quasi_identifiers, sensitive, person, missing), repeats()),
+            |(counter, repeats), batch, n_bytes| {
                 task.go_on()?;
                 (task.progress)(n_bytes);
+                repeats.push(&batch, missing)?;
                 counter.push(&batch)
             },
         )
     });
     let mut counters = counters?.into_iter();
-    let mut whole = counters.next().expect("at least one thread reads");
-    for part in counters {
+    let (mut whole, mut looked_at) = counters.next().expect("at least one thread reads");
+    for (part, looked_at_part) in counters {
         whole.merge(part)?;
+        looked_at.merge(looked_at_part);
     }
     let counts = whole.finish();
     let position = || source.files()[0].display().to_string();
@@ -251,8 +334,8 @@ pub fn count_source(
             .hint("the first line names the columns; records follow it")),
         (0, n) => Err(Error::new(ErrorKind::Data, format!("all {n} records lack a value, none is left"))
             .at(position())
-            .hint("check [data] missing, or keep such records with missing_records = \"keep\"")),
-        _ => Ok(counts),
+            .hint(hint("check {data.missing}, or keep such records with {data.missing_records=keep}"))),
+        _ => Ok((counts, looked_at)),
     }
 }
 
@@ -275,7 +358,7 @@ pub fn chosen(project: &Project, choice: &Choice) -> Result<(Vec<Attribute>, Vec
                     ErrorKind::Request,
                     format!("attribute '{name}' is {} in the project, not a quasi-identifier", role.name()),
                 )
-                .hint("change its role in incrowd.toml"));
+                .hint(Step::ChangeRole));
             }
         }
         quasi_identifiers.retain(|attribute| names.contains(&attribute.name));
@@ -283,7 +366,7 @@ pub fn chosen(project: &Project, choice: &Choice) -> Result<(Vec<Attribute>, Vec
     if quasi_identifiers.is_empty() {
         return Err(Error::new(ErrorKind::Project, "there is no quasi-identifier")
             .at(project.file.display().to_string())
-            .hint("give at least one attribute role = \"quasi-identifier\""));
+            .hint(Step::NameQuasiIdentifier));
     }
     let mut sensitive: Vec<Attribute> = project.with_role(Role::Sensitive).cloned().collect();
     if let Some(names) = &choice.sensitive {
@@ -301,7 +384,7 @@ pub fn check_sensitive(project: &Project, name: &str) -> Result<()> {
             ErrorKind::Request,
             format!("attribute '{name}' cannot be a quasi-identifier and sensitive at once"),
         )
-        .hint("change its role in incrowd.toml")),
+        .hint(Step::ChangeRole)),
         _ => {
             let known: Vec<&str> = project.with_role(Role::Sensitive).map(|known| known.name.as_str()).collect();
             Err(unknown(ErrorKind::Request, "sensitive attribute", name, &known))

@@ -84,7 +84,14 @@ fn identity(metadata: &Metadata) -> [i64; 4] {
     [metadata.ctime(), metadata.ctime_nsec(), metadata.ino() as i64, metadata.dev() as i64]
 }
 
-#[cfg(not(unix))]
+/// When the file was made, which another one in its place has later, and when it was written to.
+#[cfg(windows)]
+fn identity(metadata: &Metadata) -> [i64; 4] {
+    use std::os::windows::fs::MetadataExt;
+    [metadata.creation_time() as i64, metadata.last_write_time() as i64, i64::from(metadata.file_attributes()), 0]
+}
+
+#[cfg(not(any(unix, windows)))]
 fn identity(_: &Metadata) -> [i64; 4] {
     [0; 4]
 }

@@ -2,8 +2,12 @@
 //! reading.
 
 pub mod digest;
+pub mod per_person;
 pub mod source;
 pub mod project;
+pub mod tally;
+mod names;
+pub mod repeats;
 pub mod count;
 pub mod reference;
 pub mod survey;

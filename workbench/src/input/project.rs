@@ -2,12 +2,13 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use incrowd::error::unknown;
+use incrowd::error::{Step, Wording, unknown};
 use incrowd::hierarchy::{DateUnit, LabelTable, Side};
 use incrowd::number::Decimal;
 use incrowd::{Distance, Error, ErrorKind, Missing, Result, Role, Rule};
 use toml::{Table, Value};
 
+use crate::input::per_person::PerPerson;
 use crate::input::source::{CsvOptions, Frame, Source, parse_delimiter};
 use crate::sentences::hint;
 
@@ -33,6 +34,16 @@ pub struct Project {
     pub csv: CsvOptions,
     pub missing: Missing,
     pub keep_other: bool,
+    /// The column that says for how many people of the population a record stands.
+    pub weight_of: Option<String>,
+    /// The columns that together name a household; none where there are no households.
+    pub household: Vec<String>,
+    /// Whether records are what is meant, though an identifier repeats.
+    pub records_are_independent: bool,
+    /// How many records of a person are kept; all of them where nothing is said.
+    pub max_records_per_person: Option<u64>,
+    /// What decides which records of a person those are.
+    pub records_seed: u64,
     /// In the file's order, which is the order of level vectors.
     pub attributes: Vec<Attribute>,
     pub request: StandingRequest,
@@ -55,6 +66,8 @@ pub struct Attribute {
     pub distance: Option<Distance>,
     /// Whether it is published as it is even where most records have a value of their own.
     pub publishes_unique: bool,
+    /// Whether it is published as it is even where it tells what another attribute hides.
+    pub accepts_telling: bool,
 }
 
 /// The standing wish; flags override it.
@@ -100,20 +113,34 @@ impl Project {
         if !file.exists() {
             return Err(Error::new(ErrorKind::Project, "there is no project file")
                 .at(file.display().to_string())
-                .hint("make one with: incrowd init DATA.csv"));
+                .hint(Wording::text("make one with: ").step(Step::MakeProject)));
         }
         let text = read_text(&file, ErrorKind::Project)?;
         let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
         parse(&text, &folder, &file).map_err(|error| error.or_at(file.display().to_string()))
     }
 
-    /// Opens the data that the project names; an index of pandas takes part where it is one of the attributes.
+    /// Opens the data that the project names, with as many records of a person as it says; an index of pandas takes part where it is one of the attributes.
     pub fn source(&self) -> Result<Source> {
         let source = match &self.frame {
             Some(frame) => Source::of_frame(frame),
             None => Source::open(&self.folder.join(&self.data), &self.csv),
         };
-        Ok(source?.without_index(|name| self.attributes.iter().any(|attribute| attribute.name == name)))
+        let source = source?.without_index(|name| self.attributes.iter().any(|attribute| attribute.name == name));
+        Ok(match self.per_person() {
+            Some(per_person) => source.with_at_most(per_person),
+            None => source,
+        })
+    }
+
+    /// How many records of a person are kept, and which; nothing where all are.
+    pub fn per_person(&self) -> Option<PerPerson> {
+        self.max_records_per_person.map(|n_max| PerPerson {
+            person: self.person().into_iter().map(str::to_string).collect(),
+            n_max,
+            seed: self.records_seed,
+            missing: self.missing.clone(),
+        })
     }
 
     /// Opens the population that the data are a sample of, if there is one.
@@ -135,8 +162,26 @@ impl Project {
         check_not_among(path, &sources)
     }
 
+    /// The columns that [data] names: sampling weights and households.
+    pub fn beside_attributes(&self) -> impl Iterator<Item = &str> {
+        self.weight_of.iter().chain(&self.household).map(String::as_str)
+    }
+
     pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Attribute> {
         self.attributes.iter().filter(move |attribute| attribute.role == role)
+    }
+
+    /// The columns that say together whose record it is; none where nobody does.
+    pub fn person(&self) -> Vec<&str> {
+        self.with_role(Role::Person).map(|attribute| attribute.name.as_str()).collect()
+    }
+
+    /// The identifiers that would tell whose record it is, where nobody has said whether that matters.
+    pub fn unasked_identifiers(&self) -> Vec<&str> {
+        match self.records_are_independent || self.with_role(Role::Person).next().is_some() {
+            true => Vec::new(),
+            false => self.with_role(Role::Identifier).map(|attribute| attribute.name.as_str()).collect(),
+        }
     }
 
     pub fn attribute(&self, name: &str) -> Result<&Attribute> {
@@ -158,7 +203,7 @@ pub fn shown_name(folder: &Path, name: &str) -> String {
     }
 }
 
-fn wrong(message: impl Into<String>) -> Error {
+fn wrong(message: impl Into<Wording>) -> Error {
     Error::new(ErrorKind::Project, message)
 }
 
@@ -175,7 +220,20 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     known_keys(&table, "", &["data", "attributes", "request"])?;
     let data = section(&table, "data")?
         .ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
-    known_keys(data, "data.", &["path", "population", "delimiter", "missing", "missing_records", "other"])?;
+    const DATA: [&str; 11] = [
+        "path",
+        "population",
+        "delimiter",
+        "missing",
+        "missing_records",
+        "other",
+        "weight_of",
+        "household",
+        "records",
+        "max_records_per_person",
+        "records_seed",
+    ];
+    known_keys(data, "data.", &DATA)?;
     let path = text_at(data, "data.path", "path")?
         .ok_or_else(|| wrong("[data] has no path").hint("add path = \"data.csv\""))?;
     let unfit = |what: String| wrong(format!("data.delimiter {what}")).hint("for example delimiter = \";\"");
@@ -193,6 +251,17 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         let table = value.as_table().ok_or_else(|| wrong(format!("{key} must be a section")))?;
         attributes.push(attribute(name, &key, table, folder)?);
     }
+    let weight_of = text_at(data, "data.weight_of", "weight_of")?;
+    if let Some(name) = &weight_of {
+        check_weight(name, &attributes)?;
+    }
+    let household = data.get("household").map_or(Ok(Vec::new()), |value| texts(value, "data.household"))?;
+    let records_are_independent = choice(data, "data.", "records", &["ask", "independent"])? == "independent";
+    if let (true, Some(person)) = (records_are_independent, of_role(&attributes, Role::Person)) {
+        return Err(wrong(format!("data.records is \"independent\", and '{person}' says whose records they are"))
+            .hint("leave one of them out"));
+    }
+    let (max_records_per_person, records_seed) = per_person(data, &attributes)?;
     let request = match section(&table, "request")? {
         Some(request) => standing_request(request)?,
         None => StandingRequest::default(),
@@ -208,16 +277,61 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         csv: CsvOptions { delimiter },
         missing: Missing { tokens, drop_records },
         keep_other,
+        weight_of,
+        household,
+        records_are_independent,
+        max_records_per_person,
+        records_seed,
         attributes,
         request,
         content: String::new(),
     })
 }
 
+/// The first attribute of a role.
+fn of_role(attributes: &[Attribute], role: Role) -> Option<&str> {
+    attributes.iter().find(|attribute| attribute.role == role).map(|attribute| attribute.name.as_str())
+}
+
+/// How many records of a person are kept, and the seed that decides which.
+fn per_person(data: &Table, attributes: &[Attribute]) -> Result<(Option<u64>, u64)> {
+    let whole = |key: &str, least: u64| match data.get(key) {
+        None => Ok(None),
+        Some(value) => value
+            .as_integer()
+            .and_then(|n| u64::try_from(n).ok())
+            .filter(|n| *n >= least)
+            .map(Some)
+            .ok_or_else(|| wrong(format!("data.{key} must be a whole number of at least {least}"))),
+    };
+    let (n_max, seed) = (whole("max_records_per_person", 1)?, whole("records_seed", 0)?);
+    match (n_max, seed) {
+        (Some(_), _) if of_role(attributes, Role::Person).is_none() => {
+            Err(wrong("data.max_records_per_person needs to know whose record it is")
+                .hint(hint("give the column that says so {role=person}")))
+        }
+        (None, Some(_)) => Err(wrong("data.records_seed decides which records of a person are kept, and all are")
+            .hint(hint("add {data.max_records_per_person}, or leave it out"))),
+        _ => Ok((n_max, seed.unwrap_or(0))),
+    }
+}
+
+/// Refuses sampling weights that would be generalized, or that criteria would be about.
+fn check_weight(name: &str, attributes: &[Attribute]) -> Result<()> {
+    let role = attributes.iter().find(|attribute| attribute.name == name).map(|attribute| attribute.role);
+    match role {
+        Some(role) if !matches!(role, Role::Other | Role::Identifier) => {
+            Err(wrong(format!("data.weight_of names '{name}', which is {}", role.name()))
+                .hint(hint("leave the column out of the attributes, or give it {role=other} or {role=identifier}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attribute> {
-    known_keys(table, &format!("{key}."), &["role", "hierarchy", "weight", "distance", "unique"])?;
+    known_keys(table, &format!("{key}."), &["role", "hierarchy", "weight", "distance", "unique", "tells"])?;
     let role = text_at(table, &format!("{key}.role"), "role")?.ok_or_else(|| {
-        wrong(format!("{key} has no role")).hint("one of identifier, quasi-identifier, sensitive, other")
+        wrong(format!("{key} has no role")).hint("one of identifier, quasi-identifier, sensitive, other, person")
     })?;
     let role = Role::parse(&role)
         .ok_or_else(|| unknown(ErrorKind::Project, &format!("role in {key}"), &role, &Role::ALL.map(Role::name)))?;
@@ -236,9 +350,13 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
         })?),
     };
     let publishes_unique = choice(table, &format!("{key}."), "unique", &["refuse", "publish"])? == "publish";
-    if table.contains_key("unique") && !matches!(role, Role::Other | Role::Sensitive) {
+    // Whoever publishes what finds a person by itself has accepted that it tells what others hide.
+    let accepts_telling =
+        choice(table, &format!("{key}."), "tells", &["refuse", "accepted"])? == "accepted" || publishes_unique;
+    let about_kept = ["unique", "tells"].into_iter().find(|about| table.contains_key(*about));
+    if let (Some(about), false) = (about_kept, matches!(role, Role::Other | Role::Sensitive)) {
         return Err(wrong(format!(
-            "{key}.unique is about attributes that are published as they are, and this is {}",
+            "{key}.{about} is about attributes that are published as they are, and this is {}",
             role.name()
         ))
         .hint("leave it out, or give the attribute role = \"other\" or \"sensitive\""));
@@ -249,7 +367,17 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
     };
     let hierarchy_text = table.get("hierarchy").map_or("flat".to_string(), Value::to_string);
     let name = name.to_string();
-    Ok(Attribute { name, role, rule, hierarchy_file, hierarchy_text, weight, distance, publishes_unique })
+    Ok(Attribute {
+        name,
+        role,
+        rule,
+        hierarchy_file,
+        hierarchy_text,
+        weight,
+        distance,
+        publishes_unique,
+        accepts_telling,
+    })
 }
 
 /// The hierarchy that a certificate names as the project file wrote it; none where it names a file instead.

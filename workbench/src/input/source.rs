@@ -4,8 +4,8 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::{ArrayRef, RecordBatch};
@@ -19,6 +19,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::input::digest::{Hashing, Stamp, changed, hex, sha256};
+use crate::input::per_person::{Kept, PerPerson, Ranking};
+use crate::sentences::hint;
 
 /// Records per batch: enough that what is done once per batch does not show.
 const N_BATCH: usize = 32 * 1024;
@@ -64,6 +66,16 @@ pub struct Source {
     n_bytes: u64,
     /// By part, its hash when it was last read from beginning to end.
     hashes: Vec<OnceLock<String>>,
+    /// How many records of a person are read, where not all are.
+    per_person: Option<PerPerson>,
+    /// Which ones, once that is known.
+    kept: Mutex<Option<Arc<Kept>>>,
+}
+
+/// The records that a reading leaves in: which ones, and how many of those that say the same are still to come.
+struct Filter {
+    kept: Arc<Kept>,
+    left: Vec<AtomicU64>,
 }
 
 enum Part {
@@ -132,7 +144,7 @@ impl Source {
 
     fn new(parts: Vec<Part>, schema: SchemaRef, n_bytes: u64) -> Source {
         let hashes = parts.iter().map(|_| OnceLock::new()).collect();
-        Source { parts, schema, n_bytes, hashes }
+        Source { parts, schema, n_bytes, hashes, per_person: None, kept: Mutex::default() }
     }
 
     /// The SHA-256 of each file that was read; of a table in memory, that of the CSV file that it would make.
@@ -177,7 +189,7 @@ impl Source {
         let names = self.column_names();
         writer.write_record(&names).expect("a hash takes any record");
         let mut texts = vec![String::new(); names.len()];
-        self.for_each(&names, |batch, _| {
+        self.for_each_unfiltered(&names, |batch, _| {
             // A column of a type that cannot be read cannot be published either: it is hashed as empty.
             let cells = names.iter().zip(batch.columns()).map(|(name, column)| Cells::new(name, column).ok());
             let cells: Vec<Option<Cells>> = cells.collect();
@@ -207,6 +219,46 @@ impl Source {
             self.schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
         }
         self
+    }
+
+    /// The same with no more than so many records of a person, whatever is read of it.
+    pub fn with_at_most(mut self, per_person: PerPerson) -> Source {
+        self.per_person = Some(per_person);
+        self
+    }
+
+    /// Finds out which records of each person are read; a reading of its own, unless that was done.
+    ///
+    /// `visit` gets the bytes that it took to get there.
+    pub fn choose(&self, mut visit: impl FnMut(u64) -> Result<()>) -> Result<()> {
+        let Some(per_person) = &self.per_person else { return Ok(()) };
+        if self.kept().is_some() {
+            return Ok(());
+        }
+        per_person.person.iter().try_for_each(|name| self.check_column(name))?;
+        let mut ranking = Ranking::new(per_person.clone());
+        self.for_each_unfiltered(&self.column_names(), |batch, n_bytes| {
+            visit(n_bytes)?;
+            ranking.push(&batch)
+        })?;
+        let kept = Arc::new(ranking.finish());
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+        Ok(())
+    }
+
+    fn kept(&self) -> Option<Arc<Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many records are not read because their people have more than they may, once that is known.
+    pub fn n_left_out(&self) -> u64 {
+        self.kept().map_or(0, |kept| kept.n_left_out)
+    }
+
+    /// What a reading leaves in; nothing where it leaves in everything.
+    fn filter(&self) -> Result<Option<Filter>> {
+        self.choose(|_| Ok(()))?;
+        Ok(self.kept().map(|kept| Filter { left: kept.left(), kept }))
     }
 
     /// The columns as they are read; texts of Parquet files come as dictionaries.
@@ -278,10 +330,17 @@ impl Source {
     ///
     /// `visit` gets each batch and the bytes of the files that it took to get there.
     pub fn for_each(&self, columns: &[String], mut visit: impl FnMut(RecordBatch, u64) -> Result<()>) -> Result<()> {
-        for piece in self.pieces() {
-            self.read_piece(piece, columns, &mut visit)?;
-        }
-        Ok(())
+        let filter = self.filter()?;
+        self.pieces().into_iter().try_for_each(|piece| self.read_kept(piece, columns, filter.as_ref(), &mut visit))
+    }
+
+    /// The same of all records, whosever they are.
+    fn for_each_unfiltered(
+        &self,
+        columns: &[String],
+        mut visit: impl FnMut(RecordBatch, u64) -> Result<()>,
+    ) -> Result<()> {
+        self.pieces().into_iter().try_for_each(|piece| self.read_piece(piece, columns, &mut visit))
     }
 
     /// Reads the named columns on several threads, each with a state of its own; returns the states.
@@ -292,12 +351,14 @@ impl Source {
         start: impl Fn() -> S + Sync,
         visit: impl Fn(&mut S, RecordBatch, u64) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
+        let filter = self.filter()?;
         let pieces = self.pieces();
         let next = AtomicUsize::new(0);
         let work = || -> Result<S> {
             let mut state = start();
             while let Some(&piece) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let read = self.read_piece(piece, columns, &mut |batch, n_bytes| visit(&mut state, batch, n_bytes));
+                let mut visit = |batch, n_bytes| visit(&mut state, batch, n_bytes);
+                let read = self.read_kept(piece, columns, filter.as_ref(), &mut visit);
                 if read.is_err() {
                     // Nobody needs the rest.
                     next.store(pieces.len(), Ordering::Relaxed);
@@ -313,6 +374,22 @@ impl Source {
             let others = threads.into_iter().map(|thread| thread.join().expect("a reading thread does not panic"));
             std::iter::once(first).chain(others.collect::<Vec<_>>()).collect()
         })
+    }
+
+    /// Reads those records of a piece that are left in; which ones they are all columns say.
+    fn read_kept(
+        &self,
+        piece: Piece,
+        columns: &[String],
+        filter: Option<&Filter>,
+        visit: &mut impl FnMut(RecordBatch, u64) -> Result<()>,
+    ) -> Result<()> {
+        match filter {
+            None => self.read_piece(piece, columns, visit),
+            Some(Filter { kept, left }) => self.read_piece(piece, &self.column_names(), &mut |batch, n_bytes| {
+                visit(kept.of(&batch, left, columns)?, n_bytes)
+            }),
+        }
     }
 
     fn read_piece(
@@ -673,7 +750,7 @@ fn csv_error(path: &Path, names: &[String], error: csv::Error) -> Error {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             Error::new(ErrorKind::Data, format!("has {len} fields where the header has {expected_len}"))
                 .at(position)
-                .hint("quote fields that contain the separator, or name it with [data] delimiter")
+                .hint(hint("quote fields that contain the separator, or name it with {data.delimiter}"))
         }
         csv::ErrorKind::Utf8 { err, .. } => {
             let column =

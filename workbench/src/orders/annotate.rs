@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use incrowd::error::{Step, Wording};
 use incrowd::search::negotiate::check_criteria;
 use incrowd::search::partial::Selection;
 use incrowd::wire;
@@ -11,8 +12,8 @@ use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Lattice, Resul
 use super::extent::{Extent, ExtentWish, Otherwise};
 use super::known::Known;
 use super::lattice::{annotate_some, follow};
+use super::request::{About, GivenRequest};
 use super::saved::{self, Origin, check_place, has_counts_only, save};
-use super::wishes::{About, Wishes};
 use crate::input::count::{Choice, Counted, Material, check_values, chosen, count_source};
 use crate::input::project::{Project, check_not_among};
 use crate::input::source::Source;
@@ -23,7 +24,7 @@ use crate::work::Work;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Annotate {
     pub about: About,
-    pub wishes: Wishes,
+    pub request: GivenRequest,
     /// Whether non-uniform entropy is measured too.
     pub with_entropy: bool,
     pub extent: ExtentWish,
@@ -51,7 +52,7 @@ impl Annotated {
 
 impl Annotate {
     pub fn run(&self, project: &Project, known: &Known, work: &Work) -> Result<Annotated> {
-        let privacy = self.wishes.privacy(project, &self.about)?;
+        let privacy = self.request.privacy(project, &self.about)?;
         if let Some(path) = &self.output {
             check_place(path, project, self.replace)?;
         }
@@ -60,7 +61,7 @@ impl Annotate {
         let counted = known.count(project, &choice, work)?;
         let criteria = privacy.criteria;
         if !criteria.is_empty() {
-            check_criteria(&criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
+            check_criteria(&criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
         }
         let lattice = self.lattice(&counted, &criteria, known, work)?;
         let n_bytes = match (&self.output, origin, &lattice) {
@@ -129,7 +130,7 @@ pub struct Update {
     /// Whether a file that is there is replaced, and a file's records count again.
     pub replace: bool,
     pub about: About,
-    pub wishes: Wishes,
+    pub request: GivenRequest,
 }
 
 /// A lattice after records came or went.
@@ -179,12 +180,12 @@ impl Update {
         if !path.exists() {
             return Err(Error::new(ErrorKind::Io, "there is no such file")
                 .at(path.display().to_string())
-                .hint("make a lattice with: incrowd annotate -o FILE"));
+                .hint(Wording::text("make a lattice with: ").step(Step::Annotate { over: false })));
         }
         if !path.is_file() {
             return Err(Error::new(ErrorKind::Request, "is not a lattice that was kept")
                 .at(path.display().to_string())
-                .hint("name the file: incrowd annotate --append new.csv adult.crowd"));
+                .hint(Wording::text("name the file: ").step(Step::Append)));
         }
         Ok(())
     }
@@ -195,6 +196,13 @@ impl Update {
         let output = self.output.as_deref().unwrap_or(path);
         let replaces = self.replace || output == path;
         let at = |error: Error| error.or_at(path.display().to_string());
+        if project.max_records_per_person.is_some() {
+            return Err(Error::new(
+                ErrorKind::Request,
+                "records cannot come or go where only some of each person are kept: which ones depends on all of them",
+            )
+            .hint(Wording::text("annotate all data again with: ").step(Step::Annotate { over: true })));
+        }
         let (lattice, origin, content) = saved::read(path, work)?;
         check_place(output, project, replaces)?;
         let others: Vec<PathBuf> = self.append.iter().chain(&self.remove).cloned().collect();
@@ -224,7 +232,7 @@ impl Update {
         let (quasi_identifiers, sensitive) = chosen(project, &choice)?;
         let material = Material::new(quasi_identifiers, sensitive, counts)?;
         if !criteria.is_empty() {
-            check_criteria(&criteria, material.counts.n_records(), &material.n_sensitive_values())?;
+            check_criteria(&criteria, material.counts.crowd(), &material.n_sensitive_values())?;
         }
         let followed = match is_same_project {
             true => follow(&lattice, &before, &material, work).map_err(at)?,
@@ -251,8 +259,8 @@ impl Update {
 fn criteria_to_show(order: &Update, project: &Project, lattice: &Lattice) -> Result<Criteria> {
     let at = |error: Error| error.at(order.lattice.display().to_string());
     let known = wire::sensitive_names(lattice);
-    let privacy = order.wishes.privacy(project, &order.about)?;
-    let is_asked = !order.wishes.criteria.is_empty();
+    let privacy = order.request.privacy(project, &order.about)?;
+    let is_asked = !order.request.criteria.is_empty();
     if let Some(name) = privacy.sensitive.iter().find(|name| !known.contains(name)) {
         return match is_asked {
             true => {
@@ -287,7 +295,7 @@ fn counted(source: &Source, project: &Project, choice: &Choice, work: &Work) -> 
     let quasi_identifiers: Vec<&str> = quasi_identifiers.iter().map(|attribute| attribute.name.as_str()).collect();
     let sensitive: Vec<&str> = sensitive.iter().map(|attribute| attribute.name.as_str()).collect();
     quasi_identifiers.iter().chain(&sensitive).try_for_each(|name| source.check_column(name))?;
-    let counts = count_source(source, &quasi_identifiers, &sensitive, &project.missing, work)?;
+    let counts = count_source(source, &quasi_identifiers, &sensitive, &project.person(), &project.missing, work)?;
     check_values(&chosen(project, choice)?.0, &counts, source)?;
     Ok(counts)
 }

@@ -7,12 +7,13 @@ use incrowd::attack::{self, Group, Hit, Linkable, Linkage, Meaning, Skewness};
 use incrowd::error::unknown;
 use incrowd::hierarchy::{ANY, LabelTable};
 use incrowd::recode::partition::CellStyle;
+use incrowd::risk::people::Members;
 use incrowd::table::{Code, Kind};
-use incrowd::verify::{SuppressedAs, Text};
+use incrowd::verify::{PeopleVerifier, SuppressedAs, Text};
 use incrowd::wire::Certificate;
 use incrowd::{Domain, Error, ErrorKind, Hierarchy, Missing, Result, Role, Rule};
 
-use super::verify::{beside, check_roles, delimiter_of, read, read_certificate};
+use super::verify::{beside, check_roles, delimiter_of, people_of_release, read, read_certificate};
 use crate::input::count::{Choice, count};
 use crate::input::project::{Project, rule_of_text};
 use crate::input::source::{CsvOptions, Frame, Source};
@@ -56,8 +57,11 @@ impl Attack {
         }
         let project = self.project.as_deref().map(Project::open).transpose()?;
         let sensitive = sensitive_of(self)?;
-        let releases: Vec<Release> =
-            self.files.iter().map(|path| open(path, self, &sensitive, work)).collect::<Result<_>>()?;
+        let releases: Vec<Release> = self
+            .files
+            .iter()
+            .map(|path| open(path, self, project.as_ref(), &sensitive, work))
+            .collect::<Result<_>>()?;
         let labels = Labels::new(self, project.as_ref(), &releases, &sensitive)?;
         let found = releases
             .iter()
@@ -88,6 +92,8 @@ pub struct Release {
     pub certificate: Option<Certificate>,
     pub quasi_identifiers: Vec<String>,
     pub groups: Vec<Group>,
+    /// By group, whose records it has, as numbers; none where that is not known.
+    people: Option<Vec<Vec<u32>>>,
     /// Records that were taken for suppressed.
     pub n_absent: u64,
 }
@@ -113,7 +119,7 @@ fn sensitive_of(order: &Attack) -> Result<Vec<String>> {
     }
 }
 
-fn open(path: &Path, order: &Attack, sensitive: &[String], work: &Work) -> Result<Release> {
+fn open(path: &Path, order: &Attack, project: Option<&Project>, sensitive: &[String], work: &Work) -> Result<Release> {
     let certificate = beside(path).map(|path| read_certificate(&path)).transpose()?;
     let named = order.quasi_identifiers.clone().or(certificate.as_ref().map(|known| known.quasi_identifiers.clone()));
     let quasi_identifiers = named.ok_or_else(|| {
@@ -130,7 +136,28 @@ fn open(path: &Path, order: &Attack, sensitive: &[String], work: &Work) -> Resul
         return Err(Error::new(ErrorKind::Data, "has no records to attack").at(path.display().to_string()));
     }
     let n_absent = verifier.n_absent();
-    Ok(Release { path: path.to_path_buf(), certificate, quasi_identifiers, groups, n_absent })
+    let people = match project {
+        Some(project) => {
+            people_of_release(&source, certificate.as_ref(), &quasi_identifiers, &verifier, project, work)?
+        }
+        None => None,
+    };
+    let people = people.and_then(|people| people_of_groups(&people, &groups));
+    Ok(Release { path: path.to_path_buf(), certificate, quasi_identifiers, groups, people, n_absent })
+}
+
+/// By group, who has records in it; the same number for the same person.
+fn people_of_groups(people: &PeopleVerifier, groups: &[Group]) -> Option<Vec<Vec<u32>>> {
+    let mut numbers: HashMap<&str, u32> = HashMap::new();
+    let mut of_cells: HashMap<&[Text], Vec<u32>> = HashMap::new();
+    for (cells, who) in people.groups() {
+        let mut number = |person| {
+            let next = numbers.len() as u32;
+            *numbers.entry(person).or_insert(next)
+        };
+        of_cells.insert(cells, who.into_iter().map(|(person, _)| number(person)).collect());
+    }
+    groups.iter().map(|group| of_cells.remove(&group.cells[..])).collect()
 }
 
 impl Release {
@@ -207,7 +234,7 @@ impl<'a> Labels<'a> {
         for (name, path) in &order.hierarchies {
             if !known.contains(name) {
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                return Err(unknown(ErrorKind::Request, "attribute", name, &known).at("--hierarchy"));
+                return Err(unknown(ErrorKind::Request, "attribute", name, &known).at(hint("{hierarchy}")));
             }
             let labels = std::fs::read_to_string(path).map_err(|error| crate::io_error(path, error))?;
             tables.insert(name.to_string(), LabelTable::parse(&path.display().to_string(), &labels)?);
@@ -289,6 +316,8 @@ struct Outside {
     attributes: Vec<String>,
     /// Equal ones together, with their number.
     people: Vec<(Vec<Text>, u64)>,
+    /// Where somebody has several of them, the places of each person's.
+    whom: Option<Vec<Vec<usize>>>,
 }
 
 /// What came of looking for people.
@@ -298,6 +327,8 @@ pub struct Linked {
     pub unread: Vec<Unread>,
     /// By attribute that somebody has an unknown value of.
     pub unknown: Vec<UnknownValues>,
+    /// Whether people were looked for by all the records that each of them has, and not by one record each.
+    pub of_people: bool,
 }
 
 /// A quasi-identifier with cells that could not be read.
@@ -350,6 +381,7 @@ fn whom_to_look_for(
             .at(place)
             .hint(format!("name its columns as the release does: {}", wanted.join(", "))));
     }
+    let mut whom = None;
     let people: Vec<(Vec<Text>, u64)> = match (source, project) {
         (Some(source), _) => {
             let people = read(&source, &attributes, &[], SuppressedAs::Group, work)?;
@@ -362,6 +394,8 @@ fn whom_to_look_for(
                 ..Choice::default()
             };
             let counts = count(project.expect("as above"), &choice, work)?.material.counts;
+            whom = Members::of_counts(&counts)
+                .map(|people| (0..people.len()).map(|person| people.groups(person).collect()).collect());
             let text = |(code, domain): (&Code, &Domain)| Some(domain.values()[code.index()].clone());
             let person = |group: usize| {
                 (counts.codes(group).iter().zip(counts.domains()).map(text).collect(), counts.size(group))
@@ -373,7 +407,7 @@ fn whom_to_look_for(
         return Err(Error::new(ErrorKind::Data, "has nobody to look for").at(place));
     }
     let said_alike = |(texts, n): (Vec<Text>, u64)| (texts.iter().map(|text| labels.text(text)).collect(), n);
-    Ok(Some(Outside { attributes, people: people.into_iter().map(said_alike).collect() }))
+    Ok(Some(Outside { attributes, people: people.into_iter().map(said_alike).collect(), whom }))
 }
 
 impl Outside {
@@ -400,10 +434,32 @@ impl Outside {
             }
             parts.push((groups, meanings, places));
         }
-        let linkables: Vec<Linkable> =
-            parts.iter().map(|(groups, meanings, known)| Linkable { groups, meanings, known }).collect();
-        let linkages = unread.is_empty().then(|| attack::link(&linkables, &self.people, n_sensitive));
-        Ok(Linked { linkages, unread, unknown })
+        let linkables: Vec<Linkable> = parts
+            .iter()
+            .zip(releases)
+            .map(|((groups, meanings, known), release)| Linkable {
+                groups,
+                meanings,
+                known,
+                people: release.people.as_deref(),
+            })
+            .collect();
+        let linkages = unread.is_empty().then(|| match &self.whom {
+            Some(whom) => attack::link_people(&linkables, &self.people, whom, n_sensitive),
+            None => attack::link(&linkables, &self.people, n_sensitive),
+        });
+        Ok(Linked { linkages, unread, unknown, of_people: self.whom.is_some() })
+    }
+
+    /// How many have something, by one of their records at least.
+    fn n_with(&self, is_meant: impl Fn(&[Text]) -> bool) -> u64 {
+        match &self.whom {
+            Some(whom) => {
+                let is_meant = |places: &&Vec<usize>| places.iter().any(|place| is_meant(&self.people[*place].0));
+                whom.iter().filter(is_meant).count() as u64
+            }
+            None => self.people.iter().filter(|(texts, _)| is_meant(texts)).map(|(_, n)| n).sum(),
+        }
     }
 
     fn values(&self, place: usize) -> BTreeSet<&Text> {
@@ -446,14 +502,11 @@ impl Outside {
             true => meaning.strangers(cells, present.into_iter()).into_iter().collect(),
             false => present,
         };
-        let n_with = |is_meant: &dyn Fn(&Text) -> bool| -> u64 {
-            self.people.iter().filter(|(texts, _)| is_meant(&texts[place])).map(|(_, n)| n).sum()
-        };
         let found = UnknownValues {
             attribute: name.to_string(),
             n_values: strangers.len() as u64,
-            n_people: n_with(&|text| strangers.contains(text)),
-            n_people_without: n_with(&|text| labels.is_missing(text)),
+            n_people: self.n_with(|texts| strangers.contains(&texts[place])),
+            n_people_without: self.n_with(|texts| labels.is_missing(&texts[place])),
         };
         (found.n_people + found.n_people_without > 0).then_some(found)
     }

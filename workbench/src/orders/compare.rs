@@ -6,13 +6,13 @@ use std::sync::Arc;
 use incrowd::query::{Query, parse_queries};
 use incrowd::recode::method::Method;
 use incrowd::search::negotiate::check_criteria;
-use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Quality, Result};
+use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Quality, Ranking, Request, Result};
 
-use super::contenders::{Ask, Contender, Cost, Questions, Row, WEIGHTS, Weighed, measured, run as run_all, weigh};
+use super::contenders::{Ask, Contender, Cost, Questions, Row, WEIGHTS, Weighed, measured, one, run as run_all, weigh};
 use super::known::Known;
 use super::local::{Local, guaranteed, note_flat};
 use super::per_record::check_memory;
-use super::wishes::{About, Privacy, Wishes, attribute_index};
+use super::request::{About, GivenRequest, Privacy, attribute_index};
 use crate::input::count::Counted;
 use crate::input::project::Project;
 use crate::note::Note;
@@ -24,7 +24,7 @@ use crate::work::{Unit, Work};
 pub struct Compare {
     pub about: About,
     /// The criteria beside k, and how many records a scheme may lose.
-    pub wishes: Wishes,
+    pub request: GivenRequest,
     /// Where none is given: the project's, or those of a chart.
     pub ks: Vec<u64>,
     /// Whether values of k that nobody has asked for are those of a chart.
@@ -72,7 +72,11 @@ impl Compare {
             ks = leave_out_too_large(ks, n_records, work);
         }
         for &k in &ks {
-            check_criteria(&privacy.criteria.with(Criterion::k(k)), n_records, &counted.n_sensitive_values())?;
+            check_criteria(
+                &privacy.criteria.with(Criterion::k(k)),
+                counted.counts.crowd(),
+                &counted.n_sensitive_values(),
+            )?;
         }
         note_flat(&counted, work);
         let attribute =
@@ -80,8 +84,8 @@ impl Compare {
         let own = self.own_queries(&counted)?;
         let has_own_queries = own.is_some();
         let questions = work.quietly(|task| Questions::new(&counted, self.n_queries, self.seed, own, task))?;
-        let wish = Wishes { criteria: Vec::new(), ..self.wishes.clone() };
-        let request = wish.request(project, &privacy, &counted.hierarchies, n_records)?;
+        let wish = GivenRequest { criteria: Vec::new(), ..self.request.clone() };
+        let request = wish.checked(project, &privacy, &counted.hierarchies, n_records)?;
         if contenders.iter().any(|contender| matches!(contender, Contender::PerRecord(_))) {
             check_memory(&counted, work.n_bytes_max())?;
         }
@@ -121,7 +125,7 @@ impl Compare {
 
     /// The criteria beside k, and the values of k.
     fn privacy(&self, project: &Project) -> Result<(Privacy, Vec<u64>)> {
-        let privacy = self.wishes.privacy(project, &self.about)?;
+        let privacy = self.request.privacy(project, &self.about)?;
         let mut ks = match (&self.ks[..], privacy.criteria.value(Measure::Size)) {
             ([], _) if self.is_chart => KS.to_vec(),
             ([], Some(k)) => vec![k],
@@ -174,6 +178,51 @@ impl Compare {
             work.on_threads(|| weigh(counted, &local, &criteria, attribute, task))?
         })?;
         Ok(Weighing { attribute, method, k, steps })
+    }
+}
+
+/// Contenders at one request, on a lattice that is at hand.
+pub struct Field {
+    /// All that promise k where none are named.
+    pub contenders: Option<Vec<Contender>>,
+    pub n_queries: usize,
+    pub seed: u64,
+}
+
+impl Field {
+    /// What the lattice has to be annotated for.
+    pub fn ranking(&self) -> Ranking {
+        let needs_entropy = self.named().iter().any(|contender| contender.needs_entropy());
+        if needs_entropy { Ranking::from(Quality::Entropy) } else { Ranking::default() }
+    }
+
+    fn named(&self) -> Vec<Contender> {
+        self.contenders.clone().unwrap_or_else(Contender::all)
+    }
+
+    /// What each makes of the request; those take part that can promise what is asked.
+    pub fn run(&self, counted: &Counted, lattice: &Lattice, request: &Request, work: &Work) -> Result<Vec<Row>> {
+        note_flat(counted, work);
+        let can_promise = guaranteed(&request.criteria).is_ok();
+        let mut contenders = self.named();
+        contenders.retain(|contender| {
+            contender.is_possible(!counted.sensitive.is_empty())
+                && (can_promise || matches!(contender, Contender::Global(_)))
+        });
+        let weights = counted.weights();
+        let ask = Ask {
+            counted,
+            weights: &weights,
+            level_max: &request.level_max,
+            n_suppressed_max: request.n_suppressed_max,
+            seed: self.seed,
+            questions: &work.quietly(|task| Questions::new(counted, self.n_queries, self.seed, None, task))?,
+            lattice: Some((lattice, Cost::default())),
+        };
+        let n_all = counted.counts.n_records() * contenders.len() as u64;
+        work.stage("comparing", n_all, Unit::Records, |task| {
+            contenders.into_iter().map(|contender| one(&ask, contender, &request.criteria, task)).collect()
+        })
     }
 }
 

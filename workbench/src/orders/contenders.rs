@@ -9,12 +9,9 @@ use incrowd::recode::method::Method;
 use incrowd::recode::{Recoding, global};
 use incrowd::search::negotiate::Request;
 use incrowd::task::Task;
-use incrowd::wire;
 use incrowd::{
     Answer, Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Quality, Ranking, Result, Scheme, negotiate,
 };
-use rustix::time::{ClockId, clock_gettime};
-use serde_json::{Map, Value, json};
 
 use crate::input::count::Counted;
 use crate::orders::local::Local;
@@ -181,7 +178,8 @@ pub struct Row {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
     pub seconds: f64,
-    pub cpu_seconds: f64,
+    /// Of all threads, where the system tells.
+    pub cpu_seconds: Option<f64>,
     /// The most memory that was held at once, where the system tells.
     pub peak_bytes: Option<u64>,
 }
@@ -239,7 +237,8 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) ->
     if let (Some(_), Some((_, of_lattice))) = (&scheme, ask.lattice) {
         cost = cost.after(of_lattice);
     }
-    let judgement = judge(counts, hierarchies, ask.weights, &yardstick, &recoding)?;
+    let made_of = if matches!(contender, Contender::Local(_)) { counted.told_apart() } else { counts };
+    let judgement = judge(made_of, hierarchies, ask.weights, &yardstick, &recoding)?;
     let mut all_errors = Vec::new();
     let error_by_kind = ask.questions.drawn.iter().map(|(draw, workload)| {
         let error = workload.error(hierarchies, &recoding, task)?;
@@ -272,7 +271,7 @@ impl Cost {
     fn after(self, before: Cost) -> Cost {
         Cost {
             seconds: before.seconds + self.seconds,
-            cpu_seconds: before.cpu_seconds + self.cpu_seconds,
+            cpu_seconds: before.cpu_seconds.zip(self.cpu_seconds).map(|(before, after)| before + after),
             peak_bytes: before.peak_bytes.max(self.peak_bytes),
         }
     }
@@ -282,20 +281,29 @@ impl Cost {
 ///
 /// Memory that this process has taken for something else and not given back is part of the peak.
 pub fn measured<T>(work: impl FnOnce() -> T) -> (T, Cost) {
-    let cpu = || {
-        let time = clock_gettime(ClockId::ProcessCPUTime);
-        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-    };
     // Linux begins to look for a new peak when asked so.
     let is_reset = std::fs::write("/proc/self/clear_refs", "5").is_ok();
-    let (start, cpu_start) = (Instant::now(), cpu());
+    let (start, cpu_start) = (Instant::now(), cpu_seconds());
     let done = work();
     let cost = Cost {
         seconds: start.elapsed().as_secs_f64(),
-        cpu_seconds: cpu() - cpu_start,
+        cpu_seconds: cpu_seconds().zip(cpu_start).map(|(end, start)| end - start),
         peak_bytes: is_reset.then(peak_bytes).flatten(),
     };
     (done, cost)
+}
+
+/// The processor time of this process up to now.
+#[cfg(unix)]
+fn cpu_seconds() -> Option<f64> {
+    use rustix::time::{ClockId, clock_gettime};
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Some(time.tv_sec as f64 + time.tv_nsec as f64 / 1e9)
+}
+
+#[cfg(not(unix))]
+fn cpu_seconds() -> Option<f64> {
+    None
 }
 
 fn peak_bytes() -> Option<u64> {
@@ -325,61 +333,6 @@ impl Row {
         let of_sensitive = (0..counted.sensitive.len()).flat_map(|s| [Measure::Distinct(s), Measure::Closeness(s)]);
         let measures = std::iter::once(Measure::Size).chain(of_sensitive);
         measures.map(|measure| (measure, self.judgement.reached(measure))).collect()
-    }
-
-    pub fn to_json(&self, counted: &Counted) -> Value {
-        let names: Vec<&str> = counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
-        let sensitive = counted.sensitive_names();
-        let ncp = names.iter().zip(&self.judgement.ncp_of_attribute);
-        let ncp: Map<String, Value> = ncp.map(|(name, ncp)| (name.to_string(), json!(wire::rounded(*ncp)))).collect();
-        let reached = self.reached(counted).into_iter().map(|(measure, value)| {
-            let value = value.map_or(Value::Null, |value| wire::number(measure, value));
-            (wire::key(measure, &sensitive), value)
-        });
-        let error = |median: f64, percentile_90: f64| json!({ "median": wire::rounded(median), "p90": wire::rounded(percentile_90) });
-        let mut of_queries = error(self.error.0, self.error.1);
-        let by_kind = self.error_by_kind.iter().map(|(draw, median, percentile_90)| {
-            let mut kind = error(*median, *percentile_90);
-            kind["n_attributes"] = json!(draw.n_attributes);
-            kind["selectivity"] = json!(draw.selectivity);
-            kind["n_queries"] = json!(draw.n_queries);
-            kind
-        });
-        of_queries["by_kind"] = by_kind.collect();
-        let own = self.own_error.as_ref().map(|(median, percentile_90, answers)| {
-            let mut own = error(*median, *percentile_90);
-            let answer = |&(exact, estimated): &(u64, f64)| json!([exact, wire::rounded(estimated)]);
-            own["answers"] = answers.iter().map(answer).collect();
-            own
-        });
-        let risk = self.risk(counted).map(|(highest, average)| json!({ "highest": highest, "average": average }));
-        json!({
-            "method": self.contender.name(),
-            "title": self.contender.title(),
-            "k": self.k(),
-            "choice": self.choice,
-            "holds": self.holds,
-            "promises_k": self.contender.promises_k(),
-            "best_by": match self.contender {
-                Contender::Global(quality) => Some(quality.name()),
-                Contender::Local(_) | Contender::PerRecord(_) => None,
-            },
-            "levels": self.scheme.as_ref().map(|(scheme, _)| wire::levels(&names, scheme)),
-            "loss": match &self.scheme {
-                Some((_, losses)) => wire::losses(losses),
-                None => wire::losses_of_judgement(&self.judgement),
-            },
-            "ncp_of_attribute": ncp,
-            "n_groups": self.judgement.n_groups,
-            "n_suppressed": self.judgement.n_suppressed,
-            "reached": Value::Object(reached.collect()),
-            "risk": risk,
-            "query_error": of_queries,
-            "own_query_error": own,
-            "seconds": self.cost.seconds,
-            "cpu_seconds": self.cost.cpu_seconds,
-            "peak_bytes": self.cost.peak_bytes,
-        })
     }
 }
 
@@ -421,7 +374,7 @@ pub fn weigh(
         let mut weights = vec![1.0; hierarchies.len()];
         weights[attribute] = weight;
         let recoding = local.recode(counted, &weights, criteria, task)?;
-        let ncp = judge(counts, hierarchies, &weights, &yardstick, &recoding)?.ncp_of_attribute;
+        let ncp = judge(counted.told_apart(), hierarchies, &weights, &yardstick, &recoding)?.ncp_of_attribute;
         let of_others: f64 = ncp.iter().enumerate().filter(|(a, _)| *a != attribute).map(|(_, ncp)| ncp).sum();
         Ok(Weighed {
             weight,

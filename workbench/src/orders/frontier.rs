@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::extent::{Extent, ExtentWish, Otherwise};
 use super::known::Known;
+use super::request::{About, GivenRequest, Privacy, Suppression};
 use super::saved;
-use super::wishes::{About, Privacy, Suppression, Wishes};
 use crate::input::count::{Counted, Material};
 use crate::input::project::{CriterionText, Project};
 use crate::sentences::hint;
@@ -64,12 +64,12 @@ impl Frontier {
     pub fn run(&self, project: &Project, known: &Known, work: &Work) -> Result<Bargains> {
         self.check()?;
         let ranking = &self.ranking;
-        let privacy = Wishes::of_criteria(self.criteria.clone()).privacy(project, &self.about)?;
+        let privacy = GivenRequest::of_criteria(self.criteria.clone()).privacy(project, &self.about)?;
         let (measure, privacy) = varied(&self.over, &self.criteria, privacy)?;
-        let wish = Wishes {
+        let wish = GivenRequest {
             max_suppressed: Some(self.max_suppressed.clone()),
             max_level: Some(self.max_level.clone()),
-            ..Wishes::default()
+            ..GivenRequest::default()
         };
         let measured = privacy.criteria.with(Criterion { measure, value: measure.weakest() });
         let floor = if privacy.criteria.value(measure).is_some() { &privacy.criteria } else { &measured };
@@ -97,7 +97,7 @@ impl Frontier {
                 let asked = Privacy { criteria: measured.clone(), ..privacy.clone() };
                 let counted = known.count(project, &self.about.choice(&asked), work)?;
                 if !privacy.criteria.is_empty() {
-                    check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
+                    check_criteria(&privacy.criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
                 }
                 let measures = measured.iter().map(|criterion| criterion.measure);
                 let with_entropy = ranking.needs_entropy();
@@ -119,7 +119,7 @@ impl Frontier {
                 (lattice, privacy, measure, needs_table.then_some(Tables::Counted(counted)))
             }
         };
-        let request = wish.request(project, &privacy, lattice.hierarchies(), lattice.n_records())?;
+        let request = wish.checked(project, &privacy, lattice.hierarchies(), lattice.n_records())?;
         let found = work.quietly(|task| frontier(&lattice, &request, measure, ranking, task));
         let mut bargains = found.map_err(|error| match (&self.lattice, error.kind()) {
             (Some(path), ErrorKind::Data) => error.or_at(path.display().to_string()),

@@ -7,7 +7,7 @@ use incrowd::{ErrorKind, Lattice, Measure, Ranking, Request, Result};
 
 use super::extent::{Extent, ExtentWish, Otherwise};
 use super::lattice::annotate_some;
-use super::wishes::Privacy;
+use super::request::Privacy;
 use crate::input::count::{Choice, Counted, count};
 use crate::input::project::Project;
 use crate::note::Note;
@@ -64,7 +64,7 @@ impl Known {
     pub fn count(&self, project: &Project, choice: &Choice, work: &Work) -> Result<Arc<Counted>> {
         if let Some(counted) = self.counted(project, choice) {
             if self.limits.is_some_and(|limits| limits.tells_again) {
-                note_dropped(&counted, work);
+                counted.tell_again(work);
             }
             return Ok(counted);
         }
@@ -161,14 +161,6 @@ impl Known {
                 lattice => lattice.map(Some),
             },
         }
-    }
-}
-
-/// Counts that are kept are still without the records that lack a value.
-fn note_dropped(counted: &Counted, work: &Work) {
-    let n_dropped = counted.counts.n_dropped();
-    if n_dropped > 0 {
-        work.note(Note::Dropped { n_records: n_dropped, n_all: n_dropped + counted.counts.n_records() });
     }
 }
 

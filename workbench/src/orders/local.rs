@@ -1,12 +1,13 @@
 //! Local recoding of a counted project: what a method can promise, and what came of it.
 
+use incrowd::error::Wording;
 use incrowd::judge::{Judgement, judge};
 use incrowd::recode::Recoding;
 use incrowd::recode::deal;
 use incrowd::recode::method::{Assignment, Method};
-use incrowd::recode::partition::{CellStyle, Least};
+use incrowd::recode::partition::{CellStyle, Least, Partition};
 use incrowd::task::Task;
-use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Result, Rule};
+use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Measure, Result, Rule};
 
 use crate::input::count::Counted;
 use crate::note::Note;
@@ -27,7 +28,7 @@ pub struct Local {
 }
 
 /// What a method made of a table, for some criteria.
-pub struct Made {
+pub struct LocallyMade {
     pub local: Local,
     pub criteria: Criteria,
     pub recoding: Recoding,
@@ -76,6 +77,11 @@ pub fn guaranteed(criteria: &Criteria) -> Result<Least> {
     })
 }
 
+fn dealing(counts: &GroupCounts, partition: &Partition) -> Dealing {
+    let (most_differ, together) = deal::differences(counts, partition);
+    Dealing { n_classes: partition.n_classes() as u64, most_differ, together }
+}
+
 /// Says of which quasi-identifiers a local method cannot say more than everything or nothing.
 pub fn note_flat(counted: &Counted, work: &Work) {
     for (a, attribute) in counted.quasi_identifiers.iter().enumerate() {
@@ -116,28 +122,25 @@ impl Local {
         plain: bool,
         n_exchanges: Option<u32>,
     ) -> Result<Local> {
-        let refuse = |flag: &str, why: &str, hint: String| {
-            Err(Error::new(ErrorKind::Request, format!("{flag} {why}")).hint(format!("leave it out, or {hint}")))
+        let refuse = |name: &'static str, why: Wording, instead: &'static str, value: &str| {
+            let message = Wording::text("").setting(name).and(" ").and(why);
+            let hint = Wording::text("leave it out, or take ").example(instead, value);
+            Err(Error::new(ErrorKind::Request, message).hint(hint))
         };
         let style = style.unwrap_or(CellStyle::Ranges);
         if two_columns && matches!(style, CellStyle::Labels | CellStyle::Midpoints) {
-            return refuse(
-                "--two-columns",
-                &format!("would say more than --cells {}", style.name()),
-                format!("take --cells {}", CellStyle::Ranges.name()),
-            );
+            let why = Wording::text("would say more than ").example("cells", style.name());
+            return refuse("two_columns", why, "cells", CellStyle::Ranges.name());
         }
         let method = if named == Method::Deal && plain { Method::DealPlain } else { named };
-        let given = [
-            ("--plain", plain && !method.is_dealing()),
-            ("--exchanges", n_exchanges.is_some() && method != Method::Deal),
-        ];
-        if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-            return refuse(flag, "is about near records in dealt groups", "take --method deal".into());
+        let given =
+            [("plain", plain && !method.is_dealing()), ("exchanges", n_exchanges.is_some() && method != Method::Deal)];
+        if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+            return refuse(name, "is about near records in dealt groups".into(), "method", Method::Deal.name());
         }
         if seed.is_some() && !method.is_random() {
             let why = format!("is about random choices, and {} makes none", method.name());
-            return refuse("--seed", &why, format!("take --method {}", Method::TopDown.name()));
+            return refuse("seed", why.into(), "method", Method::TopDown.name());
         }
         let local = Local::new(method);
         Ok(Local {
@@ -162,6 +165,16 @@ impl Local {
         }
     }
 
+    /// What every class is to have. Where people are counted, that is so many different people, which are the values of
+    /// the last attribute of the counts.
+    fn least(&self, counted: &Counted, criteria: &Criteria) -> Result<Least> {
+        let least = guaranteed(criteria)?;
+        if counted.counts.people().is_none() {
+            return Ok(least);
+        }
+        Ok(Least { k: least.k, l: Some(least.k), sensitive: counted.told_apart().sensitive().len() - 1 })
+    }
+
     /// Recodes; the task moves on by the number of records.
     pub fn recode(&self, counted: &Counted, weights: &[f64], criteria: &Criteria, task: &Task) -> Result<Recoding> {
         Ok(self.recode_and_look(counted, weights, criteria, task)?.0)
@@ -174,14 +187,21 @@ impl Local {
         criteria: &Criteria,
         task: &Task,
     ) -> Result<(Recoding, Option<Dealing>)> {
-        let (counts, hierarchies, least) = (&counted.counts, &counted.hierarchies[..], guaranteed(criteria)?);
+        let (counts, hierarchies) = (counted.told_apart(), &counted.hierarchies[..]);
+        let least = self.least(counted, criteria)?;
         let assignment =
             Assignment { counts, hierarchies, weights, least, seed: self.seed, n_exchanges: self.n_exchanges };
-        let partition = self.method.partition(&assignment, task)?;
-        let dealt = self.method.is_dealing().then(|| {
-            let (most_differ, together) = deal::differences(counts, &partition);
-            Dealing { n_classes: partition.n_classes() as u64, most_differ, together }
-        });
+        let is_dealt_to_people = self.method.is_dealing() && counted.counts.people().is_some();
+        let (partition, dealt) = match is_dealt_to_people {
+            true => self.deal_to_people(counted, assignment, task)?,
+            false => {
+                let partition = self.method.partition(&assignment, task)?;
+                let dealt = self.method.is_dealing().then(|| dealing(counts, &partition));
+                (partition, dealt)
+            }
+        };
+        // Each of what follows takes a moment: 0.1 s for 300,000 different combinations.
+        task.go_on()?;
         let recoding = partition.recode(counts, hierarchies, self.style);
         let recoding = match self.two_columns {
             true => recoding.in_two_columns(|a| counted.is_numeric(a)),
@@ -190,18 +210,50 @@ impl Local {
         Ok((recoding, dealt))
     }
 
+    /// Deals hands that are so large that every one has the records of k people.
+    ///
+    /// What is dealt are records, by their sensitive values; hands grow until the people are enough, for nobody can say
+    /// beforehand how many records that takes.
+    fn deal_to_people(
+        &self,
+        counted: &Counted,
+        assignment: Assignment,
+        task: &Task,
+    ) -> Result<(Partition, Option<Dealing>)> {
+        let (k, by_person) = (assignment.least.k, counted.told_apart());
+        let mut size = k;
+        // Every try works through all records; the bar shows the last one.
+        let silent = Task { progress: &|_| (), ..*task };
+        loop {
+            let assignment = Assignment { counts: &counted.counts, least: Least::of(size, None), ..assignment };
+            let partition = self.method.partition(&assignment, &silent)?;
+            let whose = deal::by_person(&counted.counts, by_person, &partition);
+            let n_people = deal::fewest_people(by_person, &whose);
+            if n_people >= k {
+                (task.progress)(counted.counts.n_records());
+                return Ok((whose, Some(dealing(&counted.counts, &partition))));
+            }
+            if partition.n_classes() == 1 {
+                let message = format!("no hand has {k} people");
+                return Err(Error::new(ErrorKind::Request, message).hint("ask for a smaller k"));
+            }
+            size = (size * k / n_people.max(1)).max(size + size.div_ceil(8)).min(counted.counts.n_records());
+        }
+    }
+
     /// Recodes, and judges by the criteria.
-    pub fn make(&self, counted: &Counted, criteria: &Criteria, task: &Task) -> Result<Made> {
+    pub fn make(&self, counted: &Counted, criteria: &Criteria, task: &Task) -> Result<LocallyMade> {
         let weights = counted.weights();
         let (recoding, dealt) = self.recode_and_look(counted, &weights, criteria, task)?;
         let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
-        let judgement = judge(&counted.counts, &counted.hierarchies, &weights, &yardstick, &recoding)?;
+        task.go_on()?;
+        let judgement = judge(counted.told_apart(), &counted.hierarchies, &weights, &yardstick, &recoding)?;
         let sensitive = counted.sensitive_names();
-        Ok(Made { local: *self, criteria: criteria.clone(), recoding, judgement, dealt, sensitive })
+        Ok(LocallyMade { local: *self, criteria: criteria.clone(), recoding, judgement, dealt, sensitive })
     }
 }
 
-impl Made {
+impl LocallyMade {
     /// What misses a criterion that is not kept by construction, as an error.
     pub fn error(&self) -> Error {
         let Some((criterion, reached, n_failing)) = self.missed().into_iter().next() else {

@@ -1,5 +1,6 @@
 //! `map`: every scheme and every method's release as a point of risk and utility.
 
+use incrowd::error::Wording;
 use incrowd::recode::global;
 use incrowd::recode::method::Method;
 use incrowd::recode::per_record::{Goal, Point, Problem, Risk, Utility, Wish, recode};
@@ -13,7 +14,7 @@ use rayon::prelude::*;
 use super::known::Known;
 use super::local::Local;
 use super::per_record::{PER_RECORD, PerRecordWish, as_number, check_memory};
-use super::wishes::About;
+use super::request::About;
 use crate::input::count::Counted;
 use crate::input::project::Project;
 use crate::note::Note;
@@ -71,12 +72,14 @@ impl Map {
     /// Refuses wishes that would do nothing.
     pub fn check(&self) -> Result<()> {
         let PerRecordWish { risk, lambda, also_k, .. } = &self.wish;
-        let without_effect =
-            [("--risk", risk.is_some()), ("--lambda", lambda.is_some()), ("--also-k", also_k.is_some())];
+        let without_effect = [("risk", risk.is_some()), ("lambda", lambda.is_some()), ("also_k", also_k.is_some())];
         match without_effect.iter().find(|(_, is_given)| *is_given) {
-            Some((flag, _)) => Err(Error::new(ErrorKind::Request, format!("{flag} has no effect on a map")).hint(
-                hint("there is one chart for each risk model; {utility_at_least} and {risk_at_most} draw a line"),
-            )),
+            Some((name, _)) => {
+                let message = Wording::text("").setting(name).and(" has no effect on a map");
+                Err(Error::new(ErrorKind::Request, message).hint(hint(
+                    "there is one chart for each risk model; {utility_at_least} and {risk_at_most} draw a line",
+                )))
+            }
             None => Ok(()),
         }
     }
@@ -208,7 +211,7 @@ fn constraint_lines(wish: &PerRecordWish, counted: &Counted) -> Result<(Option<f
         None => None,
     };
     if wish.risk_at_most.is_some_and(|risk| !risk.is_finite()) {
-        return Err(Error::new(ErrorKind::Request, "--risk-at-most is a number").hint("for example 0.05"));
+        return Err(Error::new(ErrorKind::Request, hint("{risk_at_most} is a number")).hint("for example 0.05"));
     }
     Ok((at_least, wish.risk_at_most))
 }

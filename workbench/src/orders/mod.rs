@@ -3,7 +3,7 @@
 //! An order is checked when it is made; running it takes a project, what is already known of it, and the work that shows
 //! how far it is. Nothing here knows flags, HTTP, documents of questions, or a terminal.
 
-pub mod wishes;
+pub mod request;
 pub mod lattice;
 pub mod extent;
 pub mod known;
@@ -20,6 +20,8 @@ pub mod compare;
 pub mod map;
 pub mod risk;
 pub mod attack;
+pub mod study_deal;
+pub mod study_lattice;
 
 use incrowd::{Answer, Criteria, Result};
 

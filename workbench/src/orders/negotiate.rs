@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use incrowd::lattice::Scope;
+use incrowd::recode::global::n_people_lost;
 use incrowd::search::negotiate::{
     Explanation, check_criteria, check_promise, depends_on_table, negotiate_as_published,
 };
@@ -16,8 +17,8 @@ use super::Rules;
 use super::extent::{Extent, ExtentWish, Searched, search};
 use super::known::Known;
 use super::lattice::annotate_some;
+use super::request::{About, GivenRequest};
 use super::saved;
-use super::wishes::{About, Wishes};
 use crate::input::count::Material;
 use crate::input::project::Project;
 use crate::sentences::hint;
@@ -27,7 +28,7 @@ use crate::work::Work;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Negotiate {
     pub about: About,
-    pub wishes: Wishes,
+    pub request: GivenRequest,
     /// Whether it is said why so many records are lost.
     pub explain: bool,
     /// As the published algorithm would, whose height offer is not always the lowest.
@@ -72,10 +73,10 @@ impl Negotiate {
 
     pub fn run(&self, project: &Project, known: &Known, rules: &Rules, work: &Work) -> Result<Negotiated> {
         self.check()?;
-        let privacy = self.wishes.privacy(project, &self.about)?;
+        let privacy = self.request.privacy(project, &self.about)?;
         check_promise(&privacy.criteria)?;
         (rules.promise)(&privacy.criteria, &privacy.sensitive)?;
-        let best_by = self.wishes.best_by(project)?;
+        let best_by = self.request.best_by(project)?;
         let mut answered = match &self.lattice {
             Some(path) => {
                 // What a file turns out to hold is found out on the way.
@@ -85,15 +86,18 @@ impl Negotiate {
                 };
                 let saved::Opened { lattice, privacy, content } =
                     saved::open(path, project, &self.about, &privacy, &best_by, work)?;
-                let request = self.wishes.request(project, &privacy, lattice.hierarchies(), lattice.n_records())?;
+                let request = self.request.checked(project, &privacy, lattice.hierarchies(), lattice.n_records())?;
                 let is_on_demand = self.extent.forced == Some(Extent::OnDemand) || saved::has_counts_only(&lattice);
                 if self.not_extended && (is_on_demand || lattice.selection().is_none()) {
                     return Err(about_partial_lattices());
                 }
-                let needs_material =
-                    is_on_demand || lattice.selection().is_some() || depends_on_table(&request.criteria);
+                let needs_material = is_on_demand
+                    || lattice.selection().is_some()
+                    || lattice.n_people().is_some()
+                    || depends_on_table(&request.criteria);
                 let material = needs_material.then(|| content.material(project, &lattice, work)).transpose()?;
                 material.iter().try_for_each(|material| material.check_promise(&request.criteria))?;
+                material.iter().for_each(|material| privacy.note_trivial(material, work));
                 match &material {
                     Some(material) if is_on_demand => self.on_demand(material, request, work)?,
                     _ => self.on_lattice(Arc::new(lattice), material.as_ref(), request).map_err(at)?,
@@ -102,9 +106,10 @@ impl Negotiate {
             None => {
                 let counted = known.count(project, &self.about.choice(&privacy), work)?;
                 let n_records = counted.counts.n_records();
-                let request = self.wishes.request(project, &privacy, &counted.hierarchies, n_records)?;
-                check_criteria(&request.criteria, n_records, &counted.n_sensitive_values())?;
+                let request = self.request.checked(project, &privacy, &counted.hierarchies, n_records)?;
+                check_criteria(&request.criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
                 counted.check_promise(&request.criteria)?;
+                privacy.note_trivial(&counted, work);
                 match known.for_request(&self.extent, &counted, &request, work)? {
                     Some(lattice) => self.on_lattice(lattice, Some(&counted), request)?,
                     None => self.on_demand(&counted, request, work)?,
@@ -154,6 +159,10 @@ impl Negotiate {
             false => None,
         };
         lattice.intact()?;
+        let mut answer = answer;
+        if let Some(material) = material {
+            count_people_lost(material, &mut answer)?;
+        }
         let scope = (**lattice).clone();
         let found = found.map_or(Where::Whole, |found| Where::Partial(lattice, found));
         Ok(Negotiated { scope, request, answer, found, explanation })
@@ -162,12 +171,13 @@ impl Negotiate {
     /// Answers without a lattice.
     fn on_demand(&self, counted: &Material, request: Request, work: &Work) -> Result<Negotiated> {
         if self.as_published {
-            return Err(Error::new(ErrorKind::TooLarge, "--as-published needs a lattice").hint(hint(
+            return Err(Error::new(ErrorKind::TooLarge, hint("{as_published} needs a lattice")).hint(hint(
                 "leave it out, choose fewer with {quasi_identifiers}, or make one with {partial} or {full}",
             )));
         }
         let searched = search(counted, &request, self.time, &|| work.watch().is_enough(), work)?;
-        let answer = searched.found.answer.clone();
+        let mut answer = searched.found.answer.clone();
+        count_people_lost(counted, &mut answer)?;
         let explanation = match self.explain {
             true => Some(explain_on_demand(counted, &request, &answer, work)?),
             false => None,
@@ -177,8 +187,21 @@ impl Negotiate {
     }
 }
 
+/// Says of every offer how many people would lose all of their records, where people are counted.
+pub fn count_people_lost(material: &Material, answer: &mut Answer) -> Result<()> {
+    if material.counts.people().is_none() {
+        return Ok(());
+    }
+    for offer in answer.offers_mut() {
+        let yardstick = material.yardstick(offer.criteria.iter().map(|criterion| criterion.measure))?;
+        let (counts, hierarchies) = (&material.counts, &material.hierarchies);
+        offer.n_people_lost = n_people_lost(counts, hierarchies, &offer.scheme, &yardstick, &offer.criteria)?;
+    }
+    Ok(())
+}
+
 fn about_partial_lattices() -> Error {
-    Error::new(ErrorKind::Request, "--not-extended is about partial lattices")
+    Error::new(ErrorKind::Request, hint("{not_extended} is about partial lattices"))
         .hint(hint("leave it out, or make one with {partial=5%}"))
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::sentences::hint;
 use crate::sentences::{counted_words, grouped as counted_number};
+use incrowd::error::Wording;
 use incrowd::judge::{Judgement, judge};
 use incrowd::recode::Recoding;
 use incrowd::recode::per_record::dictionary::{Match, n_bytes_at_most};
@@ -80,7 +81,8 @@ impl PerRecordWish {
 
     /// What the flags want of every record.
     pub fn wish(&self, problem: &Problem) -> Result<Wish> {
-        let wrong = |message: String, what: &'static str| Err(Error::new(ErrorKind::Request, message).hint(hint(what)));
+        let wrong =
+            |message: Wording, what: &'static str| Err(Error::new(ErrorKind::Request, message).hint(hint(what)));
         match (&self.utility_at_least, self.risk_at_most, self.lambda) {
             (Some(text), None, None) => {
                 let share = text.strip_suffix('%').map(|share| share.trim().parse::<f64>().map(|p| p / 100.0));
@@ -90,9 +92,9 @@ impl PerRecordWish {
                         Ok(utility) if (0.0..1e6).contains(&utility) => {
                             Ok(Goal::LeastRisk { utility_at_least: problem.steps(utility) }.into())
                         }
-                        _ => wrong(format!("'{text}' is not a utility"), "for example {utility_at_least=60%}"),
+                        _ => wrong(format!("'{text}' is not a utility").into(), "for example {utility_at_least=60%}"),
                     },
-                    _ => wrong(format!("'{text}' is not a share"), "for example {utility_at_least=60%}"),
+                    _ => wrong(format!("'{text}' is not a share").into(), "for example {utility_at_least=60%}"),
                 }
             }
             (None, Some(risk_at_most), None) if risk_at_most.is_finite() => {
@@ -104,7 +106,7 @@ impl PerRecordWish {
                 "give {utility_at_least}, {risk_at_most} or {lambda}",
             ),
             (None, Some(_), None) | (None, None, Some(_)) => wrong(
-                "--risk-at-most and --lambda are numbers; --lambda is at least 0".into(),
+                hint("{risk_at_most} and {lambda} are numbers; {lambda} is at least 0"),
                 "for example {risk_at_most=0.05}",
             ),
             _ => wrong(
@@ -212,7 +214,7 @@ fn given_sensitivities(path: &Path, counted: &Counted) -> Result<Sensitivities> 
 }
 
 /// What came of it.
-pub struct Made {
+pub struct MadeOneByOne {
     pub criteria: Criteria,
     pub recoding: Recoding,
     pub judgement: Judgement,
@@ -223,7 +225,7 @@ pub struct Made {
 
 /// Why nothing came of it.
 pub enum Outcome {
-    Made(Box<Made>),
+    Made(Box<MadeOneByOne>),
     /// More utility is wanted than so many records have as they are: of these, one has this much.
     OutOfReach {
         greatest_utility: f64,
@@ -251,7 +253,7 @@ impl Outcome {
     }
 
     /// What was made; why nothing was, as an error.
-    pub fn made(self) -> Result<Box<Made>> {
+    pub fn made(self) -> Result<Box<MadeOneByOne>> {
         let no = |message: String, what: &'static str| Err(Error::new(ErrorKind::Request, message).hint(what));
         match self {
             Outcome::Made(made) => Ok(made),
@@ -343,5 +345,5 @@ pub fn make(args: &PerRecordWish, counted: &Counted, task: &Task) -> Result<Outc
         utility: Distribution::of(points.iter().map(|point| (as_number(point.utility), point.n_records)).collect()),
         n_records_below: (0..counts.n_groups()).filter(is_below).map(|group| counts.size(group)).sum(),
     };
-    Ok(Outcome::Made(Box::new(Made { criteria, recoding, judgement, facts, outcome, seed: args.weights_seed })))
+    Ok(Outcome::Made(Box::new(MadeOneByOne { criteria, recoding, judgement, facts, outcome, seed: args.weights_seed })))
 }

@@ -5,12 +5,12 @@
 
 use std::fs::File;
 use std::io::BufWriter;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt32Array, UInt64Array};
+use incrowd::error::{Step, Wording};
 use incrowd::lattice::saved::{ReadAt, Section};
 use incrowd::search::negotiate::decimal;
 use incrowd::wire;
@@ -27,7 +27,7 @@ use crate::input::digest::{changed, sha256, sha256_of};
 use crate::input::project::{Attribute, Project};
 use crate::input::source::{Source, guarded};
 use crate::note::Note;
-use crate::orders::wishes::{About, Privacy};
+use crate::orders::request::{About, Privacy};
 use crate::output::sink::parquet_error;
 use crate::output::staged::{Staged, exists};
 use crate::sentences::hint;
@@ -42,6 +42,9 @@ const HEADER_HASH: &str = "incrowd.lattice.sha256";
 
 /// What the project says about how the data are read.
 const DATA_SETTINGS: &str = "[data]";
+
+/// Which columns say whose record it is; nothing where none does.
+const PERSON_SETTINGS: &str = "the column that says whose record it is";
 
 /// Refuses a place for a lattice before any work is done.
 pub fn check_place(path: &Path, project: &Project, replace: bool) -> Result<()> {
@@ -155,11 +158,11 @@ impl Origin {
     ) -> Result<(Origin, bool)> {
         let (quasi_identifiers, sensitive) = chosen(project, choice)?;
         let now = settings(project, &quasi_identifiers, &sensitive);
-        let is_same = self.settings.get(DATA_SETTINGS) == now.get(DATA_SETTINGS);
+        let is_same = [DATA_SETTINGS, PERSON_SETTINGS].iter().all(|what| self.settings.get(*what) == now.get(*what));
         let is_there = project.folder.join(&project.data).exists();
         if !is_same || is_there && !self.is_about(&project.source()?)? {
             return Err(Error::new(ErrorKind::Data, "does not fit any more: the data changed since it was annotated")
-                .hint("annotate again with: incrowd annotate -o FILE --force"));
+                .hint(Wording::text("annotate again with: ").step(Step::Annotate { over: true })));
         }
         let marks = |source: Option<&Source>| -> Result<Vec<Mark>> {
             let hashed = |path: &Path| Ok(Mark { sha256: sha256(path)?, ..Mark::without_hash(path)? });
@@ -187,21 +190,27 @@ impl Origin {
 
     /// Refuses a project that is no longer what the lattice was made from.
     fn check(&self, project: &Project, needs_population: bool, work: &Work) -> Result<()> {
-        let changed = |what: String| {
-            Error::new(ErrorKind::Data, format!("does not fit any more: {what} changed since it was annotated"))
-                .hint("annotate again with: incrowd annotate -o FILE --force")
+        let changed = |what: &str| {
+            let message = Wording::text("does not fit any more: ");
+            let message = if what == DATA_SETTINGS { message.setting("data") } else { message.and(what) };
+            Error::new(ErrorKind::Data, message.and(" changed since it was annotated"))
+                .hint(Wording::text("annotate again with: ").step(Step::Annotate { over: true }))
         };
         let of_role = |role| project.with_role(role).cloned().collect::<Vec<Attribute>>();
         let now = settings(project, &of_role(Role::QuasiIdentifier), &of_role(Role::Sensitive));
         if let Some((what, _)) = self.settings.iter().find(|(what, hash)| now.get(*what) != Some(hash)) {
-            return Err(changed(what.clone()));
+            return Err(changed(what));
+        }
+        // A lattice of records says nothing about people.
+        if now.contains_key(PERSON_SETTINGS) && !self.settings.contains_key(PERSON_SETTINGS) {
+            return Err(changed(PERSON_SETTINGS));
         }
         if !project.folder.join(&project.data).exists() {
             work.note(Note::DataNotHere);
             return Ok(());
         }
         if !self.is_about(&project.source()?)? {
-            return Err(changed("the data".into()));
+            return Err(changed("the data"));
         }
         if let (n_appended, n_removed) = (self.appended.len(), self.removed.len())
             && n_appended + n_removed > 0
@@ -209,9 +218,7 @@ impl Origin {
             work.note(Note::Updated { n_appended: n_appended as u64, n_removed: n_removed as u64 });
         }
         match project.population_source()? {
-            Some(source) if needs_population && !are_same(&self.population, &source)? => {
-                Err(changed("the population".into()))
-            }
+            Some(source) if needs_population && !are_same(&self.population, &source)? => Err(changed("the population")),
             _ => Ok(()),
         }
     }
@@ -256,8 +263,17 @@ fn are_same(marks: &[Mark], source: &Source) -> Result<bool> {
 fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Attribute]) -> Map<String, Value> {
     let mut settings = Map::new();
     let missing = (&project.missing.tokens, project.missing.drop_records);
-    let data = format!("{missing:?} {:?}", project.csv.delimiter);
+    let mut data = format!("{missing:?} {:?}", project.csv.delimiter);
+    // What is not said changes nothing of older files.
+    if let Some(limit) = project.per_person() {
+        data.push_str(&format!(" {limit:?}"));
+    }
     settings.insert(DATA_SETTINGS.into(), json!(sha256_of(data.as_bytes())));
+    if let person = project.person()
+        && !person.is_empty()
+    {
+        settings.insert(PERSON_SETTINGS.into(), json!(sha256_of(format!("{person:?}").as_bytes())));
+    }
     let hierarchy = |attribute: &Attribute| {
         let content = attribute.hierarchy_file.as_ref().map(|(_, content)| content);
         // A file may have another name, as long as it says the same.
@@ -351,7 +367,7 @@ impl ReadAt for Open {
             return Err(cut_off().at(self.path.clone()));
         }
         let mut bytes = vec![0; n_bytes];
-        self.file.read_exact_at(&mut bytes, start).map_err(|error| match error.kind() {
+        read_exact_at(&self.file, &mut bytes, start).map_err(|error| match error.kind() {
             std::io::ErrorKind::UnexpectedEof => cut_off().at(self.path.clone()),
             _ => crate::io_error(Path::new(&self.path), error),
         })?;
@@ -359,9 +375,28 @@ impl ReadAt for Open {
     }
 }
 
+/// Reads from a place of a file; several threads may do so at once.
+#[cfg(unix)]
+fn read_exact_at(file: &File, bytes: &mut [u8], start: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, start)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut bytes: &mut [u8], mut start: u64) -> std::io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, bytes, start) {
+            Ok(0) => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+            Ok(n) => (bytes, start) = (&mut bytes[n..], start + n as u64),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
 fn cut_off() -> Error {
     Error::new(ErrorKind::Data, "is damaged: it ends too early")
-        .hint("write it again with: incrowd annotate -o FILE --force")
+        .hint(Wording::text("write it again with: ").step(Step::Annotate { over: true }))
 }
 
 /// A lattice from a file, and the wishes with sensitive attributes numbered as in it.
@@ -420,8 +455,11 @@ pub fn open(
     let is_same = wanted.iter().all(|name| names.contains(&name.as_str()))
         && names.iter().all(|name| wanted.iter().any(|wanted| wanted == name));
     if !is_same {
-        return Err(wrong(format!("is about the quasi-identifiers {}, and no others", names.join(", ")))
-            .hint(format!("ask with --quasi-identifiers {}, or annotate again with all", names.join(","))));
+        return Err(wrong(format!("is about the quasi-identifiers {}, and no others", names.join(", "))).hint(
+            Wording::text("ask with ")
+                .example("quasi_identifiers", names.join(","))
+                .and(", or annotate again with all"),
+        ));
     }
     let known = wire::sensitive_names(&lattice);
     if let Some(name) = privacy.sensitive.iter().find(|name| !known.contains(name)) {
@@ -440,14 +478,17 @@ pub fn open(
 pub fn read(path: &Path, work: &Work) -> Result<(Lattice, Origin, Content)> {
     let position = path.display().to_string();
     let wrong = |message: &str| Error::new(ErrorKind::Data, message).at(position.clone());
-    let no_lattice = || wrong("is not a saved lattice").hint("make one with: incrowd annotate -o FILE");
+    let no_lattice =
+        || wrong("is not a saved lattice").hint(Wording::text("make one with: ").step(Step::Annotate { over: false }));
     let file = File::open(path).map_err(|error| crate::io_error(path, error))?;
     let n_bytes = file.metadata().map_err(|error| crate::io_error(path, error))?.len();
     let mut magic = [0; 4];
-    if file.read_exact_at(&mut magic, 0).is_err() || magic != *b"PAR1" {
+    if read_exact_at(&file, &mut magic, 0).is_err() || magic != *b"PAR1" {
         return Err(no_lattice());
     }
-    let unreadable = || wrong("is damaged or cut off").hint("write it again with: incrowd annotate -o FILE --force");
+    let unreadable = || {
+        wrong("is damaged or cut off").hint(Wording::text("write it again with: ").step(Step::Annotate { over: true }))
+    };
     let metadata =
         guarded(path, || ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(|_| unreadable()))
             .map_err(|_| unreadable())?;

@@ -4,13 +4,17 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use incrowd::number::Crowd;
+use incrowd::recode::method::Method;
+use incrowd::recode::partition::CellStyle;
 use incrowd::search::negotiate::{check_criteria, check_promise, promises_nothing};
-use incrowd::verify::{Original, Outside, Ruling, SuppressedAs, Text, Texts, Verdict, Verifier};
+use incrowd::verify::{Original, Outside, PeopleVerifier, Ruling, SuppressedAs, Text, Texts, Verdict, Verifier};
 use incrowd::wire::{self, Certificate, Claim, Dealt};
-use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Scheme};
+use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Role, Scheme};
 use serde_json::Value;
 
-use super::wishes::resolve;
+use super::local::Local;
+use super::request::resolve;
 use crate::input::count::{Choice, Counted, count};
 use crate::input::project::{CriterionText, Project};
 use crate::input::reference;
@@ -62,10 +66,10 @@ impl Verify {
                 "there is no certificate beside it: nothing says what is promised",
             )
             .at(self.file.display().to_string())
-            .hint(
-                "where its publishing was interrupted, publish it again with --force; any other file is judged with \
-                 --quasi-identifiers A,B,… and --k, or --certificate FILE",
-            ));
+            .hint(hint(
+                "where its publishing was interrupted, publish it again with {force}; any other file is judged with \
+                 {quasi_identifiers=A,B,…} and {k}, or {certificate=FILE}",
+            )));
         }
         check(self, certificate, None, work)
     }
@@ -85,11 +89,6 @@ pub struct Checked {
 impl Checked {
     pub fn ruling(&self) -> Ruling {
         wire::ruling(&self.judged.verdict, &self.claims)
-    }
-
-    /// As `--json` says it.
-    pub fn document(&self) -> Value {
-        wire::verdict(&self.judged.verdict, &self.sensitive, &self.claims)
     }
 }
 
@@ -124,6 +123,8 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
     let question =
         Question { quasi_identifiers: &quasi_identifiers, sensitive: &sensitive, criteria: &criteria, with_order };
     let mut origin = Vec::new();
+    let is_of_people = certificate.as_ref().is_some_and(|certificate| !certificate.person.is_empty());
+    let mut of_project = None;
     let known = match &order.project {
         Some(project) => {
             let project = Project::open(project)?;
@@ -132,7 +133,11 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
             if let Some(key) = &order.key {
                 origin = origin_claims(&project, &counted, certificate.as_ref(), key)?;
             }
-            Some(release.outside_of_project(&project, &counted, &question))
+            let outside = release.outside_of_project(&project, &counted, &question);
+            if is_of_people {
+                of_project = Some((project, counted, outside.clone()));
+            }
+            Some(outside)
         }
         None => None,
     };
@@ -145,6 +150,10 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
     let mut judged = judge_source(&source, &question, outside, suppressed_as, work)?;
     if is_kept_alone {
         return Err(promises_nothing(&criteria));
+    }
+    if let Some(certificate) = &certificate {
+        let known = of_project.as_ref().map(|(project, counted, outside)| (project, counted, outside));
+        judged = judged.over_people(&source, certificate, &question, known, work)?;
     }
     if frame.is_none() {
         judged.sha256 = sha256_of_file(&order.file, &source)?;
@@ -160,6 +169,39 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
         claims.into_iter().chain(origin).collect()
     });
     Ok(Checked { judged, sensitive, claims, is_own, dealt })
+}
+
+impl Judged {
+    /// The same over people where the certificate says that they are counted: by the table that the release was made
+    /// from, and not judged where that is not known, or does not tell whom cells fit.
+    pub fn over_people(
+        mut self,
+        source: &Source,
+        certificate: &Certificate,
+        question: &Question,
+        known: Option<(&Project, &Counted, &Outside)>,
+        work: &Work,
+    ) -> Result<Judged> {
+        if certificate.person.is_empty() {
+            return Ok(self);
+        }
+        let release = Release { source, certificate: Some(certificate) };
+        let mut findings = None;
+        if let Some((project, counted, outside)) = known {
+            let people = match release.scheme(counted) {
+                Some(scheme) => release.people(&self.file, &scheme, project, counted, question),
+                None if counted.counts.people().is_none() => None,
+                None => release.people_of_method(&self.file, project, counted, question, work)?,
+            };
+            findings = people.map(|people| people.findings(question.criteria, outside));
+            if counted.counts.people().is_none() && release.scheme(counted).is_none() {
+                // Where everybody has one record, records are people.
+                findings = Some(self.verdict.findings.clone());
+            }
+        }
+        self.verdict = self.verdict.over_people(findings);
+        Ok(self)
+    }
 }
 
 /// Refuses an attribute that is to be two things.
@@ -192,16 +234,154 @@ impl Release<'_> {
         count(project, &choice, work)
     }
 
-    /// What the project knows about the original table and the population.
-    fn outside_of_project(&self, project: &Project, counted: &Counted, question: &Question) -> Outside {
-        let attributes = attributes_of(question.quasi_identifiers, project);
-        // Whom of the population a cell fits is known where all cells of an attribute are of one level.
-        let levels = self.certificate.map(|certificate| &certificate.levels).filter(|levels| levels.is_object());
-        let level = |levels: &Value, hierarchy: &incrowd::Hierarchy| {
+    /// The levels that all cells of an attribute are of, where there are such: then it is known whom a cell fits.
+    fn scheme(&self, counted: &Counted) -> Option<Scheme> {
+        let levels = self.certificate.map(|certificate| &certificate.levels).filter(|levels| levels.is_object())?;
+        let level = |hierarchy: &incrowd::Hierarchy| {
             let level = levels.get(hierarchy.attribute()).and_then(Value::as_u64).unwrap_or(0);
             Level(level.min(hierarchy.top() as u64) as u8)
         };
-        let scheme = levels.map(|levels| Scheme::new(counted.hierarchies.iter().map(|h| level(levels, h)).collect()));
+        Some(Scheme::new(counted.hierarchies.iter().map(level).collect()))
+    }
+
+    /// Whose records the groups of a file are made of: those of the project that look like them at these levels. None
+    /// where these are not as many as the file has, so that it is not the project's.
+    fn people(
+        &self,
+        file: &Verifier,
+        scheme: &Scheme,
+        project: &Project,
+        counted: &Counted,
+        question: &Question,
+    ) -> Option<PeopleVerifier> {
+        let missing = self.writes_missing_as_text().then(|| project.missing.label().to_string());
+        let place = |names: Vec<&str>, name: &str| names.iter().position(|known| *known == name);
+        let hierarchies = || counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
+        let sensitive = || counted.sensitive.iter().map(|attribute| attribute.name.as_str()).collect();
+        let columns: Option<Vec<usize>> =
+            question.quasi_identifiers.iter().map(|name| place(hierarchies(), name)).collect();
+        let attributes: Option<Vec<usize>> = question.sensitive.iter().map(|name| place(sensitive(), name)).collect();
+        let (columns, attributes) = (columns?, attributes?);
+        let sizes: HashMap<&[Text], u64> = file.groups().into_iter().map(|(cells, n, _)| (cells, n)).collect();
+        let mut found: HashMap<Vec<Text>, u64> = HashMap::new();
+        let mut people = PeopleVerifier::new(attributes.len());
+        for (codes, values, person, n_records) in counted.counts.records_of_people()? {
+            let cell = |a: &usize| {
+                let (hierarchy, level) = (&counted.hierarchies[*a], scheme.level(*a));
+                let label = hierarchy.level(level).of_base()[codes[*a].index()];
+                match hierarchy.is_missing(level, label) {
+                    true => missing.clone(),
+                    false => Some(hierarchy.level(level).labels()[label.index()].clone()),
+                }
+            };
+            let cells: Vec<Text> = columns.iter().map(cell).collect();
+            let value = |s: &usize| {
+                let domain = &counted.counts.sensitive()[*s];
+                match domain.missing() == Some(values[*s]) {
+                    true => missing.clone(),
+                    false => Some(domain.values()[values[*s].index()].clone()),
+                }
+            };
+            let values: Vec<Text> = attributes.iter().map(value).collect();
+            people.see_original(person, values.iter().cloned());
+            if sizes.contains_key(&cells[..]) {
+                *found.entry(cells.clone()).or_default() += n_records;
+                (0..n_records).for_each(|_| people.see_published(cells.clone(), person, values.iter().cloned()));
+            }
+        }
+        let is_same = sizes.len() == found.len() && found.iter().all(|(cells, n)| sizes.get(&cells[..]) == Some(n));
+        is_same.then_some(people)
+    }
+
+    /// The same of a local method, which is made again: a record may fit several groups, and only the method knows which it
+    /// joined. None where that does not give the groups of the file, with as many of each sensitive value.
+    fn people_of_method(
+        &self,
+        file: &Verifier,
+        project: &Project,
+        counted: &Counted,
+        question: &Question,
+        work: &Work,
+    ) -> Result<Option<PeopleVerifier>> {
+        let Some((local, criteria)) = self.certificate.and_then(|certificate| {
+            let style = CellStyle::parse(certificate.cells.as_deref()?)?;
+            let is_own = |name: &String| counted.hierarchies.iter().any(|known| known.attribute() == name);
+            let two_columns = !question.quasi_identifiers.iter().all(is_own);
+            let local = Local::new(Method::parse(&certificate.method).ok()?);
+            let local = Local { style, two_columns, seed: certificate.seed.unwrap_or(local.seed), ..local };
+            Some((local, certificate.promised()?))
+        }) else {
+            return Ok(None);
+        };
+        let n_records = counted.counts.n_records();
+        let made = work.stage(local.method.name(), n_records, Unit::Records, |task| {
+            work.on_threads(|| local.make(counted, &criteria, task))?
+        })?;
+        let missing = self.writes_missing_as_text().then(|| project.missing.label().to_string());
+        let (counts, recoding) = (counted.told_apart(), &made.recoding);
+        let cell = |group: usize, column: &String| {
+            let own = counted.hierarchies.iter().position(|known| known.attribute() == column);
+            let ended = |end: &str| {
+                let name = column.strip_suffix(end)?;
+                counted.hierarchies.iter().position(|known| known.attribute() == name)
+            };
+            match (own, ended("_low"), ended("_high")) {
+                (Some(a), ..) => {
+                    let cell = recoding.cell(group, a);
+                    if cell.is_missing { missing.clone() } else { Some(cell.text.clone()) }
+                }
+                (_, Some(a), _) => recoding.cell(group, a).ends.as_ref().map(|ends| ends.0.clone()).or(missing.clone()),
+                (_, _, Some(a)) => recoding.cell(group, a).ends.as_ref().map(|ends| ends.1.clone()).or(missing.clone()),
+                _ => None,
+            }
+        };
+        let cells_of: Vec<Vec<Text>> = (0..recoding.n_groups())
+            .map(|group| question.quasi_identifiers.iter().map(|column| cell(group, column)).collect())
+            .collect();
+        let attribute = |name: &String| counted.sensitive.iter().position(|known| known.name == *name);
+        let Some(attributes) = question.sensitive.iter().map(attribute).collect::<Option<Vec<usize>>>() else {
+            return Ok(None);
+        };
+        let mut people = PeopleVerifier::new(attributes.len());
+        let mut found: HashMap<&[Text], (u64, Vec<HashMap<Text, u64>>)> = HashMap::new();
+        for base in 0..counts.n_groups() {
+            for share in recoding.shares(base) {
+                let (Some((codes, _)), Some(person)) =
+                    (share.cell.and_then(|cell| counts.cell(base, cell as usize)), counts.sensitive().last())
+                else {
+                    return Ok(None);
+                };
+                let who = &person.values()[codes[codes.len() - 1].index()];
+                let value = |s: &usize| {
+                    let domain = &counts.sensitive()[*s];
+                    match domain.missing() == Some(codes[*s]) {
+                        true => missing.clone(),
+                        false => Some(domain.values()[codes[*s].index()].clone()),
+                    }
+                };
+                let values: Vec<Text> = attributes.iter().map(value).collect();
+                people.see_original(who, values.iter().cloned());
+                let Some(group) = share.group else { continue };
+                let (n, of_values) = found.entry(&cells_of[group as usize]).or_default();
+                *n += share.n_records;
+                of_values.resize_with(values.len(), HashMap::new);
+                of_values.iter_mut().zip(&values).for_each(|(counts, value)| {
+                    *counts.entry(value.clone()).or_default() += share.n_records;
+                });
+                people.see_published(cells_of[group as usize].clone(), who, values.into_iter());
+            }
+        }
+        let groups = file.groups();
+        let is_there = |(cells, n, values): &(&[Text], u64, &[HashMap<Text, u64>])| {
+            found.get(cells).is_some_and(|(known, of_values)| known == n && of_values[..] == **values)
+        };
+        Ok((groups.len() == found.len() && groups.iter().all(is_there)).then_some(people))
+    }
+
+    /// What the project knows about the original table and the population.
+    fn outside_of_project(&self, project: &Project, counted: &Counted, question: &Question) -> Outside {
+        let attributes = attributes_of(question.quasi_identifiers, project);
+        let scheme = self.scheme(counted);
         let missing = self.writes_missing_as_text().then(|| project.missing.label().to_string());
         let Outside { mut originals, population } = reference::outside(counted, scheme.as_ref(), &missing);
         // The project has its own order of attributes.
@@ -223,6 +403,30 @@ impl Release<'_> {
             || self.certificate.is_some_and(|certificate| certificate.output.name.ends_with(".parquet"));
         self.source.is_text() || (self.source.is_frame() && !is_named_parquet())
     }
+}
+
+/// Whose records the groups of a release are made of, by the project that it was made from. None where that is not known:
+/// the project does not say whose records it has, the release is not of a scheme, or not the project's.
+pub fn people_of_release(
+    source: &Source,
+    certificate: Option<&Certificate>,
+    quasi_identifiers: &[String],
+    file: &Verifier,
+    project: &Project,
+    work: &Work,
+) -> Result<Option<PeopleVerifier>> {
+    let has_levels = certificate.is_some_and(|certificate| certificate.levels.is_object());
+    let is_of_project = |name: &String| {
+        project.attributes.iter().any(|known| known.name == *name && known.role == Role::QuasiIdentifier)
+    };
+    if project.person().is_empty() || !has_levels || !quasi_identifiers.iter().all(is_of_project) {
+        return Ok(None);
+    }
+    let release = Release { source, certificate };
+    let question = Question { quasi_identifiers, sensitive: &[], criteria: &Criteria::default(), with_order: false };
+    let counted = release.count(project, &question, work)?;
+    let scheme = release.scheme(&counted).expect("the certificate has levels");
+    Ok(release.people(file, &scheme, project, &counted, &question))
 }
 
 /// The attributes of a project that columns of a release were made of: `age` of `age_low` and `age_high` too.
@@ -302,10 +506,15 @@ pub fn parse_certificate(text: &str, position: &str) -> Result<Certificate> {
     if certificate.format != Certificate::FORMAT {
         return Err(wrong("is not a certificate of incrowd".into()));
     }
-    if certificate.format_version == 0 || certificate.format_version >= 2 && !certificate.sorted {
+    let is_of_people = certificate.format_version == Certificate::FORMAT_VERSION_OF_PEOPLE;
+    let is_newer = certificate.format_version > Certificate::FORMAT_VERSION_OF_PEOPLE;
+    if certificate.format_version == 0
+        || certificate.format_version >= 2 && !certificate.sorted
+        || !is_newer && is_of_people == certificate.person.is_empty()
+    {
         return Err(wrong("is not a certificate of incrowd: its version and what it says do not go together".into()));
     }
-    if certificate.format_version > Certificate::FORMAT_VERSION {
+    if certificate.format_version > Certificate::FORMAT_VERSION_OF_PEOPLE {
         return Err(wrong(format!("is of version {}, newer than this incrowd", certificate.format_version))
             .hint("check it with a newer version of incrowd"));
     }
@@ -356,7 +565,7 @@ fn criteria_of(order: &Verify, certificate: Option<&Certificate>, sensitive: &[S
         return Err(Error::new(ErrorKind::Request, "nothing says what is promised")
             .hint(hint("give {k}, {l}, {t} or another criterion, or {certificate=FILE}")));
     }
-    check_criteria(&criteria, u64::MAX, &vec![usize::MAX; sensitive.len()])?;
+    check_criteria(&criteria, Crowd::Records(u64::MAX), &vec![usize::MAX; sensitive.len()])?;
     check_promise(&criteria)?;
     Ok(criteria)
 }

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use hmac::{Hmac, Mac};
+use incrowd::verify::PeopleVerifier;
 use incrowd::wire::{Certificate, Claim, FileHash, HowFound, PerRecordOutcome};
 use incrowd::{Error, ErrorKind, Result};
 use serde_json::{Map, Value, json};
@@ -14,6 +15,7 @@ use sha2::Sha256;
 use crate::input::count::Counted;
 use crate::input::digest::{hex, sha256_of};
 use crate::input::project::{Project, shown_name};
+use crate::note::Beside;
 
 /// What the signer knows about a release beside its certificate.
 #[derive(Clone, Debug)]
@@ -30,6 +32,45 @@ pub struct Account {
     pub criteria: Map<String, Value>,
     /// What became of records that were generalized one by one.
     pub per_record: Option<PerRecordOutcome>,
+    /// What columns that are published as they are tell beside the promise.
+    pub beside: Vec<Beside>,
+    /// What became of the people, where the project says whose record it is.
+    pub people: Option<PeopleAccount>,
+}
+
+/// What became of the people of a table: the release does not say whose records it has, and nor does its certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeopleAccount {
+    /// How many people the table has.
+    pub n: u64,
+    /// How many of them have no record in the release.
+    pub n_lost: u64,
+    /// How many different people the smallest group has; none where nothing is published.
+    pub smallest_group: Option<u64>,
+    /// How many are alone by all their published records together: nobody else has as many in each of the same groups.
+    pub n_alone_by_all_records: u64,
+}
+
+impl PeopleAccount {
+    /// Of the records that went by.
+    pub fn of(people: &PeopleVerifier) -> PeopleAccount {
+        PeopleAccount {
+            n: people.n_people(),
+            n_lost: people.n_lost(),
+            smallest_group: people.smallest_group(),
+            n_alone_by_all_records: people.n_alone_by_all_records(),
+        }
+    }
+
+    /// All of it, for programs.
+    pub fn document(&self) -> Value {
+        json!({
+            "n": self.n,
+            "n_lost": self.n_lost,
+            "smallest_group": self.smallest_group,
+            "n_alone_by_all_records": self.n_alone_by_all_records,
+        })
+    }
 }
 
 impl Account {
@@ -42,6 +83,8 @@ impl Account {
             "search": self.search,
             "criteria": self.criteria,
             "per_record": self.per_record,
+            "beside": self.beside.iter().map(Beside::document).collect::<Vec<Value>>(),
+            "people": self.people.as_ref().map(PeopleAccount::document),
         })
     }
 }

@@ -148,27 +148,66 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 #[cfg(unix)]
 fn lock(folder: &Path, wait_max: Duration) -> Result<Option<File>> {
     use rustix::fs::{FlockOperation, flock};
+    use rustix::io::Errno;
     let Ok(opened) = File::open(folder) else { return Ok(None) };
+    let try_lock = || match flock(&opened, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Tried::Locked,
+        Err(Errno::WOULDBLOCK | Errno::INTR) => Tried::Held,
+        Err(_) => Tried::NoLocks,
+    };
+    Ok(locked_in_time(folder, wait_max, try_lock)?.then_some(opened))
+}
+
+/// A folder cannot be locked itself: a file in it is, that nobody else can open and that is gone when it is closed, even
+/// by a kill.
+#[cfg(windows)]
+fn lock(folder: &Path, wait_max: Duration) -> Result<Option<File>> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const FILE_FLAG_DELETE_ON_CLOSE: u32 = 0x0400_0000;
+    const ERROR_SHARING_VIOLATION: i32 = 32;
+    let mut options = File::options();
+    options.write(true).create(true).share_mode(0).custom_flags(FILE_FLAG_DELETE_ON_CLOSE);
+    let mut opened = None;
+    let try_lock = || match options.open(folder.join(".incrowd-names.lock")) {
+        Ok(file) => {
+            opened = Some(file);
+            Tried::Locked
+        }
+        Err(error) if error.raw_os_error() == Some(ERROR_SHARING_VIOLATION) => Tried::Held,
+        Err(_) => Tried::NoLocks,
+    };
+    locked_in_time(folder, wait_max, try_lock)?;
+    Ok(opened)
+}
+
+#[cfg(not(any(unix, windows)))]
+fn lock(folder: &Path, wait_max: Duration) -> Result<Option<File>> {
+    locked_in_time(folder, wait_max, || Tried::NoLocks).map(|_| None)
+}
+
+/// What came of trying to lock a folder.
+#[cfg_attr(not(any(unix, windows)), allow(dead_code))]
+enum Tried {
+    Locked,
+    Held,
+    NoLocks,
+}
+
+/// Tries until the folder is locked, or somebody else has held it for too long; false where there are no locks.
+fn locked_in_time(folder: &Path, wait_max: Duration, mut try_lock: impl FnMut() -> Tried) -> Result<bool> {
     let start = Instant::now();
     loop {
-        match flock(&opened, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(Some(opened)),
-            Err(rustix::io::Errno::WOULDBLOCK) if start.elapsed() > wait_max => {
+        match try_lock() {
+            Tried::Locked => return Ok(true),
+            Tried::NoLocks => return Ok(false),
+            Tried::Held if start.elapsed() > wait_max => {
                 return Err(Error::new(ErrorKind::Io, "another program holds this folder locked")
                     .at(folder.display().to_string())
                     .hint("nothing was written; try again when it has ended"));
             }
-            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            Err(_) => return Ok(None),
+            Tried::Held => std::thread::sleep(Duration::from_millis(5)),
         }
     }
-}
-
-#[cfg(not(unix))]
-fn lock(_: &Path, _: Duration) -> Result<Option<File>> {
-    Ok(None)
 }
 
 #[cfg(test)]
@@ -312,8 +351,12 @@ mod tests {
             let folder = folder_with(before);
             let was = state(folder.path());
             let error = give_names(trio(folder.path(), "new"), false).expect_err("something is there");
-            assert!(error.message().starts_with("is there already"), "{error}");
-            assert_eq!(error.message().contains("without a certificate"), before[0] && !before[2], "{error}");
+            assert!(error.message().to_string().starts_with("is there already"), "{error}");
+            assert_eq!(
+                error.message().to_string().contains("without a certificate"),
+                before[0] && !before[2],
+                "{error}"
+            );
             assert_eq!(state(folder.path()), was);
         }
     }
@@ -332,7 +375,7 @@ mod tests {
         let folder = folder_with([false; 3]);
         let held = lock(folder.path(), Duration::ZERO).expect("free").expect("a file system with locks");
         let error = lock(folder.path(), Duration::from_millis(20)).expect_err("it is locked");
-        assert!(error.message().contains("locked"), "{error}");
+        assert!(error.message().to_string().contains("locked"), "{error}");
         drop(held);
         assert!(lock(folder.path(), Duration::ZERO).is_ok());
     }

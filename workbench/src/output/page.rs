@@ -143,3 +143,17 @@ pre span { display: inline-block; }
   .signature p { border-top: 1px solid var(--ink); padding-top: .3rem; font-size: .875rem; }
 }
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_becomes_text() {
+        assert_eq!(
+            escape("<script>alert('&\"')</script>"),
+            "&lt;script&gt;alert(&#39;&amp;&quot;&#39;)&lt;/script&gt;"
+        );
+        assert_eq!(escape("Müller, 30–39"), "Müller, 30–39");
+    }
+}

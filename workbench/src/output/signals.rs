@@ -33,37 +33,33 @@ pub fn held<T>(work: impl FnOnce() -> T) -> (T, Option<i32>) {
     }
 }
 
-#[cfg(unix)]
 mod system {
     use std::future::poll_fn;
     use std::sync::PoisonError;
-    use std::task::Poll;
+    use std::task::{Context, Poll};
     use std::time::Duration;
 
     use tokio::runtime::{Builder, Runtime};
-    use tokio::signal::unix::{Signal, SignalKind, signal};
 
     use super::AT_WORK;
 
     /// A signal that has come by the end of the work is noticed within this time.
     const NOTICED_WITHIN: Duration = Duration::from_millis(2);
 
+    /// Whether a signal has come.
+    type Coming = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<()>> + Send>;
+
     pub struct Held {
         runtime: Runtime,
         /// Each with the system's number of it.
-        signals: Vec<(i32, Signal)>,
+        signals: Vec<(i32, Coming)>,
     }
 
     /// From now on these signals wait; none where the system does not allow it.
     pub fn hold() -> Option<Held> {
         let runtime = Builder::new_current_thread().enable_all().build().ok()?;
         let guard = runtime.enter();
-        let kinds = [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::terminate()];
-        let ignored = ignored();
-        // What someone has told the program to ignore, as nohup does, stays ignored.
-        let kinds = kinds.into_iter().filter(|kind| ignored & 1 << (kind.as_raw_value() - 1) == 0);
-        let signals = kinds.map(|kind| Some((kind.as_raw_value(), signal(kind).ok()?)));
-        let signals = signals.collect::<Option<Vec<_>>>()?;
+        let signals = signals()?;
         drop(guard);
         Some(Held { runtime, signals })
     }
@@ -86,9 +82,9 @@ mod system {
         }
     }
 
-    async fn first(signals: &mut [(i32, Signal)]) -> i32 {
+    async fn first(signals: &mut [(i32, Coming)]) -> i32 {
         poll_fn(|context| {
-            let came = |(number, signal): &mut (i32, Signal)| signal.poll_recv(context).is_ready().then_some(*number);
+            let came = |(number, coming): &mut (i32, Coming)| coming(context).is_ready().then_some(*number);
             match signals.iter_mut().find_map(came) {
                 Some(number) => Poll::Ready(128 + number),
                 None => Poll::Pending,
@@ -97,29 +93,42 @@ mod system {
         .await
     }
 
+    /// A hang-up, Ctrl-C and a polite kill.
+    #[cfg(unix)]
+    fn signals() -> Option<Vec<(i32, Coming)>> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let kinds = [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::terminate()];
+        let ignored = ignored();
+        // What someone has told the program to ignore, as nohup does, stays ignored.
+        let kinds = kinds.into_iter().filter(|kind| ignored & 1 << (kind.as_raw_value() - 1) == 0);
+        let coming = |kind: SignalKind| {
+            let mut signal = signal(kind).ok()?;
+            Some((kind.as_raw_value(), Box::new(move |context: &mut Context<'_>| signal.poll_recv(context)) as Coming))
+        };
+        kinds.map(coming).collect()
+    }
+
+    /// Ctrl-C and Ctrl-Break, with the numbers that C gives them.
+    #[cfg(windows)]
+    fn signals() -> Option<Vec<(i32, Coming)>> {
+        use tokio::signal::windows::{ctrl_break, ctrl_c};
+        let (mut interrupt, mut stop) = (ctrl_c().ok()?, ctrl_break().ok()?);
+        Some(vec![
+            (2, Box::new(move |context: &mut Context<'_>| interrupt.poll_recv(context)) as Coming),
+            (21, Box::new(move |context: &mut Context<'_>| stop.poll_recv(context)) as Coming),
+        ])
+    }
+
+    #[cfg(not(any(unix, windows)))]
+    fn signals() -> Option<Vec<(i32, Coming)>> {
+        None
+    }
+
     /// The signals that this process ignores, one bit each; none where the system does not say.
+    #[cfg(unix)]
     fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
         mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
-    }
-}
-
-#[cfg(not(unix))]
-mod system {
-    pub enum Held {}
-
-    pub fn hold() -> Option<Held> {
-        None
-    }
-
-    impl Held {
-        pub fn status(&mut self) -> Option<i32> {
-            match *self {}
-        }
-
-        pub fn end_by_the_next(self) {
-            match self {}
-        }
     }
 }

@@ -9,6 +9,7 @@ use arrow_array::builder::{BooleanBuilder, PrimitiveBuilder, StringBuilder};
 use arrow_array::types::*;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use incrowd::error::Step;
 use incrowd::release::Row;
 use incrowd::table::zone::Zone;
 use incrowd::table::{Kind, days_of_date, parse_date};
@@ -85,7 +86,7 @@ pub enum Sink<'a> {
     },
     Parquet {
         writer: Box<ArrowWriter<BufWriter<&'a File>>>,
-        columns: Vec<Column>,
+        columns: Vec<ColumnBuilder>,
         schema: SchemaRef,
         n_rows: usize,
         path: &'a Path,
@@ -114,7 +115,7 @@ impl<'a> Sink<'a> {
                 let properties = WriterProperties::builder().set_compression(Compression::ZSTD(zstd)).build();
                 let writer = ArrowWriter::try_new(buffered, schema.clone(), Some(properties))
                     .map_err(|error| parquet_error(path, error))?;
-                let columns = columns.iter().map(Column::new).collect::<Result<_>>()?;
+                let columns = columns.iter().map(ColumnBuilder::new).collect::<Result<_>>()?;
                 Ok(Sink::Parquet { writer: Box::new(writer), columns, schema, n_rows: 0, path })
             }
         }
@@ -139,7 +140,7 @@ impl<'a> Sink<'a> {
 
     fn flush(&mut self) -> Result<()> {
         let Sink::Parquet { writer, columns, schema, n_rows, path } = self else { return Ok(()) };
-        let arrays: Vec<ArrayRef> = columns.iter_mut().map(Column::finish).collect();
+        let arrays: Vec<ArrayRef> = columns.iter_mut().map(ColumnBuilder::finish).collect();
         let batch = RecordBatch::try_new(schema.clone(), arrays).expect("every column got one cell per row");
         *n_rows = 0;
         writer.write(&batch).map_err(|error| parquet_error(path, error))
@@ -182,7 +183,7 @@ pub(crate) fn parquet_error(path: &Path, error: parquet::errors::ParquetError) -
 }
 
 /// Builds one typed column from texts.
-pub struct Column {
+pub struct ColumnBuilder {
     name: String,
     data_type: DataType,
     values: Values,
@@ -195,8 +196,8 @@ enum Values {
     Float(Vec<Option<f64>>),
 }
 
-impl Column {
-    fn new(column: &TypedColumn) -> Result<Column> {
+impl ColumnBuilder {
+    fn new(column: &TypedColumn) -> Result<ColumnBuilder> {
         let values = match &column.data_type {
             DataType::Utf8 => Values::Text(StringBuilder::new()),
             DataType::Boolean => Values::Boolean(BooleanBuilder::new()),
@@ -208,10 +209,10 @@ impl Column {
                     ErrorKind::Data,
                     format!("column '{}' has type {other}, which cannot be published", column.name),
                 )
-                .hint("drop the column: give it role = \"identifier\", or leave it unnamed with other = \"drop\""));
+                .hint(Step::DropColumn));
             }
         };
-        Ok(Column { name: column.name.clone(), data_type: column.data_type.clone(), values })
+        Ok(ColumnBuilder { name: column.name.clone(), data_type: column.data_type.clone(), values })
     }
 
     fn push(&mut self, cell: Option<&str>) -> Result<()> {
@@ -354,7 +355,7 @@ mod tests {
         ];
         for (data_type, text) in samples {
             let mut column =
-                Column::new(&TypedColumn { name: "x".into(), data_type: data_type.clone() }).expect("known");
+                ColumnBuilder::new(&TypedColumn { name: "x".into(), data_type: data_type.clone() }).expect("known");
             column.push(Some(text)).expect("parses");
             column.push(None).expect("null");
             let array = column.finish();

@@ -45,11 +45,19 @@ impl Staged {
     pub fn readable_path(&self) -> PathBuf {
         match &self.name {
             Some(name) => name.to_path_buf(),
-            None => {
-                use std::os::fd::AsRawFd;
-                PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
-            }
+            None => path_of(&self.file),
         }
+    }
+
+    /// Lets nobody but its owner read it.
+    pub fn keep_private(&self) -> Result<()> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let private = std::fs::Permissions::from_mode(0o600);
+            self.file.set_permissions(private).map_err(|error| crate::io_error(&self.path, error))?;
+        }
+        Ok(())
     }
 
     /// Makes the content durable, so that giving it its name is all that is left to do.
@@ -153,12 +161,22 @@ fn unnamed(_: &Path) -> Option<File> {
     None
 }
 
+/// A path to a file without a name, for this process.
+#[cfg(target_os = "linux")]
+fn path_of(file: &File) -> PathBuf {
+    use std::os::fd::AsRawFd;
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn path_of(_: &File) -> PathBuf {
+    unreachable!("only Linux has files without a name")
+}
+
 #[cfg(target_os = "linux")]
 fn link(file: &File, path: &Path) -> std::io::Result<()> {
     use rustix::fs::{AtFlags, CWD};
-    use std::os::fd::AsRawFd;
-    let open = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(rustix::fs::linkat(CWD, open, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+    Ok(rustix::fs::linkat(CWD, path_of(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
 }
 
 #[cfg(not(target_os = "linux"))]

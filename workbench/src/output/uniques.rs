@@ -1,26 +1,32 @@
 //! Columns that would be published as they are although they find people: most records have a value of their own there.
 
 use crate::sentences::grouped;
+use incrowd::error::{Step, Wording};
 use incrowd::release::{Column, Row};
 use incrowd::table::Kind;
 use incrowd::{Error, ErrorKind, Result, Role};
 
 use crate::input::project::Project;
-use crate::input::survey::{Tally, hash_bytes};
+use crate::input::tally::{Tally, hash_bytes};
 
 /// What is seen of the published records, in the columns that are published as they are.
 pub struct Uniques {
     columns: Vec<Watched>,
+    /// By column, the hash of the value that the record seen last has there.
+    hashes: Vec<u64>,
 }
 
-/// A column that nobody has said may be unique.
+/// A column that is published as it is.
 struct Watched {
     place: usize,
     name: String,
     is_sensitive: bool,
+    /// Whether somebody has said that it may be unique.
+    may_be_unique: bool,
     tally: Tally,
     /// Records that have a value.
     n_present: u64,
+    n_missing: u64,
     /// What the first values have in common.
     kind: Option<Kind>,
 }
@@ -32,6 +38,9 @@ const N_MANY: u64 = 50;
 /// But texts and whole numbers that are nearly all different are names and numbers of people from so many on.
 const N_FEW: u64 = 5;
 
+/// Stands for the hash of no value.
+const NO_VALUE: u64 = u64::MAX;
+
 impl Uniques {
     /// `columns` are those of the release.
     pub fn new(project: &Project, columns: &[Column]) -> Uniques {
@@ -39,32 +48,57 @@ impl Uniques {
             let Column::Kept(name) = column else { return None };
             let attribute = project.attributes.iter().find(|attribute| attribute.name == *name);
             let is_sensitive = attribute.is_some_and(|attribute| attribute.role == Role::Sensitive);
-            let is_watched = attribute.is_none_or(|attribute| !attribute.publishes_unique);
-            is_watched.then(|| Watched {
+            Some(Watched {
                 place,
                 name: name.clone(),
                 is_sensitive,
+                may_be_unique: attribute.is_some_and(|attribute| attribute.publishes_unique),
                 tally: Tally::default(),
                 n_present: 0,
+                n_missing: 0,
                 kind: None,
             })
         };
-        Uniques { columns: columns.iter().enumerate().filter_map(watched).collect() }
+        let columns: Vec<Watched> = columns.iter().enumerate().filter_map(watched).collect();
+        Uniques { hashes: vec![0; columns.len()], columns }
     }
 
-    /// Takes note of a published record, in memory that does not grow with their number.
-    pub fn see(&mut self, row: &Row) {
+    /// Takes note of a published record, in memory that does not grow with their number; and hashes of its values, by
+    /// column.
+    pub fn see(&mut self, row: &Row) -> &[u64] {
         if self.columns.is_empty() {
-            return;
+            return &[];
         }
         let mut cells = row.encoded().enumerate();
-        for column in &mut self.columns {
+        for (column, hash) in self.columns.iter_mut().zip(&mut self.hashes) {
             // Columns are watched in their order.
             let cell = cells.find(|(place, _)| *place == column.place).and_then(|(_, cell)| cell);
-            if let Some(cell) = cell {
-                column.see(cell);
+            *hash = cell.map_or(NO_VALUE, hash_bytes);
+            match cell {
+                Some(cell) => column.see(cell, *hash),
+                None => column.n_missing += 1,
             }
         }
+        &self.hashes
+    }
+
+    /// The columns that are published as they are.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// How many published records have a value of a column; nothing where that is not known.
+    pub fn n_having(&self, column: usize, hash: u64) -> Option<u64> {
+        let column = &self.columns[column];
+        if hash == NO_VALUE { Some(column.n_missing) } else { column.tally.n_came(hash) }
+    }
+
+    /// The columns in which many records have values that fewer than `k` share, and how many of how many that are.
+    pub fn rare(&self, k: u64) -> impl Iterator<Item = (&str, u64, u64)> {
+        let rare = move |column: &Watched| (column.tally.n_rare(k).n.min(column.n_present), column.n_present);
+        let columns = self.columns.iter().filter(|column| !column.may_be_unique && column.n_present >= N_MANY);
+        let columns = columns.map(move |column| (column.name.as_str(), rare(column)));
+        columns.filter(|(_, (n, of))| n.saturating_mul(10) > *of).map(|(name, (n, of))| (name, n, of))
     }
 
     /// Refuses to publish columns by which most records that have a value could be told apart.
@@ -74,7 +108,8 @@ impl Uniques {
     /// more than half of at least 50 values are had by one record each; nor, where it is not sensitive, nine of ten of at
     /// least 5 texts or whole numbers. Beyond 900,000 different values the half is an estimate, right within 0.3 %.
     pub fn check(&self) -> Result<()> {
-        let found: Vec<&Watched> = self.columns.iter().filter(|column| column.finds_people()).collect();
+        let found: Vec<&Watched> =
+            self.columns.iter().filter(|column| !column.may_be_unique && column.finds_people()).collect();
         if found.is_empty() {
             return Ok(());
         }
@@ -90,21 +125,22 @@ impl Uniques {
                 names.join(", ")
             ),
         };
-        Err(Error::new(ErrorKind::Project, message).hint(
-            "nothing was published; make it an identifier, which is left out, or a quasi-identifier with a hierarchy; \
-             or say unique = \"publish\" of the attribute where it is to be published all the same",
-        ))
+        let hint = Wording::text(
+            "nothing was published; make it an identifier, which is left out, or a quasi-identifier with a hierarchy; or ",
+        );
+        Err(Error::new(ErrorKind::Project, message)
+            .hint(hint.step(Step::PublishUnique).and(" where it is to be published all the same")))
     }
 }
 
 impl Watched {
-    fn see(&mut self, cell: &[u8]) {
+    fn see(&mut self, cell: &[u8], hash: u64) {
         if self.n_present < N_MANY && self.kind != Some(Kind::Text) {
             let kind = std::str::from_utf8(cell).map_or(Kind::Text, Kind::of);
             self.kind = Some(self.kind.map_or(kind, |known| known.join(kind)));
         }
         self.n_present += 1;
-        self.tally.add(hash_bytes(cell));
+        self.tally.add(hash);
     }
 
     fn finds_people(&self) -> bool {

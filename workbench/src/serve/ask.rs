@@ -6,9 +6,10 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request as HttpRequest};
 use axum::http::{StatusCode, header};
+use incrowd::error::Wording;
+use incrowd::number::Crowd;
 use incrowd::search::negotiate::check_criteria;
-use incrowd::{Error, ErrorKind, Hierarchy, Lattice, Level, Ranking, Request, Result, Role, Scheme};
-use serde::Deserialize;
+use incrowd::{Error, ErrorKind, Hierarchy, Lattice, Level, Ranking, Request, Result, Scheme};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -16,7 +17,7 @@ use super::connections::Place;
 use super::problem::Problem;
 use super::tables::{Opened, Ready};
 use crate::orders::publish::Publish;
-use crate::orders::wishes::{About, Privacy, Wishes, attribute_index, parse_level};
+use crate::orders::request::{About, GivenRequest, Privacy, attribute_index, parse_level};
 use crate::words::order::{PathUse, Reader};
 
 /// A body must come within this time.
@@ -25,24 +26,55 @@ const BODY_TIME: Duration = Duration::from_secs(20);
 /// A wish as it comes over the wire: criteria by name, `max_suppressed`, `max_level`, `best_by`.
 pub type Wish = Map<String, Value>;
 
-/// A level per attribute, by name.
-pub type Levels = std::collections::BTreeMap<String, u64>;
+/// A level per attribute, by its number or name.
+pub type Levels = Vec<(String, String)>;
 
 /// A question about a project.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub struct Question {
     pub project: String,
-    #[serde(default)]
     pub request: Wish,
     /// Levels of one's own choice, as `{"age": 1}`; an attribute not named stays exact.
-    #[serde(default)]
     pub levels: Option<Levels>,
     /// A scheme by its place, where levels are not named.
-    #[serde(default)]
-    pub place: Option<usize>,
-    #[serde(default)]
+    pub place: Option<u64>,
     pub explain: bool,
+}
+
+impl Readable for Question {
+    fn read(reader: &Reader) -> Result<Question> {
+        Ok(Question {
+            project: reader.needed("project", Reader::text)?.to_string(),
+            request: reader.object("request")?.cloned().unwrap_or_default(),
+            levels: reader.levels("levels")?,
+            place: reader.whole("place")?,
+            explain: reader.flag("explain")?,
+        })
+    }
+}
+
+/// What is read key by key, with the reader of every order.
+pub trait Readable: Sized {
+    fn read(reader: &Reader) -> Result<Self>;
+}
+
+/// A body that is read so; what nobody reads in it is refused.
+pub struct Document<T>(pub T);
+
+impl<T: Readable, S: Send + Sync> FromRequest<S> for Document<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: HttpRequest, state: &S) -> std::result::Result<Self, Problem> {
+        let Body(document) = Body::<Wish>::from_request(request, state).await?;
+        let no_path = |_: &str, _: PathUse| Err(wrong("no file is named here"));
+        let reader = Reader::new(&document, &no_path, false);
+        let read = T::read(&reader)?;
+        reader.finish().map_err(|error| {
+            let problem = Problem::from(error);
+            Problem { message: format!("the body is not what is asked for here: {}", problem.message), ..problem }
+        })?;
+        Ok(Document(read))
+    }
 }
 
 /// A JSON body, or a problem that says what is wrong with it.
@@ -87,35 +119,31 @@ fn without_quotes(message: &str) -> String {
 }
 
 /// What a wish says; nothing is added to it, since the page shows all of what it asks for.
-pub fn wishes(wish: &Wish) -> Result<Wishes> {
+pub fn given_request(wish: &Wish) -> Result<GivenRequest> {
     let no_path = |_: &str, _: PathUse| Err(wrong("a wish names no files"));
     let reader = Reader::new(wish, &no_path, false);
-    let wishes = reader.wishes()?;
+    let given = reader.given_request()?;
     reader.finish()?;
-    Ok(wishes)
+    Ok(given)
 }
 
 /// The privacy and the ranking that a wish names; its other parts are checked for what they are, not yet for what they
 /// mean on this table.
 pub fn privacy(opened: &Opened, wish: &Wish) -> Result<(Privacy, Ranking)> {
-    let wishes = wishes(wish)?;
-    let has_sensitive = opened.project.with_role(Role::Sensitive).next().is_some();
-    let privacy = wishes.privacy(&opened.project, &About::default()).map_err(|error| match has_sensitive {
-        false => error.hint("give one attribute the role sensitive"),
-        true => error,
-    })?;
+    let given = given_request(wish)?;
+    let privacy = given.privacy(&opened.project, &About::default())?;
     // What no table could be asked for is refused before any work; what this one cannot, when it has been counted.
     if !privacy.criteria.is_empty() {
-        check_criteria(&privacy.criteria, u64::MAX, &vec![usize::MAX; privacy.sensitive.len()])?;
+        check_criteria(&privacy.criteria, Crowd::Records(u64::MAX), &vec![usize::MAX; privacy.sensitive.len()])?;
     }
-    Ok((privacy, wishes.best_by(&opened.project)?))
+    Ok((privacy, given.best_by(&opened.project)?))
 }
 
 /// The privacy that an order to publish is about.
 pub fn privacy_of_order(opened: &Opened, order: &Publish) -> Result<Privacy> {
     let privacy = order.privacy(&opened.project)?;
     if !privacy.criteria.is_empty() {
-        check_criteria(&privacy.criteria, u64::MAX, &vec![usize::MAX; privacy.sensitive.len()])?;
+        check_criteria(&privacy.criteria, Crowd::Records(u64::MAX), &vec![usize::MAX; privacy.sensitive.len()])?;
     }
     Ok(privacy)
 }
@@ -123,8 +151,8 @@ pub fn privacy_of_order(opened: &Opened, order: &Publish) -> Result<Privacy> {
 /// The whole request, once the levels that there are are known.
 pub fn request(opened: &Opened, ready: &Ready, privacy: &Privacy, wish: &Wish) -> Result<Request> {
     let lattice = &ready.lattice;
-    let wishes = wishes(wish)?;
-    let request = wishes.request(&opened.project, privacy, lattice.hierarchies(), lattice.n_records())?;
+    let given = given_request(wish)?;
+    let request = given.checked(&opened.project, privacy, lattice.hierarchies(), lattice.n_records())?;
     request.check(lattice)?;
     ready.counted.check_promise(&request.criteria)?;
     Ok(request)
@@ -137,22 +165,24 @@ pub fn scheme(lattice: &Lattice, question: &Question) -> Result<Option<Scheme>> 
             let exact = Scheme::new(vec![Level(0); lattice.hierarchies().len()]);
             with_levels(&exact, levels, lattice.hierarchies()).map(Some)
         }
-        (None, Some(place)) if place < lattice.schemes().len() => Ok(Some(lattice.schemes().scheme(place))),
-        (None, Some(_)) => Err(wrong(format!("there are {} schemes", lattice.schemes().len()))),
+        (None, Some(place)) => match usize::try_from(place).ok().filter(|place| *place < lattice.schemes().len()) {
+            Some(place) => Ok(Some(lattice.schemes().scheme(place))),
+            None => Err(wrong(format!("there are {} schemes", lattice.schemes().len()))),
+        },
         (None, None) => Ok(None),
     }
 }
 
 /// A scheme with other levels for some attributes.
-pub fn with_levels(start: &Scheme, levels: &Levels, hierarchies: &[Hierarchy]) -> Result<Scheme> {
+pub fn with_levels(start: &Scheme, levels: &[(String, String)], hierarchies: &[Hierarchy]) -> Result<Scheme> {
     let mut scheme = start.clone();
     for (name, level) in levels {
         let attribute = attribute_index(name, hierarchies)?;
-        scheme = scheme.with(attribute, parse_level(&level.to_string(), &hierarchies[attribute])?);
+        scheme = scheme.with(attribute, parse_level(level, &hierarchies[attribute])?);
     }
     Ok(scheme)
 }
 
-fn wrong(message: impl Into<String>) -> Error {
+fn wrong(message: impl Into<Wording>) -> Error {
     Error::new(ErrorKind::Request, message)
 }

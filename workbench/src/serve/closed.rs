@@ -15,10 +15,11 @@ use super::document::{with_kept, without_nulls};
 use super::problem::Problem;
 use super::tables::Opened;
 use super::text::is_same;
-use crate::orders::wishes::{Privacy, resolve};
+use crate::orders::request::{Privacy, resolve};
 
 /// Numbers that are measured with the source: over its range, against its distribution, by queries that it answers. From
-/// several of them what suppressed records have could be computed.
+/// several of them what suppressed records have could be computed. So are the people of a release: it does not say whose
+/// records it has.
 const OF_SOURCE: [&str; 5] = ["ncp", "entropy", "loss_at_least", "ncp_of_attribute", "query_error"];
 
 /// Criteria that compare with the source or a population.
@@ -30,7 +31,9 @@ pub fn veil(value: &mut Value) {
         Value::Array(values) => values.iter_mut().for_each(veil),
         Value::Object(entries) => {
             for (key, value) in entries {
-                let is_measured = OF_SOURCE.contains(&key.as_str()) || key == "loss" && !value.is_object();
+                let is_measured = OF_SOURCE.contains(&key.as_str())
+                    || key == "loss" && !value.is_object()
+                    || key == "people" && value.is_object();
                 match (key.as_str(), value) {
                     (_, value) if is_measured => blank(value),
                     ("reached", Value::Object(reached)) => {

@@ -17,13 +17,13 @@ const N_SAMPLE: usize = 400;
 /// What was seen of a table.
 pub struct Columns {
     /// In the table's order.
-    pub all: Vec<Column>,
+    pub all: Vec<ColumnValues>,
     /// Whole records, by column; none where a value is missing.
     pub records: Vec<Vec<Option<String>>>,
 }
 
 /// One column's values and how many records have each, of the records that are not dropped.
-pub struct Column {
+pub struct ColumnValues {
     pub name: String,
     /// None where there are too many values.
     pub seen: Option<(Domain, Vec<u64>)>,
@@ -62,7 +62,7 @@ pub fn look(source: &Source, missing: &Missing, work: &Work) -> Result<Columns> 
     })?;
     let finished = |(name, tally): (String, Option<(Encoder, Vec<u64>)>)| {
         let seen = tally.map(|(encoder, counts)| finish(&name, &encoder, &counts, missing));
-        Column { name, seen }
+        ColumnValues { name, seen }
     };
     Ok(Columns { all: names.into_iter().zip(tallies).map(finished).collect(), records })
 }
@@ -103,12 +103,12 @@ fn some_records(
 }
 
 impl Columns {
-    pub fn get(&self, name: &str) -> Option<&Column> {
+    pub fn get(&self, name: &str) -> Option<&ColumnValues> {
         self.all.iter().find(|column| column.name == name)
     }
 }
 
-impl Column {
+impl ColumnValues {
     /// Bars of a small chart.
     pub fn chart(&self) -> Value {
         let Some((domain, counts)) = &self.seen else { return Value::Null };

@@ -1,7 +1,7 @@
 //! The project file as a JSON document: what the page edits, and what becomes `incrowd.toml` when it is saved.
 
 use incrowd::Rule;
-use incrowd::error::{Error, ErrorKind, Result};
+use incrowd::error::{Error, ErrorKind, Result, Wording};
 use incrowd::hierarchy::LabelTable;
 use serde_json::{Map, Value, json};
 
@@ -176,7 +176,7 @@ pub fn without_nulls(value: &Value) -> Value {
     }
 }
 
-fn wrong(message: impl Into<String>) -> Error {
+fn wrong(message: impl Into<Wording>) -> Error {
     Error::new(ErrorKind::Project, message)
 }
 

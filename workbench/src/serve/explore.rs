@@ -19,7 +19,7 @@ use super::columns::Columns;
 use super::tables::{Opened, Ready};
 use crate::input::count::Counted;
 use crate::orders::local::Local;
-use crate::orders::wishes::Privacy;
+use crate::orders::request::Privacy;
 use crate::work::Work;
 
 /// Cells of one half of a row: more schemes than this share cells.
@@ -225,7 +225,8 @@ pub fn sample(opened: &Opened, ready: &Ready, privacy: &Privacy, scheme: &Scheme
         for name in &names {
             let role = role(name);
             // Who somebody is, is nobody's business here either.
-            let shown = if role == Some(Role::Identifier) { json!("(removed)") } else { json!(value(name)) };
+            let is_removed = role.is_some_and(Role::tells_who);
+            let shown = if is_removed { json!("(removed)") } else { json!(value(name)) };
             before.insert(name.to_string(), shown);
             let place = counted.hierarchies.iter().position(|hierarchy| hierarchy.attribute() == name.as_str());
             match (role, place, &codes) {
@@ -296,12 +297,16 @@ pub fn review_method(opened: &Opened, counted: &Counted, local: &Local, criteria
 /// What every release says about itself beforehand.
 fn reviewed(opened: &Opened, counted: &Counted, criteria: &Criteria, n_suppressed: u64) -> Value {
     let (names, n_records) = (counted.sensitive_names(), counted.counts.n_records());
-    let promises: Vec<String> =
-        criteria.iter().map(|criterion| sentences::promise_in_words(criterion, &names)).collect();
+    let promises: Vec<String> = criteria
+        .iter()
+        .map(|criterion| sentences::promise_in_words(criterion, &names, counted.counts.crowd()))
+        .collect();
     let with_role = |role: Role| opened.project.with_role(role).map(|a| a.name.clone()).collect::<Vec<_>>();
+    let removed = [with_role(Role::Identifier), with_role(Role::Person)].concat();
     json!({
         "promises": promises,
-        "removed": with_role(Role::Identifier),
+        "removed": removed,
+        "person": with_role(Role::Person),
         "sensitive": with_role(Role::Sensitive),
         "unchanged": with_role(Role::Other),
         "keeps_unnamed": opened.project.keep_other,

@@ -18,7 +18,10 @@ mod explore;
 mod assets;
 mod server;
 mod projects;
+mod negotiating;
+mod comparing;
 mod orders;
+mod following;
 mod api;
 
 use std::net::{IpAddr, SocketAddr};
@@ -38,6 +41,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::input::project::{FILE_NAME, Project};
 use crate::output::naming::at_rest;
+use crate::sentences::hint;
 use crate::work::Work;
 use closed::{Closed, veil};
 use connections::{Place, Places, Watched};
@@ -76,7 +80,7 @@ pub struct Settings {
 pub fn app(settings: &Settings) -> Result<Router> {
     if settings.token.len() < N_TOKEN_MIN || !settings.token.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(Error::new(ErrorKind::Request, format!("a token has at least {N_TOKEN_MIN} visible characters"))
-            .hint("leave --token away on this machine: a good one is made up"));
+            .hint(hint("leave {token} away on this machine: a good one is made up")));
     }
     let project = match &settings.start {
         Some(path) if is_project(path) => Some(Project::open(path)?),
@@ -129,7 +133,7 @@ async fn veiled(answer: Response) -> Response {
 
 fn nothing_to_serve() -> Error {
     Error::new(ErrorKind::Request, "without preview only a served project can be asked about, and there is none")
-        .hint("name one, or a table; or show values with --allow-preview")
+        .hint(hint("name one, or a table; or show values with {allow_preview}"))
 }
 
 fn is_project(path: &Path) -> bool {
@@ -198,7 +202,7 @@ pub fn check_address(address: SocketAddr, has_token: bool) -> Result<()> {
     match address.ip().is_loopback() || has_token {
         true => Ok(()),
         false => Err(Error::new(ErrorKind::Request, "others could reach this address, and no token keeps them out")
-            .hint("give --token SECRET, and put TLS in front; or leave --host away to serve this machine only")),
+            .hint(hint("give {token=SECRET}, and put TLS in front; or leave {host} away to serve this machine only"))),
     }
 }
 

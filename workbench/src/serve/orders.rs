@@ -1,80 +1,64 @@
 //! What somebody wants published, over HTTP: JSON to an order, and what came of it as JSON.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use axum::extract::{Path as InPath, State};
-use incrowd::error::unknown;
+use incrowd::error::{Wording, unknown};
 use incrowd::lattice::Scope;
-use incrowd::recode::partition::CellStyle;
-use incrowd::recode::per_record::{Risk, Utility};
 use incrowd::search::negotiate::check_criteria;
-use incrowd::{Answer, Criteria, Error, ErrorKind, Method, Result};
+use incrowd::{Answer, Criteria, Error, ErrorKind, Result};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::ask::{Body, Levels, privacy_of_order, wishes};
+use super::ask::{Body, Document, Levels, Readable, Wish, given_request, privacy_of_order};
 use super::explore;
-use super::jobs::Job;
 use super::problem::Problem;
-use super::server::{Answered, Server, Shared, accepted, aside, ok, start_annotation, start_counting};
+use super::server::{Answered, Readiness, Server, Shared, accepted, aside, ok, start_annotation, start_counting};
 use super::tables::Opened;
 use crate::input::count::Counted;
 use crate::orders::Rules;
 use crate::orders::extent::{Extent, ExtentWish, TIME};
-use crate::orders::local::Local;
-use crate::orders::per_record::{PER_RECORD, PerRecordWish};
+use crate::orders::per_record::PER_RECORD;
 use crate::orders::publish::{self as publishing, Choice, Decided, Files, No, Ordered, Published, Way};
-use crate::orders::wishes::{About, Privacy};
+use crate::orders::request::{About, Privacy};
 use crate::output::account::Key;
-use crate::words::notes::Front;
-use crate::words::order::PathUse;
+use crate::sentences::hint;
+use crate::words::order::{PathUse, Reader};
 use crate::words::{documents, verbs};
 use crate::work::Work;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Publish {
     project: String,
-    request: Map<String, Value>,
+    request: Wish,
     /// `exact`, `suppression`, `height`, `privacy`, `levels` for those that are named, or `method` for another method.
     choice: String,
-    #[serde(default)]
     levels: Option<Levels>,
-    #[serde(default)]
     method: Option<String>,
-    /// How the method works and writes its cells.
-    #[serde(default)]
-    options: Options,
+    /// How the method works and writes its cells: the flags of `publish --method …`, by the same names.
+    options: Wish,
     /// Where to write the release, within the served folder.
-    #[serde(default)]
     output: Option<String>,
-    #[serde(default)]
     replace: bool,
     /// The signer's key; a new one where none is given.
-    #[serde(default)]
-    key: Option<String>,
+    key: Option<Key>,
 }
 
-/// The flags of `publish --method …`, by the same names.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields, default)]
-struct Options {
-    cells: Option<String>,
-    two_columns: bool,
-    seed: Option<u64>,
-    plain: bool,
-    exchanges: Option<u32>,
-    utility_at_least: Option<String>,
-    risk_at_most: Option<f64>,
-    lambda: Option<f64>,
-    utility: Option<String>,
-    risk: Option<String>,
-    dictionary: Option<PathBuf>,
-    similarity: Option<f64>,
-    weights: Option<PathBuf>,
-    weights_seed: Option<u64>,
-    also_k: Option<u64>,
+impl Readable for Publish {
+    fn read(reader: &Reader) -> Result<Publish> {
+        let text = |key: &str| Ok(reader.text(key)?.map(str::to_string));
+        Ok(Publish {
+            project: reader.needed("project", Reader::text)?.to_string(),
+            request: reader.needed("request", Reader::object)?.clone(),
+            choice: reader.needed("choice", Reader::text)?.to_string(),
+            levels: reader.levels("levels")?,
+            method: text("method")?,
+            options: reader.object("options")?.cloned().unwrap_or_default(),
+            output: text("output")?,
+            replace: reader.flag("replace")?,
+            key: reader.key()?,
+        })
+    }
 }
 
 /// An order on a project that is open, with the privacy that it is about.
@@ -84,13 +68,7 @@ struct Taken {
     privacy: Privacy,
 }
 
-/// An order whose counts and lattice are at hand, or the job that has to end first.
-enum Found {
-    Ready(Taken, Arc<Counted>),
-    Job(Arc<Job>),
-}
-
-fn wrong(message: impl Into<String>) -> Error {
+fn wrong(message: impl Into<Wording>) -> Error {
     Error::new(ErrorKind::Request, message)
 }
 
@@ -99,15 +77,13 @@ impl Publish {
         if self.method.is_some() && self.choice != "method" {
             return Err(wrong("a method is named, and another choice made").hint("choose \"method\""));
         }
+        let path = |path: &str, _| server.tables.folder.to_read(path);
+        let options = Reader::new(&self.options, &path, false);
         let way = match (self.choice.as_str(), &self.method, &self.levels) {
-            ("method", Some(name), _) if name == PER_RECORD => {
-                Way::PerRecord(Box::new(self.options.of_records(server)?))
-            }
-            ("method", Some(name), _) => Way::Local(self.options.local(name)?),
+            ("method", Some(name), _) if name == PER_RECORD => Way::PerRecord(Box::new(options.of_records()?)),
+            ("method", Some(name), _) => Way::Local(options.local(name)?),
             ("method", None, _) => return Err(wrong("no method is named").hint("for example \"top-down\"")),
-            ("levels", _, Some(levels)) => {
-                Way::Levels(levels.iter().map(|(name, level)| (name.clone(), level.to_string())).collect())
-            }
+            ("levels", _, Some(levels)) => Way::Levels(levels.clone()),
             ("levels", _, None) => return Err(wrong("no levels are named").hint("for example {\"age\": 1}")),
             (other, ..) => {
                 let known = ["exact", "suppression", "height", "privacy", "levels", "method"];
@@ -116,51 +92,20 @@ impl Publish {
                 Way::Answer { choice, extent: ExtentWish::default(), time: TIME }
             }
         };
-        if self.choice != "method" && self.options != Options::default() {
+        if self.choice != "method" && !self.options.is_empty() {
             return Err(wrong("options are about methods").hint("choose \"method\", or leave them out"));
         }
-        Ok(publishing::Publish { about: About::default(), wishes: wishes(&self.request)?, way })
+        options.finish()?;
+        Ok(publishing::Publish { about: About::default(), request: given_request(&self.request)?, way })
     }
 }
 
-impl Options {
-    fn local(&self, name: &str) -> Result<Local> {
-        let style = match &self.cells {
-            None => None,
-            Some(text) => {
-                let known = CellStyle::ALL.map(CellStyle::name);
-                Some(CellStyle::parse(text).ok_or_else(|| unknown(ErrorKind::Request, "style", text, &known))?)
-            }
-        };
-        Local::with_options(Method::parse(name)?, style, self.two_columns, self.seed, self.plain, self.exchanges)
-    }
-
-    fn of_records(&self, server: &Server) -> Result<PerRecordWish> {
-        let inside = |path: &Option<PathBuf>| match path {
-            Some(path) => server.tables.folder.to_read(&path.display().to_string()).map(Some),
-            None => Ok(None),
-        };
-        Ok(PerRecordWish {
-            utility_at_least: self.utility_at_least.clone(),
-            risk_at_most: self.risk_at_most,
-            lambda: self.lambda,
-            utility: self.utility.as_deref().map(Utility::parse).transpose()?,
-            risk: self.risk.as_deref().map(Risk::parse).transpose()?,
-            dictionary: inside(&self.dictionary)?,
-            similarity: self.similarity,
-            weights: inside(&self.weights)?,
-            weights_seed: self.weights_seed,
-            also_k: self.also_k,
-        })
-    }
-}
-
-fn find(server: &Arc<Server>, asked: &Publish) -> std::result::Result<Found, Problem> {
+fn find(server: &Arc<Server>, asked: &Publish) -> std::result::Result<Readiness<(Taken, Arc<Counted>)>, Problem> {
     let problem = |error| server.problem(error);
     let opened = server.opened(&asked.project)?;
     let order = asked.order(server).map_err(problem)?;
     if !matches!(order.way, Way::PerRecord(_)) {
-        let asked = order.wishes.privacy(&opened.project, &order.about).map_err(problem)?;
+        let asked = order.request.privacy(&opened.project, &order.about).map_err(problem)?;
         server.check_promise(&asked.criteria, &asked.sensitive)?;
     }
     let privacy = privacy_of_order(&opened, &order).map_err(problem)?;
@@ -169,20 +114,20 @@ fn find(server: &Arc<Server>, asked: &Publish) -> std::result::Result<Found, Pro
         server.previews("what becomes of single records is decided by whoever may see them")?;
     }
     let Some(counted) = server.tables.counted(&opened, &privacy) else {
-        return start_counting(server, opened, privacy).map(Found::Job);
+        return start_counting(server, opened, privacy).map(Readiness::Job);
     };
     let mut order = order;
     if let Way::Answer { extent, .. } = &mut order.way {
         // The schemes that the page shows are those that it publishes.
-        *extent = server.tables.extent(&counted).map_err(problem)?;
-        check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())
-            .map_err(problem)?;
-        let ranking = order.wishes.best_by(&opened.project).map_err(problem)?;
+        let forced = server.tables.extent(&counted, &server.tables.unwatched()).map_err(problem)?;
+        *extent = ExtentWish { forced: Some(forced), estimator: None };
+        check_criteria(&privacy.criteria, counted.counts.crowd(), &counted.n_sensitive_values()).map_err(problem)?;
+        let ranking = order.request.best_by(&opened.project).map_err(problem)?;
         if extent.forced != Some(Extent::OnDemand) && server.tables.lattice(&opened, &privacy, &ranking).is_none() {
-            return start_annotation(server, opened, privacy, ranking).map(Found::Job);
+            return start_annotation(server, opened, privacy, ranking).map(Readiness::Job);
         }
     }
-    Ok(Found::Ready(Taken { opened, order, privacy }, counted))
+    Ok(Readiness::Ready((Taken { opened, order, privacy }, counted)))
 }
 
 impl Taken {
@@ -205,7 +150,7 @@ impl Taken {
     fn check(&self, server: &Server, counted: &Arc<Counted>, work: &Work) -> Result<Option<Decided>> {
         if let Way::Local(_) = &self.order.way {
             let (counts, n_values) = (&counted.counts, counted.n_sensitive_values());
-            check_criteria(&self.privacy.criteria, counts.n_records(), &n_values)?;
+            check_criteria(&self.privacy.criteria, counts.crowd(), &n_values)?;
             counted.check_promise(&self.privacy.criteria)?;
         }
         match self.is_quick() {
@@ -219,7 +164,7 @@ impl Taken {
 
     /// What would be promised, in words.
     fn review(&self, server: &Server, counted: &Arc<Counted>) -> Result<Value> {
-        let work = Work::new(None, Some(server.tables.n_bytes_max), crate::work::Watch::default());
+        let work = server.tables.unwatched();
         Ok(match (&self.order.way, self.check(server, counted, &work)?) {
             (_, Some(Decided::Agreed(agreed))) => {
                 let yardstick = counted.yardstick(agreed.offer.criteria.iter().map(|criterion| criterion.measure))?;
@@ -252,7 +197,7 @@ fn why_not(no: &No, server: &Server) -> Error {
         No::NoSuchAnswer(_) => wrong("there is no such answer to these wishes"),
         No::TooManyLost { n_suppressed, n_records } => {
             wrong(format!("at these levels {n_suppressed} of {n_records} records would be lost, more than may be"))
-                .hint("choose coarser levels, or allow it with max_suppressed")
+                .hint(hint("choose coarser levels, or allow it with {max_suppressed}"))
         }
         No::Missed(made) => match server.allows_preview() {
             true => made.error(),
@@ -266,10 +211,10 @@ fn why_not(no: &No, server: &Server) -> Error {
     }
 }
 
-pub async fn review(State(server): Shared, Body(asked): Body<Publish>) -> Answered {
+pub async fn review(State(server): Shared, Document(asked): Document<Publish>) -> Answered {
     match find(&server, &asked)? {
-        Found::Job(job) => accepted(&job),
-        Found::Ready(taken, counted) => {
+        Readiness::Job(job) => accepted(&job),
+        Readiness::Ready((taken, counted)) => {
             let document =
                 aside(&server, move |server| taken.review(server, &counted).map_err(|error| server.problem(error)));
             ok(document.await?)
@@ -277,13 +222,13 @@ pub async fn review(State(server): Shared, Body(asked): Body<Publish>) -> Answer
     }
 }
 
-pub async fn publish_release(State(server): Shared, Body(asked): Body<Publish>) -> Answered {
+pub async fn publish_release(State(server): Shared, Document(asked): Document<Publish>) -> Answered {
     let (taken, counted) = match find(&server, &asked)? {
-        Found::Job(job) => return accepted(&job),
-        Found::Ready(taken, counted) => (taken, counted),
+        Readiness::Job(job) => return accepted(&job),
+        Readiness::Ready((taken, counted)) => (taken, counted),
     };
     let wrong = |error| server.problem(error);
-    let key = asked.key.as_deref().map(Key::parse).transpose().map_err(wrong)?;
+    let key = asked.key;
     if key.is_some() {
         server.previews("whoever chooses the key could try what the data are")?;
     }
@@ -291,26 +236,19 @@ pub async fn publish_release(State(server): Shared, Body(asked): Body<Publish>) 
     let output = server.tables.folder.to_write(&name).map_err(wrong)?;
     let replace = asked.replace && server.may_replace(&output);
     publishing::prepare(&taken.opened.project, &output, replace).map_err(|error| {
-        let is_there = error.message().starts_with("is there already");
+        let is_there = error.message().to_string().starts_with("is there already");
         wrong(if is_there { error.hint("choose another name, or replace it") } else { error })
     })?;
     // What cannot be had is refused before a job begins.
     let (taken, counted) = aside(&server, move |server| {
-        let work = Work::new(None, Some(server.tables.n_bytes_max), crate::work::Watch::default());
+        let work = server.tables.unwatched();
         taken.check(server, &counted, &work).map(drop).map_err(|error| server.problem(error))?;
         Ok((taken, counted))
     })
     .await?;
     let worker = server.clone();
-    let what = json!([
-        taken.opened.id,
-        asked.request,
-        asked.choice,
-        asked.levels,
-        asked.method,
-        format!("{:?}", asked.options),
-        replace
-    ]);
+    let what =
+        json!([taken.opened.id, asked.request, asked.choice, asked.levels, asked.method, asked.options, replace]);
     let job = server.jobs.start("publish", format!("{name} {what}"), move |job| {
         if takes_long(&taken, &counted) {
             job.takes_long()?;
@@ -320,11 +258,11 @@ pub async fn publish_release(State(server): Shared, Body(asked): Body<Publish>) 
             .map(|files| Files { key: key.unwrap_or_else(|| files.key.clone()), ..files })
             .and_then(|files| {
                 let project = &taken.opened.project;
-                // A dictionary is counted with the table.
-                let counted = match &taken.order.way {
-                    Way::PerRecord(_) => taken.order.count(project, &taken.privacy, &worker.tables.known, &work)?,
-                    _ => counted,
-                };
+                // A dictionary is counted with the table; all else is at hand, and tells again what is worth knowing.
+                let counted = taken.order.count(project, &taken.privacy, &worker.tables.known, &work)?;
+                if let Way::Answer { .. } = &taken.order.way {
+                    worker.tables.extent(&counted, &work)?;
+                }
                 let decided = taken.decide(&worker, &counted, &work)?;
                 match decided.publish(project, &counted, &files, replace, &work)? {
                     Ordered::Published(published) => Ok((files, published)),
@@ -332,7 +270,8 @@ pub async fn publish_release(State(server): Shared, Body(asked): Body<Publish>) 
                 }
             });
         let (files, published) = published.map_err(|error| worker.problem(error))?;
-        let document = published_json(&worker, &files, &published);
+        let mut document = published_json(&worker, &files, &published);
+        document["notes"] = worker.notes(&work);
         worker.has_published(&output);
         *job.files.lock().unwrap_or_else(PoisonError::into_inner) = Some(files);
         Ok(document)
@@ -360,7 +299,7 @@ fn published_json(server: &Server, files: &Files, published: &Published) -> Valu
             "report": short(&files.report),
         },
         "certificate": published.certificate,
-        "verdict": published.verdict,
+        "verdict": documents::verdict(published),
     })
 }
 
@@ -406,13 +345,7 @@ pub async fn run_order(State(server): Shared, InPath(verb): InPath<String>, Body
         let releases = result.get_mut("releases").and_then(Value::as_array_mut);
         releases.into_iter().flatten().for_each(|release| short(release, "file"));
         ["release", "certificate", "report"].iter().for_each(|key| short(&mut result, key));
-        let mut notes = documents::notes(&work.watch().notes(), Front::Http);
-        for note in notes.as_array_mut().into_iter().flatten() {
-            if let Some(text) = note["text"].as_str().map(|text| folder.relative(text)) {
-                note["text"] = json!(text);
-            }
-        }
-        Ok(json!({ "result": result, "notes": notes }))
+        Ok(json!({ "result": result, "notes": worker.notes(&work) }))
     })?;
     accepted(&job)
 }

@@ -1,6 +1,6 @@
 //! What goes wrong, as programs and people read it: RFC 9457's problem documents, with a position and a hint.
 
-use crate::sentences::hint_for_http;
+use crate::sentences::for_http;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use incrowd::{Error, ErrorKind};
@@ -51,7 +51,7 @@ impl Problem {
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Problem {
-        let status = match (error.kind(), error.message()) {
+        let status = match (error.kind(), error.message().to_string().as_str()) {
             (ErrorKind::Io, text) if text.contains("there already") => StatusCode::CONFLICT,
             (ErrorKind::Io, "there is no such file" | "there is no such folder") => StatusCode::NOT_FOUND,
             (ErrorKind::Io, "permission denied") => StatusCode::FORBIDDEN,
@@ -61,9 +61,9 @@ impl From<Error> for Problem {
         Problem {
             status,
             kind: error.kind().name(),
-            message: error.message().to_string(),
-            position: error.position().map(str::to_string),
-            hint: error.hint_given().map(hint_for_http),
+            message: for_http(error.message()),
+            position: error.position().map(for_http),
+            hint: error.hint_given().map(for_http),
         }
     }
 }

@@ -12,15 +12,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::ask::Body;
-use super::columns::Column as Seen;
+use super::columns::ColumnValues;
 use super::problem::Problem;
 use super::saving::save_project;
 use super::server::{Answered, N_LARGE_BYTES, Server, Shared, accepted, aside, json_response, look_first, ok};
 use super::tables::Opened;
 use super::{document, trees};
-use crate::cli::profile::{column_json, uniqueness_json};
+use crate::cli::profile::{column_json, repeating, repeating_json, uniqueness_json};
 use crate::input::project::{CRITERIA, FILE_NAME};
-use crate::input::survey::{Column, Suggestion, rule_toml};
+use crate::input::survey::{Suggestion, SurveyedColumn, rule_toml};
 use crate::orders::contenders::Contender;
 use crate::output::staged::Staged;
 use crate::work::Work;
@@ -248,15 +248,15 @@ pub async fn profile(State(server): Shared, Body(asked): Body<OfProject>) -> Ans
 fn profile_json(server: &Server, opened: &Opened) -> incrowd::Result<Value> {
     let (survey, suggestions) = opened.survey(&Work::default())?;
     let columns = opened.columns(&Work::default())?;
-    let column = |(column, suggestion): (&Column, &Suggestion)| {
+    let column = |(column, suggestion): (&SurveyedColumn, &Suggestion)| {
         let shows = server.allows_preview();
         let mut document = column_json(survey, column, suggestion, Some(&opened.project), shows);
         // A chart of names is no picture, and names are nobody's business.
         let role = opened.project.attributes.iter().find(|known| known.name == column.name).map(|known| known.role);
-        let is_named = role == Some(Role::Identifier) || suggestion.role == Role::Identifier;
+        let is_named = role.is_some_and(Role::tells_who) || suggestion.role.tells_who();
         // Small numbers tell, with or without the values that they belong to; and so do rules made from values.
         let chart = columns.get(&column.name).filter(|_| shows && !is_named);
-        document["chart"] = chart.map_or(Value::Null, Seen::chart);
+        document["chart"] = chart.map_or(Value::Null, ColumnValues::chart);
         if is_named {
             document.as_object_mut().map(|known| (known.shift_remove("least"), known.shift_remove("greatest")));
         }
@@ -279,6 +279,7 @@ fn profile_json(server: &Server, opened: &Opened) -> incrowd::Result<Value> {
         "missing_records": if survey.missing.drop_records { "drop" } else { "keep" },
         "columns": survey.columns.iter().zip(suggestions).map(column).collect::<Vec<_>>(),
         "uniqueness": uniqueness,
+        "repeating": repeating(Some(&opened.project), survey).as_ref().map(repeating_json),
     }))
 }
 

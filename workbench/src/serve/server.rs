@@ -21,7 +21,10 @@ use super::problem::Problem;
 use super::tables::{Opened, Ready, Tables};
 use crate::input::count::Counted;
 use crate::orders::negotiate::{neighbours, to_explain};
-use crate::orders::wishes::Privacy;
+use crate::orders::request::Privacy;
+use crate::words::documents;
+use crate::words::notes::Front;
+use crate::work::Work;
 
 /// Answers that are computed at once.
 const N_AT_ONCE: usize = 4;
@@ -76,6 +79,19 @@ impl Server {
         let texts = [Some(&mut problem.message), problem.position.as_mut(), problem.hint.as_mut()];
         texts.into_iter().flatten().for_each(|text| *text = self.tables.folder.relative(text));
         problem
+    }
+
+    /// What is worth knowing about some work, as far as it may be told here.
+    pub fn notes(&self, work: &Work) -> Value {
+        let mut notes = work.watch().notes();
+        notes.retain(|note| self.allows_preview() || !note.is_about_values());
+        let mut notes = documents::notes(&notes, Front::Http);
+        for note in notes.as_array_mut().into_iter().flatten() {
+            if let Some(text) = note["text"].as_str().map(|text| self.tables.folder.relative(text)) {
+                note["text"] = json!(text);
+            }
+        }
+        notes
     }
 
     pub fn allows_preview(&self) -> bool {
@@ -179,22 +195,32 @@ pub struct Asked {
     pub request: Request,
 }
 
-/// Either the lattice that can answer, or the job that is making it.
-pub enum Found {
-    Ready(Asked),
+impl Asked {
+    /// What is worth knowing about the lattice that answers.
+    pub fn notes(&self, server: &Server) -> incrowd::Result<Value> {
+        let work = server.tables.unwatched();
+        self.ready.counted.tell_again(&work);
+        server.tables.extent(&self.ready.counted, &work)?;
+        Ok(server.notes(&work))
+    }
+}
+
+/// What a question needs, or the job that has to end first.
+pub enum Readiness<T> {
+    Ready(T),
     Job(Arc<Job>),
 }
 
-pub fn find(server: &Arc<Server>, question: &Question) -> Result<Found, Problem> {
+pub fn find(server: &Arc<Server>, question: &Question) -> Result<Readiness<Asked>, Problem> {
     let opened = server.opened(&question.project)?;
     let wrong = |error| server.problem(error);
     let (privacy, ranking) = privacy(&opened, &question.request).map_err(wrong)?;
     server.check_promise(&privacy.criteria, &privacy.sensitive)?;
     match server.tables.lattice(&opened, &privacy, &ranking) {
-        None => start_annotation(server, opened, privacy, ranking).map(Found::Job),
+        None => start_annotation(server, opened, privacy, ranking).map(Readiness::Job),
         Some(ready) => {
             let request = request(&opened, &ready, &privacy, &question.request).map_err(wrong)?;
-            Ok(Found::Ready(Asked { opened, ready, privacy, request }))
+            Ok(Readiness::Ready(Asked { opened, ready, privacy, request }))
         }
     }
 }
@@ -213,7 +239,7 @@ pub fn start_annotation(
         let counted = count_first(&worker, job, &opened, &privacy)?;
         if !privacy.criteria.is_empty() {
             let n_values = counted.n_sensitive_values();
-            check_criteria(&privacy.criteria, counted.counts.n_records(), &n_values).map_err(wrong)?;
+            check_criteria(&privacy.criteria, counted.counts.crowd(), &n_values).map_err(wrong)?;
         }
         if n_schemes(&counted.hierarchies)
             .is_none_or(|n| n.saturating_mul(counted.counts.n_groups() as u64) > N_ROWS_LONG)
@@ -251,8 +277,8 @@ pub async fn with_lattice(
     work: impl FnOnce(&Server, &Question, &Asked) -> incrowd::Result<Value> + Send + 'static,
 ) -> Answered {
     match find(server, &question)? {
-        Found::Job(job) => accepted(&job),
-        Found::Ready(asked) => {
+        Readiness::Job(job) => accepted(&job),
+        Readiness::Ready(asked) => {
             let value = aside(server, move |server| {
                 let asked = with_what_is_looked_at(asked, &question).map_err(|error| server.problem(error))?;
                 work(server, &question, &asked).map_err(|error| server.problem(error))

@@ -23,7 +23,7 @@ use crate::input::source::{CsvOptions, Source};
 use crate::input::survey::{self, Suggestion, Survey, Uniqueness};
 use crate::orders::extent::{Extent, ExtentWish, Otherwise};
 use crate::orders::known::{Known, Limits};
-use crate::orders::wishes::{About, Privacy};
+use crate::orders::request::{About, Privacy};
 use crate::work::{Watch, Work};
 
 /// Projects that are kept; a page that names an older one opens it again.
@@ -41,7 +41,7 @@ pub struct Opened {
     pub id: String,
     pub project: Project,
     pub document: Value,
-    pub table: Arc<Table>,
+    pub table: Arc<ServedTable>,
     n_text_bytes: usize,
     /// How large the data are.
     pub n_bytes: u64,
@@ -50,7 +50,7 @@ pub struct Opened {
 }
 
 /// A data file under one reading of its missing values.
-pub struct Table {
+pub struct ServedTable {
     pub key: String,
     survey: OnceLock<(Survey, Vec<Suggestion>)>,
     columns: OnceLock<Columns>,
@@ -68,7 +68,7 @@ pub struct Tables {
     pub folder: Folder,
     pub n_bytes_max: u64,
     projects: RwLock<Vec<Arc<Opened>>>,
-    tables: Mutex<Vec<Arc<Table>>>,
+    tables: Mutex<Vec<Arc<ServedTable>>>,
     /// Counts and lattices.
     pub known: Known,
     /// By file, its hash when it had this size and time.
@@ -152,8 +152,11 @@ impl Tables {
         let source = project.source()?;
         let hashes = source.files().into_iter().map(|path| self.hash(path)).collect::<Result<Vec<_>>>()?;
         let missing = &project.missing;
+        let per_person = project.per_person().map(|limit| (limit.person, limit.n_max, limit.seed));
         let table_key = sha256_of(
-            json!([hashes, project.csv.delimiter, missing.tokens, missing.drop_records]).to_string().as_bytes(),
+            json!([hashes, project.csv.delimiter, missing.tokens, missing.drop_records, per_person])
+                .to_string()
+                .as_bytes(),
         );
         let population = project.population.as_ref().map(|path| self.hash(&project.folder.join(path))).transpose()?;
         let attributes = project.attributes.iter().map(|attribute| {
@@ -161,7 +164,8 @@ impl Tables {
             let distance = attribute.distance.map(|distance| distance.name());
             json!([attribute.name, attribute.role.name(), attribute.hierarchy_text, file, attribute.weight, distance])
         });
-        let key = sha256_of(json!([table_key, population, attributes.collect::<Vec<_>>()]).to_string().as_bytes());
+        let (attributes, asked) = (attributes.collect::<Vec<_>>(), project.records_are_independent);
+        let key = sha256_of(json!([table_key, population, attributes, asked]).to_string().as_bytes());
         project.content.clone_from(&key);
         let id = sha256_of(json!([key, document, project.text]).to_string().as_bytes());
         let mut projects = self.projects.write().unwrap_or_else(PoisonError::into_inner);
@@ -180,13 +184,17 @@ impl Tables {
         Ok(opened)
     }
 
-    fn table(&self, key: String) -> Arc<Table> {
+    fn table(&self, key: String) -> Arc<ServedTable> {
         let mut tables = lock(&self.tables);
         if let Some(known) = tables.iter().find(|known| known.key == key) {
             return known.clone();
         }
-        let table =
-            Arc::new(Table { key, survey: OnceLock::new(), columns: OnceLock::new(), uniqueness: Mutex::default() });
+        let table = Arc::new(ServedTable {
+            key,
+            survey: OnceLock::new(),
+            columns: OnceLock::new(),
+            uniqueness: Mutex::default(),
+        });
         if tables.len() >= N_COUNTED_MAX {
             tables.remove(0);
         }
@@ -226,28 +234,30 @@ impl Tables {
     /// A lattice that can answer for some criteria and a ranking, if there is one.
     pub fn lattice(&self, opened: &Opened, privacy: &Privacy, ranking: &Ranking) -> Option<Arc<Ready>> {
         let counted = self.counted(opened, privacy)?;
-        let selection = selection(self.extent(&counted).ok()?.forced?);
+        let selection = selection(self.extent(&counted, &self.unwatched()).ok()?);
         let lattice = self.known.lattice(&counted, privacy, ranking, selection?)?;
         Some(Arc::new(Ready { counted, lattice }))
     }
 
+    /// Work that is over before anybody could look at it.
+    pub fn unwatched(&self) -> Work {
+        Work::new(None, Some(self.n_bytes_max), Watch::default())
+    }
+
     /// How much of the lattice the page works with: all of it, or the most promising part where that would be too much.
-    pub fn extent(&self, counted: &Counted) -> Result<ExtentWish> {
-        let work = Work::new(None, Some(self.n_bytes_max), Watch::default());
-        let (extent, _) = ExtentWish::default().choice(counted, Otherwise::Partial, &work)?;
-        Ok(ExtentWish { forced: Some(extent), estimator: None })
+    pub fn extent(&self, counted: &Counted, work: &Work) -> Result<Extent> {
+        ExtentWish::default().choose(counted, Otherwise::Partial, work)
     }
 
     /// Counts and annotates; what is kept already is not made again.
     pub fn annotate(&self, opened: &Opened, privacy: &Privacy, ranking: &Ranking, work: &Work) -> Result<Arc<Ready>> {
         let counted = self.count(opened, privacy, work)?;
         let measures = || privacy.criteria.iter().map(|criterion| criterion.measure);
-        let extent = self.extent(&counted)?.forced.expect("it was just chosen");
         let too_large = || {
             Error::new(ErrorKind::TooLarge, "not even a part of the lattice fits")
                 .hint("choose fewer quasi-identifiers, or start the server with more --memory")
         };
-        let selection = selection(extent).ok_or_else(too_large)?;
+        let selection = selection(self.extent(&counted, work)?).ok_or_else(too_large)?;
         let with_entropy = ranking.needs_entropy();
         let lattice = self.known.annotate_some(&counted, measures(), with_entropy, selection, work)?;
         Ok(Arc::new(Ready { counted, lattice }))

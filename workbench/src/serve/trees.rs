@@ -70,7 +70,9 @@ fn rule(tables: &Tables, opened: &Opened, name: &str, edited: Option<&Value>) ->
 /// Says which values a table misses, where values may be shown.
 fn with_absent(error: Error, rule: &Rule, domain: &Domain, with_values: bool) -> Error {
     let absent = absent_values(rule, domain);
-    if absent.is_empty() || error.position().is_some_and(|position| position.ends_with(|c: char| c.is_ascii_digit())) {
+    if absent.is_empty()
+        || error.position().is_some_and(|position| position.to_string().ends_with(|c: char| c.is_ascii_digit()))
+    {
         return error;
     }
     match with_values {

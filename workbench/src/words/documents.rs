@@ -2,6 +2,8 @@
 
 use incrowd::attack::{Gain, Hit, Linkage};
 use incrowd::recode::per_record::Risk;
+use incrowd::risk::special_uniques::Share;
+use incrowd::risk::weighted::Expected;
 use incrowd::risk::{Contribution, View};
 use incrowd::scheme::n_schemes;
 use incrowd::search::frontier::Bargain;
@@ -10,17 +12,18 @@ use incrowd::{Criteria, Criterion, GroupCounts, Lattice};
 use serde_json::{Map, Value, json};
 
 use crate::input::count::{Counted, Material};
-use crate::note::{Note, TooMuch};
+use crate::note::{Beside, Note, TooMuch};
 use crate::orders::annotate::{HeightSummary, by_height};
 use crate::orders::attack::{Attacked, FoundInRelease, Release, UnknownValues, Unread};
 use crate::orders::compare::Compared;
-use crate::orders::contenders::Weighed;
+use crate::orders::contenders::{Contender, Row, Weighed};
 use crate::orders::frontier::Bargains;
 use crate::orders::map::{self, Mapped, Place, shown};
 use crate::orders::negotiate::{Negotiated, Where};
 use crate::orders::per_record::{Outcome, PER_RECORD};
 use crate::orders::publish::{Files, No, Published};
-use crate::orders::risk::Told;
+use crate::orders::risk::{NamedUniques, Told};
+use crate::orders::verify::Checked;
 use crate::sentences;
 use crate::words::notes::{Front, in_words};
 
@@ -55,6 +58,13 @@ pub fn notes(notes: &[Note], front: Front) -> Value {
 fn facts(note: &Note) -> Map<String, Value> {
     let facts = match note {
         Note::Dropped { n_records, n_all } => json!({ "n_records": n_records, "n_all": n_all }),
+        Note::Repeating { column, n_records, n_different, is_exact } => json!({
+            "column": column,
+            "n_records": n_records,
+            "n_different": n_different,
+            "is_exact": is_exact,
+        }),
+        Note::BeyondPerPerson { n_records, n_max } => json!({ "n_records": n_records, "n_max": n_max }),
         Note::Strangers { attribute, n_values } => json!({ "attribute": attribute, "n_values": n_values }),
         Note::NoHierarchy { attribute, n_values, n_not_numbers } => {
             json!({ "attribute": attribute, "n_values": n_values, "n_not_numbers": n_not_numbers })
@@ -77,6 +87,13 @@ fn facts(note: &Note) -> Map<String, Value> {
         Note::KsLeftOut { ks, n_records } => json!({ "ks": ks, "n_records": n_records }),
         Note::KsBeyond { ks } => json!({ "ks": ks }),
         Note::SchemesNotDrawn { n_max } => json!({ "n_max": n_max }),
+        Note::Beside(beside) => beside.document(),
+        Note::TriviallyDiverse { attribute, n_values, n_records, levels } => json!({
+            "attribute": attribute,
+            "n_values": n_values,
+            "n_records": n_records,
+            "levels": levels.iter().map(|(name, n)| (name.clone(), json!(n))).collect::<Map<String, Value>>(),
+        }),
     };
     match facts {
         Value::Object(facts) => facts,
@@ -153,6 +170,7 @@ pub fn attacked(attacked: &Attacked, worst: usize, show_values: bool) -> Value {
             "n_one_group": found.n_one_group,
             "n_several_groups": found.n_several_groups,
             "n_one_record": found.n_one_record,
+            "n_one_person": found.n_one_person,
             "n_certain": found.n_certain,
             "n_certain_together": found.n_certain_together,
         })
@@ -187,7 +205,7 @@ pub fn attacked(attacked: &Attacked, worst: usize, show_values: bool) -> Value {
 
 /// How likely people are to be found.
 pub fn risk(told: &Told) -> Value {
-    let Told { found, estimate, contributions, threshold, n_dropped, has_population } = told;
+    let Told { found, estimate, contributions, threshold, n_dropped, population, .. } = told;
     let view = |view: &View| -> Value {
         json!({ "highest": rounded(view.highest), "average": rounded(view.average), "n_at_risk": view.n_at_risk })
     };
@@ -202,18 +220,76 @@ pub fn risk(told: &Told) -> Value {
     };
     json!({
         "n_records": found.n_records,
+        "n_people": found.n_people,
         "n_dropped": n_dropped,
         "n_groups": found.n_groups,
         "threshold": threshold,
         "prosecutor": view(&found.prosecutor),
         "journalist": view(&found.journalist),
         "marketer": rounded(found.marketer),
-        "population": if *has_population { "counted" } else { "the table itself" },
+        "population": population.in_words(),
+        "n_people_estimated": told.n_people.map(rounded),
+        "individual": expected(&told.individual),
+        "household": told.households.as_ref().map(|households| {
+            let mut value = expected(&households.found);
+            value["n_households"] = json!(households.n_households);
+            value
+        }),
         "n_unique": found.n_unique,
         "n_unique_in_population": found.n_unique_in_population,
         "n_unique_in_population_estimated": estimate.map(rounded),
+        "n_alone_by_all_records": told.n_alone_by_all_records,
         "attributes": contributions.iter().map(of_attribute).collect::<Vec<_>>(),
+        "special_uniques": told.special_uniques.as_ref().map(|uniques| special_uniques(uniques, told.show_values)),
+        // Its name alone: a path tells about the machine.
+        "per_record": told.written.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy()),
     })
+}
+
+/// Records together, each by itself.
+fn expected(found: &Expected) -> Value {
+    json!({
+        "highest": rounded(found.highest),
+        "average": rounded(found.average),
+        "n_at_risk": found.n_at_risk,
+        "expected_reidentifications": rounded(found.n_found),
+    })
+}
+
+/// On what records stand alone; values of the data only where `show_values` allows it.
+fn special_uniques(uniques: &NamedUniques, show_values: bool) -> Value {
+    let found = &uniques.found;
+    let all = || found.uniques.iter().flatten();
+    let of_attribute = |(a, share): (usize, &Share)| {
+        let mut value = json!({
+            "attribute": uniques.attributes[a],
+            "percent": rounded(share.percent),
+            "n_values": share.of_values.len(),
+        });
+        if show_values {
+            let of_value = |(code, percent): &(u32, f64)| json!({ "value": uniques.values[a][*code as usize], "percent": rounded(*percent) });
+            value["values"] = share.of_values.iter().map(of_value).collect();
+        }
+        value
+    };
+    json!({
+        "size_max": found.size_max,
+        "n_special": found.n_special(),
+        "n_sets_of_size": found.n_sets_of_size,
+        "highest_score": all().map(|unique| unique.score).fold(0.0, f64::max),
+        "fraction": rounded(found.fraction),
+        "dis": rounded(found.dis),
+        "highest_dis_score": rounded(all().map(|unique| unique.dis_score).fold(0.0, f64::max)),
+        "n_of_dis_score": in_tenths(all().map(|unique| unique.dis_score)),
+        "attributes": found.shares.iter().enumerate().map(of_attribute).collect::<Vec<_>>(),
+    })
+}
+
+/// How many probabilities are above 0 and at most 0.1, above that and at most 0.2, and so on.
+fn in_tenths(probabilities: impl Iterator<Item = f64>) -> [u64; 10] {
+    let mut n_of = [0; 10];
+    probabilities.for_each(|p| n_of[((p * 10.0).ceil() as usize).clamp(1, 10) - 1] += 1);
+    n_of
 }
 
 /// Every bargain that no other beats.
@@ -242,6 +318,62 @@ pub fn frontier(found: &Bargains) -> Value {
         "n_schemes": lattice.n_schemes(),
         "n_annotated": lattice.schemes().len(),
         "bargains": bargains.iter().map(bargain).collect::<Vec<_>>(),
+    })
+}
+
+/// What one method made of the table.
+pub fn contender(row: &Row, counted: &Counted) -> Value {
+    let names: Vec<&str> = counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
+    let sensitive = counted.sensitive_names();
+    let ncp = names.iter().zip(&row.judgement.ncp_of_attribute);
+    let ncp: Map<String, Value> = ncp.map(|(name, ncp)| (name.to_string(), json!(wire::rounded(*ncp)))).collect();
+    let reached = row.reached(counted).into_iter().map(|(measure, value)| {
+        let value = value.map_or(Value::Null, |value| wire::number(measure, value));
+        (wire::key(measure, &sensitive), value)
+    });
+    let error = |median: f64, percentile_90: f64| json!({ "median": wire::rounded(median), "p90": wire::rounded(percentile_90) });
+    let mut of_queries = error(row.error.0, row.error.1);
+    let by_kind = row.error_by_kind.iter().map(|(draw, median, percentile_90)| {
+        let mut kind = error(*median, *percentile_90);
+        kind["n_attributes"] = json!(draw.n_attributes);
+        kind["selectivity"] = json!(draw.selectivity);
+        kind["n_queries"] = json!(draw.n_queries);
+        kind
+    });
+    of_queries["by_kind"] = by_kind.collect();
+    let own = row.own_error.as_ref().map(|(median, percentile_90, answers)| {
+        let mut own = error(*median, *percentile_90);
+        let answer = |&(exact, estimated): &(u64, f64)| json!([exact, wire::rounded(estimated)]);
+        own["answers"] = answers.iter().map(answer).collect();
+        own
+    });
+    let risk = row.risk(counted).map(|(highest, average)| json!({ "highest": highest, "average": average }));
+    json!({
+        "method": row.contender.name(),
+        "title": row.contender.title(),
+        "k": row.k(),
+        "choice": row.choice,
+        "holds": row.holds,
+        "promises_k": row.contender.promises_k(),
+        "best_by": match row.contender {
+            Contender::Global(quality) => Some(quality.name()),
+            Contender::Local(_) | Contender::PerRecord(_) => None,
+        },
+        "levels": row.scheme.as_ref().map(|(scheme, _)| wire::levels(&names, scheme)),
+        "loss": match &row.scheme {
+            Some((_, losses)) => wire::losses(losses),
+            None => wire::losses_of_judgement(&row.judgement),
+        },
+        "ncp_of_attribute": ncp,
+        "n_groups": row.judgement.n_groups,
+        "n_suppressed": row.judgement.n_suppressed,
+        "reached": Value::Object(reached.collect()),
+        "risk": risk,
+        "query_error": of_queries,
+        "own_query_error": own,
+        "seconds": row.cost.seconds,
+        "cpu_seconds": row.cost.cpu_seconds,
+        "peak_bytes": row.cost.peak_bytes,
     })
 }
 
@@ -274,7 +406,7 @@ pub fn compared(compared: &Compared) -> Value {
             names.iter().cloned().zip(compared.counted.weights()).map(|(name, w)| (name, json!(w))).collect()
         ),
         "seed": compared.seed,
-        "rows": compared.rows.iter().map(|row| row.to_json(&compared.counted)).collect::<Vec<_>>(),
+        "rows": compared.rows.iter().map(|row| contender(row, &compared.counted)).collect::<Vec<_>>(),
         "varied_weight": weighed,
     })
 }
@@ -398,11 +530,16 @@ pub fn published(files: &Files, published: &Published) -> Value {
         "n_records_published": certificate.n_records_published,
         "n_records_suppressed": certificate.n_records_suppressed,
         "n_records_dropped": certificate.n_records_dropped,
+        "n_records_left_out": certificate.n_records_left_out,
         "n_groups": certificate.n_groups,
         "smallest_group": certificate.smallest_group,
         "loss": account.loss,
         "order": certificate.order,
+        "beside": account.beside.iter().map(Beside::document).collect::<Vec<Value>>(),
     });
+    if let Some(people) = &account.people {
+        said["people"] = people.document();
+    }
     if let (Some(per_record), Some(outcome)) = (&certificate.per_record, &account.per_record) {
         let (mut all, outcome) = (json!(per_record), json!(outcome));
         all.as_object_mut().into_iter().for_each(|all| all.extend(outcome.as_object().cloned().unwrap_or_default()));
@@ -415,6 +552,16 @@ pub fn published(files: &Files, published: &Published) -> Value {
         said["search"] = json!(search);
     }
     said
+}
+
+/// What was found in the file of a release, beside what its certificate says.
+pub fn verdict(published: &Published) -> Value {
+    wire::verdict(&published.verdict, &published.certificate.sensitive, &published.claims)
+}
+
+/// A table that was judged.
+pub fn checked(checked: &Checked) -> Value {
+    wire::verdict(&checked.judged.verdict, &checked.sensitive, &checked.claims)
 }
 
 /// Why nothing was published.
@@ -446,6 +593,6 @@ pub fn not_published(no: &No) -> Value {
             json!({ "published": false, "method": PER_RECORD, "n_records_too_risky": n_records })
         }
         No::NotPossible(Outcome::Made(_)) => json!({ "published": false }),
-        No::Broken(verdict) => verdict.clone(),
+        No::Broken(published) => verdict(published),
     }
 }

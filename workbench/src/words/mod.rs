@@ -3,5 +3,6 @@
 pub mod notes;
 pub mod search;
 pub mod documents;
+pub mod studies;
 pub mod order;
 pub mod verbs;

@@ -1,7 +1,9 @@
 //! Notes in words, as each front says them.
 
-use crate::sentences::{counted_words, grouped};
+use crate::sentences::{counted_words, grouped, quoted_unless_number};
 
+use crate::input::repeats;
+use crate::input::tally::Amount;
 use crate::note::{Note, TooMuch};
 
 /// Who speaks: what a wish is called differs.
@@ -37,17 +39,30 @@ impl Front {
     }
 }
 
-fn quoted_unless_number(value: &str) -> String {
-    if value.parse::<f64>().is_ok() { value.to_string() } else { format!("\"{value}\"") }
-}
-
 /// A note as a line without its full stop.
 pub fn in_words(note: &Note, front: Front) -> String {
     match note {
         Note::Dropped { n_records, n_all } => format!(
-            "{} of {} records lack a value and are left out (missing_records = \"drop\")",
+            "{} of {} records lack a value and are left out (missing_records{}\"drop\")",
             grouped(*n_records),
-            grouped(*n_all)
+            grouped(*n_all),
+            if front == Front::Python { "=" } else { " = " }
+        ),
+        Note::Repeating { column, n_records, n_different, is_exact } => {
+            let n_different = Amount { n: *n_different, is_exact: *is_exact };
+            let repeating = repeats::in_words(column, *n_records, n_different);
+            let (person, records) = match front {
+                Front::CommandLine => ("role = \"person\"", "records = \"independent\""),
+                Front::Http => ("the role \"person\"", "\"records\": \"independent\""),
+                Front::Python => ("person=", "records=\"independent\""),
+            };
+            format!("{repeating}: count people? ({person} does; {records} says that records are meant)")
+        }
+        Note::BeyondPerPerson { n_records, n_max } => format!(
+            "{} beyond max_records_per_person{}{n_max} {} left out",
+            counted_words(*n_records, "record"),
+            if front == Front::Python { "=" } else { " = " },
+            if *n_records == 1 { "is" } else { "are" }
         ),
         Note::Strangers { attribute, n_values } => format!(
             "attribute '{attribute}': the hierarchy does not know {} of the people to hide among: they fit nobody's group \
@@ -92,7 +107,11 @@ pub fn in_words(note: &Note, front: Front) -> String {
             format!("about the data with {appended} appended and {n_removed} removed since")
         }
         Note::NotPromised { method } => {
-            format!("the criteria in [request] of the project are not promised by {method}")
+            let criteria = match front {
+                Front::CommandLine => "the criteria in [request] of the project",
+                Front::Http | Front::Python => "the criteria of the project's standing request",
+            };
+            format!("{criteria} are not promised by {method}")
         }
         Note::LevelsIgnored { method } => {
             format!("max_level of the project is about levels; {method} does not look at it")
@@ -104,6 +123,21 @@ pub fn in_words(note: &Note, front: Front) -> String {
             format!("no release with k = {}: k is from 1 to the number of records", listed(ks))
         }
         Note::SchemesNotDrawn { n_max } => format!("more than {} schemes are not drawn", grouped(*n_max)),
+        Note::Beside(beside) => beside.in_words(),
+        Note::TriviallyDiverse { attribute, n_values, n_records, levels } => {
+            let level = |(name, n): &(String, u64)| format!("{} at {name}", grouped(*n));
+            let levels: Vec<String> = levels.iter().map(level).collect();
+            let levels = match levels.is_empty() {
+                true => String::new(),
+                false => format!("; its hierarchy has {}", levels.join(", ")),
+            };
+            format!(
+                "attribute '{attribute}' is nearly unique, with {} different values in {} records: any l of them have l \
+                 values, and l says little about it{levels}",
+                grouped(*n_values),
+                grouped(*n_records)
+            )
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use incrowd::error::unknown;
+use incrowd::error::{Wording, unknown};
 use incrowd::recode::partition::CellStyle;
 use incrowd::recode::per_record::{Risk as RiskModel, Utility};
 use incrowd::search::partial::{Estimator, Selection};
@@ -26,9 +26,11 @@ use crate::orders::map::{KS, METHODS, Map};
 use crate::orders::negotiate::Negotiate;
 use crate::orders::per_record::{PER_RECORD, PerRecordWish};
 use crate::orders::publish::{Choice, GLOBAL, Publish, Way};
-use crate::orders::risk::Risk;
+use crate::orders::request::{About, GivenRequest, Suppression};
+use crate::orders::risk::{Risk, THRESHOLD};
+use crate::orders::study_deal::StudyDeal;
+use crate::orders::study_lattice::{LOST, StudyLattice};
 use crate::orders::verify::Verify;
-use crate::orders::wishes::{About, Suppression, Wishes};
 use crate::output::account::Key;
 
 /// What a path is for, so that a front can refuse those that it does not allow.
@@ -48,7 +50,14 @@ pub struct Reader<'a> {
     with_standing: bool,
 }
 
-fn wrong(message: impl Into<String>) -> Error {
+/// The papers' studies.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Study {
+    Deal(StudyDeal),
+    Lattice(StudyLattice),
+}
+
+fn wrong(message: impl Into<Wording>) -> Error {
     Error::new(ErrorKind::Request, message)
 }
 
@@ -86,11 +95,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn flag(&self, key: &str) -> Result<bool> {
+    pub fn flag(&self, key: &str) -> Result<bool> {
         Ok(self.read(key, "true or false", Value::as_bool)?.unwrap_or(false))
     }
 
-    fn whole(&self, key: &str) -> Result<Option<u64>> {
+    pub fn whole(&self, key: &str) -> Result<Option<u64>> {
         self.read(key, "a whole number", Value::as_u64)
     }
 
@@ -98,8 +107,18 @@ impl<'a> Reader<'a> {
         self.read(key, "a number", Value::as_f64)
     }
 
-    fn text(&self, key: &str) -> Result<Option<&'a str>> {
+    pub fn text(&self, key: &str) -> Result<Option<&'a str>> {
         self.read(key, "a text", Value::as_str)
+    }
+
+    /// A document within the document.
+    pub fn object(&self, key: &str) -> Result<Option<&'a Object<String, Value>>> {
+        self.read(key, "an object", Value::as_object)
+    }
+
+    /// What has to be there.
+    pub fn needed<T>(&self, key: &str, of: impl FnOnce(&Self, &str) -> Result<Option<T>>) -> Result<T> {
+        of(self, key)?.ok_or_else(|| wrong(format!("{key} is not given")))
     }
 
     /// A text, or a number as it is written.
@@ -133,7 +152,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A level per attribute, by number or name.
-    fn levels(&self, key: &str) -> Result<Option<Vec<(String, String)>>> {
+    pub fn levels(&self, key: &str) -> Result<Option<Vec<(String, String)>>> {
         self.read(key, "asked for as {\"age\": 2}", |value| {
             let level = |(name, level): (&String, &Value)| match level {
                 Value::String(text) => Some((name.clone(), text.clone())),
@@ -165,7 +184,7 @@ impl<'a> Reader<'a> {
         Ok(criteria)
     }
 
-    pub fn wishes(&self) -> Result<Wishes> {
+    pub fn given_request(&self) -> Result<GivenRequest> {
         let most =
             self.read("max_suppressed", "a number of records or a share such as \"1%\"", |value| match value {
                 Value::String(text) => Some(text.clone()),
@@ -174,7 +193,7 @@ impl<'a> Reader<'a> {
             })?;
         let best_by = self.read("best_by", "a text such as \"ncp\"", Value::as_str)?;
         let max_level = self.levels("max_level")?;
-        Ok(Wishes {
+        Ok(GivenRequest {
             criteria: self.criteria()?,
             max_suppressed: most.as_deref().map(Suppression::parse).transpose()?,
             max_level: if self.with_standing { max_level } else { Some(max_level.unwrap_or_default()) },
@@ -183,25 +202,32 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// `full`, `partial` with a share such as "5%", `estimator`, `on_demand`.
-    fn extent(&self) -> Result<ExtentWish> {
-        let estimator = self.text("estimator")?.map(Estimator::parse).transpose()?;
-        let partial = self.read("partial", "a share such as \"5%\"", |value| match value {
+    /// The share of the schemes that a part of the lattice has.
+    fn partial(&self) -> Result<Option<f64>> {
+        let share = self.read("partial", "a share such as \"5%\"", |value| match value {
             Value::Bool(true) => Some(Some(Selection::default().share)),
             Value::Bool(false) => Some(None),
             Value::Number(share) => share.as_f64().map(Some),
             Value::String(text) => Some(text.strip_suffix('%')?.trim().parse::<f64>().ok().map(|share| share / 100.0)),
             _ => None,
         })?;
-        let forced = match (self.flag("full")?, partial.flatten(), self.flag("on_demand")?) {
+        match share.flatten() {
+            Some(share) if !(share > 0.0 && share <= 1.0) => Err(wrong("partial is a share above 0 and at most 100%")),
+            share => Ok(share),
+        }
+    }
+
+    /// `full`, `partial` with a share such as "5%", `estimator`, `on_demand`.
+    fn extent(&self) -> Result<ExtentWish> {
+        let estimator = self.text("estimator")?.map(Estimator::parse).transpose()?;
+        let forced = match (self.flag("full")?, self.partial()?, self.flag("on_demand")?) {
             (false, None, false) => None,
             (true, None, false) => Some(Extent::Full),
             (false, None, true) => Some(Extent::OnDemand),
-            (false, Some(share), false) if share > 0.0 && share <= 1.0 => {
+            (false, Some(share), false) => {
                 let standard = Selection::default();
                 Some(Extent::Partial(Selection { share, estimator: estimator.unwrap_or(standard.estimator) }))
             }
-            (false, Some(_), false) => return Err(wrong("partial is a share above 0 and at most 100%")),
             _ => return Err(wrong("full, partial and on_demand exclude each other").hint("give one of them")),
         };
         Ok(ExtentWish { forced, estimator })
@@ -229,7 +255,7 @@ impl<'a> Reader<'a> {
     pub fn negotiate(&self) -> Result<Negotiate> {
         let order = Negotiate {
             about: self.about()?,
-            wishes: self.wishes()?,
+            request: self.given_request()?,
             explain: self.flag("explain")?,
             as_published: self.flag("as_published")?,
             lattice: self.path("lattice", PathUse::Read)?,
@@ -246,7 +272,7 @@ impl<'a> Reader<'a> {
     pub fn annotate(&self) -> Result<(Annotate, bool)> {
         let order = Annotate {
             about: self.about()?,
-            wishes: Wishes { with_standing: self.with_standing, ..Wishes::of_criteria(self.criteria()?) },
+            request: GivenRequest { with_standing: self.with_standing, ..GivenRequest::of_criteria(self.criteria()?) },
             with_entropy: self.flag("entropy")?,
             extent: self.extent()?,
             output: self.path("output", PathUse::Write)?,
@@ -267,7 +293,7 @@ impl<'a> Reader<'a> {
             output: self.path("output", PathUse::Write)?,
             replace: self.flag("force")?,
             about: About::default(),
-            wishes: Wishes { with_standing: self.with_standing, ..Wishes::of_criteria(self.criteria()?) },
+            request: GivenRequest { with_standing: self.with_standing, ..GivenRequest::of_criteria(self.criteria()?) },
         };
         let per_scheme = self.flag("per_scheme")?;
         self.finish()?;
@@ -276,14 +302,14 @@ impl<'a> Reader<'a> {
     }
 
     pub fn frontier(&self) -> Result<Frontier> {
-        let wishes = self.wishes()?;
+        let given = self.given_request()?;
         let order = Frontier {
             about: self.about()?,
-            criteria: wishes.criteria,
+            criteria: given.criteria,
             over: self.text("over")?.unwrap_or("k").to_string(),
-            ranking: wishes.best_by.map_or_else(|| Ranking::parse("ncp"), Ok)?,
-            max_suppressed: wishes.max_suppressed.unwrap_or_else(max_suppressed),
-            max_level: wishes.max_level.unwrap_or_default(),
+            ranking: given.best_by.map_or_else(|| Ranking::parse("ncp"), Ok)?,
+            max_suppressed: given.max_suppressed.unwrap_or_else(max_suppressed),
+            max_level: given.max_level.unwrap_or_default(),
             lattice: self.path("lattice", PathUse::Read)?,
             extent: self.extent()?,
         };
@@ -298,17 +324,14 @@ impl<'a> Reader<'a> {
         let mut criteria = self.document.clone();
         criteria.remove("k");
         let beside = Reader { document: &criteria, taken: RefCell::default(), ..*self };
-        let wishes = Wishes { best_by: None, max_level: None, ..beside.wishes()? };
+        let given = GivenRequest { best_by: None, max_level: None, ..beside.given_request()? };
         self.taken.borrow_mut().extend(beside.taken.into_inner());
-        let contenders = self
-            .texts("methods")?
-            .map(|names| names.iter().map(|name| Contender::parse(name.trim())).collect::<Result<Vec<Contender>>>());
         let order = Compare {
             about: self.about()?,
-            wishes: Wishes { with_standing: self.with_standing, ..wishes },
+            request: GivenRequest { with_standing: self.with_standing, ..given },
             ks,
             is_chart: false,
-            contenders: contenders.transpose()?,
+            contenders: self.contenders()?,
             queries: self.path("queries", PathUse::Read)?,
             n_queries: self.whole("n_queries")?.map_or(N_QUERIES, |n| n.clamp(1, 100_000) as usize),
             seed: self.whole("seed")?.unwrap_or(0),
@@ -318,7 +341,13 @@ impl<'a> Reader<'a> {
         Ok(order)
     }
 
-    fn of_records(&self) -> Result<PerRecordWish> {
+    /// `methods`: who is compared.
+    pub fn contenders(&self) -> Result<Option<Vec<Contender>>> {
+        let parse = |names: Vec<String>| names.iter().map(|name| Contender::parse(name.trim())).collect();
+        self.texts("methods")?.map(parse).transpose()
+    }
+
+    pub fn of_records(&self) -> Result<PerRecordWish> {
         Ok(PerRecordWish {
             utility_at_least: self.written("utility_at_least")?,
             risk_at_most: self.number("risk_at_most")?,
@@ -330,6 +359,41 @@ impl<'a> Reader<'a> {
             weights: self.path("weights", PathUse::Read)?,
             weights_seed: self.whole("weights_seed")?,
             also_k: self.whole("also_k")?,
+        })
+    }
+
+    /// One of the papers' studies, by the name under `study`.
+    pub fn study(&self) -> Result<Study> {
+        let study = match self.text("study")? {
+            Some("deal") => Study::Deal(self.study_deal()?),
+            Some("lattice") => Study::Lattice(self.study_lattice()?),
+            Some(other) => return Err(unknown(ErrorKind::Request, "study", other, &["deal", "lattice"])),
+            None => return Err(wrong("no study is named").hint("study is \"deal\" or \"lattice\"")),
+        };
+        self.finish()?;
+        Ok(study)
+    }
+
+    fn study_deal(&self) -> Result<StudyDeal> {
+        Ok(StudyDeal {
+            about: self.about()?,
+            frequencies: self.wholes("frequencies")?,
+            ks: self.written("k")?,
+            seed: self.whole("seed")?.unwrap_or(1),
+        })
+    }
+
+    fn study_lattice(&self) -> Result<StudyLattice> {
+        let lost = self.texts("lost")?.unwrap_or_else(|| LOST.map(String::from).to_vec());
+        let standard = Selection::default();
+        Ok(StudyLattice {
+            about: self.about()?,
+            ks: self.wholes("k")?.unwrap_or_default(),
+            lost: lost.iter().map(|text| Suppression::parse(text)).collect::<Result<_>>()?,
+            selection: Selection {
+                share: self.partial()?.unwrap_or(standard.share),
+                estimator: self.text("estimator")?.map_or(Ok(standard.estimator), Estimator::parse)?,
+            },
         })
     }
 
@@ -354,12 +418,14 @@ impl<'a> Reader<'a> {
             PER_RECORD => Way::PerRecord(Box::new(self.of_records()?)),
             method => Way::Local(self.local(method)?),
         };
-        let wishes = match way {
-            Way::PerRecord(_) => Wishes { with_standing: self.with_standing, ..Wishes::default() },
-            Way::Local(_) => Wishes { with_standing: self.with_standing, ..Wishes::of_criteria(self.criteria()?) },
-            _ => self.wishes()?,
+        let request = match way {
+            Way::PerRecord(_) => GivenRequest { with_standing: self.with_standing, ..GivenRequest::default() },
+            Way::Local(_) => {
+                GivenRequest { with_standing: self.with_standing, ..GivenRequest::of_criteria(self.criteria()?) }
+            }
+            _ => self.given_request()?,
         };
-        Ok(Publish { about: self.about()?, wishes, way })
+        Ok(Publish { about: self.about()?, request, way })
     }
 
     fn choice(&self) -> Result<Choice> {
@@ -369,7 +435,7 @@ impl<'a> Reader<'a> {
         choice.ok_or_else(|| unknown(ErrorKind::Request, "offer", name, &known))
     }
 
-    fn local(&self, method: &str) -> Result<Local> {
+    pub fn local(&self, method: &str) -> Result<Local> {
         let style = match self.text("cells")? {
             None => None,
             Some(text) => {
@@ -445,11 +511,23 @@ impl<'a> Reader<'a> {
     }
 
     pub fn risk(&self) -> Result<Risk> {
+        let special_uniques =
+            self.read("special_uniques", "true, or the largest size of sets", |value| match value {
+                Value::Bool(is_wanted) => Some(is_wanted.then_some(None)),
+                value => value.as_u64().map(|size| Some(Some(size))),
+            })?;
         let order = Risk {
             target: self.path("target", PathUse::Read)?,
             quasi_identifiers: self.texts("quasi_identifiers")?,
-            threshold: self.number("threshold")?.unwrap_or(0.2),
+            threshold: self.number("threshold")?.unwrap_or(THRESHOLD),
             sampled: self.number("sampled")?,
+            weight_of: self.text("weight_of")?.map(str::to_string),
+            household: self.texts("household")?,
+            special_uniques: special_uniques.flatten(),
+            show_values: self.flag("show_values")?,
+            per_record: self.flag("per_record")?,
+            output: self.path("output", PathUse::Write)?,
+            replace: self.flag("force")?,
         };
         self.finish()?;
         Ok(order)

@@ -6,8 +6,8 @@ use incrowd::error::unknown;
 use incrowd::{ErrorKind, Result};
 use serde_json::{Map as Object, Value};
 
-use super::documents;
-use super::order::{PathUse, Reader};
+use super::order::{PathUse, Reader, Study};
+use super::{documents, studies};
 use crate::input::project::Project;
 use crate::orders::Rules;
 use crate::orders::known::Known;
@@ -15,8 +15,20 @@ use crate::orders::publish::{Files, Ordered, prepare};
 use crate::work::Work;
 
 /// The verbs that are answered so.
-pub const VERBS: [&str; 11] =
-    ["count", "annotate", "update", "negotiate", "frontier", "compare", "map", "publish", "verify", "attack", "risk"];
+pub const VERBS: [&str; 12] = [
+    "count",
+    "annotate",
+    "update",
+    "negotiate",
+    "frontier",
+    "compare",
+    "map",
+    "publish",
+    "verify",
+    "attack",
+    "risk",
+    "study",
+];
 
 /// What a document is read and run with.
 pub struct Desk<'a> {
@@ -73,12 +85,16 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
                 Ordered::No(no) => documents::not_published(&no),
             })
         }
-        "verify" => Ok(reader.verify()?.run(work)?.document()),
+        "verify" => Ok(documents::checked(&reader.verify()?.run(work)?)),
         "attack" => {
             let (order, worst, show_values) = reader.attack()?;
             Ok(documents::attacked(&order.run(None, work)?, worst, show_values))
         }
         "risk" => Ok(documents::risk(&reader.risk()?.run(Some(project), work)?)),
+        "study" => Ok(match reader.study()? {
+            Study::Deal(order) => studies::deal(&order.run(Some(project), known, work)?),
+            Study::Lattice(order) => studies::lattice(&order.run(project, known, work)?),
+        }),
         other => Err(unknown(ErrorKind::Request, "verb", other, &VERBS)),
     }
 }

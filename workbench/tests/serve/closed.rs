@@ -26,8 +26,10 @@ role = "quasi-identifier"
 hierarchy = { tree = { Hand = ["Xcook", "Xsmith"], Desk = ["Xclerk"] } }
 [attributes.disease]
 role = "sensitive"
+# It goes with the city below, and this is not about that.
 [attributes.income]
 role = "sensitive"
+tells = "accepted"
 [request]
 k = 3
 l = { disease = 2 }

@@ -35,6 +35,22 @@ fn people(n_records: usize) -> Folder {
     Folder::with(&[("people.csv", &data), ("incrowd.toml", PROJECT)])
 }
 
+/// The same with people who have several records each, most of them a year older in some.
+fn patients(n_people: usize) -> Folder {
+    let mut random = Random(7);
+    let mut data = String::from("patient,age,city,job,disease,income,note\n");
+    for person in 0..n_people {
+        let (age, city) = (20 + random.below(55), *random.pick(&["Oslo", "Umea", "Rome", "Pisa"]));
+        let job = *random.pick(&["cook", "smith", "clerk"]);
+        for i in 0..1 + random.below(4) {
+            let (age, disease) = (age + i / 2, *random.pick(&["flu", "cold", "gout", "flu"]));
+            data.push_str(&format!("Xp{person},{age},{city},{job},{disease},{},n{}\n", random.below(4), i % 3));
+        }
+    }
+    let project = format!("{PROJECT}[attributes.patient]\nrole = \"person\"\n");
+    Folder::with(&[("people.csv", &data), ("incrowd.toml", &project)])
+}
+
 /// Flags of `publish`, and the same order over HTTP.
 type Order = (Vec<&'static str>, Value);
 
@@ -216,8 +232,9 @@ fn levels_that_lose_more_than_may_be_lost_are_not_published() {
     assert!(!folder.has("release.csv"));
 }
 
-/// Every order of the table that all fronts share (`tests/orders.json`): flags, and the same as JSON.
-fn shared_orders() -> Vec<(String, Vec<String>, Value)> {
+/// Every order of the table that all fronts share (`tests/orders.json`): flags, and the same as JSON; those about
+/// patients, who have several records each, or the others.
+fn shared_orders(about_patients: bool) -> Vec<(String, Vec<String>, Value)> {
     let text = std::fs::read_to_string("tests/orders.json").expect("the table of orders");
     let orders: Vec<Value> = serde_json::from_str(&text).expect("a list");
     let flags = |order: &Value| {
@@ -226,6 +243,7 @@ fn shared_orders() -> Vec<(String, Vec<String>, Value)> {
     };
     orders
         .iter()
+        .filter(|order| (order["table"] == "patients") == about_patients)
         .map(|order| (order["verb"].as_str().expect("a verb").to_string(), flags(order), order["order"].clone()))
         .collect()
 }
@@ -242,22 +260,54 @@ fn without_measurements(document: &mut Value) {
     }
 }
 
+/// A message as far as it is the same on every front: settings are called otherwise.
+fn without_names(message: &Value) -> String {
+    let message = message.as_str().expect("a text").replace("--", "").replace('-', "_");
+    message.replace(['"', ':'], "")
+}
+
+/// What is wrong is said in the words of HTTP: no flag, no line of a project file, no command.
+#[track_caller]
+fn check_words(problem: &Value) {
+    for said in [&problem["detail"], &problem["hint"]].into_iter().filter_map(Value::as_str) {
+        let foreign = ["--", "[data]", "[request]", "incrowd.toml", " = \"", "incrowd annotate", "incrowd init"];
+        assert!(!foreign.iter().any(|words| said.contains(words)), "{said}");
+    }
+}
+
 /// Any order gives the same document over HTTP as on the command line, and is refused by both with the same message.
 #[test]
 fn any_order_is_answered_as_by_the_command_line() {
-    let folder = people(150);
+    let (n_answered, n_refused) = check_orders(&people(150), &shared_orders(false));
+    assert!(n_answered > 30 && n_refused > 10, "{n_answered} answered, {n_refused} refused");
+}
+
+#[test]
+fn orders_about_people_are_answered_as_by_the_command_line() {
+    let folder = patients(80);
+    let (n_answered, n_refused) = check_orders(&folder, &shared_orders(true));
+    assert!(n_answered > 20 && n_refused > 1, "{n_answered} answered, {n_refused} refused");
+    // Plainly, nobody can say; with the project, they can.
+    folder.run(&["verify", "given.csv"]).ends(2);
+    folder.run(&["verify", "given.csv", "--project", "."]).ends(0);
+}
+
+/// How many of the orders are answered, and how many refused: by both fronts, and in the same words.
+fn check_orders(folder: &Folder, orders: &[(String, Vec<String>, Value)]) -> (usize, usize) {
     folder.write("questions.txt", "age in 30..39 and city = Oslo\njob = cook\n");
     folder.run(&["annotate", "--k", "2", "-o", "kept.crowd", "--quiet"]).ends(0);
     folder.run(&["publish", "--k", "3", "--max-suppressed", "20%", "-o", "given.csv", "--quiet"]).ends(0);
-    let server = Server::start(&folder, &["."]);
+    let server = Server::start(folder, &["."]);
     let (mut n_answered, mut n_refused) = (0, 0);
-    for (verb, flags, order) in shared_orders() {
+    for (verb, flags, order) in orders {
         let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
         let told = folder.run(&[&[verb.as_str(), "--json"], &flags[..]].concat());
         let expected: Value = serde_json::from_str(&told.stdout).unwrap_or_else(|_| panic!("{told}"));
-        let files =
-            || ["made.csv", "made.csv.certificate.json"].map(|name| folder.has(name).then(|| folder.bytes(name)));
-        let made = (verb == "publish").then(files);
+        let files = || {
+            ["made.csv", "made.csv.certificate.json", "risks.csv"]
+                .map(|name| folder.has(name).then(|| folder.bytes(name)))
+        };
+        let made = (verb == "publish" || verb == "risk").then(files);
         let body = json!({ "project": server.project(), "order": order });
         let answer = server.post(&format!("/orders/{verb}"), &body).is(202);
         let job = server.wait(answer.json()["job"]["id"].as_str().expect("a job"));
@@ -274,13 +324,15 @@ fn any_order_is_answered_as_by_the_command_line() {
                 // What clap refuses before any order is made, the floor refuses in its own words.
                 if error["kind"] != "usage" {
                     assert_eq!(job["problem"]["kind"], error["kind"], "{verb} {flags:?}");
-                    assert_eq!(job["problem"]["detail"], error["message"], "{verb} {flags:?}");
+                    let [sent, typed] = [&job["problem"]["detail"], &error["message"]].map(without_names);
+                    assert_eq!(sent, typed, "{verb} {flags:?}");
                 }
+                check_words(&job["problem"]);
                 n_refused += 1;
             }
         }
     }
-    assert!(n_answered > 30 && n_refused > 10, "{n_answered} answered, {n_refused} refused");
+    (n_answered, n_refused)
 }
 
 /// What the command line prints as notes comes with the result, with its facts.
@@ -300,6 +352,81 @@ fn notes_come_with_results() {
         let text = folder.run(&["negotiate", "--k", "2", "--max-suppressed", "50%"]).stderr;
         assert!(text.contains(notes[0]["text"].as_str().expect("words")), "{text}");
     }
+}
+
+/// The page's own routes bring the notes too, every time they are asked; without preview, none that counts values.
+#[test]
+fn the_page_gets_notes() {
+    let folder = people(60);
+    let lacking = folder.read("people.csv").replacen("Oslo", "", 2);
+    folder.write("people.csv", lacking);
+    folder.write("incrowd.toml", format!("{PROJECT}\n[request]\nk = 2\n"));
+    let codes = |notes: &Value| -> Vec<String> {
+        let notes = notes.as_array().expect("notes").iter();
+        notes.map(|note| note["code"].as_str().expect("a code").to_string()).collect()
+    };
+    for (flags, told) in [(&["."][..], true), (&[".", "--allow-preview=false"], false)] {
+        let server = Server::start(&folder, flags);
+        let wish = json!({ "k": 2, "max_suppressed": "50%" });
+        let question = json!({ "project": server.project(), "request": wish });
+        for _ in 0..2 {
+            let answer = server.answer("/negotiate", &question).is(200).json();
+            let notes = &answer["notes"];
+            assert_eq!(codes(notes), ["dropped"], "{answer}");
+            assert_eq!((&notes[0]["n_records"], &notes[0]["n_all"]), (&json!(2), &json!(60)), "{answer}");
+            assert!(notes[0]["text"].as_str().is_some_and(|text| text.starts_with("2 of 60 records lack")), "{answer}");
+        }
+        let done = |path: &str, more: Value| {
+            let mut question = question.clone();
+            more.as_object().expect("fields").iter().for_each(|(key, value)| question[key] = value.clone());
+            loop {
+                let answer = server.post(path, &question).is(202);
+                let job = server.wait(answer.json()["job"]["id"].as_str().expect("a job"));
+                if job["kind"] != "count" && job["kind"] != "annotate" {
+                    assert_eq!(job["state"], "done", "{job}");
+                    return job["result"]["notes"].clone();
+                }
+            }
+        };
+        let of_values: &[&str] = if told { &["dropped", "no_hierarchy"] } else { &["dropped"] };
+        let methods = json!(["global:height", "top-down"]);
+        assert_eq!(codes(&done("/compare", json!({ "methods": methods }))), of_values);
+        let global = json!({ "choice": "exact", "output": "a.csv", "replace": true });
+        assert_eq!(codes(&done("/publish", global)), ["dropped"]);
+        let local = json!({ "choice": "method", "method": "top-down", "output": "b.csv", "replace": true });
+        assert_eq!(codes(&done("/publish", local)), of_values);
+        for name in ["a", "b"] {
+            for end in [".csv", ".csv.certificate.json", ".csv.report.html"] {
+                let _ = std::fs::remove_file(folder.path().join(format!("{name}{end}")));
+            }
+        }
+    }
+}
+
+/// The page compares as the order does, where both are asked the same.
+#[test]
+fn the_page_compares_as_the_order_does() {
+    let folder = people(120);
+    let server = Server::start(&folder, &["."]);
+    let methods = json!(["global:height", "global:entropy", "mondrian", "deal", "per-record"]);
+    let wish = json!({ "k": 4, "disease:l": 2, "max_suppressed": "10%" });
+    let page = json!({ "project": server.project(), "request": wish, "methods": methods });
+    let mut order = wish.clone();
+    order["methods"] = methods;
+    let order = json!({ "project": server.project(), "order": order });
+    let [page, order] = [("/compare", page), ("/orders/compare", order)].map(|(path, body)| {
+        let answer = server.post(path, &body).is(202);
+        let job = server.wait(answer.json()["job"]["id"].as_str().expect("a job"));
+        assert_eq!(job["state"], "done", "{job}");
+        job["result"].clone()
+    });
+    let [mut page, mut order] = [page["rows"].clone(), order["result"]["rows"].clone()];
+    [&mut page, &mut order].into_iter().for_each(without_measurements);
+    assert_eq!(page.as_array().map(Vec::len), Some(5), "{page}");
+    assert_eq!(page, order);
+    let unknown = json!({ "project": server.project(), "request": wish, "methods": ["mondrain"] });
+    let refused = server.post("/compare", &unknown).is(422);
+    assert!(refused.body.contains("did you mean 'mondrian'?"), "{}", refused.body);
 }
 
 /// Orders name files of the served folder only, and none is taken where the data are not to be seen.

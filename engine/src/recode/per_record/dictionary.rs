@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use crate::counts::GroupCounts;
-use crate::error::{Error, ErrorKind, Hint, Result};
+use crate::error::{Error, ErrorKind, Result, Wording};
 use crate::hierarchy::{Hierarchy, Values};
 use crate::recode::Span;
 use crate::table::{Code, Kind};
@@ -92,6 +92,9 @@ pub fn n_bytes_at_most(counts: &GroupCounts, hierarchies: &[Hierarchy]) -> u64 {
 impl Dictionary {
     /// The population that the counts carry, or else the table itself.
     ///
+    /// Where people are counted, whoever is in several groups of the table counts in the first of them alone: never more
+    /// people are found than there are, so that no risk is told too low.
+    ///
     /// # Errors
     /// Where texts are to be compared and there are too many.
     pub fn new(counts: &GroupCounts, hierarchies: &[Hierarchy], fit: Match) -> Result<Dictionary> {
@@ -108,7 +111,10 @@ impl Dictionary {
         };
         match counts.population() {
             Some(population) => population.groups().for_each(|(codes, size)| push(codes, size)),
-            None => (0..counts.n_groups()).for_each(|group| push(counts.codes(group), counts.size(group))),
+            None => {
+                let sizes = counts.people_at_least();
+                (0..counts.n_groups()).for_each(|group| push(counts.codes(group), sizes[group]));
+            }
         }
         let n_words = sizes.len().div_ceil(64);
         if n_bytes_at_most(counts, hierarchies) > N_BYTES_MAX {
@@ -144,7 +150,7 @@ impl Dictionary {
         let of_attribute = |of_attribute: &Vec<Vec<Rows>>| of_attribute.iter().map(of_level).collect();
         let sizes_alone = of_labels.iter().map(of_attribute).collect();
         let fitting = of_labels;
-        let is_table = counts.population().is_none() && fit == Match::Exact;
+        let is_table = counts.population().is_none() && counts.people().is_none() && fit == Match::Exact;
         Ok(Dictionary { codes, a_row_with, sizes, is_table, size_of_word, fitting, sizes_alone, places })
     }
 
@@ -275,7 +281,7 @@ fn similar(hierarchy: &Hierarchy, fit: Match) -> Result<Option<Vec<Vec<usize>>>>
             ErrorKind::Request,
             format!("attribute '{name}' has {} different texts, too many to compare them all", texts.len()),
         )
-        .hint(Hint::text("leave out ").setting("similarity").and(", or the attribute")));
+        .hint(Wording::text("leave out ").setting("similarity").and(", or the attribute")));
     }
     // Letters, so that no text is taken apart for every other one.
     let texts: Vec<Vec<char>> = texts.iter().map(|text| text.chars().collect()).collect();

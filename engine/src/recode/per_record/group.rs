@@ -51,7 +51,7 @@ pub fn recode(counts: &GroupCounts, hierarchies: &[Hierarchy], levels: &[Vec<u8>
     Recoding::new(bases.map(share), cells, rows, is_exact)
 }
 
-/// Generalizes records further until every group of a release has at least k of them.
+/// Generalizes records further until every group of a release has at least k of them; of people, where these are counted.
 ///
 /// Groups that are too small climb: each raises the attribute whose next label loses the least utility, and those that
 /// have become alike are one group, until all are large enough or `*` everywhere. If those are too few, the smallest of
@@ -63,10 +63,22 @@ pub fn recode(counts: &GroupCounts, hierarchies: &[Hierarchy], levels: &[Vec<u8>
 /// # Errors
 /// Where the table has fewer than k records, or k is 0.
 pub fn grouped(problem: &Problem, counts: &GroupCounts, mut levels: Vec<Vec<u8>>, k: u64) -> Result<Vec<Vec<u8>>> {
-    if k == 0 || k > counts.n_records() {
-        let message = format!("groups of {k} records cannot be made of {}", counts.n_records());
-        return Err(Error::new(ErrorKind::Request, message).hint("ask for a k from 2 to the number of records"));
+    let crowd = counts.crowd();
+    if k == 0 || k > crowd.n() {
+        let message = format!("groups of {k} {} cannot be made of {}", crowd.word(), crowd.n());
+        let hint = format!("ask for a k from 2 to the number of {}", crowd.word());
+        return Err(Error::new(ErrorKind::Request, message).hint(hint));
     }
+    let people = counts.people_in_groups();
+    let size_of = |bases: &[usize]| match &people {
+        Some(people) => {
+            let mut who: Vec<u32> = bases.iter().flat_map(|&base| people[base].iter().copied()).collect();
+            who.sort_unstable();
+            who.dedup();
+            who.len() as u64
+        }
+        None => bases.iter().map(|&base| counts.size(base)).sum(),
+    };
     let label = |a: usize, base: usize, level: u8| {
         problem.hierarchies[a].level(usize::from(level)).of_base()[counts.codes(base)[a].index()]
     };
@@ -76,11 +88,8 @@ pub fn grouped(problem: &Problem, counts: &GroupCounts, mut levels: Vec<Vec<u8>>
             levels[base].iter().enumerate().map(|(a, &level)| (level, label(a, base, level))).collect()
         };
         let mut groups: FxHashMap<Vec<(u8, Code)>, (u64, Vec<usize>)> = FxHashMap::default();
-        for base in 0..counts.n_groups() {
-            let (size, bases) = groups.entry(cells(base)).or_default();
-            *size += counts.size(base);
-            bases.push(base);
-        }
+        (0..counts.n_groups()).for_each(|base| groups.entry(cells(base)).or_default().1.push(base));
+        groups.values_mut().for_each(|(size, bases)| *size = size_of(bases));
         let mut small: Vec<(u64, Vec<usize>)> = groups.values().filter(|(size, _)| *size < k).cloned().collect();
         if small.is_empty() {
             return Ok(levels);

@@ -8,9 +8,8 @@ use incrowd::quality::Losses;
 use incrowd::search::negotiate::check_criteria;
 use incrowd::search::on_demand::FoundAnswer;
 use incrowd::search::partial::prove;
-use incrowd::wire::{self, HowFound};
+use incrowd::wire::HowFound;
 use incrowd::{Answer, Lattice, Level, Offer, Plan, Request, Result, Scheme, Yardstick, negotiate};
-use serde_json::Value;
 
 use super::No;
 use crate::input::count::Counted;
@@ -18,7 +17,7 @@ use crate::input::project::Project;
 use crate::orders::Rules;
 use crate::orders::extent::{ExtentWish, search, search_of};
 use crate::orders::known::Known;
-use crate::orders::wishes::{Privacy, Wishes, with_levels};
+use crate::orders::request::{GivenRequest, Privacy, with_levels};
 use crate::sentences;
 use crate::work::Work;
 
@@ -53,8 +52,8 @@ impl Choice {
 pub struct Agreed {
     pub offer: Offer,
     pub choice: &'static str,
-    /// As it was understood; null where levels were chosen by hand.
-    pub request: Value,
+    /// As it was understood; nothing where levels were chosen by hand.
+    pub request: Option<Request>,
     pub lattice: Option<Arc<Lattice>>,
     /// How the scheme was found; nothing where levels were chosen by hand.
     pub search: Option<HowFound>,
@@ -69,22 +68,20 @@ pub enum Agreement {
 /// Finds what levels of one's own choice give, where they lose no more records than may be lost.
 pub fn agree_on_levels(
     levels: &[(String, String)],
-    wishes: &Wishes,
+    given: &GivenRequest,
     project: &Project,
     privacy: &Privacy,
     counted: &Counted,
 ) -> Result<Agreement> {
     let (n_records, criteria) = (counted.counts.n_records(), &privacy.criteria);
-    check_criteria(criteria, n_records, &counted.n_sensitive_values())?;
+    check_criteria(criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
     let exact = Scheme::new(vec![Level(0); counted.hierarchies.len()]);
     let scheme = with_levels(&exact, levels, &counted.hierarchies)?;
     let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
     let offer = offer_of_levels(counted, &yardstick, scheme, privacy)?;
-    Ok(match wishes.exceeds_suppression(project, &offer, n_records)? {
+    Ok(match given.exceeds_suppression(project, &offer, n_records)? {
         true => Agreement::No(No::TooManyLost { n_suppressed: offer.n_suppressed, n_records }),
-        false => {
-            Agreement::Agreed(Agreed { offer, choice: "levels", request: Value::Null, lattice: None, search: None })
-        }
+        false => Agreement::Agreed(Agreed { offer, choice: "levels", request: None, lattice: None, search: None }),
     })
 }
 
@@ -100,7 +97,7 @@ pub fn agree_on_answer(
     rules: &Rules,
     work: &Work,
 ) -> Result<Agreement> {
-    check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
+    check_criteria(&privacy.criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
     let Answered { scope, answer, found, lattice } = match known.for_request(extent, counted, request, work)? {
         Some(lattice) => answer_from(lattice, counted, request)?,
         None => {
@@ -119,9 +116,8 @@ pub fn agree_on_answer(
         Some(found) => Some(search_of(&scope, selection, request, found, choice.name())),
         None => scope.n_schemes().map(sentences::found_in_whole_lattice),
     };
-    let request = wire::request(&scope, request);
     let lattice = lattice.filter(|lattice| lattice.schemes().is_complete());
-    Ok(Agreement::Agreed(Agreed { offer, choice: choice.name(), request, lattice, search }))
+    Ok(Agreement::Agreed(Agreed { offer, choice: choice.name(), request: Some(request.clone()), lattice, search }))
 }
 
 /// An answer, and where it comes from.

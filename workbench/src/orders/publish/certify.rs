@@ -9,19 +9,21 @@ use incrowd::{Hierarchy, Measure, Result, Scheme};
 use serde_json::{Map, Value, json};
 
 use super::GLOBAL;
-use super::draft::{Draft, Way};
+use super::draft::{AskedFor, Draft, Way};
 use super::files::Files;
 use super::write::{Written, identifying_columns};
 use crate::input::count::Counted;
+use crate::input::project::Project;
 use crate::input::reference::distances_for_certificate;
 use crate::orders::per_record::PER_RECORD;
 use crate::orders::verify::{Judged, Question, judge};
-use crate::output::account::{Account, SourceFiles, file_name};
+use crate::output::account::{Account, PeopleAccount, SourceFiles, file_name};
 use crate::output::sink::Format;
 use crate::work::Work;
 
 /// What of the certificate is known before the file is finished.
 pub fn certificate(
+    project: &Project,
     counted: &Counted,
     draft: &Draft,
     written: &Written,
@@ -58,16 +60,20 @@ pub fn certificate(
     let counts = &counted.counts;
     Certificate {
         format: Certificate::FORMAT.to_string(),
-        format_version: Certificate::FORMAT_VERSION,
+        format_version: match project.person().is_empty() {
+            true => Certificate::FORMAT_VERSION,
+            false => Certificate::FORMAT_VERSION_OF_PEOPLE,
+        },
         version: env!("CARGO_PKG_VERSION").to_string(),
         method: method.to_string(),
-        request: draft.request.clone(),
+        request: asked(counted, draft),
         choice: draft.choice.to_string(),
         cells,
         search: None,
         criteria: promised.collect(),
         quasi_identifiers: identifying_columns(counted, &written.columns),
         sensitive,
+        person: project.person().into_iter().map(str::to_string).collect(),
         original: Map::new(),
         dealt: None,
         per_record,
@@ -79,8 +85,9 @@ pub fn certificate(
         levels: scheme.map_or(Value::Null, |scheme| wire::levels(&names, scheme)),
         level_names: scheme.map_or(Value::Null, level_names),
         height: scheme.map(Scheme::height),
-        n_records_read: counts.n_records() + counts.n_dropped(),
+        n_records_read: counts.n_records() + counts.n_dropped() + counted.source.n_left_out(),
         n_records_dropped: counts.n_dropped(),
+        n_records_left_out: counted.source.n_left_out(),
         n_records_suppressed: written.n_suppressed,
         n_records_published: written.n_published,
         n_groups: draft.n_groups,
@@ -96,9 +103,23 @@ pub fn certificate(
     }
 }
 
+/// What was asked for, as certificates write it.
+fn asked(counted: &Counted, draft: &Draft) -> Value {
+    match draft.asked {
+        AskedFor::Levels => Value::Null,
+        AskedFor::Request(request) => {
+            let names: Vec<&str> = counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
+            wire::request_of(&names, &counted.sensitive_names(), request)
+        }
+        AskedFor::Criteria => Value::Object(wire::criteria(draft.criteria, &counted.sensitive_names())),
+        AskedFor::Goal => draft.per_record.as_ref().map_or(Value::Null, |(facts, _)| facts.goal.clone()),
+    }
+}
+
 /// What the signer knows beside the certificate.
 pub fn account(
     draft: &Draft,
+    written: &Written,
     certificate: &Certificate,
     judged: &Judged,
     sources: SourceFiles,
@@ -113,6 +134,8 @@ pub fn account(
         search: draft.search.clone(),
         criteria: criteria_reached(judged, &certificate.sensitive, |_| true),
         per_record: draft.per_record.as_ref().map(|(_, outcome)| outcome.clone()),
+        beside: written.beside.clone(),
+        people: written.people.as_ref().map(PeopleAccount::of),
     }
 }
 
@@ -158,6 +181,11 @@ pub fn completed(
     let is_whole = certificate.n_records_suppressed == 0;
     certificate.original = distances_for_certificate(counted, &criteria, &judged.file, missing, is_whole);
     certificate.criteria = criteria_reached(judged, &certificate.sensitive, |measure| certificate.shows(measure));
+    if !certificate.person.is_empty() {
+        // How many people a group has does not show; how many records it has does.
+        certificate.smallest_group = judged.verdict.smallest_group;
+        certificate.fewest_distinct = judged.verdict.fewest_distinct;
+    }
     certificate.loss = wire::losses_of_release(&judged.verdict);
     certificate.output.sha256 = judged.sha256.clone();
     certificate

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use incrowd::recode::{Recoding, global};
-use incrowd::verify::Ruling;
-use incrowd::wire::{self, Certificate, HowFound, PerRecord, PerRecordOutcome};
-use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Offer, Result, Scheme};
+use incrowd::verify::{Outside, PeopleVerifier, Ruling, Verdict};
+use incrowd::wire::{self, Certificate, Claim, HowFound, PerRecord, PerRecordOutcome};
+use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Measure, Offer, Request, Result, Scheme};
 use serde_json::Value;
 
 use super::agree::{Agreed, Choice};
@@ -16,8 +16,8 @@ use super::write::{Written, published_columns, write_release};
 use crate::input::count::Counted;
 use crate::input::project::Project;
 use crate::input::reference::outside;
-use crate::orders::local::{Dealing, Local, Made};
-use crate::orders::per_record;
+use crate::orders::local::{Dealing, Local, LocallyMade};
+use crate::orders::per_record::MadeOneByOne;
 use crate::output::account::{Account, SourceFiles};
 use crate::output::report::{self, HeightFacts};
 use crate::output::sink::Format;
@@ -28,7 +28,7 @@ use crate::work::Work;
 pub fn publish_one_by_one(
     project: &Project,
     counted: &Counted,
-    made: per_record::Made,
+    made: MadeOneByOne,
     files: &Files,
     replace: bool,
     work: &Work,
@@ -38,7 +38,7 @@ pub fn publish_one_by_one(
         criteria: &made.criteria,
         way: Way::PerRecord(made.seed),
         choice: "method",
-        request: made.facts.goal.clone(),
+        asked: AskedFor::Goal,
         search: None,
         n_groups: made.judgement.n_groups as u64,
         n_suppressed: made.judgement.n_suppressed,
@@ -57,8 +57,9 @@ pub struct Published {
     pub certificate: Certificate,
     /// What the signer knows beside it.
     pub account: Account,
-    /// As `verify --json` says it.
-    pub verdict: Value,
+    pub verdict: Verdict,
+    /// What the certificate says, beside what the file shows.
+    pub claims: Vec<Claim>,
     pub holds: bool,
 }
 
@@ -69,7 +70,7 @@ pub struct Draft<'a> {
     /// One level per attribute, or the local method.
     pub way: Way<'a>,
     pub choice: &'static str,
-    pub request: Value,
+    pub asked: AskedFor<'a>,
     pub search: Option<HowFound>,
     pub n_groups: u64,
     pub n_suppressed: u64,
@@ -79,6 +80,18 @@ pub struct Draft<'a> {
     pub by_height: Vec<HeightFacts>,
     pub dealt: Option<Dealing>,
     pub per_record: Option<(PerRecord, PerRecordOutcome)>,
+}
+
+/// What was asked for.
+#[derive(Clone, Copy)]
+pub enum AskedFor<'a> {
+    /// Levels of one's own choice, and the criteria that are promised.
+    Levels,
+    Request(&'a Request),
+    /// The criteria that are promised.
+    Criteria,
+    /// What was wanted of each record.
+    Goal,
 }
 
 #[derive(Clone, Copy)]
@@ -94,6 +107,14 @@ impl<'a> Way<'a> {
         match self {
             Way::Global(scheme) => Some(scheme),
             Way::Local(_) | Way::PerRecord(_) => None,
+        }
+    }
+
+    /// The counts that the recoding was made of.
+    pub fn counts(self, counted: &Counted) -> &GroupCounts {
+        match self {
+            Way::Local(_) => counted.told_apart(),
+            Way::Global(_) | Way::PerRecord(_) => &counted.counts,
         }
     }
 
@@ -122,7 +143,7 @@ pub fn publish(
         criteria,
         way: Way::Global(scheme),
         choice: agreed.choice,
-        request: agreed.request.clone(),
+        asked: agreed.request.as_ref().map_or(AskedFor::Levels, AskedFor::Request),
         search: agreed.search.clone(),
         n_groups: agreed.offer.n_groups,
         n_suppressed: agreed.offer.n_suppressed,
@@ -140,18 +161,18 @@ pub fn publish(
 pub fn publish_made(
     project: &Project,
     counted: &Counted,
-    made: Made,
+    made: LocallyMade,
     files: &Files,
     replace: bool,
     work: &Work,
 ) -> Result<Published> {
-    let Made { local, criteria, recoding, judgement, dealt, .. } = made;
+    let LocallyMade { local, criteria, recoding, judgement, dealt, .. } = made;
     let draft = Draft {
         recoding,
         criteria: &criteria,
         way: Way::Local(&local),
         choice: "method",
-        request: Value::Object(wire::criteria(&criteria, &counted.sensitive_names())),
+        asked: AskedFor::Criteria,
         search: None,
         n_groups: judgement.n_groups as u64,
         n_suppressed: judgement.n_suppressed,
@@ -175,6 +196,7 @@ fn publish_draft(
 ) -> Result<Published> {
     // Whoever asks, and by whatever method: what promises nothing is no release.
     counted.check_promise(draft.criteria)?;
+    counted.check_people()?;
     check_ordered(counted, draft)?;
     let output = &files.release;
     let columns = published_columns(project, counted, draft.way.has_two_columns())?;
@@ -184,23 +206,27 @@ fn publish_draft(
 
     let staged_path = written.staged.readable_path();
     let sources = SourceFiles::of(project, counted)?;
-    let certificate = certificate(counted, draft, &written, &sources, format, files);
+    let certificate = certificate(project, counted, draft, &written, &sources, format, files);
     // How the release writes "no value".
     let missing = (format != Format::Parquet).then(|| project.missing.label().to_string());
     let all = outside(counted, draft.way.scheme(), &missing);
-    let judged = judge_staged(&staged_path, format, &certificate, all, work)?;
+    let of_people = |people: &PeopleVerifier| people.findings(draft.criteria, &without_missing(&all, &missing));
+    let of_people = written.people.as_ref().map(of_people);
+    let mut judged = judge_staged(&staged_path, format, &certificate, all, work)?;
+    if let Some(findings) = of_people {
+        judged.verdict = judged.verdict.over_people(Some(findings));
+    }
     let mut certificate = completed(certificate, &judged, counted, &missing);
     certificate.dealt = draft.dealt.as_ref().map(|Dealing { n_classes, most_differ, together }| {
         wire::Dealt::of_file(&judged.file, &certificate.sensitive, *n_classes, most_differ, *together)
     });
     let claims =
         wire::check_release(&certificate, &judged.verdict, &judged.file, &judged.columns, Some(&judged.sha256));
-    let verdict = wire::verdict(&judged.verdict, &certificate.sensitive, &claims);
-    let account = account(draft, &certificate, &judged, sources, files);
+    let account = account(draft, &written, &certificate, &judged, sources, files);
     // Here everything is known that a criterion needs, so that what is not judged was not looked at: a bug as well.
     if wire::ruling(&judged.verdict, &claims) != Ruling::Kept {
         // Never seen, and never to be published: whoever meets this has found a bug of ours.
-        return Ok(Published { certificate, account, verdict, holds: false });
+        return Ok(Published { certificate, account, verdict: judged.verdict, claims, holds: false });
     }
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let facts = report::Facts {
@@ -211,14 +237,14 @@ fn publish_draft(
         verdict: &judged.verdict,
         claims: &claims,
         attributes: attribute_facts(counted, draft),
-        group_sizes: group_sizes(&draft.recoding),
-        risk: risk_facts(counted, &draft.recoding),
+        group_sizes: group_sizes(&draft.recoding, written.people.as_ref()),
+        risk: risk_facts(counted, &draft.recoding, &written, &missing, work)?,
         by_height: draft.by_height.clone(),
     };
     let report = report::html(&facts);
     let certificate_text = format!("{}\n", serde_json::to_string_pretty(&certificate).expect("a certificate is JSON"));
     commit(written.staged, files, &certificate_text, &report, replace)?;
-    Ok(Published { certificate, account, verdict, holds: true })
+    Ok(Published { certificate, account, verdict: judged.verdict, claims, holds: true })
 }
 
 /// Refuses to promise a value that nobody has ordered and that the release does not show: an offer relaxes t, δ, β and
@@ -226,8 +252,9 @@ fn publish_draft(
 fn check_ordered(counted: &Counted, draft: &Draft) -> Result<()> {
     let names = counted.sensitive_names();
     let tells = |criterion: &Criterion| {
-        let is_ordered = draft.request.get(wire::key(criterion.measure, &names)) == Some(&wire::value(*criterion));
-        let is_shown = wire::is_shown(criterion.measure, draft.n_suppressed);
+        let is_ordered =
+            matches!(draft.asked, AskedFor::Request(asked) if asked.criteria.iter().any(|c| c == *criterion));
+        let is_shown = counted.counts.people().is_none() && wire::is_shown(criterion.measure, draft.n_suppressed);
         draft.choice == Choice::Privacy.name() && !is_ordered && !is_shown
     };
     let Some(criterion) = draft.criteria.iter().find(tells) else { return Ok(()) };
@@ -242,6 +269,17 @@ fn check_ordered(counted: &Counted, draft: &Draft) -> Result<()> {
     .hint(format!(
         "order a round value of your own that is no stricter than {name} = {reached}, and publish its answer"
     )))
+}
+
+/// The same with "no value" where the release writes a text: whose records go by is looked at before they are written.
+fn without_missing(outside: &Outside, missing: &Option<String>) -> Outside {
+    let mut outside = outside.clone();
+    for (value, _) in outside.originals.iter_mut().flatten().flat_map(|original| &mut original.counts) {
+        if value == missing {
+            *value = None;
+        }
+    }
+    outside
 }
 
 /// Refuses a release of a table that is not the one that was counted.

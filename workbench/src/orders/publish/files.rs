@@ -56,17 +56,6 @@ impl Files {
     }
 }
 
-/// Lets nobody else read a file: the report has the key.
-fn for_the_signer(file: &std::fs::File) -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
-    }
-    let _ = file;
-    Ok(())
-}
-
 /// Gives the files their names: all of them, or none.
 pub fn commit(release: Staged, files: &Files, certificate: &str, report: &str, replace: bool) -> Result<()> {
     use std::io::Write;
@@ -76,6 +65,7 @@ pub fn commit(release: Staged, files: &Files, certificate: &str, report: &str, r
         Ok::<Staged, Error>(staged)
     };
     let (report, certificate) = (stage(&files.report, report)?, stage(&files.certificate, certificate)?);
-    for_the_signer(report.file()).map_err(|error| crate::io_error(&files.report, error))?;
+    // It has the key.
+    report.keep_private()?;
     give_names(Trio { release, report, certificate }, replace)
 }

@@ -2,6 +2,7 @@
 
 pub mod agree;
 pub mod files;
+pub mod beside;
 pub mod write;
 pub mod certify;
 pub mod facts;
@@ -14,7 +15,6 @@ use incrowd::lattice::Scope;
 use incrowd::recode::partition::CellStyle;
 use incrowd::search::negotiate::{check_criteria, check_promise};
 use incrowd::{Answer, Error, ErrorKind, Measure, Request, Result, Role};
-use serde_json::Value;
 
 pub use agree::{Agreed, Agreement, Choice};
 pub use draft::Published;
@@ -23,9 +23,9 @@ pub use files::{Files, prepare};
 use super::Rules;
 use super::extent::ExtentWish;
 use super::known::Known;
-use super::local::{Local, Made, guaranteed, note_flat, note_without_steps};
+use super::local::{Local, LocallyMade, guaranteed, note_flat, note_without_steps};
 use super::per_record::{self, Outcome, PER_RECORD, PerRecordWish};
-use super::wishes::{About, Privacy, Wishes};
+use super::request::{About, GivenRequest, Privacy};
 use crate::input::count::Counted;
 use crate::input::project::Project;
 use crate::note::Note;
@@ -39,7 +39,7 @@ pub const GLOBAL: &str = "global";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Publish {
     pub about: About,
-    pub wishes: Wishes,
+    pub request: GivenRequest,
     pub way: Way,
 }
 
@@ -64,11 +64,11 @@ pub enum No {
     /// The chosen levels lose more records than may be lost.
     TooManyLost { n_suppressed: u64, n_records: u64 },
     /// Criteria that a local method does not keep by construction do not hold.
-    Missed(Box<Made>),
+    Missed(Box<LocallyMade>),
     /// Records cannot have what is wanted of each.
     NotPossible(Outcome),
-    /// The finished file does not keep the promise, as `verify --json` says it: a bug of ours.
-    Broken(Value),
+    /// The finished file does not keep the promise: a bug of ours.
+    Broken(Box<Published>),
 }
 
 /// What came of an order to publish.
@@ -80,8 +80,8 @@ pub enum Ordered {
 /// What is agreed on, before anything is written.
 pub enum Decided {
     Agreed(Agreed),
-    Made(Box<Made>),
-    OneByOne(Box<per_record::Made>),
+    Made(Box<LocallyMade>),
+    OneByOne(Box<per_record::MadeOneByOne>),
     No(No),
 }
 
@@ -91,9 +91,9 @@ impl Publish {
         if let Way::PerRecord(_) = &self.way {
             return self.about.no_privacy(project);
         }
-        let privacy = self.wishes.privacy(project, &self.about)?;
+        let privacy = self.request.privacy(project, &self.about)?;
         check_promise(&privacy.criteria)?;
-        self.wishes.best_by(project)?;
+        self.request.best_by(project)?;
         match &self.way {
             Way::Local(local) => privacy_of(local, privacy, self.about.sensitive.is_some(), project),
             _ => Ok(privacy),
@@ -124,15 +124,17 @@ impl Publish {
         work: &Work,
     ) -> Result<Decided> {
         (rules.promise)(&privacy.criteria, &privacy.sensitive)?;
+        counted.check_people()?;
         if !privacy.criteria.is_empty() {
-            check_criteria(&privacy.criteria, counted.counts.n_records(), &counted.n_sensitive_values())?;
+            check_criteria(&privacy.criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
             counted.check_promise(&privacy.criteria)?;
+            privacy.note_trivial(counted, work);
         }
         let agreement = match &self.way {
-            Way::Levels(levels) => agree::agree_on_levels(levels, &self.wishes, project, privacy, counted)?,
+            Way::Levels(levels) => agree::agree_on_levels(levels, &self.request, project, privacy, counted)?,
             Way::Answer { choice, extent, time } => {
                 let (hierarchies, n_records) = (&counted.hierarchies, counted.counts.n_records());
-                let request = self.wishes.request(project, privacy, hierarchies, n_records)?;
+                let request = self.request.checked(project, privacy, hierarchies, n_records)?;
                 agree::agree_on_answer(*choice, &request, extent, *time, privacy, counted, known, rules, work)?
             }
             Way::Local(local) => return make(local, project, privacy, counted, work),
@@ -179,7 +181,7 @@ impl Decided {
         };
         Ok(match published.holds {
             true => Ordered::Published(Box::new(published)),
-            false => Ordered::No(No::Broken(published.verdict)),
+            false => Ordered::No(No::Broken(Box::new(published))),
         })
     }
 }
@@ -188,7 +190,7 @@ impl Decided {
 fn make(local: &Local, project: &Project, privacy: &Privacy, counted: &Counted, work: &Work) -> Result<Decided> {
     let criteria = &privacy.criteria;
     let n_records = counted.counts.n_records();
-    check_criteria(criteria, n_records, &counted.n_sensitive_values())?;
+    check_criteria(criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
     if !project.request.max_level.is_empty() {
         work.note(Note::LevelsIgnored { method: local.method.name() });
     }
@@ -235,7 +237,7 @@ pub fn privacy_of(local: &Local, privacy: Privacy, is_chosen: bool, project: &Pr
     match (all.is_empty(), is_chosen) {
         (true, _) => Err(Error::new(ErrorKind::Project, "there is no sensitive attribute to deal by")
             .at(project.file.display().to_string())
-            .hint("give one attribute role = \"sensitive\", or take another method")),
+            .hint(hint("give one attribute {role=sensitive}, or take another method"))),
         (false, true) => Ok(privacy),
         (false, false) => Ok(privacy.about(&all)),
     }

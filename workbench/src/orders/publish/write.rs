@@ -3,15 +3,19 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use incrowd::recode::Recoding;
-use incrowd::release::{Column, Publisher, Row};
-use incrowd::table::Kind;
-use incrowd::{Error, ErrorKind, Result, Role};
+use incrowd::release::{Column, Origin, Publisher, Row};
+use incrowd::table::{Cells, Kind};
+use incrowd::verify::PeopleVerifier;
+use incrowd::{Error, ErrorKind, Missing, Result, Role};
 
+use super::beside::Bystanders;
 use super::draft::Draft;
 use crate::input::count::{Counted, needed_columns};
 use crate::input::project::Project;
+use crate::note::Beside;
 use crate::output::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::output::sorted::Sorter;
 use crate::output::staged::Staged;
@@ -25,6 +29,10 @@ pub struct Written {
     pub columns: Vec<Column>,
     pub n_suppressed: u64,
     pub n_published: u64,
+    /// Whose records went by, where the project says whose they are.
+    pub people: Option<PeopleVerifier>,
+    /// What the columns that are published as they are tell beside the promise.
+    pub beside: Vec<Beside>,
 }
 
 /// How much is sorted in memory before it goes to disk: of published records, and of those that wait for their group.
@@ -41,12 +49,18 @@ pub fn write_release(
     work: &Work,
 ) -> Result<Written> {
     let recoding = &draft.recoding;
-    let names = columns.iter().map(|column| source_name(counted, column));
+    // Whose record it is stands behind what is published, until it is written.
+    let person: Vec<String> = project.person().into_iter().map(str::to_string).collect();
+    let mut watched = (!person.is_empty()).then(|| Watched::new(counted, project, &columns, &person));
+    let columns_and_person: Vec<Column> =
+        columns.iter().cloned().chain(watched.is_some().then(|| Column::Person(person.clone()))).collect();
+    let names = columns.iter().map(|column| source_name(counted, column)).chain(person.iter().map(String::as_str));
     let needed = needed_columns(&counted.source, names, &project.missing);
     let staged = Staged::create(output)?;
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (mut sorter, mut waiting) = (Sorter::new(folder, N_SORT_BYTES), Sorter::new(folder, N_WAITING_BYTES));
-    let mut publisher = Publisher::new(&counted.counts, recoding, &project.missing, columns.clone());
+    let counts = draft.way.counts(counted);
+    let mut publisher = Publisher::new(counts, recoding, &project.missing, columns_and_person);
     if format != Format::Parquet {
         publisher = publisher.writing_missing_as(project.missing.label());
     }
@@ -55,20 +69,24 @@ pub fn write_release(
         columns.iter().map(|column| is_counted(counted, source_name(counted, column))).collect();
     let mut kinds = (format == Format::Parquet && counted.source.is_text()).then(|| Kinds::new(&is_counted));
     let mut uniques = Uniques::new(project, &columns);
+    let mut bystanders = Bystanders::new(counted, recoding, draft.criteria, &uniques);
     let mut n_published = 0;
-    let mut take = |row: Row| {
+    let mut take = |(row, origin): (Row, Origin)| {
         if let Some(kinds) = &mut kinds {
-            kinds.see(&row.cells());
+            kinds.see(&row.cells()[..is_counted.len()]);
         }
-        uniques.see(&row);
+        bystanders.see(origin, uniques.see(&row));
         n_published += 1;
         sorter.push(row)
     };
     work.stage("publishing", counted.source.n_bytes(), Unit::Bytes, |task| {
         counted.source.for_each(&needed, |batch, n_bytes| {
             task.go_on()?;
+            if let Some(watched) = &mut watched {
+                watched.see_table(&batch)?;
+            }
             let recoded = publisher.recode(&batch)?;
-            recoded.rows.into_iter().try_for_each(&mut take)?;
+            recoded.rows.into_iter().zip(recoded.origins).try_for_each(&mut take)?;
             recoded.waiting.into_iter().try_for_each(|row| waiting.push(row))?;
             (task.progress)(n_bytes);
             Ok(())
@@ -80,6 +98,7 @@ pub fn write_release(
     })?;
     publisher.finish()?;
     uniques.check()?;
+    let beside = bystanders.check(project, &uniques, work)?;
     let typed = typed_columns(counted, recoding, &columns, kinds.as_ref());
     if kinds.is_some_and(|kinds| !kinds.are_said_as_written(&typed)) {
         sorter = sorted_as_said(sorter, &typed, folder)?;
@@ -89,20 +108,105 @@ pub fn write_release(
         sorter.for_each(|row| {
             task.go_on()?;
             (task.progress)(1);
-            sink.write(&row)
+            match &mut watched {
+                Some(watched) => sink.write(&watched.see_published(&row)),
+                None => sink.write(&row),
+            }
         })
     })?;
     sink.finish()?;
     let n_suppressed = publisher.n_suppressed();
-    Ok(Written { staged, columns, n_suppressed, n_published })
+    let people = watched.map(|watched| watched.verifier);
+    Ok(Written { staged, columns, n_suppressed, n_published, people, beside })
+}
+
+/// Whose records go by: what is promised to people is judged by this, and not by what the release was made of.
+struct Watched {
+    verifier: PeopleVerifier,
+    missing: Missing,
+    person: Vec<String>,
+    /// The names of the sensitive attributes, and their places among the published columns.
+    sensitive: Vec<(String, usize)>,
+    /// The places of the columns that someone could be found by, and how many columns there are.
+    identifying: Vec<usize>,
+    n_columns: usize,
+}
+
+impl Watched {
+    fn new(counted: &Counted, project: &Project, columns: &[Column], person: &[String]) -> Watched {
+        let names = identifying_columns(counted, columns);
+        let place = |name: &str| columns.iter().position(|column| column.name() == name).expect("it is published");
+        Watched {
+            verifier: PeopleVerifier::new(counted.sensitive.len()),
+            missing: project.missing.clone(),
+            person: person.to_vec(),
+            sensitive: counted.sensitive_names().into_iter().map(|name| (name.clone(), place(&name))).collect(),
+            identifying: names.iter().map(|name| place(name)).collect(),
+            n_columns: columns.len(),
+        }
+    }
+
+    /// Looks at the records of the table, but for those that are dropped.
+    fn see_table(&mut self, batch: &RecordBatch) -> Result<()> {
+        let mut keep = vec![true; batch.num_rows()];
+        if self.missing.drop_records {
+            for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
+                self.missing.mark(field.name(), column, &mut keep)?;
+            }
+        }
+        let cells = |name: &str| {
+            let column = batch.column_by_name(name).expect("the columns were read by name");
+            Cells::new(name, column)
+        };
+        let person = self.person.iter().map(|name| cells(name)).collect::<Result<Vec<Cells>>>()?;
+        let sensitive = self.sensitive.iter().map(|(name, _)| cells(name)).collect::<Result<Vec<Cells>>>()?;
+        let (mut who, mut text) = (String::new(), String::new());
+        for i in (0..batch.num_rows()).filter(|i| keep[*i]) {
+            who.clear();
+            for cells in &person {
+                cells.read(i, &mut text);
+                match person.len() {
+                    1 => who.push_str(&text),
+                    // As the engine writes several as one.
+                    _ => who.push_str(&format!("{}:{text} ", text.len())),
+                }
+            }
+            let missing = &self.missing;
+            let values = sensitive.iter().map(|cells| {
+                let is_there = cells.read(i, &mut text) && !missing.is_token(&text);
+                is_there.then(|| text.clone())
+            });
+            self.verifier.see_original(&who, values);
+        }
+        Ok(())
+    }
+
+    /// Looks at a published record with whose it is, and leaves that out.
+    fn see_published(&mut self, row: &Row) -> Row {
+        let mut cells = row.cells();
+        let who = cells.pop().flatten().expect("every record is somebody's");
+        assert_eq!(cells.len(), self.n_columns, "whose record it is stands behind all columns");
+        let values: Vec<Option<String>> = self
+            .sensitive
+            .iter()
+            .map(|(_, place)| cells[*place].clone().filter(|text| !self.missing.is_token(text)))
+            .collect();
+        let identifying = self.identifying.iter().map(|place| cells[*place].clone()).collect();
+        self.verifier.see_published(identifying, &who, values.into_iter());
+        Row::new(cells)
+    }
 }
 
 /// The same rows in the order of what the file says: a number `1.50` is read back as `1.5`.
 fn sorted_as_said(sorter: Sorter, typed: &[TypedColumn], folder: &Path) -> Result<Sorter> {
     let mut again = Sorter::new(folder, N_SORT_BYTES);
     sorter.for_each(|row| {
-        let said = |(cell, column): (Option<String>, &TypedColumn)| cell.map(|text| said(text, &column.data_type));
-        again.push(Row::new(row.cells().into_iter().zip(typed).map(said)))
+        let said = |(i, cell): (usize, Option<String>)| match typed.get(i) {
+            Some(column) => cell.map(|text| said(text, &column.data_type)),
+            // Whose record it is.
+            None => cell,
+        };
+        again.push(Row::new(row.cells().into_iter().enumerate().map(said)))
     })?;
     Ok(again)
 }
@@ -121,7 +225,7 @@ pub fn published_columns(project: &Project, counted: &Counted, two_columns: bool
         }
         let attribute = project.attributes.iter().find(|attribute| attribute.name == name);
         match attribute.map(|attribute| attribute.role) {
-            Some(Role::Identifier) => vec![],
+            Some(Role::Identifier | Role::Person) => vec![],
             // Left out of this run with --quasi-identifiers: nobody vouches for it, so it is not published.
             Some(Role::QuasiIdentifier) => vec![],
             Some(Role::Sensitive | Role::Other) => vec![Column::Kept(name)],
@@ -144,6 +248,7 @@ fn source_name<'a>(counted: &'a Counted, column: &'a Column) -> &'a str {
     match column {
         Column::Low(a, _) | Column::High(a, _) => &counted.quasi_identifiers[*a].name,
         Column::Recoded(_, name) | Column::Kept(name) => name,
+        Column::Person(names) => &names[0],
     }
 }
 
@@ -152,7 +257,7 @@ pub fn identifying_columns(counted: &Counted, columns: &[Column]) -> Vec<String>
     let of_attribute = |attribute: usize| {
         columns.iter().filter(move |column| match column {
             Column::Recoded(a, _) | Column::Low(a, _) | Column::High(a, _) => *a == attribute,
-            Column::Kept(_) => false,
+            Column::Kept(_) | Column::Person(_) => false,
         })
     };
     (0..counted.hierarchies.len()).flat_map(of_attribute).map(|column| column.name().to_string()).collect()

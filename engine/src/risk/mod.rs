@@ -4,12 +4,45 @@
 //! A *prosecutor* knows that the person is in the table: 1 over the records of the group. A *journalist* knows only that
 //! the person is in the population: 1 over the people of the population who look the same. A *marketer* links all
 //! records and counts the ones that are right. (El Emam, "Guide to the de-identification of personal health
-//! information", 2013.) Where no population is known, the table counts as one: the worst case.
+//! information", 2013.) Where no population is known, the table counts as one: the worst case. Where it is a sample, how
+//! many people look the same is estimated, from sampling weights or from the share that was sampled.
+//!
+//! Where a column says whose record it is and somebody has several, people are counted instead of records: `people`.
+//! `weighted` has what a sample says of single records and of households, `special_uniques` on how few attributes a
+//! record stands alone.
+
+pub mod weighted;
+pub mod people;
+pub mod special_uniques;
 
 use rustc_hash::FxHashMap;
 
 use crate::counts::GroupCounts;
+use crate::number::Crowd;
 use crate::table::Code;
+
+/// How many people of the population look the same as the records of a group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Alike {
+    /// Nothing says so: nobody else does, the worst case.
+    Unknown,
+    /// So many, in a table of the population.
+    Counted(u64),
+    /// About so many: the sum of the group's sampling weights, or its records divided by the share that was sampled.
+    Estimated(f64),
+}
+
+impl Alike {
+    /// The number that a risk is one over; never fewer than the records themselves.
+    pub fn at_least(self, size: u64) -> f64 {
+        let people = match self {
+            Alike::Unknown => 0.0,
+            Alike::Counted(people) => people as f64,
+            Alike::Estimated(people) => people,
+        };
+        people.max(size as f64)
+    }
+}
 
 /// The risk of the records of a table as one kind of attacker sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +62,8 @@ pub struct View {
 pub struct Risks {
     /// How many records are published.
     pub n_records: u64,
+    /// How many different people they are of, where somebody has several: then all of this is about people.
+    pub n_people: Option<u64>,
     /// How many groups there are.
     pub n_groups: u64,
     /// To whom knows that the person is in the release.
@@ -43,17 +78,24 @@ pub struct Risks {
     pub n_unique_in_population: Option<u64>,
 }
 
-/// Judges groups by the number of their records and of the people of the population who look the same; none where no
-/// population is known. A risk above `threshold` is too much.
-pub fn risks(groups: impl Iterator<Item = (u64, Option<u64>)>, threshold: f64) -> Risks {
+impl Risks {
+    /// How many there are of what all of this is about.
+    pub fn crowd(&self) -> Crowd {
+        self.n_people.map_or(Crowd::Records(self.n_records), Crowd::People)
+    }
+}
+
+/// Judges groups by the number of their records and of the people of the population who look the same. A risk above
+/// `threshold` is too much.
+pub fn risks(groups: impl Iterator<Item = (u64, Alike)>, threshold: f64) -> Risks {
     let nobody = View { highest: 0.0, average: 0.0, n_at_risk: 0 };
     let (mut prosecutor, mut journalist) = (nobody, nobody);
     let (mut n_records, mut n_groups, mut n_unique) = (0, 0, 0);
     let mut n_unique_in_population = None;
     for (size, people) in groups.filter(|(size, _)| *size > 0) {
-        let alike = people.unwrap_or(size).max(size);
-        for (view, crowd) in [(&mut prosecutor, size), (&mut journalist, alike)] {
-            let risk = 1.0 / crowd as f64;
+        let alike = people.at_least(size);
+        for (view, crowd) in [(&mut prosecutor, size as f64), (&mut journalist, alike)] {
+            let risk = 1.0 / crowd;
             view.highest = view.highest.max(risk);
             view.average += size as f64 * risk;
             view.n_at_risk += if risk > threshold { size } else { 0 };
@@ -61,15 +103,15 @@ pub fn risks(groups: impl Iterator<Item = (u64, Option<u64>)>, threshold: f64) -
         n_records += size;
         n_groups += 1;
         n_unique += u64::from(size == 1);
-        if people.is_some() {
-            *n_unique_in_population.get_or_insert(0) += u64::from(alike == 1);
+        if matches!(people, Alike::Counted(_)) {
+            *n_unique_in_population.get_or_insert(0) += u64::from(alike == 1.0);
         }
     }
     let share = 1.0 / n_records.max(1) as f64;
     prosecutor.average *= share;
     journalist.average *= share;
     let marketer = journalist.average;
-    Risks { n_records, n_groups, prosecutor, journalist, marketer, n_unique, n_unique_in_population }
+    Risks { n_records, n_people: None, n_groups, prosecutor, journalist, marketer, n_unique, n_unique_in_population }
 }
 
 /// How many of the records that stand alone in a sample also stand alone in the population, as Zayatz (1991) estimates it.
@@ -107,6 +149,18 @@ pub struct Contribution {
     pub average_without: f64,
 }
 
+impl Contribution {
+    fn new(name: &str, alone: &Risks, without: &Risks) -> Contribution {
+        Contribution {
+            attribute: name.to_string(),
+            n_unique_alone: alone.n_unique,
+            average_alone: alone.prosecutor.average,
+            n_unique_without: without.n_unique,
+            average_without: without.prosecutor.average,
+        }
+    }
+}
+
 /// What each quasi-identifier does to the risk of being found in the table.
 pub fn contributions(counts: &GroupCounts) -> Vec<Contribution> {
     let names: Vec<&str> = counts.domains().iter().map(|domain| domain.name()).collect();
@@ -125,27 +179,21 @@ pub fn contributions_of(names: &[&str], groups: &[(Vec<u32>, u64)]) -> Vec<Contr
         // In one order, so that sums are the same whatever came first.
         let mut sizes: Vec<u64> = sizes.into_values().collect();
         sizes.sort_unstable();
-        risks(sizes.into_iter().map(|size| (size, None)), 1.0)
+        risks(sizes.into_iter().map(|size| (size, Alike::Unknown)), 1.0)
     };
     let contribution = |(attribute, name): (usize, &&str)| {
         let (alone, without) = (by(&|a| a == attribute), by(&|a| a != attribute));
-        Contribution {
-            attribute: name.to_string(),
-            n_unique_alone: alone.n_unique,
-            average_alone: alone.prosecutor.average,
-            n_unique_without: without.n_unique,
-            average_without: without.prosecutor.average,
-        }
+        Contribution::new(name, &alone, &without)
     };
     names.iter().enumerate().map(contribution).collect()
 }
 
 /// By group of the counts, its records and the people of the population who look the same.
-pub fn crowds(counts: &GroupCounts) -> Vec<(u64, Option<u64>)> {
+pub fn crowds(counts: &GroupCounts) -> Vec<(u64, Alike)> {
     let people: Option<FxHashMap<&[Code], u64>> = counts.population().map(|population| population.groups().collect());
     let of_group = |group: usize| {
         let alike = people.as_ref().map(|people| people.get(counts.codes(group)).copied().unwrap_or(0));
-        (counts.size(group), alike)
+        (counts.size(group), alike.map_or(Alike::Unknown, Alike::Counted))
     };
     (0..counts.n_groups()).map(of_group).collect()
 }
@@ -156,15 +204,27 @@ mod tests {
 
     #[test]
     fn three_groups_by_hand() {
-        let found = risks([(1, None), (2, None), (5, None)].into_iter(), 0.4);
+        let found = risks([1, 2, 5].into_iter().map(|size| (size, Alike::Unknown)), 0.4);
         assert_eq!((found.n_records, found.n_groups, found.n_unique), (8, 3, 1));
         assert_eq!(found.prosecutor, View { highest: 1.0, average: 3.0 / 8.0, n_at_risk: 3 });
         assert_eq!((found.journalist, found.marketer), (found.prosecutor, 3.0 / 8.0));
         assert_eq!(found.n_unique_in_population, None);
-        let found = risks([(1, Some(1)), (1, Some(4)), (2, Some(8)), (1, Some(0))].into_iter(), 0.3);
+        let groups = [(1, 1), (1, 4), (2, 8), (1, 0)];
+        let found = risks(groups.into_iter().map(|(size, people)| (size, Alike::Counted(people))), 0.3);
         assert_eq!(found.journalist, View { highest: 1.0, average: (1.0 + 0.25 + 0.25 + 1.0) / 5.0, n_at_risk: 2 });
         assert_eq!((found.n_unique, found.n_unique_in_population), (3, Some(2)));
         assert_eq!(risks(std::iter::empty(), 0.1).prosecutor.highest, 0.0);
+    }
+
+    #[test]
+    fn a_sample_is_a_sample_to_a_journalist_alone() {
+        // One in four: a record stands for four people, two for eight.
+        let found = risks([(1, Alike::Estimated(4.0)), (2, Alike::Estimated(8.0))].into_iter(), 0.2);
+        assert_eq!(found.journalist, View { highest: 0.25, average: (0.25 + 2.0 * 0.125) / 3.0, n_at_risk: 1 });
+        assert_eq!((found.prosecutor.highest, found.prosecutor.n_at_risk), (1.0, 3));
+        assert_eq!((found.marketer, found.n_unique_in_population), (found.journalist.average, None));
+        // Weights below one never make fewer people than there are records.
+        assert_eq!(risks([(2, Alike::Estimated(1.5))].into_iter(), 0.2).journalist.highest, 0.5);
     }
 
     #[test]

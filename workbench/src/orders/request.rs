@@ -1,14 +1,16 @@
 //! What is wanted of a release, from texts as given to a request that is checked on a counted project.
 
 use incrowd::criterion::MILLION;
-use incrowd::error::unknown;
+use incrowd::error::{Step, Wording, unknown};
 use incrowd::wire;
 use incrowd::{
     Criteria, Criterion, Error, ErrorKind, Hierarchy, Level, Measure, Offer, Ranking, Request, Result, Role, Scheme,
 };
 
-use crate::input::count::{Choice, check_sensitive};
+use crate::input::count::{Choice, Material, check_sensitive};
 use crate::input::project::{CRITERIA, CriterionText, Project};
+use crate::note::Note;
+use crate::work::Work;
 
 /// Which attributes of a project an order is about.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,9 +29,9 @@ pub struct Privacy {
     pub sensitive: Vec<String>,
 }
 
-/// What is wanted beside the method.
+/// A request as it was given, before it is checked on a counted project: what is wanted beside the method.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wishes {
+pub struct GivenRequest {
     pub criteria: Vec<CriterionText>,
     pub max_suppressed: Option<Suppression>,
     /// The coarsest level of each attribute, by number or name; an attribute not named may go to its top.
@@ -47,10 +49,10 @@ pub enum Suppression {
     Share(f64, String),
 }
 
-impl Default for Wishes {
+impl Default for GivenRequest {
     /// Nothing but what the project says.
     fn default() -> Self {
-        Wishes { criteria: Vec::new(), max_suppressed: None, max_level: None, best_by: None, with_standing: true }
+        GivenRequest { criteria: Vec::new(), max_suppressed: None, max_level: None, best_by: None, with_standing: true }
     }
 }
 
@@ -65,14 +67,14 @@ impl About {
 
     /// No privacy yet, and the sensitive attribute that the project or the order names.
     pub fn no_privacy(&self, project: &Project) -> Result<Privacy> {
-        Wishes { with_standing: false, ..Wishes::default() }.privacy(project, self)
+        GivenRequest { with_standing: false, ..GivenRequest::default() }.privacy(project, self)
     }
 }
 
-impl Wishes {
+impl GivenRequest {
     /// Those criteria and nothing else.
-    pub fn of_criteria(criteria: Vec<CriterionText>) -> Wishes {
-        Wishes { criteria, ..Wishes::default() }
+    pub fn of_criteria(criteria: Vec<CriterionText>) -> GivenRequest {
+        GivenRequest { criteria, ..GivenRequest::default() }
     }
 
     /// The criteria, and where one is not given the project's standing wish for it.
@@ -90,7 +92,7 @@ impl Wishes {
         }
         let known: Vec<&str> = project.with_role(Role::Sensitive).map(|attribute| attribute.name.as_str()).collect();
         resolve(&texts, &known, about.sensitive.as_deref()).map_err(|error| match known.is_empty() {
-            true => error.hint("give one attribute role = \"sensitive\" in incrowd.toml"),
+            true => error.hint(Step::NameSensitive),
             false => error,
         })
     }
@@ -122,7 +124,7 @@ impl Wishes {
     }
 
     /// The request, once the levels and the number of records are known.
-    pub fn request(
+    pub fn checked(
         &self,
         project: &Project,
         privacy: &Privacy,
@@ -178,7 +180,31 @@ impl Suppression {
 
 const SUPPRESSION_HINT: &str = "give a number of records such as 321, or a share from 0% to 100%";
 
+/// From so many records on, a sensitive attribute with a value for every two of them is called nearly unique.
+const N_MANY: u64 = 50;
+
 impl Privacy {
+    /// Says of which sensitive attributes l promises next to nothing, because nearly all records have a value of their own.
+    pub fn note_trivial(&self, material: &Material, work: &Work) {
+        let counts = |measure: Measure| {
+            matches!(measure, Measure::Distinct(_) | Measure::Entropy(_) | Measure::Recursive { .. })
+        };
+        let n_records = material.counts.n_records();
+        for (s, (attribute, domain)) in material.sensitive.iter().zip(material.counts.sensitive()).enumerate() {
+            let of_attribute = |criterion: Criterion| criterion.measure.sensitive() == Some(s);
+            let is_asked = self.criteria.iter().any(|criterion| of_attribute(criterion) && counts(criterion.measure));
+            let n_values = domain.len() as u64;
+            if !is_asked || n_records < N_MANY || n_values * 2 <= n_records {
+                continue;
+            }
+            // A hierarchy that does not fit is no reason to fail: nobody has asked for it.
+            let hierarchy = attribute.rule.resolve(domain).ok();
+            let between = hierarchy.iter().flat_map(|hierarchy| &hierarchy.levels()[1..hierarchy.top()]);
+            let levels = between.map(|level| (level.name().to_string(), level.len() as u64)).collect();
+            work.note(Note::TriviallyDiverse { attribute: attribute.name.clone(), n_values, n_records, levels });
+        }
+    }
+
     /// The same criteria, with attributes numbered as in `all`, which holds at least those that are named.
     pub fn about(&self, all: &[String]) -> Privacy {
         let named = &self.sensitive;
@@ -220,9 +246,12 @@ pub fn resolve(texts: &[CriterionText], known: &[&str], chosen: Option<&str>) ->
                 return Err(wrong(format!("{name} needs a sensitive attribute, and none is named")));
             }
             (None, None) => {
-                let example = format!("--{} {}:{value}", name.replace('_', "-"), known[0]);
-                return Err(wrong(format!("there are several sensitive attributes: which one is {name} about?"))
-                    .hint(format!("for example {example}, or choose with --sensitive: {}", known.join(", "))));
+                let (attribute, value) = (known[0].to_string(), value.clone());
+                let hint = Wording::text("for example ").step(Step::AskAbout { criterion: name, attribute, value });
+                let hint = hint.and(", or choose with ").setting("sensitive").and(format!(": {}", known.join(", ")));
+                return Err(
+                    wrong(format!("there are several sensitive attributes: which one is {name} about?")).hint(hint)
+                );
             }
         }
     }
@@ -311,9 +340,9 @@ pub fn with_levels(start: &Scheme, list: &[(String, String)], hierarchies: &[Hie
 fn standing_levels(tops: &Scheme, project: &Project, hierarchies: &[Hierarchy]) -> Result<Scheme> {
     let mut scheme = tops.clone();
     for (name, level) in &project.request.max_level {
-        project
-            .attribute(name)
-            .map_err(|error| error.at(format!("{}: [request] max_level", project.file.display())))?;
+        project.attribute(name).map_err(|error| {
+            error.at(Wording::text(format!("{}: ", project.file.display())).setting("request.max_level"))
+        })?;
         // An attribute that takes no part in this run limits nothing.
         if let Ok(attribute) = attribute_index(name, hierarchies) {
             scheme = scheme.with(attribute, parse_level(&level.to_string(), &hierarchies[attribute])?);

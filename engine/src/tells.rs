@@ -1,0 +1,252 @@
+//! What a column that is published as it is tells about an attribute that is generalized beside it.
+//!
+//! Whoever knows how the two hang together reads the finer value of the attribute off the column, strikes out the records
+//! of a group to which it says something else, and looks for somebody among those that are left.
+
+use crate::error::Result;
+use crate::random::Random;
+use crate::task::Task;
+
+/// A value of the column tells nothing where too few records share it to be a rule.
+const UNTOLD: u32 = u32::MAX;
+
+/// How often the column is shuffled to see what chance does.
+const N_SHUFFLES: u64 = 39;
+
+/// How many standard deviations beyond chance a relation is.
+const N_DEVIATIONS: f64 = 4.0;
+
+/// A relation is nearly certain where it tells this share of the records that chance does not tell.
+const NEARLY_ALL: f64 = 0.9;
+
+/// Published records, group after group, and an attribute of which they publish less than is known.
+pub struct Hidden<'a> {
+    starts: &'a [usize],
+    cells: &'a [u32],
+    labels: &'a [u32],
+    n_labels: usize,
+    k: u64,
+    /// Where the labels behind each cell begin in `behind`; one more entry than there are cells.
+    cell_starts: Vec<usize>,
+    /// The labels behind each cell, increasing.
+    behind: Vec<u32>,
+}
+
+impl<'a> Hidden<'a> {
+    /// `starts` are where the records of each group begin, with one more entry than there are groups; by record, `cells`
+    /// are what is published of the attribute, and `labels` what it is on a finer level; `k` is promised.
+    pub fn new(starts: &'a [usize], cells: &'a [u32], labels: &'a [u32], k: u64) -> Hidden<'a> {
+        assert!(starts.first() == Some(&0) && starts.last() == Some(&cells.len()) && cells.len() == labels.len());
+        let mut pairs: Vec<(u32, u32)> = cells.iter().copied().zip(labels.iter().copied()).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let n_cells = pairs.last().map_or(0, |(cell, _)| *cell as usize + 1);
+        let cell_starts = (0..=n_cells).map(|cell| pairs.partition_point(|pair| (pair.0 as usize) < cell)).collect();
+        let n_labels = labels.iter().max().map_or(0, |label| *label as usize + 1);
+        let behind = pairs.into_iter().map(|(_, label)| label).collect();
+        Hidden { starts, cells, labels, n_labels, k, cell_starts, behind }
+    }
+
+    /// Whether every cell says all that there is to know on this level.
+    pub fn is_open(&self) -> bool {
+        self.cell_starts.windows(2).all(|ends| ends[1] - ends[0] <= 1)
+    }
+
+    fn labels_behind(&self, cell: u32) -> &[u32] {
+        &self.behind[self.cell_starts[cell as usize]..self.cell_starts[cell as usize + 1]]
+    }
+}
+
+/// A column that is published as it is.
+pub struct Kept<'a> {
+    /// By record, the number of its value.
+    pub values: &'a [u32],
+    /// By number, whether at least k records share the value.
+    pub is_shared: &'a [bool],
+}
+
+/// What somebody gets to know who knows which label goes with which value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Records whose value is shared.
+    pub n_shared: u64,
+    /// Those of them of which the value tells the right label.
+    pub n_told: u64,
+    /// Those of them that are left among fewer than k records of their group.
+    pub n_below: u64,
+    /// The fewest among which one is left; nothing where none is told.
+    pub fewest: Option<u64>,
+}
+
+/// A relation that is no chance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Relation {
+    /// What it tells.
+    pub told: Told,
+    /// What a column with the same values in every group would tell that has nothing to do with the attribute, on average.
+    pub n_told_by_chance: f64,
+    /// How many records would fall below k with such a column, on average.
+    pub n_below_by_chance: f64,
+}
+
+impl Relation {
+    /// Whether it tells nearly all that can be told: nine of ten records with a shared value that chance does not tell.
+    pub fn is_nearly_certain(&self) -> bool {
+        let (told, shared) = (self.told.n_told as f64, self.told.n_shared as f64);
+        told - self.n_told_by_chance >= NEARLY_ALL * (shared - self.n_told_by_chance)
+    }
+}
+
+/// What a column tells about an attribute.
+///
+/// A value that is shared tells, of the labels behind the cell that is published, the one that most records with this
+/// value have (of several, the first). A record is told where that is its own label. It is then left among the records of
+/// its group to which the same label is told, and those whose value nobody shares and that tell nothing.
+pub fn told(hidden: &Hidden, kept: &Kept) -> Told {
+    Teller::new(hidden).tell(kept.values, kept.is_shared)
+}
+
+/// The relation between a column and an attribute, where it leaves records among fewer than k and is no chance: when the
+/// column's values are shuffled within every group, which changes nothing else that is published, fewer records fall
+/// below k, every one of 39 times and by four standard deviations.
+///
+/// # Errors
+/// Where the task is cancelled.
+pub fn relation(hidden: &Hidden, kept: &Kept, task: &Task) -> Result<Option<Relation>> {
+    let mut teller = Teller::new(hidden);
+    let told = teller.tell(kept.values, kept.is_shared);
+    if told.n_below == 0 {
+        return Ok(None);
+    }
+    let mut random = Random::new(0);
+    let mut values = kept.values.to_vec();
+    let (mut n_told, mut n_below, mut squares) = (0.0, 0.0, 0.0);
+    for _ in 0..N_SHUFFLES {
+        task.go_on()?;
+        for ends in hidden.starts.windows(2) {
+            random.shuffle(&mut values[ends[0]..ends[1]]);
+        }
+        let by_chance = teller.tell(&values, kept.is_shared);
+        if by_chance.n_below >= told.n_below {
+            return Ok(None);
+        }
+        n_told += by_chance.n_told as f64;
+        n_below += by_chance.n_below as f64;
+        squares += (by_chance.n_below as f64).powi(2);
+    }
+    let n = N_SHUFFLES as f64;
+    let (n_told_by_chance, n_below_by_chance) = (n_told / n, n_below / n);
+    let deviation = (squares / n - n_below_by_chance.powi(2)).max(0.0).sqrt();
+    let is_chance = told.n_below as f64 <= n_below_by_chance + N_DEVIATIONS * deviation;
+    Ok((!is_chance).then_some(Relation { told, n_told_by_chance, n_below_by_chance }))
+}
+
+/// Tells again and again, in time and memory that are linear in the records.
+struct Teller<'a> {
+    hidden: &'a Hidden<'a>,
+    /// Records by value.
+    order: Vec<u32>,
+    /// By record, the label that is told.
+    told: Vec<u32>,
+    /// By label, how many; all zero in between.
+    n_of_label: Vec<u64>,
+    /// By cell, for which value the best label was looked up last, and what it is.
+    best: Vec<(u32, u32)>,
+}
+
+impl<'a> Teller<'a> {
+    fn new(hidden: &'a Hidden<'a>) -> Teller<'a> {
+        Teller {
+            hidden,
+            order: vec![0; hidden.cells.len()],
+            told: vec![UNTOLD; hidden.cells.len()],
+            n_of_label: vec![0; hidden.n_labels],
+            best: vec![(UNTOLD, UNTOLD); hidden.cell_starts.len() - 1],
+        }
+    }
+
+    fn tell(&mut self, values: &[u32], is_shared: &[bool]) -> Told {
+        self.best.fill((UNTOLD, UNTOLD));
+        let mut start = 0;
+        let ends = self.sort_by_value(values, is_shared.len());
+        for ((value, &is_shared), end) in (0..).zip(is_shared).zip(ends) {
+            match is_shared {
+                true => self.tell_by(value, start..end),
+                false => self.order[start..end].iter().for_each(|&i| self.told[i as usize] = UNTOLD),
+            }
+            start = end;
+        }
+        self.count()
+    }
+
+    /// Puts records with the same value together, and says where each value ends.
+    fn sort_by_value(&mut self, values: &[u32], n_values: usize) -> Vec<usize> {
+        let mut ends = vec![0; n_values];
+        values.iter().for_each(|&value| ends[value as usize] += 1);
+        let mut n = 0;
+        for end in &mut ends {
+            // For now, where the value begins; it moves to the end as its records are put down.
+            n += std::mem::replace(end, n);
+        }
+        for (i, &value) in (0..).zip(values) {
+            let place = &mut ends[value as usize];
+            self.order[*place] = i;
+            *place += 1;
+        }
+        ends
+    }
+
+    /// Notes for every record with a value the label that the value tells.
+    fn tell_by(&mut self, value: u32, records: std::ops::Range<usize>) {
+        let Teller { hidden, order, told, n_of_label, best } = self;
+        let mut labels = Vec::new();
+        for &i in &order[records.clone()] {
+            let label = hidden.labels[i as usize];
+            if n_of_label[label as usize] == 0 {
+                labels.push(label);
+            }
+            n_of_label[label as usize] += 1;
+        }
+        labels.sort_unstable();
+        for &i in &order[records] {
+            let cell = hidden.cells[i as usize];
+            let (of_value, best) = &mut best[cell as usize];
+            if *of_value != value {
+                let behind = hidden.labels_behind(cell);
+                // Most records, and of several the first label; whichever list is shorter has all that matter.
+                let n_of = |label: &&u32| (n_of_label[**label as usize], std::cmp::Reverse(**label));
+                let most = match behind.len() <= labels.len() {
+                    true => behind.iter().max_by_key(n_of),
+                    false => labels.iter().filter(|label| behind.binary_search(label).is_ok()).max_by_key(n_of),
+                };
+                (*of_value, *best) = (value, *most.expect("the record's own label is behind its cell"));
+            }
+            told[i as usize] = *best;
+        }
+        labels.iter().for_each(|&label| n_of_label[label as usize] = 0);
+    }
+
+    /// Who is left among whom.
+    fn count(&mut self) -> Told {
+        let mut all = Told { n_shared: 0, n_told: 0, n_below: 0, fewest: None };
+        for ends in self.hidden.starts.windows(2) {
+            let (told, labels) = (&self.told[ends[0]..ends[1]], &self.hidden.labels[ends[0]..ends[1]]);
+            let mut n_untold = 0;
+            for &label in told {
+                match label {
+                    UNTOLD => n_untold += 1,
+                    label => self.n_of_label[label as usize] += 1,
+                }
+            }
+            for (label, _) in told.iter().zip(labels).filter(|(told, label)| told == label) {
+                let n_left = self.n_of_label[*label as usize] + n_untold;
+                all.n_told += 1;
+                all.n_below += u64::from(n_left < self.hidden.k);
+                all.fewest = Some(all.fewest.map_or(n_left, |fewest| fewest.min(n_left)));
+            }
+            all.n_shared += told.len() as u64 - n_untold;
+            told.iter().filter(|label| **label != UNTOLD).for_each(|&label| self.n_of_label[label as usize] = 0);
+        }
+        all
+    }
+}

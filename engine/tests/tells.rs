@@ -1,0 +1,162 @@
+//! What a column tells about a generalized attribute, against the definition written naively.
+
+use std::collections::BTreeSet;
+
+use incrowd::random::Random;
+use incrowd::task::Task;
+use incrowd::tells::{Hidden, Kept, Told, relation, told};
+
+/// Records, group after group: group, cell, label, value.
+struct World {
+    starts: Vec<usize>,
+    cells: Vec<u32>,
+    labels: Vec<u32>,
+    values: Vec<u32>,
+}
+
+impl World {
+    fn is_shared(&self, k: u64) -> Vec<bool> {
+        let n_values = self.values.iter().max().map_or(0, |value| value + 1);
+        let n_having = |value: u32| self.values.iter().filter(|other| **other == value).count() as u64;
+        (0..n_values).map(|value| n_having(value) >= k).collect()
+    }
+
+    fn told(&self, k: u64) -> Told {
+        let hidden = Hidden::new(&self.starts, &self.cells, &self.labels, k);
+        told(&hidden, &Kept { values: &self.values, is_shared: &self.is_shared(k) })
+    }
+
+    fn relation(&self, k: u64) -> Option<incrowd::tells::Relation> {
+        let hidden = Hidden::new(&self.starts, &self.cells, &self.labels, k);
+        let kept = Kept { values: &self.values, is_shared: &self.is_shared(k) };
+        relation(&hidden, &kept, &Task::default()).expect("nobody cancels")
+    }
+
+    /// Record by record, as the definition says it.
+    fn told_naively(&self, k: u64) -> Told {
+        let n = self.values.len();
+        let is_shared = self.is_shared(k);
+        let group_of = |i: usize| self.starts.iter().filter(|start| **start <= i).count();
+        let says = |i: usize| {
+            if !is_shared[self.values[i] as usize] {
+                return None;
+            }
+            let behind: BTreeSet<u32> =
+                (0..n).filter(|&j| self.cells[j] == self.cells[i]).map(|j| self.labels[j]).collect();
+            let n_having =
+                |label: u32| (0..n).filter(move |&j| (self.values[j], self.labels[j]) == (self.values[i], label));
+            behind.into_iter().rev().max_by_key(|&label| n_having(label).count())
+        };
+        let mut all = Told { n_shared: 0, n_told: 0, n_below: 0, fewest: None };
+        for i in 0..n {
+            let Some(label) = says(i) else { continue };
+            all.n_shared += 1;
+            if label != self.labels[i] {
+                continue;
+            }
+            let is_left = |j: &usize| group_of(*j) == group_of(i) && says(*j).is_none_or(|other| other == label);
+            let n_left = (0..n).filter(is_left).count() as u64;
+            all.n_told += 1;
+            all.n_below += u64::from(n_left < k);
+            all.fewest = Some(all.fewest.unwrap_or(n_left).min(n_left));
+        }
+        all
+    }
+}
+
+/// Groups of up to seven records; cells may hide some labels, all or none, and the same cell may stand in several groups.
+fn random_world(seed: u64) -> World {
+    let mut random = Random::new(seed);
+    let (n_labels, n_values) = (1 + random.below(6), 1 + random.below(8));
+    let mut world = World { starts: vec![0], cells: vec![], labels: vec![], values: vec![] };
+    for _ in 0..random.below(6) {
+        let (cell, width) = (random.below(3) as u32, 1 + random.below(n_labels));
+        let first = random.below(n_labels - width + 1);
+        for _ in 0..1 + random.below(7) {
+            let label = first + random.below(width);
+            let is_related = random.below(3) > 0;
+            world.cells.push(cell);
+            world.labels.push(label as u32);
+            world.values.push(if is_related { label % n_values } else { random.below(n_values) } as u32);
+        }
+        world.starts.push(world.cells.len());
+    }
+    world
+}
+
+#[test]
+fn it_is_what_the_definition_says() {
+    let (mut n_below, mut n_left) = (0, 0);
+    for seed in 0..4_000 {
+        let world = random_world(seed);
+        for k in 1..5 {
+            let found = world.told(k);
+            assert_eq!(found, world.told_naively(k), "seed {seed}, k = {k}");
+            n_below += found.n_below;
+            n_left += u64::from(found.n_below == 0 && found.n_told > 0);
+        }
+    }
+    assert!(n_below > 1_000 && n_left > 1_000, "{n_below} and {n_left}: this tries too little");
+}
+
+/// Groups of twelve of which a cell hides nine labels; `value` makes the column from label and chance.
+fn crowd(n_groups: usize, value: impl Fn(u32, &mut Random) -> u32) -> World {
+    let mut random = Random::new(5);
+    let mut world = World { starts: vec![0], cells: vec![], labels: vec![], values: vec![] };
+    for _ in 0..n_groups {
+        for _ in 0..12 {
+            let label = random.below(9) as u32;
+            world.cells.push(0);
+            world.labels.push(label);
+            world.values.push(value(label, &mut random));
+        }
+        world.starts.push(world.cells.len());
+    }
+    world
+}
+
+#[test]
+fn a_rule_is_found_and_chance_is_not() {
+    let rule = crowd(100, |label, random| label * 5 + random.below(5) as u32);
+    let found = rule.relation(5).expect("every value has its label");
+    assert!(found.is_nearly_certain() && found.told.n_told == 1_200 && found.told.fewest == Some(1), "{found:?}");
+    assert!(found.told.n_below > 1_000 && found.n_below_by_chance < 0.7 * found.told.n_below as f64, "{found:?}");
+    // With exceptions it is still nearly certain, or no longer.
+    let told = |n_exceptions: u64| {
+        let other = move |label: u32, random: &mut Random| match random.below(100) < n_exceptions {
+            true => random.below(9) as u32,
+            false => label,
+        };
+        crowd(100, other).relation(5)
+    };
+    assert!(told(5).is_some_and(|found| found.is_nearly_certain()));
+    assert!(told(50).is_some_and(|found| !found.is_nearly_certain()));
+    // Many values of few records each look like a rule: by chance each tells the label of two or three.
+    for n_values in [2, 9, 45, 200] {
+        let chance = crowd(100, |_, random| random.below(n_values) as u32);
+        assert_eq!(chance.relation(5), None, "{n_values} values");
+    }
+    assert!(crowd(100, |_, random| random.below(200) as u32).told(5).n_below > 100, "it looks like one");
+}
+
+/// What the column says of a whole group is published anyway: only what differs within groups can tell.
+#[test]
+fn what_a_group_has_in_common_tells_nothing() {
+    let mut world = crowd(60, |_, _| 0);
+    for (group, ends) in world.starts.windows(2).enumerate() {
+        world.values[ends[0]..ends[1]].fill(group as u32 % 7);
+    }
+    assert_eq!(world.relation(5), None);
+}
+
+#[test]
+fn values_that_few_share_tell_nothing_and_stay_in_the_crowd() {
+    let mut world = crowd(50, |label, _| label);
+    (0u32..).zip(&mut world.values).for_each(|(i, value)| *value = i);
+    assert_eq!(world.told(2), Told { n_shared: 0, n_told: 0, n_below: 0, fewest: None });
+    let half = |i: usize, label: u32| if i.is_multiple_of(2) { label } else { 9 + i as u32 };
+    world.values = world.labels.iter().enumerate().map(|(i, &label)| half(i, label)).collect();
+    let found = world.told(5);
+    assert_eq!(found.n_shared, 300);
+    assert!(found.fewest >= Some(7), "six of twelve tell nothing: {found:?}");
+}

@@ -1,0 +1,198 @@
+//! How the values of a column could get coarser, and how the project file writes it.
+
+use incrowd::Rule;
+use incrowd::hierarchy::{DateUnit, Side};
+use incrowd::number::Decimal;
+use incrowd::table::Kind;
+
+use super::look::SurveyedColumn;
+use crate::input::names::{DATES, POSTCODES, has_word};
+
+/// Few enough values to look at one by one.
+pub(super) const N_FEW: u64 = 40;
+
+/// How the values of a column could get coarser.
+pub(super) fn suggest_rule(column: &SurveyedColumn) -> (Rule, String) {
+    let n_distinct = column.n_distinct;
+    let is_postcode = has_word(&column.name, POSTCODES);
+    // Digits that are not a number, because some begin with 0: the first ones say most.
+    let is_long_code = column.kind == Kind::Text && column.n_characters.0 >= 3;
+    match (column.kind, column.range) {
+        _ if n_distinct.n <= 2 => (Rule::Flat, format!("{n_distinct} distinct values, shown or hidden")),
+        (Kind::Integer | Kind::Text, _) if column.is_code() && (is_postcode || is_long_code) => {
+            let n = column.n_characters.1;
+            (mask(n), format!("{n} digits, hidden from the right"))
+        }
+        (Kind::Text, _) if is_postcode => (mask(column.n_characters.1), "characters hidden from the right".into()),
+        (Kind::Integer | Kind::Number, Some((least, greatest)))
+            if greatest - least > 2.0 || column.kind == Kind::Number =>
+        {
+            intervals(column, least, greatest)
+        }
+        (Kind::Date, Some((first, last))) => dates((last - first) / 365.2425),
+        (Kind::Text, _) if has_word(&column.name, DATES) => {
+            (Rule::Flat, "no dates like 2024-03-31, which could become months and years; shown or hidden".into())
+        }
+        _ if n_distinct.n <= N_FEW => {
+            (Rule::Flat, format!("{n_distinct} distinct values, shown or hidden; a tree of groups would lose less"))
+        }
+        _ => (Rule::Flat, format!("{n_distinct} distinct values, shown or hidden; a file of groups would lose less")),
+    }
+}
+
+/// One character more per level; two or more for long texts, so that there are not too many levels.
+fn mask(n_characters: usize) -> Rule {
+    let step = n_characters.div_ceil(8).max(1);
+    let hidden: Vec<usize> = (1..n_characters).filter(|n| n % step == 0).collect();
+    Rule::mask(hidden, Side::Right).unwrap_or(Rule::Flat)
+}
+
+fn dates(n_years: f64) -> (Rule, String) {
+    let mut units = vec![DateUnit::Month, DateUnit::Quarter, DateUnit::Year];
+    if n_years > 20.0 {
+        units.push(DateUnit::Decade);
+    }
+    let names: Vec<&str> = units.iter().map(|unit| unit.name()).collect();
+    let why = format!("dates by {}", names.join(", "));
+    (Rule::dates(units).expect("the units go from fine to coarse"), why)
+}
+
+/// About fifteen intervals at first, then half as many twice: 1, 2 or 5 times a power of ten, doubled and doubled again.
+fn intervals(column: &SurveyedColumn, least: f64, greatest: f64) -> (Rule, String) {
+    let range = (greatest - least).max(f64::MIN_POSITIVE);
+    let exponent = (range / 15.0).log10().floor() as i32;
+    let mantissa = nice_mantissa(range / 15.0 / 10f64.powi(exponent));
+    let (mantissa, exponent) = match column.kind {
+        // Intervals of one whole number are the numbers themselves.
+        Kind::Integer if exponent < 0 || (exponent == 0 && mantissa < 2.0) => (2.0, 0),
+        _ => (mantissa, exponent),
+    };
+    let width = |doublings: i32| scaled(mantissa * 2f64.powi(doublings), exponent);
+    let widths: Vec<f64> = (0..3)
+        .map(width)
+        .enumerate()
+        .filter(|(i, width)| *i == 0 || *width <= range / 1.5)
+        .map(|(_, width)| width)
+        .collect();
+    let widest = mantissa * 2f64.powi(widths.len() as i32 - 1);
+    // Intervals begin at multiples of the widest: 20-39 reads better than 17-36.
+    let origin = scaled((least / scaled(widest, exponent)).floor() * widest, exponent);
+    let list: Vec<String> = widths.iter().map(f64::to_string).collect();
+    let why = format!(
+        "{} with {} distinct values: intervals of {} from {origin}",
+        column.kind.name(),
+        column.n_distinct,
+        list.join(", ")
+    );
+    match Rule::intervals(widths, origin) {
+        Ok(rule) => (rule, why),
+        // Numbers too large or too small to be told apart.
+        Err(_) => (Rule::Flat, format!("{} distinct values, shown or hidden", column.n_distinct)),
+    }
+}
+
+/// The nearest of 1, 2, 5 and 10 by ratio.
+fn nice_mantissa(mantissa: f64) -> f64 {
+    match mantissa {
+        m if m < 2f64.sqrt() => 1.0,
+        m if m < 10f64.sqrt() => 2.0,
+        m if m < 50f64.sqrt() => 5.0,
+        _ => 10.0,
+    }
+}
+
+/// A number times a power of ten, rounded once, so that it prints as it was meant.
+fn scaled(number: f64, exponent: i32) -> f64 {
+    match exponent {
+        e if e < 0 => number / 10f64.powi(-e),
+        e => number * 10f64.powi(e),
+    }
+}
+
+/// A rule as the project file writes it; none for a flat one, which needs no words.
+pub fn rule_toml(rule: &Rule) -> Option<String> {
+    let list = |items: Vec<String>| format!("[{}]", items.join(", "));
+    match rule {
+        Rule::Intervals { widths, origin } => {
+            let widths = list(widths.iter().copied().map(number_toml).collect());
+            Some(format!("{{ intervals = {widths}, origin = {} }}", number_toml(*origin)))
+        }
+        Rule::Mask { hidden, .. } if hidden.iter().copied().eq(1..=hidden.len()) => {
+            Some(format!("{{ mask = {} }}", hidden.len() + 1))
+        }
+        Rule::Mask { hidden, .. } => {
+            Some(format!("{{ mask = {} }}", list(hidden.iter().map(usize::to_string).collect())))
+        }
+        Rule::Dates { units } => {
+            Some(format!("{{ dates = {} }}", list(units.iter().map(|unit| format!("\"{}\"", unit.name())).collect())))
+        }
+        Rule::Cuts { .. } | Rule::Table(_) => unreachable!("neither is ever suggested"),
+        Rule::Flat => None,
+    }
+}
+
+fn number_toml(number: Decimal) -> String {
+    let text = number.to_string();
+    match text.parse::<i64>().is_ok() {
+        true => text,
+        false => format!("{:?}", number.to_f64()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::tally::Amount;
+
+    #[test]
+    fn hierarchies_fit_what_they_are_for() {
+        let column = |name: &str,
+                      kind: Kind,
+                      n_distinct: u64,
+                      range: Option<(f64, f64)>,
+                      n_characters: usize,
+                      is_digits: bool| SurveyedColumn {
+            name: name.into(),
+            kind,
+            n_missing: 0,
+            n_distinct: Amount { n: n_distinct, is_exact: true },
+            n_unique: Amount { n: 0, is_exact: true },
+            range,
+            n_characters: (n_characters, n_characters),
+            is_digits,
+            has_numbered_words: false,
+        };
+        let number = |least: f64, greatest: f64| column("x", Kind::Number, 100, Some((least, greatest)), 3, false);
+        let integer = |least: f64, greatest: f64| column("x", Kind::Integer, 100, Some((least, greatest)), 3, false);
+        for (column, expected) in [
+            (integer(17.0, 90.0), "{ intervals = [5, 10, 20], origin = 0 }"),
+            (integer(1923.0, 2007.0), "{ intervals = [5, 10, 20], origin = 1920 }"),
+            (integer(1.0, 16.0), "{ intervals = [2, 4, 8], origin = 0 }"),
+            (integer(0.0, 4.0), "{ intervals = [2], origin = 0 }"),
+            (integer(-7.0, 90_000.0), "{ intervals = [5000, 10000, 20000], origin = -20000 }"),
+            (number(0.13, 0.97), "{ intervals = [0.05, 0.1, 0.2], origin = 0 }"),
+            (number(36.1, 41.9), "{ intervals = [0.5, 1, 2], origin = 36 }"),
+            (
+                column("day", Kind::Date, 100, Some((0.0, 400.0)), 10, false),
+                "{ dates = [\"month\", \"quarter\", \"year\"] }",
+            ),
+            (
+                column("day", Kind::Date, 100, Some((0.0, 9000.0)), 10, false),
+                "{ dates = [\"month\", \"quarter\", \"year\", \"decade\"] }",
+            ),
+            (column("plz", Kind::Text, 100, None, 5, true), "{ mask = 5 }"),
+            (column("zip", Kind::Integer, 100, Some((10000.0, 99999.0)), 5, true), "{ mask = 5 }"),
+            (column("postcode", Kind::Text, 100, None, 16, false), "{ mask = [2, 4, 6, 8, 10, 12, 14] }"),
+        ] {
+            assert_eq!(rule_toml(&suggest_rule(&column).0).as_deref(), Some(expected));
+        }
+        for column in [
+            column("sex", Kind::Text, 2, None, 1, false),
+            column("job", Kind::Text, 12, None, 1, false),
+            column("city", Kind::Text, 900, None, 1, false),
+            column("flag", Kind::Integer, 3, Some((0.0, 2.0)), 1, true),
+        ] {
+            assert_eq!(suggest_rule(&column).0, Rule::Flat);
+        }
+    }
+}

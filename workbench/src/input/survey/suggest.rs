@@ -1,0 +1,340 @@
+//! Which role and hierarchy each column suggests, and why.
+
+use incrowd::table::Kind;
+use incrowd::{Result, Role, Rule};
+
+use super::alone::tally_sets;
+use super::look::{Survey, SurveyedColumn};
+use super::rules::{N_FEW, suggest_rule};
+use crate::input::names::{Named, SENSITIVE, WEAK_IDENTIFIERS, known_word, person_standing, role_by_name};
+use crate::input::repeats::Repeating;
+use crate::input::source::Source;
+use crate::input::tally::{Amount, Tally};
+use crate::sentences::percent;
+use crate::work::Work;
+
+/// What a column seems to be, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suggestion {
+    pub role: Role,
+    /// Why this role.
+    pub why: String,
+    /// How its values could get coarser, if it is a quasi-identifier or is made one.
+    pub rule: Rule,
+    /// Why this rule.
+    pub why_rule: String,
+}
+
+/// Suggests a role and a hierarchy for every column, in their order: names speak first, then the values.
+pub fn suggest(survey: &Survey) -> Vec<Suggestion> {
+    let best = best_sensitive(survey);
+    let suggestion = |(i, column): (usize, &SurveyedColumn)| {
+        let (role, why) =
+            suggest_role(survey, column, best.filter(|best| *best != i).map(|best| &survey.columns[best]));
+        let (rule, why_rule) = suggest_rule(column);
+        Suggestion { role, why, rule, why_rule }
+    };
+    let mut suggestions: Vec<Suggestion> = survey.columns.iter().enumerate().map(suggestion).collect();
+    let roles: Vec<Option<Role>> = suggestions.iter().map(|suggestion| Some(suggestion.role)).collect();
+    if let Some(repeating) = repeating(survey, &roles) {
+        let place = survey.columns.iter().position(|column| column.name == repeating.column);
+        let person = &mut suggestions[place.expect("it is one of the columns")];
+        person.role = Role::Person;
+        person.why = format!("{repeating}: people are counted by it");
+    }
+    suggestions
+}
+
+/// The column by which people should be counted, where nobody says so: an identifier that repeats, or else one without a
+/// role that looks like it. Roles are by column, none where it is not named.
+pub fn repeating(survey: &Survey, roles: &[Option<Role>]) -> Option<Repeating> {
+    let candidate = |(column, role): (&SurveyedColumn, &Option<Role>)| {
+        let is_few = column.n_distinct.n <= N_FEW && survey.n_records >= 10 * column.n_distinct.n;
+        let standing = match role {
+            // Nobody is called by a date or a measurement.
+            _ if !matches!(column.kind, Kind::Text | Kind::Integer) => None,
+            Some(Role::Identifier) => person_standing(&column.name, true),
+            Some(Role::Other) | None => match person_standing(&column.name, false) {
+                None if role_by_name(&column.name).is_none() && column.is_label() => Some(3),
+                // A few numbers with many records each are those of wards and doctors.
+                Some(1..) if is_few => None,
+                standing => standing,
+            },
+            _ => None,
+        };
+        let (name, n_records) = (column.name.clone(), survey.n_records - column.n_missing);
+        let n_several = column.n_distinct.n.saturating_sub(column.n_unique.n);
+        Some((standing?, Repeating { column: name, n_records, n_different: column.n_distinct, n_several }))
+    };
+    match roles.contains(&Some(Role::Person)) {
+        true => None,
+        false => Repeating::best(survey.columns.iter().zip(roles).filter_map(candidate).collect()),
+    }
+}
+
+/// Takes back quasi-identifiers that go one to one with an earlier one: they say the same thing twice.
+///
+/// Reads the records again only where two quasi-identifiers have the same number of values.
+pub fn take_back_twins(source: &Source, survey: &Survey, suggestions: &mut [Suggestion], work: &Work) -> Result<()> {
+    let is_candidate = |a: usize| {
+        let column = &survey.columns[a];
+        let n_distinct = column.n_distinct.n;
+        // With few records per value, values go one to one by accident.
+        suggestions[a].role == Role::QuasiIdentifier && n_distinct > 2 && survey.n_records >= 10 * n_distinct
+    };
+    let candidates: Vec<usize> = (0..suggestions.len()).filter(|a| is_candidate(*a)).collect();
+    let n_distinct = |a: usize| survey.columns[a].n_distinct;
+    let pairs: Vec<(usize, usize)> = (0..candidates.len())
+        .flat_map(|b| (0..b).map(move |a| (a, b)))
+        .filter(|&(a, b)| n_distinct(candidates[a]) == n_distinct(candidates[b]))
+        .collect();
+    if pairs.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = candidates.iter().map(|&a| survey.columns[a].name.as_str()).collect();
+    let sets: Vec<Vec<usize>> = pairs.iter().flat_map(|&(a, b)| [vec![a], vec![b], vec![a, b]]).collect();
+    let (_, tallies) = tally_sets(source, &survey.missing, &names, &sets, work)?;
+    for (&(a, b), tallies) in pairs.iter().zip(tallies.chunks(3)) {
+        let n_distinct: Vec<Amount> = tallies.iter().map(Tally::n_distinct).collect();
+        let is_first_taken_back = suggestions[candidates[a]].role != Role::QuasiIdentifier;
+        if n_distinct[0] == n_distinct[2] && n_distinct[1] == n_distinct[2] && !is_first_taken_back {
+            let twin = &mut suggestions[candidates[b]];
+            twin.role = Role::Other;
+            twin.why = format!("goes one to one with {}", names[a]);
+        }
+    }
+    Ok(())
+}
+
+/// How many schemes the suggested hierarchies span, as far as numbers go.
+pub fn n_schemes(suggestions: &[Suggestion]) -> u64 {
+    let n_levels = |rule: &Rule| match rule {
+        Rule::Intervals { widths, .. } => widths.len() + 2,
+        Rule::Mask { hidden, .. } => hidden.len() + 2,
+        Rule::Dates { units } => units.len() + 2,
+        Rule::Cuts { levels } => levels.len() + 2,
+        Rule::Flat | Rule::Table(_) => 2,
+    };
+    let quasi_identifiers = suggestions.iter().filter(|suggestion| suggestion.role == Role::QuasiIdentifier);
+    quasi_identifiers.fold(1, |n: u64, suggestion| n.saturating_mul(n_levels(&suggestion.rule) as u64))
+}
+
+/// The column that deserves most to be the sensitive attribute, by its name; it must have something to hide.
+fn best_sensitive(survey: &Survey) -> Option<usize> {
+    let rank = |column: &SurveyedColumn| {
+        let named =
+            role_by_name(&column.name).filter(|named| named.role == Role::Sensitive && column.n_distinct.n > 1)?;
+        let finds_people = column.finds_people(survey.n_records);
+        SENSITIVE.split_whitespace().position(|word| word == named.word).filter(|_| !finds_people)
+    };
+    let ranked = survey.columns.iter().enumerate().filter_map(|(i, column)| Some((rank(column)?, i)));
+    ranked.min().map(|(_, i)| i)
+}
+
+/// Whether nearly every record has a value of its own, and there are enough records for that to mean something.
+fn is_nearly_unique(survey: &Survey, column: &SurveyedColumn) -> bool {
+    let n_present = survey.n_records - column.n_missing;
+    let is_countable = matches!(column.kind, Kind::Text | Kind::Integer);
+    is_countable && n_present >= 50 && column.n_unique.n as f64 >= 0.95 * n_present as f64
+}
+
+/// The role of one column; `sensitive` is the column that is suggested as sensitive, if that is another one.
+fn suggest_role(survey: &Survey, column: &SurveyedColumn, sensitive: Option<&SurveyedColumn>) -> (Role, String) {
+    let named = role_by_name(&column.name);
+    let says = |named: Named| format!("name says {}", named.word);
+    let n_distinct = column.n_distinct;
+    let is_nearly_unique = is_nearly_unique(survey, column);
+    let is_weak = |named: &Named| known_word(named.word, WEAK_IDENTIFIERS).is_some();
+    let is_few = n_distinct.n <= N_FEW && survey.n_records >= 10 * n_distinct.n;
+    match named {
+        Some(named) if named.role == Role::Identifier && !is_weak(&named) => (Role::Identifier, says(named)),
+        _ if n_distinct.n == 0 => (Role::Other, "no record has a value".into()),
+        _ if n_distinct.n == 1 => (Role::Other, "one value only: it tells nobody apart".into()),
+        Some(named) if named.role == Role::Identifier && is_few => {
+            (Role::Other, format!("{}, but {n_distinct} distinct values name nobody", says(named)))
+        }
+        Some(named) if named.role == Role::Identifier => (Role::Identifier, says(named)),
+        Some(named) if named.has_weak_identifier && is_nearly_unique => {
+            (Role::Identifier, format!("name says {} and {}", named.word, own_value(survey, column)))
+        }
+        Some(named) if named.role == Role::Sensitive && column.finds_people(survey.n_records) => (
+            Role::Other,
+            format!("{}, but {}: published as it is, it finds people", says(named), own_value(survey, column)),
+        ),
+        Some(named) if named.role == Role::Sensitive => match sensitive {
+            None if n_distinct.n < 10 => {
+                (Role::Sensitive, format!("{}; {n_distinct} values, so l is {n_distinct} at most", says(named)))
+            }
+            None => (Role::Sensitive, says(named)),
+            Some(other) => (Role::Other, format!("{}, but {} is sensitive already", says(named), other.name)),
+        },
+        Some(named) => (named.role, says(named)),
+        None if column.kind == Kind::Date => (Role::QuasiIdentifier, "a date: others may know when it was".into()),
+        None if is_nearly_unique => (Role::Identifier, own_value(survey, column)),
+        None if column.is_code() && column.kind == Kind::Text && column.n_characters.0 >= 4 => {
+            (Role::QuasiIdentifier, format!("{} digits throughout, as postcodes have", column.n_characters.0))
+        }
+        None => (Role::Other, format!("name says nothing; {n_distinct} distinct values")),
+    }
+}
+
+fn own_value(survey: &Survey, column: &SurveyedColumn) -> String {
+    let n_present = survey.n_records - column.n_missing;
+    match column.n_unique.n >= n_present {
+        true => "every value occurs once".into(),
+        false => format!("{} of values occur once", percent(column.n_unique.n, n_present)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+    use crate::input::source::CsvOptions;
+    use crate::input::survey::alone::uniqueness;
+    use crate::input::survey::look::survey;
+    use crate::input::survey::sample::*;
+
+    /// The roles that a table suggests, by column.
+    fn roles(text: &str) -> Vec<(String, &'static str, String)> {
+        let survey = look(text, None);
+        let suggestions = suggest(&survey);
+        let names = survey.columns.into_iter().map(|column| column.name);
+        names.zip(suggestions).map(|(name, suggestion)| (name, suggestion.role.name(), suggestion.why)).collect()
+    }
+
+    #[test]
+    fn an_identifier_that_repeats_says_whose_record_it_is() {
+        let mut text = String::from("USUBJID,site_id,surname,term,dose,age\n");
+        for i in 0..600 {
+            let (subject, site) = (i / 4, i / 4 % 30);
+            let (surname, term) = (subject % 100, i % 211);
+            text.push_str(&format!("01-{}-{subject:04},s{site},n{surname},pain {term},{},40\n", 701 + site, i % 120));
+        }
+        let found = roles(&text);
+        let of = |name: &str| found.iter().find(|(column, ..)| column == name).expect("a column of that name").clone();
+        let why = "600 records of 150 different USUBJID: people are counted by it";
+        assert_eq!(of("USUBJID"), ("USUBJID".into(), "person", why.into()));
+        assert_eq!((of("site_id").1, of("surname").1, of("term").1), ("other", "identifier", "other"));
+        // Values speak where names say nothing, and numbers that may be measured do not.
+        let found = roles(&text.replace("USUBJID", "tag").replace("dose", "tally"));
+        assert_eq!(found.iter().filter(|(.., role, _)| *role == "person").count(), 1);
+        assert_eq!((found[0].1, found[0].0.as_str()), ("person", "tag"));
+        let once: String =
+            text.lines().take(1).chain(text.lines().skip(1).step_by(4)).map(|l| format!("{l}\n")).collect();
+        assert!(roles(&once).iter().all(|(_, role, _)| *role != "person"), "nobody has two records");
+    }
+
+    #[test]
+    fn roles_follow_names_then_values() {
+        let mut text = String::from("id,age,token,reading,when,plz,ward_id,disease,salary,kind,country\n");
+        for i in 0..200 {
+            let day = i % 28 + 1;
+            text.push_str(&format!(
+                "{i},{},t{i},{i}.5,2020-02-{day:02},0{:04},{},d{},{},{},NO\n",
+                20 + i % 50,
+                i % 90,
+                i % 4,
+                i % 12,
+                i * 10,
+                i % 3
+            ));
+        }
+        let found = roles(&text);
+        let of = |name: &str| {
+            let (_, role, why) = found.iter().find(|(column, ..)| column == name).expect("a column of that name");
+            (*role, why.as_str())
+        };
+        assert_eq!(of("id"), ("identifier", "name says id"));
+        assert_eq!(of("age"), ("quasi-identifier", "name says age"));
+        assert_eq!(of("token"), ("identifier", "every value occurs once"));
+        assert_eq!(of("reading").0, "other", "a measurement is not an identifier by being unique");
+        assert_eq!(of("when").0, "quasi-identifier");
+        assert_eq!(of("plz"), ("quasi-identifier", "5 digits throughout, as postcodes have"));
+        assert_eq!(of("ward_id"), ("other", "name says id, but 4 distinct values name nobody"));
+        assert_eq!(of("disease"), ("sensitive", "name says disease"));
+        assert_eq!(of("salary").0, "other", "one sensitive attribute at most");
+        assert_eq!(of("kind").0, "other");
+        assert_eq!(of("country").0, "other", "a single value");
+    }
+
+    #[test]
+    fn of_two_quasi_identifiers_that_say_the_same_the_first_stays() {
+        let mut text = String::from("age,region,region_code,race\n");
+        for i in 0..300 {
+            text.push_str(&format!("{},r{},{},{}\n", i % 60, i % 5, i % 5 * 7, (i / 7) % 5));
+        }
+        let (_folder, source) = table(&text);
+        let survey = survey(&source, None, &Work::default()).expect("a table that can be surveyed");
+        let mut suggestions = suggest(&survey);
+        take_back_twins(&source, &survey, &mut suggestions, &Work::default()).expect("a readable table");
+        let roles: Vec<&str> = suggestions.iter().map(|suggestion| suggestion.role.name()).collect();
+        assert_eq!(roles, ["quasi-identifier", "quasi-identifier", "other", "quasi-identifier"]);
+        assert!(suggestions[2].why.contains("one to one with region"));
+    }
+
+    #[test]
+    fn no_reason_contains_a_value() {
+        let mut text = String::from("age,name,job,disease,code,other\n");
+        for i in 0..100 {
+            text.push_str(&format!(
+                "{},secret{i},secretjob{},secretill{},secretcode{i},secretother{}\n",
+                20 + i % 40,
+                i % 5,
+                i % 7,
+                i % 9
+            ));
+        }
+        let survey = look(&text, None);
+        let said: HashSet<String> = suggest(&survey).into_iter().flat_map(|s| [s.why, s.why_rule]).collect();
+        assert!(said.iter().all(|why| !why.contains("secret")), "{said:?}");
+    }
+
+    /// Where Adult is, if it is here.
+    fn adult() -> Option<PathBuf> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/adult/adult.csv");
+        if !path.exists() {
+            eprintln!("skipped: {} is absent", path.display());
+        }
+        path.exists().then_some(path)
+    }
+
+    #[test]
+    fn adult_gets_the_roles_that_a_curator_would_give() {
+        let Some(path) = adult() else { return };
+        let source = Source::open(&path, &CsvOptions::default()).expect("Adult is readable");
+        let survey = survey(&source, None, &Work::default()).expect("Adult can be surveyed");
+        let mut suggestions = suggest(&survey);
+        take_back_twins(&source, &survey, &mut suggestions, &Work::default()).expect("Adult is readable");
+        assert_eq!((survey.n_records, survey.n_records - survey.n_incomplete), (32_561, 30_162));
+        assert_eq!(survey.missing, tokens(&["?"], true));
+        let with = |role: Role| {
+            let columns =
+                survey.columns.iter().zip(&suggestions).filter(move |(_, suggestion)| suggestion.role == role);
+            columns.map(|(column, _)| column.name.as_str()).collect::<Vec<_>>()
+        };
+        let quasi_identifiers = with(Role::QuasiIdentifier);
+        assert_eq!(
+            quasi_identifiers,
+            [
+                "age",
+                "workclass",
+                "education",
+                "marital-status",
+                "occupation",
+                "relationship",
+                "race",
+                "sex",
+                "native-country"
+            ]
+        );
+        assert_eq!(with(Role::Sensitive), ["income-per-year"]);
+        assert!(with(Role::Identifier).is_empty());
+        let found =
+            uniqueness(&source, &survey.missing, &quasi_identifiers, &Work::default()).expect("Adult is readable");
+        assert_eq!(found.n_records, 30_162);
+        assert!(found.n_unique_without.iter().all(|without| without.n <= found.n_unique.n));
+    }
+}

@@ -1,0 +1,97 @@
+//! Work that goes on: how far it is, word of every change, its end, and the files that it made.
+
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use axum::body::Body as HttpBody;
+use axum::extract::{Path as InPath, State};
+use axum::http::header;
+use axum::response::IntoResponse;
+use futures_util::stream::unfold;
+
+use super::closed::veil;
+use super::problem::Problem;
+use super::server::{Answered, Shared, ok};
+
+pub(super) async fn job(State(server): Shared, InPath(id): InPath<String>) -> Answered {
+    ok(server.jobs.get(&id)?.to_json())
+}
+
+pub(super) async fn cancel(State(server): Shared, InPath(id): InPath<String>) -> Answered {
+    let job = server.jobs.get(&id)?;
+    job.cancel();
+    ok(job.to_json())
+}
+
+/// How far a job is, told whenever it has changed, until it is over.
+pub(super) async fn events(State(server): Shared, InPath(id): InPath<String>) -> Answered {
+    const STEP: Duration = Duration::from_millis(100);
+    let job = server.jobs.get(&id)?;
+    let start = (job.changes(), job, String::new(), false);
+    let is_closed = !server.allows_preview();
+    let stream = unfold(start, move |(mut changes, job, mut last, is_over)| async move {
+        if is_over {
+            return None;
+        }
+        loop {
+            // One look at the state: it may change between two.
+            let state = job.state();
+            let is_over = state.is_over();
+            let mut document = job.to_json_as(state);
+            if is_closed {
+                veil(&mut document);
+            }
+            let text = document.to_string();
+            if text != last {
+                last.clone_from(&text);
+                let name = if is_over { "end" } else { "progress" };
+                let event = format!("event: {name}\ndata: {text}\n\n");
+                return Some((Ok::<_, std::convert::Infallible>(event), (changes, job, last, is_over)));
+            }
+            let _ = tokio::time::timeout(STEP, changes.changed()).await;
+        }
+    });
+    let headers = [(header::CONTENT_TYPE, "text/event-stream")];
+    Ok((headers, HttpBody::from_stream(stream)).into_response())
+}
+
+/// A file that a job has published, and nothing else.
+pub(super) async fn download(State(server): Shared, InPath((id, which)): InPath<(String, String)>) -> Answered {
+    let job = server.jobs.get(&id)?;
+    let path = {
+        let files = job.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = files.as_ref().ok_or_else(|| Problem::not_found("file"))?;
+        match which.as_str() {
+            "release" => files.release.clone(),
+            "certificate" => files.certificate.clone(),
+            "report" => {
+                // It has the key, and numbers of the source.
+                server.previews("the report stays with whoever signs, where the release was written")?;
+                files.report.clone()
+            }
+            _ => return Err(Problem::not_found("file")),
+        }
+    };
+    let file = std::fs::File::open(&path).map_err(|error| server.problem(crate::io_error(&path, error)))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().replace(['"', '\\'], "_");
+    let stream = unfold(file, |mut file| async move {
+        let mut part = vec![0; 64 << 10];
+        let n = tokio::task::block_in_place(|| std::io::Read::read(&mut file, &mut part));
+        match n {
+            Ok(0) => None,
+            Ok(n) => {
+                part.truncate(n);
+                Some((Ok(part), file))
+            }
+            Err(error) => Some((Err(error), file)),
+        }
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream".to_string()),
+        (
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{}\"", name.replace(|c: char| !c.is_ascii(), "_")),
+        ),
+    ];
+    Ok((headers, HttpBody::from_stream(stream)).into_response())
+}

@@ -1,0 +1,152 @@
+//! Questions about one project and one request: its lattice, the answer, the schemes around it.
+
+use axum::extract::State;
+use incrowd::wire;
+use incrowd::{Criteria, explain, negotiate};
+use serde_json::{Value, json};
+
+use super::ask::{Document, Question, privacy, scheme};
+use super::server::{
+    Answered, Asked, Readiness, Server, Shared, accepted, aside, find, look_first, ok, start_annotation, with_lattice,
+};
+use super::{explore, trees};
+use crate::orders::extent::{ExtentWish, TIME};
+use crate::orders::negotiate::{Negotiate, Where, count_people_lost, to_explain};
+use crate::orders::request::{About, GivenRequest};
+use crate::sentences;
+use crate::words::documents;
+use crate::words::notes::Front;
+use crate::words::search::partial_in_words;
+use crate::work::Work;
+
+/// The lattice as a whole: which levels each attribute has, and how many schemes that makes.
+pub(super) async fn annotate(State(server): Shared, Document(question): Document<Question>) -> Answered {
+    let opened = server.opened(&question.project)?;
+    let (privacy, ranking) = privacy(&opened, &question.request).map_err(|error| server.problem(error))?;
+    if !opened.is_seen() {
+        return accepted(&*look_first(&server, &opened)?);
+    }
+    let Some(ready) = server.tables.lattice(&opened, &privacy, &ranking) else {
+        return accepted(&*start_annotation(&server, opened, privacy, ranking)?);
+    };
+    let lattice = &ready.lattice;
+    let attributes =
+        lattice.hierarchies().iter().zip(&ready.counted.quasi_identifiers).map(|(hierarchy, attribute)| {
+            let example = server.allows_preview().then(|| trees::example(&opened, hierarchy)).flatten();
+            let level = |(i, level): (usize, &incrowd::hierarchy::Values)| {
+                let mut document =
+                    json!({ "level": i, "name": level.name(), "phrase": level.phrase(), "n_values": level.len() });
+                if let Some(labels) = &example {
+                    document["example"] = json!(labels[i]);
+                }
+                document
+            };
+            let levels: Vec<Value> = hierarchy.levels().iter().enumerate().map(level).collect();
+            json!({ "attribute": hierarchy.attribute(), "weight": attribute.weight, "levels": levels })
+        });
+    let sensitive = lattice.sensitive().iter().map(|(name, n)| json!({ "attribute": name, "n_values": n }));
+    let names = wire::sensitive_names(lattice);
+    let measures = lattice.signatures().measures().iter().map(|measure| wire::key(*measure, &names));
+    ok(json!({
+        "n_records": lattice.n_records(),
+        "n_dropped": lattice.n_dropped(),
+        "n_schemes": lattice.schemes().len(),
+        "n_heights": lattice.schemes().n_heights(),
+        "n_bytes": lattice.n_bytes(),
+        "measured": measures.collect::<Vec<_>>(),
+        "attributes": attributes.collect::<Vec<_>>(),
+        "sensitive": sensitive.collect::<Vec<_>>(),
+    }))
+}
+
+pub(super) async fn answer(State(server): Shared, Document(question): Document<Question>) -> Answered {
+    let asked = match find(&server, &question)? {
+        Readiness::Job(job) => return accepted(&job),
+        Readiness::Ready(asked) => asked,
+    };
+    // Who is lost is looked up among all people.
+    let is_quick = asked.ready.lattice.n_people().is_none()
+        && asked.request.criteria.is_monotone(false)
+        && asked.request.best_by.is_height()
+        && asked.ready.lattice.schemes().len() <= 20_000;
+    let answer = move |server: &Server, asked: &Asked| {
+        let (lattice, request) = (&asked.ready.lattice, &asked.request);
+        let mut document = match lattice.selection() {
+            Some(_) => from_part(server, asked, question.explain)?,
+            None => {
+                let mut answer = server.allowed(negotiate(lattice, request)?, &asked.privacy.sensitive);
+                count_people_lost(&asked.ready.counted, &mut answer)?;
+                let mut document = sentences::answer(lattice, request, &answer);
+                if question.explain {
+                    let explained = explain(lattice, to_explain(&answer, request), &request.criteria)?;
+                    document["explanation"] = wire::explanation(lattice, &explained);
+                }
+                document
+            }
+        };
+        document["notes"] = asked.notes(server)?;
+        Ok(document)
+    };
+    // Microseconds are not worth a change of threads.
+    match is_quick {
+        true => ok(answer(&server, &asked).map_err(|error| server.problem(error))?),
+        false => ok(aside(&server, move |server| answer(server, &asked).map_err(|error| server.problem(error))).await?),
+    }
+}
+
+/// Answers from a part of the lattice, with what that proves among all schemes.
+fn from_part(server: &Server, asked: &Asked, explain: bool) -> incrowd::Result<Value> {
+    let order = Negotiate {
+        about: About::default(),
+        request: GivenRequest::default(),
+        explain,
+        as_published: false,
+        lattice: None,
+        extent: ExtentWish::default(),
+        time: TIME,
+        not_extended: false,
+    };
+    let mut negotiated =
+        order.on_lattice(asked.ready.lattice.clone(), Some(&asked.ready.counted), asked.request.clone())?;
+    negotiated.answer = server.allowed(negotiated.answer, &asked.privacy.sensitive);
+    let mut document = documents::negotiated(&negotiated);
+    if let Where::Partial(lattice, found) = &negotiated.found {
+        document["partial"]["in_words"] = json!(partial_in_words(lattice, &asked.request, found, Front::Http));
+    }
+    Ok(document)
+}
+
+pub(super) async fn explore_answer(State(server): Shared, Document(question): Document<Question>) -> Answered {
+    with_lattice(&server, question, |server, question, asked| {
+        let lattice = &asked.ready.lattice;
+        let scheme = scheme(lattice, question)?;
+        let answer = server.allowed(negotiate(lattice, &asked.request)?, &asked.privacy.sensitive);
+        let may_promise = |criteria: &Criteria| server.check_promise(criteria, &asked.privacy.sensitive).is_ok();
+        explore::explore(lattice, &asked.request, &answer, scheme, &may_promise)
+    })
+    .await
+}
+
+pub(super) async fn one_scheme(State(server): Shared, Document(question): Document<Question>) -> Answered {
+    with_lattice(&server, question, |_, question, asked| {
+        let lattice = &asked.ready.lattice;
+        let scheme = scheme(lattice, question)?.unwrap_or_else(|| asked.request.level_max.clone());
+        explore::scheme(lattice, &asked.request, &scheme)
+    })
+    .await
+}
+
+pub(super) async fn sample(State(server): Shared, Document(question): Document<Question>) -> Answered {
+    server.previews("this server shows no values of the data")?;
+    let opened = server.opened(&question.project)?;
+    privacy(&opened, &question.request).map_err(|error| server.problem(error))?;
+    if !opened.is_seen() {
+        return accepted(&*look_first(&server, &opened)?);
+    }
+    with_lattice(&server, question, |_, question, asked| {
+        let lattice = &asked.ready.lattice;
+        let scheme = scheme(lattice, question)?.unwrap_or_else(|| asked.request.level_max.clone());
+        explore::sample(&asked.opened, &asked.ready, &asked.privacy, &scheme, asked.opened.columns(&Work::default())?)
+    })
+    .await
+}
