@@ -41,7 +41,7 @@ function build() {
   parts = {
     knobs: h("div", { class: "knobs" }), answer: h("section", { class: "answer", "aria-label": "Answer", "aria-live": "polite" }),
     brief: h("a", { class: "brief", href: "#answer", onclick: (event) => { event.preventDefault(); parts.answer.scrollIntoView({ block: "start" }); } }),
-    picture, curves: h("div", { class: "curves" }), why: h("div", {}), sample: h("div", {}), pin: h("div", {}), isPinned: false,
+    picture, curves: h("div", { class: "curves" }), why: h("div", {}), sample: h("div", {}), pin: h("div", {}),
   };
   put(root,
     h("h1", { class: "unseen" }, "Negotiate"), parts.brief,
@@ -73,6 +73,7 @@ let isBehind = false;
 
 /** Asks for the latest wish; those that were passed over while an answer was on its way are never asked. */
 async function wished() {
+  put(parts.pin);
   if (isAsking) { isBehind = true; return; }
   isAsking = true;
   do {
@@ -93,10 +94,9 @@ async function wished() {
 }
 
 const lookAround = later(60, async () => {
-  if (!parts || !state.answer) return;
+  // While a knob moves, the machine belongs to the answer; whoever is asking looks around afterwards.
+  if (!parts || !state.answer || isAsking) return;
   const wish = state.wish;
-  parts.isPinned = false;
-  put(parts.pin);
   try {
     const around = await ask("/explore", { project: state.project.id, request: wish });
     if (!parts || wish !== state.wish) return;
@@ -365,7 +365,6 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 // ── Around the answer ──
 
 function pinned(offer) {
-  parts.isPinned = true;
   // Who publishes more losses than were wished for says so first.
   const n = offer.n_suppressed;
   const isMore = n > (state.wish.max_suppressed ?? 0);
@@ -379,7 +378,7 @@ function pinned(offer) {
     h("div", { class: "row" },
       h("button", { onclick: () => setWish({ ...state.wish, max_level: { ...offer.levels } }) }, "Wish for these levels"),
       h("button", { onclick: place }, isMore ? `Lose ${counted(n, "record")} and publish these levels` : "Publish these levels"),
-      h("button", { class: "plain", onclick: () => { put(parts.pin); parts.isPinned = false; } }, "Close"))));
+      h("button", { class: "plain", onclick: () => put(parts.pin) }, "Close"))));
   showSample(offer);
 }
 

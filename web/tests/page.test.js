@@ -377,8 +377,7 @@ test("levels that lose more than was wished for are published only by saying so"
   cpSync(join(ROOT, "examples/ten_records"), home, { recursive: true });
   const server = await serve(t, [home]);
   const { page, complaints } = await open(t, server.url);
-  await page.locator(".verdict, .offer").first().waitFor();
-  await page.locator(".pyramid canvas").focus();
+  await page.locator(".pyramid canvas[aria-label*='Arrow keys move']").focus();
   for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowUp");
   await page.keyboard.press("Enter");
   await page.getByText("The scheme you picked").waitFor();
