@@ -66,7 +66,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn numbers_and_dates_of_other_countries_are_generalized_as_such() {
     let release = published(&project(TABLE.as_bytes(), PROJECT));
-    for part in ["1980-12;", "1981-02;", "[1000-1500)", "[500-1000)"] {
+    for part in ["1980-12;", "1981-02;", "1000", "1500", ";cold"] {
         assert!(release.contains(part), "{part}\n{release}");
     }
     assert!(!release.contains("31/12") && !release.contains(",50"), "{release}");
@@ -182,7 +182,8 @@ fn ages(ages: [i64; 2]) -> (&'static str, ArrayRef) {
     ("age", Arc::new(Int64Array::from(ages.to_vec())))
 }
 
-const AGES: &str = "[data]\npath = \"data\"\n\n[attributes.age]\nrole = \"quasi-identifier\"\n";
+const AGES: &str =
+    "[data]\npath = \"data\"\nmissing_records = \"keep\"\n\n[attributes.age]\nrole = \"quasi-identifier\"\n";
 
 #[test]
 fn columns_that_nobody_can_read_stop_only_those_who_name_them() {
@@ -212,17 +213,17 @@ fn folders_that_are_named_by_a_value_make_a_column() {
         format!("{AGES}\n[attributes.year]\nrole = \"quasi-identifier\"\n\n[attributes.site]\nrole = \"sensitive\"\n");
     let folder = Folder::with(&[("incrowd.toml", text.as_str())]);
     let names: ArrayRef = Arc::new(StringArray::from(vec!["a", "b"]));
-    for (path, pair) in [("year=2023/site=a%3Ab", [1, 2]), ("year=2024/site=__HIVE_DEFAULT_PARTITION__", [1, 4])] {
+    for (path, pair) in [("year=2023/site=a%3Ab", [1, 1]), ("year=2024/site=__HIVE_DEFAULT_PARTITION__", [4, 4])] {
         folder.write(&format!("data/{path}/part-0.parquet"), parquet(vec![ages(pair), ("name", names.clone())]));
     }
     folder.write("data/_metadata/other.parquet", "no table");
     let ran =
-        folder.run(&["publish", "--k", "1", "--levels", "age=0,year=0", "--max-suppressed", "0", "-o", "out.csv"]);
+        folder.run(&["publish", "--k", "2", "--levels", "age=0,year=0", "--max-suppressed", "0", "-o", "out.csv"]);
     let ran = ran.ends(0);
     let release = folder.read("out.csv");
     let mut lines: Vec<&str> = release.lines().collect();
     lines.sort_unstable();
-    assert_eq!(lines, ["1,2023,a:b", "1,2024,", "2,2023,a:b", "4,2024,", "age,year,site"], "{ran}");
+    assert_eq!(lines, ["1,2023,a:b", "1,2023,a:b", "4,2024,", "4,2024,", "age,year,site"], "{ran}");
 }
 
 #[test]
@@ -283,13 +284,9 @@ fn expected(sex: Option<[&str; 6]>) -> Vec<(String, Vec<Option<String>>)> {
 #[test]
 fn sheets_of_excel_and_opendocument_are_read_as_pandas_reads_them() {
     let codes = Some(["2", "2", "2", "1", "1", "9"]);
-    for name in ["people.xlsx", "people.ods"] {
+    for name in ["people.xlsx", "people.ods", "people.xls"] {
         assert_eq!(cells(name, &ReadOptions::default()), expected(codes), "{name}");
     }
-    let mut xls = cells("people.xls", &ReadOptions::default());
-    // The program that wrote it writes an empty text where the others write nothing.
-    xls.iter_mut().flat_map(|(_, column)| column).for_each(|cell| *cell = cell.take().filter(|text| !text.is_empty()));
-    assert_eq!(xls, expected(codes));
     let other = ReadOptions { sheet: Some("other".into()), ..ReadOptions::default() };
     let text = |text: &str| Some(text.to_string());
     let expected = [
@@ -344,6 +341,6 @@ fn a_workbook_goes_from_init_to_a_release() {
          hierarchy = { intervals = [10] }\n\n[attributes.sex]\nrole = \"sensitive\"\n",
     );
     folder.run(&["publish", "--k", "2", "--levels", "age=1", "--max-suppressed", "1", "-o", "out.csv"]).ends(0);
-    assert!(folder.read("out.csv").contains("[40-50)"), "{}", folder.read("out.csv"));
+    assert!(folder.read("out.csv").contains("40-49,"), "{}", folder.read("out.csv"));
     folder.run(&["verify", "out.csv"]).ends(0);
 }

@@ -154,9 +154,8 @@ pub(super) fn encoding_of(start: &[u8], path: &Path) -> Result<(Encoding, bool)>
 }
 
 /// The first bytes of something.
-pub(super) fn start_of(reader: &mut impl Read, path: &Path) -> Result<Vec<u8>> {
+pub(super) fn start_of(reader: &mut impl Read) -> std::io::Result<Vec<u8>> {
     let mut start = Vec::new();
-    let read = reader.take(N_LOOKED_AT as u64).read_to_end(&mut start);
-    read.map_err(|error| crate::io_error(path, error))?;
+    reader.take(N_LOOKED_AT as u64).read_to_end(&mut start)?;
     Ok(start)
 }

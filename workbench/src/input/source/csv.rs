@@ -43,12 +43,17 @@ pub(super) fn open(
     // What was looked at may end within a character, which is left out of the header then.
     let (text, ..) = encoding.known().decode_with_bom_removal(start);
     let first_line = text.lines().next().unwrap_or("");
-    if text.len() <= 2 && text.trim().is_empty() {
+    if text.trim_matches(['\r', '\n']).is_empty() {
         return Err(Error::new(ErrorKind::Data, "is empty")
             .at(position)
             .hint("a table begins with a line of column names"));
     }
     let delimiter = options.delimiter.unwrap_or_else(|| sniff(first_line.as_bytes()));
+    if !delimiter.is_ascii() {
+        return Err(Error::new(ErrorKind::Data, "no text has such a separator")
+            .at(position)
+            .hint(hint("name one character with {data.delimiter}, or \"tab\"")));
+    }
     let file = CsvFile { place, packing, encoding, is_unusual, delimiter };
     let names = file.header()?;
     if let Some(index) = names.iter().position(String::is_empty) {

@@ -47,7 +47,7 @@ pub use rewrite::Rewriting;
 pub use stream::is_standard_input;
 
 use content::Content;
-use stream::{Packing, Place, Stream};
+use stream::{Packing, Place, Stream, unpacking_error};
 
 /// A table in memory that somebody else brought, as record batches with the same columns.
 #[derive(Clone, Debug)]
@@ -396,12 +396,12 @@ impl Source {
 /// Opens one file by what it begins with.
 fn open_part(place: Place, constants: Vec<parquet::Constant>, options: &ReadOptions) -> Result<(Part, SchemaRef)> {
     let path = place.path.clone();
-    let start = content::start_of(&mut place.bytes()?, &path)?;
+    let start = content::start_of(&mut place.bytes()?).map_err(|error| crate::io_error(&path, error))?;
     let (packing, content, start) = match content::of_bytes(&start, &path)? {
         packed @ (Content::Gzip | Content::Zstd) => {
             let packing = if packed == Content::Gzip { Packing::Gzip } else { Packing::Zstd };
             let mut stream = Stream::unpacked(&place, packing)?;
-            let start = content::start_of(&mut stream, &path)?;
+            let start = content::start_of(&mut stream).map_err(|error| unpacking_error(&path, error))?;
             (packing, content::of_bytes(&start, &path)?, start)
         }
         plain => (Packing::Plain, plain, start),

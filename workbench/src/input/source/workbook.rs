@@ -90,6 +90,8 @@ fn is_blank(cell: &Data) -> bool {
 fn text_of(cell: &Data) -> Option<String> {
     Some(match cell {
         Data::Empty | Data::Error(_) => return None,
+        // Some programs write an empty text where others write nothing.
+        Data::String(text) if text.is_empty() => return None,
         Data::Int(number) => number.to_string(),
         Data::Float(number) => number_text(*number),
         Data::Bool(is_true) => is_true.to_string(),
