@@ -115,9 +115,8 @@ struct Naive<'a> {
 
 impl<'a> Naive<'a> {
     fn new(counts: &'a GroupCounts, hierarchies: &'a [Hierarchy], n_suppressed_max: u64) -> Naive<'a> {
-        let of_attribute = |hierarchy: &Hierarchy| {
-            (0..hierarchy.n_levels()).map(|level| ncp_of_level(hierarchy, level)).collect()
-        };
+        let of_attribute =
+            |hierarchy: &Hierarchy| (0..hierarchy.n_levels()).map(|level| ncp_of_level(hierarchy, level)).collect();
         Naive { counts, hierarchies, n_suppressed_max, costs: hierarchies.iter().map(of_attribute).collect() }
     }
 
@@ -162,7 +161,8 @@ impl<'a> Naive<'a> {
                 next[a] -= 1;
                 Some((self.loss(&next)?, next))
             });
-            let best = steps.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(next, _)| loss.is_none_or(|loss| *next < loss));
+            let best =
+                steps.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(next, _)| loss.is_none_or(|loss| *next < loss));
             match best {
                 Some((next, vector)) => (loss, levels) = (Some(next), vector),
                 None => return json!({"loss": loss, "seconds": start.elapsed().as_secs_f64()}),

@@ -225,7 +225,8 @@ fn more_looks_find_nothing_worse_and_as_many_find_the_same() {
     let after = |n: u64, n_threads: usize| {
         let is_enough = |progress: &SearchProgress| progress.n_evaluated >= n;
         let task = Task { is_enough: &is_enough, ..Task::default() };
-        let search = || negotiate_on_demand(&counts, &hierarchies, &plan, &request, &task).expect("a request with a meaning");
+        let search =
+            || negotiate_on_demand(&counts, &hierarchies, &plan, &request, &task).expect("a request with a meaning");
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads");
         let found = pool.install(search);
         let Answer::Exact(offer) = found.answer.clone() else { panic!("at worst, everything is *") };

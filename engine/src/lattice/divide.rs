@@ -109,15 +109,20 @@ impl<'a> Divider<'a> {
     /// Puts a scheme's groups together until they are those of coarser levels, where these are coarser.
     fn unite(&self, source: &Division, levels: &[u8]) -> Division {
         let levels: Box<[u8]> = source.levels.iter().zip(levels).map(|(known, wanted)| *known.max(wanted)).collect();
-        let label_of: Vec<&[Code]> =
-            levels.iter().zip(self.hierarchies).map(|(level, hierarchy)| hierarchy.level(*level as usize).of_base()).collect();
-        let labels = |row: u32| self.columns.iter().zip(&label_of).map(move |(codes, to)| to[codes[row as usize].index()]);
+        let label_of: Vec<&[Code]> = levels
+            .iter()
+            .zip(self.hierarchies)
+            .map(|(level, hierarchy)| hierarchy.level(*level as usize).of_base())
+            .collect();
+        let labels =
+            |row: u32| self.columns.iter().zip(&label_of).map(move |(codes, to)| to[codes[row as usize].index()]);
         let mut table: HashTable<u32> = HashTable::with_capacity(source.n_groups);
         let mut first: Vec<u32> = Vec::new();
         let mut united = Vec::with_capacity(source.n_groups);
         for &row in &source.first {
             let is_same = |&group: &u32| labels(first[group as usize]).eq(labels(row));
-            let place = table.entry(hash_codes(labels(row)), is_same, |&group| hash_codes(labels(first[group as usize])));
+            let place =
+                table.entry(hash_codes(labels(row)), is_same, |&group| hash_codes(labels(first[group as usize])));
             united.push(match place {
                 Place::Occupied(place) => *place.get(),
                 Place::Vacant(place) => {
@@ -145,7 +150,8 @@ impl<'a> Divider<'a> {
                 None => (&source.group_of[..], source.n_groups),
             };
             let label_of = self.hierarchies[a].level(levels[a] as usize).of_base();
-            let divided = scratch.pairs(group_of, n_groups, &self.columns[a], label_of, labels(a), self.counts.n_groups());
+            let divided =
+                scratch.pairs(group_of, n_groups, &self.columns[a], label_of, labels(a), self.counts.n_groups());
             now = Some(divided);
         }
         let (group_of, n_groups) = now.unwrap_or_else(|| (source.group_of.clone(), source.n_groups));
@@ -283,7 +289,9 @@ fn signatures(groups: Measured, costs: impl Iterator<Item = (Steps, Option<Steps
     let mut table: HashTable<u32> = HashTable::new();
     // The first group of each signature, how many there are, and what they cost.
     let mut found: Vec<(usize, u32, Steps, Option<Steps>)> = Vec::new();
-    let hash = |group: usize| hash_codes(groups.all_of(group).iter().flat_map(|value| [Code(*value as u32), Code((value >> 32) as u32)]));
+    let hash = |group: usize| {
+        hash_codes(groups.all_of(group).iter().flat_map(|value| [Code(*value as u32), Code((value >> 32) as u32)]))
+    };
     for (group, (loss, entropy)) in costs.enumerate() {
         let is_same = |&known: &u32| groups.all_of(found[known as usize].0) == groups.all_of(group);
         let hash_again = |&known: &u32| hash(found[known as usize].0);
@@ -357,11 +365,18 @@ impl Scratch {
         for row in 0..n_own {
             let key = key(row);
             let place = self.sparse.entry(hash(key), |known| known.0 == key, |known| hash(known.0));
-            let number = *place.or_insert_with(|| { n += 1; (key, n - 1) }).get();
+            let number = *place
+                .or_insert_with(|| {
+                    n += 1;
+                    (key, n - 1)
+                })
+                .get();
             pairs.push(number.1);
         }
         for row in n_own..group_of.len() {
-            let known = (!is_elsewhere(row)).then(|| key(row)).and_then(|key| self.sparse.find(hash(key), |known| known.0 == key));
+            let known = (!is_elsewhere(row))
+                .then(|| key(row))
+                .and_then(|key| self.sparse.find(hash(key), |known| known.0 == key));
             pairs.push(known.map_or(NOWHERE, |known| known.1));
         }
         (pairs, n as usize)

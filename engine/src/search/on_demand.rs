@@ -424,8 +424,7 @@ impl Ground for Climbed<'_, '_, '_, '_, '_> {
     fn look(&mut self, many: &[Vec<u8>]) -> Vec<Option<Spot>> {
         let Climbed { search, scan, desk } = self;
         let is_new = |levels: &Vec<u8>| !search.known.contains_key(&levels[..]) && !scan.failing.has(levels);
-        let new: Vec<Vec<u8>> =
-            many.iter().filter(|levels| !desk.is_stopped && is_new(levels)).cloned().collect();
+        let new: Vec<Vec<u8>> = many.iter().filter(|levels| !desk.is_stopped && is_new(levels)).cloned().collect();
         let seen = desk.evaluator.all_seen(&new);
         for (levels, seen) in new.iter().zip(&seen) {
             // As if they had come one after the other, so that the number of schemes that may be looked at says all.
