@@ -80,9 +80,9 @@ fn levels_are_asked_for_by_name_and_cells_are_as_documented() {
     let changes = cells(&folder, "named.csv", "change");
     assert!(changes.contains("-5 to -1") && changes.contains("5-9"), "{changes:?}");
     // Everybody of the table is allowed by some cell: what is written can be read back.
-    let linkage = run(&folder, "attack named.csv --project . --outside visits.csv --json").ends(0).json();
-    assert_eq!(linkage.to_string().matches("\"n_outside\":0").count(), 1, "{linkage}");
-    assert!(!linkage.to_string().contains("\"n_without\":600"), "{linkage}");
+    // With so few records in each group, some are found out: that is what attack says.
+    let found = run(&folder, "attack named.csv --project . --outside visits.csv --json").ends(1).json();
+    assert_eq!((&found["linkage"][0]["n_outside"], &found["linkage"][0]["n_without"]), (&600.into(), &0.into()));
 }
 
 #[test]
@@ -103,8 +103,8 @@ fn local_ranges_with_signs_are_read_back() {
     let changes = cells(&folder, "local.csv", "change");
     assert!(changes.iter().any(|cell| cell.starts_with("[-") && cell.contains(" to ")), "{changes:?}");
     assert!(changes.iter().all(|cell| !cell.contains("--")), "{changes:?}");
-    let linkage = run(&folder, "attack local.csv --project . --outside visits.csv --json").ends(0).json();
-    assert!(linkage.to_string().contains("\"n_without\":0"), "{linkage}");
+    let found = run(&folder, "attack local.csv --project . --outside visits.csv --json").ends(1).json();
+    assert_eq!((&found["linkage"][0]["n_outside"], &found["linkage"][0]["n_without"]), (&600.into(), &0.into()));
 }
 
 #[test]
