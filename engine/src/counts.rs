@@ -3,6 +3,7 @@
 //! This is the only place where the records of a table are counted. Whatever is asked later is answered from
 //! [`GroupCounts`], whose size depends on the number of distinct combinations, not on the number of records.
 
+pub mod counted_as;
 pub mod people;
 
 use arrow_array::RecordBatch;
@@ -10,6 +11,7 @@ use hashbrown::HashTable;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use crate::counts::counted_as::CountedAs;
 use crate::counts::people::{People, check_known, person_column, person_name};
 use crate::error::{Error, ErrorKind, Result, Wording, unknown};
 use crate::hierarchy::Hierarchy;
@@ -34,6 +36,8 @@ pub struct GroupCounts {
     pub(crate) population: Option<Population>,
     /// Whose records they are, where that is known.
     pub(crate) people: Option<People>,
+    /// By sensitive attribute, how its values became those that are counted; none where they are counted as they are.
+    pub(crate) counted_as: Vec<Option<CountedAs>>,
 }
 
 /// The people among whom those of a table hide: the combinations of quasi-identifier values that occur in a population.
@@ -124,7 +128,7 @@ impl GroupCounts {
             codes.extend(of_cell.last());
             collected.add(&codes, n);
         });
-        GroupCounts { population: self.population.clone(), ..collected.finish() }
+        GroupCounts { population: self.population.clone(), counted_as: self.counted_as.clone(), ..collected.finish() }
     }
 
     /// Every combination of values and person, with how many records have it: the codes of its quasi-identifiers and of its
@@ -349,6 +353,7 @@ impl GroupCounts {
             sensitive: Vec::new(),
             population: self.population.take(),
             people: self.people.take(),
+            counted_as: std::mem::take(&mut self.counted_as),
             ..*self
         };
         let n_quasi_identifiers = sorted.domains.len();
@@ -582,6 +587,7 @@ impl Collected {
             cell_sizes: Vec::new(),
             population: None,
             people: None,
+            counted_as: Vec::new(),
         };
         Collected { counts, people, of_cells: Vec::new(), last: Vec::new() }
     }

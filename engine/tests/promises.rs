@@ -434,6 +434,7 @@ fn certificate() -> Certificate {
         criteria: criteria.into_iter().map(|(name, value)| (name.to_string(), value)).collect::<Map<_, _>>(),
         quasi_identifiers: names(&COLUMNS[..2]),
         person: Vec::new(),
+        count_at: Default::default(),
         sensitive: names(&[SENSITIVE]),
         dealt: None,
         per_record: None,

@@ -98,10 +98,14 @@ impl From<SuppressedRecords> for SuppressedAs {
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let checked = order(args)?.run(&terminal.work(0, None))?;
-    let Checked { judged, sensitive, claims, is_own, dealt } = &checked;
+    let Checked { judged, sensitive, claims, is_own, dealt, count_at } = &checked;
     let ruling = checked.ruling();
     terminal.json(&documents::checked(&checked));
     say_verdict(&args.file, &judged.verdict, sensitive, claims, ruling, terminal);
+    for (attribute, level) in count_at {
+        let whose = if args.project.is_some() { "project" } else { "certificate" };
+        terminal.say(format!("  {attribute} is counted at {level}, by the labels of the {whose}"));
+    }
     if ruling == Ruling::NotJudged {
         terminal.say(format!("  {}", needed_in_words(&judged.verdict, sensitive, args.project.is_some())));
     }

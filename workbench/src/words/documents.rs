@@ -561,7 +561,11 @@ pub fn verdict(published: &Published) -> Value {
 
 /// A table that was judged.
 pub fn checked(checked: &Checked) -> Value {
-    wire::verdict(&checked.judged.verdict, &checked.sensitive, &checked.claims)
+    let mut document = wire::verdict(&checked.judged.verdict, &checked.sensitive, &checked.claims);
+    if !checked.count_at.is_empty() {
+        document["count_at"] = checked.count_at.iter().map(|(name, level)| (name.clone(), json!(level))).collect();
+    }
+    document
 }
 
 /// Why nothing was published.

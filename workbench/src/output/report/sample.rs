@@ -43,6 +43,7 @@ pub(super) fn certificate() -> Certificate {
         criteria: criteria.as_object().expect("written as an object").clone(),
         quasi_identifiers: names(&["age", "workclass", "race", "occupation", "education"]),
         person: Vec::new(),
+        count_at: Default::default(),
         sensitive: names(&["hours-per-week"]),
         original: Default::default(),
         dealt: None,
