@@ -458,6 +458,7 @@ fn certificate() -> Certificate {
         order: "sorted".to_string(),
         sorted: true,
         seed: None,
+        exchanges: None,
         input: vec![],
         hierarchies: vec![],
         output: FileHash { name: "release.csv".to_string(), sha256: HASH.to_string(), ..FileHash::default() },

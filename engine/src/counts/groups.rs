@@ -168,6 +168,14 @@ impl GroupCounts {
         Some(who)
     }
 
+    /// By group, how many there are of what is counted: records, or different people who have one there.
+    pub fn crowds(&self) -> Vec<u64> {
+        match self.people_in_groups() {
+            Some(who) => who.iter().map(|who| who.len() as u64).collect(),
+            None => self.sizes.clone(),
+        }
+    }
+
     /// The place of a cell that people are kept with among those of its group.
     pub(crate) fn place_of_cell(&self, group: usize, cell: usize) -> usize {
         if self.sensitive.is_empty() { 0 } else { cell - self.starts[group] }
@@ -281,7 +289,11 @@ impl GroupCounts {
 
     /// The same groups, with the population that they are a sample of: a table with the same quasi-identifiers.
     ///
-    /// The domains become those of both tables together.
+    /// The domains become those of both tables together. Where it is known whose the records of the population are, people
+    /// are counted, everybody once: in the first of their groups.
+    ///
+    /// # Guarantee
+    /// Whatever groups are united, there are at least as many people as counted.
     pub fn with_population(mut self, population: &GroupCounts) -> GroupCounts {
         let united: Vec<Domain> =
             self.domains.iter().zip(&population.domains).map(|(ours, theirs)| ours.united(theirs)).collect();
@@ -293,8 +305,11 @@ impl GroupCounts {
             let code = |(i, code): (usize, &Code)| translations[i % united.len()][code.index()];
             counts.codes.iter().enumerate().map(code).collect()
         };
-        let population =
-            Population { n_attributes: united.len(), codes: translated(population), sizes: population.sizes.clone() };
+        let population = Population {
+            n_attributes: united.len(),
+            codes: translated(population),
+            sizes: population.people_at_least(),
+        };
         self.codes = translated(&self);
         self.domains = united;
         self.population = Some(population);

@@ -98,6 +98,9 @@ pub struct Certificate {
     pub sorted: bool,
     /// The seed of random choices; null where none was made.
     pub seed: Option<u64>,
+    /// How many exchanges of records dealing was ordered to try per class, where that is not what it always does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchanges: Option<u32>,
     /// The files that the release was made from.
     pub input: Vec<FileHash>,
     /// The files of the hierarchies.

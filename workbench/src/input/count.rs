@@ -331,7 +331,11 @@ fn count_population(project: &Project, quasi_identifiers: &[Attribute], work: &W
     names.iter().try_for_each(|name| source.check_column(name))?;
     // What a person of the population lacks elsewhere matters to nobody.
     let missing = Missing { drop_records: false, ..project.missing.clone() };
-    let counts = count_source(&source, &names, &[], &[], &missing, work)?;
+    // Where it says whose record it is, in the words of the table, people are counted and not records.
+    let columns = source.column_names();
+    let person = project.person();
+    let is_there = !person.is_empty() && person.iter().all(|name| columns.iter().any(|known| known == name));
+    let counts = count_source(&source, &names, &[], if is_there { &person } else { &[] }, &missing, work)?;
     // Labels need not know everybody, but what is to be a number has to be one.
     for (attribute, domain) in quasi_identifiers.iter().zip(counts.domains()) {
         let values: Vec<&str> = domain.present().map(|(_, value)| value).collect();

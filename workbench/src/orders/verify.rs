@@ -49,7 +49,16 @@ pub struct Judged {
     pub sha256: String,
     /// The groups of the file.
     pub file: Verifier,
+    /// Why a promise to people is not judged, although the project is there.
+    pub why_not_judged: Option<&'static str>,
 }
+
+const ONE_BY_ONE: &str = "records were generalized one by one: whose record became which is known while a release is \
+                          made, and publish judged it then";
+const OTHER_GROUPS: &str = "the groups of the file are not those of the project's table at these levels: it is another \
+                            table by now, or another project";
+const OTHER_CLASSES: &str = "the method, run again on the project, does not give the groups of the file: the table, its \
+                             hierarchies or weights are others by now";
 
 impl Verify {
     /// Judges a file by its certificate, or by what the order says.
@@ -215,10 +224,16 @@ impl Judged {
                 None if counted.counts.people().is_none() => None,
                 None => release.people_of_method(&self.file, project, counted, question, work)?,
             };
+            self.why_not_judged = people.is_none().then(|| match (release.scheme(counted), &certificate.per_record) {
+                (_, Some(_)) => ONE_BY_ONE,
+                (Some(_), None) => OTHER_GROUPS,
+                (None, None) => OTHER_CLASSES,
+            });
             findings = people.map(|people| people.findings(question.criteria, outside));
             if counted.counts.people().is_none() && release.scheme(counted).is_none() {
                 // Where everybody has one record, records are people.
                 findings = Some(self.verdict.findings.clone());
+                self.why_not_judged = None;
             }
         }
         self.verdict = self.verdict.over_people(findings);
@@ -330,7 +345,9 @@ impl Release<'_> {
             let is_own = |name: &String| counted.hierarchies.iter().any(|known| known.attribute() == name);
             let two_columns = !question.quasi_identifiers.iter().all(is_own);
             let local = Local::new(Method::parse(&certificate.method).ok()?);
-            let local = Local { style, two_columns, seed: certificate.seed.unwrap_or(local.seed), ..local };
+            let (seed, n_exchanges) =
+                (certificate.seed.unwrap_or(local.seed), certificate.exchanges.unwrap_or(local.n_exchanges));
+            let local = Local { style, two_columns, seed, n_exchanges, ..local };
             Some((local, certificate.promised()?))
         }) else {
             return Ok(None);
@@ -726,5 +743,6 @@ pub fn judge_source(
             .at(source.files()[0].display().to_string())
             .hint("there is nothing to judge"));
     }
-    Ok(Judged { verdict, columns: source.column_names(), sha256: String::new(), file: verifier })
+    let columns = source.column_names();
+    Ok(Judged { verdict, columns, sha256: String::new(), file: verifier, why_not_judged: None })
 }

@@ -124,13 +124,19 @@ pub fn in_words(note: &Note, front: Front) -> String {
         }
         Note::SchemesNotDrawn { n_max } => format!("more than {} schemes are not drawn", grouped(*n_max)),
         Note::Beside(beside) => beside.in_words(),
+        Note::MoreBeside { n } => {
+            format!(
+                "{} more of columns that are published as they are: all are in the report",
+                counted_words(*n, "relation")
+            )
+        }
         Note::TriviallyDiverse { attribute, n_values, n_records, levels } => {
             let level = |(name, n): &(String, u64)| format!("{} at {name}", grouped(*n));
             // Enough that a group can have several, and few enough that they mean something.
             let first = levels.iter().find(|(_, n)| n * 10 <= *n_records).or(levels.last());
             let levels: Vec<String> = levels.iter().map(level).collect();
             let levels = match first {
-                None => String::new(),
+                None => "; with a hierarchy, count_at would count its labels".to_string(),
                 Some((level, _)) => {
                     let counted = match front {
                         Front::CommandLine => format!("count_at = \"{level}\" on the attribute counts"),

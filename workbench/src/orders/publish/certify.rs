@@ -99,6 +99,10 @@ pub fn certificate(
         order: format!("sorted by the published values, so that the order of the input is lost; {choices}"),
         sorted: true,
         seed,
+        exchanges: match draft.way {
+            Way::Local(local) => local.exchanges_ordered(),
+            Way::Global(_) | Way::PerRecord(_) => None,
+        },
         input: marked(&sources.input),
         hierarchies: marked(&sources.hierarchies),
         output: FileHash { name: file_name(&files.release), ..FileHash::default() },

@@ -15,6 +15,7 @@ use super::beside::Bystanders;
 use super::draft::Draft;
 use crate::input::count::{Counted, needed_columns};
 use crate::input::project::Project;
+use crate::input::tally::hash_bytes;
 use crate::note::Beside;
 use crate::output::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::output::sorted::Sorter;
@@ -75,7 +76,8 @@ pub fn write_release(
         if let Some(kinds) = &mut kinds {
             kinds.see(&row.cells()[..is_counted.len()]);
         }
-        bystanders.see(origin, uniques.see(&row));
+        let person = || row.encoded().last().flatten().map(hash_bytes);
+        bystanders.see(origin, uniques.see(&row), person);
         n_published += 1;
         sorter.push(row)
     };

@@ -65,6 +65,7 @@ pub(super) fn certificate() -> Certificate {
         order: "by the published values, so that nothing is left of the source’s order".to_string(),
         sorted: true,
         seed: None,
+        exchanges: None,
         input: vec![file("adult.csv", "3b")],
         hierarchies: vec![file("hierarchies/age.csv", "a1"), file("hierarchies/education.csv", "0f")],
         output: file("adult-k10.csv", "9c"),
