@@ -83,7 +83,7 @@ class Anonymizer(_Base):
         weights: Mapping[str, float] | None = None,
         distance: str | Mapping[str, str] | None = None,
         missing: Named = ("",),
-        missing_records: str = "drop",
+        missing_records: str = "keep",
         k: int | None = None,
         l: PerAttribute | None = None,
         alpha: PerAttribute | None = None,

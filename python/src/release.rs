@@ -214,7 +214,7 @@ impl Release {
             let mut keep = vec![true; batch.num_rows()];
             if missing.drop_records {
                 for name in columns.iter().chain(&self.certificate.columns) {
-                    missing.mark(name, column(name), &mut keep)?;
+                    missing.mark_dropped(name, column(name), &mut keep)?;
                 }
             }
             let texts: Vec<Vec<Option<&str>>> = quasi_identifiers

@@ -11,6 +11,7 @@ pub(crate) mod walk;
 pub(crate) mod evaluate;
 pub(crate) mod profiles;
 pub(crate) mod grid;
+pub(crate) mod by_loss;
 pub mod annotate;
 pub mod one_scheme;
 pub mod saved;

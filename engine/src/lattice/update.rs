@@ -83,6 +83,7 @@ pub fn updated(
         profiles: Profiles::InMemory(profiles),
         entropies: None,
         n_source_groups,
+        by_loss: Default::default(),
     }))
 }
 

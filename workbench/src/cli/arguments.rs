@@ -87,8 +87,8 @@ pub struct RequestArgs {
     /// Coarsest level of each attribute, by number or name; an attribute not named may go to its top
     #[arg(long, value_name = "A=LEVEL,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub max_level: Option<Vec<String>>,
-    /// Which of several satisfying schemes is best: height, ncp, discernibility, group-size, precision, entropy, or a
-    /// mix such as ncp=2,precision=1 [default: height]
+    /// Which of several satisfying schemes is best: ncp, height (the papers' order), discernibility, group-size,
+    /// precision, entropy, or a mix such as ncp=2,precision=1 [default: ncp]
     #[arg(long, value_name = "QUALITY")]
     pub best_by: Option<String>,
 }

@@ -74,7 +74,7 @@ pub fn profile(args: &Args, work: &Work) -> Result<Profile> {
         Some(project) => open_project(project, args)?,
         None => {
             let missing =
-                (!args.missing.is_empty()).then(|| Missing { tokens: args.missing.clone(), drop_records: true });
+                (!args.missing.is_empty()).then(|| Missing { tokens: args.missing.clone(), ..Missing::default() });
             (Source::open(&args.path, &CsvOptions { delimiter: args.delimiter })?, missing)
         }
     };

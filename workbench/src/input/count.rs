@@ -339,12 +339,13 @@ fn count_and_look(
     }
 }
 
-/// The columns to read: those asked for, and all others where a missing value in any of them drops a record.
+/// The columns to read: those asked for, and the others in which a missing value drops a record.
 pub fn needed_columns<'a>(source: &Source, names: impl Iterator<Item = &'a str>, missing: &Missing) -> Vec<String> {
-    match missing.drop_records {
-        true => source.column_names(),
-        false => names.map(str::to_string).collect(),
-    }
+    let mut columns: Vec<String> = names.map(str::to_string).collect();
+    let dropping = source.column_names().into_iter().filter(|name| missing.drops(name) && !columns.contains(name));
+    let dropping: Vec<String> = dropping.collect();
+    columns.extend(dropping);
+    columns
 }
 
 /// The quasi-identifiers and the sensitive attributes of this run, in the project's order.

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use incrowd::error::{Step, Wording, unknown};
 use incrowd::hierarchy::{DateUnit, LabelTable, Side};
 use incrowd::number::Decimal;
+use incrowd::table::Needed;
 use incrowd::{Distance, Error, ErrorKind, Missing, Result, Role, Rule};
 use toml::{Table, Value};
 
@@ -33,6 +34,8 @@ pub struct Project {
     pub population_frame: Option<Frame>,
     pub csv: CsvOptions,
     pub missing: Missing,
+    /// Columns that a record has to have a value in though they are neither counted nor published.
+    pub complete: Vec<String>,
     pub keep_other: bool,
     /// The column that says for how many people of the population a record stands.
     pub weight_of: Option<String>,
@@ -162,9 +165,9 @@ impl Project {
         check_not_among(path, &sources)
     }
 
-    /// The columns that [data] names: sampling weights and households.
+    /// The columns that [data] names: sampling weights, households, and what a record has to have.
     pub fn beside_attributes(&self) -> impl Iterator<Item = &str> {
-        self.weight_of.iter().chain(&self.household).map(String::as_str)
+        self.weight_of.iter().chain(&self.household).chain(&self.complete).map(String::as_str)
     }
 
     pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Attribute> {
@@ -220,12 +223,13 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     known_keys(&table, "", &["data", "attributes", "request"])?;
     let data = section(&table, "data")?
         .ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
-    const DATA: [&str; 11] = [
+    const DATA: [&str; 12] = [
         "path",
         "population",
         "delimiter",
         "missing",
         "missing_records",
+        "complete",
         "other",
         "weight_of",
         "household",
@@ -243,7 +247,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         None => vec![String::new()],
         Some(value) => texts(value, "data.missing")?,
     };
-    let drop_records = choice(data, "data.", "missing_records", &["drop", "keep"])? == "drop";
+    let drop_records = choice(data, "data.", "missing_records", &["keep", "drop"])? == "drop";
     let keep_other = choice(data, "data.", "other", &["drop", "keep"])? == "keep";
     let mut attributes = Vec::new();
     for (name, value) in section(&table, "attributes")?.into_iter().flatten() {
@@ -251,6 +255,12 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         let table = value.as_table().ok_or_else(|| wrong(format!("{key} must be a section")))?;
         attributes.push(attribute(name, &key, table, folder)?);
     }
+    let complete = data.get("complete").map_or(Ok(Vec::new()), |value| texts(value, "data.complete"))?;
+    if !complete.is_empty() && !drop_records {
+        return Err(wrong("data.complete names columns that a record is left out for, and none is left out")
+            .hint(hint("leave it out, or add {data.missing_records=drop}")));
+    }
+    let needed = if drop_records { needed(&attributes, keep_other, &complete) } else { Needed::All };
     let weight_of = text_at(data, "data.weight_of", "weight_of")?;
     if let Some(name) = &weight_of {
         check_weight(name, &attributes)?;
@@ -275,7 +285,8 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         frame: None,
         population_frame: None,
         csv: CsvOptions { delimiter },
-        missing: Missing { tokens, drop_records },
+        missing: Missing { tokens, drop_records, needed },
+        complete,
         keep_other,
         weight_of,
         household,
@@ -286,6 +297,19 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         request,
         content: String::new(),
     })
+}
+
+/// In which columns a record has to have a value, where those that lack one are left out: in those that the project counts
+/// or publishes, and in those that it names for this. What else a file holds is nobody's loss.
+fn needed(attributes: &[Attribute], keep_other: bool, complete: &[String]) -> Needed {
+    let names = |is_hidden: bool| {
+        let hidden = attributes.iter().filter(move |attribute| (attribute.role == Role::Identifier) == is_hidden);
+        hidden.map(|attribute| attribute.name.clone())
+    };
+    match keep_other {
+        true => Needed::AllBut(names(true).filter(|name| !complete.contains(name)).collect()),
+        false => Needed::Only(names(false).chain(complete.iter().cloned()).collect()),
+    }
 }
 
 /// The first attribute of a role.

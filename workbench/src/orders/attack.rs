@@ -239,7 +239,7 @@ impl<'a> Labels<'a> {
             let labels = std::fs::read_to_string(path).map_err(|error| crate::io_error(path, error))?;
             tables.insert(name.to_string(), LabelTable::parse(&path.display().to_string(), &labels)?);
         }
-        let unless_said = Missing { tokens: vec![String::new()], drop_records: true };
+        let unless_said = Missing { tokens: vec![String::new()], drop_records: true, ..Missing::default() };
         Ok(Labels { project, tables, missing: project.map_or(unless_said, |project| project.missing.clone()) })
     }
 

@@ -11,7 +11,7 @@ use incrowd::search::negotiate::{
 };
 use incrowd::search::on_demand::FoundAnswer;
 use incrowd::search::partial::{Selection, prove};
-use incrowd::{Answer, Error, ErrorKind, Lattice, Level, Plan, Request, Result, Scheme, explain, negotiate};
+use incrowd::{Answer, Error, ErrorKind, Lattice, Level, Plan, Quality, Request, Result, Scheme, explain, negotiate};
 
 use super::Rules;
 use super::extent::{Extent, ExtentWish, Searched, search};
@@ -73,6 +73,11 @@ impl Negotiate {
 
     pub fn run(&self, project: &Project, known: &Known, rules: &Rules, work: &Work) -> Result<Negotiated> {
         self.check()?;
+        if self.as_published && self.request.best_by.is_none() {
+            // What the papers publish is the lowest scheme.
+            let request = GivenRequest { best_by: Some(Quality::Height.into()), ..self.request.clone() };
+            return Negotiate { request, ..self.clone() }.run(project, known, rules, work);
+        }
         let privacy = self.request.privacy(project, &self.about)?;
         check_promise(&privacy.criteria)?;
         (rules.promise)(&privacy.criteria, &privacy.sensitive)?;

@@ -264,6 +264,9 @@ fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Att
     let mut settings = Map::new();
     let missing = (&project.missing.tokens, project.missing.drop_records);
     let mut data = format!("{missing:?} {:?}", project.csv.delimiter);
+    if project.missing.drop_records {
+        data.push_str(&format!(" {:?}", project.missing.needed));
+    }
     // What is not said changes nothing of older files.
     if let Some(limit) = project.per_person() {
         data.push_str(&format!(" {limit:?}"));

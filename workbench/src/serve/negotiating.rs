@@ -67,7 +67,6 @@ pub(super) async fn answer(State(server): Shared, Document(question): Document<Q
     // Who is lost is looked up among all people.
     let is_quick = asked.ready.lattice.n_people().is_none()
         && asked.request.criteria.is_monotone(false)
-        && asked.request.best_by.is_height()
         && asked.ready.lattice.schemes().len() <= 20_000;
     let answer = move |server: &Server, asked: &Asked| {
         let (lattice, request) = (&asked.ready.lattice, &asked.request);

@@ -152,11 +152,10 @@ impl Tables {
         let source = project.source()?;
         let hashes = source.files().into_iter().map(|path| self.hash(path)).collect::<Result<Vec<_>>>()?;
         let missing = &project.missing;
+        let dropping = missing.drop_records.then(|| format!("{:?}", missing.needed));
         let per_person = project.per_person().map(|limit| (limit.person, limit.n_max, limit.seed));
         let table_key = sha256_of(
-            json!([hashes, project.csv.delimiter, missing.tokens, missing.drop_records, per_person])
-                .to_string()
-                .as_bytes(),
+            json!([hashes, project.csv.delimiter, missing.tokens, dropping, per_person]).to_string().as_bytes(),
         );
         let population = project.population.as_ref().map(|path| self.hash(&project.folder.join(path))).transpose()?;
         let attributes = project.attributes.iter().map(|attribute| {
