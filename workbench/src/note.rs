@@ -39,6 +39,8 @@ pub enum Note {
     SchemesNotDrawn { n_max: u64 },
     /// What columns that are published as they are tell beside the promise.
     Beside(Box<Beside>),
+    /// One level per attribute loses more than half of the detail; a local method, where one was tried, loses so much.
+    MuchLost { ncp: f64, instead: Option<(&'static str, f64)> },
     /// A sensitive attribute has nearly as many values as there are records, so that any l records have l values; the
     /// levels of its hierarchy have so many labels.
     TriviallyDiverse { attribute: String, n_values: u64, n_records: u64, levels: Vec<(String, u64)> },
@@ -163,9 +165,10 @@ pub enum TooMuch {
 }
 
 impl Note {
-    /// Whether it tells how many values there are of something, which is for those who may see them.
+    /// Whether it tells how many values there are of something, or what is lost of them, which is for those who may see
+    /// them.
     pub fn is_about_values(&self) -> bool {
-        matches!(self, Note::Strangers { .. } | Note::NoHierarchy { .. })
+        matches!(self, Note::Strangers { .. } | Note::NoHierarchy { .. } | Note::MuchLost { .. })
     }
 
     /// What programs know it by.
@@ -187,6 +190,7 @@ impl Note {
             Note::KsBeyond { .. } => "ks_beyond",
             Note::SchemesNotDrawn { .. } => "schemes_not_drawn",
             Note::Beside(beside) => beside.code(),
+            Note::MuchLost { .. } => "much_lost",
             Note::TriviallyDiverse { .. } => "trivially_diverse",
         }
     }

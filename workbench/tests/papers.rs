@@ -343,6 +343,9 @@ hierarchy = "education.csv"
 
 [attributes."Hours/week"]
 role = "sensitive"
+
+[request]
+best_by = "height"
 "#;
     Folder::with(&[("microdata.csv", figure_2_1), ("education.csv", education), ("incrowd.toml", project)])
 }

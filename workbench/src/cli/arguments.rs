@@ -21,6 +21,9 @@ pub struct ProjectArgs {
     /// Folder of the project, or its incrowd.toml
     #[arg(default_value = ".")]
     pub project: PathBuf,
+    /// Read this file instead of the one that the project names, such as the next delivery of the data
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
     /// Use only these quasi-identifiers in this run; the others are left out of a release
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub quasi_identifiers: Option<Vec<String>>,
@@ -95,7 +98,7 @@ pub struct RequestArgs {
 
 impl ProjectArgs {
     pub fn open(&self) -> Result<Project> {
-        Project::open(&self.project)
+        Project::open(&self.project)?.with_data(self.data.as_deref())
     }
 
     pub fn about(&self) -> About {

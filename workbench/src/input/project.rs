@@ -50,6 +50,7 @@ pub struct Project {
     /// In the file's order, which is the order of level vectors.
     pub attributes: Vec<Attribute>,
     pub request: StandingRequest,
+    pub guard: Guard,
     /// What tells it from other projects where several are kept; empty where nobody keeps any.
     pub content: String,
 }
@@ -80,6 +81,17 @@ pub struct StandingRequest {
     pub max_suppressed: Option<String>,
     pub max_level: Vec<(String, u64)>,
     pub best_by: Option<String>,
+}
+
+/// What ends a run that would publish nonsense, such as the next delivery of the data where half of it is missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// The fewest records that a release is made of.
+    pub min_records: Option<u64>,
+    /// The most that may be dropped for missing values: a number of records, or a percentage.
+    pub max_dropped: Option<String>,
+    /// The most that may be suppressed, whatever is wished for.
+    pub max_suppressed: Option<String>,
 }
 
 /// A criterion as someone wrote it.
@@ -121,6 +133,15 @@ impl Project {
         let text = read_text(&file, ErrorKind::Project)?;
         let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
         parse(&text, &folder, &file).map_err(|error| error.or_at(file.display().to_string()))
+    }
+
+    /// The same project with other data: the next delivery, by its path from here.
+    pub fn with_data(mut self, path: Option<&Path>) -> Result<Project> {
+        if let Some(path) = path {
+            let full = std::path::absolute(path).map_err(|error| crate::io_error(path, error))?;
+            self.data = full.display().to_string();
+        }
+        Ok(self)
     }
 
     /// Opens the data that the project names, with as many records of a person as it says; an index of pandas takes part where it is one of the attributes.
@@ -220,7 +241,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
             .at(format!("{}:{line}", file.display()))
             .hint("the file is written in TOML: name each section and key once, and put texts in quotes")
     })?;
-    known_keys(&table, "", &["data", "attributes", "request"])?;
+    known_keys(&table, "", &["data", "attributes", "request", "guard"])?;
     let data = section(&table, "data")?
         .ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
     const DATA: [&str; 12] = [
@@ -276,6 +297,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         Some(request) => standing_request(request)?,
         None => StandingRequest::default(),
     };
+    let guard = section(&table, "guard")?.map_or(Ok(Guard::default()), guard)?;
     Ok(Project {
         folder: folder.to_path_buf(),
         file: file.to_path_buf(),
@@ -295,6 +317,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         records_seed,
         attributes,
         request,
+        guard,
         content: String::new(),
     })
 }
@@ -578,15 +601,7 @@ fn standing_request(table: &Table) -> Result<StandingRequest> {
             Some(value) => criteria.push(criterion(None, value)?),
         }
     }
-    let max_suppressed = match table.get("max_suppressed") {
-        None => None,
-        Some(Value::String(text)) => Some(text.clone()),
-        Some(Value::Integer(n)) => Some(n.to_string()),
-        Some(_) => {
-            return Err(wrong("request.max_suppressed must be a number of records or a percentage")
-                .hint("for example max_suppressed = \"1%\""));
-        }
-    };
+    let max_suppressed = amount(table, "request.", "max_suppressed")?;
     let mut max_level = Vec::new();
     for (name, value) in section(table, "max_level")?.into_iter().flatten() {
         let level = value.as_integer().and_then(|n| u64::try_from(n).ok());
@@ -595,6 +610,33 @@ fn standing_request(table: &Table) -> Result<StandingRequest> {
     }
     let best_by = text_at(table, "request.best_by", "best_by")?;
     Ok(StandingRequest { criteria, max_suppressed, max_level, best_by })
+}
+
+fn guard(table: &Table) -> Result<Guard> {
+    known_keys(table, "guard.", &["min_records", "max_dropped", "max_suppressed"])?;
+    let min_records = match table.get("min_records") {
+        None => None,
+        Some(value) => Some(
+            value
+                .as_integer()
+                .and_then(|n| u64::try_from(n).ok())
+                .ok_or_else(|| wrong("guard.min_records must be a whole number of at least 0"))?,
+        ),
+    };
+    let (max_dropped, max_suppressed) =
+        (amount(table, "guard.", "max_dropped")?, amount(table, "guard.", "max_suppressed")?);
+    Ok(Guard { min_records, max_dropped, max_suppressed })
+}
+
+/// A number of records or a percentage, as a flag would write it.
+fn amount(table: &Table, prefix: &str, key: &str) -> Result<Option<String>> {
+    match table.get(key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::Integer(n)) => Ok(Some(n.to_string())),
+        Some(_) => Err(wrong(format!("{prefix}{key} must be a number of records or a percentage"))
+            .hint(format!("for example {key} = \"1%\""))),
+    }
 }
 
 /// A criterion's value as a flag would write it: `10`, `0.2`, or `2,3` for a list.

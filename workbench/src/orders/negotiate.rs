@@ -17,6 +17,7 @@ use super::Rules;
 use super::extent::{Extent, ExtentWish, Searched, search};
 use super::known::Known;
 use super::lattice::annotate_some;
+use super::local::note_much_lost;
 use super::request::{About, GivenRequest};
 use super::saved;
 use crate::input::count::Material;
@@ -115,10 +116,14 @@ impl Negotiate {
                 check_criteria(&request.criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
                 counted.check_promise(&request.criteria)?;
                 privacy.note_trivial(&counted, work);
-                match known.for_request(&self.extent, &counted, &request, work)? {
+                let answered = match known.for_request(&self.extent, &counted, &request, work)? {
                     Some(lattice) => self.on_lattice(lattice, Some(&counted), request)?,
                     None => self.on_demand(&counted, request, work)?,
+                };
+                if let Answer::Exact(offer) = &answered.answer {
+                    note_much_lost(offer.losses.ncp, &offer.criteria, Some(&counted), work);
                 }
+                answered
             }
         };
         answered.answer = (rules.answer)(answered.answer, &privacy.sensitive);

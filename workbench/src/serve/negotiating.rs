@@ -10,6 +10,7 @@ use super::server::{
     Answered, Asked, Readiness, Server, Shared, accepted, aside, find, look_first, ok, start_annotation, with_lattice,
 };
 use super::{explore, trees};
+use crate::note::Note;
 use crate::orders::extent::{ExtentWish, TIME};
 use crate::orders::negotiate::{Negotiate, Where, count_people_lost, to_explain};
 use crate::orders::request::{About, GivenRequest};
@@ -84,6 +85,12 @@ pub(super) async fn answer(State(server): Shared, Document(question): Document<Q
             }
         };
         document["notes"] = asked.notes(server)?;
+        // What a method would lose takes longer than an answer; the advice does not.
+        let lost = document["exact"]["loss"]["ncp"].as_f64().filter(|ncp| *ncp > 0.5 && server.allows_preview());
+        if let (Some(ncp), Some(notes)) = (lost, document["notes"].as_array_mut()) {
+            let note = documents::notes(&[Note::MuchLost { ncp, instead: None }], Front::Http);
+            notes.extend(note.as_array().into_iter().flatten().cloned());
+        }
         Ok(document)
     };
     // Microseconds are not worth a change of threads.

@@ -88,6 +88,10 @@ fn facts(note: &Note) -> Map<String, Value> {
         Note::KsBeyond { ks } => json!({ "ks": ks }),
         Note::SchemesNotDrawn { n_max } => json!({ "n_max": n_max }),
         Note::Beside(beside) => beside.document(),
+        Note::MuchLost { ncp, instead } => json!({
+            "ncp": rounded(*ncp),
+            "instead": instead.map(|(method, ncp)| json!({ "method": method, "ncp": rounded(ncp) })),
+        }),
         Note::TriviallyDiverse { attribute, n_values, n_records, levels } => json!({
             "attribute": attribute,
             "n_values": n_values,

@@ -123,6 +123,24 @@ pub fn in_words(note: &Note, front: Front) -> String {
             format!("no release with k = {}: k is from 1 to the number of records", listed(ks))
         }
         Note::SchemesNotDrawn { n_max } => format!("more than {} schemes are not drawn", grouped(*n_max)),
+        Note::MuchLost { ncp, instead } => {
+            let lost = format!("more than half of the detail is lost (NCP {ncp:.3})");
+            match instead {
+                Some((method, ncp)) => format!(
+                    "{lost}: one level per attribute suits these data badly; {} would lose {ncp:.3}, with ranges of its own \
+                     for every group",
+                    front.wish("method", Some(method))
+                ),
+                None => {
+                    let compare = match front {
+                        Front::CommandLine => "incrowd compare",
+                        Front::Http => "the order compare",
+                        Front::Python => "Table.compare",
+                    };
+                    format!("{lost}: a local method may lose less, {compare} shows how much")
+                }
+            }
+        }
         Note::Beside(beside) => beside.in_words(),
         Note::TriviallyDiverse { attribute, n_values, n_records, levels } => {
             let level = |(name, n): &(String, u64)| format!("{} at {name}", grouped(*n));
