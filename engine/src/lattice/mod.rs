@@ -15,6 +15,7 @@ pub(crate) mod grid;
 pub(crate) mod by_loss;
 pub mod annotate;
 pub mod one_scheme;
+pub(crate) mod divide;
 pub mod saved;
 pub mod update;
 
