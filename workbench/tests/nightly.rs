@@ -93,14 +93,19 @@ fn the_guard_ends_a_run_that_would_publish_nonsense() {
     run(&folder, "publish project -o fine.csv").ends(0);
     refused("publish project --data in/short.csv -o out.csv", &["guard.min_records", "40 records", "at least 100"]);
     guarded("max_dropped = \"10%\"");
-    refused("publish project --data in/holes.csv -o out.csv", &["guard.max_dropped", "30 of 120 records (25.0 %)", "10%"]);
+    refused(
+        "publish project --data in/holes.csv -o out.csv",
+        &["guard.max_dropped", "30 of 120 records (25.0 %)", "10%"],
+    );
     guarded("max_dropped = 30");
     run(&folder, "publish project --data in/holes.csv -o holes.csv").ends(0);
     guarded("max_suppressed = \"20%\"");
     folder.write("project/monday.csv", delivery(45, 20, 0));
     refused("publish project --levels age=0,city=0 -o out.csv", &["guard.max_suppressed", "suppressed", "20%"]);
     refused("publish project --levels age=0,city=0 -o out.csv --method global", &["guard.max_suppressed"]);
-    for (wrong, said) in [("min_record = 3", "min_records"), ("min_records = -1", "at least 0"), ("max_dropped = 0.1", "max_dropped")] {
+    for (wrong, said) in
+        [("min_record = 3", "min_records"), ("min_records = -1", "at least 0"), ("max_dropped = 0.1", "max_dropped")]
+    {
         guarded(wrong);
         let ran = run(&folder, "publish project -o out.csv").ends(2);
         assert!(ran.stderr.contains(said), "{ran}");

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use incrowd::wire;
-use incrowd::{Criteria, explain, negotiate};
+use incrowd::{Criteria, Ranking, explain, negotiate};
 use serde_json::{Value, json};
 
 use super::ask::{Document, Question, privacy, scheme};
@@ -68,6 +68,7 @@ pub(super) async fn answer(State(server): Shared, Document(question): Document<Q
     // Who is lost is looked up among all people.
     let is_quick = asked.ready.lattice.n_people().is_none()
         && asked.request.criteria.is_monotone(false)
+        && (asked.request.best_by.is_height() || asked.request.best_by == Ranking::default())
         && asked.ready.lattice.schemes().len() <= 20_000;
     let answer = move |server: &Server, asked: &Asked| {
         let (lattice, request) = (&asked.ready.lattice, &asked.request);
