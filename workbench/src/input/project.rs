@@ -68,10 +68,19 @@ pub struct Attribute {
     pub weight: f64,
     /// How far apart sensitive values are, for t-closeness; by the kind of its values where the file does not say.
     pub distance: Option<Distance>,
+    /// The level of its hierarchy by whose labels criteria count its values; as they are where nothing is said.
+    pub count_at: Option<LevelSaid>,
     /// Whether it is published as it is even where most records have a value of their own.
     pub publishes_unique: bool,
     /// Whether it is published as it is even where it tells what another attribute hides.
     pub accepts_telling: bool,
+}
+
+/// A level of a hierarchy, as someone wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LevelSaid {
+    Number(usize),
+    Name(String),
 }
 
 /// The standing wish; flags override it.
@@ -376,7 +385,7 @@ fn check_weight(name: &str, attributes: &[Attribute]) -> Result<()> {
 }
 
 fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attribute> {
-    known_keys(table, &format!("{key}."), &["role", "hierarchy", "weight", "distance", "unique", "tells"])?;
+    known_keys(table, &format!("{key}."), &["role", "hierarchy", "weight", "distance", "count_at", "unique", "tells"])?;
     let role = text_at(table, &format!("{key}.role"), "role")?.ok_or_else(|| {
         wrong(format!("{key} has no role")).hint("one of identifier, quasi-identifier, sensitive, other, person")
     })?;
@@ -412,6 +421,7 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
         None => (Rule::Flat, None),
         Some(value) => rule(value, &format!("{key}.hierarchy"), folder)?,
     };
+    let count_at = table.get("count_at").map(|level| count_at(level, key, role, distance, &rule)).transpose()?;
     let hierarchy_text = table.get("hierarchy").map_or("flat".to_string(), Value::to_string);
     let name = name.to_string();
     Ok(Attribute {
@@ -422,9 +432,38 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
         hierarchy_text,
         weight,
         distance,
+        count_at,
         publishes_unique,
         accepts_telling,
     })
+}
+
+/// The level by whose labels the values of a sensitive attribute are counted.
+fn count_at(value: &Value, key: &str, role: Role, distance: Option<Distance>, rule: &Rule) -> Result<LevelSaid> {
+    let level = match value {
+        Value::Integer(n) if *n > 0 => LevelSaid::Number(usize::try_from(*n).unwrap_or(usize::MAX)),
+        Value::String(name) => LevelSaid::Name(name.clone()),
+        _ => {
+            return Err(wrong(format!("{key}.count_at must be a level, by its number from 1 on or by its name"))
+                .hint("level 0 is the value itself, which is counted where nothing is said"));
+        }
+    };
+    if role != Role::Sensitive {
+        return Err(wrong(format!("{key}.count_at is about sensitive attributes, and this is {}", role.name()))
+            .hint("leave it out, or give the attribute role = \"sensitive\""));
+    }
+    if matches!(rule, Rule::Flat) {
+        return Err(wrong(format!("{key}.count_at names a level of a hierarchy, and the attribute has none"))
+            .hint("add hierarchy = …, or leave count_at out"));
+    }
+    match distance {
+        None | Some(Distance::Equal) => Ok(level),
+        Some(distance) => Err(wrong(format!(
+            "{key}.count_at counts labels, and distance = \"{}\" is between values",
+            distance.name()
+        ))
+        .hint("leave one of them out")),
+    }
 }
 
 /// The hierarchy that a certificate names as the project file wrote it; none where it names a file instead.

@@ -287,11 +287,11 @@ fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Att
         settings.insert(format!("the hierarchy or weight of '{}'", attribute.name), json!(sha256_of(text.as_bytes())));
     }
     for attribute in sensitive {
-        let hierarchy = match attribute.distance {
-            Some(Distance::Hierarchical) => hierarchy(attribute),
-            _ => String::new(),
+        let text = match (attribute.distance, &attribute.count_at) {
+            (distance, Some(level)) => format!("{distance:?} {} at {level:?}", hierarchy(attribute)),
+            (Some(Distance::Hierarchical), None) => format!("{:?} {}", attribute.distance, hierarchy(attribute)),
+            (distance, None) => format!("{distance:?} "),
         };
-        let text = format!("{:?} {hierarchy}", attribute.distance);
         settings.insert(format!("the distance of '{}'", attribute.name), json!(sha256_of(text.as_bytes())));
     }
     settings
