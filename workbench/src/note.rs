@@ -7,6 +7,10 @@ use crate::sentences::grouped;
 /// Something that whoever gave an order should know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Note {
+    /// A text file is not UTF-8, and how it is written was found out.
+    Encoding { encoding: String },
+    /// Columns are not read because of their types.
+    UnreadableColumns { columns: Vec<String> },
     /// Records that lack a value are left out.
     Dropped { n_records: u64, n_all: u64 },
     /// An identifier that several records have in common, and nobody says whether people are meant.
@@ -180,6 +184,8 @@ impl Note {
     /// What programs know it by.
     pub fn code(&self) -> &'static str {
         match self {
+            Note::Encoding { .. } => "encoding",
+            Note::UnreadableColumns { .. } => "unreadable_columns",
             Note::Dropped { .. } => "dropped",
             Note::Repeating { .. } => "repeating",
             Note::BeyondPerPerson { .. } => "beyond_per_person",

@@ -253,6 +253,7 @@ pub fn count(project: &Project, choice: &Choice, work: &Work) -> Result<Counted>
         work.note(note.clone());
         notes.push(note);
     };
+    source.notes().into_iter().for_each(&mut tell);
     if counts.n_dropped() > 0 {
         let n_all = counts.n_dropped() + counts.n_records();
         tell(Note::Dropped { n_records: counts.n_dropped(), n_all });
@@ -357,6 +358,8 @@ fn check_columns(project: &Project, source: &Source) -> Result<()> {
         .at(source.files()[0].display().to_string())
         .hint(hint("the first line must name the columns; if it does, name the separator with {data.delimiter}")));
     }
+    let names = project.attributes.iter().map(|attribute| attribute.name.as_str());
+    source.check_readable(names.chain(project.beside_attributes()))?;
     project.attributes.iter().try_for_each(|attribute| source.check_column(&attribute.name))?;
     project.beside_attributes().try_for_each(|name| source.check_column(name))
 }

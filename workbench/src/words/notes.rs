@@ -42,6 +42,18 @@ impl Front {
 /// A note as a line without its full stop.
 pub fn in_words(note: &Note, front: Front) -> String {
     match note {
+        Note::Encoding { encoding } => {
+            let insists = match front {
+                Front::CommandLine => "[data] encoding".to_string(),
+                Front::Http | Front::Python => "encoding".to_string(),
+            };
+            format!("the data are not UTF-8 and are read as {encoding} ({insists} says otherwise)")
+        }
+        Note::UnreadableColumns { columns } => format!(
+            "not read because of {}: {}",
+            if columns.len() == 1 { "its type" } else { "their types" },
+            columns.join(", ")
+        ),
         Note::Dropped { n_records, n_all } => format!(
             "{} of {} records lack a value and are left out (missing_records{}\"drop\")",
             grouped(*n_records),

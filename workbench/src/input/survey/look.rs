@@ -276,7 +276,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::source::CsvOptions;
+    use crate::input::source::ReadOptions;
     use crate::input::survey::sample::*;
 
     #[test]
@@ -333,7 +333,7 @@ mod tests {
         let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).expect("a writer");
         writer.write(&batch).expect("a written batch");
         writer.close().expect("a closed file");
-        let source = Source::open(&path, &CsvOptions::default()).expect("a readable table");
+        let source = Source::open(&path, &ReadOptions::default()).expect("a readable table");
         let survey = survey(&source, None, &Work::default()).expect("a table that can be surveyed");
         let seen: Vec<_> =
             survey.columns.iter().map(|c| (c.kind.name(), c.n_distinct.n, c.n_unique.n, c.n_missing)).collect();

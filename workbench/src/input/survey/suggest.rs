@@ -192,7 +192,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::*;
-    use crate::input::source::CsvOptions;
+    use crate::input::source::ReadOptions;
     use crate::input::survey::alone::uniqueness;
     use crate::input::survey::look::survey;
     use crate::input::survey::sample::*;
@@ -304,7 +304,7 @@ mod tests {
     #[test]
     fn adult_gets_the_roles_that_a_curator_would_give() {
         let Some(path) = adult() else { return };
-        let source = Source::open(&path, &CsvOptions::default()).expect("Adult is readable");
+        let source = Source::open(&path, &ReadOptions::default()).expect("Adult is readable");
         let survey = survey(&source, None, &Work::default()).expect("Adult can be surveyed");
         let mut suggestions = suggest(&survey);
         take_back_twins(&source, &survey, &mut suggestions, &Work::default()).expect("Adult is readable");
