@@ -404,6 +404,11 @@ impl LabelTable {
         self.rows.iter().map(|(_, row)| row[0].as_str())
     }
 
+    /// The rows, from the value to the coarsest label.
+    pub fn rows(&self) -> impl Iterator<Item = &[String]> {
+        self.rows.iter().map(|(_, row)| row.as_slice())
+    }
+
     /// What errors call the file.
     pub fn source(&self) -> &str {
         &self.source
