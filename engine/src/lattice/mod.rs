@@ -5,6 +5,7 @@
 pub mod scope;
 pub mod profile;
 pub(crate) mod roll_up;
+pub(crate) mod wide;
 pub(crate) mod histograms;
 pub(crate) mod people;
 pub(crate) mod walk;

@@ -15,6 +15,7 @@ use crate::lattice::histograms::{HistogramWork, N_VALUES_MAX, hash_words};
 use crate::lattice::people::{Drifters, N_PEOPLE_WORDS, people_of_one_group};
 use crate::lattice::profile::{Entry, Profile, SIZE_MASK, Scratch, Tally};
 use crate::lattice::roll_up::{Key, RollUp, Work};
+use crate::lattice::wide::Wide;
 use crate::loss::{Entropies, Penalties};
 use crate::scheme::Schemes;
 use crate::table::Code;
@@ -119,13 +120,25 @@ pub(crate) fn with_roller<W: WithRoller>(
         (0..=63, false) => work.work::<u64, _>(&histograms, order),
         (64..=127, true) => work.work::<u128, _>(&sets, order),
         (64..=127, false) => work.work::<u128, _>(&histograms, order),
+        (128..=255, true) => work.work::<Wide<4>, _>(&sets, order),
+        (128..=255, false) => work.work::<Wide<4>, _>(&histograms, order),
+        (256..=1_023, true) => work.work::<Wide<16>, _>(&sets, order),
+        (256..=1_023, false) => work.work::<Wide<16>, _>(&histograms, order),
+        (1_024..=N_BITS_MAX, true) => work.work::<Wide<256>, _>(&sets, order),
+        (1_024..=N_BITS_MAX, false) => work.work::<Wide<256>, _>(&histograms, order),
         _ => Err(Error::new(
             ErrorKind::TooLarge,
-            format!("{} quasi-identifiers with this many distinct values do not fit into one key", hierarchies.len()),
+            format!(
+                "the values of {} quasi-identifiers take {n_bits} bits, and at most {N_BITS_MAX} can be told apart",
+                hierarchies.len()
+            ),
         )
         .hint(Wording::text("choose fewer with ").setting("quasi_identifiers"))),
     }
 }
+
+/// The widest keys: thousands of attributes.
+const N_BITS_MAX: u32 = 256 * 64 - 1;
 
 struct AllProfiles<'a> {
     schemes: &'a Schemes,
