@@ -199,10 +199,12 @@ fn attribute_section(column: &SurveyedColumn, suggestion: &Suggestion, n_records
     text.push_str(&format!("# why: {}\nrole = {}\n", comment(&suggestion.why), quoted(suggestion.role.name())));
     let why_rule = comment(&suggestion.why_rule);
     match (suggestion.role, rule_toml(&suggestion.rule)) {
-        (Role::QuasiIdentifier, Some(rule)) if rule.len() >= N_CHARACTERS_OF_A_LINE => match tree_section(column, &suggestion.rule) {
-            Some(section) => text.push_str(&format!("# why: {why_rule}\n{section}")),
-            None => text.push_str(&format!("# why: {why_rule}\nhierarchy = {rule}\n")),
-        },
+        (Role::QuasiIdentifier, Some(rule)) if rule.len() >= N_CHARACTERS_OF_A_LINE => {
+            match tree_section(column, &suggestion.rule) {
+                Some(section) => text.push_str(&format!("# why: {why_rule}\n{section}")),
+                None => text.push_str(&format!("# why: {why_rule}\nhierarchy = {rule}\n")),
+            }
+        }
         (Role::QuasiIdentifier, Some(rule)) => text.push_str(&format!("# why: {why_rule}\nhierarchy = {rule}\n")),
         (Role::QuasiIdentifier, None) => {
             text.push_str(&format!("# why no hierarchy: {why_rule}\n"));
@@ -236,7 +238,13 @@ fn tree_section(column: &SurveyedColumn, rule: &Rule) -> Option<String> {
         let mut n = 0;
         for (i, value) in values.iter().enumerate() {
             let is_too_long = n > 0 && n + value.len() > N_CHARACTERS_OF_A_LINE - 20;
-            let separator = if i == 0 { "" } else if is_too_long { ",\n    " } else { ", " };
+            let separator = if i == 0 {
+                ""
+            } else if is_too_long {
+                ",\n    "
+            } else {
+                ", "
+            };
             n = if is_too_long { value.len() } else { n + value.len() + 2 };
             text.push_str(separator);
             text.push_str(value);
@@ -352,7 +360,10 @@ fn in_words(made: &NewProject) -> String {
     lines.push(format!("\nwrote {}: read it, correct it, then try", made.file.display()));
     lines.push(format!("  incrowd profile{path}"));
     lines.push(format!("  incrowd annotate{path}"));
-    lines.push(format!("  incrowd negotiate{path} --k {} --max-suppressed {MAX_SUPPRESSED}", modest_k(n_left(&made.survey))));
+    lines.push(format!(
+        "  incrowd negotiate{path} --k {} --max-suppressed {MAX_SUPPRESSED}",
+        modest_k(n_left(&made.survey))
+    ));
     lines.join("\n")
 }
 
@@ -420,7 +431,7 @@ mod tests {
         std::fs::write(path, text).expect("a writable folder");
     }
 
-    const HEADER: &str = "Patient ID,age,\"born \"\"on\"\"\",zip,sex,job.title,naïve,disease,score";
+    const HEADER: &str = "Patient ID,age,\"seen \"\"on\"\"\",zip,sex,job.title,naïve,disease,score";
 
     fn patients(n: usize) -> String {
         let mut text = format!("{HEADER}\n");
@@ -457,7 +468,7 @@ mod tests {
             [
                 ("Patient ID", "identifier"),
                 ("age", "quasi-identifier"),
-                ("born \"on\"", "quasi-identifier"),
+                ("seen \"on\"", "quasi-identifier"),
                 ("zip", "quasi-identifier"),
                 ("sex", "quasi-identifier"),
                 ("job.title", "quasi-identifier"),

@@ -337,7 +337,10 @@ pub fn column_json(
     }
     object.insert("suggested_role".into(), json!(suggestion.role.name()));
     object.insert("why".into(), json!(suggestion.why));
-    object.insert("suggested_hierarchy".into(), json!(rule_toml(&suggestion.rule).filter(|_| with_values || !holds_values(&suggestion.rule))));
+    object.insert(
+        "suggested_hierarchy".into(),
+        json!(rule_toml(&suggestion.rule).filter(|_| with_values || !holds_values(&suggestion.rule))),
+    );
     object.insert("why_hierarchy".into(), json!(suggestion.why_rule));
     Value::Object(object)
 }

@@ -124,11 +124,17 @@ fn known(word: &str) -> Option<Word> {
     exact.or_else(singular).or_else(|| if word.is_ascii() { compound() } else { None }).copied()
 }
 
+fn is_preposition(word: &str) -> bool {
+    PREPOSITIONS.split_whitespace().any(|known| known == word)
+}
+
 /// The known words of a name, each with its place; two words may be one: `last name`, `nameLast`.
 fn known_words(words: &[String]) -> Vec<(usize, Word)> {
     let mut found = Vec::new();
     for (i, word) in words.iter().enumerate() {
-        let pair = i.checked_sub(1).and_then(|before| {
+        // "Nume de familie" is two words and what joins them.
+        let n_back = if i >= 2 && is_preposition(&words[i - 1]) { 2 } else { 1 };
+        let pair = i.checked_sub(n_back).and_then(|before| {
             let (before, after) = (&words[before], word);
             let joined = [format!("{before}{after}"), format!("{after}{before}")];
             joined.iter().find_map(|joined| WORDS.get(joined.as_str()))
@@ -151,8 +157,7 @@ pub(crate) fn role_by_name(name: &str) -> Option<Named> {
     if words.len() > N_WORDS_MAX {
         return None;
     }
-    let is_preposition = |word: &String| PREPOSITIONS.split_whitespace().any(|known| known == word);
-    let head = words.iter().skip(1).position(is_preposition).map_or(words.len(), |i| i + 1);
+    let head = words.iter().skip(1).position(|word| is_preposition(word)).map_or(words.len(), |i| i + 1);
     let found = known_words(&words);
     let with = |is_wanted: fn(Meaning) -> bool| {
         let wanted = |(_, word): &&(usize, Word)| is_wanted(word.meaning);
@@ -190,7 +195,8 @@ pub(crate) fn person_standing(name: &str, is_identifier: bool) -> Option<u8> {
     let means = |word: &String, meaning: Meaning| known(word).is_some_and(|known| known.meaning == meaning);
     let is_person = |word: &String| means(word, Meaning::Person);
     // "Patient number", and "number of the patient" in other languages.
-    let is_number = |word: &&String| means(word, Meaning::Numbering) || WORDS.get(word.as_str()).is_some_and(is_numbering);
+    let is_number =
+        |word: &&String| means(word, Meaning::Numbering) || WORDS.get(word.as_str()).is_some_and(is_numbering);
     let n_numbers = words.iter().rev().take_while(is_number).count();
     let head = words[..words.len() - n_numbers].last();
     if head.is_some_and(is_person) {
@@ -338,7 +344,7 @@ mod tests {
             ("nameLast", Some((Role::Identifier, "lastname"))),
             ("city_name", Some((Role::QuasiIdentifier, "city"))),
             ("email_address", Some((Role::Identifier, "address"))),
-            ("date-of-birth", Some((Role::QuasiIdentifier, "birth"))),
+            ("date-of-birth", Some((Role::QuasiIdentifier, "birthdate"))),
             ("age at diagnosis", Some((Role::QuasiIdentifier, "age"))),
             ("admissionDiagnosis", Some((Role::Sensitive, "diagnosis"))),
             ("hours-per-week", Some((Role::Sensitive, "hours"))),

@@ -179,13 +179,19 @@ fn rare_ones(values: &[(String, u64)]) -> Option<Grouping> {
     let n_rare = |part: u64| values.iter().filter(|(_, n)| n * part < n_records).count();
     let mut parts: Vec<u64> = [50, 10].into_iter().filter(|part| (2..values.len()).contains(&n_rare(*part))).collect();
     parts.dedup_by_key(|part| n_rare(*part));
-    let others: Vec<String> = (0..parts.len()).map(|i| unused(&format!("other values{}", "*".repeat(i)), values)).collect();
+    let others: Vec<String> =
+        (0..parts.len()).map(|i| unused(&format!("other values{}", "*".repeat(i)), values)).collect();
     let row = |(text, n): &(String, u64)| {
         let label = |(part, other): (&u64, &String)| if n * part < n_records { other.clone() } else { text.clone() };
         std::iter::once(text.clone()).chain(parts.iter().zip(&others).map(label)).collect()
     };
     let shares = parts.iter().map(|part| format!("{} %", 100 / part)).collect::<Vec<_>>().join(", then ");
-    (!parts.is_empty()).then(|| (values.iter().map(row).collect(), format!("values that fewer than {shares} of the records have are put together")))
+    (!parts.is_empty()).then(|| {
+        (
+            values.iter().map(row).collect(),
+            format!("values that fewer than {shares} of the records have are put together"),
+        )
+    })
 }
 
 /// A label that is none of the values.

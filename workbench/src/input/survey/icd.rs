@@ -50,7 +50,9 @@ pub(super) fn icd10_path(code: &str) -> [String; 3] {
 pub(super) fn icd9_path(code: &str) -> [String; 2] {
     let category = code.split('.').next().unwrap_or(code).to_string();
     let padded = format!("{category:0>3}");
-    let contains = |range: &&str| range.split_once('-').is_some_and(|(first, last)| first <= padded.as_str() && padded.as_str() <= last);
+    let contains = |range: &&str| {
+        range.split_once('-').is_some_and(|(first, last)| first <= padded.as_str() && padded.as_str() <= last)
+    };
     let chapter = ICD_9.split_whitespace().find(contains).filter(|_| padded.bytes().all(|byte| byte.is_ascii_digit()));
     let letter = || category.chars().take(1).collect::<String>() + "…";
     [category.clone(), chapter.map_or_else(letter, str::to_string)]

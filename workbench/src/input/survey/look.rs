@@ -49,7 +49,7 @@ pub struct SurveyedColumn {
     /// Numbers of some of the records, one in so many, sorted.
     pub sample: Vec<f64>,
     /// The values with how often each occurs, the most frequent first; none where there are too many to look at.
-    values: Option<Vec<(String, u64)>>,
+    pub(super) values: Option<Vec<(String, u64)>>,
 }
 
 /// Values that are kept to be grouped; of more nobody could read the groups.

@@ -7,7 +7,7 @@ use super::look::{Survey, SurveyedColumn};
 use super::rules::N_FEW;
 use super::scales::have_both_sexes;
 use super::shapes::{Shape, range_of};
-use crate::input::names::{Named, is_part_of_a_name, role_by_name};
+use crate::input::names::{Named, is_part_of_a_name, person_standing, role_by_name};
 use crate::sentences::percent;
 
 /// A role and the reason for it.
@@ -22,7 +22,15 @@ pub(super) fn suggest_role(survey: &Survey, column: &SurveyedColumn, sensitive: 
         .or_else(|| nothing_to_tell(column))
         .or_else(|| by_name(survey, column, sensitive))
         .or_else(|| by_value(survey, column, sensitive))
-        .unwrap_or_else(|| (Role::Other, format!("name says nothing; {} distinct values", column.n_distinct)))
+        .unwrap_or_else(|| (Role::Other, nothing_said(column)))
+}
+
+fn nothing_said(column: &SurveyedColumn) -> String {
+    let n_distinct = column.n_distinct;
+    match named(column) {
+        Some(named) => format!("{}, but {n_distinct} distinct values do not look like it", says(&named)),
+        None => format!("name says nothing; {n_distinct} distinct values"),
+    }
 }
 
 /// What names people, whatever else it may be: it is never published.
@@ -41,8 +49,11 @@ fn by_what_names_people(survey: &Survey, column: &SurveyedColumn) -> Option<Reas
         return Some((Role::Identifier, format!("free text, {n} words on average: it may name anybody")));
     }
     match named {
-        Some(named) if named.role == Role::Identifier && !named.is_weak => match is_yes_or_no && survey.n_records >= 20 {
-            true => Some((Role::Other, format!("{}, but {} distinct values name nobody", says(&named), column.n_distinct))),
+        Some(named) if named.role == Role::Identifier && !named.is_weak => match is_yes_or_no && survey.n_records >= 20
+        {
+            true => {
+                Some((Role::Other, format!("{}, but {} distinct values name nobody", says(&named), column.n_distinct)))
+            }
             false => Some((Role::Identifier, says(&named))),
         },
         _ if is_part_of_a_name(&column.name) && column.kind == Kind::Text && column.n_distinct.n > N_FEW => {
@@ -75,7 +86,9 @@ fn by_name(survey: &Survey, column: &SurveyedColumn, sensitive: Option<&Surveyed
         _ if named.has_weak_identifier && is_nearly_unique => {
             Some((Role::Identifier, format!("name says {} and {}", named.in_words(), own())))
         }
-        Role::Other => Some((Role::Other, format!("{}: how much a record counts may find it", says(&named)))),
+        Role::Other => {
+            Some((Role::Other, format!("{}, of a person or of a record: either may find one", says(&named))))
+        }
         Role::Sensitive if column.finds_people(survey.n_records) => {
             Some((Role::Other, format!("{}, but {}: published as it is, it finds people", says(&named), own())))
         }
@@ -98,7 +111,9 @@ fn fits(column: &SurveyedColumn, named: &Named) -> bool {
     match named.concept {
         "sex" => n <= 10,
         "date" if !named.is_english => is_date(column),
-        "date" | "admission" => is_date(column) || n > 2 && column.shape != Some(Shape::YesNo) && !(is_number && n <= 4),
+        "date" | "admission" => {
+            is_date(column) || n > 2 && column.shape != Some(Shape::YesNo) && !(is_number && n <= 4)
+        }
         "time" => is_date(column) || (n > 2 && (!is_number || within(1.0, 53.0) || within(1800.0, 2100.0))),
         // A few numbers under the name of a hospital say whether somebody was there.
         "facility" => n <= N_FEW && n > 2 && !(is_number && n <= 4) && column.shape != Some(Shape::YesNo),
@@ -109,20 +124,27 @@ fn fits(column: &SurveyedColumn, named: &Named) -> bool {
 
 /// What the values say where the name says nothing.
 fn by_value(survey: &Survey, column: &SurveyedColumn, sensitive: Option<&SurveyedColumn>) -> Option<Reasoned> {
+    // Whatever it looks like, nobody is generalized by their number.
+    if person_standing(&column.name, false) == Some(0) && column.n_distinct.n > N_FEW && !is_date(column) {
+        return Some((Role::Identifier, "name says whose record it is".into()));
+    }
     let is_nearly_unique = is_nearly_unique(survey, column);
     let n = column.n_distinct.n;
     let because = |why: &str| Some((Role::QuasiIdentifier, why.to_string()));
     match column.shape {
-        Some(Shape::Moment) if is_nearly_unique => {
-            Some((Role::Other, format!("points in time, and {}: nothing of them would be left", own_value(survey, column))))
-        }
+        Some(Shape::Moment) if is_nearly_unique => Some((
+            Role::Other,
+            format!("points in time, and {}: nothing of them would be left", own_value(survey, column)),
+        )),
         _ if is_date(column) => because("a date: others may know when it was"),
-        Some(Shape::Sex) if (2..=4).contains(&n) && column.values().is_some_and(are_sexes) => because("values are words for sex"),
+        Some(Shape::Sex) if (2..=4).contains(&n) && column.values().is_some_and(are_sexes) => {
+            because("values are words for sex")
+        }
         Some(Shape::Postcode) if !is_nearly_unique => because("values look like postcodes"),
         Some(Shape::Country) if n > 2 => because("values are countries"),
         Some(Shape::CountryCode) if n > 2 && column.n_characters.0 == 3 => because("values are codes of countries"),
         Some(Shape::RegionCode) if n > 2 && !is_nearly_unique => because("values look like codes of regions"),
-        Some(Shape::Range) if are_ages(column) => because("ranges, as ages have"),
+        Some(Shape::Range) if n <= N_FEW && are_ages(column) => because("ranges, as ages have"),
         Some(Shape::Icd10) if !column.finds_people(survey.n_records) => {
             Some(as_sensitive(column, "values are diagnoses of ICD-10".into(), sensitive))
         }
@@ -138,7 +160,9 @@ fn by_value(survey: &Survey, column: &SurveyedColumn, sensitive: Option<&Surveye
 fn as_sensitive(column: &SurveyedColumn, why: String, sensitive: Option<&SurveyedColumn>) -> Reasoned {
     let n_distinct = column.n_distinct;
     match sensitive {
-        None if n_distinct.n < 10 => (Role::Sensitive, format!("{why}; {n_distinct} values, so l is {n_distinct} at most")),
+        None if n_distinct.n < 10 => {
+            (Role::Sensitive, format!("{why}; {n_distinct} values, so l is {n_distinct} at most"))
+        }
         None => (Role::Sensitive, why),
         Some(other) => (Role::Other, format!("{why}, but {} is sensitive already", other.name)),
     }

@@ -86,7 +86,10 @@ fn quantiles(column: &SurveyedColumn, equal: &Rule) -> Option<(Rule, String)> {
     levels.retain(|level| !level.is_empty());
     levels.dedup();
     let n = levels.first().map_or(0, Vec::len);
-    let why = format!("{} of which most lie close together: cut at {n} round numbers with about as many records between them", column.kind.name());
+    let why = format!(
+        "{} of which most lie close together: cut at {n} round numbers with about as many records between them",
+        column.kind.name()
+    );
     (n >= 2).then(|| Rule::cuts(levels).ok()).flatten().map(|rule| (rule, why))
 }
 

@@ -76,7 +76,8 @@ pub(super) fn places_on_scale(values: &[&str]) -> Option<Vec<usize>> {
     };
     let values: Vec<String> = values.iter().map(joined).collect();
     SCALES.lines().find_map(|line| {
-        let place = |value: &String| line.split_whitespace().position(|words| words.split('/').any(|word| word == value));
+        let place =
+            |value: &String| line.split_whitespace().position(|words| words.split('/').any(|word| word == value));
         values.iter().map(place).collect::<Option<Vec<usize>>>().filter(|places| !places.is_empty())
     })
 }

@@ -194,8 +194,20 @@ fn starts_with(text: &str, start: &str) -> bool {
 
 /// Postcodes that are more than digits: Polish, Portuguese, Brazilian, Dutch, Swedish, British, Canadian, of the United States.
 const POSTCODES: [&str; 14] = [
-    "99-999", "9999-999", "99999-999", "9999 AA", "9999AA", "999 99", "A9 9AA", "A99 9AA", "AA9 9AA", "AA99 9AA", "A9A 9AA",
-    "AA9A 9AA", "A9A 9A9", "99999-9999",
+    "99-999",
+    "9999-999",
+    "99999-999",
+    "9999 AA",
+    "9999AA",
+    "999 99",
+    "A9 9AA",
+    "A99 9AA",
+    "AA9 9AA",
+    "AA99 9AA",
+    "A9A 9AA",
+    "AA9A 9AA",
+    "A9A 9A9",
+    "99999-9999",
 ];
 
 fn is_email(text: &str) -> bool {
@@ -241,14 +253,18 @@ fn is_phone(text: &str) -> bool {
     let is_formed = text.bytes().all(|byte| byte.is_ascii_digit() || b" +-()/.".contains(&byte));
     let begins = text.starts_with(['+', '(']) || (text.starts_with('0') && text.contains([' ', '/', '-']));
     let is_american = ["999-999-9999", "999.999.9999", "999 999 9999", "1-999-999-9999"].iter().any(|p| fits(text, p));
-    is_formed && (7..=15).contains(&n_digits) && (begins || is_american) && text.parse::<f64>().is_err() && date_of(text).is_none()
+    is_formed
+        && (7..=15).contains(&n_digits)
+        && (begins || is_american)
+        && text.parse::<f64>().is_err()
+        && date_of(text).is_none()
 }
 
 /// A house number at one end, and a word for a street.
 fn is_street(text: &str) -> bool {
     const STREETS: [&str; 24] = [
-        "street", "str.", "straße", "strasse", "weg", "platz", "gasse", "allee", "road", "rd", "avenue", "ave", "lane", "drive",
-        "rue", "calle", "avenida", "via", "piazza", "rua", "ulica", "ul.", "straat", "gatan",
+        "street", "str.", "straße", "strasse", "weg", "platz", "gasse", "allee", "road", "rd", "avenue", "ave", "lane",
+        "drive", "rue", "calle", "avenida", "via", "piazza", "rua", "ulica", "ul.", "straat", "gatan",
     ];
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower.split([' ', ',']).filter(|word| !word.is_empty()).collect();
@@ -277,7 +293,8 @@ fn is_icd10(text: &str) -> bool {
 fn is_region_code(text: &str) -> bool {
     let Some((country, rest)) = text.split_at_checked(2) else { return false };
     let rest = rest.strip_prefix('-').unwrap_or(rest);
-    let is_rest = (1..=3).contains(&rest.len()) && rest.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+    let is_rest =
+        (1..=3).contains(&rest.len()) && rest.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
     let has_mark = text.contains('-') || rest.bytes().any(|byte| byte.is_ascii_digit());
     is_rest && has_mark && (continent_of_code(country).is_some() || ["EL", "UK"].contains(&country))
 }
@@ -344,7 +361,9 @@ pub(super) fn date_of(text: &str) -> Option<WrittenDate> {
 pub(super) fn range_of(text: &str) -> Option<(f64, f64)> {
     let text: String = text.chars().filter(|character| !character.is_whitespace() && *character != '$').collect();
     let lower = text.to_lowercase();
-    let number = |text: &str| text.replace(',', "").parse::<f64>().ok();
+    // Numbers of people are written with zeros in front, ends of ranges are not: 01-0002.
+    let is_padded = |text: &str| text.len() > 1 && text.starts_with('0') && !text.starts_with("0.");
+    let number = |text: &str| text.replace(',', "").parse::<f64>().ok().filter(|_| !is_padded(text));
     for start in [">=", ">", "≥", "over", "above", "greaterthan", "morethan", "ab", "über"] {
         if let Some(least) = lower.strip_prefix(start).and_then(number) {
             return Some((least, f64::INFINITY));
@@ -430,7 +449,7 @@ mod tests {
         assert_eq!(range_of("(-1,0]"), Some((-1.0, 0.0)));
         assert_eq!(range_of("$25,000 - $49,999"), Some((25_000.0, 49_999.0)));
         assert_eq!(range_of("65+"), Some((65.0, f64::INFINITY)));
-        for text in ["18", "-5", "a-b", "2019-12-31", "+", "E10_49", "29-18"] {
+        for text in ["18", "-5", "a-b", "2019-12-31", "+", "E10_49", "29-18", "01-0002", "1-0020"] {
             assert_eq!(range_of(text), None, "{text}");
         }
     }

@@ -224,7 +224,7 @@ mod tests {
         let of = |name: &str| found.iter().find(|(column, ..)| column == name).expect("a column of that name").clone();
         let why = "600 records of 150 different USUBJID: people are counted by it";
         assert_eq!(of("USUBJID"), ("USUBJID".into(), "person", why.into()));
-        assert_eq!((of("site_id").1, of("surname").1, of("term").1), ("other", "identifier", "other"));
+        assert_eq!((of("site_id").1, of("surname").1, of("term").1), ("quasi-identifier", "identifier", "other"));
         // Values speak where names say nothing, and numbers that may be measured do not.
         let found = roles(&text.replace("USUBJID", "tag").replace("dose", "tally"));
         assert_eq!(found.iter().filter(|(.., role, _)| *role == "person").count(), 1);
@@ -259,8 +259,8 @@ mod tests {
         assert_eq!(of("token"), ("identifier", "every value occurs once"));
         assert_eq!(of("reading").0, "other", "a measurement is not an identifier by being unique");
         assert_eq!(of("when").0, "quasi-identifier");
-        assert_eq!(of("plz"), ("quasi-identifier", "5 digits throughout, as postcodes have"));
-        assert_eq!(of("ward_id"), ("other", "name says id, but 4 distinct values name nobody"));
+        assert_eq!(of("plz"), ("quasi-identifier", "name says plz, which is postcode"));
+        assert_eq!(of("ward_id"), ("other", "name says ward, but 4 distinct values do not look like it"));
         assert_eq!(of("disease"), ("sensitive", "name says disease"));
         assert_eq!(of("salary").0, "other", "one sensitive attribute at most");
         assert_eq!(of("kind").0, "other");

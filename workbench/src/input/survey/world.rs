@@ -47,7 +47,10 @@ mod tests {
         ] {
             assert_eq!(continent_of_name(text), expected, "{text}");
         }
-        assert_eq!((continent_of_code("DE"), continent_of_code("DEU"), continent_of_code("de")), (Some("Europe"), Some("Europe"), None));
+        assert_eq!(
+            (continent_of_code("DE"), continent_of_code("DEU"), continent_of_code("de")),
+            (Some("Europe"), Some("Europe"), None)
+        );
     }
 
     #[test]
