@@ -14,6 +14,7 @@ pub(crate) mod profiles;
 pub(crate) mod grid;
 pub mod annotate;
 pub mod one_scheme;
+pub(crate) mod divide;
 pub mod saved;
 pub mod update;
 

@@ -80,6 +80,17 @@ pub(crate) trait WithRoller {
     fn work<K: Key, R: Roller>(self, roller: &R, order: &[usize]) -> Result<Self::Done>;
 }
 
+/// Refuses tables that no scheme can be looked at of.
+pub(crate) fn check_table(counts: &GroupCounts, hierarchies: &[Hierarchy]) -> Result<()> {
+    if counts.n_records() > SIZE_MASK {
+        return Err(Error::new(ErrorKind::TooLarge, format!("more than {SIZE_MASK} records")));
+    }
+    if hierarchies.is_empty() {
+        return Err(Error::new(ErrorKind::Request, "there is no quasi-identifier to generalize"));
+    }
+    Ok(())
+}
+
 /// Does some work with the way to roll up that fits the table and what is wanted; in an order of attributes, if one is
 /// given.
 pub(crate) fn with_roller<W: WithRoller>(
@@ -89,12 +100,7 @@ pub(crate) fn with_roller<W: WithRoller>(
     order: Option<&[usize]>,
     work: W,
 ) -> Result<W::Done> {
-    if counts.n_records() > SIZE_MASK {
-        return Err(Error::new(ErrorKind::TooLarge, format!("more than {SIZE_MASK} records")));
-    }
-    if hierarchies.is_empty() {
-        return Err(Error::new(ErrorKind::Request, "there is no quasi-identifier to generalize"));
-    }
+    check_table(counts, hierarchies)?;
     let is_over_people = wanted.yardstick.is_over_people();
     // People who are in one group with one value add up as records do.
     let only_distinct = wanted.only_distinct().and_then(|sensitive| match is_over_people {
