@@ -3,6 +3,7 @@
 mod http;
 mod people;
 mod per_record;
+mod search;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -66,8 +67,20 @@ fn main() {
         Some("saved") => measure_saved(project, n_threads, number("--requests", 2_000)),
         Some("kept") => measure_kept(&Path::new(project).join("bench.crowd"), number("--requests", 2_000)),
         Some("on-demand") => measure_on_demand(project, n_threads, number("--seconds", 60)),
+        Some("search") => {
+            let seconds: Vec<u64> = match arguments.iter().any(|argument| argument == "--quick") {
+                true => vec![1, 5],
+                false => vec![1, 10, 60],
+            };
+            match number("--attributes", 0) {
+                0 => counted(project, n_threads)
+                    .and_then(|counted| search::measure(&counted.counts, &counted.hierarchies, &seconds, false)),
+                n => search::generated(n, number("--records", 30_000))
+                    .and_then(|(counts, hierarchies)| search::measure(&counts, &hierarchies, &seconds, n <= 10)),
+            }
+        }
         _ => panic!(
-            "one of: annotate, negotiate, http, frontier, count, local, per-record, per-record-generated, people, saved, kept, on-demand"
+            "one of: annotate, negotiate, http, frontier, count, local, per-record, per-record-generated, people, saved, kept, on-demand, search"
         ),
     };
     println!("{}", measured.expect("the project works"));

@@ -182,3 +182,96 @@ fn most_schemes_are_never_looked_at() {
         assert!(found.n_evaluated < n_schemes / 3, "{} of {n_schemes}", found.n_evaluated);
     }
 }
+
+/// Twenty-four attributes that partly follow from a few hidden ones, so that nearly every record is alone.
+fn many_attributes() -> (incrowd::GroupCounts, Vec<incrowd::Hierarchy>) {
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    let mut dice = Dice(3);
+    let sizes: Vec<usize> = (0..24).map(|a| [24, 3, 12, 2][a % 4]).collect();
+    let mut columns: Vec<Vec<i64>> = vec![Vec::new(); sizes.len()];
+    for _ in 0..600 {
+        let hidden: Vec<usize> = (0..3).map(|_| dice.roll(100)).collect();
+        for (a, (column, &n)) in columns.iter_mut().zip(&sizes).enumerate() {
+            let value = if dice.roll(3) > 0 { hidden[a % 3] * n / 100 } else { dice.roll(n) };
+            column.push(value as i64);
+        }
+    }
+    let names: Vec<String> = (0..sizes.len()).map(|a| format!("q{a}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let arrays = columns.into_iter().map(|column| std::sync::Arc::new(Int64Array::from(column)) as ArrayRef);
+    let batch = RecordBatch::try_from_iter(names.iter().copied().zip(arrays)).expect("columns of one length");
+    let mut counter = incrowd::Counter::new(&names, &[], &incrowd::Missing::default());
+    counter.push(&batch).expect("numbers");
+    let counts = counter.finish();
+    let rule = |n: usize| match n {
+        0..4 => incrowd::Rule::Flat,
+        _ => incrowd::Rule::intervals(vec![4.0, 12.0], 0.0).expect("widths that are multiples"),
+    };
+    let domains = counts.domains().iter().zip(&sizes);
+    let hierarchies = domains.map(|(domain, n)| rule(*n).resolve(domain).expect("numbers")).collect();
+    (counts, hierarchies)
+}
+
+/// However many attributes there are: what is offered is what a look at that scheme alone gives, the same number of
+/// schemes looked at gives the same answer, and more of them nothing worse.
+#[test]
+fn more_looks_find_nothing_worse_and_as_many_find_the_same() {
+    let (counts, hierarchies) = many_attributes();
+    let yardstick = incrowd::Yardstick::new(&counts, &[], []).expect("sizes");
+    let weights = vec![1.0; hierarchies.len()];
+    let plan = incrowd::Plan { weights: &weights, yardstick: &yardstick, with_entropy: false };
+    let tops: Vec<u8> = hierarchies.iter().map(|hierarchy| hierarchy.top() as u8).collect();
+    let request = Request { best_by: Quality::Ncp.into(), ..request(k(4), 60, &tops) };
+    let after = |n: u64, n_threads: usize| {
+        let is_enough = |progress: &SearchProgress| progress.n_evaluated >= n;
+        let task = Task { is_enough: &is_enough, ..Task::default() };
+        let search =
+            || negotiate_on_demand(&counts, &hierarchies, &plan, &request, &task).expect("a request with a meaning");
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads");
+        let found = pool.install(search);
+        let Answer::Exact(offer) = found.answer.clone() else { panic!("at worst, everything is *") };
+        (found, offer)
+    };
+    let (mut before, mut bound) = (f64::INFINITY, 0.0);
+    for n in [1, 50, 200, 500, 1_000, 3_000, 6_000] {
+        let (found, offer) = after(n, 1);
+        assert_eq!(found, after(n, 2).0, "{n} looks");
+        let (_, outcome) = incrowd::lattice::outcome_of(&counts, &hierarchies, &plan, &offer.scheme, &offer.criteria)
+            .expect("one of the schemes");
+        assert_eq!((offer.n_suppressed, offer.losses.ncp), (outcome.n_suppressed, outcome.ncp));
+        assert!(offer.n_suppressed <= 60 && offer.losses.ncp <= before, "{n} looks");
+        assert!(found.proofs[0].loss_at_least >= bound && found.proofs[0].loss_at_least <= offer.losses.ncp);
+        (before, bound) = (offer.losses.ncp, found.proofs[0].loss_at_least);
+    }
+    // Somebody who goes down from the top and takes what saves most is left behind.
+    assert!(before < greedy(&counts, &hierarchies, &plan, &request), "{before}");
+}
+
+/// From the top, the step down that leaves the least loss, until none helps; every scheme from the counts alone.
+fn greedy(
+    counts: &incrowd::GroupCounts,
+    hierarchies: &[incrowd::Hierarchy],
+    plan: &incrowd::Plan,
+    request: &Request,
+) -> f64 {
+    let loss = |levels: &[u8]| {
+        let scheme = incrowd::Scheme::new(levels.iter().map(|&level| incrowd::Level(level)).collect());
+        let (_, outcome) = incrowd::lattice::outcome_of(counts, hierarchies, plan, &scheme, &request.criteria)
+            .expect("one of the schemes");
+        (outcome.n_suppressed <= request.n_suppressed_max).then_some(outcome.ncp)
+    };
+    let mut levels: Vec<u8> = request.level_max.levels().iter().map(|level| level.0).collect();
+    let mut now = loss(&levels).expect("everything is *");
+    loop {
+        let step = |a: usize| {
+            let mut next = levels.clone();
+            next[a] = next[a].checked_sub(1)?;
+            Some((loss(&next)?, next))
+        };
+        let best = (0..levels.len()).filter_map(step).min_by(|a, b| a.0.total_cmp(&b.0));
+        match best {
+            Some((next, vector)) if next < now => (now, levels) = (next, vector),
+            _ => return now,
+        }
+    }
+}

@@ -18,6 +18,11 @@ pub(crate) struct Seen {
 /// Makes the groups of any scheme.
 pub(crate) trait Evaluate {
     fn seen(&mut self, levels: &[u8]) -> Seen;
+
+    /// Those of several schemes.
+    fn all_seen(&mut self, many: &[Vec<u8>]) -> Vec<Seen> {
+        many.iter().map(|levels| self.seen(levels)).collect()
+    }
 }
 
 /// Something to do with an evaluator; the rows that it keeps take at most so many bytes, beside those of the finest

@@ -6,6 +6,7 @@ pub mod scope;
 pub mod profile;
 pub(crate) mod roll_up;
 pub(crate) mod rows;
+pub(crate) mod wide;
 pub(crate) mod histograms;
 pub(crate) mod drifters;
 pub(crate) mod regroup;
@@ -17,6 +18,7 @@ pub(crate) mod profiles;
 pub(crate) mod grid;
 pub mod annotate;
 pub mod one_scheme;
+pub(crate) mod divide;
 pub mod saved;
 pub mod update;
 

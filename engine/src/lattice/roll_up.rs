@@ -262,6 +262,13 @@ impl<'a> RollUp<'a> {
 
     #[inline(always)]
     fn run_plain<K: Key>(&self, work: Work) {
+        // Wide keys take so long that nothing else matters.
+        if const { K::N_WORDS > 2 } {
+            return match self.people.is_some() {
+                false => self.run_sized::<K, 0>(work, self.n_set_words),
+                true => self.run_sized::<K, 1>(work, self.n_set_words),
+            };
+        }
         // The number of words decides the shape of the inner loops: let the compiler see the common ones.
         match (self.n_set_words, self.people.is_some()) {
             (0, false) => self.run_sized::<K, 0>(work, 0),

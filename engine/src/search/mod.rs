@@ -2,5 +2,7 @@
 
 pub mod negotiate;
 pub mod frontier;
+pub(crate) mod bounds;
+pub(crate) mod climb;
 pub mod on_demand;
 pub mod partial;

@@ -11,12 +11,15 @@ use crate::criterion::{Criteria, Criterion, MILLION, Measure};
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
 use crate::lattice::Plan;
-use crate::lattice::evaluate::{Evaluate, Evaluating, Seen};
+use crate::lattice::divide::Divider;
+use crate::lattice::evaluate::{Evaluate, Seen};
 use crate::lattice::profile::Outcome;
-use crate::lattice::walk::{Wanted, with_roller};
-use crate::loss::{Entropies, LOSS_ONE, Penalties};
-use crate::quality::{At, Quality, Ranking};
-use crate::scheme::{Level, Scheme};
+use crate::lattice::walk::{Wanted, check_table};
+use crate::loss::{Entropies, Penalties};
+use crate::quality::At;
+use crate::scheme::{Level, Scheme, height_of};
+use crate::search::bounds::{Failing, Floors, Working};
+use crate::search::climb::{Climb, Ground, Spot};
 use crate::search::negotiate::{Answer, Offer, Offers, Request, check_criteria, check_levels};
 use crate::task::{SearchProgress, Task};
 
@@ -69,89 +72,28 @@ pub fn negotiate_on_demand(
     let n_values: Vec<usize> = counts.sensitive().iter().map(|domain| domain.len()).collect();
     check_criteria(&request.criteria, counts.crowd(), &n_values)?;
     check_levels(request, hierarchies, counts.n_records())?;
+    check_table(counts, hierarchies)?;
     let penalties = Penalties::new(hierarchies, plan.weights)?;
     let needs_entropy = plan.with_entropy || request.best_by.needs_entropy();
     let entropies = needs_entropy.then(|| Entropies::new(counts, hierarchies));
     let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: entropies.as_ref() };
     let floors = Floors::new(counts, hierarchies, &penalties, entropies.as_ref(), &request.best_by);
     let tops: Vec<u8> = hierarchies.iter().map(|hierarchy| hierarchy.top() as u8).collect();
-    let evaluating = Evaluating {
-        n_bytes_max: task.n_bytes_max / 2,
-        work: |evaluator: &mut dyn Evaluate| {
-            let searched = Searched {
-                tops: &tops,
-                n_records: counts.n_records(),
-                entropies: entropies.as_ref(),
-                measures: plan.yardstick.measures(),
-                is_over_people: plan.yardstick.is_over_people(),
-                floors: &floors,
-                request,
-                task,
-            };
-            let mut desk = Desk { evaluator, n_evaluated: 0, is_stopped: false, n_known: 0 };
-            let found = searched.negotiate(&mut desk);
-            task.go_on()?;
-            Ok(found)
-        },
+    let mut divider = Divider::new(counts, hierarchies, &wanted, task.n_bytes_max / 2);
+    let searched = Searched {
+        tops: &tops,
+        n_records: counts.n_records(),
+        entropies: entropies.as_ref(),
+        measures: plan.yardstick.measures(),
+        is_over_people: plan.yardstick.is_over_people(),
+        floors: &floors,
+        request,
+        task,
     };
-    with_roller(counts, hierarchies, &wanted, None, evaluating)
-}
-
-/// By attribute and level, what the ranking counts at least: losses of schemes are no less than the sum.
-pub(crate) struct Floors {
-    pub(crate) of_level: Vec<Vec<f64>>,
-    /// What rounding could take away from the sum.
-    pub(crate) slack: f64,
-}
-
-impl Floors {
-    /// NCP, precision, entropy and height are sums over attributes, and a suppressed record counts as the coarsest.
-    /// The other quality functions are not: they count as nothing here.
-    pub(crate) fn new(
-        counts: &GroupCounts,
-        hierarchies: &[Hierarchy],
-        penalties: &Penalties,
-        entropies: Option<&Entropies>,
-        ranking: &Ranking,
-    ) -> Floors {
-        let height_max: usize = hierarchies.iter().map(Hierarchy::top).sum();
-        let n = counts.n_records();
-        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
-        let mean = |a: usize, level: usize, steps: &[u32]| {
-            let values = hierarchies[a].level(level).of_base();
-            let of_group = |group: usize| {
-                u128::from(steps[values[counts.codes(group)[a].index()].index()]) * u128::from(counts.size(group))
-            };
-            (0..counts.n_groups()).map(of_group).sum::<u128>()
-        };
-        let of = |a: usize, level: usize| {
-            ranking.mixed(|quality| match quality {
-                Quality::Height => share(level as f64, height_max as f64),
-                Quality::Precision => share(level as f64, hierarchies[a].top() as f64) / hierarchies.len() as f64,
-                Quality::Ncp => share(mean(a, level, penalties.of(a, level)) as f64, n as f64 * LOSS_ONE as f64),
-                Quality::Entropy => {
-                    let entropies = entropies.expect("it is made where the ranking needs it");
-                    let gained = mean(a, level, entropies.of(a, level)) - mean(a, 0, entropies.of(a, 0));
-                    let all = u128::from(entropies.suppressed) * u128::from(n);
-                    share(gained as f64, all.saturating_sub(entropies.of_table) as f64)
-                }
-                Quality::Discernibility | Quality::GroupSize => 0.0,
-            })
-        };
-        let of_attribute =
-            |(a, hierarchy): (usize, &Hierarchy)| (0..hierarchy.n_levels()).map(|level| of(a, level)).collect();
-        Floors {
-            of_level: hierarchies.iter().enumerate().map(of_attribute).collect(),
-            // A record that is `*` everywhere may cost a few steps more than a suppressed one.
-            slack: 1e-9 + hierarchies.len() as f64 / LOSS_ONE as f64,
-        }
-    }
-
-    /// No scheme with these levels loses less.
-    pub(crate) fn of(&self, levels: &[u8]) -> f64 {
-        let sum: f64 = self.of_level.iter().zip(levels).map(|(of_level, &level)| of_level[level as usize]).sum();
-        sum - self.slack
-    }
+    let mut desk = Desk { evaluator: &mut divider, n_evaluated: 0, is_stopped: false, n_known: 0 };
+    let found = searched.negotiate(&mut desk);
+    task.go_on()?;
+    Ok(found)
 }
 
 /// What is asked, and of what.
@@ -187,75 +129,6 @@ struct Known {
 
 /// About how many bytes a known scheme takes.
 const N_BYTES_OF_KNOWN: u64 = 128;
-
-/// Schemes that are known to suppress too much, and so does everything finer.
-pub(crate) struct Failing {
-    /// By attribute and level, a set of those that are at this level or coarser.
-    at_least: Vec<Vec<Vec<u64>>>,
-    n: usize,
-}
-
-impl Failing {
-    pub(crate) fn new(tops: &[u8]) -> Failing {
-        Failing { at_least: tops.iter().map(|&top| vec![Vec::new(); top as usize + 1]).collect(), n: 0 }
-    }
-
-    pub(crate) fn add(&mut self, levels: &[u8]) {
-        let (word, bit) = (self.n / 64, self.n % 64);
-        for (of_level, &level) in self.at_least.iter_mut().zip(levels) {
-            for (i, set) in of_level.iter_mut().enumerate() {
-                set.resize(word + 1, 0);
-                set[word] |= u64::from(i <= level as usize) << bit;
-            }
-        }
-        self.n += 1;
-    }
-
-    /// Whether a scheme is as fine as one of these, or finer.
-    pub(crate) fn has(&self, levels: &[u8]) -> bool {
-        let sets: Vec<&[u64]> =
-            self.at_least.iter().zip(levels).map(|(of_level, &level)| &of_level[level as usize][..]).collect();
-        (0..self.n.div_ceil(64)).any(|word| sets.iter().fold(u64::MAX, |all, set| all & set[word]) != 0)
-    }
-}
-
-/// Schemes that are known not to suppress too much, and nor does anything coarser: failing ones upside down.
-struct Working<'a> {
-    tops: &'a [u8],
-    turned: Failing,
-}
-
-impl Working<'_> {
-    fn turn(&self, levels: &[u8]) -> Vec<u8> {
-        self.tops.iter().zip(levels).map(|(top, level)| top - level).collect()
-    }
-
-    fn add(&mut self, levels: &[u8]) {
-        let turned = self.turn(levels);
-        if !self.turned.has(&turned) {
-            self.turned.add(&turned);
-        }
-    }
-
-    fn has(&self, levels: &[u8]) -> bool {
-        self.turned.has(&self.turn(levels))
-    }
-}
-
-/// The best scheme of a search: loss, height, records lost, level vector; less is better.
-type Best = (f64, u32, u64, Vec<u8>);
-
-fn is_better(a: &Best, b: &Best) -> bool {
-    a.0.total_cmp(&b.0).then_with(|| (a.1, a.2, &a.3).cmp(&(b.1, b.2, &b.3))).is_lt()
-}
-
-fn height(levels: &[u8]) -> u32 {
-    levels.iter().map(|&level| u32::from(level)).sum()
-}
-
-fn is_within(levels: &[u8], bound: &[u8]) -> bool {
-    levels.iter().zip(bound).all(|(level, most)| level <= most)
-}
 
 /// A search among schemes under fixed criteria.
 struct SchemeSearch<'a> {
@@ -301,12 +174,16 @@ impl<'a> SchemeSearch<'a> {
     }
 
     /// The best scheme within `bound` that suppresses at most `n_max` records, and what is proved about it.
-    fn best(&mut self, bound: &[u8], n_max: u64, desk: &mut Desk) -> (Option<Best>, Proof) {
+    fn best(&mut self, bound: &[u8], n_max: u64, desk: &mut Desk) -> (Option<Spot>, Proof) {
         let searched = self.searched;
         let lowest = searched.floors.of(&vec![0; bound.len()]);
         let mut scan = Scan {
             failing: Failing::new(searched.tops),
-            working: Working { tops: searched.tops, turned: Failing::new(searched.tops) },
+            working: Working::new(searched.tops),
+            climb: Some(Climb::new(bound, SEED)),
+            n_proofs: 0,
+            order: searched.floors.order.clone(),
+            rest: vec![0.0; bound.len() + 1],
             best: None,
             bound,
             n_max,
@@ -321,22 +198,31 @@ impl<'a> SchemeSearch<'a> {
             return (None, Proof { is_optimal: true, loss_at_least: f64::INFINITY });
         }
         self.tell(desk, &scan);
-        if self.criteria.is_monotone(self.searched.is_over_people) && !desk.is_stopped {
-            self.descend(&mut scan, desk);
-        }
+        self.climb(&mut scan, desk, |climb, ground| {
+            climb.begin(ground);
+            if n_schemes(bound) > N_SCHEMES_FEW {
+                climb.improve(ground);
+                climb.wander(ground);
+            }
+        });
+        self.bound_the_rest(&mut scan, desk);
         let highest = searched.floors.of(bound);
         let step = match searched.request.best_by.is_height() {
-            true => 1.0 / f64::from(height(searched.tops).max(1)),
+            true => 1.0 / height_of(searched.tops).max(1) as f64,
             false => (highest - lowest).max(0.0) / N_BANDS,
         };
         // The first band has the finest scheme in it, however it is rounded.
         scan.high = lowest + step / 2.0;
-        loop {
+        // Below what no scheme can lose less than, there is nothing to look at.
+        while step > 0.0 && scan.high + HAIR < scan.rest[0] - searched.floors.slack {
+            (scan.low, scan.high) = (scan.high, scan.high + step);
+        }
+        while !desk.is_stopped {
             self.visit(&mut bound.to_vec(), 0, 0.0, &mut scan, desk);
             if desk.is_stopped {
                 break;
             }
-            let is_over = scan.high >= highest || scan.best.as_ref().is_some_and(|best| best.0 < scan.high);
+            let is_over = scan.high >= highest || scan.best.as_ref().is_some_and(|best| best.loss < scan.high);
             scan.low = scan.high;
             if is_over {
                 break;
@@ -345,9 +231,9 @@ impl<'a> SchemeSearch<'a> {
         }
         let is_optimal = !desk.is_stopped;
         let loss_at_least = match &scan.best {
-            Some(best) if is_optimal => best.0,
+            Some(best) if is_optimal => best.loss,
             None if is_optimal => f64::INFINITY,
-            _ => scan.low.max(lowest).max(0.0),
+            _ => scan.low.max(scan.rest[0] - searched.floors.slack).max(0.0),
         };
         (scan.best, Proof { is_optimal, loss_at_least })
     }
@@ -357,7 +243,7 @@ impl<'a> SchemeSearch<'a> {
         // The coarsest first, so that few are needed.
         let mut failing: Vec<&[u8]> =
             self.known.iter().filter(|(_, known)| known.n_failing > scan.n_max).map(|(levels, _)| &**levels).collect();
-        failing.sort_unstable_by_key(|levels| (std::cmp::Reverse(height(levels)), *levels));
+        failing.sort_unstable_by_key(|levels| (std::cmp::Reverse(height_of(levels)), *levels));
         for levels in failing {
             if !scan.failing.has(levels) {
                 scan.failing.add(levels);
@@ -376,8 +262,8 @@ impl<'a> SchemeSearch<'a> {
         let task = self.searched.task;
         let progress = SearchProgress {
             n_evaluated: desk.n_evaluated,
-            best: scan.best.as_ref().map(|best| best.0),
-            loss_at_least: scan.low.max(0.0),
+            best: scan.best.as_ref().map(|best| best.loss),
+            loss_at_least: scan.low.max(scan.rest[0] - self.searched.floors.slack).max(0.0),
         };
         let is_full = desk.n_known.saturating_mul(N_BYTES_OF_KNOWN) > task.n_bytes_max / 2;
         if is_full || (task.is_cancelled)() || (task.is_enough)(&progress) {
@@ -395,6 +281,11 @@ impl<'a> SchemeSearch<'a> {
         }
         if is_new {
             self.tell(desk, scan);
+            // A proof of everything may take for ever: every now and then, a better scheme is looked for as well.
+            scan.n_proofs += 1;
+            if scan.n_proofs % N_PROOFS == 0 && !desk.is_stopped {
+                self.climb(scan, desk, |climb, ground| climb.wander(ground));
+            }
         }
         known
     }
@@ -407,42 +298,78 @@ impl<'a> SchemeSearch<'a> {
         !scan.working.has(levels) && self.try_out(levels, scan, desk).n_failing > scan.n_max
     }
 
-    /// A good scheme to begin with: every attribute as fine as it can be, one after the other, from the coarsest scheme
-    /// on; once in the order of what that is worth, once in the other.
-    fn descend(&mut self, scan: &mut Scan, desk: &mut Desk) {
-        let floors = &self.searched.floors.of_level;
-        let worth = |a: usize| floors[a][scan.bound[a] as usize] - floors[a][0];
-        let mut order: Vec<usize> = (0..scan.bound.len()).collect();
-        order.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)).then(a.cmp(&b)));
-        for _ in 0..2 {
-            let mut levels = scan.bound.to_vec();
-            for &a in &order {
-                let (mut failing, mut working) = (None, levels[a]);
-                while failing.map_or(0, |level: u8| level + 1) < working && !desk.is_stopped {
-                    let middle = (failing.map_or(0, |level| level + 1) + working) / 2;
-                    levels[a] = middle;
-                    if self.fails(&levels, scan, desk) {
-                        failing = Some(middle);
-                    } else {
-                        working = middle;
-                    }
+    /// Looks for a better scheme step by step; what is met on the way is known afterwards.
+    fn climb(&mut self, scan: &mut Scan, desk: &mut Desk, how: impl FnOnce(&mut Climb, &mut dyn Ground)) {
+        let mut climb = scan.climb.take().expect("nobody climbs while climbing");
+        how(&mut climb, &mut Climbed { search: self, scan: &mut *scan, desk });
+        scan.climb = Some(climb);
+    }
+
+    /// What the last attributes of the order lose at least, by how many they are: whatever the others are, those alone
+    /// must not suppress too much. Each answer bounds the search for the next (Russian doll search; Verfaillie, Lemaître,
+    /// Schiex 1996).
+    fn bound_the_rest(&mut self, scan: &mut Scan, desk: &mut Desk) {
+        for depth in (0..scan.order.len()).rev() {
+            let own = self.searched.floors.of_level[scan.order[depth]][0];
+            scan.rest[depth] = scan.rest[depth + 1] + own;
+            if !desk.is_stopped {
+                // As the best scheme has them, they do not.
+                let floor = |levels: &[u8]| -> f64 {
+                    scan.order[depth..].iter().map(|&a| self.searched.floors.of_level[a][levels[a] as usize]).sum()
+                };
+                let mut least = floor(scan.best.as_ref().map_or(scan.bound, |best| &best.levels));
+                self.least_of_rest(&mut scan.bound.to_vec(), depth, 0.0, &mut least, scan, desk);
+                if !desk.is_stopped {
+                    scan.rest[depth] = scan.rest[depth].max(least - HAIR);
                 }
-                levels[a] = working;
             }
-            order.reverse();
         }
     }
 
-    /// Looks at all schemes of the band that agree with `levels` in the attributes before `attribute`; the others are
-    /// at their coarsest there.
-    fn visit(&mut self, levels: &mut Vec<u8>, attribute: usize, floor: f64, scan: &mut Scan, desk: &mut Desk) {
+    /// Lowers `least` to what the attributes from a depth on lose at least, beside those that are settled.
+    fn least_of_rest(
+        &mut self,
+        levels: &mut Vec<u8>,
+        depth: usize,
+        floor: f64,
+        least: &mut f64,
+        scan: &mut Scan,
+        desk: &mut Desk,
+    ) {
+        if desk.is_stopped || floor + scan.rest[depth] >= *least {
+            return;
+        }
+        if self.fails(levels, scan, desk) {
+            if !desk.is_stopped && !scan.failing.has(levels) {
+                scan.failing.add(levels);
+            }
+            return;
+        }
+        let Some(&attribute) = scan.order.get(depth) else {
+            *least = floor;
+            return;
+        };
+        for level in 0..=scan.bound[attribute] {
+            levels[attribute] = level;
+            let floor = floor + self.searched.floors.of_level[attribute][level as usize];
+            if floor + scan.rest[depth + 1] >= *least {
+                break;
+            }
+            self.least_of_rest(levels, depth + 1, floor, least, scan, desk);
+        }
+        levels[attribute] = scan.bound[attribute];
+    }
+
+    /// Looks at all schemes of the band that agree with `levels` in the attributes before a depth of the order; the others
+    /// are at their coarsest there.
+    fn visit(&mut self, levels: &mut Vec<u8>, depth: usize, floor: f64, scan: &mut Scan, desk: &mut Desk) {
         if desk.is_stopped || scan.failing.has(levels) {
             return;
         }
         let floors = self.searched.floors;
-        let Some(of_level) = floors.of_level.get(attribute) else {
+        let Some(&attribute) = scan.order.get(depth) else {
             let floor = floor - floors.slack;
-            let is_hopeless = scan.best.as_ref().is_some_and(|best| best.0 < floor);
+            let is_hopeless = scan.best.as_ref().is_some_and(|best| best.loss < floor);
             if floor > scan.low && floor <= scan.high && !is_hopeless {
                 let known = self.try_out(levels, scan, desk);
                 if known.n_failing > scan.n_max {
@@ -451,20 +378,16 @@ impl<'a> SchemeSearch<'a> {
             }
             return;
         };
-        let rest = |level_of: &dyn Fn(usize) -> usize| -> f64 {
-            (attribute + 1..levels.len()).map(|a| floors.of_level[a][level_of(a)]).sum()
-        };
-        let (least, most) = (rest(&|_| 0), rest(&|a| scan.bound[a] as usize));
-        // A hair either way, so that no scheme falls between two bands by the order in which it is added up.
-        const HAIR: f64 = 1e-12;
+        let rest = scan.order[depth + 1..].iter();
+        let most: f64 = rest.map(|&a| floors.of_level[a][scan.bound[a] as usize]).sum();
         for level in 0..=scan.bound[attribute] {
-            let floor = floor + of_level[level as usize];
-            if floor + least - floors.slack > scan.high + HAIR {
+            let floor = floor + floors.of_level[attribute][level as usize];
+            if floor + scan.rest[depth + 1] - floors.slack > scan.high + HAIR {
                 break;
             }
             if floor + most - floors.slack > scan.low - HAIR {
                 levels[attribute] = level;
-                self.visit(levels, attribute + 1, floor, scan, desk);
+                self.visit(levels, depth + 1, floor, scan, desk);
             }
         }
         levels[attribute] = scan.bound[attribute];
@@ -490,6 +413,60 @@ impl<'a> SchemeSearch<'a> {
     }
 }
 
+/// Where the search among schemes takes its steps.
+struct Climbed<'s, 'a, 'd, 'e, 'b> {
+    search: &'s mut SchemeSearch<'a>,
+    scan: &'s mut Scan<'b>,
+    desk: &'d mut Desk<'e>,
+}
+
+impl Ground for Climbed<'_, '_, '_, '_, '_> {
+    fn look(&mut self, many: &[Vec<u8>]) -> Vec<Option<Spot>> {
+        let Climbed { search, scan, desk } = self;
+        let is_new = |levels: &Vec<u8>| !search.known.contains_key(&levels[..]) && !scan.failing.has(levels);
+        let new: Vec<Vec<u8>> = many.iter().filter(|levels| !desk.is_stopped && is_new(levels)).cloned().collect();
+        let seen = desk.evaluator.all_seen(&new);
+        for (levels, seen) in new.iter().zip(&seen) {
+            // As if they had come one after the other, so that the number of schemes that may be looked at says all.
+            if !desk.is_stopped {
+                desk.n_evaluated += 1;
+                let known = search.note(levels, seen, desk);
+                scan.learn(levels, known);
+                search.tell(desk, scan);
+            }
+        }
+        let spot = |levels: &Vec<u8>| {
+            let known = search.known.get(&levels[..])?;
+            (known.n_suppressed <= scan.n_max).then(|| Spot::new(levels, known.loss, known.n_suppressed))
+        };
+        many.iter().map(|levels| if desk.is_stopped { None } else { spot(levels) }).collect()
+    }
+
+    fn is_over(&self) -> bool {
+        self.desk.is_stopped
+    }
+}
+
+/// What the steps of a search are drawn with; whoever asks again gets the same answer.
+const SEED: u64 = 0;
+
+/// Below so many schemes a proof is quicker than a better start.
+const N_SCHEMES_FEW: u64 = 5_000;
+
+/// After so many schemes looked at for a proof, there is one more random walk.
+const N_PROOFS: u64 = 1_000;
+
+fn n_schemes(bound: &[u8]) -> u64 {
+    bound.iter().fold(1, |n: u64, &most| n.saturating_mul(u64::from(most) + 1))
+}
+
+fn is_within(levels: &[u8], bound: &[u8]) -> bool {
+    levels.iter().zip(bound).all(|(level, most)| level <= most)
+}
+
+/// A hair either way, so that no scheme falls between two bands by the order in which it is added up.
+const HAIR: f64 = 1e-12;
+
 /// How many bands the range of losses is looked at in.
 const N_BANDS: f64 = 48.0;
 
@@ -497,7 +474,15 @@ const N_BANDS: f64 = 48.0;
 struct Scan<'a> {
     failing: Failing,
     working: Working<'a>,
-    best: Option<Best>,
+    /// None while it is at work.
+    climb: Option<Climb>,
+    /// How many schemes were looked at for a proof.
+    n_proofs: u64,
+    /// In which attributes are settled.
+    order: Vec<usize>,
+    /// By depth, what the attributes from there on lose at least, added up.
+    rest: Vec<f64>,
+    best: Option<Spot>,
     bound: &'a [u8],
     n_max: u64,
     /// Schemes whose floor is above `low` and at most `high` are looked at now; those below have been.
@@ -506,11 +491,21 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
+    /// Takes note of what a look at a scheme proves.
+    fn learn(&mut self, levels: &[u8], known: Known) {
+        self.take(levels, known);
+        if known.n_failing <= self.n_max {
+            self.working.add(levels);
+        } else {
+            self.failing.add(levels);
+        }
+    }
+
     fn take(&mut self, levels: &[u8], known: Known) {
         if known.n_suppressed <= self.n_max && is_within(levels, self.bound) {
-            let candidate = (known.loss, height(levels), known.n_suppressed, levels.to_vec());
-            if self.best.as_ref().is_none_or(|best| is_better(&candidate, best)) {
-                self.best = Some(candidate);
+            let spot = Spot::new(levels, known.loss, known.n_suppressed);
+            if self.best.as_ref().is_none_or(|best| spot.is_better(best)) {
+                self.best = Some(spot);
             }
         }
     }
@@ -547,7 +542,7 @@ impl<'a> Searched<'a> {
         let mut search = SchemeSearch::new(self, &request.criteria);
         let (exact, proof) = search.best(&bound, request.n_suppressed_max, desk);
         if let Some(best) = exact {
-            let answer = Answer::Exact(self.offer(&best.3, &request.criteria, desk));
+            let answer = Answer::Exact(self.offer(&best.levels, &request.criteria, desk));
             return FoundAnswer { answer, is_decided: true, proofs: vec![proof], n_evaluated: desk.n_evaluated };
         }
         let is_decided = proof.is_optimal;
@@ -556,9 +551,9 @@ impl<'a> Searched<'a> {
         let (best, mut suppression) = search.best(&bound, least.n_suppressed, desk);
         suppression.is_optimal &= least.is_proved;
         let best = best.expect("one scheme suppresses the least");
-        let suppression_offer = self.offer(&best.3, &request.criteria, desk);
+        let suppression_offer = self.offer(&best.levels, &request.criteria, desk);
         let (best, height) = search.best(self.tops, request.n_suppressed_max, desk);
-        let height_offer = best.map(|best| self.offer(&best.3, &request.criteria, desk));
+        let height_offer = best.map(|best| self.offer(&best.levels, &request.criteria, desk));
         let mut alternatives: Vec<(f64, Offer, Proof)> = Vec::new();
         let mut proofs = vec![suppression, height];
         for (criterion, value) in request.criteria.iter().zip(&least.values) {
@@ -570,7 +565,7 @@ impl<'a> Searched<'a> {
             let (best, mut proof) = SchemeSearch::new(self, &criteria).best(&bound, request.n_suppressed_max, desk);
             proof.is_optimal &= least.is_proved;
             let levels = match best {
-                Some(best) => best.3,
+                Some(best) => best.levels,
                 // That is enough; the scheme for which the value was found is one that works.
                 None => least.found_at(criterion).to_vec(),
             };

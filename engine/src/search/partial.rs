@@ -16,8 +16,9 @@ pub use crate::lattice::{Estimator, Selection};
 use crate::lattice::{Lattice, Plan};
 use crate::loss::Penalties;
 use crate::scheme::{Schemes, advance, height_of, n_schemes, tops_of};
+use crate::search::bounds::{Failing, Floors};
 use crate::search::negotiate::{Answer, Offer, Request};
-use crate::search::on_demand::{Failing, Floors, FoundAnswer, Proof, necessary};
+use crate::search::on_demand::{FoundAnswer, Proof, necessary};
 use crate::table::Code;
 use crate::task::Task;
 

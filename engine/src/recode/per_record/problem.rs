@@ -240,16 +240,12 @@ impl<'a> Problem<'a> {
     /// The same for a scheme of the lattice, nothing suppressed.
     ///
     /// # Panics
-    /// Where labels do not fit one key of 128 bits, or the scheme does not fit the hierarchies.
+    /// Where the scheme does not fit the hierarchies.
     pub fn points_of_scheme(&self, counts: &GroupCounts, scheme: &Scheme) -> Vec<Point> {
         let levels: Vec<&Values> = self.hierarchies.iter().enumerate().map(|(a, h)| h.level(scheme.level(a))).collect();
-        let bits = |level: &&Values| usize::BITS - level.len().leading_zeros();
-        assert!(levels.iter().map(bits).sum::<u32>() <= u128::BITS, "the labels of a group fit one key");
         let label = |base: usize, a: usize| levels[a].of_base()[counts.codes(base)[a].index()];
-        let key = |base: usize| {
-            levels.iter().enumerate().fold(0u128, |key, (a, level)| key << bits(level) | u128::from(label(base, a).0))
-        };
-        let mut groups: FxHashMap<u128, (usize, u64)> = FxHashMap::default();
+        let key = |base: usize| (0..levels.len()).map(|a| label(base, a)).collect::<Box<[Code]>>();
+        let mut groups: FxHashMap<Box<[Code]>, (usize, u64)> = FxHashMap::default();
         for base in 0..counts.n_groups() {
             groups.entry(key(base)).or_insert((base, 0)).1 += counts.size(base);
         }
