@@ -331,7 +331,7 @@ impl<'a> Publisher<'a> {
         let mut keep = vec![true; batch.num_rows()];
         if self.missing.drop_records {
             for (field, column) in schema.fields().iter().zip(batch.columns()) {
-                self.missing.mark(field.name(), column, &mut keep)?;
+                self.missing.mark_dropped(field.name(), column, &mut keep)?;
             }
         }
         let kept: Vec<Option<Cells>> = self

@@ -84,7 +84,7 @@ class Anonymizer(_Base):
         distance: str | Mapping[str, str] | None = None,
         count_at: Mapping[str, int | str] | None = None,
         missing: Named = ("",),
-        missing_records: str = "drop",
+        missing_records: str = "keep",
         k: int | None = None,
         l: PerAttribute | None = None,
         alpha: PerAttribute | None = None,

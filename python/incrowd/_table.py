@@ -73,9 +73,9 @@ class Table:
     hides, so that people stand among fewer than k, is refused unless ``publish_telling`` or ``publish_unique`` names it.
 
     An index of pandas takes part where its name is among the attributes, also where it has become a column of an Arrow
-    table or a Parquet file; any other index stays behind. Records that lack a value in any column, named or
-    not, are left out, unless ``missing_records="keep"``; how many is told as a warning (:class:`Note`) and by
-    ``n_dropped``.
+    table or a Parquet file; any other index stays behind. A missing value is a value of
+    its own, unless ``missing_records="drop"``: then records that lack one in a column that is counted or published, or
+    that ``complete`` names, are left out; how many is told as a warning (:class:`Note`) and by ``n_dropped``.
 
     Where people have several records, ``person`` is the column that says whose record it is, or several columns that say
     it together. Every criterion is then about people: k = 5 means five different people, however many records they have.
@@ -128,7 +128,8 @@ class Table:
         count_at: Mapping[str, int | str] | None = None,
         population: Any = None,
         missing: Named = ("",),
-        missing_records: str = "drop",
+        missing_records: str = "keep",
+        complete: Named = (),
         delimiter: str | None = None,
         weight_of: str | None = None,
         household: Named = (),
@@ -173,6 +174,8 @@ class Table:
             "missing_records": missing_records,
             "other": "keep" if keep_all else "drop",
         }
+        if names(complete):
+            section["complete"] = names(complete)
         if delimiter is not None:
             section["delimiter"] = delimiter
         if weight_of is not None:

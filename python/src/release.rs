@@ -13,7 +13,7 @@ use incrowd::verify::SuppressedAs;
 use incrowd::wire::{self, Certificate};
 use incrowd::{Error, ErrorKind, Result};
 use incrowd_workbench::input::reference::outside;
-use incrowd_workbench::input::source::{self, CsvOptions, Source};
+use incrowd_workbench::input::source::{self, ReadOptions, Source};
 use incrowd_workbench::io_error;
 use incrowd_workbench::orders::Rules;
 use incrowd_workbench::orders::publish::{Decided, Files, No, Ordered, Published, prepare};
@@ -53,7 +53,7 @@ pub fn publish(known: &Arc<Table>, bargain: Bargain, key: Option<Key>, work: &Wo
     }
     let Published { certificate, account, .. } = write(known, &bargain, &files, false, work)?;
     let report = std::fs::read_to_string(&files.report).map_err(|error| io_error(&files.report, error))?;
-    let read = Source::open(&path, &CsvOptions::default())?;
+    let read = Source::open(&path, &ReadOptions::default())?;
     let mut batches = Vec::new();
     read.for_each(&read.column_names(), |batch, _| Ok(batches.push(batch)))?;
     let frame = source::Frame { name: "release".into(), schema: read.schema().clone(), batches: batches.into() };
@@ -216,7 +216,7 @@ impl Release {
             let mut keep = vec![true; batch.num_rows()];
             if missing.drop_records {
                 for name in columns.iter().chain(&self.certificate.columns) {
-                    missing.mark(name, column(name), &mut keep)?;
+                    missing.mark_dropped(name, column(name), &mut keep)?;
                 }
             }
             let texts: Vec<Vec<Option<&str>>> = quasi_identifiers

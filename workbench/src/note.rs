@@ -7,6 +7,10 @@ use crate::sentences::grouped;
 /// Something that whoever gave an order should know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Note {
+    /// A text file is not UTF-8, and how it is written was found out.
+    Encoding { encoding: String },
+    /// Columns are not read because of their types.
+    UnreadableColumns { columns: Vec<String> },
     /// Records that lack a value are left out.
     Dropped { n_records: u64, n_all: u64 },
     /// An identifier that several records have in common, and nobody says whether people are meant.
@@ -39,6 +43,8 @@ pub enum Note {
     SchemesNotDrawn { n_max: u64 },
     /// What columns that are published as they are tell beside the promise.
     Beside(Box<Beside>),
+    /// One level per attribute loses more than half of the detail; a local method, where one was tried, loses so much.
+    MuchLost { ncp: f64, instead: Option<(&'static str, f64)> },
     /// There are more of them than are noted, all in the report.
     MoreBeside { n: u64 },
     /// A sensitive attribute has nearly as many values as there are records, so that any l records have l values; the
@@ -169,14 +175,17 @@ pub enum TooMuch {
 }
 
 impl Note {
-    /// Whether it tells how many values there are of something, which is for those who may see them.
+    /// Whether it tells how many values there are of something, or what is lost of them, which is for those who may see
+    /// them.
     pub fn is_about_values(&self) -> bool {
-        matches!(self, Note::Strangers { .. } | Note::NoHierarchy { .. })
+        matches!(self, Note::Strangers { .. } | Note::NoHierarchy { .. } | Note::MuchLost { .. })
     }
 
     /// What programs know it by.
     pub fn code(&self) -> &'static str {
         match self {
+            Note::Encoding { .. } => "encoding",
+            Note::UnreadableColumns { .. } => "unreadable_columns",
             Note::Dropped { .. } => "dropped",
             Note::Repeating { .. } => "repeating",
             Note::BeyondPerPerson { .. } => "beyond_per_person",
@@ -193,6 +202,7 @@ impl Note {
             Note::KsBeyond { .. } => "ks_beyond",
             Note::SchemesNotDrawn { .. } => "schemes_not_drawn",
             Note::Beside(beside) => beside.code(),
+            Note::MuchLost { .. } => "much_lost",
             Note::MoreBeside { .. } => "more_beside",
             Note::TriviallyDiverse { .. } => "trivially_diverse",
         }

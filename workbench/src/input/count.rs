@@ -253,6 +253,7 @@ pub fn count(project: &Project, choice: &Choice, work: &Work) -> Result<Counted>
         work.note(note.clone());
         notes.push(note);
     };
+    source.notes().into_iter().for_each(&mut tell);
     if counts.n_dropped() > 0 {
         let n_all = counts.n_dropped() + counts.n_records();
         tell(Note::Dropped { n_records: counts.n_dropped(), n_all });
@@ -357,6 +358,8 @@ fn check_columns(project: &Project, source: &Source) -> Result<()> {
         .at(source.files()[0].display().to_string())
         .hint(hint("the first line must name the columns; if it does, name the separator with {data.delimiter}")));
     }
+    let names = project.attributes.iter().map(|attribute| attribute.name.as_str());
+    source.check_readable(names.chain(project.beside_attributes()))?;
     project.attributes.iter().try_for_each(|attribute| source.check_column(&attribute.name))?;
     project.beside_attributes().try_for_each(|name| source.check_column(name))
 }
@@ -419,12 +422,13 @@ fn count_and_look(
     }
 }
 
-/// The columns to read: those asked for, and all others where a missing value in any of them drops a record.
+/// The columns to read: those asked for, and the others in which a missing value drops a record.
 pub fn needed_columns<'a>(source: &Source, names: impl Iterator<Item = &'a str>, missing: &Missing) -> Vec<String> {
-    match missing.drop_records {
-        true => source.column_names(),
-        false => names.map(str::to_string).collect(),
-    }
+    let mut columns: Vec<String> = names.map(str::to_string).collect();
+    let dropping = source.column_names().into_iter().filter(|name| missing.drops(name) && !columns.contains(name));
+    let dropping: Vec<String> = dropping.collect();
+    columns.extend(dropping);
+    columns
 }
 
 /// The quasi-identifiers and the sensitive attributes of this run, in the project's order.

@@ -215,7 +215,9 @@ impl Update {
             sensitive: Some(wire::sensitive_names(&lattice)),
             with_population: false,
         };
-        let open = |path: &Option<PathBuf>| path.as_ref().map(|path| Source::open(path, &project.csv)).transpose();
+        let open_one =
+            |path: &PathBuf| Source::open(path, &project.reading).map(|source| source.with_dates(project.dates()));
+        let open = |path: &Option<PathBuf>| path.as_ref().map(open_one).transpose();
         let (appended, removed) = (open(&self.append)?, open(&self.remove)?);
         let (origin, is_same_project) =
             origin.updated(project, &choice, appended.as_ref(), removed.as_ref(), self.replace).map_err(at)?;

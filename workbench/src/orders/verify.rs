@@ -20,7 +20,7 @@ use super::request::resolve;
 use crate::input::count::{Choice, Counted, count};
 use crate::input::project::{CriterionText, LevelSaid, Project};
 use crate::input::reference;
-use crate::input::source::{CsvOptions, DELIMITERS, Frame, Source};
+use crate::input::source::{DELIMITERS, Frame, ReadOptions, Source};
 use crate::output::account::{Key, SourceFiles};
 use crate::sentences::{counted_words, hint};
 use crate::work::{Unit, Work};
@@ -132,7 +132,7 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
         Some(frame) => Source::of_frame(frame)?,
         None => {
             let of_certificate = || delimiter_of(&order.file, certificate.as_ref()?);
-            Source::open(&order.file, &CsvOptions { delimiter: order.delimiter.or_else(of_certificate) })?
+            Source::open(&order.file, &ReadOptions::of_release(order.delimiter.or_else(of_certificate)))?
         }
     };
     // A table with other columns is not the certificate's in any order.
@@ -617,7 +617,7 @@ pub fn delimiter_of(file: &Path, certificate: &Certificate) -> Option<u8> {
         return u8::try_from(delimiter).ok().filter(u8::is_ascii);
     }
     let fits = |delimiter: &u8| {
-        let source = Source::open(file, &CsvOptions { delimiter: Some(*delimiter) });
+        let source = Source::open(file, &ReadOptions::of_release(Some(*delimiter)));
         source.is_ok_and(|source| source.column_names() == certificate.columns)
     };
     // Whatever stands behind the first name is likely to be it.
@@ -708,7 +708,7 @@ pub fn judge(
     suppressed_as: SuppressedAs,
     work: &Work,
 ) -> Result<Judged> {
-    let source = Source::open(path, &CsvOptions { delimiter })?;
+    let source = Source::open(path, &ReadOptions::of_release(delimiter))?;
     let mut judged = judge_source(&source, question, outside, suppressed_as, work)?;
     judged.sha256 = sha256_of_file(path, &source)?;
     Ok(judged)

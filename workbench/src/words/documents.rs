@@ -57,6 +57,8 @@ pub fn notes(notes: &[Note], front: Front) -> Value {
 
 fn facts(note: &Note) -> Map<String, Value> {
     let facts = match note {
+        Note::Encoding { encoding } => json!({ "encoding": encoding }),
+        Note::UnreadableColumns { columns } => json!({ "columns": columns }),
         Note::Dropped { n_records, n_all } => json!({ "n_records": n_records, "n_all": n_all }),
         Note::Repeating { column, n_records, n_different, is_exact } => json!({
             "column": column,
@@ -88,6 +90,10 @@ fn facts(note: &Note) -> Map<String, Value> {
         Note::KsBeyond { ks } => json!({ "ks": ks }),
         Note::SchemesNotDrawn { n_max } => json!({ "n_max": n_max }),
         Note::Beside(beside) => beside.document(),
+        Note::MuchLost { ncp, instead } => json!({
+            "ncp": rounded(*ncp),
+            "instead": instead.map(|(method, ncp)| json!({ "method": method, "ncp": rounded(ncp) })),
+        }),
         Note::MoreBeside { n } => json!({ "n": n }),
         Note::TriviallyDiverse { attribute, n_values, n_records, levels } => json!({
             "attribute": attribute,

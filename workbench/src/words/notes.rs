@@ -42,6 +42,18 @@ impl Front {
 /// A note as a line without its full stop.
 pub fn in_words(note: &Note, front: Front) -> String {
     match note {
+        Note::Encoding { encoding } => {
+            let insists = match front {
+                Front::CommandLine => "[data] encoding".to_string(),
+                Front::Http | Front::Python => "encoding".to_string(),
+            };
+            format!("the data are not UTF-8 and are read as {encoding} ({insists} says otherwise)")
+        }
+        Note::UnreadableColumns { columns } => format!(
+            "not read because of {}: {}",
+            if columns.len() == 1 { "its type" } else { "their types" },
+            columns.join(", ")
+        ),
         Note::Dropped { n_records, n_all } => format!(
             "{} of {} records lack a value and are left out (missing_records{}\"drop\")",
             grouped(*n_records),
@@ -123,6 +135,24 @@ pub fn in_words(note: &Note, front: Front) -> String {
             format!("no release with k = {}: k is from 1 to the number of records", listed(ks))
         }
         Note::SchemesNotDrawn { n_max } => format!("more than {} schemes are not drawn", grouped(*n_max)),
+        Note::MuchLost { ncp, instead } => {
+            let lost = format!("more than half of the detail is lost (NCP {ncp:.3})");
+            match instead {
+                Some((method, ncp)) => format!(
+                    "{lost}: one level per attribute suits these data badly; {} would lose {ncp:.3}, with ranges of its own \
+                     for every group",
+                    front.wish("method", Some(method))
+                ),
+                None => {
+                    let compare = match front {
+                        Front::CommandLine => "incrowd compare",
+                        Front::Http => "the order compare",
+                        Front::Python => "Table.compare",
+                    };
+                    format!("{lost}: a local method may lose less, {compare} shows how much")
+                }
+            }
+        }
         Note::Beside(beside) => beside.in_words(),
         Note::MoreBeside { n } => {
             format!(

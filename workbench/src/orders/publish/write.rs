@@ -156,7 +156,7 @@ impl Watched {
         let mut keep = vec![true; batch.num_rows()];
         if self.missing.drop_records {
             for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
-                self.missing.mark(field.name(), column, &mut keep)?;
+                self.missing.mark_dropped(field.name(), column, &mut keep)?;
             }
         }
         let cells = |name: &str| {

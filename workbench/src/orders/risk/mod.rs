@@ -15,7 +15,7 @@ use self::records::{Records, Wanted};
 use super::verify::{beside, delimiter_of, read_certificate};
 use crate::input::count::{Choice, count, count_source};
 use crate::input::project::{Project, check_not_among};
-use crate::input::source::{CsvOptions, Source};
+use crate::input::source::{ReadOptions, Source};
 use crate::output::staged::exists;
 use crate::sentences::hint;
 use crate::work::{Unit, Work};
@@ -336,7 +336,7 @@ impl Risk {
             }
         };
         let delimiter = certificate.as_ref().and_then(|certificate| delimiter_of(target, certificate));
-        let source = Source::open(target, &CsvOptions { delimiter })?;
+        let source = Source::open(target, &ReadOptions::of_release(delimiter))?;
         names.iter().try_for_each(|name| source.check_column(name))?;
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let missing = Missing::default();
