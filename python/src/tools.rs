@@ -31,7 +31,7 @@ fn separator(text: Option<&str>) -> PyResult<Option<u8>> {
 }
 
 fn tokens(missing: &[String]) -> Option<Missing> {
-    (!missing.is_empty()).then(|| Missing { tokens: missing.to_vec(), drop_records: true })
+    (!missing.is_empty()).then(|| Missing { tokens: missing.to_vec(), ..Missing::default() })
 }
 
 /// How incrowd writes a number, to compare with the texts that it reads.

@@ -163,7 +163,8 @@ fn the_data_file_has_a_header_and_nothing_else() {
 
 #[test]
 fn every_record_lacks_a_value() {
-    let folder = project_with("[data]", "[data]\nmissing = [\"xflu\", \"xcold\", \"xgout\"]");
+    let folder =
+        project_with("[data]", "[data]\nmissing_records = \"drop\"\nmissing = [\"xflu\", \"xcold\", \"xgout\"]");
     check(&folder, NEGOTIATE, &["people.csv: all 4 records lack a value", "missing_records"]);
 }
 

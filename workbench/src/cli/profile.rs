@@ -13,7 +13,7 @@ use super::terminal::{Exit, Terminal, columns};
 use crate::input::project::{FILE_NAME, Project};
 use crate::input::repeats::Repeating;
 use crate::input::source::{ReadOptions, Source, parse_delimiter};
-use crate::input::survey::{self, Suggestion, Survey, SurveyedColumn, Uniqueness, rule_toml};
+use crate::input::survey::{self, Suggestion, Survey, SurveyedColumn, Uniqueness, holds_values, rule_toml};
 use crate::input::tally::Amount;
 use crate::work::Work;
 
@@ -74,7 +74,7 @@ pub fn profile(args: &Args, work: &Work) -> Result<Profile> {
         Some(project) => open_project(project, args)?,
         None => {
             let missing =
-                (!args.missing.is_empty()).then(|| Missing { tokens: args.missing.clone(), drop_records: true });
+                (!args.missing.is_empty()).then(|| Missing { tokens: args.missing.clone(), ..Missing::default() });
             (Source::open(&args.path, &ReadOptions::of_delimiter(args.delimiter))?, missing)
         }
     };
@@ -337,7 +337,10 @@ pub fn column_json(
     }
     object.insert("suggested_role".into(), json!(suggestion.role.name()));
     object.insert("why".into(), json!(suggestion.why));
-    object.insert("suggested_hierarchy".into(), json!(rule_toml(&suggestion.rule)));
+    object.insert(
+        "suggested_hierarchy".into(),
+        json!(rule_toml(&suggestion.rule).filter(|_| with_values || !holds_values(&suggestion.rule))),
+    );
     object.insert("why_hierarchy".into(), json!(suggestion.why_rule));
     Value::Object(object)
 }

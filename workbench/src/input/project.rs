@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use incrowd::error::{Step, Wording, unknown};
 use incrowd::hierarchy::{DateUnit, LabelTable, Side};
 use incrowd::number::Decimal;
+use incrowd::table::Needed;
 use incrowd::{Distance, Error, ErrorKind, Missing, Result, Role, Rule};
 use toml::{Table, Value};
 
@@ -34,6 +35,8 @@ pub struct Project {
     /// How the data are written, as far as the file says it.
     pub reading: ReadOptions,
     pub missing: Missing,
+    /// Columns that a record has to have a value in though they are neither counted nor published.
+    pub complete: Vec<String>,
     pub keep_other: bool,
     /// The column that says for how many people of the population a record stands.
     pub weight_of: Option<String>,
@@ -48,6 +51,7 @@ pub struct Project {
     /// In the file's order, which is the order of level vectors.
     pub attributes: Vec<Attribute>,
     pub request: StandingRequest,
+    pub guard: Guard,
     /// What tells it from other projects where several are kept; empty where nobody keeps any.
     pub content: String,
 }
@@ -67,10 +71,19 @@ pub struct Attribute {
     pub weight: f64,
     /// How far apart sensitive values are, for t-closeness; by the kind of its values where the file does not say.
     pub distance: Option<Distance>,
+    /// The level of its hierarchy by whose labels criteria count its values; as they are where nothing is said.
+    pub count_at: Option<LevelSaid>,
     /// Whether it is published as it is even where most records have a value of their own.
     pub publishes_unique: bool,
     /// Whether it is published as it is even where it tells what another attribute hides.
     pub accepts_telling: bool,
+}
+
+/// A level of a hierarchy, as someone wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LevelSaid {
+    Number(usize),
+    Name(String),
 }
 
 /// The standing wish; flags override it.
@@ -81,6 +94,17 @@ pub struct StandingRequest {
     /// By attribute, the number or the name of a level.
     pub max_level: Vec<(String, String)>,
     pub best_by: Option<String>,
+}
+
+/// What ends a run that would publish nonsense, such as the next delivery of the data where half of it is missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// The fewest records that a release is made of.
+    pub min_records: Option<u64>,
+    /// The most that may be dropped for missing values: a number of records, or a percentage.
+    pub max_dropped: Option<String>,
+    /// The most that may be suppressed, whatever is wished for.
+    pub max_suppressed: Option<String>,
 }
 
 /// A criterion as someone wrote it.
@@ -122,6 +146,15 @@ impl Project {
         let text = read_text(&file, ErrorKind::Project)?;
         let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
         parse(&text, &folder, &file).map_err(|error| error.or_at(file.display().to_string()))
+    }
+
+    /// The same project with other data: the next delivery, by its path from here.
+    pub fn with_data(mut self, path: Option<&Path>) -> Result<Project> {
+        if let Some(path) = path {
+            let full = std::path::absolute(path).map_err(|error| crate::io_error(path, error))?;
+            self.data = full.display().to_string();
+        }
+        Ok(self)
     }
 
     /// Opens the data that the project names, with as many records of a person as it says; an index of pandas takes part where it is one of the attributes.
@@ -176,9 +209,9 @@ impl Project {
         check_not_among(path, &sources)
     }
 
-    /// The columns that [data] names: sampling weights and households.
+    /// The columns that [data] names: sampling weights, households, and what a record has to have.
     pub fn beside_attributes(&self) -> impl Iterator<Item = &str> {
-        self.weight_of.iter().chain(&self.household).map(String::as_str)
+        self.weight_of.iter().chain(&self.household).chain(&self.complete).map(String::as_str)
     }
 
     pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Attribute> {
@@ -231,10 +264,10 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
             .at(format!("{}:{line}", file.display()))
             .hint("the file is written in TOML: name each section and key once, and put texts in quotes")
     })?;
-    known_keys(&table, "", &["data", "attributes", "request"])?;
+    known_keys(&table, "", &["data", "attributes", "request", "guard"])?;
     let data = section(&table, "data")?
         .ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
-    const DATA: [&str; 16] = [
+    const DATA: [&str; 17] = [
         "path",
         "population",
         "delimiter",
@@ -245,6 +278,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         "labels",
         "missing",
         "missing_records",
+        "complete",
         "other",
         "weight_of",
         "household",
@@ -259,7 +293,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         None => vec![String::new()],
         Some(value) => texts(value, "data.missing")?,
     };
-    let drop_records = choice(data, "data.", "missing_records", &["drop", "keep"])? == "drop";
+    let drop_records = choice(data, "data.", "missing_records", &["keep", "drop"])? == "drop";
     let keep_other = choice(data, "data.", "other", &["drop", "keep"])? == "keep";
     let mut attributes = Vec::new();
     for (name, value) in section(&table, "attributes")?.into_iter().flatten() {
@@ -267,6 +301,12 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         let table = value.as_table().ok_or_else(|| wrong(format!("{key} must be a section")))?;
         attributes.push(attribute(name, &key, table, folder)?);
     }
+    let complete = data.get("complete").map_or(Ok(Vec::new()), |value| texts(value, "data.complete"))?;
+    if !complete.is_empty() && !drop_records {
+        return Err(wrong("data.complete names columns that a record is left out for, and none is left out")
+            .hint(hint("leave it out, or add {data.missing_records=drop}")));
+    }
+    let needed = if drop_records { needed(&attributes, keep_other, &complete) } else { Needed::All };
     let weight_of = text_at(data, "data.weight_of", "weight_of")?;
     if let Some(name) = &weight_of {
         check_weight(name, &attributes)?;
@@ -282,6 +322,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         Some(request) => standing_request(request)?,
         None => StandingRequest::default(),
     };
+    let guard = section(&table, "guard")?.map_or(Ok(Guard::default()), guard)?;
     Ok(Project {
         folder: folder.to_path_buf(),
         file: file.to_path_buf(),
@@ -291,7 +332,8 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         frame: None,
         population_frame: None,
         reading: reading(data)?,
-        missing: Missing { tokens, drop_records },
+        missing: Missing { tokens, drop_records, needed },
+        complete,
         keep_other,
         weight_of,
         household,
@@ -300,8 +342,22 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         records_seed,
         attributes,
         request,
+        guard,
         content: String::new(),
     })
+}
+
+/// In which columns a record has to have a value, where those that lack one are left out: in those that the project counts
+/// or publishes, and in those that it names for this. What else a file holds is nobody's loss.
+fn needed(attributes: &[Attribute], keep_other: bool, complete: &[String]) -> Needed {
+    let names = |is_hidden: bool| {
+        let hidden = attributes.iter().filter(move |attribute| (attribute.role == Role::Identifier) == is_hidden);
+        hidden.map(|attribute| attribute.name.clone())
+    };
+    match keep_other {
+        true => Needed::AllBut(names(true).filter(|name| !complete.contains(name)).collect()),
+        false => Needed::Only(names(false).chain(complete.iter().cloned()).collect()),
+    }
 }
 
 /// How the data are written.
@@ -393,7 +449,7 @@ fn check_weight(name: &str, attributes: &[Attribute]) -> Result<()> {
 }
 
 fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attribute> {
-    known_keys(table, &format!("{key}."), &["role", "hierarchy", "weight", "distance", "unique", "tells"])?;
+    known_keys(table, &format!("{key}."), &["role", "hierarchy", "weight", "distance", "count_at", "unique", "tells"])?;
     let role = text_at(table, &format!("{key}.role"), "role")?.ok_or_else(|| {
         wrong(format!("{key} has no role")).hint("one of identifier, quasi-identifier, sensitive, other, person")
     })?;
@@ -434,6 +490,7 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
         Rule::Table(labels) => Rule::Table(labels.with_header_of(name)?),
         rule => rule,
     };
+    let count_at = table.get("count_at").map(|level| count_at(level, key, role, distance, &rule)).transpose()?;
     let date_format = date_format(table.get("hierarchy"), &format!("{key}.hierarchy"))?;
     let hierarchy_text = table.get("hierarchy").map_or("flat".to_string(), Value::to_string);
     let name = name.to_string();
@@ -446,9 +503,38 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
         date_format,
         weight,
         distance,
+        count_at,
         publishes_unique,
         accepts_telling,
     })
+}
+
+/// The level by whose labels the values of a sensitive attribute are counted.
+fn count_at(value: &Value, key: &str, role: Role, distance: Option<Distance>, rule: &Rule) -> Result<LevelSaid> {
+    let level = match value {
+        Value::Integer(n) if *n > 0 => LevelSaid::Number(usize::try_from(*n).unwrap_or(usize::MAX)),
+        Value::String(name) => LevelSaid::Name(name.clone()),
+        _ => {
+            return Err(wrong(format!("{key}.count_at must be a level, by its number from 1 on or by its name"))
+                .hint("level 0 is the value itself, which is counted where nothing is said"));
+        }
+    };
+    if role != Role::Sensitive {
+        return Err(wrong(format!("{key}.count_at is about sensitive attributes, and this is {}", role.name()))
+            .hint("leave it out, or give the attribute role = \"sensitive\""));
+    }
+    if matches!(rule, Rule::Flat) {
+        return Err(wrong(format!("{key}.count_at names a level of a hierarchy, and the attribute has none"))
+            .hint("add hierarchy = …, or leave count_at out"));
+    }
+    match distance {
+        None | Some(Distance::Equal) => Ok(level),
+        Some(distance) => Err(wrong(format!(
+            "{key}.count_at counts labels, and distance = \"{}\" is between values",
+            distance.name()
+        ))
+        .hint("leave one of them out")),
+    }
 }
 
 /// The hierarchy that a certificate names as the project file wrote it; none where it names a file instead.
@@ -508,13 +594,8 @@ fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
     let [kind] = kinds[..] else {
         return Err(wrong(format!("{key} must say exactly one way to generalize")).hint(EXAMPLES));
     };
-    const EXTRAS: [(&str, &str); 5] = [
-        ("origin", "intervals"),
-        ("below", "intervals"),
-        ("above", "intervals"),
-        ("from", "mask"),
-        ("format", "dates"),
-    ];
+    const EXTRAS: [(&str, &str); 5] =
+        [("origin", "intervals"), ("below", "intervals"), ("above", "intervals"), ("from", "mask"), ("format", "dates")];
     for (extra, of) in EXTRAS {
         if builder.contains_key(extra) && kind != of {
             return Err(wrong(format!("{key}.{extra} belongs to {of}, not to {kind}")));
@@ -686,15 +767,7 @@ fn standing_request(table: &Table) -> Result<StandingRequest> {
             Some(value) => criteria.push(criterion(None, value)?),
         }
     }
-    let max_suppressed = match table.get("max_suppressed") {
-        None => None,
-        Some(Value::String(text)) => Some(text.clone()),
-        Some(Value::Integer(n)) => Some(n.to_string()),
-        Some(_) => {
-            return Err(wrong("request.max_suppressed must be a number of records or a percentage")
-                .hint("for example max_suppressed = \"1%\""));
-        }
-    };
+    let max_suppressed = amount(table, "request.", "max_suppressed")?;
     let mut max_level = Vec::new();
     for (name, value) in section(table, "max_level")?.into_iter().flatten() {
         let level = match value {
@@ -709,6 +782,33 @@ fn standing_request(table: &Table) -> Result<StandingRequest> {
     }
     let best_by = text_at(table, "request.best_by", "best_by")?;
     Ok(StandingRequest { criteria, max_suppressed, max_level, best_by })
+}
+
+fn guard(table: &Table) -> Result<Guard> {
+    known_keys(table, "guard.", &["min_records", "max_dropped", "max_suppressed"])?;
+    let min_records = match table.get("min_records") {
+        None => None,
+        Some(value) => Some(
+            value
+                .as_integer()
+                .and_then(|n| u64::try_from(n).ok())
+                .ok_or_else(|| wrong("guard.min_records must be a whole number of at least 0"))?,
+        ),
+    };
+    let (max_dropped, max_suppressed) =
+        (amount(table, "guard.", "max_dropped")?, amount(table, "guard.", "max_suppressed")?);
+    Ok(Guard { min_records, max_dropped, max_suppressed })
+}
+
+/// A number of records or a percentage, as a flag would write it.
+fn amount(table: &Table, prefix: &str, key: &str) -> Result<Option<String>> {
+    match table.get(key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::Integer(n)) => Ok(Some(n.to_string())),
+        Some(_) => Err(wrong(format!("{prefix}{key} must be a number of records or a percentage"))
+            .hint(format!("for example {key} = \"1%\""))),
+    }
 }
 
 /// A criterion's value as a flag would write it: `10`, `0.2`, or `2,3` for a list.

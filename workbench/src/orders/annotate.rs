@@ -67,7 +67,7 @@ impl Annotate {
         let n_bytes = match (&self.output, origin, &lattice) {
             (Some(path), Some(origin), Some(lattice)) => {
                 let origin = origin.finish(project, &counted.source)?;
-                Some(save(path, lattice, &counted.counts, &origin, self.replace)?)
+                Some(save(path, lattice, counted.counts_as_read(), &origin, self.replace)?)
             }
             _ => None,
         };
@@ -237,8 +237,11 @@ impl Update {
             check_criteria(&criteria, material.counts.crowd(), &material.n_sensitive_values())?;
         }
         let followed = match is_same_project {
-            true => follow(&lattice, &before, &material, work).map_err(at)?,
-            false => None,
+            // The labels of values that are gone are not known any more.
+            true if material.count_at.iter().all(Option::is_none) => {
+                follow(&lattice, &before, &material, work).map_err(at)?
+            }
+            _ => None,
         };
         let updated = match followed {
             Some(updated) => updated,
@@ -250,7 +253,7 @@ impl Update {
         };
         // The old file is read no more.
         drop((lattice, content));
-        let n_bytes = save(output, &updated, &material.counts, &origin, replaces)?;
+        let n_bytes = save(output, &updated, material.counts_as_read(), &origin, replaces)?;
         let (output, n_records_before) = (output.to_path_buf(), before.n_records());
         Ok(Updated { material, lattice: updated, criteria, output, n_bytes, n_records_before })
     }

@@ -242,7 +242,7 @@ impl<'a> Labels<'a> {
                 LabelTable::parse(&path.display().to_string(), &labels)?.with_header_of(name)?,
             );
         }
-        let unless_said = Missing { tokens: vec![String::new()], drop_records: true };
+        let unless_said = Missing { tokens: vec![String::new()], drop_records: true, ..Missing::default() };
         Ok(Labels { project, tables, missing: project.map_or(unless_said, |project| project.missing.clone()) })
     }
 

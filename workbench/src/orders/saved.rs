@@ -264,6 +264,9 @@ fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Att
     let mut settings = Map::new();
     let missing = (&project.missing.tokens, project.missing.drop_records);
     let mut data = format!("{missing:?} {:?}", project.reading.delimiter);
+    if project.missing.drop_records {
+        data.push_str(&format!(" {:?}", project.missing.needed));
+    }
     // What is not said changes nothing of older files.
     let rest = ReadOptions { delimiter: None, ..project.reading.clone() };
     if rest != ReadOptions::default() {
@@ -288,11 +291,11 @@ fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Att
         settings.insert(format!("the hierarchy or weight of '{}'", attribute.name), json!(sha256_of(text.as_bytes())));
     }
     for attribute in sensitive {
-        let hierarchy = match attribute.distance {
-            Some(Distance::Hierarchical) => hierarchy(attribute),
-            _ => String::new(),
+        let text = match (attribute.distance, &attribute.count_at) {
+            (distance, Some(level)) => format!("{distance:?} {} at {level:?}", hierarchy(attribute)),
+            (Some(Distance::Hierarchical), None) => format!("{:?} {}", attribute.distance, hierarchy(attribute)),
+            (distance, None) => format!("{distance:?} "),
         };
-        let text = format!("{:?} {hierarchy}", attribute.distance);
         settings.insert(format!("the distance of '{}'", attribute.name), json!(sha256_of(text.as_bytes())));
     }
     settings

@@ -23,7 +23,7 @@ pub(super) fn look(text: &str, missing: Option<&Missing>) -> Survey {
 }
 
 pub(super) fn tokens(tokens: &[&str], drop_records: bool) -> Missing {
-    Missing { tokens: tokens.iter().map(|token| token.to_string()).collect(), drop_records }
+    Missing { tokens: tokens.iter().map(|token| token.to_string()).collect(), drop_records, ..Missing::default() }
 }
 
 /// A table of `n` records with few, many and missing values, from a seed.

@@ -130,7 +130,9 @@ pub struct NamedUniques {
 impl NamedUniques {
     /// Those of a table as it was counted.
     pub fn of_counts(counts: &GroupCounts, size_max: Option<u64>, fraction: f64, work: &Work) -> Result<NamedUniques> {
-        let row = |group: usize| (counts.codes(group).iter().map(|code| code.0).collect(), counts.size(group));
+        // Equal records of one person are as much alone as one.
+        let sizes = counts.crowds();
+        let row = |group: usize| (counts.codes(group).iter().map(|code| code.0).collect(), sizes[group]);
         let rows: Vec<Row> = (0..counts.n_groups()).map(row).collect();
         let size_max = size_max.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
         let found = work.stage("looking for special uniques", 0, Unit::Records, |task| {
