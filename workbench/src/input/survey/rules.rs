@@ -126,8 +126,8 @@ pub fn rule_toml(rule: &Rule) -> Option<String> {
         Rule::Dates { units } => {
             Some(format!("{{ dates = {} }}", list(units.iter().map(|unit| format!("\"{}\"", unit.name())).collect())))
         }
-        Rule::Cuts { .. } | Rule::Table(_) => unreachable!("neither is ever suggested"),
         Rule::Flat => None,
+        _ => unreachable!("no other is ever suggested"),
     }
 }
 

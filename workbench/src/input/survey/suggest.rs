@@ -113,7 +113,7 @@ pub fn n_schemes(suggestions: &[Suggestion]) -> u64 {
         Rule::Mask { hidden, .. } => hidden.len() + 2,
         Rule::Dates { units } => units.len() + 2,
         Rule::Cuts { levels } => levels.len() + 2,
-        Rule::Flat | Rule::Table(_) => 2,
+        _ => 2,
     };
     let quasi_identifiers = suggestions.iter().filter(|suggestion| suggestion.role == Role::QuasiIdentifier);
     quasi_identifiers.fold(1, |n: u64, suggestion| n.saturating_mul(n_levels(&suggestion.rule) as u64))
