@@ -6,7 +6,7 @@ VENV := target/venv
 # The Adult data are not part of the repository; tests and benchmarks that need them look here and say so if absent.
 ADULT ?= ../shared/adult
 
-.PHONY: demo build serve python test test-rust test-python test-page test-contract test-pycanon lint bench bench-quick bench-python clean help FORCE
+.PHONY: demo build serve python test test-rust test-python test-page test-contract test-pycanon check-init lint bench bench-quick bench-python clean help FORCE
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -93,6 +93,10 @@ test-pycanon: target/venv-checks/.installed ## Compare published releases with p
 	@# The tests have built it; building it alone would choose other features and build its dependencies again.
 	test -x target/debug/incrowd || $(CARGO) build --locked
 	target/venv-checks/bin/python checks/with_pycanon.py target/debug/incrowd $(ADULT)
+
+# Real tables that are not part of the repository; checks/init/roles says where each can be had.
+check-init: $(PROGRAM) ## Compare what init suggests with roles given by hand: TABLES=folder
+	$(PYTHON) checks/init.py target/debug/incrowd $(TABLES)
 
 lint: ## Check formatting and common mistakes
 	$(CARGO) fmt --all --check

@@ -376,7 +376,7 @@ const N_SCHEMES_UPDATED: usize = 300_000;
 /// Records are appended to a lattice that was kept: `more.csv` of the project's folder.
 fn measure_update(path: &Path, project: &Project, counted: &Counted) -> Result<Value> {
     let (lattice, _, content) = saved::read(path, &Work::default())?;
-    let source = Source::open(&project.folder.join("more.csv"), &project.csv)?;
+    let source = Source::open(&project.folder.join("more.csv"), &project.reading)?;
     let names: Vec<&str> = counted.counts.domains().iter().map(|domain| domain.name()).collect();
     let sensitive: Vec<&str> = counted.counts.sensitive().iter().map(|domain| domain.name()).collect();
     let more = count_source(&source, &names, &sensitive, &[], &project.missing, &Work::default())?;

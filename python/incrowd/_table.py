@@ -125,6 +125,7 @@ class Table:
         publish_telling: Named = (),
         weights: Mapping[str, float] | None = None,
         distance: str | Mapping[str, str] | None = None,
+        count_at: Mapping[str, int | str] | None = None,
         population: Any = None,
         missing: Named = ("",),
         missing_records: str = "keep",
@@ -151,7 +152,7 @@ class Table:
             said_of = dict.fromkeys(column for columns in said.values() for column in columns)
             roles["other"] = [column for column in said_of if column not in roles["sensitive"]]
         rules = {**_rules(quasi_identifiers), **_rules(sensitive)}
-        attributes = _attributes(roles, rules, weights, distance, said)
+        attributes = _attributes(roles, rules, weights, distance, count_at, said)
         self.name = os.fspath(data) if isinstance(data, (str, os.PathLike)) else name
         self._origin = Origin()
         # Those of the frame, in order; of a file they are not known before it is read.
@@ -528,6 +529,7 @@ def _attributes(
     rules: Mapping[str, Rule],
     weights: Mapping[str, float] | None,
     distance: str | Mapping[str, str] | None,
+    count_at: Mapping[str, int | str] | None,
     said: Mapping[str, Sequence[str]],
 ) -> dict[str, dict[str, Any]]:
     attributes: dict[str, dict[str, Any]] = {}
@@ -550,6 +552,7 @@ def _attributes(
     given: list[tuple[str, Mapping[str, Any], str]] = [
         ("weight", weights or {}, "quasi-identifier"),
         ("distance", distances, "sensitive"),
+        ("count_at", count_at or {}, "sensitive"),
     ]
     for key, words, whose in given:
         for name, value in words.items():

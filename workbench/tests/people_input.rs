@@ -246,7 +246,7 @@ fn the_lowest_records_of_everybody_are_kept_whatever_their_order() {
             assert_eq!(source.n_left_out(), (text.lines().count() - 1 - expected.len()) as u64);
             // In memory, in many pieces: records that say the same meet on several threads.
             let mut batches = Vec::new();
-            let all = Source::open(&folder.join("events.csv"), &project.csv).expect("a table");
+            let all = Source::open(&folder.join("events.csv"), &project.reading).expect("a table");
             all.for_each(&all.column_names(), |batch, _| {
                 let starts = (0..batch.num_rows()).step_by(5);
                 batches.extend(starts.map(|start| batch.slice(start, 5.min(batch.num_rows() - start))));

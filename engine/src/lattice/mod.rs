@@ -5,9 +5,13 @@
 pub mod scope;
 pub mod profile;
 pub(crate) mod roll_up;
+pub(crate) mod rows;
 pub(crate) mod wide;
 pub(crate) mod histograms;
+pub(crate) mod drifters;
+pub(crate) mod regroup;
 pub(crate) mod people;
+pub(crate) mod people_histograms;
 pub(crate) mod walk;
 pub(crate) mod evaluate;
 pub(crate) mod profiles;

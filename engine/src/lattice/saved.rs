@@ -379,6 +379,7 @@ fn read_counts(bytes: &mut Unread) -> Option<GroupCounts> {
         cell_sizes,
         population,
         people,
+        counted_as: Vec::new(),
     })
 }
 

@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 use super::terminal::{Exit, Terminal, columns};
 use crate::input::project::{FILE_NAME, Project};
 use crate::input::repeats::Repeating;
-use crate::input::source::{CsvOptions, Source, parse_delimiter};
-use crate::input::survey::{self, Suggestion, Survey, SurveyedColumn, Uniqueness, rule_toml};
+use crate::input::source::{ReadOptions, Source, parse_delimiter};
+use crate::input::survey::{self, Suggestion, Survey, SurveyedColumn, Uniqueness, holds_values, rule_toml};
 use crate::input::tally::Amount;
 use crate::work::Work;
 
@@ -75,7 +75,7 @@ pub fn profile(args: &Args, work: &Work) -> Result<Profile> {
         None => {
             let missing =
                 (!args.missing.is_empty()).then(|| Missing { tokens: args.missing.clone(), ..Missing::default() });
-            (Source::open(&args.path, &CsvOptions { delimiter: args.delimiter })?, missing)
+            (Source::open(&args.path, &ReadOptions::of_delimiter(args.delimiter))?, missing)
         }
     };
     let data = project.as_ref().map_or_else(|| args.path.display().to_string(), |project| project.data.clone());
@@ -337,7 +337,10 @@ pub fn column_json(
     }
     object.insert("suggested_role".into(), json!(suggestion.role.name()));
     object.insert("why".into(), json!(suggestion.why));
-    object.insert("suggested_hierarchy".into(), json!(rule_toml(&suggestion.rule)));
+    object.insert(
+        "suggested_hierarchy".into(),
+        json!(rule_toml(&suggestion.rule).filter(|_| with_values || !holds_values(&suggestion.rule))),
+    );
     object.insert("why_hierarchy".into(), json!(suggestion.why_rule));
     Value::Object(object)
 }

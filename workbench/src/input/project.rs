@@ -10,7 +10,7 @@ use incrowd::{Distance, Error, ErrorKind, Missing, Result, Role, Rule};
 use toml::{Table, Value};
 
 use crate::input::per_person::PerPerson;
-use crate::input::source::{CsvOptions, Frame, Source, parse_delimiter};
+use crate::input::source::{DateFormat, Encoding, Frame, Labels, Notation, ReadOptions, Source, parse_delimiter};
 use crate::sentences::hint;
 
 /// The name of the project file within its folder.
@@ -32,7 +32,8 @@ pub struct Project {
     /// The data and the population, where they are in memory and not in files.
     pub frame: Option<Frame>,
     pub population_frame: Option<Frame>,
-    pub csv: CsvOptions,
+    /// How the data are written, as far as the file says it.
+    pub reading: ReadOptions,
     pub missing: Missing,
     /// Columns that a record has to have a value in though they are neither counted nor published.
     pub complete: Vec<String>,
@@ -65,13 +66,24 @@ pub struct Attribute {
     pub hierarchy_file: Option<(String, String)>,
     /// The hierarchy as the project file writes it.
     pub hierarchy_text: String,
+    /// How its dates are written, where they are not written as `2019-12-31`.
+    pub date_format: Option<DateFormat>,
     pub weight: f64,
     /// How far apart sensitive values are, for t-closeness; by the kind of its values where the file does not say.
     pub distance: Option<Distance>,
+    /// The level of its hierarchy by whose labels criteria count its values; as they are where nothing is said.
+    pub count_at: Option<LevelSaid>,
     /// Whether it is published as it is even where most records have a value of their own.
     pub publishes_unique: bool,
     /// Whether it is published as it is even where it tells what another attribute hides.
     pub accepts_telling: bool,
+}
+
+/// A level of a hierarchy, as someone wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LevelSaid {
+    Number(usize),
+    Name(String),
 }
 
 /// The standing wish; flags override it.
@@ -149,9 +161,10 @@ impl Project {
     pub fn source(&self) -> Result<Source> {
         let source = match &self.frame {
             Some(frame) => Source::of_frame(frame),
-            None => Source::open(&self.folder.join(&self.data), &self.csv),
+            None => Source::open(&self.folder.join(&self.data), &self.reading),
         };
         let source = source?.without_index(|name| self.attributes.iter().any(|attribute| attribute.name == name));
+        let source = source.with_dates(self.dates());
         Ok(match self.per_person() {
             Some(per_person) => source.with_at_most(per_person),
             None => source,
@@ -171,10 +184,19 @@ impl Project {
     /// Opens the population that the data are a sample of, if there is one.
     pub fn population_source(&self) -> Result<Option<Source>> {
         match (&self.population_frame, &self.population) {
-            (Some(frame), _) => Source::of_frame(frame).map(Some),
-            (None, Some(path)) => Source::open(&self.folder.join(path), &self.csv).map(Some),
+            (Some(frame), _) => Source::of_frame(frame).map(|source| Some(source.with_dates(self.dates()))),
+            (None, Some(path)) => {
+                let source = Source::open(&self.folder.join(path), &self.reading)?;
+                Ok(Some(source.with_dates(self.dates())))
+            }
             (None, None) => Ok(None),
         }
+    }
+
+    /// By column, how its dates are written, where that is said.
+    pub fn dates(&self) -> Vec<(String, DateFormat)> {
+        let format = |attribute: &Attribute| Some((attribute.name.clone(), attribute.date_format.clone()?));
+        self.attributes.iter().filter_map(format).collect()
     }
 
     /// Refuses to write over what the project is made of: its data, its population, its hierarchies and its own file.
@@ -245,10 +267,15 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     known_keys(&table, "", &["data", "attributes", "request", "guard"])?;
     let data = section(&table, "data")?
         .ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
-    const DATA: [&str; 12] = [
+    const DATA: [&str; 17] = [
         "path",
         "population",
         "delimiter",
+        "encoding",
+        "decimal",
+        "thousands",
+        "sheet",
+        "labels",
         "missing",
         "missing_records",
         "complete",
@@ -262,9 +289,6 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     known_keys(data, "data.", &DATA)?;
     let path = text_at(data, "data.path", "path")?
         .ok_or_else(|| wrong("[data] has no path").hint("add path = \"data.csv\""))?;
-    let unfit = |what: String| wrong(format!("data.delimiter {what}")).hint("for example delimiter = \";\"");
-    let delimiter = text_at(data, "data.delimiter", "delimiter")?;
-    let delimiter = delimiter.map(|text| parse_delimiter(&text).map_err(unfit)).transpose()?;
     let tokens = match data.get("missing") {
         None => vec![String::new()],
         Some(value) => texts(value, "data.missing")?,
@@ -307,7 +331,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         population: text_at(data, "data.population", "population")?,
         frame: None,
         population_frame: None,
-        csv: CsvOptions { delimiter },
+        reading: reading(data)?,
         missing: Missing { tokens, drop_records, needed },
         complete,
         keep_other,
@@ -334,6 +358,54 @@ fn needed(attributes: &[Attribute], keep_other: bool, complete: &[String]) -> Ne
         true => Needed::AllBut(names(true).filter(|name| !complete.contains(name)).collect()),
         false => Needed::Only(names(false).chain(complete.iter().cloned()).collect()),
     }
+}
+
+/// How the data are written.
+fn reading(data: &Table) -> Result<ReadOptions> {
+    let unfit = |what: String| wrong(format!("data.delimiter {what}")).hint("for example delimiter = \";\"");
+    let delimiter = text_at(data, "data.delimiter", "delimiter")?;
+    let delimiter = delimiter.map(|text| parse_delimiter(&text).map_err(unfit)).transpose()?;
+    let unknown_encoding = || {
+        wrong("data.encoding is none that is known")
+            .hint("for example encoding = \"windows-1252\", \"utf-16le\" or \"iso-8859-2\"")
+    };
+    let encoding = text_at(data, "data.encoding", "encoding")?;
+    let encoding = encoding.map(|name| Encoding::parse(&name).ok_or_else(unknown_encoding)).transpose()?;
+    let labels = match choice(data, "data.", "labels", &["labels", "codes"])? {
+        "codes" => Labels::Codes,
+        _ => Labels::Labels,
+    };
+    let sheet = text_at(data, "data.sheet", "sheet")?;
+    Ok(ReadOptions { delimiter, encoding, notation: notation(data)?, sheet, labels })
+}
+
+/// What stands in numbers beside their digits.
+fn notation(data: &Table) -> Result<Notation> {
+    let mark = |key: &str, marks: &[&str]| -> Result<Option<u8>> {
+        let Some(text) = text_at(data, &format!("data.{key}"), key)? else { return Ok(None) };
+        match marks.contains(&text.as_str()) {
+            true => Ok(text.bytes().next()),
+            false => Err(wrong(format!("data.{key} is no mark that numbers have"))
+                .hint(format!("one of \"{}\"", marks.join("\", \"")))),
+        }
+    };
+    let decimal = mark("decimal", &[".", ","])?.unwrap_or(b'.');
+    let thousands = mark("thousands", &[".", ",", " ", "'"])?;
+    match thousands == Some(decimal) {
+        true => Err(wrong("data.decimal and data.thousands are the same mark")
+            .hint("for example decimal = \",\" and thousands = \".\"")),
+        false => Ok(Notation { decimal, thousands }),
+    }
+}
+
+/// How dates are written, as a hierarchy says it: by an example or by a pattern.
+fn date_format(hierarchy: Option<&Value>, key: &str) -> Result<Option<DateFormat>> {
+    let Some(format) = hierarchy.and_then(|hierarchy| hierarchy.get("format")) else { return Ok(None) };
+    let text = format.as_str().ok_or_else(|| wrong(format!("{key}.format must be a text in quotes")))?;
+    let format = DateFormat::parse(text).map_err(|what| {
+        wrong(format!("{key}.format {what}")).hint("for example format = \"31/12/2019\" or \"%d/%m/%Y\"")
+    })?;
+    Ok(Some(format))
 }
 
 /// The first attribute of a role.
@@ -377,7 +449,7 @@ fn check_weight(name: &str, attributes: &[Attribute]) -> Result<()> {
 }
 
 fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attribute> {
-    known_keys(table, &format!("{key}."), &["role", "hierarchy", "weight", "distance", "unique", "tells"])?;
+    known_keys(table, &format!("{key}."), &["role", "hierarchy", "weight", "distance", "count_at", "unique", "tells"])?;
     let role = text_at(table, &format!("{key}.role"), "role")?.ok_or_else(|| {
         wrong(format!("{key} has no role")).hint("one of identifier, quasi-identifier, sensitive, other, person")
     })?;
@@ -418,6 +490,8 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
         Rule::Table(labels) => Rule::Table(labels.with_header_of(name)?),
         rule => rule,
     };
+    let count_at = table.get("count_at").map(|level| count_at(level, key, role, distance, &rule)).transpose()?;
+    let date_format = date_format(table.get("hierarchy"), &format!("{key}.hierarchy"))?;
     let hierarchy_text = table.get("hierarchy").map_or("flat".to_string(), Value::to_string);
     let name = name.to_string();
     Ok(Attribute {
@@ -426,11 +500,41 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
         rule,
         hierarchy_file,
         hierarchy_text,
+        date_format,
         weight,
         distance,
+        count_at,
         publishes_unique,
         accepts_telling,
     })
+}
+
+/// The level by whose labels the values of a sensitive attribute are counted.
+fn count_at(value: &Value, key: &str, role: Role, distance: Option<Distance>, rule: &Rule) -> Result<LevelSaid> {
+    let level = match value {
+        Value::Integer(n) if *n > 0 => LevelSaid::Number(usize::try_from(*n).unwrap_or(usize::MAX)),
+        Value::String(name) => LevelSaid::Name(name.clone()),
+        _ => {
+            return Err(wrong(format!("{key}.count_at must be a level, by its number from 1 on or by its name"))
+                .hint("level 0 is the value itself, which is counted where nothing is said"));
+        }
+    };
+    if role != Role::Sensitive {
+        return Err(wrong(format!("{key}.count_at is about sensitive attributes, and this is {}", role.name()))
+            .hint("leave it out, or give the attribute role = \"sensitive\""));
+    }
+    if matches!(rule, Rule::Flat) {
+        return Err(wrong(format!("{key}.count_at names a level of a hierarchy, and the attribute has none"))
+            .hint("add hierarchy = …, or leave count_at out"));
+    }
+    match distance {
+        None | Some(Distance::Equal) => Ok(level),
+        Some(distance) => Err(wrong(format!(
+            "{key}.count_at counts labels, and distance = \"{}\" is between values",
+            distance.name()
+        ))
+        .hint("leave one of them out")),
+    }
 }
 
 /// The hierarchy that a certificate names as the project file wrote it; none where it names a file instead.
@@ -471,6 +575,7 @@ fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
             "mask",
             "from",
             "dates",
+            "format",
             "tree",
             "names",
         ],
@@ -489,7 +594,9 @@ fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
     let [kind] = kinds[..] else {
         return Err(wrong(format!("{key} must say exactly one way to generalize")).hint(EXAMPLES));
     };
-    for (extra, of) in [("origin", "intervals"), ("below", "intervals"), ("above", "intervals"), ("from", "mask")] {
+    const EXTRAS: [(&str, &str); 5] =
+        [("origin", "intervals"), ("below", "intervals"), ("above", "intervals"), ("from", "mask"), ("format", "dates")];
+    for (extra, of) in EXTRAS {
         if builder.contains_key(extra) && kind != of {
             return Err(wrong(format!("{key}.{extra} belongs to {of}, not to {kind}")));
         }

@@ -132,6 +132,11 @@ impl Local {
         Local { method, style: CellStyle::Ranges, two_columns: false, seed: 0, n_exchanges: deal::N_TRIES }
     }
 
+    /// How many exchanges dealing tries, where somebody ordered another number than it always tries.
+    pub fn exchanges_ordered(&self) -> Option<u32> {
+        (self.method == Method::Deal && self.n_exchanges != deal::N_TRIES).then_some(self.n_exchanges)
+    }
+
     /// A method with what is said about it; what would do nothing is refused.
     pub fn with_options(
         named: Method,

@@ -5,6 +5,7 @@ use incrowd::table::{Cells, Kind, days_of_date, parse_date};
 use incrowd::{Error, ErrorKind, Missing, Result};
 use rayon::prelude::*;
 
+use super::shapes::{Shape, Shapes};
 use crate::input::source::Source;
 use crate::input::tally::{Amount, Tally, hash_text};
 use crate::work::{Unit, Work};
@@ -39,9 +40,57 @@ pub struct SurveyedColumn {
     pub is_digits: bool,
     /// Whether texts are all of one word with a digit in it.
     pub has_numbered_words: bool,
+    /// What nearly all values look like, where that is known.
+    pub shape: Option<Shape>,
+    /// The mean number of words of a value.
+    pub mean_words: f64,
+    /// Whether every value can be read as a number, with an exponent as well.
+    pub reads_as_number: bool,
+    /// Numbers of some of the records, one in so many, sorted.
+    pub sample: Vec<f64>,
+    /// The values with how often each occurs, the most frequent first; none where there are too many to look at.
+    pub(super) values: Option<Vec<(String, u64)>>,
 }
 
+/// Values that are kept to be grouped; of more nobody could read the groups.
+const N_VALUES_KEPT: usize = 1_000;
+
+/// Numbers that are kept to find where most of them lie.
+const N_SAMPLED: usize = 4_096;
+
 impl SurveyedColumn {
+    /// The values with how often each occurs, the most frequent first, where they are few enough to be grouped.
+    pub(super) fn values(&self) -> Option<&[(String, u64)]> {
+        self.values.as_deref()
+    }
+
+    /// A column of which nothing is known but its name and the kind of its values.
+    #[cfg(test)]
+    pub(super) fn empty(name: &str, kind: Kind) -> SurveyedColumn {
+        let none = Amount { n: 0, is_exact: true };
+        SurveyedColumn {
+            name: name.into(),
+            kind,
+            n_missing: 0,
+            n_distinct: none,
+            n_unique: none,
+            range: None,
+            n_characters: (0, 0),
+            is_digits: false,
+            has_numbered_words: false,
+            shape: None,
+            mean_words: 1.0,
+            reads_as_number: kind.is_numeric(),
+            sample: Vec::new(),
+            values: None,
+        }
+    }
+
+    /// Whether values are measured rather than given out: numbers with a fraction.
+    pub fn is_measured(&self) -> bool {
+        self.kind == Kind::Number || (self.kind == Kind::Text && self.reads_as_number && !self.is_digits)
+    }
+
     /// Whether values look like those that somebody has given out, as `01-701-1015`: words of nearly one length with a
     /// digit each, and not plain numbers, which may be measured.
     pub fn is_label(&self) -> bool {
@@ -181,11 +230,47 @@ struct View {
     n_characters: Option<(usize, usize)>,
     is_digits: bool,
     has_numbered_words: bool,
+    reads_as_number: bool,
+    shapes: Shapes,
+    /// The first values and their hashes, while there are few.
+    texts: Option<Vec<(u64, String)>>,
+    sample: Sample,
+}
+
+/// Numbers of every so many records: every second is dropped where they become too many.
+#[derive(Default)]
+struct Sample {
+    numbers: Vec<f64>,
+    n_seen: u64,
+    n_doublings: u32,
+}
+
+impl Sample {
+    fn see(&mut self, text: &str) {
+        let is_due = self.n_seen.is_multiple_of(1 << self.n_doublings);
+        self.n_seen += 1;
+        if !is_due {
+            return;
+        }
+        self.numbers.extend(text.parse::<f64>().ok().filter(|number| number.is_finite()));
+        if self.numbers.len() > N_SAMPLED {
+            let mut is_kept = false;
+            self.numbers.retain(|_| {
+                is_kept = !is_kept;
+                is_kept
+            });
+            self.n_doublings += 1;
+        }
+    }
 }
 
 impl View {
     fn new(tokens: &Tokens) -> View {
         View {
+            reads_as_number: true,
+            shapes: Shapes::default(),
+            texts: Some(Vec::new()),
+            sample: Sample::default(),
             kind: None,
             n_null: 0,
             n_by_token: vec![0; tokens.texts.len()],
@@ -205,18 +290,32 @@ impl View {
             if !cells.read(i, &mut text) {
                 self.n_null += 1;
                 *lack = 1;
+                continue;
             } else if let Some(token) = tokens.position(&text) {
                 self.n_by_token[token] += 1;
                 *lack = tokens.lack(token);
-            } else if self.tally.add(hash_text(&text)) {
-                self.look_at_value(&text);
+                continue;
+            } else {
+                let hash = hash_text(&text);
+                if self.tally.add(hash) {
+                    self.look_at_value(&text, hash);
+                }
+            }
+            if self.reads_as_number {
+                self.sample.see(&text);
             }
         }
         Ok(lacks)
     }
 
     /// Takes note of a value that may not have been seen before.
-    fn look_at_value(&mut self, text: &str) {
+    fn look_at_value(&mut self, text: &str, hash: u64) {
+        self.shapes.look_at(text);
+        match &mut self.texts {
+            Some(texts) if texts.len() < N_VALUES_KEPT => texts.push((hash, text.to_string())),
+            texts => *texts = None,
+        }
+        self.reads_as_number = self.reads_as_number && text.parse::<f64>().is_ok_and(f64::is_finite);
         let n = text.chars().count();
         let (shortest, longest) = self.n_characters.unwrap_or((n, n));
         self.n_characters = Some((shortest.min(n), longest.max(n)));
@@ -253,13 +352,29 @@ impl View {
                 continue;
             }
             let text = &tokens.texts[token];
-            for _ in 0..n.min(2) {
-                self.tally.add(hash_text(text));
-                self.look_at_value(text);
+            for i in 0..n.min(2) {
+                let hash = hash_text(text);
+                self.tally.add(hash);
+                if i == 0 {
+                    self.look_at_value(text, hash);
+                }
             }
         }
         let kind = self.kind.unwrap_or(Kind::Text);
+        let values = self.texts.take().filter(|_| self.tally.n_distinct().is_exact).map(|texts| {
+            let n_came = |hash: u64| self.tally.n_came(hash).unwrap_or(0);
+            let mut values: Vec<(String, u64)> = texts.into_iter().map(|(hash, text)| (text, n_came(hash))).collect();
+            values.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+            values
+        });
+        let mut sample = if self.reads_as_number { self.sample.numbers } else { Vec::new() };
+        sample.sort_by(f64::total_cmp);
         SurveyedColumn {
+            shape: self.shapes.finish(),
+            mean_words: self.shapes.mean_words(),
+            reads_as_number: self.reads_as_number && self.tally.n_distinct().n > 0,
+            sample,
+            values,
             name,
             kind,
             n_missing,
@@ -276,7 +391,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::source::CsvOptions;
+    use crate::input::source::ReadOptions;
     use crate::input::survey::sample::*;
 
     #[test]
@@ -333,7 +448,7 @@ mod tests {
         let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).expect("a writer");
         writer.write(&batch).expect("a written batch");
         writer.close().expect("a closed file");
-        let source = Source::open(&path, &CsvOptions::default()).expect("a readable table");
+        let source = Source::open(&path, &ReadOptions::default()).expect("a readable table");
         let survey = survey(&source, None, &Work::default()).expect("a table that can be surveyed");
         let seen: Vec<_> =
             survey.columns.iter().map(|c| (c.kind.name(), c.n_distinct.n, c.n_unique.n, c.n_missing)).collect();

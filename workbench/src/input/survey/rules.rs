@@ -5,8 +5,10 @@ use incrowd::hierarchy::{DateUnit, Side};
 use incrowd::number::Decimal;
 use incrowd::table::Kind;
 
+use super::groups::{is_category, suggest_groups};
 use super::look::SurveyedColumn;
-use crate::input::names::{DATES, POSTCODES, has_word};
+use super::shapes::Shape;
+use crate::input::names::{has_concept, role_by_name};
 
 /// Few enough values to look at one by one.
 pub(super) const N_FEW: u64 = 40;
@@ -14,9 +16,10 @@ pub(super) const N_FEW: u64 = 40;
 /// How the values of a column could get coarser.
 pub(super) fn suggest_rule(column: &SurveyedColumn) -> (Rule, String) {
     let n_distinct = column.n_distinct;
-    let is_postcode = has_word(&column.name, POSTCODES);
+    let is_postcode = has_concept(&column.name, "postcode") || column.shape == Some(Shape::Postcode);
     // Digits that are not a number, because some begin with 0: the first ones say most.
     let is_long_code = column.kind == Kind::Text && column.n_characters.0 >= 3;
+    let is_category = is_category(column, role_by_name(&column.name));
     match (column.kind, column.range) {
         _ if n_distinct.n <= 2 => (Rule::Flat, format!("{n_distinct} distinct values, shown or hidden")),
         (Kind::Integer | Kind::Text, _) if column.is_code() && (is_postcode || is_long_code) => {
@@ -25,19 +28,79 @@ pub(super) fn suggest_rule(column: &SurveyedColumn) -> (Rule, String) {
         }
         (Kind::Text, _) if is_postcode => (mask(column.n_characters.1), "characters hidden from the right".into()),
         (Kind::Integer | Kind::Number, Some((least, greatest)))
-            if greatest - least > 2.0 || column.kind == Kind::Number =>
+            if !is_category && (greatest - least > 2.0 || column.kind == Kind::Number) =>
         {
-            intervals(column, least, greatest)
+            let (rule, why) = intervals(column, least, greatest);
+            quantiles(column, &rule).unwrap_or((rule, why))
         }
         (Kind::Date, Some((first, last))) => dates((last - first) / 365.2425),
-        (Kind::Text, _) if has_word(&column.name, DATES) => {
-            (Rule::Flat, "no dates like 2024-03-31, which could become months and years; shown or hidden".into())
+        _ => suggest_groups(column).unwrap_or_else(|| flat(column, is_category)),
+    }
+}
+
+/// Shown or hidden, and what would be better.
+fn flat(column: &SurveyedColumn, is_category: bool) -> (Rule, String) {
+    let n_distinct = column.n_distinct;
+    let is_date = has_concept(&column.name, "date") || has_concept(&column.name, "birth");
+    let what = if is_category && column.kind.is_numeric() { "codes" } else { "distinct values" };
+    let why = match column.kind {
+        Kind::Text if is_date || column.shape.is_some_and(Shape::is_date) => {
+            "no dates like 2024-03-31, which could become months and years; shown or hidden".into()
         }
         _ if n_distinct.n <= N_FEW => {
-            (Rule::Flat, format!("{n_distinct} distinct values, shown or hidden; a tree of groups would lose less"))
+            format!("{n_distinct} {what}, shown or hidden; a tree of groups would lose less")
         }
-        _ => (Rule::Flat, format!("{n_distinct} distinct values, shown or hidden; a file of groups would lose less")),
+        _ => format!("{n_distinct} {what}, shown or hidden; a file of groups would lose less"),
+    };
+    (Rule::Flat, why)
+}
+
+/// Round numbers between which about as many records lie, where intervals of one width would put most into one.
+fn quantiles(column: &SurveyedColumn, equal: &Rule) -> Option<(Rule, String)> {
+    let Rule::Intervals { widths, origin } = equal else { return None };
+    let sample = &column.sample;
+    let (width, origin) = (widths.first()?.to_f64(), origin.to_f64());
+    let place = |number: f64| ((number - origin) / width).floor();
+    let fullest = sample.chunk_by(|a, b| place(*a) == place(*b)).max_by_key(|chunk| chunk.len())?;
+    if sample.len() < 50 || 2 * fullest.len() <= sample.len() {
+        return None;
     }
+    // A number that most records have, often 0, gets no cut among its own.
+    let mode = sample.chunk_by(|a, b| a == b).max_by_key(|chunk| chunk.len())?;
+    let mode = (3 * mode.len() > sample.len()).then_some(mode[0]);
+    let rest: Vec<f64> = sample.iter().copied().filter(|number| Some(*number) != mode).collect();
+    let is_whole = column.kind == Kind::Integer;
+    let cut = |i: usize| rounded(rest[i * rest.len() / 8], is_whole);
+    let mut cuts: Vec<f64> = if rest.len() < 16 { return None } else { (1..8).map(cut).collect() };
+    if let Some(mode) = mode {
+        // What is above the number that most have begins at the next one.
+        cuts.push(if is_whole { mode + 1.0 } else { rest.iter().copied().find(|number| *number > mode)? });
+        cuts.push(mode);
+    }
+    let least = sample[0];
+    cuts.retain(|cut| *cut > least);
+    cuts.sort_by(f64::total_cmp);
+    cuts.dedup();
+    let every = |step: usize| -> Vec<f64> { cuts.iter().copied().skip(step - 1).step_by(step).collect() };
+    let mut levels = vec![cuts.clone(), every(2), every(4)];
+    levels.retain(|level| !level.is_empty());
+    levels.dedup();
+    let n = levels.first().map_or(0, Vec::len);
+    let why = format!(
+        "{} of which most lie close together: cut at {n} round numbers with about as many records between them",
+        column.kind.name()
+    );
+    (n >= 2).then(|| Rule::cuts(levels).ok()).flatten().map(|rule| (rule, why))
+}
+
+/// To two digits, so that a cut says nothing of a single record.
+fn rounded(number: f64, is_whole: bool) -> f64 {
+    if number == 0.0 {
+        return 0.0;
+    }
+    let exponent = number.abs().log10().floor() as i32 - 1;
+    let exponent = if is_whole { exponent.max(0) } else { exponent };
+    scaled(scaled(number, -exponent).round(), exponent)
 }
 
 /// One character more per level; two or more for long texts, so that there are not too many levels.
@@ -126,9 +189,58 @@ pub fn rule_toml(rule: &Rule) -> Option<String> {
         Rule::Dates { units } => {
             Some(format!("{{ dates = {} }}", list(units.iter().map(|unit| format!("\"{}\"", unit.name())).collect())))
         }
+        Rule::Cuts { levels } => {
+            let level = |cuts: &Vec<Decimal>| list(cuts.iter().copied().map(number_toml).collect());
+            Some(format!("{{ cuts = {} }}", list(levels.iter().map(level).collect())))
+        }
+        Rule::Table(table) => {
+            let rows: Vec<&[String]> = table.rows().collect();
+            let depth = rows.first().map_or(0, |row| row.len());
+            Some(format!("{{ tree = {} }}", branch_toml(&rows, depth)))
+        }
         Rule::Flat => None,
         _ => unreachable!("no other is ever suggested"),
     }
+}
+
+/// Whether a rule is made of values of the table, which are nobody's business where values are not shown.
+pub fn holds_values(rule: &Rule) -> bool {
+    matches!(rule, Rule::Table(_))
+}
+
+/// The branches below a label, or the values where there is no label left.
+fn branch_toml(rows: &[&[String]], depth: usize) -> String {
+    if depth <= 1 {
+        let values: Vec<String> = rows.iter().map(|row| quoted(&row[0])).collect();
+        return format!("[{}]", values.join(", "));
+    }
+    let mut labels: Vec<&String> = Vec::new();
+    for row in rows {
+        if !labels.contains(&&row[depth - 1]) {
+            labels.push(&row[depth - 1]);
+        }
+    }
+    let branch = |label: &&String| {
+        let below: Vec<&[String]> = rows.iter().copied().filter(|row| row[depth - 1] == **label).collect();
+        format!("{} = {}", quoted(label), branch_toml(&below, depth - 1))
+    };
+    format!("{{ {} }}", labels.iter().map(branch).collect::<Vec<_>>().join(", "))
+}
+
+/// A text of TOML in double quotes.
+pub fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\t' => quoted.push_str("\\t"),
+            control if control.is_control() => quoted.push_str(&format!("\\u{:04X}", control as u32)),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 fn number_toml(number: Decimal) -> String {
@@ -146,21 +258,9 @@ mod tests {
 
     #[test]
     fn hierarchies_fit_what_they_are_for() {
-        let column = |name: &str,
-                      kind: Kind,
-                      n_distinct: u64,
-                      range: Option<(f64, f64)>,
-                      n_characters: usize,
-                      is_digits: bool| SurveyedColumn {
-            name: name.into(),
-            kind,
-            n_missing: 0,
-            n_distinct: Amount { n: n_distinct, is_exact: true },
-            n_unique: Amount { n: 0, is_exact: true },
-            range,
-            n_characters: (n_characters, n_characters),
-            is_digits,
-            has_numbered_words: false,
+        let column = |name: &str, kind: Kind, n_distinct: u64, range: Option<(f64, f64)>, n: usize, is_digits: bool| {
+            let n_distinct = Amount { n: n_distinct, is_exact: true };
+            SurveyedColumn { n_distinct, range, n_characters: (n, n), is_digits, ..SurveyedColumn::empty(name, kind) }
         };
         let number = |least: f64, greatest: f64| column("x", Kind::Number, 100, Some((least, greatest)), 3, false);
         let integer = |least: f64, greatest: f64| column("x", Kind::Integer, 100, Some((least, greatest)), 3, false);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use incrowd::Missing;
 
 use super::look::{Survey, survey};
-use crate::input::source::{CsvOptions, Source};
+use crate::input::source::{ReadOptions, Source};
 use crate::input::tally::mixed;
 use crate::work::Work;
 
@@ -13,7 +13,7 @@ pub(super) fn table(text: &str) -> (tempfile::TempDir, Source) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("table.csv");
     std::fs::write(&path, text).expect("a writable folder");
-    let source = Source::open(&path, &CsvOptions::default()).expect("a readable table");
+    let source = Source::open(&path, &ReadOptions::default()).expect("a readable table");
     (folder, source)
 }
 

@@ -5,12 +5,12 @@ use incrowd::{Result, Role, Rule};
 
 use super::alone::tally_sets;
 use super::look::{Survey, SurveyedColumn};
+use super::roles::{best_sensitive, is_date, suggest_role};
 use super::rules::{N_FEW, suggest_rule};
-use crate::input::names::{Named, SENSITIVE, WEAK_IDENTIFIERS, known_word, person_standing, role_by_name};
+use crate::input::names::{person_standing, role_by_name};
 use crate::input::repeats::Repeating;
 use crate::input::source::Source;
 use crate::input::tally::{Amount, Tally};
-use crate::sentences::percent;
 use crate::work::Work;
 
 /// What a column seems to be, and why.
@@ -35,6 +35,7 @@ pub fn suggest(survey: &Survey) -> Vec<Suggestion> {
         Suggestion { role, why, rule, why_rule }
     };
     let mut suggestions: Vec<Suggestion> = survey.columns.iter().enumerate().map(suggestion).collect();
+    leave_out_what_is_said_twice(survey, &mut suggestions);
     let roles: Vec<Option<Role>> = suggestions.iter().map(|suggestion| Some(suggestion.role)).collect();
     if let Some(repeating) = repeating(survey, &roles) {
         let place = survey.columns.iter().position(|column| column.name == repeating.column);
@@ -72,38 +73,110 @@ pub fn repeating(survey: &Survey, roles: &[Option<Role>]) -> Option<Repeating> {
     }
 }
 
-/// Takes back quasi-identifiers that go one to one with an earlier one: they say the same thing twice.
-///
-/// Reads the records again only where two quasi-identifiers have the same number of values.
-pub fn take_back_twins(source: &Source, survey: &Survey, suggestions: &mut [Suggestion], work: &Work) -> Result<()> {
-    let is_candidate = |a: usize| {
-        let column = &survey.columns[a];
-        let n_distinct = column.n_distinct.n;
-        // With few records per value, values go one to one by accident.
-        suggestions[a].role == Role::QuasiIdentifier && n_distinct > 2 && survey.n_records >= 10 * n_distinct
+/// Things of which one column is enough: another one tells the same in other words.
+const SAID_ONCE: [&str; 6] = ["sex", "age", "race", "ethnicity", "marital status", "nationality"];
+
+/// Dates beside those of birth, and places, that can be generalized together without hiding everything.
+const N_DATES_MAX: usize = 1;
+const N_PLACES_MAX: usize = 3;
+
+/// With more quasi-identifiers hardly anything would be left of each.
+const N_QUASI_IDENTIFIERS_MAX: usize = 12;
+
+/// Leaves quasi-identifiers out that say again what an earlier one says, and those that are too many.
+fn leave_out_what_is_said_twice(survey: &Survey, suggestions: &mut [Suggestion]) {
+    let concept = |column: &SurveyedColumn| match role_by_name(&column.name) {
+        Some(named) if named.concept == "birth" => "birth",
+        _ if is_date(column) => "date",
+        Some(named) => match named.concept {
+            "admission" | "time" => "date",
+            "region" | "city" | "country" => "place",
+            concept => concept,
+        },
+        None => "",
     };
-    let candidates: Vec<usize> = (0..suggestions.len()).filter(|a| is_candidate(*a)).collect();
-    let n_distinct = |a: usize| survey.columns[a].n_distinct;
-    let pairs: Vec<(usize, usize)> = (0..candidates.len())
-        .flat_map(|b| (0..b).map(move |a| (a, b)))
-        .filter(|&(a, b)| n_distinct(candidates[a]) == n_distinct(candidates[b]))
-        .collect();
+    let concepts: Vec<&str> = survey.columns.iter().map(concept).collect();
+    let is_suggested = |suggestions: &[Suggestion], i: usize| suggestions[i].role == Role::QuasiIdentifier;
+    let n_distinct = |i: usize| survey.columns[i].n_distinct.n;
+    let n_births = (0..concepts.len()).filter(|i| concepts[*i] == "birth").map(n_distinct).max().unwrap_or(0);
+    for i in 0..suggestions.len() {
+        if !is_suggested(suggestions, i) {
+            continue;
+        }
+        let before: Vec<usize> = (0..i).filter(|b| is_suggested(suggestions, *b)).collect();
+        let same: Vec<usize> = before.iter().copied().filter(|b| concepts[*b] == concepts[i]).collect();
+        let age = (0..suggestions.len()).find(|a| concepts[*a] == "age" && is_suggested(suggestions, *a));
+        let why = match (concepts[i], same.first()) {
+            (concept, Some(first)) if SAID_ONCE.contains(&concept) => {
+                Some(format!("{} says it already", survey.columns[*first].name))
+            }
+            ("birth", _) if age.is_some() => {
+                age.map(|age| format!("{} says it already, in less detail", survey.columns[age].name))
+            }
+            ("birth", _) if n_distinct(i) <= 31 && n_births > 31 => Some("another column has the date of birth".into()),
+            ("date", _) if same.len() >= N_DATES_MAX => Some("there is a date already".to_string()),
+            ("place", _) if same.len() >= N_PLACES_MAX => Some(format!("a place beside {} others", same.len())),
+            _ if before.len() >= N_QUASI_IDENTIFIERS_MAX => {
+                Some(format!("{} quasi-identifiers already: more would leave little of each", before.len()))
+            }
+            _ => None,
+        };
+        if let Some(why) = why {
+            suggestions[i].role = Role::Other;
+            suggestions[i].why = format!("{}, but {why}", suggestions[i].why);
+        }
+    }
+}
+
+/// Takes back quasi-identifiers that go one to one with an earlier one, because they say the same thing twice, and makes
+/// identifiers of columns that go one to one with an identifier.
+///
+/// Reads the records again only where two such columns have the same number of values.
+pub fn take_back_twins(source: &Source, survey: &Survey, suggestions: &mut [Suggestion], work: &Work) -> Result<()> {
+    let pairs = possible_twins(survey, suggestions);
     if pairs.is_empty() {
         return Ok(());
     }
-    let names: Vec<&str> = candidates.iter().map(|&a| survey.columns[a].name.as_str()).collect();
-    let sets: Vec<Vec<usize>> = pairs.iter().flat_map(|&(a, b)| [vec![a], vec![b], vec![a, b]]).collect();
+    let mut columns: Vec<usize> = pairs.iter().flat_map(|&(a, b)| [a, b]).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    let place = |column: usize| columns.binary_search(&column).expect("it is one of the columns of the pairs");
+    let names: Vec<&str> = columns.iter().map(|&a| survey.columns[a].name.as_str()).collect();
+    let of_pair = |&(a, b): &(usize, usize)| [vec![place(a)], vec![place(b)], vec![place(a), place(b)]];
+    let sets: Vec<Vec<usize>> = pairs.iter().flat_map(of_pair).collect();
     let (_, tallies) = tally_sets(source, &survey.missing, &names, &sets, work)?;
     for (&(a, b), tallies) in pairs.iter().zip(tallies.chunks(3)) {
         let n_distinct: Vec<Amount> = tallies.iter().map(Tally::n_distinct).collect();
-        let is_first_taken_back = suggestions[candidates[a]].role != Role::QuasiIdentifier;
-        if n_distinct[0] == n_distinct[2] && n_distinct[1] == n_distinct[2] && !is_first_taken_back {
-            let twin = &mut suggestions[candidates[b]];
-            twin.role = Role::Other;
-            twin.why = format!("goes one to one with {}", names[a]);
+        if n_distinct[0] == n_distinct[2] && n_distinct[1] == n_distinct[2] {
+            let first = suggestions[a].role;
+            let twin = &mut suggestions[b];
+            twin.role = match first {
+                Role::QuasiIdentifier => Role::Other,
+                Role::Identifier | Role::Person => Role::Identifier,
+                // The first was taken back itself.
+                _ => continue,
+            };
+            twin.why = format!("goes one to one with {}", survey.columns[a].name);
         }
     }
     Ok(())
+}
+
+/// Pairs of columns that have the same number of values: of quasi-identifiers, and of what names people and anything else.
+fn possible_twins(survey: &Survey, suggestions: &[Suggestion]) -> Vec<(usize, usize)> {
+    let n_distinct = |a: usize| survey.columns[a].n_distinct;
+    // With few records per value, values go one to one by accident.
+    let repeats = |a: usize, n: u64| survey.n_records >= n * n_distinct(a).n;
+    let role = |a: usize| suggestions[a].role;
+    let is_twin = |&(a, b): &(usize, usize)| match (role(a), role(b)) {
+        _ if n_distinct(a) != n_distinct(b) || n_distinct(a).n <= 2 => false,
+        (Role::QuasiIdentifier, Role::QuasiIdentifier) => a < b && repeats(a, 10),
+        (Role::Identifier | Role::Person, Role::Identifier | Role::Person) => false,
+        (Role::Identifier | Role::Person, _) => n_distinct(a).n > N_FEW && repeats(a, 2),
+        _ => false,
+    };
+    let all = 0..suggestions.len();
+    all.clone().flat_map(|b| all.clone().map(move |a| (a, b))).filter(is_twin).collect()
 }
 
 /// How many schemes the suggested hierarchies span, as far as numbers go.
@@ -113,77 +186,11 @@ pub fn n_schemes(suggestions: &[Suggestion]) -> u64 {
         Rule::Mask { hidden, .. } => hidden.len() + 2,
         Rule::Dates { units } => units.len() + 2,
         Rule::Cuts { levels } => levels.len() + 2,
+        Rule::Table(table) => table.rows().next().map_or(1, <[String]>::len) + 1,
         _ => 2,
     };
     let quasi_identifiers = suggestions.iter().filter(|suggestion| suggestion.role == Role::QuasiIdentifier);
     quasi_identifiers.fold(1, |n: u64, suggestion| n.saturating_mul(n_levels(&suggestion.rule) as u64))
-}
-
-/// The column that deserves most to be the sensitive attribute, by its name; it must have something to hide.
-fn best_sensitive(survey: &Survey) -> Option<usize> {
-    let rank = |column: &SurveyedColumn| {
-        let named =
-            role_by_name(&column.name).filter(|named| named.role == Role::Sensitive && column.n_distinct.n > 1)?;
-        let finds_people = column.finds_people(survey.n_records);
-        SENSITIVE.split_whitespace().position(|word| word == named.word).filter(|_| !finds_people)
-    };
-    let ranked = survey.columns.iter().enumerate().filter_map(|(i, column)| Some((rank(column)?, i)));
-    ranked.min().map(|(_, i)| i)
-}
-
-/// Whether nearly every record has a value of its own, and there are enough records for that to mean something.
-fn is_nearly_unique(survey: &Survey, column: &SurveyedColumn) -> bool {
-    let n_present = survey.n_records - column.n_missing;
-    let is_countable = matches!(column.kind, Kind::Text | Kind::Integer);
-    is_countable && n_present >= 50 && column.n_unique.n as f64 >= 0.95 * n_present as f64
-}
-
-/// The role of one column; `sensitive` is the column that is suggested as sensitive, if that is another one.
-fn suggest_role(survey: &Survey, column: &SurveyedColumn, sensitive: Option<&SurveyedColumn>) -> (Role, String) {
-    let named = role_by_name(&column.name);
-    let says = |named: Named| format!("name says {}", named.word);
-    let n_distinct = column.n_distinct;
-    let is_nearly_unique = is_nearly_unique(survey, column);
-    let is_weak = |named: &Named| known_word(named.word, WEAK_IDENTIFIERS).is_some();
-    let is_few = n_distinct.n <= N_FEW && survey.n_records >= 10 * n_distinct.n;
-    match named {
-        Some(named) if named.role == Role::Identifier && !is_weak(&named) => (Role::Identifier, says(named)),
-        _ if n_distinct.n == 0 => (Role::Other, "no record has a value".into()),
-        _ if n_distinct.n == 1 => (Role::Other, "one value only: it tells nobody apart".into()),
-        Some(named) if named.role == Role::Identifier && is_few => {
-            (Role::Other, format!("{}, but {n_distinct} distinct values name nobody", says(named)))
-        }
-        Some(named) if named.role == Role::Identifier => (Role::Identifier, says(named)),
-        Some(named) if named.has_weak_identifier && is_nearly_unique => {
-            (Role::Identifier, format!("name says {} and {}", named.word, own_value(survey, column)))
-        }
-        Some(named) if named.role == Role::Sensitive && column.finds_people(survey.n_records) => (
-            Role::Other,
-            format!("{}, but {}: published as it is, it finds people", says(named), own_value(survey, column)),
-        ),
-        Some(named) if named.role == Role::Sensitive => match sensitive {
-            None if n_distinct.n < 10 => {
-                (Role::Sensitive, format!("{}; {n_distinct} values, so l is {n_distinct} at most", says(named)))
-            }
-            None => (Role::Sensitive, says(named)),
-            Some(other) => (Role::Other, format!("{}, but {} is sensitive already", says(named), other.name)),
-        },
-        Some(named) => (named.role, says(named)),
-        None if column.kind == Kind::Date => (Role::QuasiIdentifier, "a date: others may know when it was".into()),
-        None if is_nearly_unique => (Role::Identifier, own_value(survey, column)),
-        None if column.is_code() && column.kind == Kind::Text && column.n_characters.0 >= 4 => {
-            (Role::QuasiIdentifier, format!("{} digits throughout, as postcodes have", column.n_characters.0))
-        }
-        None => (Role::Other, format!("name says nothing; {n_distinct} distinct values")),
-    }
-}
-
-fn own_value(survey: &Survey, column: &SurveyedColumn) -> String {
-    let n_present = survey.n_records - column.n_missing;
-    match column.n_unique.n >= n_present {
-        true => "every value occurs once".into(),
-        false => format!("{} of values occur once", percent(column.n_unique.n, n_present)),
-    }
 }
 
 #[cfg(test)]
@@ -192,7 +199,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::*;
-    use crate::input::source::CsvOptions;
+    use crate::input::source::ReadOptions;
     use crate::input::survey::alone::uniqueness;
     use crate::input::survey::look::survey;
     use crate::input::survey::sample::*;
@@ -217,7 +224,7 @@ mod tests {
         let of = |name: &str| found.iter().find(|(column, ..)| column == name).expect("a column of that name").clone();
         let why = "600 records of 150 different USUBJID: people are counted by it";
         assert_eq!(of("USUBJID"), ("USUBJID".into(), "person", why.into()));
-        assert_eq!((of("site_id").1, of("surname").1, of("term").1), ("other", "identifier", "other"));
+        assert_eq!((of("site_id").1, of("surname").1, of("term").1), ("quasi-identifier", "identifier", "other"));
         // Values speak where names say nothing, and numbers that may be measured do not.
         let found = roles(&text.replace("USUBJID", "tag").replace("dose", "tally"));
         assert_eq!(found.iter().filter(|(.., role, _)| *role == "person").count(), 1);
@@ -252,8 +259,8 @@ mod tests {
         assert_eq!(of("token"), ("identifier", "every value occurs once"));
         assert_eq!(of("reading").0, "other", "a measurement is not an identifier by being unique");
         assert_eq!(of("when").0, "quasi-identifier");
-        assert_eq!(of("plz"), ("quasi-identifier", "5 digits throughout, as postcodes have"));
-        assert_eq!(of("ward_id"), ("other", "name says id, but 4 distinct values name nobody"));
+        assert_eq!(of("plz"), ("quasi-identifier", "name says plz, which is postcode"));
+        assert_eq!(of("ward_id"), ("other", "name says ward, but 4 distinct values do not look like it"));
         assert_eq!(of("disease"), ("sensitive", "name says disease"));
         assert_eq!(of("salary").0, "other", "one sensitive attribute at most");
         assert_eq!(of("kind").0, "other");
@@ -304,7 +311,7 @@ mod tests {
     #[test]
     fn adult_gets_the_roles_that_a_curator_would_give() {
         let Some(path) = adult() else { return };
-        let source = Source::open(&path, &CsvOptions::default()).expect("Adult is readable");
+        let source = Source::open(&path, &ReadOptions::default()).expect("Adult is readable");
         let survey = survey(&source, None, &Work::default()).expect("Adult can be surveyed");
         let mut suggestions = suggest(&survey);
         take_back_twins(&source, &survey, &mut suggestions, &Work::default()).expect("Adult is readable");
