@@ -26,7 +26,7 @@ impl Dice {
 }
 
 fn counted(records: &[Vec<Cell>], person: &[&str]) -> GroupCounts {
-    let missing = Missing { tokens: vec!["?".into()], drop_records: false };
+    let missing = Missing { tokens: vec!["?".into()], drop_records: false, ..Missing::default() };
     let mut counter = Counter::of_people(&["age", "city"], &["pay", "note"], person, &missing);
     counter.push(&batch(&["age", "city", "pay", "note", "who"], records)).expect("columns of texts");
     counter.finish()
