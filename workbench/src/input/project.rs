@@ -594,8 +594,13 @@ fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
     let [kind] = kinds[..] else {
         return Err(wrong(format!("{key} must say exactly one way to generalize")).hint(EXAMPLES));
     };
-    const EXTRAS: [(&str, &str); 5] =
-        [("origin", "intervals"), ("below", "intervals"), ("above", "intervals"), ("from", "mask"), ("format", "dates")];
+    const EXTRAS: [(&str, &str); 5] = [
+        ("origin", "intervals"),
+        ("below", "intervals"),
+        ("above", "intervals"),
+        ("from", "mask"),
+        ("format", "dates"),
+    ];
     for (extra, of) in EXTRAS {
         if builder.contains_key(extra) && kind != of {
             return Err(wrong(format!("{key}.{extra} belongs to {of}, not to {kind}")));
