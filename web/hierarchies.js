@@ -55,13 +55,14 @@ const KINDS = {
   mask: ["Hide characters", "a mask: one more character hidden at each level"],
   dates: ["Calendar", "month, quarter, year, decade"],
   tree: ["Group values", "a tree made by hand"],
-  file: ["From a file", "ARX's format: a line per value, labels from fine to coarse, separated by ;"],
+  file: ["From a file", "ARX's format: a line per value, labels from fine to coarse, separated by ;, or a line per label with the one above it after a first line child,parent"],
 };
 
 function kindOf(rule) {
   if (rule === undefined || rule === null) return "flat";
   if (typeof rule === "string" || rule.text !== undefined) return "file";
   if (rule.kept) return "tree";
+  if (rule.parents !== undefined) return "file";
   return Object.keys(KINDS).find((kind) => kind in rule) ?? "flat";
 }
 
@@ -102,13 +103,20 @@ function builder(panel, name) {
 
   function fields(kind) {
     const set = (next) => { rule = next; preview(); };
+    // Names of levels stay as long as there are as many.
+    const named = (n) => (rule.names?.length === n ? { names: rule.names } : {});
     switch (kind) {
       case "intervals": {
         const widths = text("Widths, from fine to coarse", (rule.intervals ?? []).join(", "));
         const origin = text("Counted from", String(rule.origin ?? 0));
-        const change = () => set({ intervals: numbers(widths.input.value), origin: Number(origin.input.value) });
-        widths.input.oninput = origin.input.oninput = change;
-        return [widths.label, origin.label];
+        const below = text("One label below (optional)", String(rule.below ?? ""));
+        const above = text("One label from … on (optional)", String(rule.above ?? ""));
+        const end = (key, field) => (field.input.value.trim() === "" ? {} : { [key]: Number(field.input.value) });
+        const change = () => set({
+          intervals: numbers(widths.input.value), origin: Number(origin.input.value), ...end("below", below), ...end("above", above), ...named(numbers(widths.input.value).length),
+        });
+        [widths, origin, below, above].forEach((field) => { field.input.oninput = change; });
+        return [widths.label, origin.label, below.label, above.label];
       }
       case "cuts": {
         const lists = Array.isArray(rule.cuts?.[0]) ? rule.cuts : [rule.cuts ?? []];
@@ -118,15 +126,17 @@ function builder(panel, name) {
         return [h("label", { class: "wide" }, "One level per line, finest first: where values are cut", area)];
       }
       case "mask": {
-        const isList = Array.isArray(rule.mask);
-        const hidden = text("Characters hidden, level by level (or how many levels)", isList ? rule.mask.join(", ") : String(rule.mask));
+        const given = rule.mask?.keep ?? rule.mask;
+        const hidden = text("Characters, level by level (or how many levels)", Array.isArray(given) ? given.join(", ") : String(given));
+        const way = h("select", {}, ["hidden", "kept"].map((word) => h("option", { value: word, selected: (rule.mask?.keep === undefined) === (word === "hidden") }, word)));
         const side = h("select", {}, ["right", "left"].map((from) => h("option", { value: from, selected: (rule.from ?? "right") === from }, `from the ${from}`)));
         const change = () => {
           const list = numbers(hidden.input.value);
-          set({ mask: list.length === 1 ? list[0] : list, ...(side.value === "left" ? { from: "left" } : {}) });
+          const mask = list.length === 1 ? list[0] : list;
+          set({ mask: way.value === "kept" ? { keep: mask } : mask, ...(side.value === "left" ? { from: "left" } : {}), ...named(list.length) });
         };
-        hidden.input.oninput = side.onchange = change;
-        return [hidden.label, h("label", {}, "Hidden", side)];
+        hidden.input.oninput = way.onchange = side.onchange = change;
+        return [hidden.label, h("label", {}, "Are", way), h("label", {}, "Hidden", side)];
       }
       case "dates": {
         const units = ["month", "quarter", "year", "decade"];
@@ -143,7 +153,8 @@ function builder(panel, name) {
           set({ text: await file.text(), name: file.name });
           put(form, fields("file"));
         } });
-        const source = typeof rule === "string" ? ["Read from ", h("code", {}, rule)]
+        const path = typeof rule === "string" ? rule : rule.file ?? rule.parents;
+        const source = path ? ["Read from ", h("code", {}, path)]
           : rule.text ? ["Imported from ", h("code", {}, rule.name), "; it is written when you save the project"] : null;
         return [source ? h("p", { class: "note" }, source) : null, h("label", {}, source ? "Take another file" : "Take a file", picker)];
       }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::hierarchy::steps::days_of_label;
-use crate::hierarchy::{ANY, Hierarchy};
+use crate::hierarchy::{ALL_HIDDEN, ANY, Hierarchy, Side, range_ends};
 use crate::number::Decimal;
 use crate::recode::sets;
 use crate::table::{Kind, days_of_date, parse_date};
@@ -151,6 +151,8 @@ pub struct Meaning {
     has_midpoints: bool,
     /// Whether commas within the values of a set look like those between them.
     has_plain_sets: bool,
+    /// Where cells are the first characters of values, or the last: which end is left out.
+    cut: Option<Side>,
 }
 
 impl Meaning {
@@ -186,6 +188,11 @@ impl Meaning {
         Meaning { has_plain_sets, ..self }
     }
 
+    /// The same for cells that are the first characters of values, or the last: `side` is the end that is left out.
+    pub fn with_cut(self, side: Option<Side>) -> Meaning {
+        Meaning { cut: side, ..self }
+    }
+
     /// Whether it is known what a cell stands for; `is_value` where it is the text of a value that somebody has.
     ///
     /// A cell of which it is not says nothing about whom it fits: to count such a cell as fitting nobody, or everybody,
@@ -200,7 +207,7 @@ impl Meaning {
         is_value || self.is_plain || !self.read(cell).ways.is_empty()
     }
 
-    /// What a cell may stand for, beside its own text: `*`, a label of the hierarchy, a range (`[24-30]`, `24-30`,
+    /// What a cell may stand for, beside its own text: `*`, a label of the hierarchy, a range (`[24-30]`, `24-30`, `-5 to -1`,
     /// `[1.5, 2)`, `<18`, `>=65`), a part of the calendar (`2024-03`, `2024-Q1`, `2024`, `2020s`), a set (`{a,b}`), or a
     /// text with some characters hidden (`476**`).
     fn read<'a>(&'a self, cell: &'a Text) -> Reading<'a> {
@@ -212,6 +219,7 @@ impl Meaning {
                 ways.push(Way::Masked(text));
             }
             ways.extend(self.below.get(text).map(Way::Label));
+            ways.extend(self.cut.map(|side| Way::Part(text, side)));
             if sets::is_ours(text) && !self.has_plain_sets {
                 ways.extend(sets::read(text).map(Way::Set));
             } else if let Some(list) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
@@ -241,7 +249,8 @@ impl Meaning {
             reading.ways.is_empty() && reading.cell.as_ref().is_some_and(|text| place(text).is_none())
         };
         // Where cells are words of which no hierarchy is known, values may be any words.
-        let may_be_words = self.values.is_empty() && (units.is_empty() || readings.iter().any(is_word));
+        let may_be_words =
+            self.cut.is_some() || self.values.is_empty() && (units.is_empty() || readings.iter().any(is_word));
         let is_known = |value: &&Text| {
             let Some(text) = value else { return true };
             may_be_words
@@ -266,6 +275,8 @@ enum Way<'a> {
     /// As others write it: the list with a comma before and after every value; once more without blanks behind commas.
     List([String; 2]),
     Masked(&'a str),
+    /// Everything that begins like this, or ends.
+    Part(&'a str, Side),
     Range(Range),
 }
 
@@ -278,6 +289,8 @@ impl Reading<'_> {
             (Way::Set(values), Some(value)) => values.contains(value),
             (Way::List(lists), Some(value)) => lists.iter().any(|list| list.contains(&format!(",{value},"))),
             (Way::Masked(hidden), Some(value)) => is_masked(hidden, value),
+            (Way::Part(part, Side::Right), Some(value)) => value.starts_with(part),
+            (Way::Part(part, Side::Left), Some(value)) => value.ends_with(part),
             (Way::Range(range), Some(value)) => range.contains(value),
         };
         self.cell == value || self.ways.iter().any(of_way) || is_same_place(self.cell, value)
@@ -350,8 +363,8 @@ fn ranges(cell: &str) -> Vec<Range> {
     }
     let text = cell.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(cell);
     // Numbers may be negative and dates have hyphens of their own: the one between the two ends is any that fits.
-    let between = text.match_indices('-').filter_map(|(i, _)| {
-        let ((unit, low), (same, high)) = (place(&text[..i])?, place(&text[i + 1..])?);
+    let between = range_ends(text).filter_map(|(low, high)| {
+        let ((unit, low), (same, high)) = (place(low)?, place(high)?);
         // As a label of whole numbers, 17-21 is everything below 22.
         let is_whole = text == cell && unit == Unit::Number && low.is_whole() && high.is_whole();
         let next = high.plus(Decimal::from(1)).filter(|_| is_whole);
@@ -370,9 +383,11 @@ fn days(cell: &str) -> Option<Range> {
 
 /// Whether a text is another with some characters hidden by stars.
 fn is_masked(cell: &str, value: &str) -> bool {
-    cell.contains('*')
-        && cell.chars().count() == value.chars().count()
-        && cell.chars().zip(value.chars()).all(|(hidden, open)| hidden == '*' || hidden == open)
+    // Of a text that is hidden altogether, not even the length is left.
+    cell == ALL_HIDDEN
+        || cell.contains('*')
+            && cell.chars().count() == value.chars().count()
+            && cell.chars().zip(value.chars()).all(|(hidden, open)| hidden == '*' || hidden == open)
 }
 
 /// A release as linkage sees it.

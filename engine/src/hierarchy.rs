@@ -3,7 +3,7 @@
 //! A [`Rule`] says how (five-year intervals, the first three digits, this file);
 //! [`Rule::resolve`] applies it to the values that a table really has and checks it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use crate::error::{Error, ErrorKind, Result, Step, Wording};
 use crate::number::Decimal;
@@ -11,10 +11,33 @@ use crate::table::zone::is_of_named_zone;
 use crate::table::{Code, Domain, Kind, days_of_date, parse_date};
 
 mod ranges;
+mod parents;
+mod tables;
 pub(crate) mod steps;
+
+pub use tables::LabelTable;
 
 /// What the top of every hierarchy is called: nothing is said about the value.
 pub const ANY: &str = "*";
+
+/// What stands for a text of which nothing is left: not the top, for it says that the text is short.
+pub const ALL_HIDDEN: &str = "**";
+
+/// A range as cells write it: `20-24`, and `-5 to -1` or `1892-10-17 to 1904-10-28` where an end has a hyphen of its own.
+pub fn range_text(low: &str, high: &str) -> String {
+    match low.contains('-') || high.contains('-') {
+        true => format!("{low} to {high}"),
+        false => format!("{low}-{high}"),
+    }
+}
+
+/// The ends of what [`range_text`] has written, or may have: each way to take it apart.
+pub(crate) fn range_ends(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let in_words = text.split_once(" to ");
+    // Ranges were written with a hyphen only once, also between numbers and dates that have some.
+    let with_hyphen = text.match_indices('-').filter(|(i, _)| *i > 0).map(|(i, _)| (&text[..i], &text[i + 1..]));
+    in_words.into_iter().chain(with_hyphen)
+}
 
 /// One attribute's values at every level; level 0 is the table's own, the last level is `*`.
 #[derive(Clone, Debug, PartialEq)]
@@ -253,6 +276,29 @@ pub enum Rule {
         /// At which end.
         side: Side,
     },
+    /// One level per number of characters that are left, and `*` above them.
+    Keep {
+        /// By level, how many characters.
+        kept: Vec<usize>,
+        /// At which end others are left out.
+        side: Side,
+    },
+    /// Intervals with one label for all numbers below some, and one for all from some on, at every level but the finest.
+    Coded {
+        /// The intervals between them.
+        rule: Box<Rule>,
+        /// Where these begin.
+        below: Option<Decimal>,
+        /// Where they end.
+        above: Option<Decimal>,
+    },
+    /// Another rule, with names for its levels between the values and `*`.
+    Named {
+        /// What makes the levels.
+        rule: Box<Rule>,
+        /// What they are called.
+        names: Vec<String>,
+    },
     /// One level per unit of the calendar.
     Dates {
         /// By level.
@@ -311,133 +357,6 @@ impl DateUnit {
             DateUnit::Year => format!("{year:04}"),
             DateUnit::Decade => format!("{:04}s", year.div_euclid(10) * 10),
         }
-    }
-}
-
-/// Rows of labels with the place where each stands, to be able to point at it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LabelTable {
-    /// The file, or what else the rows came from.
-    source: String,
-    /// The line of each row, and its labels from the value upwards.
-    rows: Vec<(u64, Vec<String>)>,
-}
-
-impl LabelTable {
-    /// The same with a row for each of some values that it does not know, whose labels no other value has.
-    fn with(&self, strangers: &[&str]) -> LabelTable {
-        let labels: HashSet<&str> = self.rows.iter().flat_map(|(_, row)| row).map(String::as_str).collect();
-        let last = self.ends_in_one_label().then(|| self.rows[0].1.last().cloned()).flatten();
-        let alone = |value: &&str| {
-            let mut label = format!("{value} (of nobody in the table)");
-            while labels.contains(label.as_str()) {
-                label.push('*');
-            }
-            let mut row = vec![label; self.rows[0].1.len()];
-            if let Some(last) = &last {
-                row.pop();
-                row.push(last.clone());
-            }
-            row[0] = value.to_string();
-            (0, row)
-        };
-        let values: HashSet<&str> = self.values().collect();
-        let is_unknown = |value: &&&str| !values.contains(**value);
-        let rows = self.rows.iter().cloned().chain(strangers.iter().filter(is_unknown).map(alone)).collect();
-        LabelTable { source: self.source.clone(), rows }
-    }
-
-    /// Reads `;`- or `,`-separated text as ARX writes it: a row per value, from the value to the coarsest label.
-    ///
-    /// # Errors
-    /// Where it is no CSV, or its rows differ in length.
-    pub fn parse(source: &str, text: &str) -> Result<LabelTable> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let first_line = text.lines().next().unwrap_or("");
-        let separator = match first_line {
-            line if line.contains(';') => b';',
-            line if line.contains('\t') => b'\t',
-            _ => b',',
-        };
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(separator)
-            .from_reader(text.as_bytes());
-        let mut rows: Vec<(u64, Vec<String>)> = Vec::new();
-        let mut lines = Lines { text: text.as_bytes(), at: 0, line: 1 };
-        for record in reader.records() {
-            let record = record.map_err(|error| {
-                let message = format!("is not a table of labels: {error}");
-                Error::new(ErrorKind::Hierarchy, message).at(source).because(error)
-            })?;
-            let line = record.position().map_or(0, |position| lines.of_record(position.byte() as usize));
-            rows.push((line, record.iter().map(str::to_string).collect()));
-        }
-        LabelTable::new(source, rows)
-    }
-
-    /// Rows from anywhere; all must have as many labels as the first.
-    ///
-    /// # Errors
-    /// Where there is no row, or rows differ in length.
-    pub fn new(source: &str, rows: Vec<(u64, Vec<String>)>) -> Result<LabelTable> {
-        let Some((_, first)) = rows.first() else {
-            return Err(Error::new(ErrorKind::Hierarchy, "is empty")
-                .at(source)
-                .hint("write one line per value: the value, then its label at each level, separated by ';'"));
-        };
-        let n_labels = first.len();
-        if let Some((line, row)) = rows.iter().find(|(_, row)| row.len() != n_labels) {
-            return Err(Error::new(
-                ErrorKind::Hierarchy,
-                format!("has {} labels where the lines above have {n_labels}", row.len()),
-            )
-            .at(position(source, *line))
-            .hint("give every value a label at every level; repeat the label where nothing changes"));
-        }
-        Ok(LabelTable { source: source.to_string(), rows })
-    }
-
-    /// The values of the rows.
-    pub fn values(&self) -> impl Iterator<Item = &str> {
-        self.rows.iter().map(|(_, row)| row[0].as_str())
-    }
-
-    /// The rows, from the value to the coarsest label.
-    pub fn rows(&self) -> impl Iterator<Item = &[String]> {
-        self.rows.iter().map(|(_, row)| row.as_slice())
-    }
-
-    /// What errors call the file.
-    pub fn source(&self) -> &str {
-        &self.source
-    }
-
-    fn ends_in_one_label(&self) -> bool {
-        let last = |row: &'_ (u64, Vec<String>)| row.1.last().cloned();
-        let first = last(&self.rows[0]);
-        self.rows[0].1.len() > 1 && self.rows.iter().all(|row| last(row) == first)
-    }
-}
-
-/// Counts lines up to where a record really begins: after the line breaks that the reader has not passed yet.
-struct Lines<'a> {
-    text: &'a [u8],
-    at: usize,
-    line: u64,
-}
-
-impl Lines<'_> {
-    fn of_record(&mut self, start: usize) -> u64 {
-        while let Some(&byte) = self.text.get(self.at) {
-            if self.at >= start && byte != b'\n' && byte != b'\r' {
-                break;
-            }
-            self.line += u64::from(byte == b'\n');
-            self.at += 1;
-        }
-        self.line
     }
 }
 
@@ -543,6 +462,85 @@ impl Rule {
         Ok(Rule::Mask { hidden, side })
     }
 
+    /// The table of labels that it is, whatever its levels are called.
+    pub fn table(&self) -> Option<&LabelTable> {
+        match self {
+            Rule::Table(table) => Some(table),
+            Rule::Named { rule, .. } => rule.table(),
+            _ => None,
+        }
+    }
+
+    /// Which end of texts is left out, where labels are the rest.
+    pub fn cut(&self) -> Option<Side> {
+        match self {
+            Rule::Keep { side, .. } => Some(*side),
+            Rule::Named { rule, .. } => rule.cut(),
+            _ => None,
+        }
+    }
+
+    /// Numbers of characters that are left, decreasing.
+    ///
+    /// # Errors
+    /// Where the numbers do not decrease.
+    pub fn keep(kept: Vec<usize>, side: Side) -> Result<Rule> {
+        if kept.is_empty() || kept.contains(&0) || kept.windows(2).any(|w| w[0] <= w[1]) {
+            return Err(Error::new(
+                ErrorKind::Hierarchy,
+                "a mask keeps a decreasing number of characters, at least one",
+            )
+            .hint("for example 3, or 5 and then 3"));
+        }
+        Ok(Rule::Keep { kept, side })
+    }
+
+    /// The same intervals, with one label for everything below a number, and one for everything from another on.
+    ///
+    /// # Errors
+    /// Where it is no rule of intervals, or nothing is left between the two.
+    pub fn coded(self, below: Option<Decimal>, above: Option<Decimal>) -> Result<Rule> {
+        match (&self, below, above) {
+            (_, None, None) => Ok(self),
+            (Rule::Intervals { .. }, Some(below), Some(above)) if below >= above => {
+                Err(wrong_intervals(format!("nothing lies between below {below} and from {above} on")))
+            }
+            (Rule::Intervals { .. }, ..) => Ok(Rule::Coded { rule: Box::new(self), below, above }),
+            _ => Err(wrong_intervals("only intervals have a lowest and a highest one".into())),
+        }
+    }
+
+    /// The same rule, with names for its levels between the values and `*`.
+    ///
+    /// # Errors
+    /// Where names are no names, or not as many as levels.
+    pub fn named(self, names: Vec<String>) -> Result<Rule> {
+        check_names(&names)?;
+        let n_levels = match &self {
+            Rule::Intervals { widths, .. } => Some(widths.len()),
+            Rule::Coded { rule, .. } => match &**rule {
+                Rule::Intervals { widths, .. } => Some(widths.len()),
+                _ => None,
+            },
+            Rule::Cuts { levels } => Some(levels.len()),
+            Rule::Mask { hidden, .. } => Some(hidden.len()),
+            Rule::Keep { kept, .. } => Some(kept.len()),
+            Rule::Dates { units } => Some(units.len()),
+            Rule::Flat => Some(0),
+            Rule::Table(table) => Some(table.n_levels_between()),
+            Rule::Named { .. } => None,
+        };
+        match n_levels {
+            Some(n) if n == names.len() => Ok(Rule::Named { rule: Box::new(self), names }),
+            _ => {
+                let n = n_levels.unwrap_or(0);
+                let (names, levels) = (count(names.len(), "name", "names"), count(n, "level", "levels"));
+                Err(Error::new(ErrorKind::Hierarchy, format!("{names} for {levels} between the values and '{ANY}'"))
+                    .hint("give every level between the values and '*' a name, from fine to coarse"))
+            }
+        }
+    }
+
     /// Units of the calendar, from fine to coarse.
     ///
     /// # Errors
@@ -579,16 +577,54 @@ impl Rule {
     pub fn resolve_with(&self, domain: &Domain, strangers: &[&str]) -> Result<Hierarchy> {
         // How many levels there are depends on the rule, not on which values the data happen to have,
         // so that a level's number means the same from one delivery of the data to the next.
-        let (named_labels, last_is_top) = match self {
+        let (named_labels, last_is_top) = self.labels(domain, strangers)?;
+        build(domain, named_labels, last_is_top)
+    }
+
+    /// The labels of a domain's values by level, and whether the last of these levels is the top already.
+    fn labels(&self, domain: &Domain, strangers: &[&str]) -> Result<(NamedLabels, bool)> {
+        Ok(match self {
             Rule::Flat => (Vec::new(), false),
-            Rule::Intervals { widths, origin } => (ranges::intervals(domain, widths, *origin)?, false),
+            Rule::Intervals { widths, origin } => (ranges::intervals(domain, widths, *origin, (None, None))?, false),
+            Rule::Coded { rule, below, above } => match &**rule {
+                Rule::Intervals { widths, origin } => {
+                    (ranges::intervals(domain, widths, *origin, (*below, *above))?, false)
+                }
+                rule => rule.labels(domain, strangers)?,
+            },
             Rule::Cuts { levels } => (ranges::cuts(domain, levels)?, false),
             Rule::Mask { hidden, side } => (mask(domain, hidden, *side), false),
+            Rule::Keep { kept, side } => (keep(domain, kept, *side), false),
             Rule::Dates { units } => (dates(domain, units)?, false),
-            Rule::Table(table) if strangers.is_empty() => (table_labels(domain, table)?, table.ends_in_one_label()),
-            Rule::Table(table) => (table_labels(domain, &table.with(strangers))?, table.ends_in_one_label()),
-        };
-        build(domain, named_labels, last_is_top)
+            Rule::Table(table) => (table.labels(domain, strangers)?, table.ends_in_one_label()),
+            Rule::Named { rule, names } => {
+                let (mut labels, last_is_top) = rule.labels(domain, strangers)?;
+                for ((name, phrase, _), given) in labels.iter_mut().zip(names) {
+                    (*name, *phrase) = (given.clone(), phrase_of_name(given));
+                }
+                (labels, last_is_top)
+            }
+        })
+    }
+}
+
+/// Refuses what cannot tell levels apart.
+fn check_names(names: &[String]) -> Result<()> {
+    let is_name =
+        |name: &String| !name.trim().is_empty() && name.parse::<u64>().is_err() && !["exact", ANY].contains(&&name[..]);
+    let is_wrong = |(i, name): (usize, &String)| !is_name(name) || names[..i].contains(name);
+    match names.iter().enumerate().any(is_wrong) {
+        true => Err(Error::new(ErrorKind::Hierarchy, "levels need different names, which are no numbers")
+            .hint("for example street, town and county; 'exact' and '*' are taken")),
+        false => Ok(()),
+    }
+}
+
+/// How a sentence says a level that somebody has named.
+fn phrase_of_name(name: &str) -> String {
+    match ["in ", "by ", "without "].iter().any(|before| name.starts_with(before)) {
+        true => name.to_string(),
+        false => format!("by {name}"),
     }
 }
 
@@ -671,7 +707,7 @@ fn mask(domain: &Domain, hidden: &[usize], side: Side) -> NamedLabels {
                 let n_stars = n_hidden.min(n_chars);
                 let stars = "*".repeat(n_stars);
                 match side {
-                    _ if n_stars == n_chars => ANY.to_string(),
+                    _ if n_stars == n_chars => ALL_HIDDEN.to_string(),
                     Side::Right => value.chars().take(n_chars - n_stars).chain(stars.chars()).collect(),
                     Side::Left => stars.chars().chain(value.chars().skip(n_stars)).collect(),
                 }
@@ -687,6 +723,26 @@ fn mask(domain: &Domain, hidden: &[usize], side: Side) -> NamedLabels {
             (format!("{n_hidden} hidden"), phrase, domain.present().map(label).collect())
         })
         .collect()
+}
+
+fn keep(domain: &Domain, kept: &[usize], side: Side) -> NamedLabels {
+    let of_level = |&n_kept: &usize| {
+        let label = |(_, value): (Code, &str)| {
+            let n_more = value.chars().count().saturating_sub(n_kept);
+            let kept: String = match side {
+                Side::Right => value.chars().take(n_kept).collect(),
+                Side::Left => value.chars().skip(n_more).collect(),
+            };
+            if kept == ANY { ALL_HIDDEN.to_string() } else { kept }
+        };
+        let end = if side == Side::Right { "first" } else { "last" };
+        let phrase = match n_kept {
+            1 => format!("by the {end} character"),
+            n => format!("by the {end} {n} characters"),
+        };
+        (format!("{n_kept} kept"), phrase, domain.present().map(label).collect())
+    };
+    kept.iter().map(of_level).collect()
 }
 
 fn dates(domain: &Domain, units: &[DateUnit]) -> Result<NamedLabels> {
@@ -724,88 +780,9 @@ fn dates(domain: &Domain, units: &[DateUnit]) -> Result<NamedLabels> {
         .collect())
 }
 
-/// Looks up every value's labels and checks that they are a tree.
-fn table_labels(domain: &Domain, table: &LabelTable) -> Result<NamedLabels> {
-    let attribute = domain.name();
-    let wrong = |line: u64, message: String| {
-        Error::new(ErrorKind::Hierarchy, format!("attribute '{attribute}': {message}"))
-            .at(position(&table.source, line))
-    };
-    let mut row_of_value: HashMap<&str, usize> = HashMap::new();
-    let mut twice: Vec<(u64, u64)> = Vec::new();
-    for (i, (line, row)) in table.rows.iter().enumerate() {
-        if let Some(first) = row_of_value.insert(&row[0], i) {
-            twice.push((table.rows[first].0, *line));
-        }
-    }
-    if let Some((first, second)) = twice.first() {
-        return Err(wrong(
-            *second,
-            format!(
-                "{} mapped twice: this line repeats the value of line {first}",
-                count(twice.len(), "value is", "values are")
-            ),
-        )
-        .hint("keep one line per value"));
-    }
-
-    let n_labels = table.rows[0].1.len();
-    for level in 1..n_labels.saturating_sub(1) {
-        let mut parent_of: HashMap<&str, (&str, u64)> = HashMap::new();
-        let mut disagreements: Vec<(u64, u64)> = Vec::new();
-        for (line, row) in &table.rows {
-            let (parent, first_line) = *parent_of.entry(&row[level]).or_insert((&row[level + 1], *line));
-            if parent != row[level + 1] {
-                disagreements.push((first_line, *line));
-            }
-        }
-        if let Some((first, second)) = disagreements.first() {
-            return Err(wrong(
-                *second,
-                format!(
-                    "is not a tree: {} the label of line {first} at level {level} and another one at level {}",
-                    count(disagreements.len(), "value has", "values have"),
-                    level + 1
-                ),
-            )
-            .hint("values that share a label must share every label to its right"));
-        }
-    }
-
-    let is_missing = |code: Code| domain.missing() == Some(code);
-    let mut rows = Vec::with_capacity(domain.len());
-    let mut n_absent = 0;
-    for (code, value) in domain.values().iter().enumerate() {
-        match row_of_value.get(value.as_str()) {
-            Some(&row) => rows.push(&table.rows[row].1),
-            None if is_missing(Code(code as u32)) => {}
-            None => n_absent += 1,
-        }
-    }
-    if n_absent > 0 {
-        return Err(wrong(
-            0,
-            format!("the hierarchy misses {} that the data hold", count(n_absent, "value", "values")),
-        )
-        .hint(Step::ShowAbsent(attribute.to_string())));
-    }
-    Ok((1..n_labels)
-        .map(|level| {
-            let labels = rows.iter().map(|row| row[level].clone()).collect();
-            (format!("level {level}"), String::new(), labels)
-        })
-        .collect())
-}
-
 /// The values of a domain that a rule's table does not know.
 pub fn absent_values<'a>(rule: &Rule, domain: &'a Domain) -> Vec<&'a str> {
-    match rule {
-        Rule::Table(table) => {
-            let known: HashSet<&str> = table.values().collect();
-            domain.present().map(|(_, value)| value).filter(|value| !known.contains(value)).collect()
-        }
-        _ => Vec::new(),
-    }
+    rule.table().map_or(Vec::new(), |table| table.absent(domain.present().map(|(_, value)| value)))
 }
 
 fn count(n: usize, one: &str, many: &str) -> String {

@@ -12,7 +12,7 @@ use arrow_array::{
 };
 use common::random::chance;
 use incrowd::attack::Meaning;
-use incrowd::hierarchy::{ANY, DateUnit, LabelTable, Side};
+use incrowd::hierarchy::{ALL_HIDDEN, ANY, DateUnit, LabelTable, Side};
 use incrowd::number::Decimal;
 use incrowd::table::{Cells, date_text, days_of_date, parse_date};
 use incrowd::{Domain, ErrorKind, Hierarchy, Rule};
@@ -52,9 +52,13 @@ fn ends(label: &str) -> (&str, &str, bool) {
     if let Some((low, high)) = label.strip_prefix('[').and_then(|rest| rest.strip_suffix(')')?.split_once(", ")) {
         return (low, high, false);
     }
-    // A sign may stand before either number.
-    match label[1..].find('-') {
-        Some(at) => (&label[..at + 1], &label[at + 2..], true),
+    // Where a number has a sign, the range is written in words; and a hyphen is never a sign then.
+    if let Some((low, high)) = label.split_once(" to ") {
+        assert!(low.starts_with('-'), "{label}");
+        return (low, high, true);
+    }
+    match label.strip_prefix('-').is_none().then(|| label.split_once('-')).flatten() {
+        Some((low, high)) => (low, high, true),
         None => (label, label, true),
     }
 }
@@ -215,11 +219,57 @@ proptest! {
         let Ok(hierarchy) = rule.resolve(&domain) else { return Ok(()) };
         assert_nests(&hierarchy);
         for (code, value) in domain.present() {
-            for label in hierarchy.levels()[1..].iter().map(|level| level.label_of(code.index())) {
+            for label in hierarchy.levels()[1..hierarchy.top()].iter().map(|level| level.label_of(code.index())) {
+                prop_assert!(label != ANY, "{} looks like the top", value);
                 let is_same = || label.chars().count() == value.chars().count()
                     && label.chars().zip(value.chars()).all(|(shown, is)| shown == '*' || shown == is);
-                prop_assert!(label == ANY || is_same(), "{} is published as {}", value, label);
+                prop_assert!(label == ALL_HIDDEN || is_same(), "{} is published as {}", value, label);
+                let (cell, value) = (Some(label.to_string()), Some(value.to_string()));
+                prop_assert!(Meaning::plain().allows(&cell, &value), "an attacker reads {:?} for {:?}", cell, value);
             }
+        }
+    }
+
+    #[test]
+    fn what_is_kept_of_a_text_is_its_beginning_or_its_end(
+        values in vec(prop_oneof![whole_numbers(), "[aé*0 ]{0,6}".prop_map(String::from)], 1..30),
+        kept in btree_set(1..9usize, 1..4),
+        is_left in any::<bool>(),
+        missing in missing(),
+    ) {
+        let side = if is_left { Side::Left } else { Side::Right };
+        let domain = Domain::new("m", values, missing);
+        let kept: Vec<usize> = kept.into_iter().rev().collect();
+        let rule = Rule::keep(kept.clone(), side).expect("decreasing");
+        let Ok(hierarchy) = rule.resolve(&domain) else { return Ok(()) };
+        assert_nests(&hierarchy);
+        let meaning = Meaning::plain().with_cut(rule.cut());
+        for (code, value) in domain.present() {
+            for (level, n_kept) in kept.iter().enumerate() {
+                let label = hierarchy.level(level + 1).label_of(code.index());
+                let is_part = if is_left { value.ends_with(label) } else { value.starts_with(label) };
+                let n_chars = value.chars().count();
+                prop_assert!(label != ANY && (label == ALL_HIDDEN || is_part), "{} is published as {}", value, label);
+                prop_assert!(label == ALL_HIDDEN || label.chars().count() == n_chars.min(*n_kept));
+                let (cell, value) = (Some(label.to_string()), Some(value.to_string()));
+                prop_assert!(meaning.allows(&cell, &value), "an attacker reads {:?} for {:?}", cell, value);
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_lies_within_its_interval_also_where_the_ends_are_coded(
+        values in numbers(),
+        width in prop_oneof![Just("1"), Just("5"), Just("0.5"), Just("7")],
+        ends in btree_set(prop_oneof![whole_numbers(), decimals()].prop_map(|text| decimal(&text)), 1..3),
+        missing in missing(),
+    ) {
+        let widths = vec![decimal(width), decimal(width).plus(decimal(width)).expect("few digits")];
+        let ends: Vec<Decimal> = ends.into_iter().collect();
+        for (below, above) in [(Some(ends[0]), None), (None, Some(ends[0])), (Some(ends[0]), ends.get(1).copied())] {
+            let rule = Rule::exact_intervals(widths.clone(), Decimal::ZERO).and_then(|rule| rule.coded(below, above));
+            // Where numbers are too long to be exact there is an error.
+            let _ = check_numbers(&rule.expect("below is below above"), &values, missing);
         }
     }
 
@@ -300,7 +350,7 @@ fn large_numbers_get_true_labels() {
         ("5551234566", "5551234560-5551234569"),
         ("9007199254740993", "9007199254740990-9007199254740999"),
         ("9000000000000007", "9000000000000000-9000000000000009"),
-        ("-9223372036854775808", "-9223372036854775810--9223372036854775801"),
+        ("-9223372036854775808", "-9223372036854775810 to -9223372036854775801"),
         ("9223372036854775807", "9223372036854775800-9223372036854775809"),
     ] {
         let domain = Domain::new("n", vec![value.into()], None);
@@ -398,4 +448,98 @@ fn times_of_a_named_zone_are_not_taken_for_dates() {
     assert!(error.hint_given().is_some_and(|hint| hint.to_string().contains("+01:00")), "{error}");
     // Without dates it is a value like any other.
     assert!(Rule::Flat.resolve(&domain).is_ok());
+}
+
+/// The labels of some values, from each to below the top.
+fn paths(rule: &Rule, values: &[&str]) -> Vec<Vec<String>> {
+    let domain = Domain::new("x", values.iter().map(|value| value.to_string()).collect(), None);
+    let hierarchy = rule.resolve(&domain).expect("it fits");
+    let path = |value: &&str| hierarchy.path(domain.code(value).expect("one of them").index());
+    values.iter().map(path).collect()
+}
+
+#[test]
+fn codes_keep_their_first_characters() {
+    let rule = Rule::keep(vec![3], Side::Right).expect("one level");
+    let codes = paths(&rule, &["250.83", "428", "V45"]);
+    assert_eq!(codes, [["250.83", "250"], ["428", "428"], ["V45", "V45"]]);
+}
+
+#[test]
+fn the_lowest_and_the_highest_numbers_share_a_label() {
+    let widths = vec![decimal("1"), decimal("5"), decimal("10")];
+    let rule = Rule::exact_intervals(widths, Decimal::ZERO).and_then(|rule| {
+        rule.coded(Some(decimal("18")), Some(decimal("80")))
+            .and_then(|rule| rule.named(vec!["coded".into(), "in steps of 5".into(), "decade".into()]))
+    });
+    let rule = rule.expect("three levels");
+    let ages = paths(&rule, &["3", "17", "18", "19", "20", "79", "80", "101"]);
+    let expected = [
+        ["3", "<18", "<18", "<18"],
+        ["17", "<18", "<18", "<18"],
+        ["18", "18", "18-19", "18-19"],
+        ["19", "19", "18-19", "18-19"],
+        ["20", "20", "20-24", "20-29"],
+        ["79", "79", "75-79", "70-79"],
+        ["80", ">=80", ">=80", ">=80"],
+        ["101", ">=80", ">=80", ">=80"],
+    ];
+    assert_eq!(ages, expected);
+    let hierarchy = rule.resolve(&Domain::new("age", vec!["3".into()], None)).expect("numbers");
+    let names: Vec<&str> = hierarchy.levels().iter().map(|level| level.name()).collect();
+    assert_eq!(names, ["exact", "coded", "in steps of 5", "decade", "*"]);
+}
+
+#[test]
+fn negative_ranges_are_written_in_words() {
+    let rule = Rule::intervals(vec![5.0], 0.0).expect("one width");
+    let labels = paths(&rule, &["-5", "-1", "0", "4", "7"]);
+    assert_eq!(labels, [["-5", "-5 to -1"], ["-1", "-5 to -1"], ["0", "0-4"], ["4", "0-4"], ["7", "5-9"]]);
+}
+
+const CODES: &str = "child,parent\n250.1,250\n250.2,250\n250,E00-E90\nE66,E00-E90\nI10,I\nE00-E90,\n";
+
+#[test]
+fn a_list_of_parents_is_a_hierarchy() {
+    let rule = Rule::Table(LabelTable::parse("icd.csv", CODES).expect("a forest"));
+    let codes = paths(&rule, &["250.1", "250", "E66", "I10"]);
+    // Whatever has fewer labels above it keeps its finest one on the levels below; a label is below itself.
+    let expected =
+        [["250.1", "250", "E00-E90"], ["250", "250", "E00-E90"], ["E66", "E00-E90", "E00-E90"], ["I10", "I", "I"]];
+    assert_eq!(codes, expected);
+    // One label above all is the top.
+    let rule = Rule::Table(LabelTable::of_parents("t.csv", "a,ab\nb,ab\nc,all\nab,all\n").expect("a tree"));
+    assert_eq!(paths(&rule, &["a", "b", "c"]), [["a", "ab"], ["b", "ab"], ["c", "all"]]);
+}
+
+#[test]
+fn a_list_of_parents_that_is_no_tree_says_where() {
+    for (text, place, what) in [
+        ("child,parent\na,b\nb,c\nc,a\n", "t.csv:", "above itself"),
+        ("child,parent\na,a\n", "t.csv:2", "above itself"),
+        ("child,parent\na,b\na,c\n", "t.csv:3", "line 2 another parent"),
+        ("child,parent\na,b,c\n", "t.csv:2", "3 cells"),
+        ("child,parent\n,b\n", "t.csv:2", "no label"),
+        ("child,parent\n", "t.csv", "empty"),
+    ] {
+        let error = LabelTable::parse("t.csv", text).expect_err(what);
+        assert_eq!(error.kind(), ErrorKind::Hierarchy);
+        assert!(error.position().is_some_and(|at| at.to_string().starts_with(place)), "{text}: {error:?}");
+        assert!(error.to_string().contains(what), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_header_names_the_levels() {
+    let table = LabelTable::parse("t.csv", "town;county;country\nOslo;Oslo;NO\nBergen;Vestland;NO\n").expect("labels");
+    let rule = Rule::Table(table.clone().with_header_of("town").expect("names"));
+    let domain = Domain::new("town", vec!["Oslo".into(), "Bergen".into()], None);
+    let hierarchy = rule.resolve(&domain).expect("both are known");
+    let names: Vec<&str> = hierarchy.levels().iter().map(|level| level.name()).collect();
+    // What all have in common at the last level is the top.
+    assert_eq!(names, ["exact", "county", "*"]);
+    // Of another attribute it is a line like any other.
+    assert_eq!(table.clone().with_header_of("place").expect("no header"), table);
+    let numbered = LabelTable::parse("t.csv", "town;1\nOslo;NO\n").expect("labels").with_header_of("town");
+    assert_eq!(numbered.expect_err("a number is no name").kind(), ErrorKind::Hierarchy);
 }

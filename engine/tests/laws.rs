@@ -525,7 +525,8 @@ proptest! {
             let mut low = origin;
             while low > value { low -= width; }
             while low + width <= value { low += width; }
-            if width == 1 { format!("{low}") } else { format!("{low}-{}", low + width - 1) }
+            let between = if low < 0 { " to " } else { "-" };
+            if width == 1 { format!("{low}") } else { format!("{low}{between}{}", low + width - 1) }
         };
         check_rule(&rule, values.iter().map(i64::to_string).collect(), missing, widths.len(), label);
     }
@@ -588,6 +589,7 @@ proptest! {
                 (None, Some(above)) => format!("<{above}"),
                 (Some(below), None) => format!(">={below}"),
                 (Some(below), Some(above)) if above - below == 1 => below.to_string(),
+                (Some(below), Some(above)) if *below < 0 => format!("{below} to {}", above - 1),
                 (Some(below), Some(above)) => format!("{below}-{}", above - 1),
                 (None, None) => unreachable!("there is a cut"),
             }
@@ -608,7 +610,8 @@ proptest! {
             let mut characters: Vec<char> = value.chars().collect();
             let (n, n_hidden) = (characters.len(), hidden[level - 1]);
             if n <= n_hidden {
-                return "*".to_string();
+                // Not the top: it says that the text is short.
+                return "**".to_string();
             }
             let range = if is_left { 0..n_hidden } else { n - n_hidden..n };
             characters[range].fill('*');

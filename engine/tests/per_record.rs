@@ -395,7 +395,7 @@ fn the_published_searches_stop_short_where_risk_is_not_monotone() {
 fn labelled(lines: &[&str]) -> (GroupCounts, Vec<Hierarchy>) {
     let text = lines.join("\n");
     let table = LabelTable::parse("t.csv", &text).expect("a table");
-    let values: Vec<Vec<Option<String>>> = table.values().map(|value| vec![Some(value.to_string())]).collect();
+    let values: Vec<Vec<Option<String>>> = table.values().into_iter().map(|value| vec![Some(value)]).collect();
     let counts = counts_of(&["x"], &[], &Missing::default(), &values);
     let hierarchy = Rule::Table(table).resolve(&counts.domains()[0]).expect("a tree");
     (counts, vec![hierarchy])

@@ -10,7 +10,7 @@
 
 from ._anonymizer import Anonymizer
 from ._error import Error, Note
-from ._hierarchies import Hierarchy, cuts, dates, flat, function, intervals, labels, mask, tree
+from ._hierarchies import Hierarchy, cuts, dates, flat, function, intervals, labels, mask, parents, tree
 from ._native import __version__
 from ._objects import (
     Answer,
@@ -94,6 +94,7 @@ __all__ = [
     "intervals",
     "labels",
     "mask",
+    "parents",
     "open",
     "profile",
     "serve",

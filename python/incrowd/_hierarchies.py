@@ -39,19 +39,32 @@ Rule = Union[Hierarchy, str, "os.PathLike[str]", Mapping[Any, Labels], Callable[
 
 
 @takes()
-def intervals(*widths: float, origin: float = 0) -> Hierarchy:
+def intervals(
+    *widths: float,
+    origin: float = 0,
+    below: float | None = None,
+    above: float | None = None,
+    names: Sequence[str] | None = None,
+) -> Hierarchy:
     """One level per width; each is a multiple of the one before. ``39`` → ``37-41`` → ``37-46`` → … → ``*``.
+
+    ``below`` and ``above`` give all lower numbers one label, and all from ``above`` on: ``<18``, ``>=80``.
+    ``names`` are those of the levels between the values and ``*``.
 
     >>> import incrowd as ic, pyarrow as pa
     >>> ages = ic.Table(pa.table({"age": [39, 41, 55]}), {"age": ic.intervals(5, 10, origin=17)})
     >>> ages.hierarchy("age").rows
     [['39', '37-41', '37-46', '*'], ['41', '37-41', '37-46', '*'], ['55', '52-56', '47-56', '*']]
     """
-    return _checked({"intervals": list(widths), "origin": origin} if origin else {"intervals": list(widths)})
+    words: dict[str, Any] = {"intervals": list(widths)}
+    words |= {"origin": origin} if origin else {}
+    words |= {"below": below} if below is not None else {}
+    words |= {"above": above} if above is not None else {}
+    return _checked(_named(words, names))
 
 
 @takes()
-def cuts(*levels: Sequence[float]) -> Hierarchy:
+def cuts(*levels: Sequence[float], names: Sequence[str] | None = None) -> Hierarchy:
     """One level per list of cut points, each a part of the one before. ``25`` → ``18-29`` → ``18-64`` → ``*``.
 
     >>> import incrowd as ic, pyarrow as pa
@@ -59,13 +72,20 @@ def cuts(*levels: Sequence[float]) -> Hierarchy:
     >>> ages.hierarchy("age").rows
     [['12', '<18', '<18', '*'], ['25', '18-29', '18-64', '*']]
     """
-    return _checked({"cuts": [list(level) for level in levels]})
+    return _checked(_named({"cuts": [list(level) for level in levels]}, names))
 
 
 @takes()
-def mask(hidden: int | Sequence[int], *, side: str = "right") -> Hierarchy:
+def mask(
+    hidden: int | Sequence[int] | None = None,
+    *,
+    keep: int | Sequence[int] | None = None,
+    side: str = "right",
+    names: Sequence[str] | None = None,
+) -> Hierarchy:
     """One more hidden character per level (``mask(5)``), or so many at each level below ``*`` (``mask([1, 3])``).
 
+    ``mask(keep=3)`` leaves the first three characters: ``250.83`` → ``250``.
     ``side`` is the end that is hidden first, ``"right"`` or ``"left"``.
 
     >>> import incrowd as ic, pyarrow as pa
@@ -73,12 +93,16 @@ def mask(hidden: int | Sequence[int], *, side: str = "right") -> Hierarchy:
     >>> places.hierarchy("zip").rows
     [['04007', '0400*', '04***', '*'], ['04109', '0410*', '04***', '*']]
     """
-    words: dict[str, Any] = {"mask": hidden if isinstance(hidden, int) else list(hidden)}
-    return _checked(words if side == "right" else {**words, "from": side})
+    if (hidden is None) == (keep is None):
+        raise Error("a mask hides some characters or keeps some", kind="hierarchy", hint="mask(5), or mask(keep=3)")
+    given = hidden if keep is None else keep
+    numbers = given if isinstance(given, int) else list(given or [])
+    words: dict[str, Any] = {"mask": numbers if keep is None else {"keep": numbers}}
+    return _checked(_named(words if side == "right" else {**words, "from": side}, names))
 
 
 @takes()
-def dates(*units: str) -> Hierarchy:
+def dates(*units: str, names: Sequence[str] | None = None) -> Hierarchy:
     """One level per unit of the calendar: ``"month"``, ``"quarter"``, ``"year"``, ``"decade"``; all where none is given.
 
     >>> import incrowd as ic, pyarrow as pa, datetime
@@ -86,7 +110,7 @@ def dates(*units: str) -> Hierarchy:
     >>> born.hierarchy("born").rows
     [['1984-03-31', '1984-Q1', '1984', '*']]
     """
-    return _checked({"dates": list(units) if units else True})
+    return _checked(_named({"dates": list(units) if units else True}, names))
 
 
 @takes()
@@ -112,6 +136,12 @@ def tree(branches: Mapping[str, Any]) -> Hierarchy:
         return [text_of(value) for value in below]
 
     return _checked({"tree": texts(branches)})
+
+
+@takes()
+def parents(path: str | os.PathLike[str], *, names: Sequence[str] | None = None) -> Hierarchy:
+    """A file with a line per label and the one above it, ``child,parent``, as thesauri and code lists have it."""
+    return _checked(_named({"parents": os.fspath(path)}, names))
 
 
 @takes()
@@ -145,6 +175,10 @@ def function(of_value: Callable[[Any], Labels]) -> Hierarchy:
     [['7', 'minor', '*'], ['39', 'adult', '*']]
     """
     return Hierarchy(function=of_value)
+
+
+def _named(words: dict[str, Any], names: Sequence[str] | None) -> dict[str, Any]:
+    return words if names is None else {**words, "names": list(names)}
 
 
 def _checked(words: Mapping[str, Any]) -> Hierarchy:

@@ -73,10 +73,13 @@ fn every_published_interval_contains_its_number() {
             assert_eq!(release.lines().count(), 81);
             for line in release.lines().skip(1) {
                 let (label, number) = line.rsplit_once(',').expect("two columns");
-                // Some are written [20, 30), which leaves out its end; a sign may stand before either number.
+                // Some are written [20, 30), which leaves out its end; where a number has a sign, "to" stands between them.
                 let (from, to, is_open) = match label.trim_matches('"').strip_prefix('[') {
                     Some(rest) => rest.trim_end_matches(')').split_once(", ").map(|(from, to)| (from, to, 1)),
-                    None => label[1..].find('-').map(|dash| (&label[..dash + 1], &label[dash + 2..], 0)),
+                    None => {
+                        let ends = label.split_once(" to ").or_else(|| label.split_once('-'));
+                        ends.map(|(from, to)| (from, to, 0))
+                    }
                 }
                 .expect("an interval");
                 let [from, to] = [from, to].map(|end| end.parse::<i128>().expect("an end"));

@@ -1,7 +1,7 @@
 //! Labels of ranges of numbers: which interval, or which part between cut points, a number lies in.
 
 use crate::error::{Error, ErrorKind, Result, Step, Wording};
-use crate::hierarchy::NamedLabels;
+use crate::hierarchy::{NamedLabels, range_text};
 use crate::number::Decimal;
 use crate::table::{Domain, Kind};
 
@@ -41,24 +41,39 @@ fn exact<T>(domain: &Domain, rule: &str, computed: Vec<Option<T>>) -> Result<Vec
     Ok(computed.into_iter().flatten().collect())
 }
 
-/// `17-21` for whole numbers, `[17, 22)` otherwise.
+/// `17-21` or `-5 to -1` for whole numbers, `[17, 22)` otherwise.
 fn label(low: Decimal, high: Decimal, whole: bool) -> String {
     let last = high.minus(Decimal::from(1)).filter(|_| whole && low.is_whole() && high.is_whole());
     match last {
         Some(last) if last == low => format!("{low}"),
-        Some(last) => format!("{low}-{last}"),
+        Some(last) => range_text(&low.to_string(), &last.to_string()),
         None => format!("[{low}, {high})"),
     }
 }
 
-pub(super) fn intervals(domain: &Domain, widths: &[Decimal], origin: Decimal) -> Result<NamedLabels> {
+/// `ends` are where intervals begin and end: everything below and above has one label.
+pub(super) fn intervals(
+    domain: &Domain,
+    widths: &[Decimal],
+    origin: Decimal,
+    ends: (Option<Decimal>, Option<Decimal>),
+) -> Result<NamedLabels> {
     const RULE: &str = "intervals";
     let numbers = numbers(domain, RULE)?;
     let whole_domain = domain.kind() == Kind::Integer && origin.is_whole();
     let of_width = |&width: &Decimal| {
         let whole = whole_domain && width.is_whole();
         let of_number = |number: &Decimal| {
+            if let Some(below) = ends.0.filter(|below| number < below) {
+                return Some(format!("<{below}"));
+            }
+            if let Some(above) = ends.1.filter(|above| number >= above) {
+                return Some(format!(">={above}"));
+            }
+            // An interval that one of the ends cuts in two is as long as what is left of it.
             let (low, high) = number.interval(width, origin)?;
+            let low = ends.0.map_or(low, |below| low.max(below));
+            let high = ends.1.map_or(high, |above| high.min(above));
             Some(label(low, high, whole))
         };
         let labels = exact(domain, RULE, numbers.iter().map(of_number).collect())?;

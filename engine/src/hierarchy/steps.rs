@@ -1,6 +1,6 @@
 //! The steps that numbers and dates are rounded to: what the labels of the finest intervals say.
 
-use crate::hierarchy::{ANY, Hierarchy};
+use crate::hierarchy::{ANY, Hierarchy, range_ends, range_text};
 use crate::number::Decimal;
 use crate::table::{Code, Kind, date_text, days_of_date, parse_date};
 
@@ -92,7 +92,7 @@ impl Steps {
     }
 
     /// What a cell says that stands for all steps from one to another: `[20-34]`, `[0.5, 2)`, `<30`, `>=65`, `*`, or
-    /// `[2024-01-01-2024-03-31]`.
+    /// `[2024-01-01 to 2024-03-31]`.
     pub(crate) fn text(&self, low: Code, high: Code) -> String {
         let Step { low, high, has_high } = self.united(low, high);
         match (low, high) {
@@ -102,9 +102,9 @@ impl Steps {
                 Some(next) => format!("<{next}"),
                 None => format!("<{high}"),
             },
-            (Some(low), Some(high)) if self.kind == Kind::Date => format!("[{}-{}]", day(low), day(high)),
+            (Some(low), Some(high)) if self.kind == Kind::Date => format!("[{}]", range_text(&day(low), &day(high))),
             (Some(low), Some(high)) if has_high && low == high => format!("{low}"),
-            (Some(low), Some(high)) if has_high => format!("[{low}-{high}]"),
+            (Some(low), Some(high)) if has_high => format!("[{}]", range_text(&low.to_string(), &high.to_string())),
             (Some(low), Some(high)) => format!("[{low}, {high})"),
         }
     }
@@ -149,7 +149,7 @@ fn read(kind: Kind, label: &str) -> Option<Step> {
     }
 }
 
-/// `<18`, `>=65`, `[1.5, 2)`, `17-21` or `17`: what intervals and cut points are called.
+/// `<18`, `>=65`, `[1.5, 2)`, `17-21`, `-5 to -1` or `17`: what intervals and cut points are called.
 fn numbers_of_label(label: &str) -> Option<Step> {
     let whole = |text: &str| Decimal::parse(text).filter(|number| number.is_whole());
     if let Some(high) = label.strip_prefix('<') {
@@ -162,10 +162,9 @@ fn numbers_of_label(label: &str) -> Option<Step> {
     let step = match half_open {
         Some((low, high)) => Step { low: Decimal::parse(low), high: Decimal::parse(high), has_high: false },
         None => {
-            // The first number may have a sign, and so may the second.
-            let between = label.match_indices('-').skip_while(|(at, _)| *at == 0).map(|(at, _)| at).next();
-            let (low, high) = between.map_or((label, label), |at| (&label[..at], &label[at + 1..]));
-            Step { low: whole(low), high: whole(high), has_high: true }
+            let ends = range_ends(label).find_map(|(low, high)| whole(low).zip(whole(high)));
+            let (low, high) = ends.map_or((whole(label), whole(label)), |(low, high)| (Some(low), Some(high)));
+            Step { low, high, has_high: true }
         }
     };
     step.low.zip(step.high).filter(|(low, high)| low <= high).map(|_| step)

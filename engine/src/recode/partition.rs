@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::counts::{GroupCounts, N_CELLS_MAX, number};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::steps::Steps;
-use crate::hierarchy::{ANY, Hierarchy};
+use crate::hierarchy::{ANY, Hierarchy, range_text};
 use crate::number::Decimal;
 use crate::recode::{Cell, Ends, Recoding, Share, Span, numbered, sets};
 use crate::table::{Code, Kind, date_text, days_of_date, parse_date};
@@ -355,7 +355,7 @@ impl<'a> Writer<'a> {
             Span::Value(code) => value(code).to_string(),
             Span::Range(low, high) => match &self.steps {
                 Some(steps) => steps.text(*low, *high),
-                None => format!("[{}-{}]", value(low), value(high)),
+                None => format!("[{}]", range_text(value(low), value(high))),
             },
             Span::Middle(low, high) => middle(self.hierarchy.kind(), value(low), value(high)),
             Span::Label(level, code) => self.hierarchy.level(usize::from(*level)).labels()[code.index()].clone(),

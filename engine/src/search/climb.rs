@@ -74,7 +74,7 @@ impl Climb {
 
     /// The steps down from the coarsest scheme.
     pub(crate) fn begin(&mut self, ground: &mut dyn Ground) {
-        let Some(coarsest) = ground.look(&[self.bound.clone()]).pop().flatten() else { return };
+        let Some(coarsest) = ground.look(std::slice::from_ref(&self.bound)).pop().flatten() else { return };
         for rule in [Rule::LeastLoss, Rule::MostPerRecord] {
             let spot = self.descend(coarsest.clone(), rule, ground);
             self.take(&spot);

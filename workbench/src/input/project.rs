@@ -75,7 +75,8 @@ pub struct Attribute {
 pub struct StandingRequest {
     pub criteria: Vec<CriterionText>,
     pub max_suppressed: Option<String>,
-    pub max_level: Vec<(String, u64)>,
+    /// By attribute, the number or the name of a level.
+    pub max_level: Vec<(String, String)>,
     pub best_by: Option<String>,
 }
 
@@ -365,6 +366,11 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
         None => (Rule::Flat, None),
         Some(value) => rule(value, &format!("{key}.hierarchy"), folder)?,
     };
+    // A file may say in its first line what levels are called.
+    let rule = match rule {
+        Rule::Table(labels) => Rule::Table(labels.with_header_of(name)?),
+        rule => rule,
+    };
     let hierarchy_text = table.get("hierarchy").map_or("flat".to_string(), Value::to_string);
     let name = name.to_string();
     Ok(Attribute {
@@ -386,7 +392,9 @@ pub fn rule_of_text(text: &str) -> Option<Rule> {
         return Some(Rule::Flat);
     }
     let table: Table = format!("hierarchy = {text}").parse().ok()?;
-    let value = table.get("hierarchy").filter(|value| value.get("file").is_none() && value.is_table())?;
+    let value = table
+        .get("hierarchy")
+        .filter(|value| ["file", "parents"].iter().all(|file| value.get(file).is_none()) && value.is_table())?;
     rule(value, "hierarchy", Path::new("")).ok().map(|(rule, _)| rule)
 }
 
@@ -395,7 +403,7 @@ type RuleAndFile = (Rule, Option<(String, String)>);
 /// A hierarchy as the project file writes it: a file's path, or a table with one of the builders.
 fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
     const EXAMPLES: &str = "a file such as \"hierarchies/age.csv\", { intervals = [5, 10], origin = 0 }, \
-        { cuts = [[18, 65]] }, { mask = 5 }, { dates = [\"month\", \"year\"] }, { tree = { … } } or { flat = true }";
+        { cuts = [[18, 65]] }, { mask = 5 }, { mask = { keep = 3 } }, { parents = \"codes.csv\" }, { dates = [\"month\", \"year\"] }, { tree = { … } } or { flat = true }";
     let builder = match value {
         Value::String(path) => return file_rule(path, folder),
         Value::Table(table) => table,
@@ -404,16 +412,37 @@ fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
     known_keys(
         builder,
         &format!("{key}."),
-        &["file", "flat", "intervals", "origin", "cuts", "mask", "from", "dates", "tree"],
+        &[
+            "file",
+            "parents",
+            "flat",
+            "intervals",
+            "origin",
+            "below",
+            "above",
+            "cuts",
+            "mask",
+            "from",
+            "dates",
+            "tree",
+            "names",
+        ],
     )?;
-    let kinds: Vec<&str> = ["file", "flat", "intervals", "cuts", "mask", "dates", "tree"]
+    if let Some(names) = builder.get("names") {
+        let names = texts(names, &format!("{key}.names"))?;
+        let unnamed: Table =
+            builder.iter().filter(|(of, _)| *of != "names").map(|(of, v)| (of.clone(), v.clone())).collect();
+        let (unnamed, file) = rule(&Value::Table(unnamed), key, folder)?;
+        return Ok((unnamed.named(names).map_err(|error| error.or_at(format!("{key}.names")))?, file));
+    }
+    let kinds: Vec<&str> = ["file", "parents", "flat", "intervals", "cuts", "mask", "dates", "tree"]
         .into_iter()
         .filter(|kind| builder.contains_key(*kind))
         .collect();
     let [kind] = kinds[..] else {
         return Err(wrong(format!("{key} must say exactly one way to generalize")).hint(EXAMPLES));
     };
-    for (extra, of) in [("origin", "intervals"), ("from", "mask")] {
+    for (extra, of) in [("origin", "intervals"), ("below", "intervals"), ("above", "intervals"), ("from", "mask")] {
         if builder.contains_key(extra) && kind != of {
             return Err(wrong(format!("{key}.{extra} belongs to {of}, not to {kind}")));
         }
@@ -425,11 +454,21 @@ fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
             Value::String(path) => return file_rule(path, folder),
             _ => return Err(wrong(format!("{key}.file must be a path"))),
         },
+        "parents" => match value {
+            Value::String(path) => return parents_rule(path, folder),
+            _ => return Err(wrong(format!("{key}.parents must be a path"))),
+        },
         "flat" => Rule::Flat,
         "intervals" => {
             let origin = builder.get("origin").map_or(Some(Decimal::ZERO), decimal);
             let origin = origin.ok_or_else(|| wrong(format!("{key}.origin must be a number")))?;
-            Rule::exact_intervals(decimals(value, &format!("{key}.intervals"))?, origin).map_err(at_key)?
+            let end = |name: &str| match builder.get(name) {
+                None => Ok(None),
+                Some(end) => decimal(end).map(Some).ok_or_else(|| wrong(format!("{key}.{name} must be a number"))),
+            };
+            Rule::exact_intervals(decimals(value, &format!("{key}.intervals"))?, origin)
+                .and_then(|rule| rule.coded(end("below")?, end("above")?))
+                .map_err(at_key)?
         }
         "cuts" => {
             let lists = value.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -447,6 +486,19 @@ fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
             };
             let wrong_mask = || wrong(format!("{key}.mask must be a number of characters or a list of numbers"));
             let count = |value: &Value| value.as_integer().and_then(|n| usize::try_from(n).ok()).filter(|n| *n <= 200);
+            if let Value::Table(how) = value {
+                known_keys(how, &format!("{key}.mask."), &["keep"])?;
+                let kept = match how.get("keep") {
+                    Some(Value::Array(list)) => list.iter().map(count).collect::<Option<Vec<_>>>(),
+                    Some(one) => count(one).map(|n| vec![n]),
+                    None => None,
+                };
+                let kept = kept.ok_or_else(|| {
+                    wrong(format!("{key}.mask.keep must be a number of characters or a list of numbers"))
+                        .hint("for example { mask = { keep = 3 } }")
+                })?;
+                return Ok((Rule::keep(kept, side).map_err(at_key)?, None));
+            }
             let hidden = match value {
                 Value::Array(list) => list.iter().map(count).collect::<Option<Vec<_>>>().ok_or_else(wrong_mask)?,
                 // A number counts the levels: one more character each, and everything at the last.
@@ -536,6 +588,13 @@ fn file_rule(path: &str, folder: &Path) -> Result<RuleAndFile> {
     Ok((Rule::Table(table), Some((path.to_string(), text))))
 }
 
+fn parents_rule(path: &str, folder: &Path) -> Result<RuleAndFile> {
+    let full = folder.join(path);
+    let text = read_text(&full, ErrorKind::Hierarchy)?;
+    let table = LabelTable::of_parents(&full.display().to_string(), &text)?;
+    Ok((Rule::Table(table), Some((path.to_string(), text))))
+}
+
 fn standing_request(table: &Table) -> Result<StandingRequest> {
     let known: Vec<&str> = CRITERIA.into_iter().chain(["max_suppressed", "max_level", "best_by"]).collect();
     known_keys(table, "request.", &known)?;
@@ -565,9 +624,15 @@ fn standing_request(table: &Table) -> Result<StandingRequest> {
     };
     let mut max_level = Vec::new();
     for (name, value) in section(table, "max_level")?.into_iter().flatten() {
-        let level = value.as_integer().and_then(|n| u64::try_from(n).ok());
-        max_level
-            .push((name.clone(), level.ok_or_else(|| wrong(format!("request.max_level.{name} must be a level")))?));
+        let level = match value {
+            Value::Integer(n) => u64::try_from(*n).ok().map(|n| n.to_string()),
+            Value::String(level) => Some(level.clone()),
+            _ => None,
+        };
+        max_level.push((
+            name.clone(),
+            level.ok_or_else(|| wrong(format!("request.max_level.{name} must be a level, by number or name")))?,
+        ));
     }
     let best_by = text_at(table, "request.best_by", "best_by")?;
     Ok(StandingRequest { criteria, max_suppressed, max_level, best_by })

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd::attack::{self, Group, Hit, Linkable, Linkage, Meaning, Skewness};
 use incrowd::error::unknown;
-use incrowd::hierarchy::{ANY, LabelTable};
+use incrowd::hierarchy::{ANY, LabelTable, range_text};
 use incrowd::recode::partition::CellStyle;
 use incrowd::risk::people::Members;
 use incrowd::table::{Code, Kind};
@@ -209,7 +209,7 @@ fn range_cell(low: &Text, high: &Text) -> Text {
     Some(match (low, high) {
         ("", "") => ANY.to_string(),
         _ if low == high => low.to_string(),
-        _ => format!("[{low}-{high}]"),
+        _ => format!("[{}]", range_text(low, high)),
     })
 }
 
@@ -237,7 +237,10 @@ impl<'a> Labels<'a> {
                 return Err(unknown(ErrorKind::Request, "attribute", name, &known).at(hint("{hierarchy}")));
             }
             let labels = std::fs::read_to_string(path).map_err(|error| crate::io_error(path, error))?;
-            tables.insert(name.to_string(), LabelTable::parse(&path.display().to_string(), &labels)?);
+            tables.insert(
+                name.to_string(),
+                LabelTable::parse(&path.display().to_string(), &labels)?.with_header_of(name)?,
+            );
         }
         let unless_said = Missing { tokens: vec![String::new()], drop_records: true };
         Ok(Labels { project, tables, missing: project.map_or(unless_said, |project| project.missing.clone()) })
@@ -254,8 +257,8 @@ impl<'a> Labels<'a> {
     fn hierarchy(&self, name: &str, values: impl Iterator<Item = String>) -> Result<Option<Hierarchy>> {
         let Some(rule) = self.rule(name) else { return Ok(None) };
         let values = values.filter(|value| !self.missing.is_token(value));
-        let more = match &rule {
-            Rule::Table(table) if self.tables.contains_key(name) => table.values().map(str::to_string).collect(),
+        let more = match rule.table() {
+            Some(table) if self.tables.contains_key(name) => table.values(),
             _ => Vec::new(),
         };
         let values: BTreeSet<String> = values.chain(more).collect();
@@ -272,11 +275,13 @@ impl<'a> Labels<'a> {
             texts.filter_map(|rest| rest.strip_prefix(": ")).find_map(rule_of_text)
         };
         let level = certificate.and_then(|certificate| certificate.levels.get(name)?.as_u64());
-        let meaning = match (self.rule(name).or_else(in_certificate), level) {
-            (Some(Rule::Table(table)), _) => {
-                let values = table.values().map(str::to_string).collect();
-                Meaning::new(&Rule::Table(table).resolve(&Domain::new(name, values, None))?)
+        let rule = self.rule(name).or_else(in_certificate);
+        let meaning = match (&rule, level) {
+            (Some(rule), _) if rule.table().is_some() => {
+                let values = rule.table().map(LabelTable::values).unwrap_or_default();
+                Meaning::new(&rule.resolve(&Domain::new(name, values, None))?)
             }
+            (Some(rule), _) if rule.cut().is_some() => Meaning::plain().with_cut(rule.cut()),
             (Some(_), _) | (None, Some(0)) => Meaning::plain(),
             (None, Some(_)) => Meaning::labels(),
             (None, None) => Meaning::default(),

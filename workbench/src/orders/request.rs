@@ -345,7 +345,7 @@ fn standing_levels(tops: &Scheme, project: &Project, hierarchies: &[Hierarchy]) 
         })?;
         // An attribute that takes no part in this run limits nothing.
         if let Ok(attribute) = attribute_index(name, hierarchies) {
-            scheme = scheme.with(attribute, parse_level(&level.to_string(), &hierarchies[attribute])?);
+            scheme = scheme.with(attribute, parse_level(level, &hierarchies[attribute])?);
         }
     }
     Ok(scheme)
@@ -359,9 +359,13 @@ pub fn attribute_index(name: &str, hierarchies: &[Hierarchy]) -> Result<usize> {
     })
 }
 
-/// A level by its number or its name.
+/// A level by its number, its name (`width 5`, `month`) or how sentences say it (`in steps of 5`, `hidden`).
 pub fn parse_level(text: &str, hierarchy: &Hierarchy) -> Result<Level> {
-    let by_name = || (0..hierarchy.n_levels()).find(|&level| hierarchy.level(level).name() == text);
+    let named = |is_it: &dyn Fn(usize) -> bool| (0..hierarchy.n_levels()).find(|&level| is_it(level));
+    let by_name = || {
+        let is_named = |level: usize| hierarchy.level(level).name() == text;
+        named(&is_named).or_else(|| named(&|level| hierarchy.level(level).phrase() == text))
+    };
     let level = text.parse::<usize>().ok().or_else(by_name).filter(|&level| level <= hierarchy.top());
     level.map(|level| Level(level as u8)).ok_or_else(|| {
         let names: Vec<String> =

@@ -48,7 +48,7 @@ pub fn to_project(document: &Value, known: Option<&str>, folder: &Folder) -> Res
     let mut project = Project { text, ..read(&to_text(&flat, None)?)? };
     for one in imported {
         let name = folder.root().join(&one.path).display().to_string();
-        let table = LabelTable::parse(&name, &one.text)?;
+        let table = LabelTable::parse(&name, &one.text)?.with_header_of(&one.attribute)?;
         let attribute = project.attributes.iter_mut().find(|attribute| attribute.name == one.attribute);
         let attribute = attribute.expect("it was read");
         attribute.rule = Rule::Table(table);
@@ -135,6 +135,7 @@ pub fn paths(document: &Value) -> Vec<String> {
     for attribute in document["attributes"].as_object().into_iter().flat_map(Map::values) {
         push(&attribute["hierarchy"]);
         push(&attribute["hierarchy"]["file"]);
+        push(&attribute["hierarchy"]["parents"]);
     }
     paths
 }

@@ -122,8 +122,12 @@ impl Tables {
         for attribute in document["attributes"].as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
             if attribute.get("hierarchy").is_some_and(Value::is_string) {
                 moved(&mut attribute["hierarchy"]);
-            } else if attribute.get("hierarchy").is_some_and(|hierarchy| hierarchy.get("file").is_some()) {
-                moved(&mut attribute["hierarchy"]["file"]);
+                continue;
+            }
+            for kind in ["file", "parents"] {
+                if attribute.get("hierarchy").is_some_and(|hierarchy| hierarchy.get(kind).is_some()) {
+                    moved(&mut attribute["hierarchy"][kind]);
+                }
             }
         }
         if below.as_os_str().is_empty() {

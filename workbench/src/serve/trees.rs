@@ -56,7 +56,7 @@ fn rule(tables: &Tables, opened: &Opened, name: &str, edited: Option<&Value>) ->
         Some(edited) if edited.get("text").is_some() => {
             let text = edited["text"].as_str().unwrap_or_default();
             let source = edited["name"].as_str().unwrap_or("the file");
-            LabelTable::parse(source, text).map(Rule::Table)
+            LabelTable::parse(source, text)?.with_header_of(name).map(Rule::Table)
         }
         Some(edited) => {
             let only = json!({ "data": { "path": opened.document["data"]["path"] },
