@@ -142,6 +142,9 @@ fn what_names_people_is_never_published_whatever_it_is_called() {
         ("c9", &|i| (100_000 + i * 7).to_string()),
         ("last", &|i| format!("Name{}", chance(i, 11, 60))),
         ("nameGiven", &|i| format!("Given{}", chance(i, 12, 200))),
+        ("c10", &|i| format!("{}{:06}", (b'A' + (i / 4 % 20) as u8) as char, chance(i / 4, 15, 900_000))),
+        ("c11", &|i| format!("{:02}-{:03}", i / 4 % 90 + 1, i / 4)),
+        ("open_accounts", &|i| chance(i, 16, 30).to_string()),
         ("has_phone", &|i| pick(i, 13, &["yes", "no"])),
         ("age", &|i| (18 + chance(i, 14, 60)).to_string()),
     ]);
@@ -150,7 +153,12 @@ fn what_names_people_is_never_published_whatever_it_is_called() {
         let role = suggested.role(name);
         assert!(["identifier", "person"].contains(&role), "{name} is {role}: {}", suggested.why(name));
     }
+    for name in ["c10", "c11"] {
+        let role = suggested.role(name);
+        assert!(!["quasi-identifier", "sensitive"].contains(&role), "{name} is {role}: {}", suggested.why(name));
+    }
     assert_eq!(suggested.role("has_phone"), "other", "yes and no name nobody");
+    assert_eq!(suggested.role("open_accounts"), "other", "what is counted names nobody");
 }
 
 #[test]

@@ -36,7 +36,11 @@ fn nothing_said(column: &SurveyedColumn) -> String {
 /// What names people, whatever else it may be: it is never published.
 fn by_what_names_people(survey: &Survey, column: &SurveyedColumn) -> Option<Reasoned> {
     let named = named(column);
-    let is_yes_or_no = column.shape == Some(Shape::YesNo) || column.n_distinct.n <= 2;
+    // Two values, yes and no, or small numbers that are counted: `has_phone`, `number_of_accounts`.
+    let is_small = column.kind.is_numeric() && column.range.is_some_and(|(_, greatest)| greatest < 10_000.0);
+    let is_counted = |named: &Named| is_small && column.n_distinct.n <= 300 && named.concept != "coordinates";
+    let names_nobody =
+        |named: &Named| column.shape == Some(Shape::YesNo) || column.n_distinct.n <= 2 || is_counted(named);
     if let Some(shape) = column.shape.filter(|shape| shape.names_people() && column.n_distinct.n > 2) {
         return Some((Role::Identifier, format!("values look like {}", shape.in_words())));
     }
@@ -49,7 +53,8 @@ fn by_what_names_people(survey: &Survey, column: &SurveyedColumn) -> Option<Reas
         return Some((Role::Identifier, format!("free text, {n} words on average: it may name anybody")));
     }
     match named {
-        Some(named) if named.role == Role::Identifier && !named.is_weak => match is_yes_or_no && survey.n_records >= 20
+        Some(named) if named.role == Role::Identifier && !named.is_weak => match names_nobody(&named)
+            && survey.n_records >= 20
         {
             true => {
                 Some((Role::Other, format!("{}, but {} distinct values name nobody", says(&named), column.n_distinct)))
@@ -140,10 +145,11 @@ fn by_value(survey: &Survey, column: &SurveyedColumn, sensitive: Option<&Surveye
         Some(Shape::Sex) if (2..=4).contains(&n) && column.values().is_some_and(are_sexes) => {
             because("values are words for sex")
         }
-        Some(Shape::Postcode) if !is_nearly_unique => because("values look like postcodes"),
+        // Digits and a hyphen may as well be somebody's number.
+        Some(Shape::Postcode) if !is_nearly_unique && !column.is_label() => because("values look like postcodes"),
         Some(Shape::Country) if n > 2 => because("values are countries"),
         Some(Shape::CountryCode) if n > 2 && column.n_characters.0 == 3 => because("values are codes of countries"),
-        Some(Shape::RegionCode) if n > 2 && !is_nearly_unique => because("values look like codes of regions"),
+        Some(Shape::RegionCode) if n > 2 && survey.n_records >= 5 * n => because("values look like codes of regions"),
         Some(Shape::Range) if n <= N_FEW && are_ages(column) => because("ranges, as ages have"),
         Some(Shape::Icd10) if !column.finds_people(survey.n_records) => {
             Some(as_sensitive(column, "values are diagnoses of ICD-10".into(), sensitive))

@@ -275,12 +275,14 @@ fn is_street(text: &str) -> bool {
     has_number && words.iter().any(is_street)
 }
 
-/// A letter, a digit, a digit or letter, and up to four more after a point or without one.
+/// A letter, a digit, a digit or letter, and one more, or up to four after a point: longer ones without a point may be numbers
+/// of people.
 fn is_icd10(text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_rest = |rest: &[u8]| {
-        let rest = rest.strip_prefix(b".").unwrap_or(rest);
-        rest.len() <= 4 && rest.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
+        let n_most = if rest.starts_with(b".") { 5 } else { 1 };
+        let rest_of_point = rest.strip_prefix(b".").unwrap_or(rest);
+        rest.len() <= n_most && rest_of_point.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
     };
     bytes.len() >= 3
         && bytes[0].is_ascii_uppercase()
@@ -434,6 +436,7 @@ mod tests {
             (&["DEU", "FRA", "USA"], Some(Shape::CountryCode)),
             (&["I10", "E11.9", "J45.0", "Z00"], Some(Shape::Icd10)),
             (&["E05", "E06", "E07", "E04"], None),
+            (&["D000355", "B001210", "I000025", "T000254"], None),
             (&["AT1", "AT12", "DE21"], Some(Shape::RegionCode)),
             (&["DE-BY", "FR-75", "ES-M"], Some(Shape::RegionCode)),
             (&["12", "15", "99"], None),
