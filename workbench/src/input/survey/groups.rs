@@ -28,7 +28,7 @@ pub(super) fn suggest_groups(column: &SurveyedColumn) -> Option<(Rule, String)> 
     let n_labels = rows.first()?.len();
     let numbered: Vec<(u64, Vec<String>)> = rows.into_iter().map(|row| (0, row)).collect();
     let table = LabelTable::new("the suggested tree", numbered).ok()?;
-    (n_labels > 1).then(|| (Rule::Table(table), why))
+    (n_labels > 1).then_some((Rule::Table(table), why))
 }
 
 /// Whether numbers are codes here, and not measured or counted: few whole numbers under a name that is no quantity.
