@@ -657,7 +657,8 @@ def find_adult(directory):
 def adult_project(args, adult):
     attributes = {name: quote(adult / "hierarchies" / f"{name}.csv")
                   for name in ADULT_QUASI_IDENTIFIERS}
-    data = {"path": quote(adult / "adult.csv"), "missing": '["?"]', "missing_records": '"drop"'}
+    data = {"path": quote(adult / "adult.csv"), "missing": '["?"]', "missing_records": '"drop"',
+            "complete": '["workclass", "occupation", "native-country"]'}
     return write_project(args.work / "adult", data, attributes, ADULT_SENSITIVE)
 
 
@@ -670,7 +671,8 @@ def adult_eight_project(args, adult):
         if path is None:
             return None
         attributes[name] = quote(path)
-    data = {"path": quote(adult / "adult.csv"), "missing": '["?"]', "missing_records": '"drop"'}
+    data = {"path": quote(adult / "adult.csv"), "missing": '["?"]', "missing_records": '"drop"',
+            "complete": '["workclass", "occupation", "native-country"]'}
     return write_project(args.work / "adult-eight", data, attributes, ADULT_SENSITIVE)
 
 

@@ -267,7 +267,7 @@ function analyst() {
   const best = h("select", { "aria-label": "What the best release is", onchange: () => setWish({ ...state.wish, best_by: best.value }) },
     state.about.best_by.map((name) => h("option", { value: name, title: QUALITY_TERMS[name] }, QUALITIES[name] ?? name)));
   const show = () => {
-    const value = state.wish.best_by ?? "height";
+    const value = state.wish.best_by ?? "ncp";
     if (![...best.options].some((option) => option.value === value)) best.append(h("option", { value }, value));
     best.value = value;
   };
@@ -355,6 +355,7 @@ function facts(offer) {
   const fact = (name, meaning, value, small) => h("div", {}, h("dt", {}, term(name, meaning)), h("dd", {}, value, small && h("small", {}, small)));
   return h("dl", { class: "facts" },
     fact("records lost", "suppressed records", grouped(offer.n_suppressed), percent(offer.share_suppressed)),
+    offer.n_dropped > 0 ? fact("dropped", "records that lack a value and are left out before anything else", grouped(offer.n_dropped), "for missing values") : null,
     fact("promised", "the criteria that every published group satisfies", promised),
     fact("groups", "published groups of records that look alike", grouped(offer.n_groups), offer.smallest_group ? `smallest ${grouped(offer.smallest_group)}` : null),
     fact("detail lost", "NCP, the normalized certainty penalty: 0 is exact, 1 is nothing left", percent(offer.loss.ncp)));

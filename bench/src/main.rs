@@ -157,7 +157,8 @@ fn measure_annotate(project: &str, n_threads: usize, n_times: usize, measures: &
 /// The records as integer codes, which is where the peers start from too.
 fn coded_records(counted: &Counted) -> Result<RecordBatch> {
     let names = column_names(counted);
-    let missing = Missing { tokens: vec!["?".into()], drop_records: counted.counts.n_dropped() > 0 };
+    let missing =
+        Missing { tokens: vec!["?".into()], drop_records: counted.counts.n_dropped() > 0, ..Missing::default() };
     let mut encoders: Vec<Encoder> = names.iter().map(|name| Encoder::new(name, &missing)).collect();
     let mut columns: Vec<Vec<i32>> = vec![Vec::new(); names.len()];
     let mut codes = Vec::new();
@@ -271,7 +272,7 @@ fn random_request(lattice: &Lattice, random: &mut Random) -> Request {
         criteria,
         level_max: Scheme::new(levels.collect()),
         n_suppressed_max: random.log_uniform(n_records / 5),
-        best_by: Ranking::default(),
+        best_by: Ranking::from(Quality::Height),
     }
 }
 
@@ -290,7 +291,7 @@ fn measure_frontier(project: &str, n_threads: usize, n_times: usize) -> Result<V
         criteria: Criteria::default(),
         level_max: Scheme::new(lattice.schemes().tops().iter().map(|&top| Level(top)).collect()),
         n_suppressed_max: lattice.n_records(),
-        best_by: Ranking::default(),
+        best_by: Ranking::from(Quality::Height),
     };
     let mut times: Vec<f64> = Vec::new();
     let mut n_bargains = 0;
@@ -375,7 +376,7 @@ const N_SCHEMES_UPDATED: usize = 300_000;
 /// Records are appended to a lattice that was kept: `more.csv` of the project's folder.
 fn measure_update(path: &Path, project: &Project, counted: &Counted) -> Result<Value> {
     let (lattice, _, content) = saved::read(path, &Work::default())?;
-    let source = Source::open(&project.folder.join("more.csv"), &project.csv)?;
+    let source = Source::open(&project.folder.join("more.csv"), &project.reading)?;
     let names: Vec<&str> = counted.counts.domains().iter().map(|domain| domain.name()).collect();
     let sensitive: Vec<&str> = counted.counts.sensitive().iter().map(|domain| domain.name()).collect();
     let more = count_source(&source, &names, &sensitive, &[], &project.missing, &Work::default())?;
@@ -402,7 +403,7 @@ fn measure_on_demand(project: &str, n_threads: usize, n_seconds: usize) -> Resul
         criteria: Criteria::of(Some(5), None),
         level_max: Scheme::new(tops),
         n_suppressed_max: counted.counts.n_records() / 20,
-        best_by: Ranking::default(),
+        best_by: Ranking::from(Quality::Height),
     };
     let start = Instant::now();
     let is_enough = |_: &SearchProgress| start.elapsed() >= Duration::from_secs(n_seconds as u64);

@@ -48,8 +48,9 @@ pub fn generated(n_attributes: usize, n_records: usize) -> Result<(GroupCounts, 
         6..20 => Rule::intervals(vec![3.0], 0.0),
         _ => Rule::intervals(vec![5.0, 15.0], 0.0),
     };
-    let hierarchies = counts.domains().iter().zip(&sizes).map(|(domain, n)| rule(*n)?.resolve(domain));
-    Ok((counts, hierarchies.collect::<Result<_>>()?))
+    let domains = counts.domains().iter().zip(&sizes);
+    let hierarchies = domains.map(|(domain, n)| rule(*n)?.resolve(domain)).collect::<Result<_>>()?;
+    Ok((counts, hierarchies))
 }
 
 /// The least loss of each search after each of these times.

@@ -98,9 +98,10 @@ impl Losses {
 pub struct Ranking(Vec<(Quality, f64)>);
 
 impl Default for Ranking {
-    /// The lowest height, as in the papers.
+    /// The least that is lost of the values. The papers' order is [`Quality::Height`]: it saves a level by hiding a whole
+    /// attribute.
     fn default() -> Ranking {
-        Ranking(vec![(Quality::Height, 1.0)])
+        Ranking::from(Quality::Ncp)
     }
 }
 
@@ -148,9 +149,14 @@ impl Ranking {
         self.0.iter().map(|(quality, _)| *quality)
     }
 
-    /// Whether the lowest height is best, as where nobody says anything else.
+    /// Whether the lowest height is best, as in the papers.
     pub fn is_height(&self) -> bool {
         matches!(self.0[..], [(Quality::Height, _)])
+    }
+
+    /// Whether the least loss of values is best, as where nobody says anything else.
+    pub(crate) fn is_ncp(&self) -> bool {
+        matches!(self.0[..], [(Quality::Ncp, _)])
     }
 
     /// Whether annotation must measure entropy for it.

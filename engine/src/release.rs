@@ -145,6 +145,11 @@ pub struct Publisher<'a> {
     n_dropped: u64,
 }
 
+/// The values that a sensitive attribute has in the table, whatever they are counted as.
+fn values_of(counts: &GroupCounts, sensitive: usize) -> &Domain {
+    counts.counted_as(sensitive).map_or(&counts.sensitive()[sensitive], |at| at.values())
+}
+
 impl<'a> Publisher<'a> {
     /// `columns` are those of the release in order; the counts are those that the recoding was made of. Where it matters
     /// whose record it is, the last column says so.
@@ -166,7 +171,7 @@ impl<'a> Publisher<'a> {
             recoding,
             missing: missing.clone(),
             encoders: counts.domains().iter().map(|domain| Encoder::of_domain(domain, missing)).collect(),
-            sensitive: sensitive.iter().map(|domain| Encoder::of_domain(domain, missing)).collect(),
+            sensitive: (0..sensitive.len()).map(|s| Encoder::of_domain(values_of(counts, s), missing)).collect(),
             groups,
             columns,
             missing_text: None,
@@ -199,9 +204,14 @@ impl<'a> Publisher<'a> {
         let shares = self.recoding.shares(base as usize);
         let mut cell = shares[0].cell;
         if cell.is_some() {
-            let domains = self.counts.sensitive();
-            let values =
-                || self.sensitive_codes.iter().zip(domains).map(move |(codes, domain)| code_in(codes[i], domain));
+            let value = move |(s, codes): (usize, &Vec<u32>)| {
+                let code = code_in(codes[i], values_of(self.counts, s));
+                match self.counts.counted_as(s) {
+                    Some(at) => at.label(code).unwrap_or(Code(u32::MAX)),
+                    None => code,
+                }
+            };
+            let values = || self.sensitive_codes.iter().enumerate().map(value);
             let place = self.counts.find_cell(base as usize, values());
             cell = Some(place.and_then(|place| u32::try_from(place).ok()).ok_or_else(changed)?);
         }
@@ -321,7 +331,7 @@ impl<'a> Publisher<'a> {
         let mut keep = vec![true; batch.num_rows()];
         if self.missing.drop_records {
             for (field, column) in schema.fields().iter().zip(batch.columns()) {
-                self.missing.mark(field.name(), column, &mut keep)?;
+                self.missing.mark_dropped(field.name(), column, &mut keep)?;
             }
         }
         let kept: Vec<Option<Cells>> = self

@@ -163,8 +163,22 @@ fn is_plain_decimal(text: &str) -> bool {
 pub struct Missing {
     /// Texts that mean "no value", beside Arrow's nulls.
     pub tokens: Vec<String>,
-    /// Whether a record that lacks any value is left out of everything.
+    /// Whether a record that lacks a value that it needs is left out of everything.
     pub drop_records: bool,
+    /// The columns in which it needs one.
+    pub needed: Needed,
+}
+
+/// In which columns a record has to have a value, where those that lack one are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Needed {
+    /// In every column that is read.
+    #[default]
+    All,
+    /// In these.
+    Only(Vec<String>),
+    /// In every column that is read, but for these.
+    AllBut(Vec<String>),
 }
 
 impl Missing {
@@ -173,9 +187,31 @@ impl Missing {
         self.tokens.iter().any(|token| token == text)
     }
 
+    /// Whether a record that lacks its value in this column is left out.
+    pub fn drops(&self, name: &str) -> bool {
+        let is_named = |names: &[String]| names.iter().any(|known| known == name);
+        self.drop_records
+            && match &self.needed {
+                Needed::All => true,
+                Needed::Only(names) => is_named(names),
+                Needed::AllBut(names) => !is_named(names),
+            }
+    }
+
     /// How a missing value is written in a release.
     pub fn label(&self) -> &str {
         self.tokens.first().map_or("", String::as_str)
+    }
+
+    /// Clears `keep[i]` for every record `i` that is left out because it lacks its value in this column.
+    ///
+    /// # Errors
+    /// Where the column's type cannot be read.
+    pub fn mark_dropped(&self, name: &str, column: &ArrayRef, keep: &mut [bool]) -> Result<()> {
+        match self.drops(name) {
+            true => self.mark(name, column, keep),
+            false => Ok(()),
+        }
     }
 
     /// Clears `keep[i]` for every record `i` that lacks its value in this column.
@@ -779,7 +815,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_missing_only_where_it_is_null() {
         use arrow_array::builder::{Int64Builder, ListBuilder};
-        let missing = Missing { tokens: vec!["".into(), "1".into()], drop_records: true };
+        let missing = Missing { tokens: vec!["".into(), "1".into()], drop_records: true, ..Missing::default() };
         let mut lists = ListBuilder::new(Int64Builder::new());
         lists.append_value([Some(1)]);
         lists.append_null();
@@ -792,7 +828,7 @@ mod tests {
 
     #[test]
     fn every_way_to_store_a_column_gives_the_same_codes() {
-        let missing = Missing { tokens: vec!["7".into()], drop_records: false };
+        let missing = Missing { tokens: vec!["7".into()], drop_records: false, ..Missing::default() };
         let texts = [Some("3"), None, Some("70000"), Some("7"), Some("3")];
         let strings: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
         let views: ArrayRef = Arc::new(StringViewArray::from(texts.to_vec()));

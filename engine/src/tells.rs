@@ -26,6 +26,8 @@ pub struct Hidden<'a> {
     labels: &'a [u32],
     n_labels: usize,
     k: u64,
+    /// By record, the number of the person whose it is, where people are counted; and how many people there are.
+    people: Option<(&'a [u32], usize)>,
     /// Where the labels behind each cell begin in `behind`; one more entry than there are cells.
     cell_starts: Vec<usize>,
     /// The labels behind each cell, increasing.
@@ -44,7 +46,14 @@ impl<'a> Hidden<'a> {
         let cell_starts = (0..=n_cells).map(|cell| pairs.partition_point(|pair| (pair.0 as usize) < cell)).collect();
         let n_labels = labels.iter().max().map_or(0, |label| *label as usize + 1);
         let behind = pairs.into_iter().map(|(_, label)| label).collect();
-        Hidden { starts, cells, labels, n_labels, k, cell_starts, behind }
+        Hidden { starts, cells, labels, n_labels, k, people: None, cell_starts, behind }
+    }
+
+    /// The same where k counts people: by record, the number of the person whose it is.
+    pub fn of_people(self, people: &'a [u32]) -> Hidden<'a> {
+        assert_eq!(people.len(), self.cells.len(), "every record is somebody's");
+        let n_people = people.iter().max().map_or(0, |person| *person as usize + 1);
+        Hidden { people: Some((people, n_people)), ..self }
     }
 
     /// Whether every cell says all that there is to know on this level.
@@ -61,7 +70,7 @@ impl<'a> Hidden<'a> {
 pub struct Kept<'a> {
     /// By record, the number of its value.
     pub values: &'a [u32],
-    /// By number, whether at least k records share the value.
+    /// By number, whether at least k records share the value; or the records of at least k people, where these are counted.
     pub is_shared: &'a [bool],
 }
 
@@ -72,9 +81,9 @@ pub struct Told {
     pub n_shared: u64,
     /// Those of them of which the value tells the right label.
     pub n_told: u64,
-    /// Those of them that are left among fewer than k records of their group.
+    /// Those of them that are left among fewer than k records of their group, or the records of fewer than k people.
     pub n_below: u64,
-    /// The fewest among which one is left; nothing where none is told.
+    /// The fewest records, or people, among which one is left; nothing where none is told.
     pub fewest: Option<u64>,
 }
 
@@ -101,7 +110,8 @@ impl Relation {
 ///
 /// A value that is shared tells, of the labels behind the cell that is published, the one that most records with this
 /// value have (of several, the first). A record is told where that is its own label. It is then left among the records of
-/// its group to which the same label is told, and those whose value nobody shares and that tell nothing.
+/// its group to which the same label is told, and those whose value nobody shares and that tell nothing; where people are
+/// counted, among the different people whose records these are.
 pub fn told(hidden: &Hidden, kept: &Kept) -> Told {
     Teller::new(hidden).tell(kept.values, kept.is_shared)
 }
@@ -152,6 +162,10 @@ struct Teller<'a> {
     n_of_label: Vec<u64>,
     /// By cell, for which value the best label was looked up last, and what it is.
     best: Vec<(u32, u32)>,
+    /// By person, the group in which one of their records tells nothing, and was counted last.
+    untold_in: Vec<u32>,
+    /// Label and person of what is told in a group.
+    of_people: Vec<(u32, u32)>,
 }
 
 impl<'a> Teller<'a> {
@@ -162,6 +176,8 @@ impl<'a> Teller<'a> {
             told: vec![UNTOLD; hidden.cells.len()],
             n_of_label: vec![0; hidden.n_labels],
             best: vec![(UNTOLD, UNTOLD); hidden.cell_starts.len() - 1],
+            untold_in: Vec::new(),
+            of_people: Vec::new(),
         }
     }
 
@@ -198,7 +214,7 @@ impl<'a> Teller<'a> {
 
     /// Notes for every record with a value the label that the value tells.
     fn tell_by(&mut self, value: u32, records: std::ops::Range<usize>) {
-        let Teller { hidden, order, told, n_of_label, best } = self;
+        let Teller { hidden, order, told, n_of_label, best, .. } = self;
         let mut labels = Vec::new();
         for &i in &order[records.clone()] {
             let label = hidden.labels[i as usize];
@@ -229,24 +245,53 @@ impl<'a> Teller<'a> {
     /// Who is left among whom.
     fn count(&mut self) -> Told {
         let mut all = Told { n_shared: 0, n_told: 0, n_below: 0, fewest: None };
-        for ends in self.hidden.starts.windows(2) {
+        self.untold_in.clear();
+        self.untold_in.resize(self.hidden.people.map_or(0, |(_, n)| n), UNTOLD);
+        for (group, ends) in (0..).zip(self.hidden.starts.windows(2)) {
+            let n_untold = match self.hidden.people {
+                Some((people, _)) => self.count_people(group, &people[ends[0]..ends[1]], ends[0]),
+                None => self.count_records(ends[0]..ends[1]),
+            };
             let (told, labels) = (&self.told[ends[0]..ends[1]], &self.hidden.labels[ends[0]..ends[1]]);
-            let mut n_untold = 0;
-            for &label in told {
-                match label {
-                    UNTOLD => n_untold += 1,
-                    label => self.n_of_label[label as usize] += 1,
-                }
-            }
             for (label, _) in told.iter().zip(labels).filter(|(told, label)| told == label) {
                 let n_left = self.n_of_label[*label as usize] + n_untold;
                 all.n_told += 1;
                 all.n_below += u64::from(n_left < self.hidden.k);
                 all.fewest = Some(all.fewest.map_or(n_left, |fewest| fewest.min(n_left)));
             }
-            all.n_shared += told.len() as u64 - n_untold;
+            all.n_shared += told.iter().filter(|label| **label != UNTOLD).count() as u64;
             told.iter().filter(|label| **label != UNTOLD).for_each(|&label| self.n_of_label[label as usize] = 0);
         }
         all
+    }
+
+    /// Counts the records of a group by the label that is told, and says how many tell nothing.
+    fn count_records(&mut self, records: std::ops::Range<usize>) -> u64 {
+        let mut n_untold = 0;
+        for &label in &self.told[records] {
+            match label {
+                UNTOLD => n_untold += 1,
+                label => self.n_of_label[label as usize] += 1,
+            }
+        }
+        n_untold
+    }
+
+    /// Counts the people of a group by the label that is told of them, but for those who have a record that tells nothing:
+    /// these could be anybody, and are as many as it says.
+    fn count_people(&mut self, group: u32, people: &[u32], first: usize) -> u64 {
+        let Teller { told, n_of_label, untold_in, of_people, .. } = self;
+        let told = &told[first..first + people.len()];
+        let mut n_untold = 0;
+        for (_, &person) in told.iter().zip(people).filter(|(label, _)| **label == UNTOLD) {
+            n_untold += u64::from(std::mem::replace(&mut untold_in[person as usize], group) != group);
+        }
+        of_people.clear();
+        let is_told = |(label, person): &(&u32, &u32)| **label != UNTOLD && untold_in[**person as usize] != group;
+        of_people.extend(told.iter().zip(people).filter(is_told).map(|(label, person)| (*label, *person)));
+        of_people.sort_unstable();
+        of_people.dedup();
+        of_people.iter().for_each(|(label, _)| n_of_label[*label as usize] += 1);
+        n_untold
     }
 }

@@ -40,6 +40,27 @@ pub struct Verifier {
     n_records: u64,
     n_absent: u64,
     order: Option<Order>,
+    /// By sensitive attribute, the labels that its values are counted as; none where they are counted as they are.
+    labels: Vec<Option<Labelled>>,
+}
+
+/// What each value of a sensitive attribute is counted as.
+pub type Labels = HashMap<Text, Text>;
+
+/// Labels, and what the file shows of them.
+struct Labelled {
+    labels: Labels,
+    /// The values of the file.
+    seen: HashSet<Text>,
+}
+
+impl Labelled {
+    /// What a value is counted as: without a label, itself.
+    fn see(&mut self, value: Text) -> Text {
+        let label = self.labels.get(&value).unwrap_or(&value).clone();
+        self.seen.insert(value);
+        label
+    }
 }
 
 /// How the texts of a table came to be, by which their order is judged.
@@ -273,7 +294,31 @@ impl Verifier {
             n_records: 0,
             n_absent: 0,
             order: None,
+            labels: Vec::new(),
         }
+    }
+
+    /// Counts the labels of sensitive values in their place, by sensitive attribute; values without one stand for
+    /// themselves.
+    pub fn with_labels(self, labels: Vec<Option<Labels>>) -> Verifier {
+        let labelled = |labels: Labels| Labelled { labels, seen: HashSet::new() };
+        Verifier { labels: labels.into_iter().map(|labels| labels.map(labelled)).collect(), ..self }
+    }
+
+    /// The values of the file that a sensitive attribute has, by the label that each is counted as, in order; and how
+    /// many have none. Nothing where values are counted as they are.
+    pub fn labelled(&self, sensitive: usize) -> Option<(BTreeMap<Text, Vec<Text>>, u64)> {
+        let Labelled { labels, seen } = self.labels.get(sensitive)?.as_ref()?;
+        let mut by_label: BTreeMap<Text, Vec<Text>> = BTreeMap::new();
+        let mut n_without = 0;
+        for value in seen {
+            match labels.get(value) {
+                Some(label) => by_label.entry(label.clone()).or_default().push(value.clone()),
+                None => n_without += 1,
+            }
+        }
+        by_label.values_mut().for_each(|values| values.sort_unstable());
+        Some((by_label, n_without))
     }
 
     /// Also looks whether records come in the order of these columns, which batches hold beside the others.
@@ -305,8 +350,13 @@ impl Verifier {
             let found = self.groups.entry(values).or_default();
             found.size += 1;
             found.values.resize_with(sensitive.len(), HashMap::new);
-            for (values, cells) in found.values.iter_mut().zip(&sensitive) {
-                *values.entry(read(cells, record)).or_default() += 1;
+            for (s, (values, cells)) in found.values.iter_mut().zip(&sensitive).enumerate() {
+                let value = read(cells, record);
+                let value = match self.labels.get_mut(s) {
+                    Some(Some(labelled)) => labelled.see(value),
+                    _ => value,
+                };
+                *values.entry(value).or_default() += 1;
             }
         }
         Ok(())

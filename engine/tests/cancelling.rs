@@ -94,7 +94,10 @@ fn long_calls(world: &World) -> Vec<(String, Call<'_>)> {
         best_by,
     };
     let (wide, hard) = (
-        Request { n_suppressed_max: counts.n_records(), ..request(Criteria::default(), Ranking::default()) },
+        Request {
+            n_suppressed_max: counts.n_records(),
+            ..request(Criteria::default(), Ranking::from(Quality::Height))
+        },
         request(Criteria::of(Some(3), None), Ranking::from(Quality::Discernibility)),
     );
     let mut calls: Vec<(String, Call)> = vec![

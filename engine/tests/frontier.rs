@@ -6,7 +6,7 @@ use common::random::{any_mixed_tables, chance};
 use common::*;
 use incrowd::search::frontier::{Bargain, frontier};
 use incrowd::task::Task;
-use incrowd::{Criteria, Criterion, Measure, Ranking, Request};
+use incrowd::{Criteria, Criterion, Measure, Quality, Ranking, Request};
 use proptest::prelude::*;
 
 /// Everything that could be published: each scheme at each value that one of its groups has.
@@ -66,7 +66,7 @@ proptest! {
             criteria,
             n_suppressed_max: [0, naive.n_records() / 3, naive.n_records()][dice.roll(3)],
             level_max: top,
-            best_by: Ranking::default(),
+            best_by: Ranking::from(Quality::Height),
         };
         let ranking = Ranking::parse(["ncp", "height", "entropy", "group-size=1,precision=2"][dice.roll(4)])
             .expect("a ranking");

@@ -53,7 +53,7 @@ fn count(records: &[Vec<Cell>], n_attributes: usize, has_sensitive: bool) -> Cou
 fn kept(table: &Table) -> Vec<Vec<Cell>> {
     let read = |cell: &Cell| cell.clone().filter(|text| !table.missing.tokens.contains(text));
     let records = table.records.iter().map(|record| record.iter().map(read).collect::<Vec<Cell>>());
-    records.filter(|record| !table.missing.drop_records || record.iter().all(Cell::is_some)).collect()
+    records.filter(|record| table.keeps(record)).collect()
 }
 
 proptest! {
@@ -284,7 +284,7 @@ fn columns_of_numbers_dates_and_dictionaries_count_like_texts() {
         ("name", views(2), true),
     ]);
     for drop_records in [false, true] {
-        let missing = Missing { tokens: vec![], drop_records };
+        let missing = Missing { tokens: vec![], drop_records, ..Missing::default() };
         let count = |batch: &RecordBatch| {
             let mut counter = Counter::new(&["age", "born"], &["name"], &missing);
             counter.push(batch).expect("columns that can be read");

@@ -169,12 +169,12 @@ fn most_schemes_are_never_looked_at() {
         records: (0..400).map(record).collect(),
         sensitive: Vec::new(),
         has_note: false,
-        missing: incrowd::Missing { tokens: vec![String::new()], drop_records: false },
+        missing: incrowd::Missing { tokens: vec![String::new()], drop_records: false, ..Default::default() },
         wanted: Wanted::default(),
     };
     let made = table.make();
     let n_schemes = made.lattice.schemes().len() as u64;
-    for best_by in [Ranking::default(), Quality::Ncp.into()] {
+    for best_by in [Ranking::from(Quality::Height), Quality::Ncp.into()] {
         let tops: Vec<u8> = made.lattice.schemes().tops().to_vec();
         let request = Request { best_by, ..request(k(5), 4, &tops) };
         let found = found(&made, &request, &Task::default());

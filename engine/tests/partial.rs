@@ -95,7 +95,7 @@ fn levels_group_as_counted_by_hand() {
         ]),
         sensitive: one_sensitive(),
         has_note: false,
-        missing: incrowd::Missing { tokens: vec![String::new()], drop_records: false },
+        missing: incrowd::Missing { tokens: vec![String::new()], drop_records: false, ..Default::default() },
         wanted: Wanted::default(),
     };
     let made = table.make();

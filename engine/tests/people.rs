@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use incrowd::attack::{self, Linkable, Linkage, Meaning};
-use incrowd::criterion::formulas::told_most;
+use incrowd::criterion::formulas::{n_told_most, told_most};
 use incrowd::criterion::{MILLION, NEVER};
 use incrowd::judge::judge;
 use incrowd::lattice::saved::{self, ReadAt};
@@ -212,14 +212,20 @@ fn tables() -> impl Strategy<Value = Vec<Record>> {
 
 fn check_definitions(records: &[Record], distance: Distance) {
     let counts = counts(records);
-    let hierarchies = hierarchies(&counts);
-    let yardstick = yardstick(&counts, distance);
-    let plan = Plan { weights: &[1.0, 1.0], yardstick: &yardstick, with_entropy: false };
-    let lattice = annotate(&counts, &hierarchies, &plan, &Task::default()).expect("small");
+    check_measures(records, distance, &counts, &yardstick(&counts, distance));
+    // k and l alone are counted in a way of their own.
+    let yardstick = Yardstick::new(&counts, &[], []).expect("a sensitive attribute");
+    check_measures(records, distance, &counts, &yardstick);
+}
+
+fn check_measures(records: &[Record], distance: Distance, counts: &GroupCounts, yardstick: &Yardstick) {
+    let hierarchies = hierarchies(counts);
+    let plan = Plan { weights: &[1.0, 1.0], yardstick, with_entropy: false };
+    let lattice = annotate(counts, &hierarchies, &plan, &Task::default()).expect("small");
     let table = group(records);
     for place in 0..lattice.schemes().len() {
         let scheme = lattice.schemes().scheme(place);
-        let (group_of_base, measured) = groups_of(&counts, &hierarchies, &scheme, &yardstick).expect("a scheme");
+        let (group_of_base, measured) = groups_of(counts, &hierarchies, &scheme, yardstick).expect("a scheme");
         let naive = groups(records, &scheme);
         assert_eq!(measured.len(), naive.len());
         // By what is seen, how many groups: of the plain way and of the lattice.
@@ -256,6 +262,74 @@ proptest! {
     #[test]
     fn every_measure_of_every_group_is_as_defined(records in tables(), is_ordered in any::<bool>()) {
         check_definitions(&records, if is_ordered { Distance::Ordered } else { Distance::Equal });
+    }
+}
+
+/// Two people in many groups, some others, and so many values that they are not kept as bits.
+fn wide_tables() -> impl Strategy<Value = Vec<Record>> {
+    let record = |n_people: i64| (0..40i64, 0..3i64, 0..90i64, 0..n_people);
+    let of_two = (0..40i64, 0..2i64, 0..90i64, 0..2i64);
+    let others = prop::collection::vec(record(30), 10..80);
+    (prop::collection::vec(of_two, 30..90), others, 1..80i64).prop_map(|(of_two, others, n_alone)| {
+        let alone = (0..n_alone).map(|i| (i % 7, i % 2, i, 100 + i));
+        of_two.into_iter().chain(others).chain(alone).map(|(x, y, ill, who)| [x, y, ill, who]).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    /// Every way to count people gives what counting them straight from the table gives, on one thread or two, with few values
+    /// or many.
+    #[test]
+    fn people_in_many_groups_with_many_values_are_counted_as_in_the_table(
+        records in wide_tables(),
+        has_sensitive in any::<bool>(),
+        n_threads in 1..3usize,
+    ) {
+        let sensitive: &[&str] = if has_sensitive { &["ill"] } else { &[] };
+        let mut counter = Counter::of_people(&["x", "y"], sensitive, &["who"], &Missing::default());
+        counter.push(&batch(&records)).expect("readable");
+        let counts = counter.finish();
+        // So many levels that two threads share the work.
+        let rule = Rule::intervals(vec![2.0, 4.0, 8.0, 16.0, 32.0, 64.0], 0.0).expect("a rule");
+        let hierarchies: Vec<Hierarchy> =
+            counts.domains().iter().map(|domain| rule.resolve(domain).expect("numbers")).collect();
+        let measures = if has_sensitive { &MEASURES[..] } else { &[] };
+        for measures in [&[][..], measures] {
+            let yardstick = Yardstick::new(&counts, &[], measures.iter().copied()).expect("a sensitive attribute");
+            let plan = Plan { weights: &[1.0, 1.0], yardstick: &yardstick, with_entropy: false };
+            let threads = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads");
+            let lattice =
+                threads.install(|| annotate(&counts, &hierarchies, &plan, &Task::default())).expect("small");
+            for place in 0..lattice.schemes().len() {
+                let scheme = lattice.schemes().scheme(place);
+                let (_, measured) = groups_of(&counts, &hierarchies, &scheme, &yardstick).expect("a scheme");
+                let mut plainly: BTreeMap<(Vec<u64>, u64), u32> = BTreeMap::new();
+                for at in 0..measured.len() {
+                    *plainly.entry((measured.of(at).to_vec(), measured.n_records(at))).or_default() += 1;
+                }
+                let signatures = lattice.signatures();
+                let seen = lattice.profile(place).entries().iter().map(|entry| {
+                    let at = entry.signature as usize;
+                    ((signatures.of(at).to_vec(), signatures.n_records(at)), entry.n_groups)
+                });
+                prop_assert_eq!(seen.collect::<BTreeMap<_, u32>>(), plainly, "at {:?}", scheme);
+            }
+        }
+    }
+
+    #[test]
+    fn the_number_of_values_that_tell_most_is_theirs(
+        few in prop::collection::vec(1..6u64, 0..12),
+        many in prop::collection::vec(1..300u64, 0..12),
+        share in 0..=100u64,
+    ) {
+        for counts in [few.clone(), many.clone(), [few, many].concat()] {
+            let histogram: Vec<(u32, u64)> = (0..).zip(counts.iter().copied()).collect();
+            let n_people = counts.iter().sum::<u64>() * share / 100;
+            let n_values = told_most(&histogram, n_people).len() as u64;
+            prop_assert_eq!(n_told_most(counts.iter().copied(), n_people), n_values);
+        }
     }
 }
 
@@ -405,18 +479,29 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
     /// Whole, on demand, in part and from bytes: every answer is that of all schemes tried one after the other.
     #[test]
-    fn answers_are_those_of_trying_everything(records in tables(), n_max in 0..6u64, bound in (0..4u8, 0..4u8)) {
+    fn answers_are_those_of_trying_everything(
+        records in tables(),
+        n_max in 0..6u64,
+        bound in (0..4u8, 0..4u8),
+        has_all in any::<bool>(),
+    ) {
         let counts = counts(&records);
-        let (hierarchies, yardstick) = (hierarchies(&counts), yardstick(&counts, Distance::Ordered));
+        let hierarchies = hierarchies(&counts);
+        // k and l alone are counted in a way of their own.
+        let yardstick = match has_all {
+            true => yardstick(&counts, Distance::Ordered),
+            false => Yardstick::new(&counts, &[], []).expect("a sensitive attribute"),
+        };
         let plan = Plan { weights: &[1.0, 1.0], yardstick: &yardstick, with_entropy: false };
         let lattice = annotate(&counts, &hierarchies, &plan, &Task::default()).expect("small");
         let every = Selection { share: 1.0, estimator: Estimator::ALL[0] };
         let partial = annotate_partially(&counts, &hierarchies, &plan, every, &Task::default()).expect("small");
         let opened = reopened(&lattice, &counts);
         let level_max = Scheme::new(vec![Level(bound.0), Level(bound.1)]);
-        for criteria in requests(&counts) {
+        let is_measured = |criteria: &Criteria| criteria.iter().all(|c| yardstick.measures().contains(&c.measure));
+        for criteria in requests(&counts).into_iter().filter(is_measured) {
             let n_suppressed_max = n_max.min(counts.n_records());
-            let request = Request { criteria, level_max: level_max.clone(), n_suppressed_max, best_by: Ranking::default() };
+            let request = Request { criteria, level_max: level_max.clone(), n_suppressed_max, best_by: Ranking::from(Quality::Height) };
             let mut best: Option<(u32, u64, Vec<u8>)> = None;
             for place in 0..lattice.schemes().len() {
                 let scheme = lattice.schemes().scheme(place);
@@ -450,9 +535,6 @@ proptest! {
         let (before, less, after) = (counts(&records), counts(gone), counts(kept));
         prop_assert_eq!(&before.without_records(&less).expect("they are there"), &after);
         prop_assert_eq!(&after.with_records(&less).expect("the same attributes"), &before);
-        let measures = [Measure::Distinct(0), Measure::Entropy(0), Measure::Share(0)];
-        let yardstick = |counts: &GroupCounts| Yardstick::new(counts, &[], measures).expect("a sensitive attribute");
-        let (old, new) = (yardstick(&before), yardstick(&after));
         let hierarchies = hierarchies(&before);
         if before.domains() != after.domains() || before.people().is_some() != after.people().is_some() {
             return Ok(());
@@ -460,6 +542,9 @@ proptest! {
         fn plan(yardstick: &Yardstick) -> Plan<'_> {
             Plan { weights: &[1.0, 1.0], yardstick, with_entropy: false }
         }
+        for measures in [&[][..], &[Measure::Distinct(0), Measure::Entropy(0), Measure::Share(0)]] {
+        let yardstick = |counts: &GroupCounts| Yardstick::new(counts, &[], measures.iter().copied()).expect("a sensitive attribute");
+        let (old, new) = (yardstick(&before), yardstick(&after));
         let lattice = annotate(&before, &hierarchies, &plan(&old), &Task::default()).expect("small");
         let followed = updated(&lattice, &before, &after, &plan(&new), &Task::default()).expect("small");
         let fresh = annotate(&after, &hierarchies, &plan(&new), &Task::default()).expect("small");
@@ -468,6 +553,7 @@ proptest! {
             for place in 0..fresh.schemes().len() {
                 prop_assert_eq!(followed.profile(place), fresh.profile(place));
             }
+        }
         }
     }
 

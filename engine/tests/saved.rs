@@ -136,7 +136,7 @@ fn sections_that_do_not_fit_together_are_refused() {
         records: records(&[&[Some("x"), Some("1")], &[Some("y"), Some("2")]]),
         sensitive: one_sensitive(),
         has_note: false,
-        missing: incrowd::Missing { tokens: vec![String::new()], drop_records: false },
+        missing: incrowd::Missing { tokens: vec![String::new()], drop_records: false, ..Default::default() },
         wanted: Wanted::default(),
     };
     let Made { lattice, counts, .. } = table.make();

@@ -146,7 +146,7 @@ fn missing_values_kept_or_dropped() {
             ],
             cells: vec![with_missing(&["20", "30"]), with_missing(&["f"])],
             sensitive: Some(with_missing(&["flu"])),
-            missing: Missing { tokens: vec![], drop_records },
+            missing: Missing { tokens: vec![], drop_records, ..Missing::default() },
         };
         check(&world, &[(1, 1), (2, 1), (3, 1), (4, 1)])
     });

@@ -12,22 +12,40 @@ struct World {
     cells: Vec<u32>,
     labels: Vec<u32>,
     values: Vec<u32>,
+    /// Whose record each is, where people are counted.
+    people: Option<Vec<u32>>,
 }
 
 impl World {
+    /// How many records these are, or of how many people.
+    fn n_of(&self, records: impl Iterator<Item = usize>) -> u64 {
+        match &self.people {
+            Some(people) => records.map(|i| people[i]).collect::<BTreeSet<u32>>().len() as u64,
+            None => records.count() as u64,
+        }
+    }
+
+    fn hidden(&self, k: u64) -> Hidden<'_> {
+        let hidden = Hidden::new(&self.starts, &self.cells, &self.labels, k);
+        match &self.people {
+            Some(people) => hidden.of_people(people),
+            None => hidden,
+        }
+    }
+
     fn is_shared(&self, k: u64) -> Vec<bool> {
         let n_values = self.values.iter().max().map_or(0, |value| value + 1);
-        let n_having = |value: u32| self.values.iter().filter(|other| **other == value).count() as u64;
+        let n_having = |value: u32| self.n_of((0..self.values.len()).filter(|&i| self.values[i] == value));
         (0..n_values).map(|value| n_having(value) >= k).collect()
     }
 
     fn told(&self, k: u64) -> Told {
-        let hidden = Hidden::new(&self.starts, &self.cells, &self.labels, k);
+        let hidden = self.hidden(k);
         told(&hidden, &Kept { values: &self.values, is_shared: &self.is_shared(k) })
     }
 
     fn relation(&self, k: u64) -> Option<incrowd::tells::Relation> {
-        let hidden = Hidden::new(&self.starts, &self.cells, &self.labels, k);
+        let hidden = self.hidden(k);
         let kept = Kept { values: &self.values, is_shared: &self.is_shared(k) };
         relation(&hidden, &kept, &Task::default()).expect("nobody cancels")
     }
@@ -55,7 +73,7 @@ impl World {
                 continue;
             }
             let is_left = |j: &usize| group_of(*j) == group_of(i) && says(*j).is_none_or(|other| other == label);
-            let n_left = (0..n).filter(is_left).count() as u64;
+            let n_left = self.n_of((0..n).filter(is_left));
             all.n_told += 1;
             all.n_below += u64::from(n_left < k);
             all.fewest = Some(all.fewest.unwrap_or(n_left).min(n_left));
@@ -68,7 +86,7 @@ impl World {
 fn random_world(seed: u64) -> World {
     let mut random = Random::new(seed);
     let (n_labels, n_values) = (1 + random.below(6), 1 + random.below(8));
-    let mut world = World { starts: vec![0], cells: vec![], labels: vec![], values: vec![] };
+    let mut world = World { starts: vec![0], cells: vec![], labels: vec![], values: vec![], people: None };
     for _ in 0..random.below(6) {
         let (cell, width) = (random.below(3) as u32, 1 + random.below(n_labels));
         let first = random.below(n_labels - width + 1);
@@ -80,6 +98,10 @@ fn random_world(seed: u64) -> World {
             world.values.push(if is_related { label % n_values } else { random.below(n_values) } as u32);
         }
         world.starts.push(world.cells.len());
+    }
+    // In every other world some people have several records, in one group or in two.
+    if seed % 2 == 1 {
+        world.people = Some(world.cells.iter().map(|_| random.below(9) as u32).collect());
     }
     world
 }
@@ -102,7 +124,7 @@ fn it_is_what_the_definition_says() {
 /// Groups of twelve of which a cell hides nine labels; `value` makes the column from label and chance.
 fn crowd(n_groups: usize, value: impl Fn(u32, &mut Random) -> u32) -> World {
     let mut random = Random::new(5);
-    let mut world = World { starts: vec![0], cells: vec![], labels: vec![], values: vec![] };
+    let mut world = World { starts: vec![0], cells: vec![], labels: vec![], values: vec![], people: None };
     for _ in 0..n_groups {
         for _ in 0..12 {
             let label = random.below(9) as u32;
@@ -159,4 +181,19 @@ fn values_that_few_share_tell_nothing_and_stay_in_the_crowd() {
     let found = world.told(5);
     assert_eq!(found.n_shared, 300);
     assert!(found.fewest >= Some(7), "six of twelve tell nothing: {found:?}");
+}
+
+/// Whoever has several records counts once.
+#[test]
+fn records_of_one_person_hide_nobody() {
+    let mut world = crowd(100, |label, random| label * 5 + random.below(5) as u32);
+    let of_records = world.told(5);
+    // Everybody has a record of their own: nothing changes.
+    world.people = Some((0..world.cells.len() as u32).collect());
+    assert_eq!(world.told(5), of_records);
+    // Two records each: of those left, some are the same person's.
+    world.people = Some((0..world.cells.len() as u32).map(|i| i / 2).collect());
+    let of_people = world.told(5);
+    assert_eq!(of_people, world.told_naively(5));
+    assert!(of_people.n_below > of_records.n_below, "{of_people:?}, {of_records:?}");
 }

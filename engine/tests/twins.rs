@@ -336,7 +336,7 @@ fn a_dropped_record_with_a_value_of_its_own_does_not_stop_publishing() {
         sensitive: vec![],
         has_note: false,
         wanted: Wanted::default(),
-        missing: Missing { tokens: vec![], drop_records: true },
+        missing: Missing { tokens: vec![], drop_records: true, ..Missing::default() },
         records: records(&[&[Some("20"), Some("f")], &[Some("20"), Some("f")], &[Some("30"), None]]),
     };
     let (rows, n_suppressed, n_dropped) = publish(&table, &table.make(), &[0, 0], &k(2));

@@ -82,8 +82,9 @@ class Anonymizer(_Base):
         publish_telling: Named = (),
         weights: Mapping[str, float] | None = None,
         distance: str | Mapping[str, str] | None = None,
+        count_at: Mapping[str, int | str] | None = None,
         missing: Named = ("",),
-        missing_records: str = "drop",
+        missing_records: str = "keep",
         k: int | None = None,
         l: PerAttribute | None = None,
         alpha: PerAttribute | None = None,
@@ -107,6 +108,7 @@ class Anonymizer(_Base):
         self.publish_telling = publish_telling
         self.weights = weights
         self.distance = distance
+        self.count_at = count_at
         self.missing = missing
         self.missing_records = missing_records
         self.k = k
@@ -128,7 +130,7 @@ class Anonymizer(_Base):
         """Finds the best scheme that keeps the promise on ``X``, publishes with it, and has that verified."""
         params = self.get_params(deep=False)
         of_table = ("sensitive", "identifiers", "person", "other", "publish_unique", "publish_telling", "weights",
-                    "distance", "missing", "missing_records")
+                    "distance", "count_at", "missing", "missing_records")
         roles = {name: params.pop(name) for name in of_table}
         settle, quasi_identifiers = params.pop("settle"), params.pop("quasi_identifiers")
         if not quasi_identifiers:

@@ -81,6 +81,7 @@ class Offer(Words):
     levels: dict[str, int]
     level_names: dict[str, str]
     height: int
+    n_dropped: int
     n_suppressed: int
     share_suppressed: float
     n_groups: int

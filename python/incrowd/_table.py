@@ -73,9 +73,9 @@ class Table:
     hides, so that people stand among fewer than k, is refused unless ``publish_telling`` or ``publish_unique`` names it.
 
     An index of pandas takes part where its name is among the attributes, also where it has become a column of an Arrow
-    table or a Parquet file; any other index stays behind. Records that lack a value in any column, named or
-    not, are left out, unless ``missing_records="keep"``; how many is told as a warning (:class:`Note`) and by
-    ``n_dropped``.
+    table or a Parquet file; any other index stays behind. A missing value is a value of
+    its own, unless ``missing_records="drop"``: then records that lack one in a column that is counted or published, or
+    that ``complete`` names, are left out; how many is told as a warning (:class:`Note`) and by ``n_dropped``.
 
     Where people have several records, ``person`` is the column that says whose record it is, or several columns that say
     it together. Every criterion is then about people: k = 5 means five different people, however many records they have.
@@ -125,9 +125,11 @@ class Table:
         publish_telling: Named = (),
         weights: Mapping[str, float] | None = None,
         distance: str | Mapping[str, str] | None = None,
+        count_at: Mapping[str, int | str] | None = None,
         population: Any = None,
         missing: Named = ("",),
-        missing_records: str = "drop",
+        missing_records: str = "keep",
+        complete: Named = (),
         delimiter: str | None = None,
         weight_of: str | None = None,
         household: Named = (),
@@ -150,7 +152,7 @@ class Table:
             said_of = dict.fromkeys(column for columns in said.values() for column in columns)
             roles["other"] = [column for column in said_of if column not in roles["sensitive"]]
         rules = {**_rules(quasi_identifiers), **_rules(sensitive)}
-        attributes = _attributes(roles, rules, weights, distance, said)
+        attributes = _attributes(roles, rules, weights, distance, count_at, said)
         self.name = os.fspath(data) if isinstance(data, (str, os.PathLike)) else name
         self._origin = Origin()
         # Those of the frame, in order; of a file they are not known before it is read.
@@ -172,6 +174,8 @@ class Table:
             "missing_records": missing_records,
             "other": "keep" if keep_all else "drop",
         }
+        if names(complete):
+            section["complete"] = names(complete)
         if delimiter is not None:
             section["delimiter"] = delimiter
         if weight_of is not None:
@@ -525,6 +529,7 @@ def _attributes(
     rules: Mapping[str, Rule],
     weights: Mapping[str, float] | None,
     distance: str | Mapping[str, str] | None,
+    count_at: Mapping[str, int | str] | None,
     said: Mapping[str, Sequence[str]],
 ) -> dict[str, dict[str, Any]]:
     attributes: dict[str, dict[str, Any]] = {}
@@ -547,6 +552,7 @@ def _attributes(
     given: list[tuple[str, Mapping[str, Any], str]] = [
         ("weight", weights or {}, "quasi-identifier"),
         ("distance", distances, "sensitive"),
+        ("count_at", count_at or {}, "sensitive"),
     ]
     for key, words, whose in given:
         for name, value in words.items():

@@ -13,11 +13,11 @@ use incrowd::verify::SuppressedAs;
 use incrowd::wire::{self, Certificate};
 use incrowd::{Error, ErrorKind, Result};
 use incrowd_workbench::input::reference::outside;
-use incrowd_workbench::input::source::{self, CsvOptions, Source};
+use incrowd_workbench::input::source::{self, ReadOptions, Source};
 use incrowd_workbench::io_error;
 use incrowd_workbench::orders::Rules;
 use incrowd_workbench::orders::publish::{Decided, Files, No, Ordered, Published, prepare};
-use incrowd_workbench::orders::verify::{Checked, Question, judge_source};
+use incrowd_workbench::orders::verify::{Checked, Question, counted_at, judge_source};
 use incrowd_workbench::output::account::{Account, Key};
 use incrowd_workbench::sentences::hint;
 use incrowd_workbench::words::documents;
@@ -53,7 +53,7 @@ pub fn publish(known: &Arc<Table>, bargain: Bargain, key: Option<Key>, work: &Wo
     }
     let Published { certificate, account, .. } = write(known, &bargain, &files, false, work)?;
     let report = std::fs::read_to_string(&files.report).map_err(|error| io_error(&files.report, error))?;
-    let read = Source::open(&path, &CsvOptions::default())?;
+    let read = Source::open(&path, &ReadOptions::default())?;
     let mut batches = Vec::new();
     read.for_each(&read.column_names(), |batch, _| Ok(batches.push(batch)))?;
     let frame = source::Frame { name: "release".into(), schema: read.schema().clone(), batches: batches.into() };
@@ -180,6 +180,7 @@ impl Release {
             sensitive: &certificate.sensitive,
             criteria: &certificate.promised().expect("the certificate is our own"),
             with_order: certificate.sorted,
+            labels: self.bargain.counted.labels(&None),
         };
         let scheme = self.bargain.agreed.as_ref().map(|agreed| agreed.offer.scheme.clone());
         let all = outside(&self.bargain.counted, scheme.as_ref(), &None);
@@ -189,7 +190,8 @@ impl Release {
         let judged = judged.over_people(&source, certificate, &question, Some(known), work)?;
         let claims = wire::check_release(certificate, &judged.verdict, &judged.file, &judged.columns, None);
         let (sensitive, dealt) = (certificate.sensitive.clone(), certificate.dealt.clone());
-        Ok(documents::checked(&Checked { judged, sensitive, claims, is_own: false, dealt }))
+        let count_at = counted_at(certificate);
+        Ok(documents::checked(&Checked { judged, sensitive, claims, is_own: false, dealt, count_at }))
     }
 
     fn recoded(&self, frame: &source::Frame, columns: &[String]) -> Result<source::Frame> {
@@ -214,7 +216,7 @@ impl Release {
             let mut keep = vec![true; batch.num_rows()];
             if missing.drop_records {
                 for name in columns.iter().chain(&self.certificate.columns) {
-                    missing.mark(name, column(name), &mut keep)?;
+                    missing.mark_dropped(name, column(name), &mut keep)?;
                 }
             }
             let texts: Vec<Vec<Option<&str>>> = quasi_identifiers

@@ -31,7 +31,7 @@ fn separator(text: Option<&str>) -> PyResult<Option<u8>> {
 }
 
 fn tokens(missing: &[String]) -> Option<Missing> {
-    (!missing.is_empty()).then(|| Missing { tokens: missing.to_vec(), drop_records: true })
+    (!missing.is_empty()).then(|| Missing { tokens: missing.to_vec(), ..Missing::default() })
 }
 
 /// How incrowd writes a number, to compare with the texts that it reads.
@@ -84,7 +84,8 @@ pub fn init_frame<'py>(
         let found = profile::of_source(None, frame.name.clone(), &source, tokens(&missing), work)?;
         let mut document = profile::to_json(&found, false);
         document["n_schemes"] = json!(survey::n_schemes(&found.suggestions));
-        document["text"] = json!(init::project_text(&frame.name, None, &found.survey, &found.suggestions));
+        document["text"] =
+            json!(init::project_text(&frame.name, None, &Default::default(), &found.survey, &found.suggestions));
         Ok(document)
     })?;
     to_python(py, &document)

@@ -313,3 +313,24 @@ def test_keep_is_all_columns_or_one_and_never_a_guess():
     with pytest.raises(ic.Error, match="all columns"):
         ic.Table(data, ["a"], other="keep")
     assert ic.Table(data, ["a"], other=["keep"]).publish(k=2).columns == ["keep", "a"]
+
+
+def test_labels_are_counted_in_the_place_of_values():
+    draw = random.Random(3)
+    frame = pa.table({
+        "age": [20 + draw.randrange(40) for _ in range(400)],
+        "pay": [1000 * draw.randrange(8) + draw.randrange(1000) for _ in range(400)],
+    })
+    roles = {"sensitive": {"pay": ic.intervals(1000, 4000)}, "publish_unique": "pay"}
+    table = ic.Table(frame, {"age": ic.intervals(5, 20)}, **roles, count_at={"pay": "width 1000"})
+    release = table.publish(k=4, l=3, max_suppressed="50%")
+    groups: dict[str, set[int]] = {}
+    for age, pay in zip(*(release.to_arrow()[name].to_pylist() for name in ("age", "pay"))):
+        groups.setdefault(age, set()).add(pay // 1000)
+    assert min(map(len, groups.values())) >= 3
+    assert release.verify().answer == "kept"
+    assert release.certificate["count_at"]["pay"]["level"] == 1
+    with pytest.warns(ic.Note, match=r"count_at=\{\"pay\": \"width 1000\"\} counts these"):
+        ic.Table(frame, {"age": ic.intervals(5, 20)}, **roles).negotiate(k=4, l=3)
+    with pytest.raises(ic.Error, match="count_at is given for 'age', which is no sensitive attribute"):
+        ic.Table(frame, ["age"], sensitive="pay", count_at={"age": 1})

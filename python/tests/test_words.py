@@ -58,7 +58,7 @@ def test_what_a_table_lacks_is_asked_for_in_python(tmp_path):
         (lambda: ic.Table(tmp_path / "a.csv", ["age", "job"], delimiter=",").annotate(), "name the separator with delimiter="),
         (lambda: ic.Table({"age": [1, 2]}, ["age"]).annotate().negotiate(k_map=2), "Table(…, population=…)"),
         (lambda: ic.Table({"age": [1, 2]}, ["age"]).annotate(l=2), "Table(…, sensitive=…)"),
-        (lambda: ic.Table({"age": ["", ""]}, ["age"]).annotate(), "check missing=, or keep such records with missing_records=\"keep\""),
+        (lambda: ic.Table({"age": ["", ""]}, ["age"], missing_records="drop").annotate(), "check missing=, or keep such records with missing_records=\"keep\""),
         (lambda: ic.open(tmp_path), "make one with: incrowd.init(\"DATA.csv\")"),
     ]:
         with pytest.raises(ic.Error) as refused:

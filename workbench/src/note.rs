@@ -7,6 +7,10 @@ use crate::sentences::grouped;
 /// Something that whoever gave an order should know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Note {
+    /// A text file is not UTF-8, and how it is written was found out.
+    Encoding { encoding: String },
+    /// Columns are not read because of their types.
+    UnreadableColumns { columns: Vec<String> },
     /// Records that lack a value are left out.
     Dropped { n_records: u64, n_all: u64 },
     /// An identifier that several records have in common, and nobody says whether people are meant.
@@ -39,6 +43,10 @@ pub enum Note {
     SchemesNotDrawn { n_max: u64 },
     /// What columns that are published as they are tell beside the promise.
     Beside(Box<Beside>),
+    /// One level per attribute loses more than half of the detail; a local method, where one was tried, loses so much.
+    MuchLost { ncp: f64, instead: Option<(&'static str, f64)> },
+    /// There are more of them than are noted, all in the report.
+    MoreBeside { n: u64 },
     /// A sensitive attribute has nearly as many values as there are records, so that any l records have l values; the
     /// levels of its hierarchy have so many labels.
     TriviallyDiverse { attribute: String, n_values: u64, n_records: u64, levels: Vec<(String, u64)> },
@@ -73,6 +81,8 @@ pub struct Telling {
     pub n_told: u64,
     pub n_shared: u64,
     pub n_records: u64,
+    /// Whether k, and the fewest, are people.
+    pub counts_people: bool,
     /// Whether it is told of nearly all: such a relation is refused unless it is accepted.
     pub is_nearly_certain: bool,
 }
@@ -115,6 +125,7 @@ impl Beside {
                 "n_shared": telling.n_shared,
                 "n_records": telling.n_records,
                 "nearly_certain": telling.is_nearly_certain,
+                "of": if telling.counts_people { "people" } else { "records" },
             }),
             Beside::RareValues { column, n_records, n_all, k } => {
                 json!({ "code": self.code(), "column": column, "n_records": n_records, "n_all": n_all, "k": k })
@@ -136,11 +147,12 @@ impl Telling {
         };
         format!(
             "{columns} {tell} the hidden {what} of {} of {} records: whoever knows how they hang together finds {} of them \
-             among fewer than k = {}, the fewest {}, and by chance it would be {}",
+             among fewer than k = {}{}, the fewest {}, and by chance it would be {}",
             grouped(self.n_told),
             grouped(self.n_records),
             grouped(self.n_below),
             self.k,
+            if self.counts_people { " people" } else { "" },
             self.effective_k,
             grouped(self.n_below_by_chance),
         )
@@ -163,14 +175,17 @@ pub enum TooMuch {
 }
 
 impl Note {
-    /// Whether it tells how many values there are of something, which is for those who may see them.
+    /// Whether it tells how many values there are of something, or what is lost of them, which is for those who may see
+    /// them.
     pub fn is_about_values(&self) -> bool {
-        matches!(self, Note::Strangers { .. } | Note::NoHierarchy { .. })
+        matches!(self, Note::Strangers { .. } | Note::NoHierarchy { .. } | Note::MuchLost { .. })
     }
 
     /// What programs know it by.
     pub fn code(&self) -> &'static str {
         match self {
+            Note::Encoding { .. } => "encoding",
+            Note::UnreadableColumns { .. } => "unreadable_columns",
             Note::Dropped { .. } => "dropped",
             Note::Repeating { .. } => "repeating",
             Note::BeyondPerPerson { .. } => "beyond_per_person",
@@ -187,6 +202,8 @@ impl Note {
             Note::KsBeyond { .. } => "ks_beyond",
             Note::SchemesNotDrawn { .. } => "schemes_not_drawn",
             Note::Beside(beside) => beside.code(),
+            Note::MuchLost { .. } => "much_lost",
+            Note::MoreBeside { .. } => "more_beside",
             Note::TriviallyDiverse { .. } => "trivially_diverse",
         }
     }

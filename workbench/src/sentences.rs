@@ -63,6 +63,10 @@ pub fn in_words(scope: &Scope, offer: &Offer) -> String {
         None | Some(0) => lost,
         Some(n) => format!("{lost} and all that {} of {} people have", grouped(n), grouped(scope.crowd().n())),
     };
+    let lost = match scope.n_dropped() {
+        0 => lost,
+        n => format!("{lost} beside {} dropped for missing values", grouped(n)),
+    };
     let names = sensitive_names(scope);
     let promise: Vec<String> =
         offer.criteria.iter().map(|criterion| promise_in_words(criterion, &names, scope.crowd())).collect();

@@ -163,7 +163,8 @@ fn the_data_file_has_a_header_and_nothing_else() {
 
 #[test]
 fn every_record_lacks_a_value() {
-    let folder = project_with("[data]", "[data]\nmissing = [\"xflu\", \"xcold\", \"xgout\"]");
+    let folder =
+        project_with("[data]", "[data]\nmissing_records = \"drop\"\nmissing = [\"xflu\", \"xcold\", \"xgout\"]");
     check(&folder, NEGOTIATE, &["people.csv: all 4 records lack a value", "missing_records"]);
 }
 
@@ -186,12 +187,19 @@ fn a_quote_is_never_closed() {
 
 #[test]
 fn the_data_are_not_utf_8() {
-    let latin1 = PEOPLE.as_bytes().iter().map(|&byte| if byte == b'g' { 0xE9 } else { byte });
-    // Of a g there is one in the header, and one in a cell of the last line.
-    let cell: Vec<u8> = latin1.enumerate().map(|(i, byte)| if i < 10 { PEOPLE.as_bytes()[i] } else { byte }).collect();
-    check(&people_with("people.csv", cell), PUBLISH, &["people.csv:5: column 'disease' is not UTF-8", "iconv"]);
-    let header: Vec<u8> = PEOPLE.bytes().map(|byte| if byte == b'p' { 0xE9 } else { byte }).collect();
-    check(&people_with("people.csv", header), PUBLISH, &["people.csv:1: column 3 is not UTF-8", "iconv"]);
+    // A letter of UTF-8 comes first, so that the file is not taken for another encoding.
+    let mixed = PEOPLE.replace("xfem", "x\u{e9}m");
+    let mut cell = mixed.clone().into_bytes();
+    let at = mixed.find("xgout").expect("it is there");
+    cell[at + 1] = 0xE9;
+    let said = ["people.csv:5: column 'disease' is not UTF-8", "encoding = \"windows-1252\""];
+    check(&people_with("people.csv", cell), PUBLISH, &said);
+    let mut header = mixed.into_bytes();
+    header[8] = 0xE9;
+    let text = PROJECT.replace("path = \"people.csv\"", "path = \"people.csv\"\nencoding = \"utf-8\"");
+    let folder = people_with("people.csv", header);
+    folder.write("incrowd.toml", text);
+    check(&folder, PUBLISH, &["people.csv:1: column 3 is not UTF-8", "encoding"]);
 }
 
 #[test]

@@ -321,6 +321,7 @@ fn l_of_a_nearly_unique_attribute_is_called_trivial() {
         let ran = run(&folder, line).ends(0);
         assert!(ran.stderr.contains(&said), "{ran}");
         assert!(ran.stderr.contains("its hierarchy has 9 at width 1000, 2 at width 5000"), "{ran}");
+        assert!(ran.stderr.contains("count_at = \"width 1000\" on the attribute counts these"), "{ran}");
     }
     let ran = run(&folder, "publish --k 5 --l 3 --force").ends(0);
     assert!(ran.stderr.contains(&said), "{ran}");

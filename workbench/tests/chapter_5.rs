@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use incrowd::search::partial::{Estimator, Selection};
 use incrowd::task::Task;
-use incrowd::{Answer, Criteria, Level, Measure, Offer, Request, Scheme};
+use incrowd::{Answer, Criteria, Level, Measure, Offer, Quality, Request, Scheme};
 use incrowd_workbench::input::count::{Choice, Counted, count};
 use incrowd_workbench::input::project::Project;
 use incrowd_workbench::orders::study_lattice::{self, Study, differences};
@@ -83,7 +83,7 @@ fn request(&(_, k, n_suppressed_max, levels): &(usize, u64, u64, &str)) -> Reque
         criteria: Criteria::of(Some(k), None),
         n_suppressed_max,
         level_max: scheme(levels),
-        best_by: Default::default(),
+        best_by: Quality::Height.into(),
     }
 }
 

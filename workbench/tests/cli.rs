@@ -44,6 +44,7 @@ const PROJECT: &str = r#"
 [data]
 path = "patients.csv"
 missing = ["?"]
+missing_records = "drop"
 
 [attributes.name]
 role = "identifier"
@@ -219,7 +220,10 @@ fn negotiate_says_exact_with_the_fields_of_the_contract() {
         0,
         &[
             ("/outcome", json!("exact")),
-            ("/request", json!({"k": 3, "max_suppressed": 1, "max_level": {"age": 4, "sex": 1, "postcode": 3}})),
+            (
+                "/request",
+                json!({"k": 3, "max_suppressed": 1, "max_level": {"age": 4, "sex": 1, "postcode": 3}, "best_by": "ncp"}),
+            ),
             ("/n_records", json!(11)),
             ("/exact/levels", json!({"age": 2, "sex": 1, "postcode": 1})),
             ("/exact/height", json!(4)),
@@ -348,6 +352,8 @@ fn check_request(standing: &str, flags: &str, expected: Value) {
     let folder = patients();
     folder.write("incrowd.toml", format!("{PROJECT}{standing}"));
     let ran = folder.run(&[&["negotiate", "--json"], &words(flags)[..]].concat());
+    let mut expected = expected;
+    expected["best_by"] = json!("ncp");
     assert_eq!(ran.json()["request"], expected, "{ran}");
 }
 
@@ -638,7 +644,8 @@ role = "sensitive"
 
 #[test]
 fn a_record_that_is_dropped_may_hold_a_value_that_no_other_record_has() {
-    let project = "[data]\npath = \"a.csv\"\nmissing = [\"?\"]\n[attributes.age]\nrole = \"quasi-identifier\"\n\
+    let project = "[data]\npath = \"a.csv\"\nmissing = [\"?\"]\nmissing_records = \"drop\"\n\
+        [attributes.age]\nrole = \"quasi-identifier\"\n\
         [attributes.disease]\nrole = \"sensitive\"\n";
     let data = "age,disease\n34,flu\n34,cold\n35,flu\n35,flu\n99,?\n";
     let folder = Folder::with(&[("a.csv", data), ("incrowd.toml", project)]);
@@ -822,7 +829,7 @@ fn a_certificate_says_what_was_asked_and_what_was_done() {
     let certificate = certificate(&folder, "release.csv");
     assert_eq!(certificate["choice"], "height");
     let max_level = json!({"age": 2, "sex": 1, "postcode": 1});
-    assert_eq!(certificate["request"], json!({"k": 4, "max_suppressed": 2, "max_level": max_level}));
+    assert_eq!(certificate["request"], json!({"k": 4, "max_suppressed": 2, "max_level": max_level, "best_by": "ncp"}));
     assert_eq!(certificate["criteria"]["k"]["promised"], 4);
     assert_eq!(certificate["seed"], Value::Null);
     let hashes = ["input", "hierarchies"].map(|list| certificate[list].as_array().expect("a list").clone());

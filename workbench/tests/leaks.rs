@@ -76,6 +76,9 @@ fn population() -> String {
     format!("age,city\n{}", lines.collect::<String>())
 }
 
+/// Incomes counted in steps of 1,000.
+const COUNTED_AT: &str = "hierarchy = { intervals = [1000, 5000] }\ncount_at = 1";
+
 /// Release and certificate, without the marks of the input, which nobody can read who lacks the key.
 fn published(records: &[Record], order: &[&str]) -> Option<(Vec<u8>, Value)> {
     let folder = folder_of(records);
@@ -83,6 +86,13 @@ fn published(records: &[Record], order: &[&str]) -> Option<(Vec<u8>, Value)> {
         folder.write("population.csv", population());
         let named = "path = \"table.csv\"\npopulation = \"population.csv\"";
         folder.write("incrowd.toml", PROJECT.replace("path = \"table.csv\"", named));
+    }
+    let (counts_labels, order) = match order {
+        ["count_at", order @ ..] => (true, order),
+        order => (false, order),
+    };
+    if counts_labels {
+        folder.write("incrowd.toml", PROJECT.replace("distance = \"ordered\"", COUNTED_AT));
     }
     let args = [&["publish", "-o", "release.csv", "--key", KEY], order].concat();
     let ran = folder.run(&args);
@@ -137,6 +147,8 @@ macro_rules! attackers {
 
 attackers! {
     nobody_learns_from_k: ["--k", "4", "--levels", "age=1,city=1"], 20;
+    nobody_learns_from_labels: ["count_at", "--k", "4", "--l", "income:2", "--levels", "age=1,city=1"], 20;
+    nobody_learns_from_labels_of_a_method: ["count_at", "--k", "4", "--l", "income:2", "--method", "top-down"], 10;
     nobody_learns_from_a_negotiated_scheme: ["--k", "4", "--max-suppressed", "10%"], 20;
     nobody_learns_from_a_scheme_on_demand: ["--k", "4", "--max-suppressed", "10%", "--on-demand"], 20;
     nobody_learns_from_an_offer: ["--k", "4", "--max-suppressed", "0", "--max-level", "age=1", "--offer", "suppression"], 20;

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use incrowd::search::negotiate::{Offers, negotiate_as_published, offer_of};
 use incrowd::task::Task;
-use incrowd::{Answer, Criteria, Lattice, Level, Offer, Request, Scheme, negotiate};
+use incrowd::{Answer, Criteria, Lattice, Level, Offer, Quality, Request, Scheme, negotiate};
 use incrowd_workbench::input::count::{Choice, count};
 use incrowd_workbench::input::project::Project;
 use incrowd_workbench::work::Work;
@@ -259,7 +259,7 @@ fn chapter_4_requests_and_answers() {
             criteria: criteria(criterion, number(value)),
             n_suppressed_max: number(max_suppressed),
             level_max: scheme(max_level),
-            best_by: Default::default(),
+            best_by: Quality::Height.into(),
         };
         // Without limits on the levels, the lowest scheme of the whole lattice is the exact answer.
         let top = Scheme::new(lattice.schemes().tops().iter().map(|&top| Level(top)).collect());
@@ -343,6 +343,9 @@ hierarchy = "education.csv"
 
 [attributes."Hours/week"]
 role = "sensitive"
+
+[request]
+best_by = "height"
 "#;
     Folder::with(&[("microdata.csv", figure_2_1), ("education.csv", education), ("incrowd.toml", project)])
 }
@@ -353,7 +356,12 @@ fn ten_records_lattice() -> Lattice {
 
 /// What is asked of the ten records: this k, nothing suppressed, Age and Work class one level up, Education three.
 fn example_request(k: u64) -> Request {
-    Request { criteria: criteria("k", k), n_suppressed_max: 0, level_max: scheme("113"), best_by: Default::default() }
+    Request {
+        criteria: criteria("k", k),
+        n_suppressed_max: 0,
+        level_max: scheme("113"),
+        best_by: Quality::Height.into(),
+    }
 }
 
 /// Publishes the ten records and compares the release with a figure, whose rows are in another order.

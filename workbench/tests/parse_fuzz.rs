@@ -12,7 +12,7 @@ use incrowd::wire::{Certificate, check_claims};
 use incrowd::{Criteria, Domain, Level, Request, Result, Rule, Scheme, Verifier, negotiate};
 use incrowd_workbench::input::count::{Choice, count};
 use incrowd_workbench::input::project::Project;
-use incrowd_workbench::input::source::{CsvOptions, Source};
+use incrowd_workbench::input::source::{ReadOptions, Source};
 use incrowd_workbench::input::survey;
 use incrowd_workbench::work::{Watch, Work};
 use parquet::arrow::ArrowWriter;
@@ -236,7 +236,7 @@ fn no_data_make_a_survey_panic() {
     check(2_500, DATA.as_bytes(), |text| {
         folder.write("data.csv", text);
         let look = || {
-            let source = Source::open(&folder.join("data.csv"), &CsvOptions::default())?;
+            let source = Source::open(&folder.join("data.csv"), &ReadOptions::default())?;
             let survey = survey::survey(&source, None, &Work::default())?;
             survey::suggest(&survey);
             Ok::<(), incrowd::Error>(())
@@ -250,7 +250,7 @@ fn no_separator_makes_it_panic() {
     let folder = folder();
     for delimiter in 0..=255 {
         let read = || {
-            let source = Source::open(&folder.join("data.csv"), &CsvOptions { delimiter: Some(delimiter) })?;
+            let source = Source::open(&folder.join("data.csv"), &ReadOptions::of_delimiter(Some(delimiter)))?;
             source.for_each(&source.column_names(), |_, _| Ok(()))
         };
         assert!(catch_unwind(AssertUnwindSafe(read)).is_ok(), "separator {delimiter}");
@@ -296,7 +296,7 @@ fn no_damaged_parquet_file_makes_it_panic() {
     check(4_000, &good, |bytes| {
         folder.write("data.parquet", bytes);
         let read = || {
-            let source = Source::open(&folder.join("data.parquet"), &CsvOptions::default())?;
+            let source = Source::open(&folder.join("data.parquet"), &ReadOptions::default())?;
             source.for_each(&source.column_names(), |_, _| Ok(()))
         };
         read().is_ok()

@@ -211,7 +211,7 @@ fn people_with_one_record_each_give_what_no_person_column_gives() {
         "--k 3 --l 2 --t 0.5 --max-suppressed 50%",
         "--k 2 --levels age=2 --max-suppressed 50%",
     ];
-    let local = LOCAL.into_iter().chain(["deal"]).map(|method| format!("--method {method} --k 4"));
+    let local = LOCAL.into_iter().chain(["deal", "deal-plain"]).map(|method| format!("--method {method} --k 4"));
     for flags in global.map(str::to_string).into_iter().chain(local) {
         let flags = format!("publish -o r.csv --force {flags}");
         let [told, expected] = [&named, &plain].map(|folder| run(folder, &flags).code);

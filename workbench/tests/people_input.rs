@@ -246,7 +246,7 @@ fn the_lowest_records_of_everybody_are_kept_whatever_their_order() {
             assert_eq!(source.n_left_out(), (text.lines().count() - 1 - expected.len()) as u64);
             // In memory, in many pieces: records that say the same meet on several threads.
             let mut batches = Vec::new();
-            let all = Source::open(&folder.join("events.csv"), &project.csv).expect("a table");
+            let all = Source::open(&folder.join("events.csv"), &project.reading).expect("a table");
             all.for_each(&all.column_names(), |batch, _| {
                 let starts = (0..batch.num_rows()).step_by(5);
                 batches.extend(starts.map(|start| batch.slice(start, 5.min(batch.num_rows() - start))));
@@ -310,7 +310,7 @@ fn the_order_of_records_changes_no_byte_and_a_limit_that_nobody_meets_changes_no
 fn records_that_are_dropped_anyway_are_nobody_s_choice() {
     let folder = Folder::with(&[
         ("events.csv", "USUBJID,age,sex,term\na,20,F,rash\na,20,,pain\na,,F,flu\nb,21,F,flu\nb,21,F,flu\nb,21,F,flu\n"),
-        ("incrowd.toml", &at_most(1, 0)),
+        ("incrowd.toml", &at_most(1, 0).replace("[data]", "[data]\nmissing_records = \"drop\"")),
     ]);
     let ran = run(&folder, "count --json").ends(0);
     assert!(

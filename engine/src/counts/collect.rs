@@ -35,6 +35,7 @@ impl Collected {
             cell_sizes: Vec::new(),
             population: None,
             people: None,
+            counted_as: Vec::new(),
         };
         Collected { counts, people, of_cells: Vec::new(), last: Vec::new() }
     }

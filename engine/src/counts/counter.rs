@@ -59,7 +59,7 @@ impl Counter {
     /// Counts the records of one batch.
     ///
     /// The batch holds the attributes of this counter by name. Its other columns matter only
-    /// where records that lack a value are dropped: then they are looked at too.
+    /// where records that lack a value of theirs are dropped: then they are looked at too.
     ///
     /// # Errors
     /// Where a column is missing or cannot be read, or there are more combinations than can be numbered.
@@ -95,13 +95,17 @@ impl Counter {
 
     fn drop_incomplete(&mut self, batch: &RecordBatch) -> Result<()> {
         let mut keep = vec![true; batch.num_rows()];
-        for codes in &self.codes {
-            keep.iter_mut().zip(codes).for_each(|(keep, &code)| *keep &= code != 0);
+        let n_others = self.encoders.len() - usize::from(!self.person.is_empty());
+        for (place, (encoder, codes)) in self.encoders.iter().zip(&self.codes).enumerate() {
+            // Whose record it is has to be known in any case.
+            if place == n_others || self.missing.drops(encoder.name()) {
+                keep.iter_mut().zip(codes).for_each(|(keep, &code)| *keep &= code != 0);
+            }
         }
         let schema = batch.schema();
         for (field, column) in schema.fields().iter().zip(batch.columns()) {
             if self.encoders.iter().all(|encoder| encoder.name() != field.name()) {
-                self.missing.mark(field.name(), column, &mut keep)?;
+                self.missing.mark_dropped(field.name(), column, &mut keep)?;
             }
         }
         let n_kept = keep.iter().filter(|&&keep| keep).count();

@@ -1,5 +1,6 @@
 //! The groups of the finest scheme, and whatever can be asked about them.
 
+use crate::counts::counted_as::CountedAs;
 use crate::counts::number;
 use crate::counts::people::People;
 use crate::error::{Error, ErrorKind, Result};
@@ -25,6 +26,8 @@ pub struct GroupCounts {
     pub(crate) population: Option<Population>,
     /// Whose records they are, where that is known.
     pub(crate) people: Option<People>,
+    /// By sensitive attribute, how its values became those that are counted; none where they are counted as they are.
+    pub(crate) counted_as: Vec<Option<CountedAs>>,
 }
 
 /// The people among whom those of a table hide: the combinations of quasi-identifier values that occur in a population.
@@ -51,6 +54,11 @@ impl GroupCounts {
     /// The values of each sensitive attribute.
     pub fn sensitive(&self) -> &[Domain] {
         &self.sensitive
+    }
+
+    /// How the values of a sensitive attribute became those that are counted; none where they are counted as they are.
+    pub fn counted_as(&self, sensitive: usize) -> Option<&CountedAs> {
+        self.counted_as.get(sensitive)?.as_ref()
     }
 
     /// How many records were counted.
@@ -158,6 +166,14 @@ impl GroupCounts {
             }
         }
         Some(who)
+    }
+
+    /// By group, how many there are of what is counted: records, or different people who have one there.
+    pub fn crowds(&self) -> Vec<u64> {
+        match self.people_in_groups() {
+            Some(who) => who.iter().map(|who| who.len() as u64).collect(),
+            None => self.sizes.clone(),
+        }
     }
 
     /// The place of a cell that people are kept with among those of its group.
@@ -273,7 +289,11 @@ impl GroupCounts {
 
     /// The same groups, with the population that they are a sample of: a table with the same quasi-identifiers.
     ///
-    /// The domains become those of both tables together.
+    /// The domains become those of both tables together. Where it is known whose the records of the population are, people
+    /// are counted, everybody once: in the first of their groups.
+    ///
+    /// # Guarantee
+    /// Whatever groups are united, there are at least as many people as counted.
     pub fn with_population(mut self, population: &GroupCounts) -> GroupCounts {
         let united: Vec<Domain> =
             self.domains.iter().zip(&population.domains).map(|(ours, theirs)| ours.united(theirs)).collect();
@@ -285,8 +305,11 @@ impl GroupCounts {
             let code = |(i, code): (usize, &Code)| translations[i % united.len()][code.index()];
             counts.codes.iter().enumerate().map(code).collect()
         };
-        let population =
-            Population { n_attributes: united.len(), codes: translated(population), sizes: population.sizes.clone() };
+        let population = Population {
+            n_attributes: united.len(),
+            codes: translated(population),
+            sizes: population.people_at_least(),
+        };
         self.codes = translated(&self);
         self.domains = united;
         self.population = Some(population);
@@ -319,6 +342,7 @@ impl GroupCounts {
             sensitive: Vec::new(),
             population: self.population.take(),
             people: self.people.take(),
+            counted_as: std::mem::take(&mut self.counted_as),
             ..*self
         };
         let n_quasi_identifiers = sorted.domains.len();

@@ -4,6 +4,7 @@
 //! [`GroupCounts`], whose size depends on the number of distinct combinations, not on the number of records.
 
 pub mod people;
+pub mod counted_as;
 mod groups;
 mod collect;
 mod update;

@@ -1,11 +1,13 @@
-//! Counts from other counts: with records that come, without records that go, or told apart by person.
+//! Counts from other counts: with records that come, without records that go, told apart by person, or by labels.
 
 use rustc_hash::FxHashMap;
 
 use crate::counts::N_CELLS_MAX;
 use crate::counts::collect::{Collected, check_numbers};
+use crate::counts::counted_as::CountedAs;
 use crate::counts::groups::GroupCounts;
 use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::Hierarchy;
 use crate::table::{Code, Domain};
 
 impl GroupCounts {
@@ -27,7 +29,36 @@ impl GroupCounts {
             codes.extend(of_cell.last());
             collected.add(&codes, n);
         });
-        GroupCounts { population: self.population.clone(), ..collected.finish() }
+        GroupCounts { population: self.population.clone(), counted_as: self.counted_as.clone(), ..collected.finish() }
+    }
+
+    /// The same records, where the values of some sensitive attributes are their labels on a level: by attribute, the
+    /// hierarchy of its values and the level, or nothing.
+    ///
+    /// # Guarantee
+    /// They are the counts of a table that has the labels in the place of the values.
+    pub fn with_labels(&self, levels: &[Option<(&Hierarchy, usize)>]) -> GroupCounts {
+        let mut sensitive = self.sensitive.clone();
+        let mut counted_as = vec![None; sensitive.len()];
+        for (s, (hierarchy, level)) in levels.iter().enumerate().filter_map(|(s, at)| Some((s, (*at)?))) {
+            let (translation, labels) = CountedAs::new(&self.sensitive[s], hierarchy, level);
+            (counted_as[s], sensitive[s]) = (Some(translation), labels);
+        }
+        let first = self.domains.len();
+        let mut cells: Vec<(Box<[u32]>, u64)> = Vec::with_capacity(self.n_cells());
+        let attributes: Vec<&Domain> = self.attributes().collect();
+        self.each_cell(&attributes, |codes, n| {
+            let mut codes: Box<[u32]> = codes.into();
+            for (code, at) in codes[first..].iter_mut().zip(&counted_as) {
+                *code = at.as_ref().map_or(*code, |at: &CountedAs| at.labels[*code as usize].0);
+            }
+            cells.push((codes, n));
+        });
+        cells.sort_unstable();
+        let people = self.people.as_ref().map(|people| (people.columns.clone(), people.names.clone()));
+        let mut collected = Collected::new(self.domains.clone(), sensitive, people, self.n_records, self.n_dropped);
+        cells.iter().for_each(|(codes, n)| collected.add(codes, *n));
+        GroupCounts { population: self.population.clone(), counted_as, ..collected.finish() }
     }
 }
 

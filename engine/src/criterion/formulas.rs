@@ -99,6 +99,36 @@ pub fn told_most(histogram: Histogram, n_people: u64) -> Vec<(u32, u64)> {
     most
 }
 
+/// How many values [`told_most`] leaves, of which the counts are given; in any order.
+pub fn n_told_most(counts: impl ExactSizeIterator<Item = u64> + Clone, n_people: u64) -> u64 {
+    let (sum, most) = counts.clone().fold((0, 0), |(sum, most): (u64, u64), c| (sum + c, most.max(c)));
+    if sum <= n_people {
+        return counts.len() as u64;
+    }
+    if most <= 1 || most >= n_people {
+        return if most >= n_people { u64::from(n_people > 0) } else { n_people };
+    }
+    let (mut n_values, mut n_left) = (0, n_people);
+    let mut take = |c: u64, n: u64| {
+        let n = n.min(n_left.div_ceil(c));
+        (n_values, n_left) = (n_values + n, n_left.saturating_sub(n * c));
+    };
+    if most < N_SMALL_COUNTS as u64 {
+        // How many values have each count.
+        let mut with_count = [0u32; N_SMALL_COUNTS];
+        counts.for_each(|c| with_count[c as usize] += 1);
+        (1..=most).rev().for_each(|c| take(c, u64::from(with_count[c as usize])));
+    } else {
+        let mut counts: Vec<u64> = counts.collect();
+        counts.sort_unstable();
+        counts.iter().rev().filter(|c| **c > 0).for_each(|c| take(*c, 1));
+    }
+    n_values
+}
+
+/// Counts below this are counted themselves instead of sorted.
+const N_SMALL_COUNTS: usize = 64;
+
 /// Distinct values.
 pub fn n_distinct(histogram: Histogram) -> u64 {
     histogram.len() as u64

@@ -3,10 +3,13 @@
 //! The finest scheme's groups come from the counts, every other scheme's from a scheme one level finer, so that the
 //! cost of a scheme is the number of groups of a neighbour, not of records.
 
+use std::sync::OnceLock;
+
 use crate::counts::{GroupCounts, number};
 use crate::criterion::{Criteria, Criterion, Measure, Measured, Test, Yardstick};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
+use crate::lattice::by_loss::{Floor, floors};
 use crate::lattice::evaluate::{Evaluate, Evaluating, Seen};
 use crate::lattice::grid::{Columns, Grid, N_IN_BLOCK};
 use crate::lattice::profile::{Outcome, Profile};
@@ -32,6 +35,8 @@ pub struct Lattice {
     pub(crate) grids: Vec<Grid>,
     pub(crate) entropies: Option<Entropies>,
     pub(crate) n_source_groups: u64,
+    /// Made when first asked for.
+    pub(crate) by_loss: OnceLock<Vec<Floor>>,
 }
 
 impl std::ops::Deref for Lattice {
@@ -91,6 +96,7 @@ pub(crate) fn annotate_schemes(
         profiles: Profiles::InMemory(rolled_up.profiles),
         entropies,
         n_source_groups: rolled_up.n_source_groups,
+        by_loss: OnceLock::new(),
     })
 }
 
@@ -131,6 +137,7 @@ impl Lattice {
         let first = number(self.signatures.len());
         self.signatures.extend(&signatures);
         self.profiles.insert(place, profile.renumbered(|signature| first + signature));
+        self.by_loss = OnceLock::new();
         Ok(())
     }
 
@@ -195,6 +202,13 @@ impl Lattice {
         self.profile(place).outcome(&self.signatures, &self.signatures.test(criteria))
     }
 
+    /// All places, those that lose least by NCP first; nothing where schemes are missing that would tell.
+    pub(crate) fn by_loss(&self) -> Option<&[Floor]> {
+        let is_known = self.schemes.is_complete() && u32::try_from(self.schemes.len()).is_ok();
+        let of_place = |place: usize| self.outcome(place, &Criteria::default()).ncp;
+        is_known.then(|| self.by_loss.get_or_init(|| floors(&self.schemes, of_place)).as_slice())
+    }
+
     /// The size of a scheme's smallest group.
     pub fn smallest_group(&self, place: usize) -> Option<u64> {
         self.profile(place).entries().first().map(|entry| self.signatures.size(entry.signature as usize))
@@ -257,6 +271,11 @@ impl Suppression<'_> {
                 (start..end).filter(move |&place| self.columns.iter().all(|columns| columns.below[place] <= n_max))
             },
         )
+    }
+
+    /// Whether at most `n_max` records may be suppressed at a place, by lookup.
+    pub(crate) fn is_promising(&self, place: usize, n_max: u64) -> bool {
+        self.columns.iter().all(|columns| columns.below[place] <= n_max)
     }
 
     /// No scheme of this height suppresses less.

@@ -6,6 +6,7 @@ use crate::criterion::Measured;
 use crate::error::Result;
 use crate::lattice::profile::Profile;
 use crate::lattice::roll_up::Key;
+use crate::lattice::rows::Rows;
 use crate::lattice::walk::{Roller, WithRoller};
 
 /// What a scheme's groups look like: what criteria see of them, and how many look how.
@@ -36,7 +37,7 @@ impl<T, F: FnOnce(&mut dyn Evaluate) -> Result<T>> WithRoller for Evaluating<F> 
 
     fn work<K: Key, R: Roller>(self, roller: &R, order: &[usize]) -> Result<T> {
         let (work, base, _) = roller.begin::<K>();
-        let base = Rows { levels: vec![0; order.len()].into(), words: base, last_used: 0 };
+        let base = AtHand { levels: vec![0; order.len()].into(), rows: base, last_used: 0 };
         let mut evaluator = Evaluator::<R, K> {
             roller,
             order,
@@ -52,16 +53,10 @@ impl<T, F: FnOnce(&mut dyn Evaluate) -> Result<T>> WithRoller for Evaluating<F> 
 }
 
 /// The rows of a scheme.
-struct Rows {
+struct AtHand {
     levels: Box<[u8]>,
-    words: Vec<u64>,
+    rows: Rows,
     last_used: u64,
-}
-
-impl Rows {
-    fn n_bytes(&self) -> u64 {
-        size_of_val(&self.words[..]) as u64
-    }
 }
 
 /// More schemes at hand take longer to look through than they save.
@@ -73,7 +68,7 @@ struct Evaluator<'a, R: Roller, K> {
     order: &'a [usize],
     work: R::Work,
     /// The finest scheme first.
-    at_hand: Vec<Rows>,
+    at_hand: Vec<AtHand>,
     /// What the rows at hand take, without those of the finest scheme.
     n_bytes: u64,
     n_bytes_max: u64,
@@ -92,30 +87,31 @@ impl<R: Roller, K: Key> Evaluate for Evaluator<'_, R, K> {
             let (signatures, profile) = self.roller.seen(&self.work, groups);
             return Seen { signatures, profile };
         }
-        let is_finer = |rows: &Rows| rows.levels.iter().zip(levels).all(|(a, b)| a <= b) && *rows.levels != *levels;
+        let is_finer =
+            |known: &AtHand| known.levels.iter().zip(levels).all(|(a, b)| a <= b) && *known.levels != *levels;
         let (source, _) = self
             .at_hand
             .iter()
             .enumerate()
-            .filter(|(_, rows)| is_finer(rows))
-            .min_by_key(|(_, rows)| rows.words.len())
+            .filter(|(_, known)| is_finer(known))
+            .min_by_key(|(_, known)| known.rows.words.len() + known.rows.drifters.len())
             .expect("the finest scheme is at hand");
         self.at_hand[source].last_used = self.n_asked;
         let mut now = self.at_hand[source].levels.to_vec();
-        let mut words: Option<Vec<u64>> = None;
+        let mut rows: Option<Rows> = None;
         let mut groups = None;
         for &attribute in self.order {
             while now[attribute] < levels[attribute] {
                 now[attribute] += 1;
-                let from = words.as_deref().unwrap_or(&self.at_hand[source].words);
-                let mut next = Vec::new();
+                let from = rows.as_ref().unwrap_or(&self.at_hand[source].rows);
+                let mut next = Rows::default();
                 groups = Some(self.roller.step::<K>(&mut self.work, from, &now, attribute, &mut next));
-                words = Some(next);
+                rows = Some(next);
             }
         }
-        let (groups, words) = (groups.expect("at least one step"), words.expect("at least one step"));
+        let (groups, rows) = (groups.expect("at least one step"), rows.expect("at least one step"));
         let (signatures, profile) = self.roller.seen(&self.work, groups);
-        self.keep(Rows { levels: levels.into(), words, last_used: self.n_asked });
+        self.keep(AtHand { levels: levels.into(), rows, last_used: self.n_asked });
         Seen { signatures, profile }
     }
 }
@@ -126,23 +122,24 @@ impl<R: Roller, K: Key> Evaluator<'_, R, K> {
         let (work, base, groups) = self.roller.begin::<K>();
         self.work = work;
         self.at_hand.truncate(1);
-        self.at_hand[0].words = base;
+        self.at_hand[0].rows = base;
         self.n_bytes = 0;
         groups
     }
 
     /// Keeps rows at hand, in place of those that were of no use for the longest time.
-    fn keep(&mut self, mut rows: Rows) {
-        if rows.n_bytes() > self.n_bytes_max || self.at_hand.iter().any(|known| known.levels == rows.levels) {
+    fn keep(&mut self, mut new: AtHand) {
+        let n_bytes = new.rows.n_bytes();
+        if n_bytes > self.n_bytes_max || self.at_hand.iter().any(|known| known.levels == new.levels) {
             return;
         }
-        rows.words.shrink_to_fit();
-        self.n_bytes += rows.n_bytes();
-        self.at_hand.push(rows);
+        new.rows.shrink_to_fit();
+        self.n_bytes += n_bytes;
+        self.at_hand.push(new);
         while self.n_bytes > self.n_bytes_max || self.at_hand.len() > N_AT_HAND {
             let others = self.at_hand.iter().enumerate().skip(1);
-            let (oldest, _) = others.min_by_key(|(_, rows)| rows.last_used).expect("something is too much");
-            self.n_bytes -= self.at_hand.swap_remove(oldest).n_bytes();
+            let (oldest, _) = others.min_by_key(|(_, known)| known.last_used).expect("something is too much");
+            self.n_bytes -= self.at_hand.swap_remove(oldest).rows.n_bytes();
         }
     }
 }

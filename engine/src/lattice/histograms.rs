@@ -19,7 +19,7 @@ use crate::loss::Steps;
 
 /// How a cell of a histogram is stored: the value in the upper bits, the number of records in the lower ones.
 pub(crate) const COUNT_BITS: u32 = 40;
-const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
+pub(crate) const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
 /// The most values that fit beside a count.
 pub(crate) const N_VALUES_MAX: usize = 1 << (64 - COUNT_BITS);
 
@@ -115,8 +115,8 @@ pub(crate) struct Signatures<'a> {
     own: Interned,
     unions: Unions,
     /// By value, how many records; and which values have any: where the cells of united groups are added up.
-    pub(crate) counts: Vec<u64>,
-    pub(crate) used: Vec<u64>,
+    counts: Vec<u64>,
+    used: Vec<u64>,
     /// The signature that is being made.
     words: Vec<u64>,
     histogram: Vec<(u32, u64)>,
@@ -185,14 +185,6 @@ impl<'a> Signatures<'a> {
         signature
     }
 
-    /// The size, the population and the cells of a signature.
-    pub(crate) fn words_of(&self, signature: u32) -> &[u64] {
-        match (signature as usize).checked_sub(self.shared.len()) {
-            None => self.shared.signature(signature as usize),
-            Some(signature) => self.own.signature(signature),
-        }
-    }
-
     /// The signature of several groups taken together, that hardly ever come together again.
     pub(crate) fn add_up(&mut self, signatures: impl Iterator<Item = u32> + Clone) -> u32 {
         let (mut size, mut population) = (0, 0);
@@ -212,7 +204,7 @@ impl<'a> Signatures<'a> {
                 sum.extend_from_slice(&words[2..]);
             }
             sum[2..].sort_unstable();
-            add_up_cells(sum);
+            add_up_cells(sum, 2);
             return self.intern();
         }
         for words in signatures.map(words_of) {
@@ -225,6 +217,44 @@ impl<'a> Signatures<'a> {
             }
         }
         self.gather(size, population)
+    }
+
+    /// The same, with so much more or, where it wraps around, less in some slots.
+    pub(crate) fn add_up_corrected(
+        &mut self,
+        signatures: impl Iterator<Item = u32>,
+        corrections: impl Iterator<Item = (u32, u64)>,
+    ) -> u32 {
+        let (mut size, mut population) = (0, 0);
+        let Signatures { shared, own, counts, used, .. } = self;
+        for signature in signatures {
+            let words = match (signature as usize).checked_sub(shared.len()) {
+                None => shared.signature(signature as usize),
+                Some(signature) => own.signature(signature),
+            };
+            size += words[0];
+            population += words[1];
+            for cell in &words[2..] {
+                let value = (cell >> COUNT_BITS) as usize;
+                counts[value] += cell & COUNT_MASK;
+                used[value / 64] |= 1 << (value % 64);
+            }
+        }
+        for (slot, n) in corrections {
+            let count = &mut counts[slot as usize];
+            *count = count.wrapping_add(n);
+            used[slot as usize / 64] |= 1 << (slot % 64);
+        }
+        self.gather(size, population)
+    }
+
+    /// Adds somebody with these different values, which increase, to the signature that is being made.
+    pub(crate) fn add_person(&mut self, values: &[u32]) {
+        let (counts, used) = (&mut self.counts, &mut self.used);
+        self.yardstick.person(values, |slot, n| {
+            counts[slot as usize] += n;
+            used[slot as usize / 64] |= 1 << (slot % 64);
+        });
     }
 
     /// The signature with what was added up in `counts`, which is left empty.
@@ -247,14 +277,14 @@ impl<'a> Signatures<'a> {
 }
 
 /// About how many words of sixty-four values each are looked through in the time that one cell takes to be sorted in.
-const N_WORDS_PER_CELL: usize = 8;
+pub(crate) const N_WORDS_PER_CELL: usize = 8;
 
-/// Adds up the cells of a signature that have the same value, which follow each other.
-fn add_up_cells(words: &mut Vec<u64>) {
-    let mut n = 2;
-    for i in 2..words.len() {
+/// Adds up the cells from `first` on that have the same value, which follow each other.
+pub(crate) fn add_up_cells(words: &mut Vec<u64>, first: usize) {
+    let mut n = first;
+    for i in first..words.len() {
         let cell = words[i];
-        if n > 2 && words[n - 1] >> COUNT_BITS == cell >> COUNT_BITS {
+        if n > first && words[n - 1] >> COUNT_BITS == cell >> COUNT_BITS {
             words[n - 1] += cell & COUNT_MASK;
         } else {
             words[n] = cell;
@@ -265,17 +295,13 @@ fn add_up_cells(words: &mut Vec<u64>) {
 }
 
 /// One group of a scheme that is being gathered: its signature, and the loss and the entropy of a record, which fit.
-pub(crate) type Gathered = (u32, u32, u32);
+type Gathered = (u32, u32, u32);
 
 /// What one thread works with.
 pub(crate) struct HistogramWork<'a> {
     pub(crate) signatures: Signatures<'a>,
-    pub(crate) gathered: Vec<Gathered>,
-    /// Where people are counted: who joins the group at hand and who else is in it, and what was united before.
-    pub(crate) joined: Vec<u32>,
-    pub(crate) present: Vec<u32>,
-    pub(crate) unified: FxHashMap<(u32, u32), u32>,
-    pub(crate) of_level: Vec<Vec<Gathered>>,
+    gathered: Vec<Gathered>,
+    of_level: Vec<Vec<Gathered>>,
     /// By signature, the scheme that had it last and its place among that scheme's entries.
     seen: Vec<(u32, u32)>,
     n_schemes: u32,
@@ -287,9 +313,6 @@ impl<'a> HistogramWork<'a> {
         HistogramWork {
             signatures: Signatures::new(yardstick, shared),
             gathered: Vec::new(),
-            joined: Vec::new(),
-            present: Vec::new(),
-            unified: FxHashMap::default(),
             of_level: Vec::new(),
             seen: Vec::new(),
             n_schemes: 0,
@@ -368,7 +391,7 @@ impl<'a> HistogramWork<'a> {
     }
 
     /// The profile of what was gathered, by signatures as this thread numbers them.
-    pub(crate) fn profile(&mut self) -> Profile {
+    fn profile(&mut self) -> Profile {
         let gathered = std::mem::take(&mut self.gathered);
         let profile = self.profile_of(&gathered);
         self.gathered = gathered;
@@ -545,7 +568,7 @@ impl<'a> HistogramWork<'a> {
 }
 
 /// Puts the rows from `start` on in the order of their keys.
-pub(crate) fn sort_rows<K: Key>(words: &mut Vec<u64>, start: usize, stride: usize) {
+fn sort_rows<K: Key>(words: &mut Vec<u64>, start: usize, stride: usize) {
     let unsorted = words.split_off(start);
     let mut keys: Vec<(K, usize)> = unsorted.chunks_exact(stride).map(K::read).zip((0..).step_by(stride)).collect();
     // Sorted runs side by side: the stable sort merges them.
@@ -582,7 +605,7 @@ fn unite_rows<K: Key>(signatures: &mut Signatures, words: &mut [u64], from: usiz
 
 /// Adds a finished group, unless nobody of the table is in it.
 #[inline(always)]
-pub(crate) fn gather(gathered: &mut Vec<Gathered>, row: &[u64], n_key_words: usize) {
+fn gather(gathered: &mut Vec<Gathered>, row: &[u64], n_key_words: usize) {
     let (size, signature) = (row[n_key_words] & SIZE_MASK, row[n_key_words + 1]);
     if size > 0 {
         gathered.push((signature as u32, (row[n_key_words] >> SIZE_BITS) as u32, (signature >> 32) as u32));

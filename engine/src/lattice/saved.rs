@@ -166,6 +166,7 @@ pub fn open(sections: &[Section], storage: Arc<dyn ReadAt>, task: &Task) -> Resu
         entropies,
         // Nothing was read to make it now.
         n_source_groups: 0,
+        by_loss: Default::default(),
     })
 }
 
@@ -378,6 +379,7 @@ fn read_counts(bytes: &mut Unread) -> Option<GroupCounts> {
         cell_sizes,
         population,
         people,
+        counted_as: Vec::new(),
     })
 }
 

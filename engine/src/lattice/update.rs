@@ -73,7 +73,7 @@ pub fn updated(
     };
     let profiles: Vec<Profile> = (0..schemes.len()).into_par_iter().map(profile).collect::<Result<_>>()?;
     lattice.intact()?;
-    let (signatures, profiles) = without_unused(&signatures, profiles);
+    let (signatures, profiles) = without_unused(signatures, profiles);
     Ok(Some(Lattice {
         grids: Grid::all(&signatures, schemes, &profiles, task)?,
         scope: Scope::new(after, lattice.hierarchies(), plan.yardstick),
@@ -83,6 +83,7 @@ pub fn updated(
         profiles: Profiles::InMemory(profiles),
         entropies: None,
         n_source_groups,
+        by_loss: Default::default(),
     }))
 }
 

@@ -12,9 +12,12 @@ use crate::criterion::{Measure, Measured, Yardstick};
 use crate::error::{Error, ErrorKind, Result, Wording};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::histograms::{HistogramWork, N_VALUES_MAX, hash_words};
-use crate::lattice::people::{Drifters, N_PEOPLE_WORDS, people_of_one_group};
+use crate::lattice::people::{self, PeopleCount, fits_tallies, people_of_one_group};
+use crate::lattice::people_histograms::PeopleHistograms;
 use crate::lattice::profile::{Entry, Profile, SIZE_MASK, Scratch, Tally};
+use crate::lattice::regroup::Step;
 use crate::lattice::roll_up::{Key, RollUp, Work};
+use crate::lattice::rows::Rows;
 use crate::lattice::wide::Wide;
 use crate::loss::{Entropies, Penalties};
 use crate::scheme::Schemes;
@@ -102,47 +105,59 @@ pub(crate) fn with_roller<W: WithRoller>(
 ) -> Result<W::Done> {
     check_table(counts, hierarchies)?;
     let is_over_people = wanted.yardstick.is_over_people();
+    let only_distinct = wanted.only_distinct().filter(|_| fits_tallies(counts));
     // People who are in one group with one value add up as records do.
-    let only_distinct = wanted.only_distinct().and_then(|sensitive| match is_over_people {
-        true => Some((sensitive, Some(people_of_one_group(counts, sensitive)?))),
-        false => Some((sensitive, None)),
-    });
-    if only_distinct.is_none() && wanted.yardstick.n_slots() > N_VALUES_MAX {
-        return Err(Error::new(ErrorKind::TooLarge, format!("more than {N_VALUES_MAX} sensitive values")));
-    }
-    let is_quick = only_distinct.is_some();
-    let (sensitive, people) = only_distinct.unwrap_or_default();
-    let mut roll_up = RollUp::new(counts, hierarchies, wanted.penalties, wanted.entropies, sensitive, people);
+    let people = only_distinct.filter(|_| is_over_people).and_then(|s| people_of_one_group(counts, s));
+    let are_added_up = !is_over_people || people.is_some();
+    let sensitive = only_distinct.flatten();
+    let of_sets = sensitive.filter(|_| are_added_up);
+    let mut roll_up = RollUp::new(counts, hierarchies, wanted.penalties, wanted.entropies, of_sets, people);
     roll_up.order = order.map_or(roll_up.order, <[usize]>::to_vec);
     let roll_up = &roll_up;
+    let yardstick = wanted.yardstick;
+    match (only_distinct.is_some(), are_added_up) {
+        (true, true) => with_key(roll_up, &Sets { roll_up, yardstick }, work),
+        // Wide keys take so long that nothing else matters.
+        (true, false) if roll_up.n_bits() <= N_BITS_NARROW => {
+            with_narrow_key(roll_up, &SetsOfPeople { roll_up, yardstick, sensitive }, work)
+        }
+        _ if yardstick.n_slots() > N_VALUES_MAX => {
+            Err(Error::new(ErrorKind::TooLarge, format!("more than {N_VALUES_MAX} sensitive values")))
+        }
+        _ if is_over_people => with_key(roll_up, &HistogramsOfPeople { roll_up, wanted }, work),
+        _ => with_key(roll_up, &Histograms { roll_up, wanted }, work),
+    }
+}
+
+/// Does some work with keys as wide as they have to be.
+fn with_key<W: WithRoller, R: Roller>(roll_up: &RollUp, roller: &R, work: W) -> Result<W::Done> {
     let order = &roll_up.order[..];
-    let sets = Sets { roll_up, yardstick: wanted.yardstick };
-    let drifters = if is_over_people && !is_quick { Drifters::new(counts) } else { None };
-    let n_bits = roll_up.n_bits() + drifters.as_ref().map_or(0, |drifters| drifters.n_bits);
-    let histograms = Histograms { roll_up, wanted, drifters };
-    match (n_bits, is_quick) {
-        // One bit less than there is, so that every shift is smaller than the width.
-        (0..=63, true) => work.work::<u64, _>(&sets, order),
-        (0..=63, false) => work.work::<u64, _>(&histograms, order),
-        (64..=127, true) => work.work::<u128, _>(&sets, order),
-        (64..=127, false) => work.work::<u128, _>(&histograms, order),
-        (128..=255, true) => work.work::<Wide<4>, _>(&sets, order),
-        (128..=255, false) => work.work::<Wide<4>, _>(&histograms, order),
-        (256..=1_023, true) => work.work::<Wide<16>, _>(&sets, order),
-        (256..=1_023, false) => work.work::<Wide<16>, _>(&histograms, order),
-        (1_024..=N_BITS_MAX, true) => work.work::<Wide<256>, _>(&sets, order),
-        (1_024..=N_BITS_MAX, false) => work.work::<Wide<256>, _>(&histograms, order),
-        _ => Err(Error::new(
+    match roll_up.n_bits() {
+        0..=N_BITS_NARROW => with_narrow_key(roll_up, roller, work),
+        128..=255 => work.work::<Wide<4>, R>(roller, order),
+        256..=1_023 => work.work::<Wide<16>, R>(roller, order),
+        1_024..=N_BITS_MAX => work.work::<Wide<256>, R>(roller, order),
+        n_bits => Err(Error::new(
             ErrorKind::TooLarge,
             format!(
                 "the values of {} quasi-identifiers take {n_bits} bits, and at most {N_BITS_MAX} can be told apart",
-                hierarchies.len()
+                order.len()
             ),
         )
         .hint(Wording::text("choose fewer with ").setting("quasi_identifiers"))),
     }
 }
 
+/// The same with keys of one word or two.
+fn with_narrow_key<W: WithRoller, R: Roller>(roll_up: &RollUp, roller: &R, work: W) -> Result<W::Done> {
+    // One bit less than there is, so that every shift is smaller than the width.
+    match roll_up.n_bits() {
+        0..=63 => work.work::<u64, R>(roller, &roll_up.order),
+        _ => work.work::<u128, R>(roller, &roll_up.order),
+    }
+}
+
+const N_BITS_NARROW: u32 = 127;
 /// The widest keys: thousands of attributes.
 const N_BITS_MAX: u32 = 256 * 64 - 1;
 
@@ -217,30 +232,30 @@ pub(crate) trait Roller: Sync {
 
     fn roll_up(&self) -> &RollUp<'_>;
     fn stride<K: Key>(&self) -> usize;
-    /// How many of the lowest bits of a key tell people apart.
-    fn n_person_bits(&self) -> u32 {
-        0
-    }
     /// The work that begins, with the rows of the finest scheme and its groups.
-    fn begin<K: Key>(&self) -> (Self::Work, Vec<u64>, Self::Groups);
+    fn begin<K: Key>(&self) -> (Self::Work, Rows, Self::Groups);
+    /// The rows of some groups, which increase.
+    fn only<K: Key>(&self, rows: &Rows, groups: &[u32]) -> Rows {
+        rows.only(self.stride::<K>(), groups)
+    }
     /// A place to work for each of several threads, once the first few schemes are made.
     fn share(&self, work: Self::Work, n_threads: usize) -> Vec<Self::Work>;
-    /// Replaces `words` by the rows of the scheme `levels`, made from those of the scheme whose `attribute` is one level
+    /// Replaces `into` by the rows of the scheme `levels`, made from those of the scheme whose `attribute` is one level
     /// finer.
     fn step<K: Key>(
         &self,
         work: &mut Self::Work,
-        source: &[u64],
+        source: &Rows,
         levels: &[u8],
         attribute: usize,
-        words: &mut Vec<u64>,
+        into: &mut Rows,
     ) -> Self::Groups;
     /// The groups of every level above the lowest of the attribute with the lowest bits: nothing is generalized further
     /// from there, so that no rows need to be kept.
     fn all_levels<K: Key>(
         &self,
         work: &mut Self::Work,
-        source: &[u64],
+        source: &Rows,
         attribute: usize,
         n_levels: usize,
     ) -> Vec<Self::Groups>;
@@ -271,13 +286,16 @@ impl Sets<'_> {
             false => scratch.tallies::<0>(),
         }
     }
+}
 
-    /// What criteria see of the groups of a tally, and their records where people are counted.
-    fn measured(&self, (n_people, n_distinct, size): (u64, u32, u64)) -> impl Iterator<Item = u64> {
-        // Without a sensitive attribute a signature is a size.
-        let measured = [n_people, u64::from(n_distinct)].into_iter().take(self.yardstick.measures().len());
-        measured.chain(self.yardstick.is_over_people().then_some(size))
-    }
+/// What criteria see of the groups of a tally, and their records where people are counted.
+fn measured_of(
+    yardstick: &Yardstick,
+    (n_people, n_distinct, size): (u64, u32, u64),
+) -> impl Iterator<Item = u64> + use<> {
+    // Without a sensitive attribute a signature is a size.
+    let measured = [n_people, u64::from(n_distinct)].into_iter().take(yardstick.measures().len());
+    measured.chain(yardstick.is_over_people().then_some(size))
 }
 
 /// What tells the groups of one tally from those of others.
@@ -297,12 +315,12 @@ impl Roller for Sets<'_> {
         self.roll_up.stride::<K>()
     }
 
-    fn begin<K: Key>(&self) -> (Self::Work, Vec<u64>, Self::Groups) {
+    fn begin<K: Key>(&self) -> (Self::Work, Rows, Self::Groups) {
         let mut scratch = Scratch::default();
         let rows = self.roll_up.base::<K>();
         self.roll_up.gather::<K>(&rows, &mut scratch);
         let groups = self.tallies(&mut scratch);
-        ((scratch, Vec::new()), rows, groups)
+        ((scratch, Vec::new()), Rows::of_words(rows), groups)
     }
 
     fn share(&self, _: Self::Work, n_threads: usize) -> Vec<Self::Work> {
@@ -312,11 +330,12 @@ impl Roller for Sets<'_> {
     fn step<K: Key>(
         &self,
         work: &mut Self::Work,
-        source: &[u64],
+        source: &Rows,
         levels: &[u8],
         attribute: usize,
-        words: &mut Vec<u64>,
+        into: &mut Rows,
     ) -> Self::Groups {
+        let (source, words) = (&source.words[..], &mut into.words);
         self.roll_up.run::<K>(Work::Step { source, levels, attribute, words, scratch: &mut work.0 });
         self.tallies(&mut work.0)
     }
@@ -324,12 +343,12 @@ impl Roller for Sets<'_> {
     fn all_levels<K: Key>(
         &self,
         work: &mut Self::Work,
-        source: &[u64],
+        source: &Rows,
         attribute: usize,
         n_levels: usize,
     ) -> Vec<Self::Groups> {
         work.1.resize_with(n_levels, Scratch::default);
-        self.roll_up.run::<K>(Work::AllLevels { source, attribute, of_level: &mut work.1 });
+        self.roll_up.run::<K>(Work::AllLevels { source: &source.words, attribute, of_level: &mut work.1 });
         work.1[1..].iter_mut().map(|scratch| self.tallies(scratch)).collect()
     }
 
@@ -347,44 +366,128 @@ impl Roller for Sets<'_> {
         made: Vec<(usize, Self::Groups)>,
         task: &Task,
     ) -> Result<(Measured, Vec<Profile>)> {
-        let mut seen: FxHashSet<(u64, u32, u64)> = FxHashSet::default();
-        for (i, (_, tallies)) in made.iter().enumerate() {
-            task.go_on_now_and_then(i, N_SCHEMES_BETWEEN)?;
-            seen.extend(tallies.iter().map(signature_of));
-        }
-        let mut signatures: Vec<(u64, u32, u64)> = seen.into_iter().collect();
-        signatures.sort_unstable();
-        let numbers: FxHashMap<(u64, u32, u64), u32> = signatures.iter().copied().zip(0..).collect();
-        let is_over_people = self.yardstick.is_over_people();
-        let entry = |tally: &Tally| Entry {
-            signature: numbers[&signature_of(tally)],
-            n_groups: tally.n_groups,
-            loss: tally.loss,
-        };
-        let profile = |(i, (_, tallies)): (usize, (usize, Self::Groups))| {
-            task.go_on_now_and_then(i, N_SCHEMES_BETWEEN)?;
-            let mut entries: Vec<Entry> = tallies.iter().map(entry).collect();
-            // Tallies are by records first, which is the order of signatures where these are counted.
-            if is_over_people {
-                entries.sort_unstable_by_key(|entry| entry.signature);
-            }
-            Ok(Profile::provisional(entries, Vec::new()))
-        };
-        let profiles = made.into_par_iter().enumerate().map(profile).collect::<Result<_>>()?;
-        let values = signatures.iter().flat_map(|signature| self.measured(*signature)).collect();
-        Ok((Measured::by(self.yardstick, values), profiles))
+        profiles_of_tallies(self.yardstick, made, task)
     }
 
-    fn seen(&self, _: &Self::Work, mut tallies: Self::Groups) -> (Measured, Profile) {
-        tallies.sort_unstable_by_key(signature_of);
-        let values = tallies.iter().flat_map(|tally| self.measured(signature_of(tally))).collect();
-        // Without a sensitive attribute a signature is a size, and there is one tally of each.
-        let entries = (0..).zip(&tallies).map(|(signature, tally)| Entry {
-            signature,
-            n_groups: tally.n_groups,
-            loss: tally.loss,
-        });
-        (Measured::by(self.yardstick, values), Profile::provisional(entries.collect(), Vec::new()))
+    fn seen(&self, _: &Self::Work, tallies: Self::Groups) -> (Measured, Profile) {
+        seen_in_tallies(self.yardstick, tallies)
+    }
+}
+
+/// The profiles by place, from the tallies of each scheme.
+fn profiles_of_tallies(
+    yardstick: &Yardstick,
+    made: Vec<(usize, Box<[Tally]>)>,
+    task: &Task,
+) -> Result<(Measured, Vec<Profile>)> {
+    let mut seen: FxHashSet<(u64, u32, u64)> = FxHashSet::default();
+    for (i, (_, tallies)) in made.iter().enumerate() {
+        task.go_on_now_and_then(i, N_SCHEMES_BETWEEN)?;
+        seen.extend(tallies.iter().map(signature_of));
+    }
+    let mut signatures: Vec<(u64, u32, u64)> = seen.into_iter().collect();
+    signatures.sort_unstable();
+    let numbers: FxHashMap<(u64, u32, u64), u32> = signatures.iter().copied().zip(0..).collect();
+    let is_over_people = yardstick.is_over_people();
+    let entry =
+        |tally: &Tally| Entry { signature: numbers[&signature_of(tally)], n_groups: tally.n_groups, loss: tally.loss };
+    let profile = |(i, (_, tallies)): (usize, (usize, Box<[Tally]>))| {
+        task.go_on_now_and_then(i, N_SCHEMES_BETWEEN)?;
+        let mut entries: Vec<Entry> = tallies.iter().map(entry).collect();
+        // Tallies are by records first, which is the order of signatures where these are counted.
+        if is_over_people {
+            entries.sort_unstable_by_key(|entry| entry.signature);
+        }
+        Ok(Profile::provisional(entries, Vec::new()))
+    };
+    let profiles = made.into_par_iter().enumerate().map(profile).collect::<Result<_>>()?;
+    let values = signatures.iter().flat_map(|signature| measured_of(yardstick, *signature)).collect();
+    Ok((Measured::by(yardstick, values), profiles))
+}
+
+/// What criteria see of one scheme's groups, and the profile by that alone.
+fn seen_in_tallies(yardstick: &Yardstick, mut tallies: Box<[Tally]>) -> (Measured, Profile) {
+    tallies.sort_unstable_by_key(signature_of);
+    let values = tallies.iter().flat_map(|tally| measured_of(yardstick, signature_of(tally))).collect();
+    // Without a sensitive attribute a signature is a size, and there is one tally of each.
+    let entries =
+        (0..).zip(&tallies).map(|(signature, tally)| Entry { signature, n_groups: tally.n_groups, loss: tally.loss });
+    (Measured::by(yardstick, values), Profile::provisional(entries.collect(), Vec::new()))
+}
+
+/// The same of people who are in several groups, or have several values.
+struct SetsOfPeople<'a> {
+    roll_up: &'a RollUp<'a>,
+    yardstick: &'a Yardstick,
+    sensitive: Option<usize>,
+}
+
+impl Roller for SetsOfPeople<'_> {
+    type Work = PeopleCount;
+    type Groups = Box<[Tally]>;
+
+    fn roll_up(&self) -> &RollUp<'_> {
+        self.roll_up
+    }
+
+    fn stride<K: Key>(&self) -> usize {
+        K::N_WORDS + people::N_WORDS
+    }
+
+    fn begin<K: Key>(&self) -> (Self::Work, Rows, Self::Groups) {
+        let mut work = PeopleCount::new(self.roll_up.counts, self.sensitive);
+        let (rows, groups) = work.base::<K>(self.roll_up);
+        (work, rows, groups)
+    }
+
+    fn only<K: Key>(&self, rows: &Rows, groups: &[u32]) -> Rows {
+        people::only::<K>(rows, groups)
+    }
+
+    fn share(&self, work: Self::Work, n_threads: usize) -> Vec<Self::Work> {
+        (0..n_threads).map(|_| work.with_same_sets(self.roll_up.counts)).collect()
+    }
+
+    fn step<K: Key>(
+        &self,
+        work: &mut Self::Work,
+        source: &Rows,
+        levels: &[u8],
+        attribute: usize,
+        into: &mut Rows,
+    ) -> Self::Groups {
+        work.step::<K>(self.roll_up, source, Step::to(self.roll_up, levels, attribute), into)
+    }
+
+    fn all_levels<K: Key>(
+        &self,
+        work: &mut Self::Work,
+        source: &Rows,
+        attribute: usize,
+        _: usize,
+    ) -> Vec<Self::Groups> {
+        work.all_levels::<K>(self.roll_up, source, attribute)
+    }
+
+    fn n_bytes(&self, groups: &Self::Groups) -> usize {
+        size_of_val(&**groups)
+    }
+
+    fn n_bytes_of_work(&self, work: &Self::Work) -> usize {
+        work.n_bytes()
+    }
+
+    fn finish(
+        &self,
+        _: Vec<Self::Work>,
+        made: Vec<(usize, Self::Groups)>,
+        task: &Task,
+    ) -> Result<(Measured, Vec<Profile>)> {
+        profiles_of_tallies(self.yardstick, made, task)
+    }
+
+    fn seen(&self, _: &Self::Work, tallies: Self::Groups) -> (Measured, Profile) {
+        seen_in_tallies(self.yardstick, tallies)
     }
 }
 
@@ -392,8 +495,6 @@ impl Roller for Sets<'_> {
 struct Histograms<'a> {
     roll_up: &'a RollUp<'a>,
     wanted: &'a Wanted<'a>,
-    /// Where people are counted.
-    drifters: Option<Drifters>,
 }
 
 impl<'a> Roller for Histograms<'a> {
@@ -405,23 +506,14 @@ impl<'a> Roller for Histograms<'a> {
     }
 
     fn stride<K: Key>(&self) -> usize {
-        K::N_WORDS + if self.drifters.is_some() { N_PEOPLE_WORDS } else { 2 }
+        K::N_WORDS + 2
     }
 
-    fn n_person_bits(&self) -> u32 {
-        self.drifters.as_ref().map_or(0, |drifters| drifters.n_bits)
-    }
-
-    fn begin<K: Key>(&self) -> (Self::Work, Vec<u64>, Self::Groups) {
+    fn begin<K: Key>(&self) -> (Self::Work, Rows, Self::Groups) {
         let mut work = HistogramWork::first(self.wanted.yardstick, self.wanted.entropies.is_some());
-        if let Some(drifters) = &self.drifters {
-            let rows = work.base_of_people::<K>(self.roll_up, drifters);
-            let groups = work.gather_people::<K>(&rows, drifters);
-            return (work, rows, groups);
-        }
         let rows = work.base::<K>(self.roll_up);
         let groups = work.gather_rows::<K>(&rows);
-        (work, rows, groups)
+        (work, Rows::of_words(rows), groups)
     }
 
     fn share(&self, work: Self::Work, n_threads: usize) -> Vec<Self::Work> {
@@ -431,31 +523,22 @@ impl<'a> Roller for Histograms<'a> {
     fn step<K: Key>(
         &self,
         work: &mut Self::Work,
-        source: &[u64],
+        source: &Rows,
         levels: &[u8],
         attribute: usize,
-        words: &mut Vec<u64>,
+        into: &mut Rows,
     ) -> Self::Groups {
-        if let Some(drifters) = &self.drifters {
-            let lower = self.roll_up.order.iter().rev().take_while(|&&a| a != attribute);
-            let n_lower = lower.map(|&a| self.roll_up.trees[a].widths[levels[a] as usize]).sum();
-            let step = (attribute, levels[attribute] as usize, n_lower);
-            return work.step_of_people::<K>(self.roll_up, drifters, source, step, words);
-        }
-        work.step::<K>(self.roll_up, source, levels, attribute, words)
+        work.step::<K>(self.roll_up, &source.words, levels, attribute, &mut into.words)
     }
 
     fn all_levels<K: Key>(
         &self,
         work: &mut Self::Work,
-        source: &[u64],
+        source: &Rows,
         attribute: usize,
         n_levels: usize,
     ) -> Vec<Self::Groups> {
-        if let Some(drifters) = &self.drifters {
-            return work.all_levels_of_people::<K>(self.roll_up, drifters, source, attribute);
-        }
-        work.all_levels::<K>(self.roll_up, source, attribute);
+        work.all_levels::<K>(self.roll_up, &source.words, attribute);
         (1..n_levels).map(|level| work.profile_of_level(level)).collect()
     }
 
@@ -473,35 +556,119 @@ impl<'a> Roller for Histograms<'a> {
         made: Vec<(usize, Self::Groups)>,
         task: &Task,
     ) -> Result<(Measured, Vec<Profile>)> {
-        let measured: Vec<_> = works.into_iter().map(HistogramWork::measured).collect();
-        let shared = &measured.first().expect("at least one thread worked").0;
-        let n_shared = shared.len();
-        let parts: Vec<&[u64]> =
-            std::iter::once(shared.measured()).chain(measured.iter().map(|(_, own)| &own[..])).collect();
-        let (signatures, numbers) = canonical(self.wanted.yardstick, &parts, task)?;
-        let renumbered = |(thread, profile): (usize, Profile)| {
-            task.go_on()?;
-            Ok(profile.renumbered(|signature| match (signature as usize).checked_sub(n_shared) {
-                None => numbers[0][signature as usize],
-                Some(own) => numbers[1 + thread][own],
-            }))
-        };
-        let profiles: Vec<Profile> = made.into_par_iter().map(renumbered).collect::<Result<_>>()?;
-        // Single people have signatures too, and groups without those who are in several.
-        match self.drifters.is_some() {
-            true => Ok(without_unused(&signatures, profiles)),
-            false => Ok((signatures, profiles)),
-        }
+        profiles_of_histograms(self.wanted.yardstick, works, made, task)
     }
 
     fn seen(&self, work: &Self::Work, profile: Self::Groups) -> (Measured, Profile) {
-        let yardstick = self.wanted.yardstick;
-        let numbers: FxHashMap<u32, usize> =
-            profile.entries().iter().enumerate().map(|(at, entry)| (entry.signature, at)).collect();
-        let values: Vec<u64> =
-            profile.entries().iter().flat_map(|entry| work.measured_of(entry.signature).iter().copied()).collect();
-        let (signatures, canonical) = canonical(yardstick, &[&values], &Task::default()).expect("nobody stops it");
-        (signatures, profile.renumbered(|signature| canonical[0][numbers[&signature]]))
+        seen_in_histograms(self.wanted.yardstick, work, profile)
+    }
+}
+
+/// The profiles by place, from those by the signatures of each thread.
+fn profiles_of_histograms(
+    yardstick: &Yardstick,
+    works: Vec<HistogramWork>,
+    made: Vec<(usize, Profile)>,
+    task: &Task,
+) -> Result<(Measured, Vec<Profile>)> {
+    let measured: Vec<_> = works.into_iter().map(HistogramWork::measured).collect();
+    let shared = &measured.first().expect("at least one thread worked").0;
+    let n_shared = shared.len();
+    let parts: Vec<&[u64]> =
+        std::iter::once(shared.measured()).chain(measured.iter().map(|(_, own)| &own[..])).collect();
+    let (signatures, numbers) = canonical(yardstick, &parts, task)?;
+    let renumbered = |(thread, profile): (usize, Profile)| {
+        task.go_on()?;
+        Ok(profile.renumbered(|signature| match (signature as usize).checked_sub(n_shared) {
+            None => numbers[0][signature as usize],
+            Some(own) => numbers[1 + thread][own],
+        }))
+    };
+    let profiles = made.into_par_iter().map(renumbered).collect::<Result<_>>()?;
+    Ok((signatures, profiles))
+}
+
+/// What criteria see of one scheme's groups, and the profile by that alone.
+fn seen_in_histograms(yardstick: &Yardstick, work: &HistogramWork, profile: Profile) -> (Measured, Profile) {
+    let numbers: FxHashMap<u32, usize> =
+        profile.entries().iter().enumerate().map(|(at, entry)| (entry.signature, at)).collect();
+    let values: Vec<u64> =
+        profile.entries().iter().flat_map(|entry| work.measured_of(entry.signature).iter().copied()).collect();
+    let (signatures, canonical) = canonical(yardstick, &[&values], &Task::default()).expect("nobody stops it");
+    (signatures, profile.renumbered(|signature| canonical[0][numbers[&signature]]))
+}
+
+/// Whole histograms of the sensitive values that people have.
+struct HistogramsOfPeople<'a> {
+    roll_up: &'a RollUp<'a>,
+    wanted: &'a Wanted<'a>,
+}
+
+impl<'a> Roller for HistogramsOfPeople<'a> {
+    type Work = PeopleHistograms<'a>;
+    type Groups = Profile;
+
+    fn roll_up(&self) -> &RollUp<'_> {
+        self.roll_up
+    }
+
+    fn stride<K: Key>(&self) -> usize {
+        K::N_WORDS + 2
+    }
+
+    fn begin<K: Key>(&self) -> (Self::Work, Rows, Self::Groups) {
+        let mut work = PeopleHistograms::first(self.wanted.yardstick, self.wanted.entropies.is_some());
+        let (rows, groups) = work.base::<K>(self.roll_up);
+        (work, rows, groups)
+    }
+
+    fn share(&self, work: Self::Work, n_threads: usize) -> Vec<Self::Work> {
+        work.shared(n_threads)
+    }
+
+    fn step<K: Key>(
+        &self,
+        work: &mut Self::Work,
+        source: &Rows,
+        levels: &[u8],
+        attribute: usize,
+        into: &mut Rows,
+    ) -> Self::Groups {
+        work.step::<K>(self.roll_up, source, Step::to(self.roll_up, levels, attribute), into)
+    }
+
+    fn all_levels<K: Key>(
+        &self,
+        work: &mut Self::Work,
+        source: &Rows,
+        attribute: usize,
+        _: usize,
+    ) -> Vec<Self::Groups> {
+        work.all_levels::<K>(self.roll_up, source, attribute)
+    }
+
+    fn n_bytes(&self, groups: &Self::Groups) -> usize {
+        groups.n_bytes()
+    }
+
+    fn n_bytes_of_work(&self, work: &Self::Work) -> usize {
+        work.n_bytes()
+    }
+
+    fn finish(
+        &self,
+        works: Vec<Self::Work>,
+        made: Vec<(usize, Self::Groups)>,
+        task: &Task,
+    ) -> Result<(Measured, Vec<Profile>)> {
+        let works = works.into_iter().map(|work| work.histograms).collect();
+        let (signatures, profiles) = profiles_of_histograms(self.wanted.yardstick, works, made, task)?;
+        // Groups on the way to a chosen scheme have signatures too.
+        Ok(without_unused(signatures, profiles))
+    }
+
+    fn seen(&self, work: &Self::Work, profile: Self::Groups) -> (Measured, Profile) {
+        seen_in_histograms(self.wanted.yardstick, &work.histograms, profile)
     }
 }
 
@@ -539,9 +706,12 @@ pub(crate) fn canonical(yardstick: &Yardstick, parts: &[&[u64]], task: &Task) ->
 }
 
 /// Signatures that some group has, and the profiles by their new numbers.
-pub(crate) fn without_unused(signatures: &Measured, profiles: Vec<Profile>) -> (Measured, Vec<Profile>) {
+pub(crate) fn without_unused(signatures: Measured, profiles: Vec<Profile>) -> (Measured, Vec<Profile>) {
     let mut is_used = vec![false; signatures.len()];
     profiles.iter().flat_map(Profile::entries).for_each(|entry| is_used[entry.signature as usize] = true);
+    if is_used.iter().all(|is_used| *is_used) {
+        return (signatures, profiles);
+    }
     let mut numbers = Vec::with_capacity(signatures.len());
     let mut values = Vec::new();
     let mut n_used = 0;
@@ -568,7 +738,7 @@ struct Workspace<R: Roller> {
     thread: usize,
     n_bytes: usize,
     /// Per depth of the walk, the rows of the scheme that it is at and of the one before.
-    buffers: Vec<(Vec<u64>, Vec<u64>)>,
+    buffers: Vec<(Rows, Rows)>,
 }
 
 impl<R: Roller> Workspace<R> {
@@ -601,7 +771,7 @@ struct Walk<'a, R> {
 }
 
 /// What is done at a scheme on the way: its levels and its rows are given. An error ends the walk at once.
-type Visit<'v, R> = dyn FnMut(&mut [u8], &[u64], &mut Workspace<R>, &mut Vec<MadeScheme<R>>) -> Result<()> + 'v;
+type Visit<'v, R> = dyn FnMut(&mut [u8], &Rows, &mut Workspace<R>, &mut Vec<MadeScheme<R>>) -> Result<()> + 'v;
 
 impl<R: Roller> Walk<'_, R> {
     /// All profiles, depth first: every scheme from the one whose last generalized attribute is one level finer.
@@ -618,21 +788,21 @@ impl<R: Roller> Walk<'_, R> {
         let depth = (0..order.len()).find(|&depth| n_tasks_of(depth) >= n_tasks_wanted).unwrap_or(0);
         let (work, base, groups) = roller.begin::<K>();
         let mut first = Workspace::<R>::new(work, 0, order.len());
-        self.reserve(N_ROW_BUFFERS * size_of_val(&base[..]) as u64)?;
+        self.reserve(N_ROW_BUFFERS * base.n_bytes())?;
         let finest = vec![0; order.len()];
         let mut made = Vec::new();
         self.record(&finest, groups, 0, &mut first, &mut made)?;
-        let mut tasks: Vec<(Vec<u8>, Vec<u64>)> = vec![(finest, base)];
+        let mut tasks: Vec<(Vec<u8>, Rows)> = vec![(finest, base)];
         for done in 0..depth {
             for (mut levels, rows) in std::mem::take(&mut tasks) {
                 let rows = self.near_changes::<K>(done, &levels, &rows).into_owned();
                 self.along::<K>(done, &mut levels, &rows, &mut first, &mut made, &mut |levels, rows, _, _| {
-                    tasks.push((levels.to_vec(), rows.to_vec()));
+                    tasks.push((levels.to_vec(), rows.clone()));
                     Ok(())
                 })?;
                 tasks.push((levels, rows));
             }
-            self.reserve(tasks.iter().map(|(_, rows)| size_of_val(&rows[..]) as u64).sum())?;
+            self.reserve(tasks.iter().map(|(_, rows)| rows.n_bytes()).sum())?;
         }
         let works = roller.share(first.work, n_threads).into_iter().enumerate();
         let workspaces: Vec<Mutex<Workspace<R>>> =
@@ -668,7 +838,7 @@ impl<R: Roller> Walk<'_, R> {
         &self,
         depth: usize,
         levels: &mut [u8],
-        rows: &[u64],
+        rows: &Rows,
         workspace: &mut Workspace<R>,
         made: &mut Vec<MadeScheme<R>>,
     ) -> Result<()> {
@@ -676,7 +846,7 @@ impl<R: Roller> Walk<'_, R> {
         if self.greatest(depth, levels).is_none() {
             return Ok(());
         }
-        let rows = &self.near_changes::<K>(depth, levels, rows)[..];
+        let rows = &*self.near_changes::<K>(depth, levels, rows);
         for deeper in depth..last {
             self.along::<K>(deeper, levels, rows, workspace, made, &mut |levels, rows, workspace, made| {
                 self.descend::<K>(deeper + 1, levels, rows, workspace, made)
@@ -689,7 +859,7 @@ impl<R: Roller> Walk<'_, R> {
     fn innermost<K: Key>(
         &self,
         levels: &mut [u8],
-        rows: &[u64],
+        rows: &Rows,
         workspace: &mut Workspace<R>,
         made: &mut Vec<MadeScheme<R>>,
     ) -> Result<()> {
@@ -697,7 +867,7 @@ impl<R: Roller> Walk<'_, R> {
         if self.greatest(self.order.len() - 1, levels).unwrap_or(0) == 0 {
             return Ok(());
         }
-        let n_rows = (rows.len() / self.roller.stride::<K>()) as u64;
+        let n_rows = (rows.words.len() / self.roller.stride::<K>()) as u64;
         let n_levels = self.schemes.tops()[attribute] as usize + 1;
         let of_levels = self.roller.all_levels::<K>(&mut workspace.work, rows, attribute, n_levels);
         for (level, groups) in (1..).zip(of_levels) {
@@ -716,7 +886,7 @@ impl<R: Roller> Walk<'_, R> {
         &self,
         depth: usize,
         levels: &mut [u8],
-        rows: &[u64],
+        rows: &Rows,
         workspace: &mut Workspace<R>,
         made: &mut Vec<MadeScheme<R>>,
         visit: &mut Visit<R>,
@@ -726,7 +896,7 @@ impl<R: Roller> Walk<'_, R> {
         for level in 1..=self.greatest(depth, levels).unwrap_or(0) {
             levels[attribute] = level;
             let source = if level == 1 { rows } else { &now };
-            let n_source_groups = (source.len() / self.roller.stride::<K>()) as u64;
+            let n_source_groups = (source.words.len() / self.roller.stride::<K>()) as u64;
             let groups = self.roller.step::<K>(&mut workspace.work, source, levels, attribute, &mut next);
             self.record(levels, groups, n_source_groups, workspace, made)?;
             std::mem::swap(&mut now, &mut next);
@@ -739,7 +909,7 @@ impl<R: Roller> Walk<'_, R> {
 
     /// The rows that may still meet a changed combination when the walk's attributes from `depth` on are generalized: those
     /// that agree with one in all attributes before, whose levels are settled.
-    fn near_changes<'r, K: Key>(&self, depth: usize, levels: &[u8], rows: &'r [u64]) -> Cow<'r, [u64]> {
+    fn near_changes<'r, K: Key>(&self, depth: usize, levels: &[u8], rows: &'r Rows) -> Cow<'r, Rows> {
         let has_many = |changed: &&Changed| {
             let n_groups = self.schemes.find_levels(levels).map_or(0, |place| changed.n_groups[place] as usize);
             n_groups > changed.combinations.len() * N_GROUPS_PER_CHANGE
@@ -759,22 +929,21 @@ impl<R: Roller> Walk<'_, R> {
         let mut prefixes: Vec<K> = changed.combinations.iter().map(prefix).collect();
         prefixes.sort_unstable();
         prefixes.dedup();
-        let n_open_bits: u32 =
-            open.iter().map(|&a| trees[a].widths[levels[a] as usize]).sum::<u32>() + self.roller.n_person_bits();
-        let mut kept = Vec::with_capacity(rows.len());
+        let n_open_bits: u32 = open.iter().map(|&a| trees[a].widths[levels[a] as usize]).sum();
+        let mut kept = Vec::new();
         let mut next = 0;
-        for row in rows.chunks_exact(self.roller.stride::<K>()) {
+        for (row, group) in rows.words.chunks_exact(self.roller.stride::<K>()).zip(0..) {
             let prefix = K::read(row).shifted_right(n_open_bits);
             while next < prefixes.len() && prefixes[next] < prefix {
                 next += 1;
             }
             match prefixes.get(next) {
-                Some(found) if *found == prefix => kept.extend_from_slice(row),
+                Some(found) if *found == prefix => kept.push(group),
                 Some(_) => {}
                 None => break,
             }
         }
-        Cow::Owned(kept)
+        Cow::Owned(self.roller.only::<K>(rows, &kept))
     }
 
     /// The greatest level of an attribute that is wanted with the levels of those before.

@@ -39,7 +39,7 @@ pub enum Answer {
 pub struct Offers {
     /// More records are lost: the fewest that the levels allow.
     pub suppression: Offer,
-    /// Levels are exceeded: the best, by default the lowest, anywhere in the lattice.
+    /// Levels are exceeded: the best anywhere in the lattice; by height it is the lowest.
     pub height: Option<Offer>,
     /// Less privacy: the strictest value that works, see [`Measure::weakest`].
     pub privacy: Option<Offer>,
@@ -308,25 +308,56 @@ fn best(
     if request.best_by.is_height() {
         return lowest(lattice, suppression, n_max, within);
     }
-    // Places are in order of height, so that of equal losses the lowest comes first.
-    let mut least: Option<(f64, usize, u64)> = None;
+    let mut ranked = Ranked { lattice, request, n_max, least: None };
     let is_within = within_levels(lattice, within);
-    for place in suppression.promising(0..lattice.schemes().len(), n_max).filter(is_within) {
-        let outcome = lattice.outcome(place, &request.criteria);
-        if outcome.n_suppressed > n_max {
-            continue;
+    match lattice.by_loss().filter(|_| request.best_by.is_ncp()) {
+        Some(floors) => {
+            for floor in floors {
+                let place = floor.place as usize;
+                // Nothing that comes later loses less.
+                if ranked.least.is_some_and(|(loss, ..)| floor.ncp > loss) {
+                    break;
+                }
+                if suppression.is_promising(place, n_max) && is_within(&place) {
+                    ranked.look_at(place);
+                }
+            }
         }
-        let loss = request.best_by.loss(lattice, place, &outcome);
-        let height = lattice.schemes().scheme(place).height();
-        let is_better = least.is_none_or(|(known, at, n_suppressed)| {
-            let by_height = || height.cmp(&lattice.schemes().scheme(at).height());
-            loss.total_cmp(&known).then_with(by_height).then(outcome.n_suppressed.cmp(&n_suppressed)).is_lt()
-        });
-        if is_better {
-            least = Some((loss, place, outcome.n_suppressed));
+        None => {
+            let promising = suppression.promising(0..lattice.schemes().len(), n_max);
+            promising.filter(is_within).for_each(|place| ranked.look_at(place));
         }
     }
-    least.map(|(_, place, _)| place)
+    ranked.least.map(|(_, place, _)| place)
+}
+
+/// The best of the schemes that were looked at.
+struct Ranked<'a> {
+    lattice: &'a Lattice,
+    request: &'a Request,
+    n_max: u64,
+    /// Its loss, its place, and how many records it suppresses.
+    least: Option<(f64, usize, u64)>,
+}
+
+impl Ranked<'_> {
+    fn look_at(&mut self, place: usize) {
+        let outcome = self.lattice.outcome(place, &self.request.criteria);
+        if outcome.n_suppressed > self.n_max {
+            return;
+        }
+        let loss = self.request.best_by.loss(self.lattice, place, &outcome);
+        let height = |place: usize| self.lattice.schemes().scheme(place).height();
+        let is_better = self.least.is_none_or(|(known, at, n_suppressed)| {
+            let by_height = || height(place).cmp(&height(at));
+            let by_loss = loss.total_cmp(&known).then_with(by_height);
+            // Places of one height are in the order of levels.
+            by_loss.then(outcome.n_suppressed.cmp(&n_suppressed)).then(place.cmp(&at)).is_lt()
+        });
+        if is_better {
+            self.least = Some((loss, place, outcome.n_suppressed));
+        }
+    }
 }
 
 /// The places of all schemes within some levels, by height.

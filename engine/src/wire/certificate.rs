@@ -1,10 +1,12 @@
 //! What is said of a release for everyone to read: the certificate.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::criterion::{Criteria, MILLION, Measure};
-use crate::verify::Verifier;
+use crate::verify::{Labels, Text, Verifier};
 use crate::wire::json::{criterion_of, rounded};
 
 /// What a certificate says about a release; [`crate::verify`] can check most of it from the release alone.
@@ -46,6 +48,9 @@ pub struct Certificate {
     /// people a group has at least, and so on. None of them is in the release, which does not show it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub person: Vec<String>,
+    /// Sensitive attributes whose values the criteria count by their labels on a level of a hierarchy, and these labels.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub count_at: BTreeMap<String, CountAt>,
     /// How far apart values are, by sensitive attribute of relative criteria. Version 1 told distributions too.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub original: Map<String, Value>,
@@ -93,6 +98,9 @@ pub struct Certificate {
     pub sorted: bool,
     /// The seed of random choices; null where none was made.
     pub seed: Option<u64>,
+    /// How many exchanges of records dealing was ordered to try per class, where that is not what it always does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchanges: Option<u32>,
     /// The files that the release was made from.
     pub input: Vec<FileHash>,
     /// The files of the hierarchies.
@@ -113,6 +121,23 @@ impl Certificate {
     pub const FORMAT_VERSION: u32 = 2;
     /// Where the promise is about people, which whoever knows version 2 alone would take for one about records.
     pub const FORMAT_VERSION_OF_PEOPLE: u32 = 3;
+    /// Where criteria count labels, in whose place whoever knows version 3 alone would count values; of people or not.
+    pub const FORMAT_VERSION_OF_LABELS: u32 = 4;
+
+    /// The version that a certificate with these has.
+    pub fn version_of(is_of_people: bool, is_of_labels: bool) -> u32 {
+        match (is_of_people, is_of_labels) {
+            (_, true) => Certificate::FORMAT_VERSION_OF_LABELS,
+            (true, false) => Certificate::FORMAT_VERSION_OF_PEOPLE,
+            (false, false) => Certificate::FORMAT_VERSION,
+        }
+    }
+
+    /// By sensitive attribute, what each value that the release has is counted as; none where values are counted as they
+    /// are.
+    pub fn labels(&self) -> Vec<Option<Labels>> {
+        self.sensitive.iter().map(|name| self.count_at.get(name).map(CountAt::of_values)).collect()
+    }
 
     /// Whether the release alone shows what groups reach by a measure.
     ///
@@ -126,6 +151,40 @@ impl Certificate {
     pub fn promised(&self) -> Option<Criteria> {
         let criterion = |(key, entry): (&String, &Value)| criterion_of(key, entry.get("promised")?, &self.sensitive);
         self.criteria.iter().map(criterion).collect::<Option<Vec<_>>>().map(Criteria::new)
+    }
+}
+
+/// At which level criteria count the values of a sensitive attribute.
+///
+/// Only values that the release has are named, so that nothing is told of others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountAt {
+    /// Of its hierarchy; 0 is the value itself.
+    pub level: u64,
+    /// What the level is called.
+    pub level_name: String,
+    /// Every label, and the values of the release that are counted as it; null stands for "no value".
+    pub labels: Vec<(Text, Vec<Text>)>,
+}
+
+impl CountAt {
+    /// What a file shows of the labels that its values are counted as.
+    pub fn of_file(level: u64, level_name: &str, file: &Verifier, sensitive: usize) -> CountAt {
+        let labels = file.labelled(sensitive).map_or(Vec::new(), |(labels, _)| labels.into_iter().collect());
+        CountAt { level, level_name: level_name.to_string(), labels }
+    }
+
+    fn of_values(&self) -> Labels {
+        let pairs = |(label, values): &(Text, Vec<Text>)| {
+            values.iter().map(|value| (value.clone(), label.clone())).collect::<Vec<_>>()
+        };
+        self.labels.iter().flat_map(pairs).collect()
+    }
+
+    /// Whether every value has one label.
+    pub fn is_sound(&self) -> bool {
+        let n_values: usize = self.labels.iter().map(|(_, values)| values.len()).sum();
+        self.of_values().len() == n_values
     }
 }
 

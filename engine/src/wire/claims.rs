@@ -89,6 +89,7 @@ pub fn check_release(
     let mut claims = check_claims(certificate, verdict, columns, sha256.unwrap_or_default());
     claims.retain(|claim| sha256.is_some() || claim.claim != FILE);
     claims.extend(check_order(certificate, file));
+    claims.extend(check_labels(certificate, file));
     claims.extend(check_dealt(certificate, file));
     claims.extend(check_per_record(certificate));
     claims
@@ -108,6 +109,23 @@ fn check_order(certificate: &Certificate, file: &Verifier) -> Option<Claim> {
         None => "not looked at".to_string(),
     };
     Some(Claim { claim: "order of records".into(), holds: found == in_order, claimed: in_order.into(), found })
+}
+
+/// Sets how many values a certificate has labels for beside how many values of the file are counted by a label.
+fn check_labels(certificate: &Certificate, file: &Verifier) -> Vec<Claim> {
+    let claim = |(s, name): (usize, &String)| {
+        let said = certificate.count_at.get(name)?;
+        let n_said: usize = said.labels.iter().map(|(_, values)| values.len()).sum();
+        let words = |n: usize| format!("{}, {}", counted_words(n as u64, "value"), said.level_name);
+        let found = match file.labelled(s) {
+            Some((labels, 0)) => words(labels.values().map(Vec::len).sum()),
+            Some((_, n_without)) => format!("{} without a label", counted_words(n_without, "value")),
+            None => "counted as they are".to_string(),
+        };
+        let claimed = words(n_said);
+        Some(Claim { claim: format!("{name} counted at"), holds: claimed == found, claimed, found })
+    };
+    certificate.sensitive.iter().enumerate().filter_map(claim).collect()
 }
 
 /// None where there are no levels.

@@ -84,9 +84,7 @@ pub fn request_of(attributes: &[&str], sensitive: &[String], request: &Request) 
     let mut object = criteria(&request.criteria, sensitive);
     object.insert("max_suppressed".into(), json!(request.n_suppressed_max));
     object.insert("max_level".into(), levels(attributes, &request.level_max));
-    if !request.best_by.is_height() {
-        object.insert("best_by".into(), json!(request.best_by.name()));
-    }
+    object.insert("best_by".into(), json!(request.best_by.name()));
     Value::Object(object)
 }
 
@@ -144,6 +142,7 @@ pub fn offer(scope: &Scope, offer: &Offer) -> Value {
     object.insert("levels".into(), levels(&names, &offer.scheme));
     object.insert("level_names".into(), level_names(scope, &offer.scheme));
     object.insert("height".into(), json!(offer.scheme.height()));
+    object.insert("n_dropped".into(), json!(scope.n_dropped()));
     object.insert("n_suppressed".into(), json!(offer.n_suppressed));
     object.insert("share_suppressed".into(), json!(share(offer.n_suppressed, scope.n_records())));
     if let Some(n_lost) = offer.n_people_lost {

@@ -5,8 +5,8 @@ pub mod certificate;
 pub mod claims;
 
 pub use certificate::{
-    Certificate, Dealt, DealtAttribute, Distribution, FileHash, HowFound, PerRecord, PerRecordOutcome, is_shown,
-    per_record_statement,
+    Certificate, CountAt, Dealt, DealtAttribute, Distribution, FileHash, HowFound, PerRecord, PerRecordOutcome,
+    is_shown, per_record_statement,
 };
 pub use claims::{
     Claim, NEEDS_PEOPLE, check_claims, check_dealt, check_per_record, check_release, finding_reached, needed_to_judge,

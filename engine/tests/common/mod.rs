@@ -17,11 +17,12 @@ use incrowd::hierarchy::LabelTable;
 use incrowd::quality::Losses;
 use incrowd::recode::global;
 use incrowd::release::{Column, Publisher, Row};
+use incrowd::table::Needed;
 use incrowd::task::Task;
 use incrowd::verify::{Finding, Original, Outside, SuppressedAs};
 use incrowd::{
     Answer, Counter, Criteria, Criterion, Distance, GroupCounts, Hierarchy, Lattice, Level, Measure, Missing, Offer,
-    Plan, Ranking, Request, Rule, Scheme, Verdict, Yardstick,
+    Plan, Quality, Ranking, Request, Rule, Scheme, Verdict, Yardstick,
 };
 use measures::{Counts, NaiveReference, Seen, is_at_least, is_met, measured};
 
@@ -148,6 +149,17 @@ impl Table {
         self.sensitive.iter().map(|sensitive| sensitive.attribute.name.as_str()).collect()
     }
 
+    /// Whether a record, or somebody of the population, has every value that it needs.
+    pub fn keeps(&self, record: &[Cell]) -> bool {
+        let is_needed = |name: &str| match &self.missing.needed {
+            Needed::All => true,
+            Needed::Only(names) => names.iter().any(|known| known == name),
+            Needed::AllBut(names) => names.iter().all(|known| known != name),
+        };
+        let lacks = |(name, cell): (&str, &Cell)| is_needed(name) && cell.is_none();
+        !self.missing.drop_records || !self.names().into_iter().zip(record).any(lacks)
+    }
+
     pub fn batch(&self) -> RecordBatch {
         batch(&self.names(), &self.records)
     }
@@ -261,7 +273,7 @@ pub fn criterion(measure: Measure, value: u64) -> Criterion {
 
 /// A request for the lowest scheme.
 pub fn request(criteria: Criteria, n_suppressed_max: u64, levels: &[u8]) -> Request {
-    Request { criteria, n_suppressed_max, level_max: scheme(levels), best_by: Ranking::default() }
+    Request { criteria, n_suppressed_max, level_max: scheme(levels), best_by: Ranking::from(Quality::Height) }
 }
 
 pub fn scheme(levels: &[u8]) -> Scheme {
@@ -353,7 +365,7 @@ impl Naive {
         let n_attributes = table.quasi_identifiers.len();
         let read = |cell: &Cell| cell.clone().filter(|text| !table.missing.tokens.contains(text));
         let all: Vec<Vec<Cell>> = table.records.iter().map(|record| record.iter().map(read).collect()).collect();
-        let is_kept = |record: &&Vec<Cell>| !table.missing.drop_records || record.iter().all(Cell::is_some);
+        let is_kept = |record: &&Vec<Cell>| table.keeps(record);
         let kept: Vec<Vec<Cell>> = all.iter().filter(is_kept).cloned().collect();
         let n_dropped = (all.len() - kept.len()) as u64;
         let people = table.wanted.population.as_deref().unwrap_or(&[]);

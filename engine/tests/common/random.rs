@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use incrowd::criterion::NEVER;
 use incrowd::number::Crowd;
 use incrowd::search::negotiate::check_criteria;
+use incrowd::table::Needed;
 use incrowd::{Criteria, Criterion, Distance, Measure, Missing, Quality, Ranking, Request};
 use proptest::collection::{SizeRange, vec};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
-use super::{Attribute, Cell, Naive, Sensitive, Table, Wanted, one_sensitive, scheme};
+use super::{Attribute, Cell, NOTE, Naive, SENSITIVE, Sensitive, Table, Wanted, one_sensitive, scheme};
 
 /// How many random cases to try, from a seed that is always the same.
 ///
@@ -109,9 +110,12 @@ enum Shape {
 
 pub fn policies() -> impl Strategy<Value = Missing> {
     let tokens = prop_oneof![Just(vec![]), Just(vec!["?"]), Just(vec!["n/a", "?"])];
-    (tokens, any::<bool>()).prop_map(|(tokens, drop_records)| Missing {
+    let all_but = |name: &str| Needed::AllBut(vec![name.to_string()]);
+    let needed = prop_oneof![Just(Needed::All), Just(all_but(SENSITIVE)), Just(all_but(NOTE))];
+    (tokens, any::<bool>(), needed).prop_map(|(tokens, drop_records, needed)| Missing {
         tokens: tokens.into_iter().map(String::from).collect(),
         drop_records,
+        needed,
     })
 }
 
@@ -258,7 +262,7 @@ impl Wish {
             criteria: self.criteria(naive),
             n_suppressed_max: (self.suppressed * naive.n_records() as f64) as u64,
             level_max: scheme(&self.levels(naive)),
-            best_by: Ranking::default(),
+            best_by: Ranking::from(Quality::Height),
         }
     }
 }
@@ -395,7 +399,7 @@ impl Dice {
         let request = Request {
             n_suppressed_max: n_max.min(naive.n_records()),
             level_max: scheme(&naive.tops.iter().map(|&top| self.roll(top as usize + 1) as u8).collect::<Vec<u8>>()),
-            best_by: Ranking::default(),
+            best_by: Ranking::from(Quality::Height),
             criteria,
         };
         check_criteria(&request.criteria, Crowd::Records(naive.n_records()), &naive.n_values())
@@ -413,8 +417,11 @@ pub fn requests(table: &Table, dice: &mut Dice) -> Vec<Request> {
     };
     let measured = table.make().yardstick.measures().to_vec();
     let asked = mixes(&measures, 4).into_iter().filter(|mix| mix.iter().all(|measure| measured.contains(measure)));
-    let rankings =
-        [Ranking::default(), Quality::Ncp.into(), Ranking::parse("precision=1,group-size=2").expect("a mix")];
+    let rankings = [
+        Ranking::from(Quality::Height),
+        Quality::Ncp.into(),
+        Ranking::parse("precision=1,group-size=2").expect("a mix"),
+    ];
     let request =
         |mix: Vec<Measure>| Some(Request { best_by: rankings[dice.roll(3)].clone(), ..dice.request(&naive, &mix)? });
     asked.filter_map(request).collect()

@@ -21,6 +21,9 @@ pub struct ProjectArgs {
     /// Folder of the project, or its incrowd.toml
     #[arg(default_value = ".")]
     pub project: PathBuf,
+    /// Read this file instead of the one that the project names, such as the next delivery of the data
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
     /// Use only these quasi-identifiers in this run; the others are left out of a release
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub quasi_identifiers: Option<Vec<String>>,
@@ -87,15 +90,15 @@ pub struct RequestArgs {
     /// Coarsest level of each attribute, by number or name; an attribute not named may go to its top
     #[arg(long, value_name = "A=LEVEL,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub max_level: Option<Vec<String>>,
-    /// Which of several satisfying schemes is best: height, ncp, discernibility, group-size, precision, entropy, or a
-    /// mix such as ncp=2,precision=1 [default: height]
+    /// Which of several satisfying schemes is best: ncp, height (the papers' order), discernibility, group-size,
+    /// precision, entropy, or a mix such as ncp=2,precision=1 [default: ncp]
     #[arg(long, value_name = "QUALITY")]
     pub best_by: Option<String>,
 }
 
 impl ProjectArgs {
     pub fn open(&self) -> Result<Project> {
-        Project::open(&self.project)
+        Project::open(&self.project)?.with_data(self.data.as_deref())
     }
 
     pub fn about(&self) -> About {

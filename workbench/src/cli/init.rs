@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::profile::column_json;
 use super::terminal::{Exit, Terminal, columns};
 use crate::input::project::{FILE_NAME, check_not_among};
-use crate::input::source::{CsvOptions, Source, parse_delimiter};
+use crate::input::source::{Found, ReadOptions, Source, parse_delimiter};
 use crate::input::survey::{self, Suggestion, Survey, SurveyedColumn, holds_values, quoted, rule_toml};
 use crate::io_error;
 use crate::output::staged::write_whole;
@@ -59,6 +59,8 @@ pub struct NewProject {
     pub file: PathBuf,
     /// The path of the data as the file says it.
     data: String,
+    /// How numbers and dates are written.
+    found: Found,
     survey: Survey,
     suggestions: Vec<Suggestion>,
 }
@@ -73,8 +75,10 @@ pub fn make(args: &Args, work: &Work) -> Result<NewProject> {
     if file.exists() && !args.force {
         return Err(already_there(&file));
     }
-    let source = Source::open(&args.data, &CsvOptions { delimiter: args.delimiter })?;
-    let asked = (!args.missing.is_empty()).then(|| Missing { tokens: args.missing.clone(), drop_records: true });
+    let source = Source::open(&args.data, &ReadOptions::of_delimiter(args.delimiter))?;
+    let (source, found) = source.finding_out()?;
+    source.notes().into_iter().for_each(|note| work.note(note));
+    let asked = (!args.missing.is_empty()).then(|| Missing { tokens: args.missing.clone(), ..Missing::default() });
     let survey = survey::survey(&source, asked.as_ref(), work)?;
     let mut suggestions = survey::suggest(&survey);
     survey::take_back_twins(&source, &survey, &mut suggestions, work)?;
@@ -82,9 +86,9 @@ pub fn make(args: &Args, work: &Work) -> Result<NewProject> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(|error| io_error(folder, error))?;
     let data = path_from(folder, &args.data)?;
-    let text = project_text(&data, args.delimiter, &survey, &suggestions);
+    let text = project_text(&data, args.delimiter, &found, &survey, &suggestions);
     write_whole(&file, text.as_bytes(), args.force)?;
-    Ok(NewProject { file, data, survey, suggestions })
+    Ok(NewProject { file, data, found, survey, suggestions })
 }
 
 fn already_there(file: &Path) -> Error {
@@ -131,7 +135,13 @@ fn path_from(folder: &Path, data: &Path) -> Result<String> {
 }
 
 /// The project file, in the order of the table's columns.
-pub fn project_text(data: &str, delimiter: Option<u8>, survey: &Survey, suggestions: &[Suggestion]) -> String {
+pub fn project_text(
+    data: &str,
+    delimiter: Option<u8>,
+    found: &Found,
+    survey: &Survey,
+    suggestions: &[Suggestion],
+) -> String {
     let mut text = String::from(
         "# What incrowd guessed from names and values. Correct what is wrong: nobody knows the data as you do.\n\
          #\n\
@@ -143,20 +153,26 @@ pub fn project_text(data: &str, delimiter: Option<u8>, survey: &Survey, suggesti
          #\n\
          # What is not named, or commented out, is left out of a release unless [data] other = \"keep\".\n\n",
     );
-    text.push_str(&data_section(data, delimiter, survey));
+    text.push_str(&data_section(data, delimiter, found, survey));
     for (column, suggestion) in survey.columns.iter().zip(suggestions) {
         text.push('\n');
-        text.push_str(&attribute_section(column, suggestion, survey.n_records));
+        text.push_str(&attribute_section(column, suggestion, found, survey.n_records));
     }
     text.push('\n');
     text.push_str(&request_section(survey, suggestions));
     text
 }
 
-fn data_section(data: &str, delimiter: Option<u8>, survey: &Survey) -> String {
+fn data_section(data: &str, delimiter: Option<u8>, found: &Found, survey: &Survey) -> String {
     let mut text = format!("[data]\npath = {}\n", quoted(data));
     if let Some(delimiter) = delimiter {
         text.push_str(&format!("delimiter = {}\n", quoted(&char::from(delimiter).to_string())));
+    }
+    if let Some((notation, columns)) = &found.notation {
+        let mark = |mark: u8| quoted(&char::from(mark).to_string());
+        text.push_str(&format!("# why: numbers in {}\n", comment(&columns.join(", "))));
+        text.push_str(&format!("decimal = {}\n", mark(notation.decimal)));
+        notation.thousands.iter().for_each(|byte| text.push_str(&format!("thousands = {}\n", mark(*byte))));
     }
     let tokens: Vec<String> = match survey.missing.tokens.is_empty() {
         // Nothing was missing; should an empty cell come with the next delivery, it is no value.
@@ -180,25 +196,20 @@ fn missing_in_words(survey: &Survey) -> String {
         0 => return "no record lacks a value; if one does, \"drop\" leaves it out and \"keep\" makes missing a value of its own".into(),
         _ => format!("{} of {} records ({})", grouped(n), grouped(of), percent(n, of)),
     };
-    match survey.missing.drop_records {
-        true => format!(
-            "\"drop\" leaves out {lost} that lack a value in any column; \
-             \"keep\" makes missing a value of its own: for when those records matter"
-        ),
-        false => format!(
-            "\"keep\" makes missing a value of its own; \"drop\" would leave out {lost} that lack a value in any column"
-        ),
-    }
+    format!(
+        "\"keep\" makes missing a value of its own; \"drop\" leaves out records that lack one in a column that is counted \
+         or published: {lost} lack one in some column"
+    )
 }
 
-fn attribute_section(column: &SurveyedColumn, suggestion: &Suggestion, n_records: u64) -> String {
+fn attribute_section(column: &SurveyedColumn, suggestion: &Suggestion, found: &Found, n_records: u64) -> String {
     if suggestion.role == Role::Other {
-        return left_out_section(column, suggestion, n_records);
+        return left_out_section(column, suggestion, found, n_records);
     }
     let mut text = format!("[attributes.{}]\n", key(&column.name));
     text.push_str(&format!("# why: {}\nrole = {}\n", comment(&suggestion.why), quoted(suggestion.role.name())));
     let why_rule = comment(&suggestion.why_rule);
-    match (suggestion.role, rule_toml(&suggestion.rule)) {
+    match (suggestion.role, rule_text(column, suggestion, found)) {
         (Role::QuasiIdentifier, Some(rule)) if rule.len() >= N_CHARACTERS_OF_A_LINE => {
             match tree_section(column, &suggestion.rule) {
                 Some(section) => text.push_str(&format!("# why: {why_rule}\n{section}")),
@@ -217,15 +228,26 @@ fn attribute_section(column: &SurveyedColumn, suggestion: &Suggestion, n_records
     text
 }
 
+/// A hierarchy as the project file says it; of dates, how they are written.
+fn rule_text(column: &SurveyedColumn, suggestion: &Suggestion, found: &Found) -> Option<String> {
+    let rule = rule_toml(&suggestion.rule)?;
+    let format = found.dates.iter().find(|(name, _)| *name == column.name).map(|(_, format)| format.pattern());
+    match (format, rule.strip_suffix(" }")) {
+        (Some(format), Some(start)) if start.contains("dates = ") => {
+            Some(format!("{start}, format = {} }}", quoted(format)))
+        }
+        _ => Some(rule),
+    }
+}
+
 /// A longer line is hard to read.
 const N_CHARACTERS_OF_A_LINE: usize = 120;
 
 /// A tree as a section of its own, with a line for each of its finest groups.
 fn tree_section(column: &SurveyedColumn, rule: &Rule) -> Option<String> {
     let Rule::Table(table) = rule else { return None };
-    let rows = table.rows();
     let mut lines: Vec<(Vec<&String>, Vec<String>)> = Vec::new();
-    for row in &rows {
+    for row in table.rows() {
         let path: Vec<&String> = row[1..].iter().rev().collect();
         match lines.iter_mut().find(|(known, _)| *known == path) {
             Some((_, values)) => values.push(quoted(&row[0])),
@@ -256,13 +278,13 @@ fn tree_section(column: &SurveyedColumn, rule: &Rule) -> Option<String> {
 }
 
 /// A column of which nobody can say that it is harmless is left out until someone says so.
-fn left_out_section(column: &SurveyedColumn, suggestion: &Suggestion, n_records: u64) -> String {
+fn left_out_section(column: &SurveyedColumn, suggestion: &Suggestion, found: &Found, n_records: u64) -> String {
     let why = comment(&suggestion.why);
     let mut text = format!("# [attributes.{}]\n# why left out: {why}\n# role = \"other\"\n", key(&column.name));
     if column.finds_people(n_records) {
         text.push_str("# unique = \"publish\"  # many values occur once: only if it is to be published all the same\n");
     }
-    if let Some(rule) = rule_toml(&suggestion.rule).filter(|rule| rule.len() < N_CHARACTERS_OF_A_LINE) {
+    if let Some(rule) = rule_text(column, suggestion, found).filter(|rule| rule.len() < N_CHARACTERS_OF_A_LINE) {
         let why_rule = comment(&suggestion.why_rule);
         text.push_str(&format!("# as a quasi-identifier: {why_rule}\n# hierarchy = {rule}\n"));
     }
@@ -331,12 +353,27 @@ fn comment(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
 }
 
+/// How numbers and dates are written, where that had to be found out.
+fn found_in_words(found: &Found) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some((notation, columns)) = &found.notation {
+        let thousands = notation.thousands.map_or(String::new(), |mark| format!(", thousands '{}'", char::from(mark)));
+        let decimal = char::from(notation.decimal);
+        lines.push(format!("numbers are read with decimal '{decimal}'{thousands}: {}", columns.join(", ")));
+    }
+    for (column, format) in &found.dates {
+        lines.push(format!("dates in {column} are read as {}", format.pattern()));
+    }
+    lines
+}
+
 /// What was decided and what to do next, for people.
 fn in_words(made: &NewProject) -> String {
     let mut lines = vec![decisions(made), String::new()];
     if made.survey.n_incomplete > 0 {
         lines.push(missing_in_words(&made.survey));
     }
+    lines.extend(found_in_words(&made.found));
     let has = |role: Role| made.suggestions.iter().any(|suggestion| suggestion.role == role);
     let n_schemes = survey::n_schemes(&made.suggestions);
     lines.push(match n_schemes {
@@ -461,7 +498,7 @@ mod tests {
         let made = make(&args(&data, folder.path()), &Work::default()).expect("a project is written");
         let project = Project::open(folder.path()).expect("the project can be opened");
         assert_eq!(project.data, "patients.csv");
-        assert_eq!(project.missing, Missing { tokens: vec!["NA".into()], drop_records: true });
+        assert_eq!(project.missing, Missing { tokens: vec!["NA".into()], ..Missing::default() });
         let attributes: Vec<(&str, &str)> =
             project.attributes.iter().map(|a| (a.name.as_str(), a.role.name())).collect();
         assert_eq!(
@@ -482,7 +519,7 @@ mod tests {
         let n_levels: Vec<usize> = counted.hierarchies.iter().map(|hierarchy| hierarchy.n_levels()).collect();
         assert_eq!(n_levels, [5, 6, 6, 2, 2]);
         assert_eq!(survey::n_schemes(&made.suggestions), n_levels.iter().product::<usize>() as u64);
-        assert_eq!(counted.counts.n_dropped(), made.survey.n_incomplete);
+        assert_eq!((counted.counts.n_dropped(), made.survey.n_incomplete > 0), (0, true));
         let said = in_words(&made);
         assert!(
             said.contains("the quasi-identifiers span 720 schemes") && said.contains("incrowd negotiate"),
@@ -531,7 +568,7 @@ mod tests {
             Args { delimiter: Some(b'\t'), missing: vec!["-9".into(), "a \"b\\".into()], ..args(&data, folder.path()) };
         make(&args, &Work::default()).expect("a project is written");
         let project = Project::open(folder.path()).expect("a project");
-        assert_eq!(project.csv.delimiter, Some(b'\t'));
+        assert_eq!(project.reading.delimiter, Some(b'\t'));
         assert_eq!(project.missing.tokens, ["-9", "a \"b\\"]);
     }
 

@@ -27,7 +27,7 @@ Exit status: 0 when all wishes are met, 1 when there are only offers, 2 on error
 Examples:
   incrowd negotiate --k 10 --max-suppressed 1%
   incrowd negotiate --k 10 --l 3 --max-suppressed 321 --max-level age=2,sex=0
-  incrowd negotiate --k 10 --t 0.2 --max-suppressed 2% --best-by ncp
+  incrowd negotiate --k 10 --t 0.2 --max-suppressed 2% --best-by height
   incrowd negotiate --l disease:3 --t income:0.2 --max-suppressed 1%
   incrowd negotiate --k 10 --max-suppressed 0 --explain
   incrowd negotiate --k 10 --max-suppressed 1% --lattice hospital.crowd
@@ -175,7 +175,7 @@ pub fn request_in_words(scope: &Scope, request: &Request) -> String {
         .map(|(hierarchy, level)| format!("{} ≤ {}", hierarchy.attribute(), level.0))
         .collect();
     let limits = if limits.is_empty() { "any level".to_string() } else { limits.join(", ") };
-    let best = match request.best_by.is_height() {
+    let best = match request.best_by == Ranking::default() {
         true => String::new(),
         false => format!("; best by {}", request.best_by.name()),
     };
@@ -204,6 +204,9 @@ fn offers_table(scope: &Scope, best_by: &Ranking, offers: &[(&str, &Offer)]) -> 
     row("  records lost".into(), &|offer| {
         format!("{} ({})", grouped(offer.n_suppressed), percent(offer.n_suppressed, scope.n_records()))
     });
+    if scope.n_dropped() > 0 {
+        row("  dropped".into(), &|_| format!("{} for missing values", grouped(scope.n_dropped())));
+    }
     if offers.iter().any(|(_, offer)| offer.n_people_lost.is_some()) {
         let n_people = scope.crowd().n();
         row("  people lost".into(), &|offer| match offer.n_people_lost {

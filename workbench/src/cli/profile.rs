@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::terminal::{Exit, Terminal, columns};
 use crate::input::project::{FILE_NAME, Project};
 use crate::input::repeats::Repeating;
-use crate::input::source::{CsvOptions, Source, parse_delimiter};
+use crate::input::source::{ReadOptions, Source, parse_delimiter};
 use crate::input::survey::{self, Suggestion, Survey, SurveyedColumn, Uniqueness, holds_values, rule_toml};
 use crate::input::tally::Amount;
 use crate::work::Work;
@@ -74,8 +74,8 @@ pub fn profile(args: &Args, work: &Work) -> Result<Profile> {
         Some(project) => open_project(project, args)?,
         None => {
             let missing =
-                (!args.missing.is_empty()).then(|| Missing { tokens: args.missing.clone(), drop_records: true });
-            (Source::open(&args.path, &CsvOptions { delimiter: args.delimiter })?, missing)
+                (!args.missing.is_empty()).then(|| Missing { tokens: args.missing.clone(), ..Missing::default() });
+            (Source::open(&args.path, &ReadOptions::of_delimiter(args.delimiter))?, missing)
         }
     };
     let data = project.as_ref().map_or_else(|| args.path.display().to_string(), |project| project.data.clone());

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::sentences;
-use crate::sentences::{counted_words, grouped};
+use crate::sentences::{counted_words, grouped, percent};
 use clap::builder::PossibleValue;
 use incrowd::lattice::Scope;
 use incrowd::recode::method::Method;
@@ -319,11 +319,19 @@ fn say_published(files: &Files, published: &Published, terminal: &Terminal) {
         .iter()
         .map(|(name, entry)| format!("{name} = {} (promised {})", entry["reached"], entry["promised"]))
         .collect();
+    let n_complete = certificate.n_records_published + certificate.n_records_suppressed;
+    let suppressed = match certificate.n_records_suppressed {
+        0 => "0 suppressed".to_string(),
+        n => format!("{} suppressed ({})", grouped(n), percent(n, n_complete)),
+    };
+    let dropped = match certificate.n_records_dropped {
+        0 => String::new(),
+        n => format!(", {} dropped for missing values", grouped(n)),
+    };
     terminal.say(format!(
-        "Published {} in {}; {} suppressed. Verified: {}.",
+        "Published {} in {}; {suppressed}{dropped}. Verified: {}.",
         counted_words(certificate.n_records_published, "record"),
         counted_words(certificate.n_groups, "group"),
-        grouped(certificate.n_records_suppressed),
         if reached.is_empty() { "the file is what its certificate says".to_string() } else { reached.join(", ") }
     ));
     if let Some(people) = &account.people {

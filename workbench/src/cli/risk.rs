@@ -96,6 +96,9 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     terminal.say(format!("\n{}", attributes(&told.contributions)));
     if let Some(uniques) = &told.special_uniques {
         say_special_uniques(uniques, found.n_unique, told.show_values, terminal);
+        if found.n_people.is_some() {
+            terminal.say("  equal records of one person count as one of them");
+        }
     }
     if let Some(path) = &told.written {
         terminal.note(format!("wrote the risk of every record to {}", path.display()));

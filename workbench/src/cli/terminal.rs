@@ -5,12 +5,13 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
 use crate::note::Note;
+use crate::sentences::{grouped, percent};
 use crate::words::notes::{Front, in_words};
 use crate::work::{Detail, Listener, Stage, Unit, Watch, Work};
 
@@ -81,12 +82,16 @@ impl Listener for Shown {
     }
 
     fn begins(&self, stage: &Arc<Stage>) {
-        if self.terminal.is_quiet || !std::io::stderr().is_terminal() {
+        if self.terminal.is_quiet {
             return;
         }
         let (stage, is_over) = (stage.clone(), Arc::new(AtomicBool::new(false)));
         let until = is_over.clone();
-        let drawer = std::thread::spawn(move || draw(&stage, &until));
+        let drawer = match std::io::stderr().is_terminal() {
+            true => std::thread::spawn(move || draw(&stage, &until)),
+            // For whoever reads it tomorrow: cron, a log.
+            false => std::thread::spawn(move || tell(&stage, &until, BETWEEN_LINES)),
+        };
         *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = Some(Drawing { is_over, drawer });
     }
 
@@ -98,6 +103,34 @@ impl Listener for Shown {
             drawer.join().ok();
         }
     }
+}
+
+/// How often work that nobody watches tells how far it is.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+
+/// A line now and then, where there is no terminal to draw on.
+fn tell(stage: &Stage, is_over: &AtomicBool, between: Duration) {
+    let mut last = Instant::now();
+    while !is_over.load(Ordering::SeqCst) {
+        std::thread::park_timeout(between.saturating_sub(last.elapsed()).max(Duration::from_millis(1)));
+        if last.elapsed() >= between && !is_over.load(Ordering::SeqCst) {
+            to_stderr(line_of(stage));
+            last = Instant::now();
+        }
+    }
+}
+
+/// `counting: 34 % of 1,204 MB`.
+fn line_of(stage: &Stage) -> String {
+    let (n_done, n_all) = (stage.n_done().min(stage.n_all), stage.n_all);
+    let all = match stage.unit {
+        Unit::Bytes => format!("{} MB", grouped(n_all.div_ceil(1_000_000))),
+        Unit::Records => format!("{} records", grouped(n_all)),
+        Unit::Schemes => format!("{} schemes", grouped(n_all)),
+        Unit::Seconds => format!("{} seconds at most", grouped(n_all)),
+    };
+    let detail = stage.detail().map_or(String::new(), |detail| format!("; {}", in_words_so_far(&detail)));
+    format!("{}: {} of {all}{detail}", stage.what, percent(n_done, n_all.max(1)))
 }
 
 fn draw(stage: &Stage, is_over: &AtomicBool) {

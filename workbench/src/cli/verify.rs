@@ -11,7 +11,7 @@ use incrowd::{Measure, Result, Verdict};
 use super::arguments::CriteriaArgs;
 use super::terminal::{Exit, Terminal, columns};
 use crate::input::source::parse_delimiter;
-use crate::orders::verify::{Checked, Verify};
+use crate::orders::verify::{Checked, Judged, Verify};
 use crate::output::account::Key;
 use crate::words::documents;
 
@@ -98,12 +98,16 @@ impl From<SuppressedRecords> for SuppressedAs {
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let checked = order(args)?.run(&terminal.work(0, None))?;
-    let Checked { judged, sensitive, claims, is_own, dealt } = &checked;
+    let Checked { judged, sensitive, claims, is_own, dealt, count_at } = &checked;
     let ruling = checked.ruling();
     terminal.json(&documents::checked(&checked));
     say_verdict(&args.file, &judged.verdict, sensitive, claims, ruling, terminal);
+    for (attribute, level) in count_at {
+        let whose = if args.project.is_some() { "project" } else { "certificate" };
+        terminal.say(format!("  {attribute} is counted at {level}, by the labels of the {whose}"));
+    }
     if ruling == Ruling::NotJudged {
-        terminal.say(format!("  {}", needed_in_words(&judged.verdict, sensitive, args.project.is_some())));
+        terminal.say(format!("  {}", needed_in_words(judged, sensitive, args.project.is_some())));
     }
     if let Some(dealt) = dealt.as_ref().filter(|_| ruling == Ruling::Kept) {
         // How combinations were dealt does not show in the file.
@@ -127,7 +131,8 @@ pub fn left_out_in_words(n_absent: u64) -> String {
 }
 
 /// Which criteria are kept, which are not judged, and what that would need.
-fn needed_in_words(verdict: &Verdict, sensitive: &[String], has_project: bool) -> String {
+fn needed_in_words(judged: &Judged, sensitive: &[String], has_project: bool) -> String {
+    let Judged { verdict, why_not_judged, .. } = judged;
     let names = |is_meant: &dyn Fn(&Finding) -> bool| {
         let meant = verdict.findings.iter().filter(|finding| is_meant(finding));
         meant.map(|finding| wire::key(finding.criterion.measure, sensitive)).collect::<Vec<_>>().join(", ")
@@ -140,8 +145,21 @@ fn needed_in_words(verdict: &Verdict, sensitive: &[String], has_project: bool) -
             Some(false) => ("not judged for people", wire::NEEDS_PEOPLE),
             None => ("not judged", wire::needed_to_judge(measure)),
         };
-        format!("{}: {not_judged}, that needs {needed}", wire::key(measure, sensitive))
+        let why = match why_not_judged.filter(|_| finding.holds_for_records.is_some()) {
+            Some(why) => format!("because {why}"),
+            None => format!("that needs {needed}"),
+        };
+        (wire::key(measure, sensitive), format!("{not_judged}, {why}"))
     });
+    // What lacks the same is said once.
+    let mut open_because: Vec<(Vec<String>, String)> = Vec::new();
+    for (name, why) in open {
+        match open_because.iter_mut().find(|(_, known)| *known == why) {
+            Some((names, _)) => names.push(name),
+            None => open_because.push((vec![name], why)),
+        }
+    }
+    let open = open_because.into_iter().map(|(names, why)| format!("{}: {why}", names.join(", ")));
     let said = kept.map(|names| format!("{names}: kept")).into_iter().chain(open).collect::<Vec<_>>().join("; ");
     match has_project {
         false => format!("{said}\n  hint: give --project PROJECT, the project that the release was made from"),

@@ -8,14 +8,15 @@ use incrowd::error::{Step, Wording, unknown};
 use incrowd::hierarchy::absent_values;
 use incrowd::search::negotiate::{check_promise, check_promise_on, depends_on_table};
 use incrowd::search::partial::{Selection, annotate_partially};
-use incrowd::table::Kind;
+use incrowd::table::{Code, Kind};
 use incrowd::task::Task;
+use incrowd::verify::Labels;
 use incrowd::{
-    Counter, Criteria, Distance, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan, Result,
-    Role, Yardstick,
+    Counter, Criteria, Distance, Domain, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan,
+    Result, Role, Yardstick,
 };
 
-use crate::input::project::{Attribute, Project};
+use crate::input::project::{Attribute, LevelSaid, Project};
 use crate::input::repeats::{Repeating, Repeats};
 use crate::input::source::Source;
 use crate::note::Note;
@@ -59,6 +60,11 @@ pub struct Material {
     pub hierarchies: Vec<Hierarchy>,
     /// By sensitive attribute, how far apart its values are, with the hierarchy where that is needed.
     pub distances: Vec<(Distance, Option<Hierarchy>)>,
+    /// By sensitive attribute, the level by whose labels its values are counted, with its name; none where they are counted
+    /// as they are.
+    pub count_at: Vec<Option<(usize, String)>>,
+    /// The counts of values as the table has them, where some are counted by their labels.
+    as_read: Option<GroupCounts>,
     /// Where people are counted, the same counts by person; made when first asked for.
     by_person: OnceLock<GroupCounts>,
 }
@@ -72,6 +78,11 @@ impl Material {
             .enumerate()
             .map(|(a, (attribute, domain))| attribute.rule.resolve_with(domain, &counts.strangers(a)))
             .collect::<Result<_>>()?;
+        let (count_at, labelled) = counted_at(&sensitive, &counts)?;
+        let (counts, as_read) = match labelled {
+            Some(labelled) => (labelled, Some(counts)),
+            None => (counts, None),
+        };
         let distances = sensitive
             .iter()
             .zip(counts.sensitive())
@@ -83,7 +94,29 @@ impl Material {
                 None => Ok((Distance::Ordered, None)),
             })
             .collect::<Result<_>>()?;
-        Ok(Material { counts, quasi_identifiers, sensitive, hierarchies, distances, by_person: OnceLock::new() })
+        let by_person = OnceLock::new();
+        Ok(Material { counts, quasi_identifiers, sensitive, hierarchies, distances, count_at, as_read, by_person })
+    }
+
+    /// The counts as the table has its values, whatever criteria count them as.
+    pub fn counts_as_read(&self) -> &GroupCounts {
+        self.as_read.as_ref().unwrap_or(&self.counts)
+    }
+
+    /// By sensitive attribute, what its values are counted as, where that is not themselves; `missing` is how "no value"
+    /// is written.
+    pub fn labels(&self, missing: &Option<String>) -> Vec<Option<Labels>> {
+        let text = |domain: &Domain, code: Code| match domain.missing() == Some(code) {
+            true => missing.clone(),
+            false => Some(domain.values()[code.index()].clone()),
+        };
+        let of_attribute = |s: usize| {
+            let (at, labels) = (self.counts.counted_as(s)?, &self.counts.sensitive()[s]);
+            let codes = (0..at.values().len() as u32).map(Code);
+            let pair = |code: Code| Some((text(at.values(), code), text(labels, at.label(code)?)));
+            codes.map(pair).collect::<Option<Labels>>()
+        };
+        (0..self.sensitive.len()).map(of_attribute).collect()
     }
 
     /// The counts that local methods work with: equal records of different people are told apart where people are counted.
@@ -152,6 +185,49 @@ impl Material {
     }
 }
 
+type LevelAndName = Option<(usize, String)>;
+
+/// By sensitive attribute, the level by whose labels it is counted, and the counts of these labels where there are any.
+fn counted_at(sensitive: &[Attribute], counts: &GroupCounts) -> Result<(Vec<LevelAndName>, Option<GroupCounts>)> {
+    let hierarchy = |(attribute, domain): (&Attribute, &Domain)| {
+        let Some(said) = &attribute.count_at else { return Ok(None) };
+        let hierarchy = attribute.rule.resolve(domain)?;
+        let level = level_of(said, &hierarchy)?;
+        Ok(Some((hierarchy, level)))
+    };
+    let all = sensitive.iter().zip(counts.sensitive()).map(hierarchy).collect::<Result<Vec<_>>>()?;
+    let name = |(hierarchy, level): &(Hierarchy, usize)| (*level, hierarchy.level(*level).name().to_string());
+    let levels = all.iter().map(|at| at.as_ref().map(name)).collect();
+    let at: Vec<_> = all.iter().map(|at| at.as_ref().map(|(hierarchy, level)| (hierarchy, *level))).collect();
+    let labelled = at.iter().any(Option::is_some).then(|| counts.with_labels(&at));
+    Ok((levels, labelled))
+}
+
+/// The level of a hierarchy that someone means, which is neither the value itself nor the top, where all are alike.
+fn level_of(said: &LevelSaid, hierarchy: &Hierarchy) -> Result<usize> {
+    let between = 1..hierarchy.top();
+    let named = |name: &String| (0..hierarchy.n_levels()).find(|level| hierarchy.level(*level).name() == name);
+    let level = match said {
+        LevelSaid::Number(level) => Some(*level),
+        LevelSaid::Name(name) => named(name),
+    };
+    level.filter(|level| between.contains(level)).ok_or_else(|| {
+        let said = match said {
+            LevelSaid::Number(level) => level.to_string(),
+            LevelSaid::Name(name) => format!("'{name}'"),
+        };
+        let known: Vec<String> =
+            between.map(|level| format!("{level} ('{}')", hierarchy.level(level).name())).collect();
+        let known = match known.is_empty() {
+            true => "its hierarchy has no level between the value and the top".to_string(),
+            false => format!("its hierarchy has {}", known.join(", ")),
+        };
+        let attribute = hierarchy.attribute();
+        Error::new(ErrorKind::Project, format!("attributes.{attribute}.count_at is {said}: {known}"))
+            .hint("name one of the levels, or leave count_at out")
+    })
+}
+
 /// Counts the records of a project and applies its hierarchies to the values they have.
 pub fn count(project: &Project, choice: &Choice, work: &Work) -> Result<Counted> {
     let (quasi_identifiers, sensitive) = chosen(project, choice)?;
@@ -177,6 +253,7 @@ pub fn count(project: &Project, choice: &Choice, work: &Work) -> Result<Counted>
         work.note(note.clone());
         notes.push(note);
     };
+    source.notes().into_iter().for_each(&mut tell);
     if counts.n_dropped() > 0 {
         let n_all = counts.n_dropped() + counts.n_records();
         tell(Note::Dropped { n_records: counts.n_dropped(), n_all });
@@ -255,7 +332,11 @@ fn count_population(project: &Project, quasi_identifiers: &[Attribute], work: &W
     names.iter().try_for_each(|name| source.check_column(name))?;
     // What a person of the population lacks elsewhere matters to nobody.
     let missing = Missing { drop_records: false, ..project.missing.clone() };
-    let counts = count_source(&source, &names, &[], &[], &missing, work)?;
+    // Where it says whose record it is, in the words of the table, people are counted and not records.
+    let columns = source.column_names();
+    let person = project.person();
+    let is_there = !person.is_empty() && person.iter().all(|name| columns.iter().any(|known| known == name));
+    let counts = count_source(&source, &names, &[], if is_there { &person } else { &[] }, &missing, work)?;
     // Labels need not know everybody, but what is to be a number has to be one.
     for (attribute, domain) in quasi_identifiers.iter().zip(counts.domains()) {
         let values: Vec<&str> = domain.present().map(|(_, value)| value).collect();
@@ -277,6 +358,8 @@ fn check_columns(project: &Project, source: &Source) -> Result<()> {
         .at(source.files()[0].display().to_string())
         .hint(hint("the first line must name the columns; if it does, name the separator with {data.delimiter}")));
     }
+    let names = project.attributes.iter().map(|attribute| attribute.name.as_str());
+    source.check_readable(names.chain(project.beside_attributes()))?;
     project.attributes.iter().try_for_each(|attribute| source.check_column(&attribute.name))?;
     project.beside_attributes().try_for_each(|name| source.check_column(name))
 }
@@ -339,12 +422,13 @@ fn count_and_look(
     }
 }
 
-/// The columns to read: those asked for, and all others where a missing value in any of them drops a record.
+/// The columns to read: those asked for, and the others in which a missing value drops a record.
 pub fn needed_columns<'a>(source: &Source, names: impl Iterator<Item = &'a str>, missing: &Missing) -> Vec<String> {
-    match missing.drop_records {
-        true => source.column_names(),
-        false => names.map(str::to_string).collect(),
-    }
+    let mut columns: Vec<String> = names.map(str::to_string).collect();
+    let dropping = source.column_names().into_iter().filter(|name| missing.drops(name) && !columns.contains(name));
+    let dropping: Vec<String> = dropping.collect();
+    columns.extend(dropping);
+    columns
 }
 
 /// The quasi-identifiers and the sensitive attributes of this run, in the project's order.

@@ -1,7 +1,6 @@
 //! Hashes of files: taken of what is read, while it is read, so that nothing else can be meant.
 
 use std::fs::{File, Metadata};
-use std::io::Read;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -31,31 +30,6 @@ pub fn changed(path: &Path) -> Error {
     Error::new(ErrorKind::Data, "changed while it was being worked with")
         .at(path.display().to_string())
         .hint("nothing was written; run the command again when nobody writes to the data")
-}
-
-/// Passes bytes on and hashes them.
-pub struct Hashing<R> {
-    inner: R,
-    hasher: Sha256,
-}
-
-impl<R: Read> Hashing<R> {
-    pub fn new(inner: R) -> Hashing<R> {
-        Hashing { inner, hasher: Sha256::new() }
-    }
-
-    /// The hash of everything that was read.
-    pub fn sha256(&self) -> String {
-        hex(&self.hasher.clone().finalize())
-    }
-}
-
-impl<R: Read> Read for Hashing<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let n = self.inner.read(buffer)?;
-        self.hasher.update(&buffer[..n]);
-        Ok(n)
-    }
 }
 
 /// By what a file that was written to differs from before without being read: which file it is, its size and its times.

@@ -150,8 +150,8 @@ impl<'a> Records<'a> {
         let mut names: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
         names.sort_unstable();
         let mut is_whole = vec![true; batch.num_rows()];
-        let needed = if about.missing.drop_records { names.clone() } else { about.person.iter().collect() };
-        needed.into_iter().try_for_each(|name| about.missing.mark(name, column(name), &mut is_whole))?;
+        about.person.iter().try_for_each(|name| about.missing.mark(name, column(name), &mut is_whole))?;
+        names.iter().try_for_each(|name| about.missing.mark_dropped(name, column(name), &mut is_whole))?;
         let columns = names.into_iter().filter_map(|name| Cells::new(name, column(name)).ok()).collect();
         Ok(Records { about, person, columns, is_whole })
     }

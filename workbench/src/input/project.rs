@@ -5,11 +5,12 @@ use std::path::{Component, Path, PathBuf};
 use incrowd::error::{Step, Wording, unknown};
 use incrowd::hierarchy::{DateUnit, LabelTable, Side};
 use incrowd::number::Decimal;
+use incrowd::table::Needed;
 use incrowd::{Distance, Error, ErrorKind, Missing, Result, Role, Rule};
 use toml::{Table, Value};
 
 use crate::input::per_person::PerPerson;
-use crate::input::source::{CsvOptions, Frame, Source, parse_delimiter};
+use crate::input::source::{DateFormat, Encoding, Frame, Labels, Notation, ReadOptions, Source, parse_delimiter};
 use crate::sentences::hint;
 
 /// The name of the project file within its folder.
@@ -31,8 +32,11 @@ pub struct Project {
     /// The data and the population, where they are in memory and not in files.
     pub frame: Option<Frame>,
     pub population_frame: Option<Frame>,
-    pub csv: CsvOptions,
+    /// How the data are written, as far as the file says it.
+    pub reading: ReadOptions,
     pub missing: Missing,
+    /// Columns that a record has to have a value in though they are neither counted nor published.
+    pub complete: Vec<String>,
     pub keep_other: bool,
     /// The column that says for how many people of the population a record stands.
     pub weight_of: Option<String>,
@@ -47,6 +51,7 @@ pub struct Project {
     /// In the file's order, which is the order of level vectors.
     pub attributes: Vec<Attribute>,
     pub request: StandingRequest,
+    pub guard: Guard,
     /// What tells it from other projects where several are kept; empty where nobody keeps any.
     pub content: String,
 }
@@ -61,13 +66,24 @@ pub struct Attribute {
     pub hierarchy_file: Option<(String, String)>,
     /// The hierarchy as the project file writes it.
     pub hierarchy_text: String,
+    /// How its dates are written, where they are not written as `2019-12-31`.
+    pub date_format: Option<DateFormat>,
     pub weight: f64,
     /// How far apart sensitive values are, for t-closeness; by the kind of its values where the file does not say.
     pub distance: Option<Distance>,
+    /// The level of its hierarchy by whose labels criteria count its values; as they are where nothing is said.
+    pub count_at: Option<LevelSaid>,
     /// Whether it is published as it is even where most records have a value of their own.
     pub publishes_unique: bool,
     /// Whether it is published as it is even where it tells what another attribute hides.
     pub accepts_telling: bool,
+}
+
+/// A level of a hierarchy, as someone wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LevelSaid {
+    Number(usize),
+    Name(String),
 }
 
 /// The standing wish; flags override it.
@@ -78,6 +94,17 @@ pub struct StandingRequest {
     /// By attribute, the number or the name of a level.
     pub max_level: Vec<(String, String)>,
     pub best_by: Option<String>,
+}
+
+/// What ends a run that would publish nonsense, such as the next delivery of the data where half of it is missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// The fewest records that a release is made of.
+    pub min_records: Option<u64>,
+    /// The most that may be dropped for missing values: a number of records, or a percentage.
+    pub max_dropped: Option<String>,
+    /// The most that may be suppressed, whatever is wished for.
+    pub max_suppressed: Option<String>,
 }
 
 /// A criterion as someone wrote it.
@@ -121,13 +148,23 @@ impl Project {
         parse(&text, &folder, &file).map_err(|error| error.or_at(file.display().to_string()))
     }
 
+    /// The same project with other data: the next delivery, by its path from here.
+    pub fn with_data(mut self, path: Option<&Path>) -> Result<Project> {
+        if let Some(path) = path {
+            let full = std::path::absolute(path).map_err(|error| crate::io_error(path, error))?;
+            self.data = full.display().to_string();
+        }
+        Ok(self)
+    }
+
     /// Opens the data that the project names, with as many records of a person as it says; an index of pandas takes part where it is one of the attributes.
     pub fn source(&self) -> Result<Source> {
         let source = match &self.frame {
             Some(frame) => Source::of_frame(frame),
-            None => Source::open(&self.folder.join(&self.data), &self.csv),
+            None => Source::open(&self.folder.join(&self.data), &self.reading),
         };
         let source = source?.without_index(|name| self.attributes.iter().any(|attribute| attribute.name == name));
+        let source = source.with_dates(self.dates());
         Ok(match self.per_person() {
             Some(per_person) => source.with_at_most(per_person),
             None => source,
@@ -147,10 +184,19 @@ impl Project {
     /// Opens the population that the data are a sample of, if there is one.
     pub fn population_source(&self) -> Result<Option<Source>> {
         match (&self.population_frame, &self.population) {
-            (Some(frame), _) => Source::of_frame(frame).map(Some),
-            (None, Some(path)) => Source::open(&self.folder.join(path), &self.csv).map(Some),
+            (Some(frame), _) => Source::of_frame(frame).map(|source| Some(source.with_dates(self.dates()))),
+            (None, Some(path)) => {
+                let source = Source::open(&self.folder.join(path), &self.reading)?;
+                Ok(Some(source.with_dates(self.dates())))
+            }
             (None, None) => Ok(None),
         }
+    }
+
+    /// By column, how its dates are written, where that is said.
+    pub fn dates(&self) -> Vec<(String, DateFormat)> {
+        let format = |attribute: &Attribute| Some((attribute.name.clone(), attribute.date_format.clone()?));
+        self.attributes.iter().filter_map(format).collect()
     }
 
     /// Refuses to write over what the project is made of: its data, its population, its hierarchies and its own file.
@@ -163,9 +209,9 @@ impl Project {
         check_not_among(path, &sources)
     }
 
-    /// The columns that [data] names: sampling weights and households.
+    /// The columns that [data] names: sampling weights, households, and what a record has to have.
     pub fn beside_attributes(&self) -> impl Iterator<Item = &str> {
-        self.weight_of.iter().chain(&self.household).map(String::as_str)
+        self.weight_of.iter().chain(&self.household).chain(&self.complete).map(String::as_str)
     }
 
     pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Attribute> {
@@ -218,15 +264,21 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
             .at(format!("{}:{line}", file.display()))
             .hint("the file is written in TOML: name each section and key once, and put texts in quotes")
     })?;
-    known_keys(&table, "", &["data", "attributes", "request"])?;
+    known_keys(&table, "", &["data", "attributes", "request", "guard"])?;
     let data = section(&table, "data")?
         .ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
-    const DATA: [&str; 11] = [
+    const DATA: [&str; 17] = [
         "path",
         "population",
         "delimiter",
+        "encoding",
+        "decimal",
+        "thousands",
+        "sheet",
+        "labels",
         "missing",
         "missing_records",
+        "complete",
         "other",
         "weight_of",
         "household",
@@ -237,14 +289,11 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     known_keys(data, "data.", &DATA)?;
     let path = text_at(data, "data.path", "path")?
         .ok_or_else(|| wrong("[data] has no path").hint("add path = \"data.csv\""))?;
-    let unfit = |what: String| wrong(format!("data.delimiter {what}")).hint("for example delimiter = \";\"");
-    let delimiter = text_at(data, "data.delimiter", "delimiter")?;
-    let delimiter = delimiter.map(|text| parse_delimiter(&text).map_err(unfit)).transpose()?;
     let tokens = match data.get("missing") {
         None => vec![String::new()],
         Some(value) => texts(value, "data.missing")?,
     };
-    let drop_records = choice(data, "data.", "missing_records", &["drop", "keep"])? == "drop";
+    let drop_records = choice(data, "data.", "missing_records", &["keep", "drop"])? == "drop";
     let keep_other = choice(data, "data.", "other", &["drop", "keep"])? == "keep";
     let mut attributes = Vec::new();
     for (name, value) in section(&table, "attributes")?.into_iter().flatten() {
@@ -252,6 +301,12 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         let table = value.as_table().ok_or_else(|| wrong(format!("{key} must be a section")))?;
         attributes.push(attribute(name, &key, table, folder)?);
     }
+    let complete = data.get("complete").map_or(Ok(Vec::new()), |value| texts(value, "data.complete"))?;
+    if !complete.is_empty() && !drop_records {
+        return Err(wrong("data.complete names columns that a record is left out for, and none is left out")
+            .hint(hint("leave it out, or add {data.missing_records=drop}")));
+    }
+    let needed = if drop_records { needed(&attributes, keep_other, &complete) } else { Needed::All };
     let weight_of = text_at(data, "data.weight_of", "weight_of")?;
     if let Some(name) = &weight_of {
         check_weight(name, &attributes)?;
@@ -267,6 +322,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         Some(request) => standing_request(request)?,
         None => StandingRequest::default(),
     };
+    let guard = section(&table, "guard")?.map_or(Ok(Guard::default()), guard)?;
     Ok(Project {
         folder: folder.to_path_buf(),
         file: file.to_path_buf(),
@@ -275,8 +331,9 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         population: text_at(data, "data.population", "population")?,
         frame: None,
         population_frame: None,
-        csv: CsvOptions { delimiter },
-        missing: Missing { tokens, drop_records },
+        reading: reading(data)?,
+        missing: Missing { tokens, drop_records, needed },
+        complete,
         keep_other,
         weight_of,
         household,
@@ -285,8 +342,70 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         records_seed,
         attributes,
         request,
+        guard,
         content: String::new(),
     })
+}
+
+/// In which columns a record has to have a value, where those that lack one are left out: in those that the project counts
+/// or publishes, and in those that it names for this. What else a file holds is nobody's loss.
+fn needed(attributes: &[Attribute], keep_other: bool, complete: &[String]) -> Needed {
+    let names = |is_hidden: bool| {
+        let hidden = attributes.iter().filter(move |attribute| (attribute.role == Role::Identifier) == is_hidden);
+        hidden.map(|attribute| attribute.name.clone())
+    };
+    match keep_other {
+        true => Needed::AllBut(names(true).filter(|name| !complete.contains(name)).collect()),
+        false => Needed::Only(names(false).chain(complete.iter().cloned()).collect()),
+    }
+}
+
+/// How the data are written.
+fn reading(data: &Table) -> Result<ReadOptions> {
+    let unfit = |what: String| wrong(format!("data.delimiter {what}")).hint("for example delimiter = \";\"");
+    let delimiter = text_at(data, "data.delimiter", "delimiter")?;
+    let delimiter = delimiter.map(|text| parse_delimiter(&text).map_err(unfit)).transpose()?;
+    let unknown_encoding = || {
+        wrong("data.encoding is none that is known")
+            .hint("for example encoding = \"windows-1252\", \"utf-16le\" or \"iso-8859-2\"")
+    };
+    let encoding = text_at(data, "data.encoding", "encoding")?;
+    let encoding = encoding.map(|name| Encoding::parse(&name).ok_or_else(unknown_encoding)).transpose()?;
+    let labels = match choice(data, "data.", "labels", &["labels", "codes"])? {
+        "codes" => Labels::Codes,
+        _ => Labels::Labels,
+    };
+    let sheet = text_at(data, "data.sheet", "sheet")?;
+    Ok(ReadOptions { delimiter, encoding, notation: notation(data)?, sheet, labels })
+}
+
+/// What stands in numbers beside their digits.
+fn notation(data: &Table) -> Result<Notation> {
+    let mark = |key: &str, marks: &[&str]| -> Result<Option<u8>> {
+        let Some(text) = text_at(data, &format!("data.{key}"), key)? else { return Ok(None) };
+        match marks.contains(&text.as_str()) {
+            true => Ok(text.bytes().next()),
+            false => Err(wrong(format!("data.{key} is no mark that numbers have"))
+                .hint(format!("one of \"{}\"", marks.join("\", \"")))),
+        }
+    };
+    let decimal = mark("decimal", &[".", ","])?.unwrap_or(b'.');
+    let thousands = mark("thousands", &[".", ",", " ", "'"])?;
+    match thousands == Some(decimal) {
+        true => Err(wrong("data.decimal and data.thousands are the same mark")
+            .hint("for example decimal = \",\" and thousands = \".\"")),
+        false => Ok(Notation { decimal, thousands }),
+    }
+}
+
+/// How dates are written, as a hierarchy says it: by an example or by a pattern.
+fn date_format(hierarchy: Option<&Value>, key: &str) -> Result<Option<DateFormat>> {
+    let Some(format) = hierarchy.and_then(|hierarchy| hierarchy.get("format")) else { return Ok(None) };
+    let text = format.as_str().ok_or_else(|| wrong(format!("{key}.format must be a text in quotes")))?;
+    let format = DateFormat::parse(text).map_err(|what| {
+        wrong(format!("{key}.format {what}")).hint("for example format = \"31/12/2019\" or \"%d/%m/%Y\"")
+    })?;
+    Ok(Some(format))
 }
 
 /// The first attribute of a role.
@@ -330,7 +449,7 @@ fn check_weight(name: &str, attributes: &[Attribute]) -> Result<()> {
 }
 
 fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attribute> {
-    known_keys(table, &format!("{key}."), &["role", "hierarchy", "weight", "distance", "unique", "tells"])?;
+    known_keys(table, &format!("{key}."), &["role", "hierarchy", "weight", "distance", "count_at", "unique", "tells"])?;
     let role = text_at(table, &format!("{key}.role"), "role")?.ok_or_else(|| {
         wrong(format!("{key} has no role")).hint("one of identifier, quasi-identifier, sensitive, other, person")
     })?;
@@ -371,6 +490,8 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
         Rule::Table(labels) => Rule::Table(labels.with_header_of(name)?),
         rule => rule,
     };
+    let count_at = table.get("count_at").map(|level| count_at(level, key, role, distance, &rule)).transpose()?;
+    let date_format = date_format(table.get("hierarchy"), &format!("{key}.hierarchy"))?;
     let hierarchy_text = table.get("hierarchy").map_or("flat".to_string(), Value::to_string);
     let name = name.to_string();
     Ok(Attribute {
@@ -379,11 +500,41 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
         rule,
         hierarchy_file,
         hierarchy_text,
+        date_format,
         weight,
         distance,
+        count_at,
         publishes_unique,
         accepts_telling,
     })
+}
+
+/// The level by whose labels the values of a sensitive attribute are counted.
+fn count_at(value: &Value, key: &str, role: Role, distance: Option<Distance>, rule: &Rule) -> Result<LevelSaid> {
+    let level = match value {
+        Value::Integer(n) if *n > 0 => LevelSaid::Number(usize::try_from(*n).unwrap_or(usize::MAX)),
+        Value::String(name) => LevelSaid::Name(name.clone()),
+        _ => {
+            return Err(wrong(format!("{key}.count_at must be a level, by its number from 1 on or by its name"))
+                .hint("level 0 is the value itself, which is counted where nothing is said"));
+        }
+    };
+    if role != Role::Sensitive {
+        return Err(wrong(format!("{key}.count_at is about sensitive attributes, and this is {}", role.name()))
+            .hint("leave it out, or give the attribute role = \"sensitive\""));
+    }
+    if matches!(rule, Rule::Flat) {
+        return Err(wrong(format!("{key}.count_at names a level of a hierarchy, and the attribute has none"))
+            .hint("add hierarchy = …, or leave count_at out"));
+    }
+    match distance {
+        None | Some(Distance::Equal) => Ok(level),
+        Some(distance) => Err(wrong(format!(
+            "{key}.count_at counts labels, and distance = \"{}\" is between values",
+            distance.name()
+        ))
+        .hint("leave one of them out")),
+    }
 }
 
 /// The hierarchy that a certificate names as the project file wrote it; none where it names a file instead.
@@ -424,6 +575,7 @@ fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
             "mask",
             "from",
             "dates",
+            "format",
             "tree",
             "names",
         ],
@@ -442,7 +594,14 @@ fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
     let [kind] = kinds[..] else {
         return Err(wrong(format!("{key} must say exactly one way to generalize")).hint(EXAMPLES));
     };
-    for (extra, of) in [("origin", "intervals"), ("below", "intervals"), ("above", "intervals"), ("from", "mask")] {
+    const EXTRAS: [(&str, &str); 5] = [
+        ("origin", "intervals"),
+        ("below", "intervals"),
+        ("above", "intervals"),
+        ("from", "mask"),
+        ("format", "dates"),
+    ];
+    for (extra, of) in EXTRAS {
         if builder.contains_key(extra) && kind != of {
             return Err(wrong(format!("{key}.{extra} belongs to {of}, not to {kind}")));
         }
@@ -613,15 +772,7 @@ fn standing_request(table: &Table) -> Result<StandingRequest> {
             Some(value) => criteria.push(criterion(None, value)?),
         }
     }
-    let max_suppressed = match table.get("max_suppressed") {
-        None => None,
-        Some(Value::String(text)) => Some(text.clone()),
-        Some(Value::Integer(n)) => Some(n.to_string()),
-        Some(_) => {
-            return Err(wrong("request.max_suppressed must be a number of records or a percentage")
-                .hint("for example max_suppressed = \"1%\""));
-        }
-    };
+    let max_suppressed = amount(table, "request.", "max_suppressed")?;
     let mut max_level = Vec::new();
     for (name, value) in section(table, "max_level")?.into_iter().flatten() {
         let level = match value {
@@ -636,6 +787,33 @@ fn standing_request(table: &Table) -> Result<StandingRequest> {
     }
     let best_by = text_at(table, "request.best_by", "best_by")?;
     Ok(StandingRequest { criteria, max_suppressed, max_level, best_by })
+}
+
+fn guard(table: &Table) -> Result<Guard> {
+    known_keys(table, "guard.", &["min_records", "max_dropped", "max_suppressed"])?;
+    let min_records = match table.get("min_records") {
+        None => None,
+        Some(value) => Some(
+            value
+                .as_integer()
+                .and_then(|n| u64::try_from(n).ok())
+                .ok_or_else(|| wrong("guard.min_records must be a whole number of at least 0"))?,
+        ),
+    };
+    let (max_dropped, max_suppressed) =
+        (amount(table, "guard.", "max_dropped")?, amount(table, "guard.", "max_suppressed")?);
+    Ok(Guard { min_records, max_dropped, max_suppressed })
+}
+
+/// A number of records or a percentage, as a flag would write it.
+fn amount(table: &Table, prefix: &str, key: &str) -> Result<Option<String>> {
+    match table.get(key) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::Integer(n)) => Ok(Some(n.to_string())),
+        Some(_) => Err(wrong(format!("{prefix}{key} must be a number of records or a percentage"))
+            .hint(format!("for example {key} = \"1%\""))),
+    }
 }
 
 /// A criterion's value as a flag would write it: `10`, `0.2`, or `2,3` for a list.

@@ -177,7 +177,7 @@ mod tests {
                 [("visit", column(2, 1_000)), ("patient_no", column(4, 1_000)), ("country", column(3, 1_000))];
             RecordBatch::try_from_iter(columns).expect("columns of one length")
         };
-        let missing = Missing { tokens: vec!["?".into()], drop_records: false };
+        let missing = Missing { tokens: vec!["?".into()], drop_records: false, ..Missing::default() };
         let seen = |starts: &[u64]| {
             let mut repeats = Repeats::new(&["visit", "patient_no", "country"]);
             starts.iter().for_each(|start| repeats.push(&batch(*start), &missing).expect("readable"));

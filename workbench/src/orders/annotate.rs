@@ -67,7 +67,7 @@ impl Annotate {
         let n_bytes = match (&self.output, origin, &lattice) {
             (Some(path), Some(origin), Some(lattice)) => {
                 let origin = origin.finish(project, &counted.source)?;
-                Some(save(path, lattice, &counted.counts, &origin, self.replace)?)
+                Some(save(path, lattice, counted.counts_as_read(), &origin, self.replace)?)
             }
             _ => None,
         };
@@ -215,7 +215,9 @@ impl Update {
             sensitive: Some(wire::sensitive_names(&lattice)),
             with_population: false,
         };
-        let open = |path: &Option<PathBuf>| path.as_ref().map(|path| Source::open(path, &project.csv)).transpose();
+        let open_one =
+            |path: &PathBuf| Source::open(path, &project.reading).map(|source| source.with_dates(project.dates()));
+        let open = |path: &Option<PathBuf>| path.as_ref().map(open_one).transpose();
         let (appended, removed) = (open(&self.append)?, open(&self.remove)?);
         let (origin, is_same_project) =
             origin.updated(project, &choice, appended.as_ref(), removed.as_ref(), self.replace).map_err(at)?;
@@ -235,8 +237,11 @@ impl Update {
             check_criteria(&criteria, material.counts.crowd(), &material.n_sensitive_values())?;
         }
         let followed = match is_same_project {
-            true => follow(&lattice, &before, &material, work).map_err(at)?,
-            false => None,
+            // The labels of values that are gone are not known any more.
+            true if material.count_at.iter().all(Option::is_none) => {
+                follow(&lattice, &before, &material, work).map_err(at)?
+            }
+            _ => None,
         };
         let updated = match followed {
             Some(updated) => updated,
@@ -248,7 +253,7 @@ impl Update {
         };
         // The old file is read no more.
         drop((lattice, content));
-        let n_bytes = save(output, &updated, &material.counts, &origin, replaces)?;
+        let n_bytes = save(output, &updated, material.counts_as_read(), &origin, replaces)?;
         let (output, n_records_before) = (output.to_path_buf(), before.n_records());
         Ok(Updated { material, lattice: updated, criteria, output, n_bytes, n_records_before })
     }

@@ -16,7 +16,7 @@ use incrowd::{Domain, Error, ErrorKind, Hierarchy, Missing, Result, Role, Rule};
 use super::verify::{beside, check_roles, delimiter_of, people_of_release, read, read_certificate};
 use crate::input::count::{Choice, count};
 use crate::input::project::{Project, rule_of_text};
-use crate::input::source::{CsvOptions, Frame, Source};
+use crate::input::source::{Frame, ReadOptions, Source};
 use crate::sentences::hint;
 use crate::work::Work;
 
@@ -129,7 +129,7 @@ fn open(path: &Path, order: &Attack, project: Option<&Project>, sensitive: &[Str
     })?;
     check_roles(&quasi_identifiers, sensitive)?;
     let delimiter = certificate.as_ref().and_then(|certificate| delimiter_of(path, certificate));
-    let source = Source::open(path, &CsvOptions { delimiter })?;
+    let source = Source::open(path, &ReadOptions::of_release(delimiter))?;
     let verifier = read(&source, &quasi_identifiers, sensitive, order.suppressed_as, work)?;
     let groups = attack::groups(&verifier);
     if groups.is_empty() {
@@ -242,7 +242,7 @@ impl<'a> Labels<'a> {
                 LabelTable::parse(&path.display().to_string(), &labels)?.with_header_of(name)?,
             );
         }
-        let unless_said = Missing { tokens: vec![String::new()], drop_records: true };
+        let unless_said = Missing { tokens: vec![String::new()], drop_records: true, ..Missing::default() };
         Ok(Labels { project, tables, missing: project.map_or(unless_said, |project| project.missing.clone()) })
     }
 
@@ -365,7 +365,7 @@ fn whom_to_look_for(
     work: &Work,
 ) -> Result<Option<Outside>> {
     let source = match (&order.outside, people) {
-        (Some(path), _) => Some(Source::open(path, &CsvOptions { delimiter: None })?),
+        (Some(path), _) => Some(Source::open(path, &ReadOptions::default())?),
         (None, Some(people)) => Some(Source::of_frame(people)?),
         (None, None) => None,
     };

@@ -258,7 +258,7 @@ mod tests {
             criteria: incrowd::Criteria::of(Some(2), None),
             n_suppressed_max: 0,
             level_max: incrowd::Scheme::new(vec![incrowd::Level(1); 2]),
-            best_by: incrowd::Ranking::default(),
+            best_by: incrowd::Quality::Height.into(),
         };
         (Scope::new(&counts, &hierarchies, &yardstick), request)
     }

@@ -99,6 +99,25 @@ pub fn note_flat(counted: &Counted, work: &Work) {
     }
 }
 
+/// Combinations of values up to which a method is tried only to tell what it would lose: well under a second.
+const N_GROUPS_TRIED: usize = 30_000;
+
+/// Says where one level per attribute loses more than half of the detail, and what ranges of its own for every group would
+/// lose, where that is quickly known.
+pub fn note_much_lost(ncp: f64, criteria: &Criteria, counted: Option<&Counted>, work: &Work) {
+    if ncp <= 0.5 {
+        return;
+    }
+    let is_quick = |counted: &&Counted| counted.counts.n_groups() <= N_GROUPS_TRIED && guaranteed(criteria).is_ok();
+    let instead = counted.filter(is_quick).and_then(|counted| {
+        let local = Local::new(Method::TopDown);
+        let made = work.on_threads(|| local.make(counted, criteria, &Task::default())).ok()?.ok()?;
+        let is_better = made.missed().is_empty() && made.judgement.ncp < ncp;
+        is_better.then(|| (local.method.name(), made.judgement.ncp))
+    });
+    work.note(Note::MuchLost { ncp, instead });
+}
+
 /// Says which numbers and dates have no steps to be rounded to.
 pub fn note_without_steps(counted: &Counted, work: &Work) {
     for (a, attribute) in counted.quasi_identifiers.iter().enumerate() {
@@ -111,6 +130,11 @@ pub fn note_without_steps(counted: &Counted, work: &Work) {
 impl Local {
     pub fn new(method: Method) -> Local {
         Local { method, style: CellStyle::Ranges, two_columns: false, seed: 0, n_exchanges: deal::N_TRIES }
+    }
+
+    /// How many exchanges dealing tries, where somebody ordered another number than it always tries.
+    pub fn exchanges_ordered(&self) -> Option<u32> {
+        (self.method == Method::Deal && self.n_exchanges != deal::N_TRIES).then_some(self.n_exchanges)
     }
 
     /// A method with what is said about it; what would do nothing is refused.

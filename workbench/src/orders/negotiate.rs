@@ -11,12 +11,13 @@ use incrowd::search::negotiate::{
 };
 use incrowd::search::on_demand::FoundAnswer;
 use incrowd::search::partial::{Selection, prove};
-use incrowd::{Answer, Error, ErrorKind, Lattice, Level, Plan, Request, Result, Scheme, explain, negotiate};
+use incrowd::{Answer, Error, ErrorKind, Lattice, Level, Plan, Quality, Request, Result, Scheme, explain, negotiate};
 
 use super::Rules;
 use super::extent::{Extent, ExtentWish, Searched, search};
 use super::known::Known;
 use super::lattice::annotate_some;
+use super::local::note_much_lost;
 use super::request::{About, GivenRequest};
 use super::saved;
 use crate::input::count::Material;
@@ -73,6 +74,11 @@ impl Negotiate {
 
     pub fn run(&self, project: &Project, known: &Known, rules: &Rules, work: &Work) -> Result<Negotiated> {
         self.check()?;
+        if self.as_published && self.request.best_by.is_none() {
+            // What the papers publish is the lowest scheme.
+            let request = GivenRequest { best_by: Some(Quality::Height.into()), ..self.request.clone() };
+            return Negotiate { request, ..self.clone() }.run(project, known, rules, work);
+        }
         let privacy = self.request.privacy(project, &self.about)?;
         check_promise(&privacy.criteria)?;
         (rules.promise)(&privacy.criteria, &privacy.sensitive)?;
@@ -110,10 +116,14 @@ impl Negotiate {
                 check_criteria(&request.criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
                 counted.check_promise(&request.criteria)?;
                 privacy.note_trivial(&counted, work);
-                match known.for_request(&self.extent, &counted, &request, work)? {
+                let answered = match known.for_request(&self.extent, &counted, &request, work)? {
                     Some(lattice) => self.on_lattice(lattice, Some(&counted), request)?,
                     None => self.on_demand(&counted, request, work)?,
+                };
+                if let Answer::Exact(offer) = &answered.answer {
+                    note_much_lost(offer.losses.ncp, &offer.criteria, Some(&counted), work);
                 }
+                answered
             }
         };
         answered.answer = (rules.answer)(answered.answer, &privacy.sensitive);

@@ -198,8 +198,9 @@ impl Privacy {
                 continue;
             }
             // A hierarchy that does not fit is no reason to fail: nobody has asked for it.
-            let hierarchy = attribute.rule.resolve(domain).ok();
-            let between = hierarchy.iter().flat_map(|hierarchy| &hierarchy.levels()[1..hierarchy.top()]);
+            let hierarchy = attribute.rule.resolve(&material.counts_as_read().sensitive()[s]).ok();
+            let counted = material.count_at[s].as_ref().map_or(0, |(level, _)| *level);
+            let between = hierarchy.iter().flat_map(|hierarchy| &hierarchy.levels()[counted + 1..hierarchy.top()]);
             let levels = between.map(|level| (level.name().to_string(), level.len() as u64)).collect();
             work.note(Note::TriviallyDiverse { attribute: attribute.name.clone(), n_values, n_records, levels });
         }

@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json};
 use crate::input::count::{Choice, Material, chosen};
 use crate::input::digest::{changed, sha256, sha256_of};
 use crate::input::project::{Attribute, Project};
-use crate::input::source::{Source, guarded};
+use crate::input::source::{ReadOptions, Source, guarded};
 use crate::note::Note;
 use crate::orders::request::{About, Privacy};
 use crate::output::sink::parquet_error;
@@ -263,8 +263,15 @@ fn are_same(marks: &[Mark], source: &Source) -> Result<bool> {
 fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Attribute]) -> Map<String, Value> {
     let mut settings = Map::new();
     let missing = (&project.missing.tokens, project.missing.drop_records);
-    let mut data = format!("{missing:?} {:?}", project.csv.delimiter);
+    let mut data = format!("{missing:?} {:?}", project.reading.delimiter);
+    if project.missing.drop_records {
+        data.push_str(&format!(" {:?}", project.missing.needed));
+    }
     // What is not said changes nothing of older files.
+    let rest = ReadOptions { delimiter: None, ..project.reading.clone() };
+    if rest != ReadOptions::default() {
+        data.push_str(&format!(" {rest:?}"));
+    }
     if let Some(limit) = project.per_person() {
         data.push_str(&format!(" {limit:?}"));
     }
@@ -284,11 +291,11 @@ fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Att
         settings.insert(format!("the hierarchy or weight of '{}'", attribute.name), json!(sha256_of(text.as_bytes())));
     }
     for attribute in sensitive {
-        let hierarchy = match attribute.distance {
-            Some(Distance::Hierarchical) => hierarchy(attribute),
-            _ => String::new(),
+        let text = match (attribute.distance, &attribute.count_at) {
+            (distance, Some(level)) => format!("{distance:?} {} at {level:?}", hierarchy(attribute)),
+            (Some(Distance::Hierarchical), None) => format!("{:?} {}", attribute.distance, hierarchy(attribute)),
+            (distance, None) => format!("{distance:?} "),
         };
-        let text = format!("{:?} {hierarchy}", attribute.distance);
         settings.insert(format!("the distance of '{}'", attribute.name), json!(sha256_of(text.as_bytes())));
     }
     settings

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use incrowd::search::negotiate::negotiate_as_published;
 use incrowd::search::partial::{Estimator, Power, Selection, powers, select};
 use incrowd::{
-    Answer, Criteria, Error, ErrorKind, Lattice, Level, Measure, Offer, Plan, Ranking, Request, Result, Scheme,
+    Answer, Criteria, Error, ErrorKind, Lattice, Level, Measure, Offer, Plan, Quality, Request, Result, Scheme,
 };
 
 use super::compare::leave_out_too_large;
@@ -220,7 +220,7 @@ fn requests(whole: &Lattice, ks: &[u64], lost: &[u64]) -> Vec<Request> {
         for &n_suppressed_max in lost {
             for level_max in [levels(0.25), levels(0.375), levels(0.5)] {
                 let criteria = Criteria::of(Some(k), None);
-                requests.push(Request { criteria, n_suppressed_max, level_max, best_by: Ranking::default() });
+                requests.push(Request { criteria, n_suppressed_max, level_max, best_by: Quality::Height.into() });
             }
         }
     }

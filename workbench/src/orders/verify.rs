@@ -8,19 +8,21 @@ use incrowd::number::Crowd;
 use incrowd::recode::method::Method;
 use incrowd::recode::partition::CellStyle;
 use incrowd::search::negotiate::{check_criteria, check_promise, promises_nothing};
-use incrowd::verify::{Original, Outside, PeopleVerifier, Ruling, SuppressedAs, Text, Texts, Verdict, Verifier};
-use incrowd::wire::{self, Certificate, Claim, Dealt};
+use incrowd::verify::{
+    Labels, Original, Outside, PeopleVerifier, Ruling, SuppressedAs, Text, Texts, Verdict, Verifier,
+};
+use incrowd::wire::{self, Certificate, Claim, CountAt, Dealt};
 use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Role, Scheme};
 use serde_json::Value;
 
 use super::local::Local;
 use super::request::resolve;
 use crate::input::count::{Choice, Counted, count};
-use crate::input::project::{CriterionText, Project};
+use crate::input::project::{CriterionText, LevelSaid, Project};
 use crate::input::reference;
-use crate::input::source::{CsvOptions, DELIMITERS, Frame, Source};
+use crate::input::source::{DELIMITERS, Frame, ReadOptions, Source};
 use crate::output::account::{Key, SourceFiles};
-use crate::sentences::hint;
+use crate::sentences::{counted_words, hint};
 use crate::work::{Unit, Work};
 
 /// Which table is judged, by what, and with what else is known.
@@ -47,7 +49,16 @@ pub struct Judged {
     pub sha256: String,
     /// The groups of the file.
     pub file: Verifier,
+    /// Why a promise to people is not judged, although the project is there.
+    pub why_not_judged: Option<&'static str>,
 }
+
+const ONE_BY_ONE: &str = "records were generalized one by one: whose record became which is known while a release is \
+                          made, and publish judged it then";
+const OTHER_GROUPS: &str = "the groups of the file are not those of the project's table at these levels: it is another \
+                            table by now, or another project";
+const OTHER_CLASSES: &str = "the method, run again on the project, does not give the groups of the file: the table, its \
+                             hierarchies or weights are others by now";
 
 impl Verify {
     /// Judges a file by its certificate, or by what the order says.
@@ -84,6 +95,13 @@ pub struct Checked {
     pub is_own: bool,
     /// What the certificate says about dealing.
     pub dealt: Option<Dealt>,
+    /// The sensitive attributes that are counted by their labels on a level, and what the level is called.
+    pub count_at: Vec<(String, String)>,
+}
+
+/// Which sensitive attributes a certificate counts by their labels, and on which levels.
+pub fn counted_at(certificate: &Certificate) -> Vec<(String, String)> {
+    certificate.count_at.iter().map(|(name, at)| (name.clone(), at.level_name.clone())).collect()
 }
 
 impl Checked {
@@ -114,24 +132,36 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
         Some(frame) => Source::of_frame(frame)?,
         None => {
             let of_certificate = || delimiter_of(&order.file, certificate.as_ref()?);
-            Source::open(&order.file, &CsvOptions { delimiter: order.delimiter.or_else(of_certificate) })?
+            Source::open(&order.file, &ReadOptions::of_release(order.delimiter.or_else(of_certificate)))?
         }
     };
     // A table with other columns is not the certificate's in any order.
     let claims_order = |certificate: &Certificate| certificate.sorted && certificate.columns == source.column_names();
     let with_order = certificate.as_ref().is_some_and(claims_order);
-    let question =
-        Question { quasi_identifiers: &quasi_identifiers, sensitive: &sensitive, criteria: &criteria, with_order };
+    let labels = certificate.as_ref().map_or(Vec::new(), |certificate| labels_for(certificate, &sensitive));
+    let mut question = Question {
+        quasi_identifiers: &quasi_identifiers,
+        sensitive: &sensitive,
+        criteria: &criteria,
+        with_order,
+        labels,
+    };
     let mut origin = Vec::new();
     let is_of_people = certificate.as_ref().is_some_and(|certificate| !certificate.person.is_empty());
     let mut of_project = None;
     let known = match &order.project {
         Some(project) => {
-            let project = Project::open(project)?;
+            let mut project = Project::open(project)?;
+            if let Some(certificate) = &certificate {
+                count_as_promised(&mut project, certificate, &sensitive);
+            }
             let release = Release { source: &source, certificate: certificate.as_ref() };
             let counted = release.count(&project, &question, work)?;
+            let known = release.labels_of_project(&project, &counted, &question);
+            origin.extend(certificate.iter().flat_map(|certificate| label_claims(certificate, &sensitive, &known)));
+            question.labels = known;
             if let Some(key) = &order.key {
-                origin = origin_claims(&project, &counted, certificate.as_ref(), key)?;
+                origin.extend(origin_claims(&project, &counted, certificate.as_ref(), key)?);
             }
             let outside = release.outside_of_project(&project, &counted, &question);
             if is_of_people {
@@ -163,12 +193,13 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
         && order.project.is_none()
         && criteria.iter().any(|criterion| criterion.measure.is_relative());
     let dealt = certificate.as_ref().and_then(|certificate| certificate.dealt.clone());
+    let count_at = certificate.as_ref().map_or(Vec::new(), counted_at);
     let claims = certificate.map_or(Vec::new(), |certificate| {
         let claims =
             wire::check_release(&certificate, &judged.verdict, &judged.file, &judged.columns, sha256.as_deref());
         claims.into_iter().chain(origin).collect()
     });
-    Ok(Checked { judged, sensitive, claims, is_own, dealt })
+    Ok(Checked { judged, sensitive, claims, is_own, dealt, count_at })
 }
 
 impl Judged {
@@ -193,10 +224,16 @@ impl Judged {
                 None if counted.counts.people().is_none() => None,
                 None => release.people_of_method(&self.file, project, counted, question, work)?,
             };
+            self.why_not_judged = people.is_none().then(|| match (release.scheme(counted), &certificate.per_record) {
+                (_, Some(_)) => ONE_BY_ONE,
+                (Some(_), None) => OTHER_GROUPS,
+                (None, None) => OTHER_CLASSES,
+            });
             findings = people.map(|people| people.findings(question.criteria, outside));
             if counted.counts.people().is_none() && release.scheme(counted).is_none() {
                 // Where everybody has one record, records are people.
                 findings = Some(self.verdict.findings.clone());
+                self.why_not_judged = None;
             }
         }
         self.verdict = self.verdict.over_people(findings);
@@ -308,7 +345,9 @@ impl Release<'_> {
             let is_own = |name: &String| counted.hierarchies.iter().any(|known| known.attribute() == name);
             let two_columns = !question.quasi_identifiers.iter().all(is_own);
             let local = Local::new(Method::parse(&certificate.method).ok()?);
-            let local = Local { style, two_columns, seed: certificate.seed.unwrap_or(local.seed), ..local };
+            let (seed, n_exchanges) =
+                (certificate.seed.unwrap_or(local.seed), certificate.exchanges.unwrap_or(local.n_exchanges));
+            let local = Local { style, two_columns, seed, n_exchanges, ..local };
             Some((local, certificate.promised()?))
         }) else {
             return Ok(None);
@@ -378,6 +417,14 @@ impl Release<'_> {
         Ok((groups.len() == found.len() && groups.iter().all(is_there)).then_some(people))
     }
 
+    /// What the project counts the values of sensitive attributes as, by those of the question.
+    fn labels_of_project(&self, project: &Project, counted: &Counted, question: &Question) -> Vec<Option<Labels>> {
+        let missing = self.writes_missing_as_text().then(|| project.missing.label().to_string());
+        let mut labels = counted.labels(&missing);
+        let place = |name: &String| counted.sensitive.iter().position(|attribute| attribute.name == *name);
+        question.sensitive.iter().map(|name| labels[place(name)?].take()).collect()
+    }
+
     /// What the project knows about the original table and the population.
     fn outside_of_project(&self, project: &Project, counted: &Counted, question: &Question) -> Outside {
         let attributes = attributes_of(question.quasi_identifiers, project);
@@ -423,7 +470,9 @@ pub fn people_of_release(
         return Ok(None);
     }
     let release = Release { source, certificate };
-    let question = Question { quasi_identifiers, sensitive: &[], criteria: &Criteria::default(), with_order: false };
+    let criteria = Criteria::default();
+    let question =
+        Question { quasi_identifiers, sensitive: &[], criteria: &criteria, with_order: false, labels: Vec::new() };
     let counted = release.count(project, &question, work)?;
     let scheme = release.scheme(&counted).expect("the certificate has levels");
     Ok(release.people(file, &scheme, project, &counted, &question))
@@ -442,6 +491,37 @@ fn attributes_of(columns: &[String], project: &Project) -> Vec<String> {
     // Two columns of an attribute follow each other.
     attributes.dedup();
     attributes
+}
+
+/// By sensitive attribute of the question, the labels of a certificate.
+fn labels_for(certificate: &Certificate, sensitive: &[String]) -> Vec<Option<Labels>> {
+    let known = certificate.labels();
+    let place = |name: &String| certificate.sensitive.iter().position(|known| known == name);
+    sensitive.iter().map(|name| known[place(name)?].clone()).collect()
+}
+
+/// Lets a project count sensitive values as a certificate says, whatever it says itself by now.
+fn count_as_promised(project: &mut Project, certificate: &Certificate, sensitive: &[String]) {
+    for attribute in project.attributes.iter_mut().filter(|attribute| sensitive.contains(&attribute.name)) {
+        let level = certificate.count_at.get(&attribute.name).map(|at| at.level);
+        attribute.count_at = level.map(|level| LevelSaid::Number(usize::try_from(level).unwrap_or(usize::MAX)));
+    }
+}
+
+/// Whether the labels of a certificate are those that the project's hierarchies give. No value of the data is named.
+fn label_claims(certificate: &Certificate, sensitive: &[String], known: &[Option<Labels>]) -> Vec<Claim> {
+    let said = labels_for(certificate, sensitive);
+    let claim = |((name, said), known): ((&String, &Option<Labels>), &Option<Labels>)| {
+        let (said, known) = (said.as_ref()?, known.as_ref()?);
+        let n_other = said.iter().filter(|(value, label)| known.get(*value) != Some(*label)).count() as u64;
+        let claimed = "those of the project".to_string();
+        let found = match n_other {
+            0 => claimed.clone(),
+            n => format!("others of {}", counted_words(n, "value")),
+        };
+        Some(Claim { claim: format!("labels of {name}"), holds: n_other == 0, claimed, found })
+    };
+    sensitive.iter().zip(&said).zip(known).filter_map(claim).collect()
 }
 
 /// Whether the marks of files in a certificate are those of the project's files.
@@ -506,15 +586,17 @@ pub fn parse_certificate(text: &str, position: &str) -> Result<Certificate> {
     if certificate.format != Certificate::FORMAT {
         return Err(wrong("is not a certificate of incrowd".into()));
     }
-    let is_of_people = certificate.format_version == Certificate::FORMAT_VERSION_OF_PEOPLE;
-    let is_newer = certificate.format_version > Certificate::FORMAT_VERSION_OF_PEOPLE;
-    if certificate.format_version == 0
-        || certificate.format_version >= 2 && !certificate.sorted
-        || !is_newer && is_of_people == certificate.person.is_empty()
+    let version = Certificate::version_of(!certificate.person.is_empty(), !certificate.count_at.is_empty());
+    let is_newer = certificate.format_version > Certificate::FORMAT_VERSION_OF_LABELS;
+    let has_version = certificate.format_version == version || (certificate.format_version, version) == (1, 2);
+    let has_labels = |(name, at): (&String, &CountAt)| certificate.sensitive.contains(name) && at.is_sound();
+    if certificate.format_version >= 2 && !certificate.sorted
+        || !is_newer && !has_version
+        || !certificate.count_at.iter().all(has_labels)
     {
         return Err(wrong("is not a certificate of incrowd: its version and what it says do not go together".into()));
     }
-    if certificate.format_version > Certificate::FORMAT_VERSION_OF_PEOPLE {
+    if is_newer {
         return Err(wrong(format!("is of version {}, newer than this incrowd", certificate.format_version))
             .hint("check it with a newer version of incrowd"));
     }
@@ -535,7 +617,7 @@ pub fn delimiter_of(file: &Path, certificate: &Certificate) -> Option<u8> {
         return u8::try_from(delimiter).ok().filter(u8::is_ascii);
     }
     let fits = |delimiter: &u8| {
-        let source = Source::open(file, &CsvOptions { delimiter: Some(*delimiter) });
+        let source = Source::open(file, &ReadOptions::of_release(Some(*delimiter)));
         source.is_ok_and(|source| source.column_names() == certificate.columns)
     };
     // Whatever stands behind the first name is likely to be it.
@@ -577,6 +659,9 @@ pub struct Question<'a> {
     pub criteria: &'a Criteria,
     /// Whether its records are in the order of what they say.
     pub with_order: bool,
+    /// By sensitive attribute, the labels that its values are counted as; none, or fewer, where they are counted as they
+    /// are.
+    pub labels: Vec<Option<Labels>>,
 }
 
 /// Reads the groups of a published file.
@@ -599,6 +684,7 @@ fn read_in_order(source: &Source, question: &Question, suppressed_as: Suppressed
     needed.into_iter().try_for_each(|name| source.check_column(name))?;
     let texts = if source.is_frame() { Texts::AsRemembered } else { Texts::AsWritten };
     let verifier = Verifier::new(question.quasi_identifiers, question.sensitive, suppressed_as);
+    let verifier = verifier.with_labels(question.labels.clone());
     read_with(verifier.with_order(&columns, texts), source, &columns, work)
 }
 
@@ -622,7 +708,7 @@ pub fn judge(
     suppressed_as: SuppressedAs,
     work: &Work,
 ) -> Result<Judged> {
-    let source = Source::open(path, &CsvOptions { delimiter })?;
+    let source = Source::open(path, &ReadOptions::of_release(delimiter))?;
     let mut judged = judge_source(&source, question, outside, suppressed_as, work)?;
     judged.sha256 = sha256_of_file(path, &source)?;
     Ok(judged)
@@ -643,7 +729,13 @@ pub fn judge_source(
 ) -> Result<Judged> {
     let verifier = match question.with_order {
         true => read_in_order(source, question, suppressed_as, work)?,
-        false => read(source, question.quasi_identifiers, question.sensitive, suppressed_as, work)?,
+        false => {
+            let Question { quasi_identifiers, sensitive, labels, .. } = question;
+            let needed: Vec<String> = quasi_identifiers.iter().chain(*sensitive).cloned().collect();
+            needed.iter().try_for_each(|name| source.check_column(name))?;
+            let verifier = Verifier::new(quasi_identifiers, sensitive, suppressed_as).with_labels(labels.clone());
+            read_with(verifier, source, &needed, work)?
+        }
     };
     let verdict = verifier.verdict(question.criteria, &outside(&verifier));
     if verdict.n_records + verdict.n_absent == 0 {
@@ -651,5 +743,6 @@ pub fn judge_source(
             .at(source.files()[0].display().to_string())
             .hint("there is nothing to judge"));
     }
-    Ok(Judged { verdict, columns: source.column_names(), sha256: String::new(), file: verifier })
+    let columns = source.column_names();
+    Ok(Judged { verdict, columns, sha256: String::new(), file: verifier, why_not_judged: None })
 }

@@ -101,13 +101,16 @@ impl SourceFiles {
     pub fn of(project: &Project, counted: &Counted) -> Result<SourceFiles> {
         let plain = |name: String, sha256: String| FileHash { name, sha256, ..FileHash::default() };
         let input = counted.source.files().into_iter().map(file_name).zip(counted.source.sha256()?);
-        let hierarchies = counted.quasi_identifiers.iter().map(|attribute| match &attribute.hierarchy_file {
-            Some((name, text)) => plain(shown_name(&project.folder, name), sha256_of(text.as_bytes())),
-            None => {
-                let text = &attribute.hierarchy_text;
-                plain(format!("{}: {text}", attribute.name), sha256_of(text.as_bytes()))
-            }
-        });
+        // Those by whose labels sensitive values are counted too.
+        let labelled = counted.sensitive.iter().filter(|attribute| attribute.count_at.is_some());
+        let hierarchies =
+            counted.quasi_identifiers.iter().chain(labelled).map(|attribute| match &attribute.hierarchy_file {
+                Some((name, text)) => plain(shown_name(&project.folder, name), sha256_of(text.as_bytes())),
+                None => {
+                    let text = &attribute.hierarchy_text;
+                    plain(format!("{}: {text}", attribute.name), sha256_of(text.as_bytes()))
+                }
+            });
         let of_project = plain(file_name(&project.file), sha256_of(project.text.as_bytes()));
         Ok(SourceFiles {
             input: input.map(|(name, sha256)| plain(name, sha256)).collect(),

@@ -39,7 +39,7 @@ const N_MANY: u64 = 50;
 const N_FEW: u64 = 5;
 
 /// Stands for the hash of no value.
-const NO_VALUE: u64 = u64::MAX;
+pub const NO_VALUE: u64 = u64::MAX;
 
 impl Uniques {
     /// `columns` are those of the release.
@@ -101,6 +101,23 @@ impl Uniques {
         columns.filter(|(_, (n, of))| n.saturating_mul(10) > *of).map(|(name, (n, of))| (name, n, of))
     }
 
+    /// Whether somebody has said that a column may be unique.
+    pub fn may_be_unique(&self, name: &str) -> bool {
+        self.columns.iter().any(|column| column.name == name && column.may_be_unique)
+    }
+
+    /// Refuses to publish columns in which most records have a value that only one person has, however many records they
+    /// have: by column, how many records that is, of how many that have a value.
+    pub fn check_people(&self, all: Vec<(String, u64, u64)>) -> Result<()> {
+        let found: Vec<(String, u64, u64)> =
+            all.into_iter().filter(|(_, n, of)| *of >= N_MANY && n.saturating_mul(2) > *of).collect();
+        if found.is_empty() {
+            Ok(())
+        } else {
+            Err(refusal(&found, "most records have a value there that nobody else has"))
+        }
+    }
+
     /// Refuses to publish columns by which most records that have a value could be told apart.
     ///
     /// # Guarantee
@@ -113,24 +130,35 @@ impl Uniques {
         if found.is_empty() {
             return Ok(());
         }
-        let in_words = |column: &&Watched| {
-            let (n_unique, n_present) = (column.tally.n_unique().n.min(column.n_present), column.n_present);
-            format!("'{}' ({} of {})", column.name, grouped(n_unique), grouped(n_present))
+        let facts = |column: &&Watched| {
+            (column.name.clone(), column.tally.n_unique().n.min(column.n_present), column.n_present)
         };
-        let names: Vec<String> = found.iter().map(in_words).collect();
-        let message = match names.len() {
-            1 => format!("column {} would find people: most records have a value there that no other has", names[0]),
-            _ => format!(
-                "columns {} would find people: most records have values there that no other has",
-                names.join(", ")
-            ),
-        };
-        let hint = Wording::text(
-            "nothing was published; make it an identifier, which is left out, or a quasi-identifier with a hierarchy; or ",
-        );
-        Err(Error::new(ErrorKind::Project, message)
-            .hint(hint.step(Step::PublishUnique).and(" where it is to be published all the same")))
+        let found: Vec<(String, u64, u64)> = found.iter().map(facts).collect();
+        Err(refusal(
+            &found,
+            match found.len() {
+                1 => "most records have a value there that no other has",
+                _ => "most records have values there that no other has",
+            },
+        ))
     }
+}
+
+/// Columns with how many records have a value that too few share, of how many: those where these are more than a tenth.
+pub fn rare_of(all: Vec<(String, u64, u64)>) -> Vec<(String, u64, u64)> {
+    all.into_iter().filter(|(_, n, of)| *of >= N_MANY && n.saturating_mul(10) > *of).collect()
+}
+
+/// Why columns are not published: by name, how many of how many records stand alone.
+fn refusal(found: &[(String, u64, u64)], why: &str) -> Error {
+    let in_words = |(name, n, of): &(String, u64, u64)| format!("'{name}' ({} of {})", grouped(*n), grouped(*of));
+    let names: Vec<String> = found.iter().map(in_words).collect();
+    let columns = if names.len() == 1 { "column" } else { "columns" };
+    let hint = Wording::text(
+        "nothing was published; make it an identifier, which is left out, or a quasi-identifier with a hierarchy; or ",
+    );
+    Error::new(ErrorKind::Project, format!("{columns} {} would find people: {why}", names.join(", ")))
+        .hint(hint.step(Step::PublishUnique).and(" where it is to be published all the same"))
 }
 
 impl Watched {

@@ -42,7 +42,7 @@ pub fn look(source: &Source, missing: &Missing, work: &Work) -> Result<Columns> 
             (task.progress)(n_bytes);
             let mut keep = vec![true; batch.num_rows()];
             if missing.drop_records {
-                names.iter().try_for_each(|name| missing.mark(name, column(&batch, name), &mut keep))?;
+                names.iter().try_for_each(|name| missing.mark_dropped(name, column(&batch, name), &mut keep))?;
             }
             for (name, tally) in names.iter().zip(&mut tallies) {
                 let Some((encoder, counts)) = tally else { continue };

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use incrowd::wire;
-use incrowd::{Criteria, explain, negotiate};
+use incrowd::{Criteria, Ranking, explain, negotiate};
 use serde_json::{Value, json};
 
 use super::ask::{Document, Question, privacy, scheme};
@@ -10,6 +10,7 @@ use super::server::{
     Answered, Asked, Readiness, Server, Shared, accepted, aside, find, look_first, ok, start_annotation, with_lattice,
 };
 use super::{explore, trees};
+use crate::note::Note;
 use crate::orders::extent::{ExtentWish, TIME};
 use crate::orders::negotiate::{Negotiate, Where, count_people_lost, to_explain};
 use crate::orders::request::{About, GivenRequest};
@@ -67,7 +68,7 @@ pub(super) async fn answer(State(server): Shared, Document(question): Document<Q
     // Who is lost is looked up among all people.
     let is_quick = asked.ready.lattice.n_people().is_none()
         && asked.request.criteria.is_monotone(false)
-        && asked.request.best_by.is_height()
+        && (asked.request.best_by.is_height() || asked.request.best_by == Ranking::default())
         && asked.ready.lattice.schemes().len() <= 20_000;
     let answer = move |server: &Server, asked: &Asked| {
         let (lattice, request) = (&asked.ready.lattice, &asked.request);
@@ -85,6 +86,12 @@ pub(super) async fn answer(State(server): Shared, Document(question): Document<Q
             }
         };
         document["notes"] = asked.notes(server)?;
+        // What a method would lose takes longer than an answer; the advice does not.
+        let lost = document["exact"]["loss"]["ncp"].as_f64().filter(|ncp| *ncp > 0.5 && server.allows_preview());
+        if let (Some(ncp), Some(notes)) = (lost, document["notes"].as_array_mut()) {
+            let note = documents::notes(&[Note::MuchLost { ncp, instead: None }], Front::Http);
+            notes.extend(note.as_array().into_iter().flatten().cloned());
+        }
         Ok(document)
     };
     // Microseconds are not worth a change of threads.

@@ -94,6 +94,7 @@ fn collect(root: &Path, below: &Path, depth: usize, files: &mut Vec<Value>) {
             "toml" if name == FILE_NAME => "project",
             "csv" | "tsv" | "txt" => "csv",
             "parquet" => "parquet",
+            _ if is_table(ending) => "table",
             _ => continue,
         };
         if metadata.is_file()
@@ -102,6 +103,13 @@ fn collect(root: &Path, below: &Path, depth: usize, files: &mut Vec<Value>) {
             files.push(json!({ "path": text, "kind": kind, "n_bytes": metadata.len() }));
         }
     }
+}
+
+/// Whether files of an ending are tables, as far as a name can tell; what is in them their first bytes say.
+fn is_table(ending: &str) -> bool {
+    const ENDINGS: [&str; 13] =
+        ["csv", "tsv", "txt", "gz", "zst", "parquet", "xlsx", "xlsm", "xlsb", "xls", "ods", "sav", "zsav"];
+    ENDINGS.contains(&ending.to_ascii_lowercase().as_str())
 }
 
 #[derive(Deserialize)]
@@ -124,9 +132,9 @@ pub async fn upload(
             .hint("PUT /api/v1/files?path=patients.csv&replace=false")
     })?;
     let ending = Path::new(&asked.path).extension().and_then(|ending| ending.to_str()).unwrap_or("").to_string();
-    if !["csv", "tsv", "txt", "parquet"].contains(&ending.as_str()) {
+    if !is_table(&ending) {
         return Err(wrong(StatusCode::UNPROCESSABLE_ENTITY, "only tables can be uploaded")
-            .hint("name the file .csv, .tsv, .txt or .parquet"));
+            .hint("name the file .csv, .tsv, .txt, .gz, .zst, .parquet, .xlsx, .xls, .ods, .sav or .zsav"));
     }
     let folder = &server.tables.folder;
     let path = folder.to_write(&asked.path).map_err(|error| server.problem(error))?;

@@ -18,8 +18,8 @@ use super::safety::Folder;
 use crate::cli::init::project_text;
 use crate::input::count::{Choice, Counted};
 use crate::input::digest::{sha256, sha256_of};
-use crate::input::project::{FILE_NAME, Project};
-use crate::input::source::{CsvOptions, Source};
+use crate::input::project::{Attribute, FILE_NAME, Project};
+use crate::input::source::{ReadOptions, Source};
 use crate::input::survey::{self, Suggestion, Survey, Uniqueness};
 use crate::orders::extent::{Extent, ExtentWish, Otherwise};
 use crate::orders::known::{Known, Limits};
@@ -138,11 +138,11 @@ impl Tables {
 
     /// Suggests a project for a data file.
     fn open_data(&self, path: &str, full: &Path, work: &Work) -> Result<Arc<Opened>> {
-        let source = Source::open(full, &CsvOptions::default())?;
+        let (source, found) = Source::open(full, &ReadOptions::default())?.finding_out()?;
         let survey = survey::survey(&source, None, work)?;
         let mut suggestions = survey::suggest(&survey);
         survey::take_back_twins(&source, &survey, &mut suggestions, work)?;
-        let text = project_text(path, None, &survey, &suggestions);
+        let text = project_text(path, None, &found, &survey, &suggestions);
         self.open_document(document::of_text(&text)?, Some(&text))
     }
 
@@ -156,17 +156,26 @@ impl Tables {
         let source = project.source()?;
         let hashes = source.files().into_iter().map(|path| self.hash(path)).collect::<Result<Vec<_>>>()?;
         let missing = &project.missing;
+        let dropping = missing.drop_records.then(|| format!("{:?}", missing.needed));
         let per_person = project.per_person().map(|limit| (limit.person, limit.n_max, limit.seed));
         let table_key = sha256_of(
-            json!([hashes, project.csv.delimiter, missing.tokens, missing.drop_records, per_person])
-                .to_string()
-                .as_bytes(),
+            json!([
+                hashes,
+                format!("{:?} {:?}", project.reading, project.dates()),
+                missing.tokens,
+                dropping,
+                per_person
+            ])
+            .to_string()
+            .as_bytes(),
         );
         let population = project.population.as_ref().map(|path| self.hash(&project.folder.join(path))).transpose()?;
         let attributes = project.attributes.iter().map(|attribute| {
             let file = attribute.hierarchy_file.as_ref().map(|(_, text)| text.as_str());
             let distance = attribute.distance.map(|distance| distance.name());
-            json!([attribute.name, attribute.role.name(), attribute.hierarchy_text, file, attribute.weight, distance])
+            let count_at = attribute.count_at.as_ref().map(|level| format!("{level:?}"));
+            let Attribute { name, role, hierarchy_text, weight, .. } = attribute;
+            json!([name, role.name(), hierarchy_text, file, weight, distance, count_at])
         });
         let (attributes, asked) = (attributes.collect::<Vec<_>>(), project.records_are_independent);
         let key = sha256_of(json!([table_key, population, attributes, asked]).to_string().as_bytes());

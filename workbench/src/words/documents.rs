@@ -57,6 +57,8 @@ pub fn notes(notes: &[Note], front: Front) -> Value {
 
 fn facts(note: &Note) -> Map<String, Value> {
     let facts = match note {
+        Note::Encoding { encoding } => json!({ "encoding": encoding }),
+        Note::UnreadableColumns { columns } => json!({ "columns": columns }),
         Note::Dropped { n_records, n_all } => json!({ "n_records": n_records, "n_all": n_all }),
         Note::Repeating { column, n_records, n_different, is_exact } => json!({
             "column": column,
@@ -88,6 +90,11 @@ fn facts(note: &Note) -> Map<String, Value> {
         Note::KsBeyond { ks } => json!({ "ks": ks }),
         Note::SchemesNotDrawn { n_max } => json!({ "n_max": n_max }),
         Note::Beside(beside) => beside.document(),
+        Note::MuchLost { ncp, instead } => json!({
+            "ncp": rounded(*ncp),
+            "instead": instead.map(|(method, ncp)| json!({ "method": method, "ncp": rounded(ncp) })),
+        }),
+        Note::MoreBeside { n } => json!({ "n": n }),
         Note::TriviallyDiverse { attribute, n_values, n_records, levels } => json!({
             "attribute": attribute,
             "n_values": n_values,
@@ -561,7 +568,14 @@ pub fn verdict(published: &Published) -> Value {
 
 /// A table that was judged.
 pub fn checked(checked: &Checked) -> Value {
-    wire::verdict(&checked.judged.verdict, &checked.sensitive, &checked.claims)
+    let mut document = wire::verdict(&checked.judged.verdict, &checked.sensitive, &checked.claims);
+    if let Some(why) = checked.judged.why_not_judged {
+        document["why_not_judged"] = json!(why);
+    }
+    if !checked.count_at.is_empty() {
+        document["count_at"] = checked.count_at.iter().map(|(name, level)| (name.clone(), json!(level))).collect();
+    }
+    document
 }
 
 /// Why nothing was published.

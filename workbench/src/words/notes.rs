@@ -42,6 +42,18 @@ impl Front {
 /// A note as a line without its full stop.
 pub fn in_words(note: &Note, front: Front) -> String {
     match note {
+        Note::Encoding { encoding } => {
+            let insists = match front {
+                Front::CommandLine => "[data] encoding".to_string(),
+                Front::Http | Front::Python => "encoding".to_string(),
+            };
+            format!("the data are not UTF-8 and are read as {encoding} ({insists} says otherwise)")
+        }
+        Note::UnreadableColumns { columns } => format!(
+            "not read because of {}: {}",
+            if columns.len() == 1 { "its type" } else { "their types" },
+            columns.join(", ")
+        ),
         Note::Dropped { n_records, n_all } => format!(
             "{} of {} records lack a value and are left out (missing_records{}\"drop\")",
             grouped(*n_records),
@@ -123,13 +135,46 @@ pub fn in_words(note: &Note, front: Front) -> String {
             format!("no release with k = {}: k is from 1 to the number of records", listed(ks))
         }
         Note::SchemesNotDrawn { n_max } => format!("more than {} schemes are not drawn", grouped(*n_max)),
+        Note::MuchLost { ncp, instead } => {
+            let lost = format!("more than half of the detail is lost (NCP {ncp:.3})");
+            match instead {
+                Some((method, ncp)) => format!(
+                    "{lost}: one level per attribute suits these data badly; {} would lose {ncp:.3}, with ranges of its own \
+                     for every group",
+                    front.wish("method", Some(method))
+                ),
+                None => {
+                    let compare = match front {
+                        Front::CommandLine => "incrowd compare",
+                        Front::Http => "the order compare",
+                        Front::Python => "Table.compare",
+                    };
+                    format!("{lost}: a local method may lose less, {compare} shows how much")
+                }
+            }
+        }
         Note::Beside(beside) => beside.in_words(),
+        Note::MoreBeside { n } => {
+            format!(
+                "{} more of columns that are published as they are: all are in the report",
+                counted_words(*n, "relation")
+            )
+        }
         Note::TriviallyDiverse { attribute, n_values, n_records, levels } => {
             let level = |(name, n): &(String, u64)| format!("{} at {name}", grouped(*n));
+            // Enough that a group can have several, and few enough that they mean something.
+            let first = levels.iter().find(|(_, n)| n * 10 <= *n_records).or(levels.last());
             let levels: Vec<String> = levels.iter().map(level).collect();
-            let levels = match levels.is_empty() {
-                true => String::new(),
-                false => format!("; its hierarchy has {}", levels.join(", ")),
+            let levels = match first {
+                None => "; with a hierarchy, count_at would count its labels".to_string(),
+                Some((level, _)) => {
+                    let counted = match front {
+                        Front::CommandLine => format!("count_at = \"{level}\" on the attribute counts"),
+                        Front::Http => format!("\"count_at\": \"{level}\" on the attribute counts"),
+                        Front::Python => format!("count_at={{\"{attribute}\": \"{level}\"}} counts"),
+                    };
+                    format!("; its hierarchy has {}, and {counted} these in their place", levels.join(", "))
+                }
             };
             format!(
                 "attribute '{attribute}' is nearly unique, with {} different values in {} records: any l of them have l \

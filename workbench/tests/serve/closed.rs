@@ -188,7 +188,7 @@ fn hostile_documents(document: &Value) -> Vec<Value> {
     }
     with(&|all| all["data"]["other"] = json!("keep"));
     with(&|all| all["data"]["missing"] = json!(["Xflu", "Xperson1"]));
-    with(&|all| all["data"]["missing_records"] = json!("keep"));
+    with(&|all| all["data"]["missing_records"] = json!("drop"));
     with(&|all| all["data"]["path"] = json!("other.csv"));
     with(&|all| all["data"]["path"] = json!("./people.csv"));
     with(&|all| all["data"]["delimiter"] = json!(";"));

@@ -341,6 +341,7 @@ fn notes_come_with_results() {
     let folder = people(60);
     let lacking = folder.read("people.csv").replacen("Oslo", "", 2);
     folder.write("people.csv", lacking);
+    folder.write("incrowd.toml", PROJECT.replace("[data]", "[data]\nmissing_records = \"drop\""));
     let server = Server::start(&folder, &["."]);
     let body = json!({ "project": server.project(), "order": { "k": 2, "max_suppressed": "50%" } });
     for _ in 0..2 {
@@ -360,7 +361,8 @@ fn the_page_gets_notes() {
     let folder = people(60);
     let lacking = folder.read("people.csv").replacen("Oslo", "", 2);
     folder.write("people.csv", lacking);
-    folder.write("incrowd.toml", format!("{PROJECT}\n[request]\nk = 2\n"));
+    let dropping = PROJECT.replace("[data]", "[data]\nmissing_records = \"drop\"");
+    folder.write("incrowd.toml", format!("{dropping}\n[request]\nk = 2\n"));
     let codes = |notes: &Value| -> Vec<String> {
         let notes = notes.as_array().expect("notes").iter();
         notes.map(|note| note["code"].as_str().expect("a code").to_string()).collect()

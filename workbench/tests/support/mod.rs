@@ -191,7 +191,9 @@ pub fn adult_folder(quasi_identifiers: &[&str]) -> Option<Folder> {
         return None;
     }
     let text = |path: &Path| toml::Value::from(path.display().to_string());
+    // The papers leave out every record that lacks a value anywhere.
     let mut project = format!("[data]\npath = {}\nmissing = [\"?\"]\n", text(&data.join("adult.csv")));
+    project.push_str("missing_records = \"drop\"\ncomplete = [\"workclass\", \"occupation\", \"native-country\"]\n");
     for name in quasi_identifiers {
         let folders = ["hierarchies", "arx-hierarchies"].map(|folder| data.join(folder).join(format!("{name}.csv")));
         let hierarchy = folders.iter().find(|path| path.exists()).expect("a hierarchy for every attribute");

@@ -51,7 +51,7 @@ pub(super) fn tally_sets(
             (task.progress)(n_bytes);
             let mut keep = vec![true; batch.num_rows()];
             if missing.drop_records {
-                columns.iter().try_for_each(|name| missing.mark(name, column(&batch, name), &mut keep))?;
+                columns.iter().try_for_each(|name| missing.mark_dropped(name, column(&batch, name), &mut keep))?;
             }
             n_records += keep.iter().filter(|keep| **keep).count() as u64;
             let hashes: Vec<Vec<u64>> =

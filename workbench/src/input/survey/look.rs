@@ -119,6 +119,9 @@ pub fn survey(source: &Source, missing: Option<&Missing>, work: &Work) -> Result
     let names = source.column_names();
     let tokens = Tokens::new(missing);
     let mut views: Vec<View> = names.iter().map(|_| View::new(&tokens)).collect();
+    // Where records are left out, what they lack elsewhere matters to nobody.
+    let dropping = missing.filter(|missing| missing.drop_records);
+    let is_needed: Vec<bool> = names.iter().map(|name| dropping.is_none_or(|missing| missing.drops(name))).collect();
     let mut n_by_lacks = vec![0; tokens.all_lacks() as usize + 1];
     let mut n_records = 0;
     let read = work.stage("surveying", source.n_bytes(), Unit::Bytes, |task| {
@@ -126,7 +129,7 @@ pub fn survey(source: &Source, missing: Option<&Missing>, work: &Work) -> Result
             task.go_on()?;
             (task.progress)(n_bytes);
             n_records += batch.num_rows() as u64;
-            look_at_batch(&batch, &names, &tokens, &mut views, &mut n_by_lacks)
+            look_at_batch(&batch, &names, &is_needed, &tokens, &mut views, &mut n_by_lacks)
         })
     });
     let position = || source.files()[0].display().to_string();
@@ -139,11 +142,7 @@ pub fn survey(source: &Source, missing: Option<&Missing>, work: &Work) -> Result
     let taken = tokens.taken(&views);
     let n_incomplete =
         n_by_lacks.iter().enumerate().filter(|(lacks, _)| *lacks as u16 & taken != 0).map(|(_, n)| n).sum();
-    let missing = missing.cloned().unwrap_or_else(|| Missing {
-        tokens: tokens.texts_of(taken),
-        // A rule that loses most of the table is no help to anyone.
-        drop_records: n_incomplete * 2 <= n_records,
-    });
+    let missing = missing.cloned().unwrap_or_else(|| Missing { tokens: tokens.texts_of(taken), ..Missing::default() });
     let columns = names.into_iter().zip(views).map(|(name, view)| view.finish(name, &tokens, taken));
     Ok(Survey { n_records, n_incomplete, missing, columns: columns.collect() })
 }
@@ -152,6 +151,7 @@ pub fn survey(source: &Source, missing: Option<&Missing>, work: &Work) -> Result
 fn look_at_batch(
     batch: &RecordBatch,
     names: &[String],
+    is_needed: &[bool],
     tokens: &Tokens,
     views: &mut [View],
     n_by_lacks: &mut [u64],
@@ -162,7 +162,8 @@ fn look_at_batch(
         .map(|(name, view)| view.look_at_cells(&Cells::new(name, column(batch, name))?, tokens))
         .collect::<Result<_>>()?;
     for record in 0..batch.num_rows() {
-        let lacks = lacks_by_column.iter().fold(0, |lacks, column| lacks | column[record]);
+        let needed = lacks_by_column.iter().zip(is_needed).filter(|(_, is_needed)| **is_needed);
+        let lacks = needed.fold(0, |lacks, (column, _)| lacks | column[record]);
         n_by_lacks[lacks as usize] += 1;
     }
     Ok(())
@@ -390,7 +391,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::source::CsvOptions;
+    use crate::input::source::ReadOptions;
     use crate::input::survey::sample::*;
 
     #[test]
@@ -447,7 +448,7 @@ mod tests {
         let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).expect("a writer");
         writer.write(&batch).expect("a written batch");
         writer.close().expect("a closed file");
-        let source = Source::open(&path, &CsvOptions::default()).expect("a readable table");
+        let source = Source::open(&path, &ReadOptions::default()).expect("a readable table");
         let survey = survey(&source, None, &Work::default()).expect("a table that can be surveyed");
         let seen: Vec<_> =
             survey.columns.iter().map(|c| (c.kind.name(), c.n_distinct.n, c.n_unique.n, c.n_missing)).collect();
@@ -458,19 +459,17 @@ mod tests {
     #[test]
     fn usual_words_for_no_value_are_found_but_namibia_is_a_country() {
         let survey = look("age,job\n30,clerk\n?,NA\n31,\n32,cook\n", None);
-        assert_eq!(survey.missing, tokens(&["", "?", "NA"], true));
+        assert_eq!(survey.missing, tokens(&["", "?", "NA"], false));
         assert_eq!((survey.n_incomplete, survey.columns[0].kind), (2, Kind::Integer));
 
         let survey = look("age,land\n30,NO\n?,NA\n31,DE\n32,NA\n", None);
-        assert_eq!(survey.missing, tokens(&["?"], true));
+        assert_eq!(survey.missing, tokens(&["?"], false));
         assert_eq!(
             (survey.columns[1].n_distinct.n, survey.columns[1].n_unique.n, survey.columns[1].n_missing),
             (3, 2, 0)
         );
 
-        let survey = look("a,b\n1,\n2,\n3,4\n", None);
-        assert!(!survey.missing.drop_records, "most of the table would be lost");
-        assert_eq!(look("a\n1\n", None).missing, tokens(&[], true));
+        assert_eq!(look("a\n1\n", None).missing, tokens(&[], false));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use incrowd::Missing;
 
 use super::look::{Survey, survey};
-use crate::input::source::{CsvOptions, Source};
+use crate::input::source::{ReadOptions, Source};
 use crate::input::tally::mixed;
 use crate::work::Work;
 
@@ -13,7 +13,7 @@ pub(super) fn table(text: &str) -> (tempfile::TempDir, Source) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("table.csv");
     std::fs::write(&path, text).expect("a writable folder");
-    let source = Source::open(&path, &CsvOptions::default()).expect("a readable table");
+    let source = Source::open(&path, &ReadOptions::default()).expect("a readable table");
     (folder, source)
 }
 
@@ -23,7 +23,7 @@ pub(super) fn look(text: &str, missing: Option<&Missing>) -> Survey {
 }
 
 pub(super) fn tokens(tokens: &[&str], drop_records: bool) -> Missing {
-    Missing { tokens: tokens.iter().map(|token| token.to_string()).collect(), drop_records }
+    Missing { tokens: tokens.iter().map(|token| token.to_string()).collect(), drop_records, ..Missing::default() }
 }
 
 /// A table of `n` records with few, many and missing values, from a seed.

@@ -186,7 +186,7 @@ pub fn n_schemes(suggestions: &[Suggestion]) -> u64 {
         Rule::Mask { hidden, .. } => hidden.len() + 2,
         Rule::Dates { units } => units.len() + 2,
         Rule::Cuts { levels } => levels.len() + 2,
-        Rule::Table(table) => table.rows().first().map_or(1, Vec::len) + 1,
+        Rule::Table(table) => table.rows().next().map_or(1, <[String]>::len) + 1,
         _ => 2,
     };
     let quasi_identifiers = suggestions.iter().filter(|suggestion| suggestion.role == Role::QuasiIdentifier);
@@ -199,7 +199,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::*;
-    use crate::input::source::CsvOptions;
+    use crate::input::source::ReadOptions;
     use crate::input::survey::alone::uniqueness;
     use crate::input::survey::look::survey;
     use crate::input::survey::sample::*;
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn adult_gets_the_roles_that_a_curator_would_give() {
         let Some(path) = adult() else { return };
-        let source = Source::open(&path, &CsvOptions::default()).expect("Adult is readable");
+        let source = Source::open(&path, &ReadOptions::default()).expect("Adult is readable");
         let survey = survey(&source, None, &Work::default()).expect("Adult can be surveyed");
         let mut suggestions = suggest(&survey);
         take_back_twins(&source, &survey, &mut suggestions, &Work::default()).expect("Adult is readable");

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use crate::input::count::Counted;
 use crate::input::project::Project;
 use crate::note::{Beside, Note, Telling};
-use crate::output::uniques::Uniques;
+use crate::output::uniques::{self, NO_VALUE, Uniques};
 use crate::work::Work;
 
 /// At most so many records are looked at, in whole groups, and at most so many bytes of what is kept of them.
@@ -25,6 +25,9 @@ const N_BYTES_MAX: u64 = 64 << 20;
 /// Columns with more values than this are not looked at in pairs, nor are more columns than that.
 const N_VALUES_OF_PAIRS: usize = 100;
 const N_COLUMNS_OF_PAIRS: usize = 8;
+
+/// So many relations are notes, the strongest; all of them are in the report.
+const N_NOTES: usize = 5;
 
 /// Published records, as far as they are looked at.
 pub struct Bystanders<'a> {
@@ -41,6 +44,9 @@ pub struct Bystanders<'a> {
     records: Vec<(u32, u32)>,
     /// By record, the hash of its value in each column.
     hashes: Vec<u64>,
+    /// By record, whose it is, where people are counted: a hash, and then a number.
+    people: Vec<u64>,
+    counts_people: bool,
 }
 
 /// The size that criteria promise every group to have: k, or as many records as there are different values.
@@ -63,6 +69,8 @@ impl<'a> Bystanders<'a> {
             rows: FxHashMap::default(),
             records: Vec::new(),
             hashes: Vec::new(),
+            people: Vec::new(),
+            counts_people: counted.counts.people().is_some(),
         };
         if k.is_some() {
             all.choose_groups(N_RECORDS_MAX.min(N_BYTES_MAX / (8 * (n_columns as u64 + 1))));
@@ -90,11 +98,15 @@ impl<'a> Bystanders<'a> {
         }
     }
 
-    /// Takes note of a published record, by where it comes from and the hashes of what is kept of it.
-    pub fn see(&mut self, origin: Origin, hashes: &[u64]) {
+    /// Takes note of a published record, by where it comes from, the hashes of what is kept of it, and that of whose it is
+    /// where somebody says so.
+    pub fn see(&mut self, origin: Origin, hashes: &[u64], person: impl FnOnce() -> Option<u64>) {
         if let Some(group) = self.seen_as[origin.group as usize] {
             self.records.push((group, origin.base));
             self.hashes.extend_from_slice(hashes);
+            if self.counts_people {
+                self.people.push(person().expect("where people are counted, every record is somebody's"));
+            }
         }
     }
 
@@ -108,6 +120,13 @@ impl<'a> Bystanders<'a> {
         let Some(k) = self.k else { return Ok(Vec::new()) };
         self.sort();
         let columns = self.columns(uniques, k);
+        let of_people = |rare: &dyn Fn(&KeptColumn) -> u64| -> Vec<(String, u64, u64)> {
+            let open = columns.iter().filter(|column| !uniques.may_be_unique(&column.names[0]));
+            open.map(|column| (column.names[0].clone(), rare(column), column.n_present())).collect()
+        };
+        if self.counts_people {
+            uniques.check_people(of_people(&|column| column.n_of_one_person(self.numbers_of_people().as_deref())))?;
+        }
         let look = |task: &Task| self.look(&columns, k, task);
         let found: Vec<Telling> = work.quietly(|task| work.on_threads(|| look(task))?)?;
         let is_accepted = |name: &String| {
@@ -121,14 +140,17 @@ impl<'a> Bystanders<'a> {
         if !refused.is_empty() {
             return Err(refusal(&refused));
         }
-        let rare = uniques.rare(k).map(|(column, n_records, n_all)| Beside::RareValues {
-            column: column.to_string(),
-            n_records,
-            n_all,
-            k,
-        });
+        let rare: Vec<(String, u64, u64)> = match self.counts_people {
+            true => uniques::rare_of(of_people(&KeptColumn::n_rare)),
+            false => uniques.rare(k).map(|(column, n, of)| (column.to_string(), n, of)).collect(),
+        };
+        let rare =
+            rare.into_iter().map(|(column, n_records, n_all)| Beside::RareValues { column, n_records, n_all, k });
         let all: Vec<Beside> = found.into_iter().map(Beside::Tells).chain(rare).collect();
-        all.iter().for_each(|beside| work.note(Note::Beside(Box::new(beside.clone()))));
+        all.iter().take(N_NOTES).for_each(|beside| work.note(Note::Beside(Box::new(beside.clone()))));
+        if all.len() > N_NOTES {
+            work.note(Note::MoreBeside { n: (all.len() - N_NOTES) as u64 });
+        }
         Ok(all)
     }
 
@@ -137,23 +159,37 @@ impl<'a> Bystanders<'a> {
         let n = self.n_columns;
         let hashes = |i: usize| &self.hashes[i * n..(i + 1) * n];
         let mut order: Vec<usize> = (0..self.records.len()).collect();
-        order.sort_unstable_by(|&a, &b| (self.records[a], hashes(a)).cmp(&(self.records[b], hashes(b))));
+        let person = |i: usize| self.people.get(i);
+        order.sort_unstable_by(|&a, &b| {
+            (self.records[a], hashes(a), person(a)).cmp(&(self.records[b], hashes(b), person(b)))
+        });
+        self.people = order.iter().filter_map(|&i| self.people.get(i).copied()).collect();
         self.hashes = order.iter().flat_map(|&i| hashes(i).iter().copied()).collect();
         self.records = order.iter().map(|&i| self.records[i]).collect();
     }
 
     /// The columns that are published as they are, with their values numbered.
     fn columns(&self, uniques: &Uniques, k: u64) -> Vec<KeptColumn> {
+        let people = self.numbers_of_people();
         let column = |(place, name): (usize, &str)| {
             let hashes: Vec<u64> = self.hashes.iter().skip(place).step_by(self.n_columns).copied().collect();
             let (values, distinct) = numbered(&hashes);
-            let n_seen = n_having_of(&values, distinct.len());
-            // Among all that are published, where that is known.
-            let n_having = |(hash, n): (&u64, u64)| uniques.n_having(place, *hash).unwrap_or(n).max(n);
+            let n_seen = n_having_of(&values, distinct.len(), people.as_deref());
+            // Among all that are published, where that is known; whose records these are is known of those looked at.
+            let n_having = |(hash, n): (&u64, u64)| match people {
+                Some(_) => n,
+                None => uniques.n_having(place, *hash).unwrap_or(n).max(n),
+            };
             let is_shared = distinct.iter().zip(n_seen).map(n_having).map(|n| n >= k).collect();
-            KeptColumn { names: vec![name.to_string()], values, is_shared }
+            let missing = distinct.binary_search(&NO_VALUE).ok().map(|value| value as u32);
+            KeptColumn { names: vec![name.to_string()], values, is_shared, missing }
         };
         uniques.names().enumerate().map(column).collect()
+    }
+
+    /// By record, the number of the person whose it is; nothing where records are counted.
+    fn numbers_of_people(&self) -> Option<Vec<u32>> {
+        self.counts_people.then(|| numbered(&self.people).0)
     }
 
     /// Everything that is told about every quasi-identifier.
@@ -162,21 +198,26 @@ impl<'a> Bystanders<'a> {
         let cells: Vec<Vec<u32>> = (0..self.recoding.n_attributes())
             .map(|a| self.records.iter().map(|(group, _)| self.rows[group][a]).collect())
             .collect();
-        let partners = self.partners(&cells);
+        let (partners, people) = (self.partners(&cells), self.numbers_of_people());
         let mut all = Vec::new();
         for a in (0..cells.len()).filter(|a| !self.recoding.is_exact(*a)) {
             let behind = self.labels(a);
             let hidden: Vec<(usize, Hidden)> = behind
                 .iter()
                 .enumerate()
-                .map(|(level, labels)| (level, Hidden::new(&starts, &cells[a], labels, k)))
+                .map(|(level, labels)| {
+                    let hidden = Hidden::new(&starts, &cells[a], labels, k);
+                    let hidden = if let Some(people) = &people { hidden.of_people(people) } else { hidden };
+                    (level, hidden)
+                })
                 .filter(|(_, hidden)| !hidden.is_open())
                 .collect();
             let of = |column: &KeptColumn| self.worst(a, &hidden, column, k, task);
             let singly = columns.par_iter().map(of).collect::<Result<Vec<_>>>()?;
             let others = partners.iter().filter(|(b, _)| *b != a).map(|(_, column)| column);
             let pairs = pairs(columns, &singly, others).into_par_iter();
-            let in_pairs = pairs.map(|(one, other)| of(&one.with(other, k))).collect::<Result<Vec<_>>>()?;
+            let in_pairs =
+                pairs.map(|(one, other)| of(&one.with(other, k, people.as_deref()))).collect::<Result<Vec<_>>>()?;
             let singly: Vec<Telling> = singly.into_iter().flatten().collect();
             all.extend(worth_telling(in_pairs, &singly));
             all.extend(singly);
@@ -204,7 +245,7 @@ impl<'a> Bystanders<'a> {
             let numbers: Vec<u64> = cells.iter().map(|cell| u64::from(*cell)).collect();
             let (values, distinct) = numbered(&numbers);
             let names = vec![self.counted.quasi_identifiers[a].name.clone()];
-            (a, KeptColumn { names, values, is_shared: vec![true; distinct.len()] })
+            (a, KeptColumn { names, values, is_shared: vec![true; distinct.len()], missing: None })
         };
         cells.iter().enumerate().map(column).filter(|(_, column)| column.has_few_values()).collect()
     }
@@ -239,6 +280,7 @@ impl<'a> Bystanders<'a> {
             n_told: found.told.n_told,
             n_shared: found.told.n_shared,
             n_records: self.records.len() as u64,
+            counts_people: self.counts_people,
             is_nearly_certain: found.is_nearly_certain(),
         }))
     }
@@ -250,6 +292,8 @@ struct KeptColumn {
     /// By record, the number of its value.
     values: Vec<u32>,
     is_shared: Vec<bool>,
+    /// The number of "no value" among the values.
+    missing: Option<u32>,
 }
 
 impl KeptColumn {
@@ -257,12 +301,30 @@ impl KeptColumn {
         (2..=N_VALUES_OF_PAIRS).contains(&self.is_shared.len())
     }
 
-    fn with(&self, other: &KeptColumn, k: u64) -> KeptColumn {
+    fn n_present(&self) -> u64 {
+        self.values.iter().filter(|value| Some(**value) != self.missing).count() as u64
+    }
+
+    /// How many records have a value that fewer than k share.
+    fn n_rare(&self) -> u64 {
+        let is_rare = |value: &&u32| Some(**value) != self.missing && !self.is_shared[**value as usize];
+        self.values.iter().filter(is_rare).count() as u64
+    }
+
+    /// How many records have a value that nobody else has.
+    fn n_of_one_person(&self, people: Option<&[u32]>) -> u64 {
+        let n_having = n_having_of(&self.values, self.is_shared.len(), people);
+        let is_own = |value: &&u32| Some(**value) != self.missing && n_having[**value as usize] == 1;
+        self.values.iter().filter(is_own).count() as u64
+    }
+
+    fn with(&self, other: &KeptColumn, k: u64, people: Option<&[u32]>) -> KeptColumn {
         let n_other = other.is_shared.len() as u32;
         let values: Vec<u32> = self.values.iter().zip(&other.values).map(|(a, b)| a * n_other + b).collect();
         let n_values = self.is_shared.len() * other.is_shared.len();
-        let is_shared = n_having_of(&values, n_values).into_iter().map(|n| n >= k).collect();
-        KeptColumn { names: self.names.iter().chain(&other.names).cloned().collect(), values, is_shared }
+        let is_shared = n_having_of(&values, n_values, people).into_iter().map(|n| n >= k).collect();
+        let names = self.names.iter().chain(&other.names).cloned().collect();
+        KeptColumn { names, values, is_shared, missing: None }
     }
 }
 
@@ -308,9 +370,18 @@ fn numbered(values: &[u64]) -> (Vec<u32>, Vec<u64>) {
     (values.iter().map(|value| numbers[value]).collect(), distinct)
 }
 
-fn n_having_of(values: &[u32], n_values: usize) -> Vec<u64> {
+/// By value, how many records have it; or how many people, where it is known whose each record is.
+fn n_having_of(values: &[u32], n_values: usize, people: Option<&[u32]>) -> Vec<u64> {
     let mut n_having = vec![0; n_values];
-    values.iter().for_each(|&value| n_having[value as usize] += 1);
+    match people {
+        None => values.iter().for_each(|&value| n_having[value as usize] += 1),
+        Some(people) => {
+            let mut pairs: Vec<(u32, u32)> = values.iter().copied().zip(people.iter().copied()).collect();
+            pairs.sort_unstable();
+            pairs.dedup();
+            pairs.iter().for_each(|(value, _)| n_having[*value as usize] += 1);
+        }
+    }
     n_having
 }
 

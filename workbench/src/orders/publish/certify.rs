@@ -1,10 +1,11 @@
 //! What a certificate says, and what only the signer gets to know.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use incrowd::recode::partition::CellStyle;
-use incrowd::verify::{Finding, Outside, SuppressedAs};
-use incrowd::wire::{self, Certificate, FileHash, PerRecord};
+use incrowd::verify::{Finding, Labels, Outside, SuppressedAs};
+use incrowd::wire::{self, Certificate, CountAt, FileHash, PerRecord};
 use incrowd::{Hierarchy, Measure, Result, Scheme};
 use serde_json::{Map, Value, json};
 
@@ -60,10 +61,10 @@ pub fn certificate(
     let counts = &counted.counts;
     Certificate {
         format: Certificate::FORMAT.to_string(),
-        format_version: match project.person().is_empty() {
-            true => Certificate::FORMAT_VERSION,
-            false => Certificate::FORMAT_VERSION_OF_PEOPLE,
-        },
+        format_version: Certificate::version_of(
+            !project.person().is_empty(),
+            counted.count_at.iter().any(Option::is_some),
+        ),
         version: env!("CARGO_PKG_VERSION").to_string(),
         method: method.to_string(),
         request: asked(counted, draft),
@@ -74,6 +75,7 @@ pub fn certificate(
         quasi_identifiers: identifying_columns(counted, &written.columns),
         sensitive,
         person: project.person().into_iter().map(str::to_string).collect(),
+        count_at: BTreeMap::new(),
         original: Map::new(),
         dealt: None,
         per_record,
@@ -97,6 +99,10 @@ pub fn certificate(
         order: format!("sorted by the published values, so that the order of the input is lost; {choices}"),
         sorted: true,
         seed,
+        exchanges: match draft.way {
+            Way::Local(local) => local.exchanges_ordered(),
+            Way::Global(_) | Way::PerRecord(_) => None,
+        },
         input: marked(&sources.input),
         hierarchies: marked(&sources.hierarchies),
         output: FileHash { name: file_name(&files.release), ..FileHash::default() },
@@ -154,6 +160,7 @@ pub fn judge_staged(
     path: &Path,
     format: Format,
     certificate: &Certificate,
+    labels: Vec<Option<Labels>>,
     all: Outside,
     work: &Work,
 ) -> Result<Judged> {
@@ -166,6 +173,7 @@ pub fn judge_staged(
         sensitive: &certificate.sensitive,
         criteria: &certificate.promised().expect("the certificate was just made"),
         with_order: certificate.sorted,
+        labels,
     };
     judge(path, delimiter, &question, |_| all, SuppressedAs::Group, work)
 }
@@ -180,6 +188,11 @@ pub fn completed(
     let criteria = certificate.promised().expect("the certificate was just made");
     let is_whole = certificate.n_records_suppressed == 0;
     certificate.original = distances_for_certificate(counted, &criteria, &judged.file, missing, is_whole);
+    let count_at = |(s, at): (usize, &Option<(usize, String)>)| {
+        let (level, name) = at.as_ref()?;
+        Some((counted.sensitive[s].name.clone(), CountAt::of_file(*level as u64, name, &judged.file, s)))
+    };
+    certificate.count_at = counted.count_at.iter().enumerate().filter_map(count_at).collect();
     certificate.criteria = criteria_reached(judged, &certificate.sensitive, |measure| certificate.shows(measure));
     if !certificate.person.is_empty() {
         // How many people a group has does not show; how many records it has does.

@@ -212,7 +212,7 @@ fn publish_draft(
     let all = outside(counted, draft.way.scheme(), &missing);
     let of_people = |people: &PeopleVerifier| people.findings(draft.criteria, &without_missing(&all, &missing));
     let of_people = written.people.as_ref().map(of_people);
-    let mut judged = judge_staged(&staged_path, format, &certificate, all, work)?;
+    let mut judged = judge_staged(&staged_path, format, &certificate, counted.labels(&missing), all, work)?;
     if let Some(findings) = of_people {
         judged.verdict = judged.verdict.over_people(Some(findings));
     }

@@ -226,7 +226,9 @@ const N_LOOKS_MAX: u64 = 30_000_000;
 fn uniques_facts(counted: &Counted, rows: &[Row], task: &Task) -> Result<Option<UniquesFacts>> {
     let (counts, n_attributes) = (&counted.counts, counted.hierarchies.len());
     let Some(size_max) = affordable_size(n_attributes as u64, counts.n_groups() as u64) else { return Ok(None) };
-    let row = |group: usize| (counts.codes(group).iter().map(|code| code.0).collect(), counts.size(group));
+    // Equal records of one person are as much alone as one.
+    let sizes = counts.crowds();
+    let row = |group: usize| (counts.codes(group).iter().map(|code| code.0).collect(), sizes[group]);
     let source: Vec<Row> = (0..counts.n_groups()).map(row).collect();
     let found = |rows: &[Row]| special_uniques(rows, n_attributes, Some(size_max), DIS_FRACTION, task);
     Ok(Some(UniquesFacts { source: found(&source)?, file: found(rows)? }))

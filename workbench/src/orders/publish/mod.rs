@@ -7,6 +7,7 @@ pub mod write;
 pub mod certify;
 pub mod facts;
 pub mod draft;
+pub mod guard;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,7 @@ pub use files::{Files, prepare};
 use super::Rules;
 use super::extent::ExtentWish;
 use super::known::Known;
-use super::local::{Local, LocallyMade, guaranteed, note_flat, note_without_steps};
+use super::local::{Local, LocallyMade, guaranteed, note_flat, note_much_lost, note_without_steps};
 use super::per_record::{self, Outcome, PER_RECORD, PerRecordWish};
 use super::request::{About, GivenRequest, Privacy};
 use crate::input::count::Counted;
@@ -123,6 +124,21 @@ impl Publish {
         rules: &Rules,
         work: &Work,
     ) -> Result<Decided> {
+        guard::check_counted(project, &counted.counts)?;
+        let decided = self.choose(project, privacy, counted, known, rules, work)?;
+        guard::check_decided(project, &counted.counts, &decided)?;
+        Ok(decided)
+    }
+
+    fn choose(
+        &self,
+        project: &Project,
+        privacy: &Privacy,
+        counted: &Arc<Counted>,
+        known: &Known,
+        rules: &Rules,
+        work: &Work,
+    ) -> Result<Decided> {
         (rules.promise)(&privacy.criteria, &privacy.sensitive)?;
         counted.check_people()?;
         if !privacy.criteria.is_empty() {
@@ -141,7 +157,10 @@ impl Publish {
             Way::PerRecord(wish) => return make_one_by_one(wish, project, counted, work),
         };
         Ok(match agreement {
-            Agreement::Agreed(agreed) => Decided::Agreed(agreed),
+            Agreement::Agreed(agreed) => {
+                note_much_lost(agreed.offer.losses.ncp, &agreed.offer.criteria, Some(counted), work);
+                Decided::Agreed(agreed)
+            }
             Agreement::No(no) => Decided::No(no),
         })
     }

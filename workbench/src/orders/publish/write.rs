@@ -8,13 +8,14 @@ use arrow_schema::DataType;
 use incrowd::recode::Recoding;
 use incrowd::release::{Column, Origin, Publisher, Row};
 use incrowd::table::{Cells, Kind};
-use incrowd::verify::PeopleVerifier;
+use incrowd::verify::{Labels, PeopleVerifier};
 use incrowd::{Error, ErrorKind, Missing, Result, Role};
 
 use super::beside::Bystanders;
 use super::draft::Draft;
 use crate::input::count::{Counted, needed_columns};
 use crate::input::project::Project;
+use crate::input::tally::hash_bytes;
 use crate::note::Beside;
 use crate::output::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
 use crate::output::sorted::Sorter;
@@ -75,7 +76,8 @@ pub fn write_release(
         if let Some(kinds) = &mut kinds {
             kinds.see(&row.cells()[..is_counted.len()]);
         }
-        bystanders.see(origin, uniques.see(&row));
+        let person = || row.encoded().last().flatten().map(hash_bytes);
+        bystanders.see(origin, uniques.see(&row), person);
         n_published += 1;
         sorter.push(row)
     };
@@ -127,6 +129,8 @@ struct Watched {
     person: Vec<String>,
     /// The names of the sensitive attributes, and their places among the published columns.
     sensitive: Vec<(String, usize)>,
+    /// By sensitive attribute, what its values are counted as, where that is not themselves.
+    labels: Vec<Option<Labels>>,
     /// The places of the columns that someone could be found by, and how many columns there are.
     identifying: Vec<usize>,
     n_columns: usize,
@@ -141,6 +145,7 @@ impl Watched {
             missing: project.missing.clone(),
             person: person.to_vec(),
             sensitive: counted.sensitive_names().into_iter().map(|name| (name.clone(), place(&name))).collect(),
+            labels: counted.labels(&None),
             identifying: names.iter().map(|name| place(name)).collect(),
             n_columns: columns.len(),
         }
@@ -151,7 +156,7 @@ impl Watched {
         let mut keep = vec![true; batch.num_rows()];
         if self.missing.drop_records {
             for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
-                self.missing.mark(field.name(), column, &mut keep)?;
+                self.missing.mark_dropped(field.name(), column, &mut keep)?;
             }
         }
         let cells = |name: &str| {
@@ -171,10 +176,10 @@ impl Watched {
                     _ => who.push_str(&format!("{}:{text} ", text.len())),
                 }
             }
-            let missing = &self.missing;
-            let values = sensitive.iter().map(|cells| {
+            let (missing, labels) = (&self.missing, &self.labels);
+            let values = sensitive.iter().zip(labels).map(|(cells, labels)| {
                 let is_there = cells.read(i, &mut text) && !missing.is_token(&text);
-                is_there.then(|| text.clone())
+                labelled(is_there.then(|| text.clone()), labels)
             });
             self.verifier.see_original(&who, values);
         }
@@ -189,11 +194,22 @@ impl Watched {
         let values: Vec<Option<String>> = self
             .sensitive
             .iter()
-            .map(|(_, place)| cells[*place].clone().filter(|text| !self.missing.is_token(text)))
+            .zip(&self.labels)
+            .map(|((_, place), labels)| {
+                labelled(cells[*place].clone().filter(|text| !self.missing.is_token(text)), labels)
+            })
             .collect();
         let identifying = self.identifying.iter().map(|place| cells[*place].clone()).collect();
         self.verifier.see_published(identifying, &who, values.into_iter());
         Row::new(cells)
+    }
+}
+
+/// What a value is counted as.
+fn labelled(value: Option<String>, labels: &Option<Labels>) -> Option<String> {
+    match labels.as_ref().and_then(|labels| labels.get(&value)) {
+        Some(label) => label.clone(),
+        None => value,
     }
 }
 

@@ -15,7 +15,7 @@ use self::records::{Records, Wanted};
 use super::verify::{beside, delimiter_of, read_certificate};
 use crate::input::count::{Choice, count, count_source};
 use crate::input::project::{Project, check_not_among};
-use crate::input::source::{CsvOptions, Source};
+use crate::input::source::{ReadOptions, Source};
 use crate::output::staged::exists;
 use crate::sentences::hint;
 use crate::work::{Unit, Work};
@@ -130,7 +130,9 @@ pub struct NamedUniques {
 impl NamedUniques {
     /// Those of a table as it was counted.
     pub fn of_counts(counts: &GroupCounts, size_max: Option<u64>, fraction: f64, work: &Work) -> Result<NamedUniques> {
-        let row = |group: usize| (counts.codes(group).iter().map(|code| code.0).collect(), counts.size(group));
+        // Equal records of one person are as much alone as one.
+        let sizes = counts.crowds();
+        let row = |group: usize| (counts.codes(group).iter().map(|code| code.0).collect(), sizes[group]);
         let rows: Vec<Row> = (0..counts.n_groups()).map(row).collect();
         let size_max = size_max.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
         let found = work.stage("looking for special uniques", 0, Unit::Records, |task| {
@@ -334,7 +336,7 @@ impl Risk {
             }
         };
         let delimiter = certificate.as_ref().and_then(|certificate| delimiter_of(target, certificate));
-        let source = Source::open(target, &CsvOptions { delimiter })?;
+        let source = Source::open(target, &ReadOptions::of_release(delimiter))?;
         names.iter().try_for_each(|name| source.check_column(name))?;
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let missing = Missing::default();

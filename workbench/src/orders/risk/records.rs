@@ -174,12 +174,14 @@ impl<'a> Reading<'a> {
         if !self.missing.drop_records {
             return Ok(keeps);
         }
-        for codes in codes {
-            keeps.iter_mut().zip(codes).for_each(|(keep, &code)| *keep &= code != 0);
+        for (encoder, codes) in self.encoders.iter().zip(codes) {
+            if self.missing.drops(encoder.name()) {
+                keeps.iter_mut().zip(codes).for_each(|(keep, &code)| *keep &= code != 0);
+            }
         }
         for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
             if self.encoders.iter().all(|encoder| encoder.name() != field.name()) {
-                self.missing.mark(field.name(), column, &mut keeps)?;
+                self.missing.mark_dropped(field.name(), column, &mut keeps)?;
             }
         }
         Ok(keeps)

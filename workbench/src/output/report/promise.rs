@@ -24,7 +24,12 @@ pub(super) fn promise(facts: &Facts) -> String {
 }
 
 fn one_promise(facts: &Facts, criterion: Criterion) -> String {
-    let (title, meaning) = title_and_meaning(facts, criterion);
+    let (title, mut meaning) = title_and_meaning(facts, criterion);
+    let of = criterion.measure.sensitive().and_then(|s| facts.certificate.sensitive.get(s));
+    if let Some((attribute, at)) = of.and_then(|of| facts.certificate.count_at.get_key_value(of)) {
+        let (attribute, level) = (name(attribute), escape(&at.level_name));
+        meaning.push_str(&format!(" Values of {attribute} are told apart by their labels at {level} only."));
+    }
     let (class, status, but) = match finding_of(facts, criterion) {
         Some(finding) if !finding.is_judged => {
             ("bad", "not judged", " <strong>This cannot be judged from the file alone.</strong>".to_string())

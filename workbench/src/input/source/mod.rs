@@ -1,0 +1,580 @@
+//! Where records come from: files of many kinds, streamed as Arrow record batches in bounded memory, or record batches that
+//! somebody holds already.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use ::csv as csv_crate;
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use incrowd::error::unknown;
+use incrowd::table::Cells;
+use incrowd::{Error, ErrorKind, Result};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::input::digest::{changed, hex};
+use crate::input::per_person::{Kept, PerPerson, Ranking};
+use crate::note::Note;
+
+mod options;
+mod content;
+mod stream;
+mod chunks;
+mod records;
+mod csv;
+mod parquet;
+mod dates;
+mod rewrite;
+mod reading;
+#[cfg(feature = "files")]
+mod held;
+#[cfg(feature = "files")]
+mod workbook;
+#[cfg(feature = "files")]
+mod spss;
+mod found;
+#[cfg(test)]
+mod twin;
+
+pub use dates::DateFormat;
+pub use found::Found;
+pub use options::{DELIMITERS, Encoding, Labels, Notation, ReadOptions, parse_delimiter};
+pub(crate) use parquet::guarded;
+pub use parquet::quiet_guarded_panics;
+pub use rewrite::Rewriting;
+pub use stream::is_standard_input;
+
+use content::Content;
+use stream::{Packing, Place, Stream, unpacking_error};
+
+/// A table in memory that somebody else brought, as record batches with the same columns.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// What errors and certificates call it.
+    pub name: String,
+    pub schema: SchemaRef,
+    pub batches: Arc<[RecordBatch]>,
+}
+
+/// Records of a frame that are looked at together; a dictionary is translated once for all of them.
+const N_FRAME: usize = 128 * 1024;
+
+/// A table in one or more files, or in memory.
+pub struct Source {
+    parts: Vec<Part>,
+    /// The columns as they are stored, and as they are read.
+    stored: SchemaRef,
+    schema: SchemaRef,
+    rewriting: Rewriting,
+    /// Columns of types that cannot be read, with their types: they are not there unless somebody names them.
+    unreadable: Vec<(String, DataType)>,
+    n_bytes: u64,
+    /// By part, its hash when it was last read from beginning to end.
+    hashes: Vec<OnceLock<String>>,
+    /// How many records of a person are read, where not all are.
+    per_person: Option<PerPerson>,
+    /// Which ones, once that is known.
+    kept: Mutex<Option<Arc<Kept>>>,
+}
+
+/// The records that a reading leaves in: which ones, and how many of those that say the same are still to come.
+struct Filter {
+    kept: Arc<Kept>,
+    left: Vec<AtomicU64>,
+}
+
+enum Part {
+    Csv(csv::CsvFile),
+    Parquet(parquet::ParquetFile),
+    /// A table in memory: a frame, or a file that had to be read whole.
+    Held {
+        name: PathBuf,
+        file: Option<Place>,
+        pieces: Vec<RecordBatch>,
+    },
+}
+
+impl Part {
+    fn path(&self) -> &Path {
+        match self {
+            Part::Csv(file) => &file.place.path,
+            Part::Parquet(file) => &file.place.path,
+            Part::Held { name, .. } => name,
+        }
+    }
+}
+
+impl Source {
+    /// Opens a file, or a folder of Parquet files; what a file is, its first bytes say.
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<Source> {
+        let paths = match path.is_dir() {
+            true => parquet::files_of(path)?,
+            false => vec![(path.to_path_buf(), Vec::new())],
+        };
+        fn column(field: &Arc<Field>) -> (&String, &DataType) {
+            (field.name(), field.data_type())
+        }
+        let mut parts = Vec::new();
+        let mut schema: Option<SchemaRef> = None;
+        let mut n_bytes = 0;
+        for (path, constants) in paths {
+            let place = Place::open(&path)?;
+            n_bytes += place.n_bytes();
+            let (part, part_schema) = open_part(place, constants, options)?;
+            check_names(&part_schema, &path)?;
+            match &schema {
+                None => schema = Some(part_schema),
+                Some(first) if first.fields().iter().map(column).eq(part_schema.fields().iter().map(column)) => {}
+                Some(_) => {
+                    return Err(Error::new(
+                        ErrorKind::Data,
+                        "has other columns, or columns of other types, than the files before it",
+                    )
+                    .at(path.display().to_string())
+                    .hint("all files of a table have the same columns in the same order"));
+                }
+            }
+            parts.push(part);
+        }
+        let schema = schema.expect("at least one file was opened");
+        let source = Source::new(parts, schema, n_bytes).without_unreadable();
+        Ok(source.rewriting(Rewriting { notation: options.notation, dates: Vec::new() }))
+    }
+
+    /// The records of a frame, which are looked at where they are.
+    pub fn of_frame(frame: &Frame) -> Result<Source> {
+        let name = PathBuf::from(&frame.name);
+        check_names(&frame.schema, &name)?;
+        let n_bytes = frame.batches.iter().map(|batch| n_bytes_of(batch, batch.num_rows())).sum();
+        let part = Part::Held { name, file: None, pieces: pieces_of(&frame.batches) };
+        Ok(Source::new(vec![part], frame.schema.clone(), n_bytes))
+    }
+
+    fn new(parts: Vec<Part>, schema: SchemaRef, n_bytes: u64) -> Source {
+        let hashes = parts.iter().map(|_| OnceLock::new()).collect();
+        Source {
+            parts,
+            stored: schema.clone(),
+            schema,
+            rewriting: Rewriting::default(),
+            unreadable: Vec::new(),
+            n_bytes,
+            hashes,
+            per_person: None,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// The same with numbers and dates read as somebody said that they are written.
+    pub fn rewriting(mut self, rewriting: Rewriting) -> Source {
+        self.schema = rewriting.schema(&self.schema);
+        self.rewriting = rewriting;
+        self
+    }
+
+    /// The same with the dates of some columns read as somebody said that they are written.
+    pub fn with_dates(self, dates: Vec<(String, DateFormat)>) -> Source {
+        let notation = self.rewriting.notation;
+        self.rewriting(Rewriting { notation, dates })
+    }
+
+    /// Leaves out columns that nobody can read, such as lists: a table is not worse for having them.
+    fn without_unreadable(mut self) -> Source {
+        let is_readable =
+            |field: &Arc<Field>| Cells::new(field.name(), &arrow_array::new_empty_array(field.data_type())).is_ok();
+        let (readable, unreadable): (Vec<_>, Vec<_>) = self.schema.fields().iter().cloned().partition(is_readable);
+        if !unreadable.is_empty() && !readable.is_empty() {
+            self.unreadable =
+                unreadable.iter().map(|field| (field.name().clone(), field.data_type().clone())).collect();
+            self.schema = Arc::new(Schema::new_with_metadata(readable, self.schema.metadata().clone()));
+        }
+        self
+    }
+
+    /// What is worth knowing about how the files are read.
+    pub fn notes(&self) -> Vec<Note> {
+        let mut notes = Vec::new();
+        for part in &self.parts {
+            if let Part::Csv(file) = part
+                && file.is_unusual
+            {
+                notes.push(Note::Encoding { encoding: file.encoding.name() });
+            }
+        }
+        if !self.unreadable.is_empty() {
+            let columns = self.unreadable.iter().map(|(name, _)| name.clone()).collect();
+            notes.push(Note::UnreadableColumns { columns });
+        }
+        notes
+    }
+
+    /// The SHA-256 of each file that was read; of a table in memory, that of the CSV file that it would make.
+    ///
+    /// # Guarantee
+    /// It is that of the content that every reading of this source has seen: a CSV file is hashed whenever it is read, and
+    /// a reading that meets another content than the first is an error, as is a file of another kind that was written to.
+    pub fn sha256(&self) -> Result<Vec<String>> {
+        (0..self.parts.len()).map(|part| self.sha256_of_part(part)).collect()
+    }
+
+    fn sha256_of_part(&self, part: usize) -> Result<String> {
+        let known = self.hashes[part].get();
+        match &self.parts[part] {
+            // Whoever holds a frame may have written to it; files are looked at whenever they are read.
+            Part::Held { file: None, .. } => self.remember(part, self.sha256_of_frame()?)?,
+            _ if known.is_some() => {}
+            Part::Csv(csv::CsvFile { place, .. }) => self.remember(part, sha256_of_place(place)?)?,
+            Part::Parquet(parquet::ParquetFile { place, .. }) | Part::Held { file: Some(place), .. } => {
+                let hash = sha256_of_place(place)?;
+                place.check()?;
+                self.remember(part, hash)?;
+            }
+        }
+        Ok(self.hashes[part].get().expect("it was just remembered").clone())
+    }
+
+    /// Keeps the hash of the first reading, and refuses another content later.
+    fn remember(&self, part: usize, hash: String) -> Result<()> {
+        match *self.hashes[part].get_or_init(|| hash.clone()) == hash {
+            true => Ok(()),
+            false => Err(changed(self.files()[part])),
+        }
+    }
+
+    fn sha256_of_frame(&self) -> Result<String> {
+        let mut writer = csv_crate::Writer::from_writer(Sha256::new());
+        let names = names(&self.stored);
+        writer.write_record(&names).expect("a hash takes any record");
+        let mut texts = vec![String::new(); names.len()];
+        let pieces = self.parts.iter().flat_map(|part| match part {
+            Part::Held { pieces, .. } => pieces.as_slice(),
+            _ => &[],
+        });
+        for batch in pieces {
+            // A column of a type that cannot be read cannot be published either: it is hashed as empty.
+            let cells = names.iter().zip(batch.columns()).map(|(name, column)| Cells::new(name, column).ok());
+            let cells: Vec<Option<Cells>> = cells.collect();
+            for record in 0..batch.num_rows() {
+                for (cells, text) in cells.iter().zip(&mut texts) {
+                    text.clear();
+                    if let Some(cells) = cells {
+                        cells.read(record, text);
+                    }
+                }
+                writer.write_record(&texts).expect("a hash takes any record");
+            }
+        }
+        let hasher = writer.into_inner().map_err(|_| Error::new(ErrorKind::Io, "could not be hashed"))?;
+        Ok(hex(&hasher.finalize()))
+    }
+
+    /// The same without what pandas wrote down as an index, but for those levels that are declared: in pandas an index
+    /// is no column, so that nobody means it who speaks of all columns.
+    pub fn without_index(mut self, is_declared: impl Fn(&str) -> bool) -> Source {
+        // A line of CSV has the fields that it has.
+        let index = if self.is_text() { Vec::new() } else { pandas_index(&self.schema) };
+        let is_column = |field: &&Arc<Field>| !index.contains(field.name()) || is_declared(field.name());
+        if !index.is_empty() {
+            let fields: Vec<Arc<Field>> = self.schema.fields().iter().filter(is_column).cloned().collect();
+            self.schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
+        }
+        self
+    }
+
+    /// The same with no more than so many records of a person, whatever is read of it.
+    pub fn with_at_most(mut self, per_person: PerPerson) -> Source {
+        self.per_person = Some(per_person);
+        self
+    }
+
+    /// Finds out which records of each person are read; a reading of its own, unless that was done.
+    ///
+    /// `visit` gets the bytes that it took to get there.
+    pub fn choose(&self, mut visit: impl FnMut(u64) -> Result<()>) -> Result<()> {
+        let Some(per_person) = &self.per_person else { return Ok(()) };
+        if self.kept().is_some() {
+            return Ok(());
+        }
+        per_person.person.iter().try_for_each(|name| self.check_column(name))?;
+        let mut ranking = Ranking::new(per_person.clone());
+        self.for_each_unfiltered(&self.column_names(), |batch, n_bytes| {
+            visit(n_bytes)?;
+            ranking.push(&batch)
+        })?;
+        let kept = Arc::new(ranking.finish());
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+        Ok(())
+    }
+
+    fn kept(&self) -> Option<Arc<Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many records are not read because their people have more than they may, once that is known.
+    pub fn n_left_out(&self) -> u64 {
+        self.kept().map_or(0, |kept| kept.n_left_out)
+    }
+
+    /// What a reading leaves in; nothing where it leaves in everything.
+    fn filter(&self) -> Result<Option<Filter>> {
+        self.choose(|_| Ok(()))?;
+        Ok(self.kept().map(|kept| Filter { left: kept.left(), kept }))
+    }
+
+    /// The columns as they are read; texts of Parquet files come as dictionaries.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    pub fn column_names(&self) -> Vec<String> {
+        names(&self.schema)
+    }
+
+    /// Whether columns are plain texts whose types must be found out from their values.
+    pub fn is_text(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Csv(_) | Part::Held { file: Some(_), .. }))
+    }
+
+    /// How fields are separated, a comma where the files are not CSV.
+    pub fn delimiter(&self) -> u8 {
+        match self.parts.first() {
+            Some(Part::Csv(file)) => file.delimiter,
+            _ => b',',
+        }
+    }
+
+    pub fn files(&self) -> Vec<&Path> {
+        self.parts.iter().map(Part::path).collect()
+    }
+
+    /// Whether the records are in memory and in no file.
+    pub fn is_frame(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Held { file: None, .. }))
+    }
+
+    pub fn n_bytes(&self) -> u64 {
+        self.n_bytes
+    }
+
+    /// Refuses columns that are there and cannot be read, all of them at once.
+    pub fn check_readable<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<()> {
+        let named: Vec<String> = names
+            .filter_map(|name| self.unreadable.iter().find(|(known, _)| known == name))
+            .map(|(name, kind)| format!("'{name}' ({kind})"))
+            .collect();
+        match &named[..] {
+            [] => Ok(()),
+            [one] => Err(self.unreadable_error(format!("column {one} is of a type that incrowd does not read"))),
+            all => {
+                Err(self
+                    .unreadable_error(format!("columns {} are of types that incrowd does not read", all.join(", "))))
+            }
+        }
+    }
+
+    fn unreadable_error(&self, message: String) -> Error {
+        Error::new(ErrorKind::Data, message)
+            .at(self.files()[0].display().to_string())
+            .hint("write it as text, number or date, or do not name it: what nobody names does not matter")
+    }
+
+    /// Refuses a column that is not there, and suggests the nearest that is.
+    pub fn check_column(&self, name: &str) -> Result<()> {
+        if self.schema.column_with_name(name).is_some() {
+            return Ok(());
+        }
+        self.check_readable(std::iter::once(name))?;
+        let names = self.column_names();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let position = self.files()[0].display().to_string();
+        Err(unknown(ErrorKind::Data, "column", name, &names).at(position))
+    }
+}
+
+/// Opens one file by what it begins with.
+fn open_part(place: Place, constants: Vec<parquet::Constant>, options: &ReadOptions) -> Result<(Part, SchemaRef)> {
+    let path = place.path.clone();
+    let start = content::start_of(&mut place.bytes()?).map_err(|error| crate::io_error(&path, error))?;
+    let (packing, content, start) = match content::of_bytes(&start, &path)? {
+        packed @ (Content::Gzip | Content::Zstd) => {
+            let packing = if packed == Content::Gzip { Packing::Gzip } else { Packing::Zstd };
+            let mut stream = Stream::unpacked(&place, packing)?;
+            let start = content::start_of(&mut stream).map_err(|error| unpacking_error(&path, error))?;
+            (packing, content::of_bytes(&start, &path)?, start)
+        }
+        plain => (Packing::Plain, plain, start),
+    };
+    if content == Content::Text {
+        let (file, schema) = csv::open(place, packing, &start, options)?;
+        return Ok((Part::Csv(file), schema));
+    }
+    // Other kinds are not read from beginning to end, so that they are unpacked first.
+    let place = match packing {
+        Packing::Plain => place,
+        packing => Place::spool(&path, &mut Stream::unpacked(&place, packing)?)?,
+    };
+    match content {
+        Content::Parquet => {
+            let (file, schema) = parquet::open(place, constants)?;
+            Ok((Part::Parquet(file), schema))
+        }
+        #[cfg(feature = "files")]
+        Content::Workbook => hold(workbook::open(&place, options)?, place),
+        #[cfg(feature = "files")]
+        Content::Spss => hold(spss::open(&place, options)?, place),
+        Content::Gzip | Content::Zstd => Err(Error::new(ErrorKind::Data, "is compressed twice")
+            .at(path.display().to_string())
+            .hint("unpack it once")),
+        other => Err(Error::new(ErrorKind::Data, format!("is {}, which incrowd does not read", other.in_words()))
+            .at(path.display().to_string())
+            .hint("save it as CSV or Parquet")),
+    }
+}
+
+/// A file that was read whole.
+#[cfg(feature = "files")]
+fn hold(table: (SchemaRef, Vec<RecordBatch>), place: Place) -> Result<(Part, SchemaRef)> {
+    place.check()?;
+    let (schema, pieces) = table;
+    Ok((Part::Held { name: place.path.clone(), file: Some(place), pieces }, schema))
+}
+
+fn sha256_of_place(place: &Place) -> Result<String> {
+    let stream = Stream::unpacked(place, Packing::Plain)?;
+    stream.sha256().map_err(|error| crate::io_error(&place.path, error))
+}
+
+/// Batches in pieces that are looked at together.
+fn pieces_of(batches: &[RecordBatch]) -> Vec<RecordBatch> {
+    let slices = |batch: &RecordBatch| {
+        let starts = (0..batch.num_rows()).step_by(N_FRAME);
+        let slice = |start: usize| batch.slice(start, N_FRAME.min(batch.num_rows() - start));
+        starts.map(slice).collect::<Vec<_>>()
+    };
+    batches.iter().flat_map(slices).collect()
+}
+
+/// About how many bytes some records of a frame take; only progress is shown with it.
+fn n_bytes_of(batch: &RecordBatch, n_records: usize) -> u64 {
+    8 * batch.num_columns() as u64 * n_records as u64
+}
+
+fn names(schema: &Schema) -> Vec<String> {
+    schema.fields().iter().map(|field| field.name().clone()).collect()
+}
+
+/// The columns of a table that were an index of a pandas frame: as its metadata say, or by the name that pandas gives
+/// to an index without one.
+pub fn pandas_index(schema: &Schema) -> Vec<String> {
+    let words = schema.metadata().get("pandas").and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let levels = words.as_ref().and_then(|words| words["index_columns"].as_array()).into_iter().flatten();
+    // A plain range is described, and is no column.
+    let stored: Vec<&str> = levels.filter_map(Value::as_str).collect();
+    let is_nameless = |name: &str| {
+        let number = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
+        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    names(schema).into_iter().filter(|name| stored.contains(&name.as_str()) || is_nameless(name)).collect()
+}
+
+fn check_names(schema: &Schema, path: &Path) -> Result<()> {
+    let names = names(schema);
+    for (i, name) in names.iter().enumerate() {
+        if let Some(first) = names[..i].iter().position(|earlier| earlier == name) {
+            return Err(Error::new(
+                ErrorKind::Data,
+                format!("columns {} and {} have the same name '{name}'", first + 1, i + 1),
+            )
+            .at(path.display().to_string())
+            .hint("give every column a name of its own"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{ArrayRef, Int64Array, StringArray};
+
+    fn frame(n_records: usize) -> Frame {
+        let numbers: ArrayRef = Arc::new((0..n_records as i64).map(|i| i % 7).collect::<Int64Array>());
+        let texts: ArrayRef = Arc::new((0..n_records).map(|i| (i % 3 > 0).then_some("a,b")).collect::<StringArray>());
+        let batch = RecordBatch::try_from_iter([("n", numbers), ("s", texts)]).expect("columns of one length");
+        Frame { name: "frame".into(), schema: batch.schema(), batches: vec![batch].into() }
+    }
+
+    #[test]
+    fn a_frame_is_read_whole_in_pieces_and_without_copies() {
+        let n_records = 2 * N_FRAME + 5;
+        let frame = frame(n_records);
+        let source = Source::of_frame(&frame).expect("a frame");
+        assert!(source.is_frame() && !source.is_text() && source.column_names() == ["n", "s"]);
+        let columns = ["n".to_string()];
+        let (mut n_read, mut sizes) = (0, Vec::new());
+        source
+            .for_each(&columns, |batch, _| {
+                assert_eq!(batch.num_columns(), 1);
+                let buffers = |batch: &RecordBatch| batch.column(0).to_data().buffers()[0].data_ptr();
+                assert_eq!(buffers(&batch), buffers(&frame.batches[0]), "the numbers stay where they are");
+                n_read += batch.num_rows();
+                Ok(sizes.push(batch.num_rows()))
+            })
+            .expect("readable");
+        assert_eq!((n_read, sizes), (n_records, vec![N_FRAME, N_FRAME, 5]));
+        let count = |n_read: &mut usize, batch: RecordBatch, _| Ok(*n_read += batch.num_rows());
+        let counted = source.for_each_parallel(&columns, 2, || 0, count).expect("readable");
+        assert_eq!(counted.iter().sum::<usize>(), n_records);
+    }
+
+    #[test]
+    fn the_hash_of_a_table_in_memory_is_that_of_its_csv() {
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None]));
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["a,b", "é"]));
+        let batch = RecordBatch::try_from_iter([("n", numbers), ("s", texts)]).expect("columns of one length");
+        let frame = Frame { name: "frame".into(), schema: batch.schema(), batches: vec![batch].into() };
+        let hashes = Source::of_frame(&frame).expect("a table").sha256().expect("hashed");
+        assert_eq!(hashes, [crate::input::digest::sha256_of("n,s\n1,\"a,b\"\n,é\n".as_bytes())]);
+    }
+
+    #[test]
+    fn what_is_hashed_is_what_was_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("table.csv");
+        let content = ["a,b\n1,2\n", "a,b\n1,3\n"];
+        std::fs::write(&path, content[0]).expect("written");
+        let source = Source::open(&path, &ReadOptions::default()).expect("a table");
+        let read = || source.for_each(&source.column_names(), |_, _| Ok(()));
+        read().expect("readable");
+        std::fs::write(&path, content[1]).expect("written");
+        assert_eq!(source.sha256().expect("hashed"), [crate::input::digest::sha256_of(content[0].as_bytes())]);
+        let error = read().expect_err("it is another content");
+        assert!(error.to_string().contains("changed"), "{error}");
+        std::fs::write(&path, content[0]).expect("written");
+        read().expect("the same content again");
+    }
+
+    #[test]
+    fn an_index_of_pandas_is_a_column_only_where_it_is_declared() {
+        let metadata = |words: &str| std::collections::HashMap::from([("pandas".to_string(), words.to_string())]);
+        let named = |words: &str, names: &[&str]| {
+            let fields: Vec<Field> = names.iter().map(|name| Field::new(*name, DataType::Int64, true)).collect();
+            pandas_index(&Schema::new_with_metadata(fields, metadata(words)))
+        };
+        let names = ["a", "ssn", "__index_level_0__", "__index_level_12__", "__index_level_x__", "__index_level___"];
+        let nameless = ["__index_level_0__", "__index_level_12__"];
+        assert_eq!(named("{\"index_columns\": [\"ssn\", {\"kind\": \"range\"}, \"gone\"]}", &names)[0], "ssn");
+        for words in ["", "{", "[]", "{}", "{\"index_columns\": 3}"] {
+            assert_eq!(named(words, &names), nameless, "{words}");
+        }
+        let mut frame = frame(3);
+        let with_index = frame.schema.as_ref().clone().with_metadata(metadata("{\"index_columns\": [\"s\"]}"));
+        frame.schema = Arc::new(with_index);
+        let columns = |is_declared: bool| {
+            Source::of_frame(&frame).expect("a frame").without_index(|_| is_declared).column_names()
+        };
+        assert_eq!((columns(false), columns(true)), (vec!["n".to_string()], vec!["n".to_string(), "s".to_string()]));
+    }
+}

@@ -1,0 +1,278 @@
+//! One reading of a source: what is to be read, handed out in the order of the table to whichever thread asks for it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::RecordBatch;
+use incrowd::{Error, Result};
+use rayon::prelude::*;
+
+use super::chunks::{Chunk, Chunks};
+use super::csv::CsvFile;
+use super::records::{self, Layout};
+use super::stream::Stream;
+use super::{Filter, Part, Source, n_bytes_of, names};
+
+/// A result whose error has its place in the table.
+type Placed<T> = std::result::Result<T, (usize, Error)>;
+
+/// What is left to be read.
+struct Feed<'a> {
+    source: &'a Source,
+    columns: &'a [String],
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    part: usize,
+    /// The next row group or piece of a part that has such.
+    piece: usize,
+    /// The CSV file that is being read.
+    chunks: Option<(Chunks<Stream>, Arc<Layout>)>,
+    n_bytes_read: u64,
+    /// How much was handed out, to know which of several errors comes first in the table.
+    n_given: usize,
+    is_over: bool,
+}
+
+/// Something to read.
+struct Job {
+    order: usize,
+    part: usize,
+    what: What,
+}
+
+enum What {
+    Chunk { chunk: Chunk, layout: Arc<Layout>, n_bytes: u64 },
+    Piece(usize),
+}
+
+impl<'a> Feed<'a> {
+    fn new(source: &'a Source, columns: &'a [String]) -> Feed<'a> {
+        Feed { source, columns, state: Mutex::default() }
+    }
+
+    /// The next thing to read; with an error, where in the table it is.
+    fn next(&self) -> Placed<Option<Job>> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let what = if state.is_over { Ok(None) } else { self.advance(&mut state) };
+        let order = state.n_given;
+        state.n_given += 1;
+        match what {
+            Ok(Some((part, what))) => Ok(Some(Job { order, part, what })),
+            Ok(None) => Ok(None),
+            Err(error) => {
+                state.is_over = true;
+                Err((order, error))
+            }
+        }
+    }
+
+    /// Nobody needs the rest.
+    fn stop(&self) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).is_over = true;
+    }
+
+    fn advance(&self, state: &mut State) -> Result<Option<(usize, What)>> {
+        while let Some(part) = self.source.parts.get(state.part) {
+            let n_pieces = match part {
+                Part::Csv(file) => match self.next_chunk(file, state)? {
+                    Some(what) => return Ok(Some((state.part, what))),
+                    None => 0,
+                },
+                Part::Parquet(file) => file.n_row_groups(),
+                Part::Held { pieces, .. } => pieces.len(),
+            };
+            if state.piece < n_pieces {
+                state.piece += 1;
+                return Ok(Some((state.part, What::Piece(state.piece - 1))));
+            }
+            (state.part, state.piece) = (state.part + 1, 0);
+        }
+        Ok(None)
+    }
+
+    fn next_chunk(&self, file: &CsvFile, state: &mut State) -> Result<Option<What>> {
+        if state.chunks.is_none() {
+            let layout = Arc::new(file.layout(&self.source.stored, self.columns));
+            (state.chunks, state.n_bytes_read) = (Some((file.chunks()?, layout)), 0);
+        }
+        let (chunks, layout) = state.chunks.as_mut().expect("it was just opened");
+        match chunks.next().map_err(|broken| file.broken(broken))? {
+            Some(chunk) => {
+                let n_read = chunks.inner().n_read();
+                let n_bytes = n_read - std::mem::replace(&mut state.n_bytes_read, n_read);
+                Ok(Some(What::Chunk { chunk, layout: layout.clone(), n_bytes }))
+            }
+            None => {
+                let hash = chunks.inner().sha256().map_err(|error| crate::io_error(&file.place.path, error))?;
+                state.chunks = None;
+                self.source.remember(state.part, hash)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The batches of a piece of CSV.
+    fn parse(&self, part: usize, chunk: &Chunk, layout: &Layout) -> Result<Vec<RecordBatch>> {
+        let Part::Csv(file) = &self.source.parts[part] else { unreachable!("only CSV is cut into pieces") };
+        let read = records::read(&chunk.bytes, chunk.index == 0, layout);
+        read.map_err(|bad| file.bad(chunk, &bad, &names(&self.source.stored)))
+    }
+
+    /// Reads what is to be read.
+    fn read(&self, job: Job, visit: &mut impl FnMut(RecordBatch, u64) -> Result<()>) -> Result<()> {
+        let mut visit = |batch, n_bytes| visit(self.source.rewriting.apply(batch)?, n_bytes);
+        match (job.what, &self.source.parts[job.part]) {
+            (What::Chunk { chunk, layout, n_bytes }, _) => {
+                visit_all(self.parse(job.part, &chunk, &layout)?, n_bytes, &mut visit)
+            }
+            (What::Piece(row_group), Part::Parquet(file)) => {
+                // Before and after: whatever was read in between is of the file that was opened.
+                file.place.check()?;
+                let read = file.read(row_group, self.columns, &mut visit);
+                file.place.check()?;
+                read
+            }
+            (What::Piece(piece), Part::Held { pieces, .. }) => {
+                let batch = &pieces[piece];
+                let wanted = |index: &usize| self.columns.contains(batch.schema_ref().field(*index).name());
+                let indices: Vec<usize> = (0..batch.num_columns()).filter(wanted).collect();
+                let projected = batch.project(&indices).expect("the indices are those of its columns");
+                visit(projected, n_bytes_of(batch, batch.num_rows()))
+            }
+            (What::Piece(_), Part::Csv(_)) => unreachable!("CSV is cut into pieces"),
+        }
+    }
+}
+
+fn visit_all(
+    batches: Vec<RecordBatch>,
+    mut n_bytes: u64,
+    visit: &mut impl FnMut(RecordBatch, u64) -> Result<()>,
+) -> Result<()> {
+    batches.into_iter().try_for_each(|batch| visit(batch, std::mem::take(&mut n_bytes)))
+}
+
+impl Source {
+    /// Reads the named columns, batch after batch, in the order of the table.
+    ///
+    /// `visit` gets each batch and the bytes of the files that it took to get there.
+    pub fn for_each(&self, columns: &[String], mut visit: impl FnMut(RecordBatch, u64) -> Result<()>) -> Result<()> {
+        match self.filter()? {
+            None => self.for_each_unfiltered(columns, visit),
+            // Which records are left in all columns say.
+            Some(Filter { kept, left }) => self.for_each_unfiltered(&self.column_names(), |batch, n_bytes| {
+                visit(kept.of(&batch, &left, columns)?, n_bytes)
+            }),
+        }
+    }
+
+    /// The same of all records, whosever they are.
+    pub(super) fn for_each_unfiltered(
+        &self,
+        columns: &[String],
+        mut visit: impl FnMut(RecordBatch, u64) -> Result<()>,
+    ) -> Result<()> {
+        let feed = Feed::new(self, columns);
+        let n_at_once = rayon::current_num_threads();
+        loop {
+            // CSV is taken apart on all threads, and looked at in its order.
+            let mut jobs = Vec::new();
+            let mut failed = None;
+            while jobs.len() < n_at_once {
+                match feed.next() {
+                    Ok(Some(job)) => jobs.push(job),
+                    Ok(None) => break,
+                    Err((_, error)) => {
+                        failed = Some(error);
+                        break;
+                    }
+                }
+            }
+            if jobs.is_empty() {
+                return failed.map_or(Ok(()), Err);
+            }
+            let parse = |job: Job| match job.what {
+                What::Chunk { chunk, layout, n_bytes } => {
+                    feed.parse(job.part, &chunk, &layout).map(|batches| Ok((batches, n_bytes)))
+                }
+                What::Piece(_) => Ok(Err(job)),
+            };
+            let parsed: Vec<Result<_>> = jobs.into_par_iter().map(parse).collect();
+            for parsed in parsed {
+                match parsed? {
+                    Ok((batches, n_bytes)) => {
+                        visit_all(batches, n_bytes, &mut |batch, n_bytes| visit(self.rewriting.apply(batch)?, n_bytes))?
+                    }
+                    Err(job) => feed.read(job, &mut visit)?,
+                }
+            }
+            if let Some(error) = failed {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Reads the named columns on several threads, each with a state of its own; returns the states.
+    ///
+    /// Where something is wrong, the error is the first one of the table, whichever thread met it.
+    pub fn for_each_parallel<S: Send>(
+        &self,
+        columns: &[String],
+        n_threads: usize,
+        start: impl Fn() -> S + Sync,
+        visit: impl Fn(&mut S, RecordBatch, u64) -> Result<()> + Sync,
+    ) -> Result<Vec<S>> {
+        let filter = self.filter()?;
+        let all = self.column_names();
+        let feed = Feed::new(self, if filter.is_some() { &all } else { columns });
+        let work = || -> Placed<S> {
+            let mut state = start();
+            while let Some(job) = feed.next()? {
+                let order = job.order;
+                let read = feed.read(job, &mut |batch, n_bytes| match &filter {
+                    None => visit(&mut state, batch, n_bytes),
+                    Some(Filter { kept, left }) => visit(&mut state, kept.of(&batch, left, columns)?, n_bytes),
+                });
+                if let Err(error) = read {
+                    feed.stop();
+                    return Err((order, error));
+                }
+            }
+            Ok(state)
+        };
+        let n_threads = n_threads.max(1);
+        let states: Vec<Placed<S>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (1..n_threads).map(|_| scope.spawn(work)).collect();
+            let first = work();
+            let others = threads.into_iter().map(|thread| thread.join().expect("a reading thread does not panic"));
+            std::iter::once(first).chain(others.collect::<Vec<_>>()).collect()
+        });
+        let mut read = Vec::new();
+        let mut failed: Option<(usize, Error)> = None;
+        for state in states {
+            match state {
+                Ok(state) => read.push(state),
+                Err(error) if failed.as_ref().is_none_or(|first| error.0 < first.0) => failed = Some(error),
+                Err(_) => {}
+            }
+        }
+        failed.map_or(Ok(read), |(_, error)| Err(error))
+    }
+
+    /// The first records, as many as are read at once: to look at how they are written.
+    pub(super) fn first_records(&self) -> Result<Option<RecordBatch>> {
+        let columns = self.column_names();
+        let feed = Feed::new(self, &columns);
+        let mut first = None;
+        while first.is_none() {
+            let Some(job) = feed.next().map_err(|(_, error)| error)? else { break };
+            feed.read(job, &mut |batch, _| {
+                first.get_or_insert(batch);
+                Ok(())
+            })?;
+        }
+        Ok(first)
+    }
+}
