@@ -246,9 +246,8 @@ const N_CHARACTERS_OF_A_LINE: usize = 120;
 /// A tree as a section of its own, with a line for each of its finest groups.
 fn tree_section(column: &SurveyedColumn, rule: &Rule) -> Option<String> {
     let Rule::Table(table) = rule else { return None };
-    let rows = table.rows();
     let mut lines: Vec<(Vec<&String>, Vec<String>)> = Vec::new();
-    for row in &rows {
+    for row in table.rows() {
         let path: Vec<&String> = row[1..].iter().rev().collect();
         match lines.iter_mut().find(|(known, _)| *known == path) {
             Some((_, values)) => values.push(quoted(&row[0])),

@@ -155,7 +155,7 @@ impl<'a> Read<'a> {
                 let n = self.rest.chars().take_while(|c| c.is_ascii_alphabetic()).count();
                 let name = self.rest[..n].to_ascii_lowercase();
                 let is_month = |month: &&str| **month == name || name.len() == 3 && month.starts_with(&name);
-                self.month = MONTHS.iter().position(|month| is_month(month))? as u32 + 1;
+                self.month = MONTHS.iter().position(is_month)? as u32 + 1;
                 self.rest = &self.rest[n..];
             }
             Part::Zone => self.zone()?,

@@ -194,8 +194,7 @@ pub fn rule_toml(rule: &Rule) -> Option<String> {
             Some(format!("{{ cuts = {} }}", list(levels.iter().map(level).collect())))
         }
         Rule::Table(table) => {
-            let rows = table.rows();
-            let rows: Vec<&[String]> = rows.iter().map(Vec::as_slice).collect();
+            let rows: Vec<&[String]> = table.rows().collect();
             let depth = rows.first().map_or(0, |row| row.len());
             Some(format!("{{ tree = {} }}", branch_toml(&rows, depth)))
         }
