@@ -206,9 +206,10 @@ impl LabelTable {
         self.rows_of(|_| true).into_iter().map(|(_, mut row)| row.swap_remove(0)).collect()
     }
 
-    /// The rows, from the value to the coarsest label.
-    pub fn rows(&self) -> Vec<Vec<String>> {
-        self.rows_of(|_| true).into_iter().map(|(_, row)| row).collect()
+    /// The rows that were given one by one, from the value to the coarsest label; none where they are in a file.
+    pub fn rows(&self) -> impl Iterator<Item = &[String]> {
+        let held = if let Body::Held(rows) = &self.body { &rows[..] } else { &[] };
+        held.iter().map(|(_, row)| row.as_slice())
     }
 
     /// What errors call the file.

@@ -186,7 +186,7 @@ pub fn n_schemes(suggestions: &[Suggestion]) -> u64 {
         Rule::Mask { hidden, .. } => hidden.len() + 2,
         Rule::Dates { units } => units.len() + 2,
         Rule::Cuts { levels } => levels.len() + 2,
-        Rule::Table(table) => table.rows().first().map_or(1, Vec::len) + 1,
+        Rule::Table(table) => table.rows().next().map_or(1, <[String]>::len) + 1,
         _ => 2,
     };
     let quasi_identifiers = suggestions.iter().filter(|suggestion| suggestion.role == Role::QuasiIdentifier);
