@@ -33,6 +33,8 @@ async function look() {
 
 function show(profile) {
   const unique = profile.uniqueness;
+  // Then only what is counted or published has to be there.
+  const drops = profile.missing_records === "drop";
   const attributes = state.project.document.attributes ?? {};
   const nQuasi = Object.values(attributes).filter((about) => about.role === "quasi-identifier").length;
   put(root,
@@ -46,9 +48,10 @@ function show(profile) {
         unique ? percent(unique.share_unique) : "–",
         unique ? `${unique.is_exact ? "" : "about "}${grouped(unique.n_unique)} of ${grouped(unique.n_records)} stand alone on ${counted(nQuasi, "attribute")}` : "no attribute is one that others may know",
         unique && unique.share_unique > 0.05 ? "bad" : null),
-      tile("incomplete records", "records that lack a value in some column",
+      tile("incomplete records", drops ? "records that lack a value in a column that is counted or published" : "records that lack a value in some column",
         percent(profile.n_incomplete / Math.max(1, profile.n_records)),
-        profile.n_incomplete === 0 ? "no value is missing" : `${grouped(profile.n_incomplete)} ${profile.missing_records === "drop" ? "are left out" : "are kept, missing is a value of its own"}`),
+        profile.n_incomplete > 0 ? `${grouped(profile.n_incomplete)} ${drops ? "are left out" : "are kept, missing is a value of its own"}`
+          : profile.columns.some((column) => column.n_missing > 0) ? "none is left out" : "no value is missing"),
       without(unique)),
     people(profile),
     h("section", { class: "card" }, h("h2", {}, "What is each column?"),

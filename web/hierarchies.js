@@ -5,13 +5,15 @@ import { progressBar } from "./charts.js";
 import { h, later, problemBox, put, term } from "./dom.js";
 import { saver } from "./data.js";
 import { openProject } from "./session.js";
-import { go, state } from "./store.js";
+import { go, on, state } from "./store.js";
 import { counted, grouped, percent } from "./words.js";
 
 /** @type {HTMLElement} */ let root;
 /** @type {string | null} */ let current = null;
 
 const quasi = () => Object.entries(state.project.document.attributes ?? {}).filter(([, about]) => about.role === "quasi-identifier").map(([name]) => name);
+
+on("project", () => state.screen === "hierarchies" && root && mount(root));
 
 export function mount(element) {
   root = element;
@@ -188,7 +190,6 @@ function builder(panel, name) {
       else document.attributes[name].hierarchy = rule;
       if (document.request?.max_level) delete document.request.max_level[name];
       await openProject(await ask("/projects", { document, base: state.project.id }));
-      show();
     } catch (problem) {
       put(view, h("section", { class: "card" }, problemBox(problem)));
     }

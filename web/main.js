@@ -61,7 +61,11 @@ addEventListener("hashchange", () => {
 });
 
 on("wish", bar);
-on("project", bar);
+on("project", () => {
+  bar();
+  // A role or a hierarchy may have been given on a screen that was left at once: what is shown is about what was before.
+  if (!["data", "hierarchies"].includes(state.screen)) show(state.screen);
+});
 on("screen", () => show(state.screen));
 
 addEventListener("keydown", (event) => {

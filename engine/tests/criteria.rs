@@ -385,7 +385,11 @@ proptest! {
                 }
                 let attributes = table.quasi_identifiers.iter().zip(&levels).zip(&person);
                 let label = |((attribute, &level), value): ((&Attribute, &u8), &Cell)| {
-                    attribute.labels(value, &table.missing)[level as usize].clone()
+                    let labels = attribute.labels(value, &table.missing);
+                    // Between the value and the top, what has no label of its own stays no value.
+                    let is_between = level > 0 && usize::from(level) + 1 < labels.len();
+                    let is_unlabelled = labels[level as usize].as_deref() == Some(table.missing.label());
+                    if value.is_none() && is_between && is_unlabelled { None } else { labels[level as usize].clone() }
                 };
                 *n_people.entry(attributes.map(label).collect()).or_default() += 1;
             }

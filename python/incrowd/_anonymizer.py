@@ -85,6 +85,7 @@ class Anonymizer(_Base):
         count_at: Mapping[str, int | str] | None = None,
         missing: Named = ("",),
         missing_records: str = "keep",
+        complete: Named = (),
         k: int | None = None,
         l: PerAttribute | None = None,
         alpha: PerAttribute | None = None,
@@ -111,6 +112,7 @@ class Anonymizer(_Base):
         self.count_at = count_at
         self.missing = missing
         self.missing_records = missing_records
+        self.complete = complete
         self.k = k
         self.l = l
         self.alpha = alpha
@@ -130,7 +132,7 @@ class Anonymizer(_Base):
         """Finds the best scheme that keeps the promise on ``X``, publishes with it, and has that verified."""
         params = self.get_params(deep=False)
         of_table = ("sensitive", "identifiers", "person", "other", "publish_unique", "publish_telling", "weights",
-                    "distance", "count_at", "missing", "missing_records")
+                    "distance", "count_at", "missing", "missing_records", "complete")
         roles = {name: params.pop(name) for name in of_table}
         settle, quasi_identifiers = params.pop("settle"), params.pop("quasi_identifiers")
         if not quasi_identifiers:

@@ -600,9 +600,9 @@ class Lattice:
 
         ``max_suppressed`` is a number of records (``321``) or a share (``0.01``); 0 where it is not given.
         ``max_level`` is the coarsest level of each attribute, by number or by name; an attribute not named may go to its
-        top. ``best_by`` says which of several answers is best: ``"height"``, ``"ncp"``, ``"discernibility"``,
-        ``"group-size"``, ``"precision"``, ``"entropy"``, or a mix (``{"ncp": 2, "precision": 1}``).
-        ``explain`` adds why records are lost; ``as_published`` answers as the published search does.
+        top. ``best_by`` says which of several answers is best: ``"ncp"`` (where it is not given), ``"height"``,
+        ``"discernibility"``, ``"group-size"``, ``"precision"``, ``"entropy"``, or a mix (``{"ncp": 2, "precision": 1}``).
+        ``explain`` adds why records are lost; ``as_published`` answers as the published search does, by height.
 
         >>> import incrowd as ic
         >>> lattice = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)}).annotate()

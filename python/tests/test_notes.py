@@ -72,12 +72,52 @@ def test_where_none_is_left_out_nothing_is_told(name):
     assert "left out" not in repr(made) and "left out" not in repr(kept)
 
 
+def test_missing_values_are_values_unless_one_asks_to_drop(tmp_path):
+    columns = {"age": [31, 31, 31, None, None, None], "ill": ["flu", None, "gout", "flu", "gout", None]}
+    pd.DataFrame(columns).astype({"age": "Int64"}).to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "incrowd.toml").write_text(
+        '[data]\npath = "people.csv"\n[attributes.age]\nrole = "quasi-identifier"\n[attributes.ill]\nrole = "sensitive"\n')
+    for made in (ic.Table(pa.table(columns), ["age"], sensitive="ill"), ic.open(tmp_path)):
+        release, heard = told(lambda made=made: made.publish(k=3))
+        assert not heard and (release.n_dropped, release.n_suppressed, len(release)) == (0, 0, 6)
+        assert release.verify().holds
+    out = ic.Table(pa.table(columns), ["age"], sensitive="ill").publish(k=3).to_arrow().to_pylist()
+    key = lambda record: tuple(map(str, record.values()))  # noqa: E731
+    assert sorted(out, key=key) == sorted(pa.table(columns).to_pylist(), key=key), "as they are, who lacks an age among three"
+    out, heard = told(lambda: ic.Anonymizer(["age"], sensitive="ill", k=3).fit_transform(pa.table(columns)))
+    assert not heard and out.to_pydict() == columns
+
+
+@pytest.mark.parametrize("named, n_dropped", [
+    ({}, 1),
+    ({"sensitive": "ill"}, 2),
+    ({"identifiers": "name"}, 1),
+    ({"other": "keep", "identifiers": "name"}, 3),
+    ({"complete": ["name"]}, 2),
+    ({"identifiers": "name", "complete": ["name", "pay"]}, 3),
+])
+def test_who_lacks_what_is_neither_counted_nor_published_stays_unless_it_must_be_complete(named, n_dropped):
+    columns = {"age": [None, *[31] * 7], "ill": ["a", None, *"bcabca"[:6]], "name": ["a", "b", None, *"cdefg"],
+               "pay": [1, 1, 1, None, 1, 1, 1, 1]}
+    made = ic.Table(columns, ["age"], missing_records="drop", **named)
+    (counts, release), heard = told(lambda: (made.count(), made.publish(k=2)))
+    assert counts.n_dropped == release.n_dropped == n_dropped and len(release) == 8 - n_dropped
+    assert len(heard) == 1 and f"{n_dropped} of 8 records" in str(heard[0].message), "a table tells it once"
+    assert release.verify().holds and not set(named.get("complete", ())) & set(release.columns), "it is not published for that"
+
+
 def test_an_anonymizer_tells_it_too():
     made = ic.Anonymizer({"age": ic.intervals(20)}, sensitive="ill", k=2, max_suppressed=0.5, missing_records="drop")
-    out, heard = told(lambda: made.fit_transform(pd.DataFrame(lacking())))
+    frame = pd.DataFrame(lacking())
+    out, heard = told(lambda: made.fit_transform(frame))
     assert len(heard) == 1 and heard[0].filename == __file__
     # Two lack an age and two what they have; what else is missing is in columns that nobody named.
-    assert made.release_.n_dropped == made.answer_.n_dropped == out.isna().all(axis=1).sum() == 4
+    lacks = frame["age"].isna() | frame["ill"].isna()
+    assert made.release_.n_dropped == made.answer_.n_dropped == lacks.sum() == 4
+    # Ages are published as they are, and who is alone with theirs is suppressed, not dropped.
+    alone = ~lacks & ~frame["age"].where(~lacks).duplicated(keep=False)
+    assert made.offer_.levels == {"age": 0} and made.release_.n_suppressed == alone.sum() == 1
+    assert list(out.isna().all(axis=1)) == list(lacks | alone)
 
 
 def test_a_release_says_what_is_not_there():
@@ -106,7 +146,7 @@ def test_an_error_comes_with_what_was_told_before_it():
 
 
 def test_one_record_is_one():
-    made, _ = told(lambda: ic.Table({"age": [1, 1, None]}, ["age"]).negotiate(k=2))
+    made, _ = told(lambda: ic.Table({"age": [1, 1, None]}, ["age"], missing_records="drop").negotiate(k=2))
     assert "1 record left out" in repr(made) and "1 record lacks a value and is left out" in made._repr_html_()
 
 
@@ -128,6 +168,7 @@ def test_python_tells_what_the_command_line_tells(verb, words, program, tmp_path
         """
         [data]
         path = "people.csv"
+        missing_records = "drop"
         population = "population.csv"
         [attributes.age]
         role = "quasi-identifier"

@@ -89,6 +89,39 @@ def test_annotate(table):
     assert table.annotate(quasi_identifiers=["age", "town"]).n_schemes == 15
 
 
+def test_what_is_best_loses_the_least_detail_unless_one_asks_for_the_lowest(tmp_path):
+    asked = {"k": 3, "max_suppressed": 0.1}
+    table = ic.Table(pa.table(patients()), **roles())
+    # All that do it, and which of them is best, in the plainest way.
+    able = [scheme for scheme in table.annotate().schemes(k=3) if scheme.n_suppressed <= 40]
+    lowest = table.negotiate(**asked, best_by="height").exact
+    assert lowest.height == min(sum(scheme.levels.values()) for scheme in able)
+    best = table.negotiate(**asked, best_by="ncp").exact
+    assert best.levels != lowest.levels and best.loss["ncp"] < lowest.loss["ncp"]
+    pd.DataFrame(patients()).to_csv(tmp_path / "patients.csv", index=False)
+    (tmp_path / "incrowd.toml").write_text(
+        """
+        [data]
+        path = "patients.csv"
+        [attributes]
+        age = { role = "quasi-identifier", hierarchy = { intervals = [5, 10, 20], origin = 17 } }
+        zip = { role = "quasi-identifier", hierarchy = { mask = 4 } }
+        town = { role = "quasi-identifier", hierarchy = { tree = { France = ["Paris", "Lyon"], Italy = ["Rome", "Milan"] } } }
+        seen = { role = "quasi-identifier", hierarchy = { dates = ["quarter", "year"] } }
+        ill = { role = "sensitive" }
+        """
+    )
+    for answer in (table.negotiate(**asked), table.annotate().negotiate(**asked), ic.open(tmp_path).negotiate(**asked),
+                   ic.Anonymizer(**roles(), **asked).fit(pa.table(patients())).answer_):
+        assert answer.exact.levels == best.levels and answer.exact.loss["ncp"] == best.loss["ncp"]
+        assert answer.to_dict()["request"]["best_by"] == "ncp"
+    assert table.publish(**asked).to_arrow() == table.publish(best).to_arrow() != table.publish(lowest).to_arrow()
+    assert table.frontier(**asked).best_by == "ncp"
+    # The published search is by height.
+    published = table.negotiate(**asked, as_published=True)
+    assert published.exact.height == lowest.height and published.to_dict()["request"]["best_by"] == "height"
+
+
 def test_negotiate_offers(table):
     answer = table.negotiate(k=50, max_level={"age": 1, "zip": 1, "town": 0, "seen": 0}, explain=True)
     assert answer.exact is None and answer.outcome == "offers"

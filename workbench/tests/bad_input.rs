@@ -382,7 +382,7 @@ fn a_key_is_unknown() {
 #[test]
 fn a_value_of_the_project_file_is_wrong() {
     check_project("\"sensitive\"", "\"sensitiv\"", &["incrowd.toml: ", "unknown role", "did you mean 'sensitive'?"]);
-    check_project("[data]", "[data]\nmissing_records = \"dorp\"", &["data.missing_records", "there are: drop, keep"]);
+    check_project("[data]", "[data]\nmissing_records = \"dorp\"", &["data.missing_records", "there are: keep, drop"]);
     check_project("\"postcode.csv\"", "{ dates = [\"moth\"] }", &["unknown unit", "did you mean 'month'?"]);
     check_project("[data]\npath = \"people.csv\"", "", &["incrowd.toml: there is no [data] section"]);
     check_project("path = \"people.csv\"", "", &["incrowd.toml: [data] has no path"]);

@@ -63,7 +63,7 @@ fn what_would_not_fit_is_answered_on_demand_and_says_why() {
     assert!(on_demand.stderr.contains("on demand: the whole lattice of 729 schemes would take about"), "{on_demand}");
     let whole = folder.run(&words("negotiate --k 5 --max-suppressed 10%")).ends(0);
     assert!(on_demand.stdout.starts_with(whole.stdout.trim_end()), "{on_demand}{whole}");
-    assert_eq!(whole.stderr, "");
+    assert!(!whole.stderr.contains("on demand"), "{whole}");
     let refused = folder.run(&words("negotiate --k 5 --memory 100kB --full")).ends(2);
     assert!(refused.stderr.contains("the lattice of 6 quasi-identifiers has 729 schemes"), "{refused}");
     let refused = folder.run(&words("negotiate --k 5 --on-demand --as-published")).ends(2);
@@ -152,7 +152,7 @@ fn publish_says_how_its_scheme_was_found() {
     match partial["is_optimal"].as_bool() {
         Some(true) => assert!(text.starts_with("Proved optimal; "), "{text}"),
         _ => {
-            assert!(text.starts_with("The best of the most promising schemes by gamma: nothing below height"), "{text}")
+            assert!(text.starts_with("The best of the most promising schemes by gamma: nothing has a loss below"), "{text}")
         }
     }
     // Levels of one's own choice were not searched for.

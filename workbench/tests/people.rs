@@ -275,10 +275,11 @@ fn no_id_is_in_what_is_written_or_said() {
 #[test]
 fn records_of_nobody_are_left_out_or_refused() {
     let data = drifting(40).replacen("Xp001,", ",", 1);
-    let folder = Folder::with(&[("incrowd.toml", PROJECT), ("table.csv", &data)]);
+    let dropping = PROJECT.replace("\"table.csv\"", "\"table.csv\"\nmissing_records = \"drop\"");
+    let folder = Folder::with(&[("incrowd.toml", &dropping), ("table.csv", &data)]);
     let ran = run(&folder, "publish --json -o r.csv --k 3 --levels age=3,city=1 --max-suppressed 50%").ends(0);
     assert!(ran.stderr.contains("1 of"), "{ran}");
-    folder.write("incrowd.toml", PROJECT.replace("\"table.csv\"", "\"table.csv\"\nmissing_records = \"keep\""));
+    folder.write("incrowd.toml", PROJECT);
     for line in ["count", "negotiate --k 3", "publish -o n.csv --k 3", "annotate --k 3 -o n.crowd"] {
         let ran = run(&folder, line).ends(2);
         assert!(ran.stderr.contains("no value of 'patient'") && ran.stderr.contains("hint"), "{ran}");
@@ -350,9 +351,9 @@ fn adverse_events_are_hidden_among_people() {
     assert_eq!(hash, "16050bd19292d2a1c50551a3d4ceffd7e2e5b3e8ee0f9032a401e8417c2bcd23");
     for line in [
         "1227 records of 225 subjects:",
-        "Published 1,124 records in 87 groups; 103 suppressed. Verified: k = 5 (promised 5).",
+        "Published 1,124 records in 87 groups; 103 suppressed (8.4 %). Verified: k = 5 (promised 5).",
         "1124 records are published; 33 subjects are alone in a group of their own records",
-        "Published 1,185 records in 20 groups; 42 suppressed. Verified: k = 5 (promised 5).",
+        "Published 1,185 records in 20 groups; 42 suppressed (3.4 %). Verified: k = 5 (promised 5).",
         "1185 records are published; 0 subjects are alone in a group of their own records",
         "exit status 2",
     ] {

@@ -210,6 +210,7 @@ fn the_risk_of_records_is_written_whole_for_its_owner_alone() {
 fn records_that_are_left_out_keep_their_line() {
     let folder = people();
     folder.write("people.csv", PEOPLE.replace("42,Oslo,gout", "42,,gout"));
+    folder.write("incrowd.toml", PROJECT.replace("[data]", "[data]\nmissing_records = \"drop\""));
     run(&folder, "risk --per-record --special-uniques -o risk.csv").ends(0);
     let rows = folder.read("risk.csv");
     let lines: Vec<&str> = rows.lines().collect();

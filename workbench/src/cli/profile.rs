@@ -368,11 +368,11 @@ mod tests {
         let args = args(&data);
         let found = profile(&args, &Work::default()).expect("a readable table");
         let said = in_words(&found, false);
-        assert!(said.contains("1 of 4 records (25.0 %) lack a value"), "{said}");
-        assert!(said.contains("1 of 3 records (33.3 %) are unique on age, sex"), "{said}");
+        assert!(said.contains("1 of 4 records (25.0 %) lack a value and are kept"), "{said}");
+        assert!(said.contains("2 of 4 records (50.0 %) are unique on age, sex"), "{said}");
         let json = to_json(&found, args.values);
-        assert_eq!(json["uniqueness"]["n_unique"], 1);
-        assert_eq!(json["uniqueness"]["n_unique_without"]["age"], 1);
+        assert_eq!(json["uniqueness"]["n_unique"], 2);
+        assert_eq!(json["uniqueness"]["n_unique_without"]["age"], 2);
         assert_eq!(json["columns"][3]["suggested_role"], "sensitive");
         for value in ["8370", "2093", "xf", "xm", "xcold"] {
             assert!(!said.contains(value) && !json.to_string().contains(value), "{value} in {said} {json}");

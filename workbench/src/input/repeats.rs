@@ -75,7 +75,7 @@ struct Seen {
     standing: u8,
     tally: Tally,
     n_records: u64,
-    /// What the first value is.
+    /// What all values are.
     kind: Option<Kind>,
 }
 
@@ -101,7 +101,7 @@ impl Repeats {
             for record in 0..cells.len() {
                 if cells.read(record, &mut text) && !missing.is_token(&text) {
                     seen.n_records += 1;
-                    seen.kind.get_or_insert_with(|| Kind::of(&text));
+                    seen.kind = joined(seen.kind, Some(Kind::of(&text)));
                     seen.tally.add(hash_bytes(text.as_bytes()));
                 }
             }
@@ -114,6 +114,7 @@ impl Repeats {
         for (ours, theirs) in self.columns.iter_mut().zip(other.columns) {
             ours.tally.merge(theirs.tally);
             ours.n_records += theirs.n_records;
+            ours.kind = joined(ours.kind, theirs.kind);
         }
     }
 
@@ -127,6 +128,14 @@ impl Repeats {
         // Nobody is called by a date or a measurement.
         let names_people = |seen: &Seen| matches!(seen.kind, Some(Kind::Text | Kind::Integer));
         Repeating::best(self.columns.into_iter().filter(names_people).map(column).collect())
+    }
+}
+
+/// What values are that are this or that; whoever reads a part may meet none.
+fn joined(a: Option<Kind>, b: Option<Kind>) -> Option<Kind> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.join(b)),
+        (one, other) => one.or(other),
     }
 }
 
@@ -186,6 +195,10 @@ mod tests {
         let mut parts = seen(&[100]);
         parts.merge(seen(&[0]));
         let whole = seen(&[0, 100]).finish().expect("both repeat");
+        assert_eq!(parts.finish().as_ref(), Some(&whole));
+        // Some thread may have read nothing.
+        let mut parts = seen(&[]);
+        parts.merge(seen(&[0, 100]));
         assert_eq!(parts.finish().as_ref(), Some(&whole));
         assert_eq!(whole.to_string(), "196 records of 50 different patient_no");
         assert_eq!(Repeats::new(&["country", "surname", "zip"]).names().count(), 0, "people share these");

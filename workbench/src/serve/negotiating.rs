@@ -127,7 +127,11 @@ pub(super) async fn explore_answer(State(server): Shared, Document(question): Do
     with_lattice(&server, question, |server, question, asked| {
         let lattice = &asked.ready.lattice;
         let scheme = scheme(lattice, question)?;
-        let answer = server.allowed(negotiate(lattice, &asked.request)?, &asked.privacy.sensitive);
+        let answer = match &asked.answer {
+            Some(answer) => answer.clone(),
+            None => negotiate(lattice, &asked.request)?,
+        };
+        let answer = server.allowed(answer, &asked.privacy.sensitive);
         let may_promise = |criteria: &Criteria| server.check_promise(criteria, &asked.privacy.sensitive).is_ok();
         explore::explore(lattice, &asked.request, &answer, scheme, &may_promise)
     })

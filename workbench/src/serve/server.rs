@@ -193,6 +193,8 @@ pub struct Asked {
     pub ready: Arc<Ready>,
     pub privacy: Privacy,
     pub request: Request,
+    /// What a lattice that is annotated in part answers, before it is extended by what is looked at beside the answer.
+    pub answer: Option<Answer>,
 }
 
 impl Asked {
@@ -220,7 +222,7 @@ pub fn find(server: &Arc<Server>, question: &Question) -> Result<Readiness<Asked
         None => start_annotation(server, opened, privacy, ranking).map(Readiness::Job),
         Some(ready) => {
             let request = request(&opened, &ready, &privacy, &question.request).map_err(wrong)?;
-            Ok(Readiness::Ready(Asked { opened, ready, privacy, request }))
+            Ok(Readiness::Ready(Asked { opened, ready, privacy, request, answer: None }))
         }
     }
 }
@@ -309,5 +311,5 @@ fn with_what_is_looked_at(asked: Asked, question: &Question) -> incrowd::Result<
         }
     }
     let ready = Arc::new(Ready { counted: counted.clone(), lattice: Arc::new(lattice) });
-    Ok(Asked { ready, ..asked })
+    Ok(Asked { ready, answer: Some(answer), ..asked })
 }
