@@ -152,7 +152,10 @@ fn publish_says_how_its_scheme_was_found() {
     match partial["is_optimal"].as_bool() {
         Some(true) => assert!(text.starts_with("Proved optimal; "), "{text}"),
         _ => {
-            assert!(text.starts_with("The best of the most promising schemes by gamma: nothing has a loss below"), "{text}")
+            assert!(
+                text.starts_with("The best of the most promising schemes by gamma: nothing has a loss below"),
+                "{text}"
+            )
         }
     }
     // Levels of one's own choice were not searched for.
