@@ -233,7 +233,7 @@ impl<'a> SchemeSearch<'a> {
         let loss_at_least = match &scan.best {
             Some(best) if is_optimal => best.loss,
             None if is_optimal => f64::INFINITY,
-            _ => scan.low.max(scan.rest[0] - searched.floors.slack).max(0.0),
+            _ => scan.least(searched.floors.slack),
         };
         (scan.best, Proof { is_optimal, loss_at_least })
     }
@@ -263,7 +263,7 @@ impl<'a> SchemeSearch<'a> {
         let progress = SearchProgress {
             n_evaluated: desk.n_evaluated,
             best: scan.best.as_ref().map(|best| best.loss),
-            loss_at_least: scan.low.max(scan.rest[0] - self.searched.floors.slack).max(0.0),
+            loss_at_least: scan.least(self.searched.floors.slack),
         };
         let is_full = desk.n_known.saturating_mul(N_BYTES_OF_KNOWN) > task.n_bytes_max / 2;
         if is_full || (task.is_cancelled)() || (task.is_enough)(&progress) {
@@ -491,6 +491,12 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
+    /// Nothing that is left loses less: what a few attributes lose at least, all do.
+    fn least(&self, slack: f64) -> f64 {
+        let of_rest = self.rest.iter().copied().fold(0.0, f64::max);
+        self.low.max(of_rest - slack).max(0.0)
+    }
+
     /// Takes note of what a look at a scheme proves.
     fn learn(&mut self, levels: &[u8], known: Known) {
         self.take(levels, known);
