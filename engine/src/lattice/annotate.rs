@@ -10,7 +10,7 @@ use crate::criterion::{Criteria, Criterion, Measure, Measured, Test, Yardstick};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::by_loss::{Floor, floors};
-use crate::lattice::evaluate::{Evaluate, Evaluating, Seen};
+use crate::lattice::evaluate::{Evaluating, Seen};
 use crate::lattice::grid::{Columns, Grid, N_IN_BLOCK};
 use crate::lattice::profile::{Outcome, Profile};
 use crate::lattice::profiles::Profiles;
@@ -126,9 +126,8 @@ impl Lattice {
         }
         let penalties = Penalties::new(&self.scope.hierarchies, plan.weights)?;
         let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: self.entropies.as_ref() };
-        let evaluating =
-            Evaluating { n_bytes_max: 0, work: |evaluator: &mut dyn Evaluate| Ok(evaluator.seen(&levels)) };
-        let Seen { signatures, profile } = with_roller(counts, &self.scope.hierarchies, &wanted, None, evaluating)?;
+        let looking = Evaluating(&levels);
+        let Seen { signatures, profile } = with_roller(counts, &self.scope.hierarchies, &wanted, None, looking)?;
         let place = self.schemes.insert(&levels);
         for (column, grid) in self.grids.iter_mut().enumerate() {
             grid.insert(place, height_of(&levels), self.scope.n_records, &signatures, column, &profile);

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use crate::counts::{GroupCounts, hash_codes};
 use crate::criterion::Measured;
 use crate::hierarchy::Hierarchy;
-use crate::lattice::evaluate::{Evaluate, Seen};
-use crate::lattice::one_scheme::slots_of_people;
+use crate::lattice::evaluate::Seen;
+use crate::lattice::one_scheme::{put_together, slots_of_people};
 use crate::lattice::profile::{Entry, Profile};
 use crate::lattice::walk::Wanted;
 use crate::loss::Steps;
@@ -233,12 +233,7 @@ impl<'a> Divider<'a> {
             }
         }
         starts.windows(2).for_each(|range| slots[range[0]..range[1]].sort_unstable_by_key(|slot| slot.1));
-        slots.dedup_by(|next, first| {
-            let is_same = (next.0, next.1) == (first.0, first.1);
-            first.2 += if is_same { next.2 } else { 0 };
-            is_same
-        });
-        slots
+        put_together(slots)
     }
 
     /// Keeps a division at hand, in place of those that were of no use for the longest time.
@@ -254,14 +249,14 @@ impl<'a> Divider<'a> {
             self.n_bytes -= self.at_hand.swap_remove(oldest).n_bytes();
         }
     }
-}
 
-impl Evaluate for Divider<'_> {
-    fn seen(&mut self, levels: &[u8]) -> Seen {
+    /// What the groups of a scheme look like.
+    pub(crate) fn seen(&mut self, levels: &[u8]) -> Seen {
         self.all_seen(&[levels.to_vec()]).pop().expect("one for one")
     }
 
-    fn all_seen(&mut self, many: &[Vec<u8>]) -> Vec<Seen> {
+    /// Those of several schemes, on all threads.
+    pub(crate) fn all_seen(&mut self, many: &[Vec<u8>]) -> Vec<Seen> {
         self.n_asked += 1;
         let sources: Vec<usize> = many.iter().map(|levels| self.nearest(levels)).collect();
         sources.iter().for_each(|&source| self.at_hand[source].last_used = self.n_asked);

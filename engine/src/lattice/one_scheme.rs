@@ -122,6 +122,11 @@ pub(crate) fn slots_of_people<G: IntoIterator<Item = u32>>(
 /// In order, and what is said several times of the same slot of a group added up.
 pub(crate) fn added_up(mut slots: Vec<(u32, u32, u64)>) -> Vec<(u32, u32, u64)> {
     slots.sort_unstable();
+    put_together(slots)
+}
+
+/// What is said several times of the same slot of a group added up, where that stands side by side.
+pub(crate) fn put_together(mut slots: Vec<(u32, u32, u64)>) -> Vec<(u32, u32, u64)> {
     slots.dedup_by(|next, first| {
         let is_same = (next.0, next.1) == (first.0, first.1);
         first.2 += if is_same { next.2 } else { 0 };

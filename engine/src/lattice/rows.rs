@@ -43,10 +43,4 @@ impl Rows {
     pub(crate) fn n_bytes(&self) -> u64 {
         (size_of_val(&self.words[..]) + size_of_val(&self.cells[..]) + size_of_val(&self.drifters[..])) as u64
     }
-
-    pub(crate) fn shrink_to_fit(&mut self) {
-        self.words.shrink_to_fit();
-        self.cells.shrink_to_fit();
-        self.drifters.shrink_to_fit();
-    }
 }

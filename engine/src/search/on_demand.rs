@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::hierarchy::Hierarchy;
 use crate::lattice::Plan;
 use crate::lattice::divide::Divider;
-use crate::lattice::evaluate::{Evaluate, Seen};
+use crate::lattice::evaluate::Seen;
 use crate::lattice::profile::Outcome;
 use crate::lattice::walk::{Wanted, check_table};
 use crate::loss::{Entropies, Penalties};
@@ -79,7 +79,7 @@ pub fn negotiate_on_demand(
     let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: entropies.as_ref() };
     let floors = Floors::new(counts, hierarchies, &penalties, entropies.as_ref(), &request.best_by);
     let tops: Vec<u8> = hierarchies.iter().map(|hierarchy| hierarchy.top() as u8).collect();
-    let mut divider = Divider::new(counts, hierarchies, &wanted, task.n_bytes_max / 2);
+    let divider = Divider::new(counts, hierarchies, &wanted, task.n_bytes_max / 2);
     let searched = Searched {
         tops: &tops,
         n_records: counts.n_records(),
@@ -90,7 +90,7 @@ pub fn negotiate_on_demand(
         request,
         task,
     };
-    let mut desk = Desk { evaluator: &mut divider, n_evaluated: 0, is_stopped: false, n_known: 0 };
+    let mut desk = Desk { divider, n_evaluated: 0, is_stopped: false, n_known: 0 };
     let found = searched.negotiate(&mut desk);
     task.go_on()?;
     Ok(found)
@@ -110,7 +110,7 @@ struct Searched<'a> {
 
 /// What the search works with.
 struct Desk<'a> {
-    evaluator: &'a mut dyn Evaluate,
+    divider: Divider<'a>,
     n_evaluated: u64,
     /// Memory, time or somebody has ended the search.
     is_stopped: bool,
@@ -167,7 +167,7 @@ impl<'a> SchemeSearch<'a> {
             Some(known) => *known,
             None => {
                 desk.n_evaluated += 1;
-                let seen = desk.evaluator.seen(levels);
+                let seen = desk.divider.seen(levels);
                 self.note(levels, &seen, desk)
             }
         }
@@ -425,7 +425,7 @@ impl Ground for Climbed<'_, '_, '_, '_, '_> {
         let Climbed { search, scan, desk } = self;
         let is_new = |levels: &Vec<u8>| !search.known.contains_key(&levels[..]) && !scan.failing.has(levels);
         let new: Vec<Vec<u8>> = many.iter().filter(|levels| !desk.is_stopped && is_new(levels)).cloned().collect();
-        let seen = desk.evaluator.all_seen(&new);
+        let seen = desk.divider.all_seen(&new);
         for (levels, seen) in new.iter().zip(&seen) {
             // As if they had come one after the other, so that the number of schemes that may be looked at says all.
             if !desk.is_stopped {
@@ -591,7 +591,7 @@ impl<'a> Searched<'a> {
 
     fn offer(&self, levels: &[u8], criteria: &Criteria, desk: &mut Desk) -> Offer {
         desk.n_evaluated += 1;
-        let seen = desk.evaluator.seen(levels);
+        let seen = desk.divider.seen(levels);
         let outcome = seen.profile.outcome(&seen.signatures, &seen.signatures.test(criteria));
         let losses = self.at(levels).losses(&outcome);
         let scheme = Scheme::new(levels.iter().map(|&level| Level(level)).collect());
@@ -615,7 +615,7 @@ impl<'a> Searched<'a> {
         loop {
             if !failing.iter().all(|failing| failing.has(&levels)) {
                 desk.n_evaluated += 1;
-                let seen = desk.evaluator.seen(&levels);
+                let seen = desk.divider.seen(&levels);
                 let known = search.note(&levels, &seen, desk);
                 least.n_suppressed = least.n_suppressed.min(known.n_suppressed);
                 if known.n_failing >= least.n_suppressed {
