@@ -1,6 +1,6 @@
 //! Counts of labels are those of a table that has the labels in the place of its sensitive values.
 
-mod common;
+use crate::common;
 
 use common::{Cell, batch};
 use incrowd::hierarchy::LabelTable;

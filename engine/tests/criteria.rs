@@ -1,6 +1,6 @@
 //! Every criterion against its definition: examples by hand, random groups, ties, and what verification makes of them.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 

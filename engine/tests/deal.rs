@@ -1,6 +1,6 @@
 //! Stack & Deal: its laws on any table, the paper's example, and what an attacker finds on the paper's tables.
 
-mod common;
+use crate::common;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

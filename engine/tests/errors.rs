@@ -1,6 +1,6 @@
 //! What is wrong is said with its place and its size, and never with a value of the data.
 
-mod common;
+use crate::common;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,6 +1,6 @@
 //! Every bargain that makes sense, and no other: against all schemes and all values, one by one.
 
-mod common;
+use crate::common;
 
 use common::random::{any_mixed_tables, chance};
 use common::*;

@@ -1,7 +1,7 @@
 //! The law of labels: the label of a value contains the value, levels nest, and no range ends before it begins; for
 //! every way to make a hierarchy, and for numbers of every size.
 
-mod common;
+use crate::common;
 
 use std::cmp::Ordering;
 use std::collections::HashMap;

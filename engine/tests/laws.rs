@@ -1,6 +1,6 @@
 //! Laws: what must be so whatever the table, the order of its records, its parts or the number of threads.
 
-mod common;
+use crate::common;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Local recoding: the papers' examples by hand, promises that must hold on any table, and naive twins.
 
-mod common;
+use crate::common;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,6 @@
 //! However many attributes there are, and however many values they have: records are counted, and schemes rolled up.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 

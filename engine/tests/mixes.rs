@@ -1,6 +1,6 @@
 //! Any mix of criteria, any number of sensitive attributes, any quality function: against the definition.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Answers on demand are those of the whole lattice; and where the search was ended, no claim is too strong.
 
-mod common;
+use crate::common;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

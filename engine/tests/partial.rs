@@ -1,7 +1,7 @@
 //! Partial lattices: the same profiles as the whole lattice, answers among what is annotated, and proofs that hold among
 //! all schemes.
 
-mod common;
+use crate::common;
 
 use common::random::{Dice, any_mixed_tables, chance, larger_tables, requests};
 use common::*;

@@ -1,6 +1,6 @@
 //! Records generalized one by one: the paper's example, every search against brute force, models against their formulas.
 
-mod common;
+use crate::common;
 
 use std::collections::HashSet;
 

@@ -1,6 +1,6 @@
 //! Negative space: a valid release and its certificate, broken in every way; each break must be seen.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeSet;
 

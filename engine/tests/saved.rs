@@ -1,6 +1,6 @@
 //! Saved lattices: the same answers bit for bit, and of damaged bytes an error, never another answer.
 
-mod common;
+use crate::common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

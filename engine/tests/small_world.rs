@@ -1,6 +1,6 @@
 //! Small worlds, all of them: every tiny table and every request, against the definition.
 
-mod common;
+use crate::common;
 
 use common::{
     Attribute, Cell, Made, Naive, Table, Wanted, all_level_vectors, assert_same_negotiation, assert_same_profile,

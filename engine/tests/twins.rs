@@ -1,6 +1,6 @@
 //! Two implementations: everything fast against the definition, on random tables.
 
-mod common;
+use crate::common;
 
 use common::random::{Wish, asked, chance, larger_tables, small_tables, wide_tables, with_policy};
 use common::*;

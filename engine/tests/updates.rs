@@ -1,6 +1,6 @@
 //! Records come and go: the counts are those of the table that results.
 
-mod common;
+use crate::common;
 
 use common::random::{Dice, any_mixed_tables, chance, larger_tables, small_tables};
 use common::*;

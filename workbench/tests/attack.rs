@@ -1,6 +1,6 @@
 //! Attacking as a user does: cells are read as what they stand for, and what cannot be read is never taken for safety.
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use support::{Folder, Ran};

@@ -4,7 +4,7 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 use std::sync::Arc;
 
-mod support;
+use crate::support;
 use support::{Folder, Ran};
 
 /// Every cell is a word of its own, to be recognized wherever it turns up.

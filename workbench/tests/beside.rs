@@ -1,7 +1,7 @@
 //! What stands beside the promise: somebody who knows how a column hangs together with what is hidden looks for people in
 //! releases, and what he finds must have been refused or told.
 
-mod support;
+use crate::support;
 
 use std::collections::{BTreeMap, BTreeSet};
 

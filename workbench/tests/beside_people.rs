@@ -1,6 +1,6 @@
 //! What stands beside the promise where people are counted, and where there are very many records.
 
-mod support;
+use crate::support;
 
 use support::{Folder, Ran, Random};
 

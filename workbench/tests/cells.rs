@@ -1,7 +1,7 @@
 //! What cells say: kept characters, coded ends, ranges with signs, levels by name and lists of parents, from the project file
 //! to the verified release and back.
 
-mod support;
+use crate::support;
 use support::{Folder, Ran};
 
 fn run(folder: &Folder, line: &str) -> Ran {

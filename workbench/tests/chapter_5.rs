@@ -11,7 +11,7 @@ use incrowd_workbench::input::project::Project;
 use incrowd_workbench::orders::study_lattice::{self, Study, differences};
 use incrowd_workbench::work::Work;
 
-mod support;
+use crate::support;
 #[path = "support/chapter_5.rs"]
 mod tables;
 

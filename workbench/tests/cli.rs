@@ -12,7 +12,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 
-mod support;
+use crate::support;
 use support::{Folder, Ran, Random};
 
 const PATIENTS: &str = "\

@@ -1,6 +1,6 @@
 //! Criteria that count the labels of sensitive values: somebody with nothing but the release and a ruler counts again.
 
-mod support;
+use crate::support;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! Every criterion from the command line to the verdict: asked for, published, certified, checked and broken.
 
-mod support;
+use crate::support;
 use serde_json::{Value, json};
 use support::Folder;
 

@@ -1,6 +1,6 @@
 //! Dealing and attacking as a user does: what is promised, what breaks the promise, and the papers' numbers on Adult.
 
-mod support;
+use crate::support;
 
 use incrowd::judge::judge;
 use incrowd::recode::deal::{self, Arrange, N_TRIES};

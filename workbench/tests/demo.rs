@@ -2,7 +2,7 @@
 
 use incrowd_workbench::demo_data;
 
-mod support;
+use crate::support;
 use support::{Folder, Ran};
 
 /// Runs the demo and checks what holds for every table that it makes up.

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-mod support;
+use crate::support;
 use support::{Folder, Random};
 
 const PROJECT: &str = r#"

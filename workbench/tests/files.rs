@@ -11,7 +11,7 @@ use incrowd::table::Cells;
 use incrowd_workbench::input::source::{Labels, ReadOptions, Source};
 use parquet::arrow::ArrowWriter;
 
-mod support;
+use crate::support;
 use support::{Folder, Ran};
 
 const TABLE: &str = "name;born;pay;ill\n\

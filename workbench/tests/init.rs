@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-mod support;
+use crate::support;
 use support::Folder;
 
 const N: usize = 400;

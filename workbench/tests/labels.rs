@@ -11,7 +11,7 @@ use incrowd::table::Cells;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-mod support;
+use crate::support;
 use support::{Folder, Ran};
 
 fn run(folder: &Folder, line: &str) -> Ran {

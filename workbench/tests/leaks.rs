@@ -1,6 +1,6 @@
 //! What stands beside a release must tell nothing about records that are not in it: here somebody tries to get it out.
 
-mod support;
+use crate::support;
 
 use incrowd::wire::Certificate;
 use incrowd_workbench::input::count::{Choice, count};

@@ -15,7 +15,7 @@ use incrowd_workbench::orders::local::Local;
 use incrowd_workbench::work::Work;
 use serde_json::Value;
 
-mod support;
+use crate::support;
 use support::{Folder, QUASI_IDENTIFIERS, Ran, Random, adult};
 
 // ---- Adult ----

@@ -1,6 +1,6 @@
 //! Missing values: kept as values of their own unless the project says otherwise, and dropped only for columns that matter.
 
-mod support;
+use crate::support;
 use support::{Folder, Ran};
 
 /// Twelve people: one lacks a city, three an income that nobody publishes, one a name.

@@ -1,6 +1,6 @@
 //! The same project on one delivery of the data after another: other data, comparable levels, and a guard against nonsense.
 
-mod support;
+use crate::support;
 use support::{Folder, Ran};
 
 const PROJECT: &str = r#"

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-mod support;
+use crate::support;
 use support::{Folder, Random};
 
 /// A table with this many quasi-identifiers of three levels each, some of which follow from others.

@@ -10,7 +10,7 @@ use incrowd_workbench::input::count::{Choice, count};
 use incrowd_workbench::input::project::Project;
 use incrowd_workbench::work::Work;
 
-mod support;
+use crate::support;
 use support::{Folder, adult_project};
 
 /// In the order of chapter 4's level vectors, each with the size of the smallest set that it belongs to.

@@ -17,7 +17,7 @@ use incrowd_workbench::input::survey;
 use incrowd_workbench::work::{Watch, Work};
 use parquet::arrow::ArrowWriter;
 
-mod support;
+use crate::support;
 use support::{Folder, Random};
 
 const DATA: &str = "\

@@ -6,7 +6,7 @@ use incrowd::Lattice;
 use incrowd_workbench::orders::saved;
 use incrowd_workbench::work::Work;
 
-mod support;
+use crate::support;
 use support::{Folder, Ran, Random};
 
 const PROJECT: &str = r#"

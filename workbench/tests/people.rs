@@ -1,6 +1,6 @@
 //! Promises are about people where the project says whose record it is: from the command line to the file, and back.
 
-mod support;
+use crate::support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;

@@ -11,9 +11,8 @@ use incrowd_workbench::input::source::{Frame, Source};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-#[path = "serve/server.rs"]
-mod server;
-mod support;
+use crate::serve::server;
+use crate::support;
 use server::Server;
 use support::{Folder, Ran, Random};
 

@@ -1,6 +1,6 @@
 //! Laws of people, by every method: a record written twice is no second person, and nothing passes that has too few.
 
-mod support;
+use crate::support;
 
 use std::collections::{BTreeMap, BTreeSet};
 

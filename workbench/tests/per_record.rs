@@ -1,6 +1,6 @@
 //! Records generalized one by one, and risk, as a user asks for them.
 
-mod support;
+use crate::support;
 
 use incrowd::recode::per_record::dictionary::Match;
 use incrowd::recode::per_record::record::Landscape;

@@ -1,6 +1,6 @@
 //! k-map hides people among people: where the population says whose records it has, nobody counts twice there.
 
-mod support;
+use crate::support;
 
 use support::{Folder, Random};
 

@@ -1,7 +1,7 @@
 //! What is never published, whoever asks and by whatever method: a release that promises nothing, or that finds people by
 //! a column that nobody thought of.
 
-mod support;
+use crate::support;
 
 use incrowd::recode::method::Method;
 use support::{Folder, Ran, Random};

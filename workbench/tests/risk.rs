@@ -1,6 +1,6 @@
 //! Risk of samples, households and special uniques, as a user asks for it.
 
-mod support;
+use crate::support;
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -8,7 +8,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::KeyValue;
 
-mod support;
+use crate::support;
 use support::{Folder, Random};
 
 const PROJECT: &str = r#"

@@ -9,19 +9,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-#[path = "serve/closed.rs"]
 mod closed;
-#[path = "serve/cancelling.rs"]
 mod cancelling;
-#[path = "serve/crowd.rs"]
 mod crowd;
-#[path = "serve/orders.rs"]
 mod orders;
-#[path = "serve/saving.rs"]
 mod saving;
-#[path = "serve/server.rs"]
-mod server;
-mod support;
+pub mod server;
+use crate::support;
 use server::{Server, VALUES, table};
 use support::Folder;
 

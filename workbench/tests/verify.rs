@@ -1,6 +1,6 @@
 //! What `publish` wrote, `verify` believes: every time, however it was written, and in one order only.
 
-mod support;
+use crate::support;
 
 use incrowd::recode::method::Method;
 use incrowd::recode::partition::CellStyle;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::server::Server;
+use crate::serve::server::Server;
 use crate::support::Folder;
 
 /// What is promised is 0.2 s; the tests are built for speed of building, and machines have other work.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::server::{Answer, Server, table};
+use crate::serve::server::{Answer, Server, table};
 use crate::support::{Folder, Random};
 
 const PROJECT: &str = r#"

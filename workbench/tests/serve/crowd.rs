@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::server::{Server, large, large_document, table};
+use crate::serve::server::{Server, large, large_document, table};
 
 /// Starts to annotate a lattice that takes long, and says which job does it.
 fn start_long(server: &Server, weight: u64) -> (String, Value) {

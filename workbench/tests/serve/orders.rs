@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::server::Server;
+use crate::serve::server::Server;
 use crate::support::{Folder, Random};
 
 const PROJECT: &str = r#"

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::server::{Server, table};
+use crate::serve::server::{Server, table};
 use crate::support::Folder;
 
 const CITIES: &str = "Xoslo;Nordic;*\nXumea;Nordic;*\nXrome;Italian;*\n";

@@ -1,0 +1,37 @@
+//! All tests in one program, which is quicker to build than one for each file.
+
+mod support;
+mod attack;
+mod bad_input;
+mod beside;
+mod beside_people;
+mod cells;
+mod chapter_5;
+mod cli;
+mod count_at;
+mod criteria;
+mod deal;
+mod demo;
+mod faults;
+mod files;
+mod fronts;
+mod init;
+mod labels;
+mod leaks;
+mod local;
+mod missing;
+mod nightly;
+mod on_demand;
+mod papers;
+mod parse_fuzz;
+mod partial;
+mod people;
+mod people_input;
+mod people_laws;
+mod per_record;
+mod population_people;
+mod refusals;
+mod risk;
+mod saved;
+mod serve;
+mod verify;
