@@ -9,6 +9,8 @@ use crate::sentences::grouped;
 pub enum Note {
     /// A text file is not UTF-8, and how it is written was found out.
     Encoding { encoding: String },
+    /// A workbook has several sheets, and nobody says which is meant: the first that is not empty is read.
+    Sheet { sheet: String, n_sheets: u64 },
     /// Columns are not read because of their types.
     UnreadableColumns { columns: Vec<String> },
     /// Records that lack a value are left out.
@@ -185,6 +187,7 @@ impl Note {
     pub fn code(&self) -> &'static str {
         match self {
             Note::Encoding { .. } => "encoding",
+            Note::Sheet { .. } => "sheet",
             Note::UnreadableColumns { .. } => "unreadable_columns",
             Note::Dropped { .. } => "dropped",
             Note::Repeating { .. } => "repeating",

@@ -58,6 +58,7 @@ pub fn notes(notes: &[Note], front: Front) -> Value {
 fn facts(note: &Note) -> Map<String, Value> {
     let facts = match note {
         Note::Encoding { encoding } => json!({ "encoding": encoding }),
+        Note::Sheet { sheet, n_sheets } => json!({ "sheet": sheet, "n_sheets": n_sheets }),
         Note::UnreadableColumns { columns } => json!({ "columns": columns }),
         Note::Dropped { n_records, n_all } => json!({ "n_records": n_records, "n_all": n_all }),
         Note::Repeating { column, n_records, n_different, is_exact } => json!({
