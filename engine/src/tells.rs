@@ -162,6 +162,9 @@ struct Teller<'a> {
     n_of_label: Vec<u64>,
     /// By cell, for which value the best label was looked up last, and what it is.
     best: Vec<(u32, u32)>,
+    /// By value and label, how many; by value and cell, the best label: where there are few of them.
+    n_of_pair: Vec<u32>,
+    best_of_pair: Vec<u32>,
     /// By person, the group in which one of their records tells nothing, and was counted last.
     untold_in: Vec<u32>,
     /// Label and person of what is told in a group.
@@ -176,12 +179,20 @@ impl<'a> Teller<'a> {
             told: vec![UNTOLD; hidden.cells.len()],
             n_of_label: vec![0; hidden.n_labels],
             best: vec![(UNTOLD, UNTOLD); hidden.cell_starts.len() - 1],
+            n_of_pair: Vec::new(),
+            best_of_pair: Vec::new(),
             untold_in: Vec::new(),
             of_people: Vec::new(),
         }
     }
 
     fn tell(&mut self, values: &[u32], is_shared: &[bool]) -> Told {
+        let hidden = self.hidden;
+        let n_widest = hidden.n_labels.max(hidden.behind.len()).max(self.best.len());
+        if is_shared.len().saturating_mul(n_widest) <= hidden.cells.len() {
+            self.tell_by_table(values, is_shared);
+            return self.count();
+        }
         self.best.fill((UNTOLD, UNTOLD));
         let mut start = 0;
         let ends = self.sort_by_value(values, is_shared.len());
@@ -193,6 +204,29 @@ impl<'a> Teller<'a> {
             start = end;
         }
         self.count()
+    }
+
+    /// Notes for every record the label that its value tells, from a table of values by labels: quicker than putting records
+    /// together by value, where the table is no larger than the records are many.
+    fn tell_by_table(&mut self, values: &[u32], is_shared: &[bool]) {
+        let Teller { hidden, told, n_of_pair, best_of_pair, .. } = self;
+        let (n_labels, n_cells) = (hidden.n_labels, hidden.cell_starts.len() - 1);
+        n_of_pair.clear();
+        n_of_pair.resize(is_shared.len() * n_labels, 0);
+        best_of_pair.clear();
+        best_of_pair.resize(is_shared.len() * n_cells, UNTOLD);
+        for (&value, &label) in values.iter().zip(hidden.labels) {
+            n_of_pair[value as usize * n_labels + label as usize] += 1;
+        }
+        for ((told, &value), &cell) in told.iter_mut().zip(values).zip(hidden.cells) {
+            let best = &mut best_of_pair[value as usize * n_cells + cell as usize];
+            if *best == UNTOLD && is_shared[value as usize] {
+                let n_of_label = &n_of_pair[value as usize * n_labels..][..n_labels];
+                let n_of = |label: &&u32| (n_of_label[**label as usize], std::cmp::Reverse(**label));
+                *best = *hidden.labels_behind(cell).iter().max_by_key(n_of).expect("its own label is behind a cell");
+            }
+            *told = *best;
+        }
     }
 
     /// Puts records with the same value together, and says where each value ends.

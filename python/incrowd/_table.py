@@ -86,7 +86,8 @@ class Table:
     stands, and ``household`` names those that belong together: :meth:`risk` asks for both.
     Where an identifier repeats, nothing is published until ``records="independent"`` says that records are meant, or a
     person column whose records they are. ``max_records_per_person`` keeps so many records of each person and no more;
-    ``records_seed`` decides which.
+    ``records_seed`` decides which. Where rows are combinations, ``counted`` is the column that says how many records each
+    stands for.
 
     >>> import incrowd as ic
     >>> table = ic.Table({"name": list("abcdef"), "age": [28, 31, 30, 32, 35, 33], "ill": list("xyzxyz")},
@@ -136,6 +137,7 @@ class Table:
         records: str = "ask",
         max_records_per_person: int | None = None,
         records_seed: int | None = None,
+        counted: str | None = None,
         name: str = "data frame",
     ) -> None:
         keep_all = other == "keep"
@@ -188,6 +190,8 @@ class Table:
             section["max_records_per_person"] = max_records_per_person
         if records_seed is not None:
             section["records_seed"] = records_seed
+        if counted is not None:
+            section["counted"] = counted
         people = None
         if isinstance(population, (str, os.PathLike)):
             section["population"] = os.fspath(population)
@@ -850,6 +854,7 @@ def verify(
     project: PathLike = NOT_GIVEN,
     suppressed_as: str = "group",
     delimiter: str | None = None,
+    counted: str | None = None,
     **criteria: Unpack[Criteria],
 ) -> Verdict:
     """Judges any table, whoever made it: a data frame, a CSV or Parquet file, or a release.
@@ -858,7 +863,7 @@ def verify(
     one that is given. t, delta and beta compare with the original table where the certificate tells its distribution, or
     ``project`` names it, and otherwise with the table itself (``compared_with_itself``). ``answer`` is ``"kept"``,
     ``"broken"`` or ``"not judged"``, and ``holds`` only where all was judged and kept. ``suppressed_as="absent"`` leaves out
-    records that are ``*`` in every quasi-identifier.
+    records that are ``*`` in every quasi-identifier. ``counted`` is the column that says how many records a row stands for.
 
     >>> import incrowd as ic
     >>> ic.verify({"age": ["30-39"] * 3 + ["40-49"] * 2}, quasi_identifiers=["age"], k=3).holds
@@ -894,6 +899,7 @@ def verify(
         _path(project),
         suppressed_as == "absent",
         delimiter,
+        counted,
         bar(),
     )
     return Verdict(words)

@@ -193,15 +193,33 @@ impl Decided {
         work: &Work,
     ) -> Result<Ordered> {
         let published = match self {
-            Decided::Agreed(agreed) => draft::publish(project, counted, &agreed, files, replace, work)?,
-            Decided::Made(made) => draft::publish_made(project, counted, *made, files, replace, work)?,
-            Decided::OneByOne(made) => draft::publish_one_by_one(project, counted, *made, files, replace, work)?,
             Decided::No(no) => return Ok(Ordered::No(no)),
+            decided => decided.write(project, counted, files, replace, work)?,
         };
         Ok(match published.holds {
             true => Ordered::Published(Box::new(published)),
             false => Ordered::No(No::Broken(Box::new(published))),
         })
+    }
+
+    /// The same of what is to be published, as often as somebody wants it, in as many formats: nothing is decided again.
+    ///
+    /// # Panics
+    /// Where nothing is to be published.
+    pub fn write(
+        &self,
+        project: &Project,
+        counted: &Counted,
+        files: &Files,
+        replace: bool,
+        work: &Work,
+    ) -> Result<Published> {
+        match self {
+            Decided::Agreed(agreed) => draft::publish(project, counted, agreed, files, replace, work),
+            Decided::Made(made) => draft::publish_made(project, counted, made, files, replace, work),
+            Decided::OneByOne(made) => draft::publish_one_by_one(project, counted, made, files, replace, work),
+            Decided::No(_) => panic!("there is nothing to write"),
+        }
     }
 }
 
