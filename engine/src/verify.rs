@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use arrow_array::{Array, ArrayAccessor, RecordBatch};
+use arrow_array::{ArrayAccessor, RecordBatch};
 use arrow_buffer::NullBuffer;
 
 use crate::criterion::{Criteria, Criterion, Distance, MILLION, Measure, NEVER};

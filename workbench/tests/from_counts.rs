@@ -171,7 +171,7 @@ fn work() -> Work {
 #[test]
 fn a_release_from_counts_is_the_one_made_record_by_record() {
     let (mut n_published, mut n_of_people, mut n_shared_out) = (0, 0, 0);
-    for seed in 0..400 {
+    for seed in 0..130 {
         let random = &mut Random(seed);
         let records = records(random);
         let is_typed = random.below(3) == 0;
@@ -197,7 +197,7 @@ fn a_release_from_counts_is_the_one_made_record_by_record() {
         }
     }
     println!("{n_published} published, {n_of_people} of people, {n_shared_out} by a method of their own");
-    assert!(n_published > 150 && n_of_people > 20 && n_shared_out > 60);
+    assert!(n_published > 45 && n_of_people > 7 && n_shared_out > 20);
 }
 
 /// What is written of a row that a million records share is what they would write one by one, batch by batch.
@@ -252,7 +252,7 @@ fn the_mark_of_the_input_is_the_hash_of_what_was_counted() {
 #[test]
 fn a_table_of_combinations_is_the_table_of_its_records() {
     let (mut n_published, mut n_of_people) = (0, 0);
-    for seed in 1000..1150 {
+    for seed in 1000..1050 {
         let random = &mut Random(seed);
         let combinations = records(random);
         let numbers: Vec<usize> = combinations.iter().map(|_| 1 + random.below(4)).collect();
@@ -297,12 +297,12 @@ fn a_table_of_combinations_is_the_table_of_its_records() {
                 (ran.code, ran.stdout, ran.stderr)
             });
             assert_eq!(said[0], said[1], "seed {seed}: {line}");
-            if seed > 1010 {
+            if seed > 1005 {
                 break;
             }
         }
     }
-    assert!(n_published > 60 && n_of_people > 8, "{n_published} {n_of_people}");
+    assert!(n_published > 20 && n_of_people > 2, "{n_published} {n_of_people}");
 }
 
 #[test]
