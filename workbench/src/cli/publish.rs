@@ -287,7 +287,7 @@ fn say_missed(made: &LocallyMade, terminal: &Terminal) {
     terminal.note(format!(
         "\nNothing was published: {} and can only be checked for the rest. Ask for a greater k, for less, or take --method \
          global.",
-        local.kept_by_construction()
+        made.kept_by_construction()
     ));
 }
 

@@ -36,6 +36,8 @@ pub struct LocallyMade {
     pub dealt: Option<Dealing>,
     /// The names of the sensitive attributes that the criteria are about.
     pub sensitive: Vec<String>,
+    /// Whether people are counted, and not records.
+    pub of_people: bool,
 }
 
 /// What dealing came to.
@@ -181,14 +183,6 @@ impl Local {
         self.method.is_random().then_some(self.seed)
     }
 
-    /// What the method is sure to reach of what is asked for, as a sentence says it.
-    pub fn kept_by_construction(&self) -> &'static str {
-        match self.method.is_dealing() {
-            true => "dealing keeps k by construction",
-            false => "a local method keeps k and one l by construction",
-        }
-    }
-
     /// What every class is to have. Where people are counted, that is so many different people, which are the values of
     /// the last attribute of the counts.
     fn least(&self, counted: &Counted, criteria: &Criteria) -> Result<Least> {
@@ -272,12 +266,21 @@ impl Local {
         let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
         task.go_on()?;
         let judgement = judge(counted.told_apart(), &counted.hierarchies, &weights, &yardstick, &recoding)?;
-        let sensitive = counted.sensitive_names();
-        Ok(LocallyMade { local: *self, criteria: criteria.clone(), recoding, judgement, dealt, sensitive })
+        let (sensitive, of_people) = (counted.sensitive_names(), counted.counts.people().is_some());
+        Ok(LocallyMade { local: *self, criteria: criteria.clone(), recoding, judgement, dealt, sensitive, of_people })
     }
 }
 
 impl LocallyMade {
+    /// What the method is sure to reach of what is asked for, as a sentence says it.
+    pub fn kept_by_construction(&self) -> &'static str {
+        match (self.local.method.is_dealing(), self.of_people) {
+            (true, _) => "dealing keeps k by construction",
+            (false, false) => "a local method keeps k and one l by construction",
+            (false, true) => "over people, a local method keeps k by construction",
+        }
+    }
+
     /// What misses a criterion that is not kept by construction, as an error.
     pub fn error(&self) -> Error {
         let Some((criterion, reached, n_failing)) = self.missed().into_iter().next() else {
@@ -290,7 +293,7 @@ impl LocallyMade {
             sentences::criterion_in_words(criterion, &self.sensitive),
             sentences::number_in_words(criterion.measure, reached)
         );
-        let kept = self.local.kept_by_construction();
+        let kept = self.kept_by_construction();
         Error::new(ErrorKind::Request, message).hint(format!("{kept}: ask for a greater k, or for less"))
     }
 
