@@ -284,7 +284,7 @@ fn say_missed(made: &LocallyMade, terminal: &Terminal) {
             sentences::number_in_words(criterion.measure, reached),
         ));
     }
-    let (why, advice) = local.why_missed();
+    let (why, advice) = made.why_missed();
     terminal.note(format!("\nNothing was published: {why}; {advice}."));
 }
 

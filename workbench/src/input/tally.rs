@@ -40,7 +40,7 @@ pub(crate) struct Tally {
 }
 
 /// What fits into a hash map of 2²⁰ places, 18 MB; an estimate from half as many is right within 0.3 %.
-const N_HASHES_MAX: usize = 900_000;
+pub(crate) const N_HASHES_MAX: usize = 900_000;
 
 impl Tally {
     /// Adds one value; false if it is known not to be new.

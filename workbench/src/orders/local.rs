@@ -37,6 +37,8 @@ pub struct LocallyMade {
     pub dealt: Option<Dealing>,
     /// The names of the sensitive attributes that the criteria are about.
     pub sensitive: Vec<String>,
+    /// Whether people are counted, and not records.
+    pub of_people: bool,
 }
 
 /// What dealing came to.
@@ -180,17 +182,6 @@ impl Local {
         self.method.is_random().then_some(self.seed)
     }
 
-    /// Why a criterion can be missed, and what to do about it.
-    pub fn why_missed(&self) -> (&'static str, &'static str) {
-        match self.method.is_dealing() {
-            true => (
-                "dealing keeps k by construction and can only be checked for the rest",
-                "ask for a greater k, for less, or take another method",
-            ),
-            false => ("not even all records as one group keep it", "ask for less"),
-        }
-    }
-
     /// What every class is to have. Where people are counted, that is so many different people, which are the values of
     /// the last attribute of the counts.
     fn least(&self, counted: &Counted, criteria: &Criteria) -> Result<Least> {
@@ -276,12 +267,24 @@ impl Local {
         let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
         task.go_on()?;
         let judgement = judge(counted.told_apart(), &counted.hierarchies, &weights, &yardstick, &recoding)?;
-        let sensitive = counted.sensitive_names();
-        Ok(LocallyMade { local: *self, criteria: criteria.clone(), recoding, judgement, dealt, sensitive })
+        let (sensitive, of_people) = (counted.sensitive_names(), counted.counts.people().is_some());
+        Ok(LocallyMade { local: *self, criteria: criteria.clone(), recoding, judgement, dealt, sensitive, of_people })
     }
 }
 
 impl LocallyMade {
+    /// Why a criterion can be missed, and what to do about it.
+    pub fn why_missed(&self) -> (&'static str, &'static str) {
+        match (self.local.method.is_dealing(), self.of_people) {
+            (true, _) => (
+                "dealing keeps k by construction and can only be checked for the rest",
+                "ask for a greater k, for less, or take another method",
+            ),
+            (false, false) => ("not even all records as one group keep it", "ask for less"),
+            (false, true) => ("no groups of people were found that keep it", "ask for less"),
+        }
+    }
+
     /// What misses a criterion, as an error.
     pub fn error(&self) -> Error {
         let Some((criterion, reached, n_failing)) = self.missed().into_iter().next() else {
@@ -294,7 +297,7 @@ impl LocallyMade {
             sentences::criterion_in_words(criterion, &self.sensitive),
             sentences::number_in_words(criterion.measure, reached)
         );
-        let (why, advice) = self.local.why_missed();
+        let (why, advice) = self.why_missed();
         Error::new(ErrorKind::Request, message).hint(format!("{why}: {advice}"))
     }
 

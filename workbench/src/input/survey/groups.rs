@@ -6,8 +6,8 @@ use incrowd::table::Kind;
 
 use super::icd::{icd9_path, icd10_path, is_icd9};
 use super::look::SurveyedColumn;
-use super::scales::places_on_scale;
-use super::shapes::{Shape, date_of, range_of};
+use super::scales::{places_on_scale, sex_of};
+use super::shapes::{Shape, date_of, month_in_words, range_of};
 use super::world::{continent_of_code, continent_of_name};
 use crate::input::names::{Named, role_by_name};
 
@@ -23,6 +23,7 @@ pub(super) fn suggest_groups(column: &SurveyedColumn) -> Option<(Rule, String)> 
     let named = role_by_name(&column.name);
     let (rows, why) = by_shape(column, values)
         .or_else(|| by_name(named, values))
+        .or_else(|| spellings_of_sex(values))
         .or_else(|| if column.kind == Kind::Text { on_a_scale(values) } else { None })
         .or_else(|| if is_category(column, named) { rare_ones(values) } else { None })?;
     let n_labels = rows.first()?.len();
@@ -84,6 +85,16 @@ fn by_name(named: Option<Named>, values: &[(String, u64)]) -> Option<Grouping> {
     }
 }
 
+/// Words for sex in several spellings: `M`, `male` and `Male` are one.
+fn spellings_of_sex(values: &[(String, u64)]) -> Option<Grouping> {
+    let n_known: u64 = values.iter().filter(|(text, _)| sex_of(text).is_some()).map(|(_, n)| n).sum();
+    let n_records: u64 = values.iter().map(|(_, n)| n).sum();
+    let n_spelled = |sex: &str| values.iter().filter(|(text, _)| sex_of(text) == Some(sex)).count();
+    let is_worthwhile = n_spelled("male") > 1 && n_spelled("female") > 1 && 10 * n_known >= 9 * n_records;
+    let row = |text: &str| vec![text.to_string(), sex_of(text).unwrap_or("other or unknown").to_string()];
+    is_worthwhile.then(|| (rows(values, row), "words for sex, their spellings put together".into()))
+}
+
 fn rows(values: &[(String, u64)], row: impl Fn(&str) -> Vec<String>) -> Vec<Vec<String>> {
     values.iter().map(|(text, _)| row(text)).collect()
 }
@@ -106,7 +117,11 @@ fn continents(values: &[(String, u64)], shape: Shape) -> Option<Grouping> {
 fn months(values: &[(String, u64)], shape: Shape) -> Grouping {
     let no_date = unused("no date", values);
     let row = |text: &str| {
-        let labels = match date_of(text.trim()).map(|date| date.month(shape)) {
+        let month = match shape {
+            Shape::MonthInWords => month_in_words(text),
+            _ => date_of(text.trim()).map(|date| date.month(shape)),
+        };
+        let labels = match month {
             Some((year, month)) => {
                 [format!("{year}-{month:02}"), format!("{year}-Q{}", month.div_ceil(3)), year.to_string()]
             }
