@@ -472,6 +472,13 @@ class Table:
         k: int | Sequence[int] = NOT_GIVEN,
         *,
         l: PerAttribute = NOT_GIVEN,
+        alpha: PerAttribute = NOT_GIVEN,
+        entropy_l: PerAttribute = NOT_GIVEN,
+        recursive: Any = NOT_GIVEN,
+        t: PerAttribute = NOT_GIVEN,
+        delta: PerAttribute = NOT_GIVEN,
+        beta: PerAttribute = NOT_GIVEN,
+        enhanced_beta: PerAttribute = NOT_GIVEN,
         max_suppressed: Number = NOT_GIVEN,
         methods: Named | None = None,
         queries: int = 1000,
@@ -487,7 +494,17 @@ class Table:
         [0.214286, 1.0]
         """
         ks = [] if k is NOT_GIVEN else [k] if isinstance(k, int) else list(k)
-        given = {"l": l, "max_suppressed": max_suppressed}
+        given = {
+            "l": l,
+            "alpha": alpha,
+            "entropy_l": entropy_l,
+            "recursive": recursive,
+            "t": t,
+            "delta": delta,
+            "beta": beta,
+            "enhanced_beta": enhanced_beta,
+            "max_suppressed": max_suppressed,
+        }
         asked = wish({name: value for name, value in given.items() if value is not NOT_GIVEN}, known=tuple(given))
         words = self._native.compare(asked, ks, _some(methods), queries, seed, bar())
         return Comparison(words)

@@ -64,7 +64,7 @@ pub enum No {
     NoSuchAnswer(Box<(Scope, Request, Answer, Choice)>),
     /// The chosen levels lose more records than may be lost.
     TooManyLost { n_suppressed: u64, n_records: u64 },
-    /// Criteria that a local method does not keep by construction do not hold.
+    /// Criteria do not hold that records dealt, or all records as one group, do not keep.
     Missed(Box<LocallyMade>),
     /// Records cannot have what is wanted of each.
     NotPossible(Outcome),
@@ -223,7 +223,7 @@ impl Decided {
     }
 }
 
-/// Recodes locally; where a criterion that is not kept by construction does not hold, nothing is published.
+/// Recodes locally; where a criterion does not hold, nothing is published.
 fn make(local: &Local, project: &Project, privacy: &Privacy, counted: &Counted, work: &Work) -> Result<Decided> {
     let criteria = &privacy.criteria;
     let n_records = counted.counts.n_records();
