@@ -106,6 +106,7 @@ def verify(
     data: str | None,
     suppressed_as_absent: bool,
     delimiter: str | None,
+    counted: str | None,
     progress: Progress = None,
 ) -> dict[str, Any]: ...
 def attack(

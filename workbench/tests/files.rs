@@ -10,6 +10,8 @@ use arrow_array::{ArrayRef, BinaryArray, Int64Array, RecordBatch, StringArray, T
 use incrowd::table::Cells;
 use incrowd_workbench::input::source::{Labels, ReadOptions, Source};
 use parquet::arrow::ArrowWriter;
+use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+use parquet::file::properties::WriterProperties;
 
 use crate::support;
 use support::{Folder, Ran};
@@ -172,8 +174,13 @@ fn init_finds_out_how_numbers_and_dates_are_written() {
 }
 
 fn parquet(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
+    parquet_packed(Compression::UNCOMPRESSED, columns)
+}
+
+fn parquet_packed(compression: Compression, columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
     let batch = RecordBatch::try_from_iter(columns).expect("columns of one length");
-    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).expect("a file");
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).expect("a file");
     writer.write(&batch).expect("memory");
     writer.into_inner().expect("memory")
 }
@@ -184,6 +191,28 @@ fn ages(ages: [i64; 2]) -> (&'static str, ArrayRef) {
 
 const AGES: &str =
     "[data]\npath = \"data\"\nmissing_records = \"keep\"\n\n[attributes.age]\nrole = \"quasi-identifier\"\n";
+
+#[test]
+fn however_a_parquet_file_is_compressed_it_counts_the_same() {
+    let folder = Folder::with(&[("incrowd.toml", AGES)]);
+    let ages: ArrayRef = Arc::new((0..10_000).map(|i| i % 90).collect::<Int64Array>());
+    let notes: ArrayRef = Arc::new((0..10_000).map(|i| Some(format!("note {}", i % 77))).collect::<StringArray>());
+    let mut counted = Vec::new();
+    for compression in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::ZSTD(ZstdLevel::default()),
+        Compression::GZIP(GzipLevel::default()),
+        Compression::BROTLI(BrotliLevel::default()),
+        Compression::LZ4,
+        Compression::LZ4_RAW,
+    ] {
+        folder.write("data", parquet_packed(compression, vec![("age", ages.clone()), ("note", notes.clone())]));
+        counted.push(folder.run(&["count", "--json"]).ends(0).stdout);
+        assert_eq!(counted.last(), counted.first(), "{compression:?}");
+    }
+    assert!(counted[0].contains("\"n_records\": 10000"), "{}", counted[0]);
+}
 
 #[test]
 fn columns_that_nobody_can_read_stop_only_those_who_name_them() {

@@ -116,7 +116,7 @@ fn what_blocks_is_listed_and_shown_only_to_those_who_ask() {
     assert_eq!((&document["n_cells"], &document["absent"][0]), (&3.into(), &"Xanadu".into()));
     assert_eq!(document["values"][0]["first"][1]["line"], 40);
     let document = run(&folder, "hierarchy show city --absent --json").ends(1).json();
-    assert!(document.get("absent").is_none() && document.get("values").is_none(), "{document}");
+    assert!(document["absent"].is_null() && document.get("values").is_none(), "{document}");
     // It says the same whatever becomes of them, and of a project that is named alone.
     let folder = self::folder(&[MISSING, OTHER]);
     let document = run(&folder, "hierarchy show . --absent --json").ends(1).json();
@@ -331,7 +331,8 @@ fn other_data_are_read_wherever_a_project_is() {
     folder.write("next.csv", format!("{}{more}", people()));
     run(&folder, "publish --data next.csv -o release.csv").ends(0);
     run(&folder, "verify release.csv --project . --data next.csv").ends(0);
-    run(&folder, "attack release.csv --project . --data next.csv --sensitive income").ends(0);
+    let said = run(&folder, "attack release.csv --project . --data next.csv --sensitive income").ends(1);
+    assert!(said.stdout.contains("for 179 records of the table"), "{said}");
     let n = |line: &str, key: &str| run(&folder, line).ends(0).json()[key].clone();
     assert_eq!(n("profile --json", "n_records"), 90);
     assert!(n("profile --data next.csv --json", "n_records").as_u64() > Some(170));
@@ -350,17 +351,15 @@ fn other_data_are_read_wherever_a_project_is() {
 #[test]
 fn formats_without_lines_tell_the_record() {
     let folder = folder(&[MISSING, OTHER]);
-    // A release with exact dates is a Parquet table with texts in which one is no date.
+    // A release with exact dates is a Parquet table with texts of which some are no dates.
+    folder.write("people.csv", people().replace("1980-01-09", "31.12.1980"));
     let flat = folder.read("incrowd.toml").replace("{ dates = [\"month\", \"year\"] }", "{ flat = true }");
     folder.write(
         "flat.toml",
         flat.replace("[request]", "[attributes.name]\nrole = \"other\"\nunique = \"publish\"\n[request]"),
     );
-    run(&folder, "publish flat.toml --k 1 --t income:0.999999 --levels born=0,age=0,city=0 -o table.parquet").ends(0);
+    run(&folder, "publish flat.toml --k 2 --levels born=0,age=*,city=* -o table.parquet").ends(0);
     folder.write("incrowd.toml", PROJECT.replace("people.csv", "table.parquet"));
     let said = run(&folder, "count").ends(2);
-    assert!(
-        said.stderr.contains("table.parquet, record ") && said.stderr.contains("1 cell of column 'born'"),
-        "{said}"
-    );
+    assert!(said.stderr.contains("table.parquet, record ") && said.stderr.contains("cells of column 'born'"), "{said}");
 }

@@ -139,6 +139,7 @@ pub fn absent_document(name: &str, places: &Places, with_values: bool) -> Value 
         "n_absent": places.values.len(),
         "n_cells": places.n_cells,
         "first": all(&places.first),
+        "absent": if places.values.is_empty() { json!([]) } else { Value::Null },
     });
     if with_values {
         let value = |(value, n_cells, first): &(String, u64, Vec<CellPlace>)| json!({ "value": value, "n_cells": n_cells, "first": all(first) });

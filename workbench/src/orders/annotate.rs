@@ -224,8 +224,13 @@ impl Update {
             sensitive: Some(wire::sensitive_names(&lattice)),
             with_population: false,
         };
-        let open_one =
-            |path: &PathBuf| Source::open(path, &project.reading).map(|source| project.source_beside(source));
+        let open_one = |path: &PathBuf| {
+            let source = project.source_beside(Source::open(path, &project.reading)?);
+            match &project.counted {
+                Some(column) => source.counted_by(column),
+                None => Ok(source),
+            }
+        };
         let open = |path: &Option<PathBuf>| path.as_ref().map(open_one).transpose();
         let (appended, removed) = (open(&self.append)?, open(&self.remove)?);
         let (origin, is_same_project) =

@@ -89,7 +89,7 @@ pub fn app(settings: &Settings) -> Result<Router> {
         _ if settings.data.is_some() => {
             return Err(Error::new(
                 ErrorKind::Request,
-                hint("{data} is read instead of a project's, and there is none"),
+                "other data are read instead of a project's, and there is none",
             )
             .hint("name the table itself"));
         }

@@ -187,12 +187,15 @@ impl Source {
                 (format!(", in {n_cells} of column '{column}', {first}"), first_position(&places))
             }
         };
-        let instead = match is_of_table {
-            true => hint(", or count them as one value with {attribute.unknown=other}"),
-            false => hint(", or read them as no value with {attribute.unreadable=missing}"),
+        let show = Wording::from(Step::ShowAbsent(column.to_string()));
+        let hint = match (is_of_table, error.hint_given()) {
+            (true, _) => show.and(hint(", or count them as one value with {attribute.unknown=other}")),
+            (false, said) => {
+                let said = said.map_or(Wording::text(""), |said| said.clone().and("; "));
+                said.and(show).and(hint(", or read them as no value with {attribute.unreadable=missing}"))
+            }
         };
-        let step = Wording::from(Step::ShowAbsent(column.to_string())).and(instead);
-        Error::new(error.kind(), error.message().clone().and(message)).at(position).hint(step)
+        Error::new(error.kind(), error.message().clone().and(message)).at(position).hint(hint)
     }
 }
 

@@ -169,7 +169,7 @@ impl Risk {
             None if self.data.is_some() => {
                 return Err(Error::new(
                     ErrorKind::Request,
-                    hint("{data} is read instead of a project's, and this is a table"),
+                    "other data are read instead of a project's, and this is a table",
                 )
                 .hint("name the table itself"));
             }
