@@ -229,7 +229,9 @@ pub fn for_command_line(wording: &Wording) -> String {
         Step::RaiseWeight => "raise a weight in incrowd.toml".to_string(),
         Step::SetForAll => ", or set them under [request]".to_string(),
         Step::ShowLevels(name) => format!("see them with: incrowd hierarchy show {name}"),
-        Step::ShowAbsent(name) => format!("see them with: incrowd hierarchy show {name} PROJECT --absent"),
+        Step::ShowAbsent(name) => {
+            format!("see them with: incrowd hierarchy show {name} PROJECT --absent --show-values")
+        }
         Step::Annotate { over: false } => "incrowd annotate -o FILE".to_string(),
         Step::Annotate { over: true } => "incrowd annotate -o FILE --force".to_string(),
         Step::Append => "incrowd annotate --append new.csv adult.crowd".to_string(),

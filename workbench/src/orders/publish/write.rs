@@ -15,6 +15,7 @@ use super::beside::Bystanders;
 use super::draft::Draft;
 use crate::input::count::{Counted, needed_columns};
 use crate::input::project::Project;
+use crate::input::source::{Replaced, Top};
 use crate::input::tally::hash_bytes;
 use crate::note::Beside;
 use crate::output::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
@@ -34,6 +35,9 @@ pub struct Written {
     pub people: Option<PeopleVerifier>,
     /// What the columns that are published as they are tell beside the promise.
     pub beside: Vec<Beside>,
+    /// What was replaced while the table was read.
+    pub replaced: Vec<Replaced>,
+    pub tops: Vec<Top>,
 }
 
 /// How much is sorted in memory before it goes to disk: of published records, and of those that wait for their group.
@@ -95,6 +99,7 @@ pub fn write_release(
         }
     }
     publisher.finish()?;
+    counted.tell_more(work);
     uniques.check()?;
     let beside = bystanders.check(project, &uniques, work)?;
     let typed = typed_columns(counted, recoding, &columns, kinds.as_ref());
@@ -122,7 +127,9 @@ pub fn write_release(
     sink.finish()?;
     let n_suppressed = publisher.n_suppressed();
     let people = watched.map(|watched| watched.verifier);
-    Ok(Written { staged, columns, n_suppressed, n_published, people, beside })
+    let replaced = counted.source.replaced().into_iter().cloned().collect();
+    let tops = counted.source.tops();
+    Ok(Written { staged, columns, n_suppressed, n_published, people, beside, replaced, tops })
 }
 
 /// So many equal records are written before somebody is asked whether they are still wanted.
