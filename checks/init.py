@@ -1,6 +1,6 @@
 """Compares the roles that `incrowd init` suggests on real tables with roles that were given by hand.
 
-    python3 checks/init.py PROGRAM FOLDER [--first-answer] [--wrong]
+    python3 checks/init.py PROGRAM FOLDER [--first-answer] [--wrong] [--only TABLE …]
 
 FOLDER has the tables; checks/init/roles/*.toml say where each can be had and what it is called there.
 Tables that are not in the folder are named and skipped.
@@ -11,9 +11,11 @@ Ends with status 1 if fewer than 90 % of the roles are right, or an identifier w
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 
 ROLES = pathlib.Path(__file__).parent / "init" / "roles"
@@ -44,21 +46,30 @@ def suggested(program, table, folder):
     answer = subprocess.run(command, capture_output=True, text=True)
     if answer.returncode != 0:
         sys.exit(f"{table.name}: init ends with status {answer.returncode}\n{answer.stderr}")
-    return {column["name"]: column["suggested_role"] for column in json.loads(answer.stdout)["columns"]}
+    said = json.loads(answer.stdout)
+    return {column["name"]: column["suggested_role"] for column in said["columns"]}
 
 
 def first_answer(program, folder):
-    """What somebody is told who changes nothing."""
+    """What somebody is told who changes nothing, as the cells of a table."""
+    start = time.monotonic()
     answer = subprocess.run([program, "negotiate", folder, "--json"], capture_output=True, text=True)
-    try:
-        best = json.loads(answer.stdout)
-    except ValueError:
-        return f"status {answer.returncode}: {answer.stderr.strip().splitlines()[:2]}"
-    found = best.get("exact") or {}
+    seconds = time.monotonic() - start
+    best = json.loads(answer.stdout) if answer.stdout.strip() else {}
+    found = best.get("exact")
     if not found:
-        return f"status {answer.returncode}: nothing fits"
-    schemes = best.get("n_schemes")
-    return f"loss {found['loss']['ncp']:.3f}, lost {100 * found['share_suppressed']:.2f} %, dropped {best['n_dropped']}, {schemes} schemes"
+        said = best.get("error", {}).get("message") or best.get("outcome") or f"status {answer.returncode}"
+        return ["", "", said, "", "", f"{seconds:.1f}"]
+    local = re.search(r"--method (\S+) would lose ([0-9.]+)", answer.stderr)
+    hidden = sum(name == "*" for name in found["level_names"].values())
+    return [
+        f"{best['n_records']:,}",
+        f"{len(found['levels'])}, {hidden} hidden" if hidden else str(len(found["levels"])),
+        f"{found['loss']['ncp']:.3f}",
+        f"{local[2]} ({local[1]})" if local else "",
+        f"{100 * found['share_suppressed']:.1f} %",
+        f"{seconds:.1f}",
+    ]
 
 
 def main():
@@ -67,22 +78,22 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--first-answer", action="store_true", help="also negotiate with the project as it was written")
     parser.add_argument("--wrong", action="store_true", help="name every column whose role is wrong")
-    parser.add_argument("--tuned", action="store_true", help="leave out the tables that are held out")
+    parser.add_argument("--only", nargs="+", default=[], help="the tables to look at, as checks/init/roles calls them")
     args = parser.parse_args()
     program = args.program.resolve()
-    lines, leaks, n_absent = [], [], 0
+    lines, leaks, answers = [], [], []
     for file in sorted(ROLES.glob("*.toml")):
         by_hand = tomllib.loads(file.read_text())
         table = args.folder / by_hand["file"]
-        if args.tuned and by_hand["held_out"]:
+        if args.only and file.stem not in args.only:
             continue
         if not table.exists():
             print(f"absent: {by_hand['file']}: {by_hand['from']}")
-            n_absent += 1
             continue
         with tempfile.TemporaryDirectory() as folder:
             roles = suggested(program, table, folder)
-            said = first_answer(program, folder) if args.first_answer else ""
+            if args.first_answer:
+                answers.append([file.stem, *first_answer(program, folder)])
         right = right_roles(by_hand, roles)
         wrong = {column: role for column, role in roles.items() if role not in right[column]}
         # Where "other" is the only right role, leaving a column out is easy: the others are counted on their own.
@@ -92,18 +103,22 @@ def main():
             for column, role in wrong.items()
             if right[column] & {"identifier", "person"} and role in PUBLISHED
         ]
-        lines.append((by_hand["held_out"], len(roles), len(wrong), len(telling), sum(c in wrong for c in telling)))
-        print(f"{by_hand['file']:24} {share(lines[-1:])}{'  held out' if by_hand['held_out'] else ''}  {said}".rstrip())
+        lines.append((by_hand["round"], len(roles), len(wrong), len(telling), sum(c in wrong for c in telling)))
+        print(f"{file.stem:22} {share(lines[-1:])}; round {by_hand['round']}", flush=True)
         for column, role in wrong.items() if args.wrong else ():
             print(f"    {column}: {role}, by hand {' or '.join(sorted(right[column]))}")
     if not lines:
         sys.exit("no table is there")
     print()
-    for name, some in (("tuned on", [x for x in lines if not x[0]]), ("held out", [x for x in lines if x[0]]), ("all", lines)):
-        if some:
-            mean = sum(1 - n_wrong / n for _, n, n_wrong, *_ in some) / len(some)
-            print(f"{name:10} {len(some):2} tables  {share(some)}, mean of tables {100 * mean:.1f} %")
+    rounds = {f"round {n}": [line for line in lines if line[0] == n] for n in sorted({line[0] for line in lines})}
+    for name, some in {**rounds, "all": lines}.items():
+        mean = sum(1 - n_wrong / n for _, n, n_wrong, *_ in some) / len(some)
+        print(f"{name:8} {len(some):2} tables  {share(some)}, mean of tables {100 * mean:.1f} %")
     print("\n".join(leaks) if leaks else "no identifier would be published")
+    if answers:
+        print("\n| table | records | quasi-identifiers | loss (NCP) | best local method | records lost | seconds |")
+        print("|---|--:|---|--:|---|--:|--:|")
+        print("\n".join(f"| {' | '.join(cells)} |" for cells in answers))
     n, n_wrong = sum(x[1] for x in lines), sum(x[2] for x in lines)
     sys.exit(1 if leaks or n_wrong > (1 - GOAL) * n else 0)
 

@@ -158,7 +158,7 @@ fn a_use_of_a_part_further_down_is_found() {
     };
     check(Some("walk"), "use crate::lattice::profile::Profile;", 0);
     check(Some("walk"), "use crate::lattice::saved::save;", 1);
-    check(Some("walk"), "use crate::lattice::walk::Roller;", 0);
+    check(Some("walk"), "use crate::lattice::walk::Changed;", 0);
     check(Some("walk"), "use crate::lattice::Lattice;\nuse crate::table::Code;", 0);
     check(Some("hidden"), "", 1);
     check(None, "mod walk;\npub use walk::Walk;", 0);

@@ -11,11 +11,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::by_loss::{Floor, floors};
 use crate::lattice::evaluate::{Evaluating, Seen};
+use crate::lattice::fitting::with_roller;
 use crate::lattice::grid::{Columns, Grid, N_IN_BLOCK};
 use crate::lattice::profile::{Outcome, Profile};
 use crate::lattice::profiles::Profiles;
+use crate::lattice::roller::Wanted;
 use crate::lattice::scope::{Scope, Selection};
-use crate::lattice::walk::{Wanted, all_profiles, check_size, with_roller};
+use crate::lattice::size::check_size;
+use crate::lattice::walk::all_profiles;
 use crate::loss::{Entropies, Penalties};
 use crate::scheme::{Scheme, Schemes, height_of, n_schemes};
 use crate::task::Task;
@@ -280,6 +283,11 @@ impl Suppression<'_> {
     /// No scheme of this height suppresses less.
     pub fn floor(&self, height: usize) -> u64 {
         self.columns.iter().map(|columns| columns.floors[height]).max().unwrap_or(0)
+    }
+
+    /// What a scheme suppresses, counted; none where it is more than `n_max`, which is found out sooner.
+    pub(crate) fn exact_up_to(&self, place: usize, n_max: u64) -> Option<u64> {
+        self.lattice.profile(place).n_suppressed_up_to(&self.lattice.signatures, &self.test, n_max)
     }
 
     /// What a scheme suppresses, counted.

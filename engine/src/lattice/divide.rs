@@ -16,7 +16,7 @@ use crate::hierarchy::Hierarchy;
 use crate::lattice::evaluate::Seen;
 use crate::lattice::one_scheme::{put_together, slots_of_people};
 use crate::lattice::profile::{Entry, Profile};
-use crate::lattice::walk::Wanted;
+use crate::lattice::roller::Wanted;
 use crate::loss::Steps;
 use crate::table::Code;
 

@@ -2,10 +2,11 @@
 
 use crate::criterion::Measured;
 use crate::error::Result;
+use crate::lattice::fitting::WithRoller;
 use crate::lattice::profile::Profile;
 use crate::lattice::roll_up::Key;
+use crate::lattice::roller::Roller;
 use crate::lattice::rows::Rows;
-use crate::lattice::walk::{Roller, WithRoller};
 
 /// What a scheme's groups look like: what criteria see of them, and how many look how.
 pub(crate) struct Seen {

@@ -228,6 +228,11 @@ impl<'a> RollUp<'a> {
         K::N_WORDS + 1 + usize::from(self.people.is_some()) + self.n_set_words
     }
 
+    /// How many levels an attribute has.
+    pub(crate) fn n_levels(&self, attribute: usize) -> usize {
+        self.trees[attribute].widths.len()
+    }
+
     /// How many bits the keys take at most.
     pub(crate) fn n_bits(&self) -> u32 {
         // Coarser levels have fewer values, so the finest scheme has the widest keys.

@@ -11,7 +11,7 @@ use crate::criterion::Criteria;
 use crate::error::{Error, ErrorKind, Result, Wording};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::annotate::annotate_schemes;
-use crate::lattice::walk::check_size;
+use crate::lattice::size::check_size;
 pub use crate::lattice::{Estimator, Selection};
 use crate::lattice::{Lattice, Plan};
 use crate::loss::Penalties;

@@ -33,6 +33,10 @@ pub struct Args {
     #[arg(default_value = ".")]
     pub path: PathBuf,
 
+    /// Read this file instead of the one that the project names, such as the next delivery of the data
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
+
     /// Show the least and greatest number or date of each column, which are values of somebody's record
     #[arg(long)]
     pub values: bool,
@@ -70,6 +74,11 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
 /// Looks at what the flags name: a table, or a project.
 pub fn profile(args: &Args, work: &Work) -> Result<Profile> {
     let project = if is_project(&args.path) { Some(Project::open(&args.path)?) } else { None };
+    if project.is_none() && args.data.is_some() {
+        let message = "other data are read instead of a project's, and this is a table";
+        return Err(Error::new(ErrorKind::Request, message).hint("name the table itself"));
+    }
+    let project = project.map(|project| project.with_data(args.data.as_deref())).transpose()?;
     let (source, missing) = match &project {
         Some(project) => open_project(project, args)?,
         None => {
@@ -99,7 +108,8 @@ pub fn of_source(
         true => None,
         false => {
             let names: Vec<&str> = quasi_identifiers.iter().map(String::as_str).collect();
-            Some(survey::uniqueness(source, &survey.missing, &names, work)?)
+            let person = project.as_ref().map_or(Vec::new(), Project::person);
+            Some(survey::uniqueness(source, &survey.missing, &names, &person, work)?)
         }
     };
     let repeating = repeating(project.as_ref(), &survey);
@@ -126,7 +136,7 @@ fn open_project(project: &Project, args: &Args) -> Result<(Source, Option<Missin
         .at(project.file.display().to_string())
         .hint("change delimiter and missing in its [data] section"));
     }
-    let source = project.source()?;
+    let source = project.source_as_written()?;
     for attribute in &project.attributes {
         source.check_column(&attribute.name)?;
     }
@@ -252,12 +262,13 @@ fn range_texts(column: &SurveyedColumn) -> Option<(String, String)> {
 }
 
 fn uniqueness_in_words(quasi_identifiers: &[String], uniqueness: &Uniqueness) -> String {
-    let of = uniqueness.n_records;
+    let of = uniqueness.n_all();
     let n_unique = uniqueness.n_unique.n.min(of);
     let sentence = format!(
-        "{} of {} records ({}) are unique on {}",
+        "{} of {} {} ({}) are unique on {}",
         uniqueness.n_unique,
-        grouped(of),
+        uniqueness.n_people.map_or(grouped(of), |people| people.to_string()),
+        if uniqueness.n_people.is_some() { "people" } else { "records" },
         percent(n_unique, of),
         quasi_identifiers.join(", ")
     );
@@ -304,9 +315,10 @@ pub fn uniqueness_json(quasi_identifiers: &[String], uniqueness: &Uniqueness) ->
     let without: Map<String, Value> = without.map(|(name, n_unique)| (name.clone(), json!(n_unique.n))).collect();
     json!({
         "n_records": uniqueness.n_records,
+        "n_people": uniqueness.n_people.map(|people| people.n),
         "n_groups": uniqueness.n_groups.n,
         "n_unique": uniqueness.n_unique.n,
-        "share_unique": share(uniqueness.n_unique.n.min(uniqueness.n_records), uniqueness.n_records),
+        "share_unique": share(uniqueness.n_unique.n.min(uniqueness.n_all()), uniqueness.n_all()),
         "is_exact": uniqueness.n_unique.is_exact,
         "n_unique_without": without,
     })
@@ -350,7 +362,7 @@ mod tests {
     use super::*;
 
     fn args(path: &Path) -> Args {
-        Args { path: path.into(), values: false, delimiter: None, missing: Vec::new() }
+        Args { path: path.into(), data: None, values: false, delimiter: None, missing: Vec::new() }
     }
 
     /// A table whose every value can be recognized in a text.

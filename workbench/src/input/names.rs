@@ -64,8 +64,7 @@ const SHARED: [&str; 6] = ["surname", "firstname", "address", "internet", "coord
 const PARTS_OF_NAMES: [&str; 6] = ["first", "last", "middle", "given", "family", "maiden"];
 
 /// Words after which a name only says more about what came before.
-const PREPOSITIONS: &str =
-    "of per at in by on for from de del della di da do das dos du des la le von vom der des am im z van der vid av";
+const PREPOSITIONS: &str = "of per at in by on for from as since with de del della di da do das dos du des la le von vom der des am im z van der vid av";
 
 /// Names of more words are questions, in which every word may occur.
 const N_WORDS_MAX: usize = 8;
@@ -181,6 +180,19 @@ pub(crate) fn role_by_name(name: &str) -> Option<Named> {
     Some(Named { role, concept, word: text, rank, is_weak, is_english, has_weak_identifier })
 }
 
+/// How many words a name has.
+pub(crate) fn n_words(name: &str) -> usize {
+    words(name).len()
+}
+
+/// Whether a name says that something is counted: `total_credit_lines`, `nb_visites`.
+pub(crate) fn says_how_many(name: &str) -> bool {
+    const COUNTS: &str =
+        "total count counts sum amount quantity anzahl menge summe nombre nb quantite cantidad quantidade
+        conteggio quantita liczba ilosc aantal totaal numar cantitate antal adet";
+    words(name).iter().any(|word| COUNTS.split_whitespace().any(|count| count == word))
+}
+
 /// Whether a name is nothing but a part of a person's name: `first`, `last`.
 pub(crate) fn is_part_of_a_name(name: &str) -> bool {
     let words = words(name);
@@ -198,8 +210,11 @@ pub(crate) fn person_standing(name: &str, is_identifier: bool) -> Option<u8> {
     let is_number =
         |word: &&String| means(word, Meaning::Numbering) || WORDS.get(word.as_str()).is_some_and(is_numbering);
     let n_numbers = words.iter().rev().take_while(is_number).count();
-    let head = words[..words.len() - n_numbers].last();
-    if head.is_some_and(is_person) {
+    let before = &words[..words.len() - n_numbers];
+    // "Number of the patient" says whose record it is, "months as customer" does not.
+    let joined = before.iter().rev().skip(1).take_while(|word| is_preposition(word)).count();
+    let is_about_others = joined > 0 && !before[..before.len() - 1 - joined].iter().any(|word| is_number(&word));
+    if before.last().is_some_and(is_person) && !is_about_others {
         return Some(0);
     }
     let found = known_words(&words);
@@ -325,6 +340,9 @@ mod tests {
             ("mrn", Some(1)),
             ("token", None),
             ("patient_age", None),
+            ("numero_de_paciente", Some(0)),
+            ("months_as_customer", None),
+            ("visits_per_patient", None),
             ("country_code", None),
             ("last_name", None),
             ("nameGiven", None),

@@ -18,6 +18,7 @@ use super::saving::save_project;
 use super::server::{Answered, N_LARGE_BYTES, Server, Shared, accepted, aside, json_response, look_first, ok};
 use super::tables::Opened;
 use super::{document, trees};
+use crate::cli::hierarchy::{absent, absent_document};
 use crate::cli::profile::{column_json, repeating, repeating_json, uniqueness_json};
 use crate::input::project::{CRITERIA, FILE_NAME};
 use crate::input::survey::{Suggestion, SurveyedColumn, rule_toml};
@@ -307,6 +308,9 @@ pub struct OfAttribute {
     /// One that is being made; the project's own where it is not given.
     #[serde(default)]
     hierarchy: Option<Value>,
+    /// Whether what the project's own does not fit is asked for, in its stead.
+    #[serde(default)]
+    absent: bool,
 }
 
 pub async fn hierarchy(State(server): Shared, Body(asked): Body<OfAttribute>) -> Answered {
@@ -314,6 +318,14 @@ pub async fn hierarchy(State(server): Shared, Body(asked): Body<OfAttribute>) ->
     if asked.hierarchy.as_ref().is_some_and(|edited| !edited.is_null() && edited.get("kept").is_none()) {
         // What a rule makes of a column tells whether a value is in it.
         server.previews("hierarchies are those of the served project")?;
+    }
+    if asked.absent {
+        server.previews("which cells do not fit is not told")?;
+        return aside(&server, move |server| {
+            let places = absent(&opened.project, &asked.attribute).map_err(|error| server.problem(error))?;
+            Ok(json_response(StatusCode::OK, &absent_document(&asked.attribute, &places, true)))
+        })
+        .await;
     }
     if !opened.is_seen() {
         return accepted(&*look_first(&server, &opened)?);

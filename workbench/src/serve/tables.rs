@@ -54,7 +54,7 @@ pub struct ServedTable {
     pub key: String,
     survey: OnceLock<(Survey, Vec<Suggestion>)>,
     columns: OnceLock<Columns>,
-    uniqueness: Mutex<HashMap<Vec<String>, Uniqueness>>,
+    uniqueness: Mutex<HashMap<(Vec<String>, Vec<String>), Uniqueness>>,
 }
 
 /// A lattice with what it was made from.
@@ -158,13 +158,19 @@ impl Tables {
         let missing = &project.missing;
         let dropping = missing.drop_records.then(|| format!("{:?}", missing.needed));
         let per_person = project.per_person().map(|limit| (limit.person, limit.n_max, limit.seed));
+        // What becomes of cells that do not fit depends on what a hierarchy knows.
+        let treated = project.attributes.iter().filter(|known| known.treatment().is_some() || known.rule.codes_ends());
+        let treated: Vec<Value> = treated
+            .map(|known| json!([known.name, known.treatment(), known.hierarchy_text, known.hierarchy_file]))
+            .collect();
         let table_key = sha256_of(
             json!([
                 hashes,
                 format!("{:?} {:?}", project.reading, project.dates()),
                 missing.tokens,
                 dropping,
-                per_person
+                per_person,
+                treated
             ])
             .to_string()
             .as_bytes(),
@@ -303,7 +309,7 @@ impl Opened {
     /// What each column looks like, and which role that suggests.
     pub fn survey(&self, work: &Work) -> Result<&(Survey, Vec<Suggestion>)> {
         made(&self.table.survey, || {
-            let source = self.project.source()?;
+            let source = self.project.source_as_written()?;
             let survey = survey::survey(&source, Some(&self.project.missing), work)?;
             let mut suggestions = survey::suggest(&survey);
             survey::take_back_twins(&source, &survey, &mut suggestions, work)?;
@@ -313,28 +319,30 @@ impl Opened {
 
     /// How often each value occurs.
     pub fn columns(&self, work: &Work) -> Result<&Columns> {
-        made(&self.table.columns, || look(&self.project.source()?, &self.project.missing, work))
+        made(&self.table.columns, || look(&self.project.source_as_counted()?, &self.project.missing, work))
     }
 
-    /// How many records stand alone on the quasi-identifiers.
+    /// How many records, or people, stand alone on the quasi-identifiers.
     pub fn uniqueness(&self, work: &Work) -> Result<Option<Uniqueness>> {
         let names: Vec<String> =
             self.project.with_role(Role::QuasiIdentifier).map(|attribute| attribute.name.clone()).collect();
         if names.is_empty() {
             return Ok(None);
         }
-        if let Some(known) = lock(&self.table.uniqueness).get(&names) {
+        let person = self.project.person();
+        let of = (names.clone(), person.iter().map(|name| name.to_string()).collect());
+        if let Some(known) = lock(&self.table.uniqueness).get(&of) {
             return Ok(Some(known.clone()));
         }
         let refs: Vec<&str> = names.iter().map(String::as_str).collect();
         let source = self.project.source()?;
-        refs.iter().try_for_each(|name| source.check_column(name))?;
-        let found = survey::uniqueness(&source, &self.project.missing, &refs, work)?;
+        refs.iter().chain(&person).try_for_each(|name| source.check_column(name))?;
+        let found = survey::uniqueness(&source, &self.project.missing, &refs, &person, work)?;
         let mut all = lock(&self.table.uniqueness);
         if all.len() >= 256 {
             all.clear();
         }
-        all.insert(names, found.clone());
+        all.insert(of, found.clone());
         Ok(Some(found))
     }
 

@@ -2,6 +2,7 @@
 
 use incrowd::attack::{Gain, Hit, Linkage};
 use incrowd::recode::per_record::Risk;
+use incrowd::risk::people::Members;
 use incrowd::risk::special_uniques::Share;
 use incrowd::risk::weighted::Expected;
 use incrowd::risk::{Contribution, View};
@@ -60,6 +61,12 @@ fn facts(note: &Note) -> Map<String, Value> {
         Note::Encoding { encoding } => json!({ "encoding": encoding }),
         Note::Sheet { sheet, n_sheets } => json!({ "sheet": sheet, "n_sheets": n_sheets }),
         Note::UnreadableColumns { columns } => json!({ "columns": columns }),
+        Note::Unreadable { attribute, n_cells } => json!({ "attribute": attribute, "n_cells": n_cells }),
+        Note::UnknownValues { attribute, n_cells, is_other } => json!({
+            "attribute": attribute,
+            "n_cells": n_cells,
+            "read_as": if *is_other { "other" } else { "missing" },
+        }),
         Note::Dropped { n_records, n_all } => json!({ "n_records": n_records, "n_all": n_all }),
         Note::Repeating { column, n_records, n_different, is_exact } => json!({
             "column": column,
@@ -452,6 +459,7 @@ pub fn counted(counted: &Counted) -> Value {
         "n_dropped": counts.n_dropped(),
         "n_groups": counts.n_groups(),
         "n_cells": counts.n_cells(),
+        "n_people": counted.counts.people().map(|people| people.len()),
         "n_unique": n_unique(&counted.counts),
         "n_schemes": n_schemes(&counted.hierarchies),
         "sensitive": counted.sensitive.first().map(|attribute| &attribute.name),
@@ -460,9 +468,12 @@ pub fn counted(counted: &Counted) -> Value {
     })
 }
 
-/// Records that no other record is like.
-pub fn n_unique(counts: &GroupCounts) -> usize {
-    (0..counts.n_groups()).filter(|&group| counts.size(group) == 1).count()
+/// Records that no other record is like; where people are counted, those who stand alone in one of their groups.
+pub fn n_unique(counts: &GroupCounts) -> u64 {
+    match Members::of_counts(counts) {
+        Some(members) => members.n_alone(),
+        None => (0..counts.n_groups()).filter(|&group| counts.size(group) == 1).count() as u64,
+    }
 }
 
 /// A lattice: a line per height, and every scheme where that is asked for.

@@ -6,8 +6,8 @@ use incrowd::table::Kind;
 
 use super::icd::{icd9_path, icd10_path, is_icd9};
 use super::look::SurveyedColumn;
-use super::scales::places_on_scale;
-use super::shapes::{Shape, date_of, range_of};
+use super::scales::{places_on_scale, sex_of};
+use super::shapes::{Shape, date_of, month_in_words, range_of};
 use super::world::{continent_of_code, continent_of_name};
 use crate::input::names::{Named, role_by_name};
 
@@ -17,12 +17,17 @@ type Grouping = (Vec<Vec<String>>, String);
 /// Fewer values are shown or hidden.
 const N_VALUES_MIN: usize = 3;
 
+/// Levels of groups by frequency, at most, and how many values may be left beside the others on the last of them.
+const N_LEVELS_MAX: usize = 3;
+const N_KEPT_MIN: usize = 4;
+
 /// A tree for the values of a column, where they say how they belong together.
 pub(super) fn suggest_groups(column: &SurveyedColumn) -> Option<(Rule, String)> {
     let values = column.values().filter(|values| values.len() >= N_VALUES_MIN)?;
     let named = role_by_name(&column.name);
     let (rows, why) = by_shape(column, values)
         .or_else(|| by_name(named, values))
+        .or_else(|| spellings_of_sex(values))
         .or_else(|| if column.kind == Kind::Text { on_a_scale(values) } else { None })
         .or_else(|| if is_category(column, named) { rare_ones(values) } else { None })?;
     let n_labels = rows.first()?.len();
@@ -84,6 +89,16 @@ fn by_name(named: Option<Named>, values: &[(String, u64)]) -> Option<Grouping> {
     }
 }
 
+/// Words for sex in several spellings: `M`, `male` and `Male` are one.
+fn spellings_of_sex(values: &[(String, u64)]) -> Option<Grouping> {
+    let n_known: u64 = values.iter().filter(|(text, _)| sex_of(text).is_some()).map(|(_, n)| n).sum();
+    let n_records: u64 = values.iter().map(|(_, n)| n).sum();
+    let n_spelled = |sex: &str| values.iter().filter(|(text, _)| sex_of(text) == Some(sex)).count();
+    let is_worthwhile = n_spelled("male") > 1 && n_spelled("female") > 1 && 10 * n_known >= 9 * n_records;
+    let row = |text: &str| vec![text.to_string(), sex_of(text).unwrap_or("other or unknown").to_string()];
+    is_worthwhile.then(|| (rows(values, row), "words for sex, their spellings put together".into()))
+}
+
 fn rows(values: &[(String, u64)], row: impl Fn(&str) -> Vec<String>) -> Vec<Vec<String>> {
     values.iter().map(|(text, _)| row(text)).collect()
 }
@@ -102,19 +117,30 @@ fn continents(values: &[(String, u64)], shape: Shape) -> Option<Grouping> {
     (2 * n_known > values.len() && is_divided).then(|| (rows, "countries by continent".into()))
 }
 
-/// Dates in another order than year, month, day, by month, quarter and year.
+/// Dates in another order than year, month, day, by month, quarter and year, and by decade where there are many years.
 fn months(values: &[(String, u64)], shape: Shape) -> Grouping {
     let no_date = unused("no date", values);
-    let row = |text: &str| {
-        let labels = match date_of(text.trim()).map(|date| date.month(shape)) {
-            Some((year, month)) => {
-                [format!("{year}-{month:02}"), format!("{year}-Q{}", month.div_ceil(3)), year.to_string()]
-            }
-            None => [no_date.clone(), no_date.clone(), no_date.clone()],
-        };
-        std::iter::once(text.to_string()).chain(labels).collect()
+    let month = |text: &str| match shape {
+        Shape::MonthInWords => month_in_words(text),
+        _ => date_of(text.trim()).map(|date| date.month(shape)),
     };
-    (rows(values, row), format!("{} by month, quarter and year", shape.in_words()))
+    let years: Vec<u32> = values.iter().filter_map(|(text, _)| month(text)).map(|(year, _)| year).collect();
+    let has_decades = years.iter().max() > years.iter().min().map(|first| first + 20).as_ref();
+    let n_labels = if has_decades { 4 } else { 3 };
+    let row = |text: &str| {
+        let labels = match month(text) {
+            Some((year, month)) => [
+                format!("{year}-{month:02}"),
+                format!("{year}-Q{}", month.div_ceil(3)),
+                year.to_string(),
+                format!("{}s", year / 10 * 10),
+            ],
+            None => [(); 4].map(|()| no_date.clone()),
+        };
+        std::iter::once(text.to_string()).chain(labels.into_iter().take(n_labels)).collect()
+    };
+    let units = if has_decades { "month, quarter, year and decade" } else { "month, quarter and year" };
+    (rows(values, row), format!("{} by {units}", shape.in_words()))
 }
 
 /// Ranges in the order of their lower ends, neighbours together.
@@ -173,25 +199,40 @@ fn paired(groups: &[(usize, usize, u64)]) -> Vec<(usize, usize, u64)> {
     alone.iter().copied().chain(rest.chunks(2).map(pair)).collect()
 }
 
-/// Values that fewer than one record in fifty has become "other values", then those that fewer than one in ten has.
+/// Values that fewer than one record in fifty has become "other values", then those that fewer than one in ten has, then the
+/// less frequent half or more, until a few are left.
 fn rare_ones(values: &[(String, u64)]) -> Option<Grouping> {
     let n_records: u64 = values.iter().map(|(_, n)| n).sum();
-    let n_rare = |part: u64| values.iter().filter(|(_, n)| n * part < n_records).count();
-    let mut parts: Vec<u64> = [50, 10].into_iter().filter(|part| (2..values.len()).contains(&n_rare(*part))).collect();
-    parts.dedup_by_key(|part| n_rare(*part));
+    let n_frequent = |part: u64| values.iter().filter(|(_, n)| n * part >= n_records).count();
+    let mut parts: Vec<u64> =
+        [50, 10].into_iter().filter(|part| (1..values.len() - 1).contains(&n_frequent(*part))).collect();
+    parts.dedup_by_key(|part| n_frequent(*part));
+    // By level, how many values stay as they are: the first ones, which are the most frequent.
+    let mut kept: Vec<usize> = parts.iter().map(|part| n_frequent(*part)).collect();
+    let mut frequent = Vec::new();
+    while kept.len() < N_LEVELS_MAX && kept.last().copied().unwrap_or(values.len()) > N_KEPT_MIN {
+        let n = kept.last().copied().unwrap_or(values.len());
+        // Every level more makes the lattice larger: of many values few levels lead to a few.
+        let fewer = n / if n > 16 { 4 } else { 2 };
+        kept.push(fewer);
+        frequent.push(fewer.to_string());
+    }
     let others: Vec<String> =
-        (0..parts.len()).map(|i| unused(&format!("other values{}", "*".repeat(i)), values)).collect();
-    let row = |(text, n): &(String, u64)| {
-        let label = |(part, other): (&u64, &String)| if n * part < n_records { other.clone() } else { text.clone() };
-        std::iter::once(text.clone()).chain(parts.iter().zip(&others).map(label)).collect()
+        (0..kept.len()).map(|i| unused(&format!("other values{}", "*".repeat(i)), values)).collect();
+    let row = |(i, (text, _)): (usize, &(String, u64))| {
+        let label = |(n_kept, other): (&usize, &String)| if i < *n_kept { text.clone() } else { other.clone() };
+        std::iter::once(text.clone()).chain(kept.iter().zip(&others).map(label)).collect()
     };
-    let shares = parts.iter().map(|part| format!("{} %", 100 / part)).collect::<Vec<_>>().join(", then ");
-    (!parts.is_empty()).then(|| {
-        (
-            values.iter().map(row).collect(),
-            format!("values that fewer than {shares} of the records have are put together"),
-        )
-    })
+    let shares: Vec<String> = parts.iter().map(|part| format!("{} %", 100 / part)).collect();
+    let by_share = format!("values that fewer than {} of the records have", shares.join(", then "));
+    let by_place = format!("all but the {} most frequent values", frequent.join(", then "));
+    let what: Vec<String> = [(by_share, parts.is_empty()), (by_place, frequent.is_empty())]
+        .into_iter()
+        .filter(|(_, is_none)| !is_none)
+        .map(|(what, _)| what)
+        .collect();
+    let rows = || values.iter().enumerate().map(row).collect();
+    (!kept.is_empty()).then(|| (rows(), format!("{} are put together", what.join(", then "))))
 }
 
 /// A label that is none of the values.

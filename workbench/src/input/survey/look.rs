@@ -6,6 +6,7 @@ use incrowd::{Error, ErrorKind, Missing, Result};
 use rayon::prelude::*;
 
 use super::shapes::{Shape, Shapes};
+use super::world::continent_of_code;
 use crate::input::source::Source;
 use crate::input::tally::{Amount, Tally, hash_text};
 use crate::work::{Unit, Work};
@@ -40,6 +41,8 @@ pub struct SurveyedColumn {
     pub is_digits: bool,
     /// Whether texts are all of one word with a digit in it.
     pub has_numbered_words: bool,
+    /// Whether most values are words without a digit.
+    pub are_words: bool,
     /// What nearly all values look like, where that is known.
     pub shape: Option<Shape>,
     /// The mean number of words of a value.
@@ -78,6 +81,7 @@ impl SurveyedColumn {
             n_characters: (0, 0),
             is_digits: false,
             has_numbered_words: false,
+            are_words: false,
             shape: None,
             mean_words: 1.0,
             reads_as_number: kind.is_numeric(),
@@ -230,6 +234,7 @@ struct View {
     n_characters: Option<(usize, usize)>,
     is_digits: bool,
     has_numbered_words: bool,
+    n_without_digit: u64,
     reads_as_number: bool,
     shapes: Shapes,
     /// The first values and their hashes, while there are few.
@@ -279,6 +284,7 @@ impl View {
             n_characters: None,
             is_digits: true,
             has_numbered_words: true,
+            n_without_digit: 0,
         }
     }
 
@@ -320,8 +326,9 @@ impl View {
         let (shortest, longest) = self.n_characters.unwrap_or((n, n));
         self.n_characters = Some((shortest.min(n), longest.max(n)));
         self.is_digits &= !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        self.has_numbered_words &=
-            text.bytes().any(|byte| byte.is_ascii_digit()) && !text.contains(char::is_whitespace);
+        let has_digits = text.bytes().any(|byte| byte.is_ascii_digit());
+        self.n_without_digit += u64::from(!has_digits);
+        self.has_numbered_words &= has_digits && !text.contains(char::is_whitespace);
         if self.kind == Some(Kind::Text) {
             return;
         }
@@ -338,9 +345,16 @@ impl View {
         }
     }
 
-    /// Whether a usual word for "no value" rather seems to be a value here: `NA` is Namibia among two-letter codes.
+    /// Whether a usual word for "no value" rather seems to be a value here: `NA` is Namibia among codes of countries, and
+    /// nothing among those of the states of America.
     fn is_value(&self, token: &str) -> bool {
-        token == "NA" && self.kind == Some(Kind::Text) && self.n_characters == Some((2, 2))
+        let are_countries = || {
+            self.texts.as_ref().is_some_and(|texts| {
+                let n_countries = texts.iter().filter(|(_, text)| continent_of_code(text).is_some()).count();
+                10 * n_countries >= 9 * texts.len()
+            })
+        };
+        token == "NA" && self.kind == Some(Kind::Text) && self.n_characters == Some((2, 2)) && are_countries()
     }
 
     fn finish(mut self, name: String, tokens: &Tokens, taken: u16) -> SurveyedColumn {
@@ -383,6 +397,7 @@ impl View {
             range: self.range.filter(|_| kind.is_numeric() || kind == Kind::Date),
             n_characters: self.n_characters.unwrap_or((0, 0)),
             is_digits: self.is_digits,
+            are_words: 2 * self.n_without_digit > self.tally.n_distinct().n,
             has_numbered_words: self.has_numbered_words,
         }
     }

@@ -5,9 +5,9 @@ use incrowd::table::Kind;
 
 use super::look::{Survey, SurveyedColumn};
 use super::rules::N_FEW;
-use super::scales::have_both_sexes;
+use super::scales::{have_both_sexes, sex_of};
 use super::shapes::{Shape, range_of};
-use crate::input::names::{Named, is_part_of_a_name, person_standing, role_by_name};
+use crate::input::names::{Named, is_part_of_a_name, n_words, person_standing, role_by_name, says_how_many};
 use crate::sentences::percent;
 
 /// A role and the reason for it.
@@ -15,6 +15,9 @@ pub(super) type Reasoned = (Role, String);
 
 /// From so many words on, a value is a sentence.
 const N_WORDS_OF_A_SENTENCE: f64 = 5.0;
+
+/// What is never a number of few digits.
+const NEVER_SMALL: [&str; 6] = ["phone", "email", "internet", "surname", "firstname", "full name"];
 
 /// The role of one column; `sensitive` is the column that is suggested as sensitive, if that is another one.
 pub(super) fn suggest_role(survey: &Survey, column: &SurveyedColumn, sensitive: Option<&SurveyedColumn>) -> Reasoned {
@@ -36,16 +39,12 @@ fn nothing_said(column: &SurveyedColumn) -> String {
 /// What names people, whatever else it may be: it is never published.
 fn by_what_names_people(survey: &Survey, column: &SurveyedColumn) -> Option<Reasoned> {
     let named = named(column);
-    // Two values, yes and no, or small numbers that are counted: `has_phone`, `number_of_accounts`.
-    let is_small = column.kind.is_numeric() && column.range.is_some_and(|(_, greatest)| greatest < 10_000.0);
-    let is_counted = |named: &Named| is_small && column.n_distinct.n <= 300 && named.concept != "coordinates";
-    let names_nobody =
-        |named: &Named| column.shape == Some(Shape::YesNo) || column.n_distinct.n <= 2 || is_counted(named);
     if let Some(shape) = column.shape.filter(|shape| shape.names_people() && column.n_distinct.n > 2) {
         return Some((Role::Identifier, format!("values look like {}", shape.in_words())));
     }
     if column.kind == Kind::Text
         && column.mean_words >= N_WORDS_OF_A_SENTENCE
+        && !is_date(column)
         && column.n_distinct.n > N_FEW
         && column.finds_people(survey.n_records)
     {
@@ -53,9 +52,7 @@ fn by_what_names_people(survey: &Survey, column: &SurveyedColumn) -> Option<Reas
         return Some((Role::Identifier, format!("free text, {n} words on average: it may name anybody")));
     }
     match named {
-        Some(named) if named.role == Role::Identifier && !named.is_weak => match names_nobody(&named)
-            && survey.n_records >= 20
-        {
+        Some(named) if named.role == Role::Identifier && !named.is_weak => match names_nobody(survey, column) {
             true => {
                 Some((Role::Other, format!("{}, but {} distinct values name nobody", says(&named), column.n_distinct)))
             }
@@ -66,6 +63,23 @@ fn by_what_names_people(survey: &Survey, column: &SurveyedColumn) -> Option<Reas
         }
         _ => None,
     }
+}
+
+/// Whether the values contradict a name that says who it is: two values, yes and no, small numbers that are counted, or words.
+pub(super) fn names_nobody(survey: &Survey, column: &SurveyedColumn) -> bool {
+    let Some(named) = named(column) else { return false };
+    if named.is_weak {
+        // "ID_district" with the names of districts.
+        let is_number = named.concept == "number of a person" && n_words(&column.name) > 1;
+        return is_number && column.kind == Kind::Text && column.are_words && !is_nearly_unique(survey, column);
+    }
+    let is_number = column.kind.is_numeric();
+    let is_small = is_number && column.range.is_some_and(|(_, greatest)| greatest < 10_000.0);
+    // `number_of_accounts`, and `mobile_likes`, of which a few are many.
+    let middle = column.sample.get(column.sample.len() / 2).filter(|_| is_number);
+    let is_too_short = NEVER_SMALL.contains(&named.concept) && middle.is_some_and(|number| number.abs() < 10_000.0);
+    let is_counted = is_too_short || (is_small && column.n_distinct.n <= 300 && named.concept != "coordinates");
+    survey.n_records >= 20 && (column.shape == Some(Shape::YesNo) || column.n_distinct.n <= 2 || is_counted)
 }
 
 fn nothing_to_tell(column: &SurveyedColumn) -> Option<Reasoned> {
@@ -87,6 +101,10 @@ fn by_name(survey: &Survey, column: &SurveyedColumn, sensitive: Option<&Surveyed
         Role::Identifier if is_few => {
             Some((Role::Other, format!("{}, but {n_distinct} distinct values name nobody", says(&named))))
         }
+        Role::Identifier if names_nobody(survey, column) => Some((
+            Role::Other,
+            format!("{}, but {n_distinct} distinct values in words do not look like it", says(&named)),
+        )),
         Role::Identifier => Some((Role::Identifier, says(&named))),
         _ if named.has_weak_identifier && is_nearly_unique => {
             Some((Role::Identifier, format!("name says {} and {}", named.in_words(), own())))
@@ -102,7 +120,7 @@ fn by_name(survey: &Survey, column: &SurveyedColumn, sensitive: Option<&Surveyed
         Role::Sensitive => Some(as_sensitive(column, says(&named), sensitive)),
         _ if !fits(column, &named) => None,
         _ if is_nearly_unique && !is_date(column) && !column.kind.is_numeric() && named.concept != "postcode" => {
-            Some((Role::Other, format!("{}, but {}: nothing of it would be left", says(&named), own())))
+            Some((Role::Identifier, format!("{}, but {}: it finds people", says(&named), own())))
         }
         role => Some((role, says(&named))),
     }
@@ -113,8 +131,10 @@ fn fits(column: &SurveyedColumn, named: &Named) -> bool {
     let n = column.n_distinct.n;
     let within = |least: f64, greatest: f64| column.range.is_some_and(|range| range.0 >= least && range.1 <= greatest);
     let is_number = column.kind.is_numeric();
+    let is_flag = column.shape == Some(Shape::YesNo) || (is_number && n <= 2);
     match named.concept {
-        "sex" => n <= 10,
+        "sex" => n <= 10 || are_spellings_of_sex(column),
+        "occupation" | "education" | "language" | "religion" | "region" | "city" | "household" => !is_flag,
         "date" if !named.is_english => is_date(column),
         "date" | "admission" => {
             is_date(column) || n > 2 && column.shape != Some(Shape::YesNo) && !(is_number && n <= 4)
@@ -194,6 +214,17 @@ pub(super) fn is_date(column: &SurveyedColumn) -> bool {
     column.kind == Kind::Date || column.shape.is_some_and(Shape::is_date)
 }
 
+/// Whether nearly all records have a word for sex, in however many spellings.
+pub(super) fn are_spellings_of_sex(column: &SurveyedColumn) -> bool {
+    let n_with = |values: &[(String, u64)], is_wanted: fn(&str) -> bool| -> u64 {
+        values.iter().filter(|(text, _)| is_wanted(text)).map(|(_, n)| n).sum()
+    };
+    column.kind == Kind::Text
+        && column.values().is_some_and(|values| {
+            are_sexes(values) && 10 * n_with(values, |text| sex_of(text).is_some()) >= 9 * n_with(values, |_| true)
+        })
+}
+
 fn are_sexes(values: &[(String, u64)]) -> bool {
     have_both_sexes(values.iter().map(|(text, _)| text.as_str()))
 }
@@ -214,7 +245,7 @@ fn look_like_ages(survey: &Survey, column: &SurveyedColumn) -> bool {
     let n = column.n_distinct.n as f64;
     let is_percentage = (least, greatest) == (0.0, 100.0);
     let is_in_range = (0.0..=25.0).contains(&least) && (75.0..=115.0).contains(&greatest) && !is_percentage;
-    is_in_range && n >= 0.7 * (greatest - least) && survey.n_records as f64 >= 5.0 * n
+    is_in_range && !says_how_many(&column.name) && n >= 0.7 * (greatest - least) && survey.n_records as f64 >= 5.0 * n
 }
 
 /// Whether nearly every record has a value of its own, and there are enough records for that to mean something.

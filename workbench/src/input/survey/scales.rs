@@ -30,6 +30,7 @@ const SCALES: &str = "
     no-education/none preschool primary/elementary lower-secondary secondary/high-school/upper-secondary some-college tertiary/college/university/bachelor master/graduate doctorate/phd
     preschool 1st-4th 5th-6th 7th-8th 9th 10th 11th 12th hs-grad some-college assoc-voc assoc-acdm bachelors masters prof-school doctorate
     less-than-high-school-degree high-school-degree some-college-or-associate-degree bachelor-degree graduate-degree
+    none/no-schooling/illiterate primary/elementary middle-school/lower-secondary high-school/highschool/secondary/hs/hs-or-lower/high-school-or-less some-college associate/associates/associate-degree/vocational college/bachelor/bachelors/undergraduate/university/tertiary/graduation master/masters/graduate/grad/postgraduate/post-graduate md/jd/professional doctorate/doctor/phd/ph-d
     jan feb mar apr may jun jul aug sep oct nov dec
     january february march april may june july august september october november december
     monday tuesday wednesday thursday friday saturday sunday
@@ -59,9 +60,38 @@ pub(super) fn is_sex_word(text: &str) -> bool {
     [MALE, FEMALE, OTHER_SEX].into_iter().any(|list| is_among(list, text))
 }
 
+/// Whether a word is for men, for women, or neither, as a label to put spellings together.
+pub(super) fn sex_of(text: &str) -> Option<&'static str> {
+    let known = [(MALE, "male"), (FEMALE, "female"), (OTHER_SEX, "other or unknown")];
+    known.into_iter().find(|(list, _)| is_among(list, text)).map(|(_, sex)| sex)
+}
+
 /// Whether there is a word for men and one for women: `D` and `M` may mean day and month.
 pub(super) fn have_both_sexes<'a>(values: impl Iterator<Item = &'a str> + Clone) -> bool {
     [MALE, FEMALE].into_iter().all(|list| values.clone().any(|value| is_among(list, value)))
+}
+
+/// The names of the months in a few languages, whole and short.
+const MONTHS: &str = "
+    january february march april may june july august september october november december
+    januar februar marz april mai juni juli august september oktober november dezember
+    janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre
+    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
+    gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre
+    janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro
+    januari februari maart april mei juni juli augustus september oktober november december
+    jan feb mar apr may jun jul aug sep oct nov dec
+    jan feb mrz apr mai jun jul aug sept okt nov dez
+    janv fevr mars avr mai juin juil aout sept oct nov dec
+    ene feb mar abr may jun jul ago set oct nov dic
+    gen fev mar apr mag giu lug ago set out nov dez";
+
+/// The number of a month by its name.
+pub(super) fn month_of(word: &str) -> Option<u32> {
+    MONTHS
+        .lines()
+        .find_map(|line| line.split_whitespace().position(|month| month == word))
+        .map(|place| place as u32 + 1)
 }
 
 pub(super) fn is_yes_no_word(text: &str) -> bool {

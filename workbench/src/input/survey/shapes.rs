@@ -1,8 +1,9 @@
 //! What the values of a column look like: e-mail addresses, national numbers, dates, diagnoses, countries and the like.
 
 use super::people_numbers::{fits, is_national_number, luhn};
-use super::scales::{is_sex_word, is_yes_no_word};
+use super::scales::{is_sex_word, is_yes_no_word, month_of};
 use super::world::{continent_of_code, continent_of_name};
+use crate::input::names::plain;
 use incrowd::table::parse_date;
 
 /// What a value can look like, the most telling first.
@@ -26,6 +27,8 @@ pub enum Shape {
     MonthFirst,
     /// Year first, as `2019/12/31` or `20191231`.
     YearFirst,
+    /// With the name of the month, as `12-Mar-2020` or `Monday, January 3, 1791`.
+    MonthInWords,
     /// `18-29`, `[60-70)`, `65+`.
     Range,
     Sex,
@@ -56,6 +59,7 @@ impl Shape {
         Shape::DayFirst,
         Shape::MonthFirst,
         Shape::YearFirst,
+        Shape::MonthInWords,
         Shape::Range,
         Shape::Sex,
         Shape::YesNo,
@@ -72,7 +76,7 @@ impl Shape {
     }
 
     pub fn is_date(self) -> bool {
-        matches!(self, Shape::Moment | Shape::DayFirst | Shape::MonthFirst | Shape::YearFirst)
+        (Shape::Moment..=Shape::MonthInWords).contains(&self)
     }
 
     /// In the plural, for a reason.
@@ -92,6 +96,7 @@ impl Shape {
             Shape::DayFirst => "dates, day first",
             Shape::MonthFirst => "dates, month first",
             Shape::YearFirst => "dates, year first",
+            Shape::MonthInWords => "dates in words",
             Shape::Range => "ranges",
             Shape::Sex => "words for sex",
             Shape::YesNo => "yes and no",
@@ -177,6 +182,7 @@ fn has_shape(text: &str, shape: Shape) -> bool {
         Shape::DayFirst => date_of(text).is_some_and(|date| !date.has_time && date.can_be_day_first),
         Shape::MonthFirst => date_of(text).is_some_and(|date| !date.has_time && date.can_be_month_first),
         Shape::YearFirst => date_of(text).is_some_and(|date| !date.has_time && date.is_year_first),
+        Shape::MonthInWords => month_in_words(text).is_some(),
         Shape::Range => range_of(text).is_some(),
         Shape::Sex => is_sex_word(text),
         Shape::YesNo => is_yes_no_word(text),
@@ -262,15 +268,15 @@ fn is_phone(text: &str) -> bool {
 
 /// A house number at one end, and a word for a street.
 fn is_street(text: &str) -> bool {
-    const STREETS: [&str; 24] = [
-        "street", "str.", "straße", "strasse", "weg", "platz", "gasse", "allee", "road", "rd", "avenue", "ave", "lane",
-        "drive", "rue", "calle", "avenida", "via", "piazza", "rua", "ulica", "ul.", "straat", "gatan",
-    ];
+    const STREETS: &str = "street st str. straße strasse weg platz gasse allee road rd avenue ave lane ln drive dr \
+        highway hwy boulevard blvd court ct way place terrace circle parkway pkwy square close crescent ridge \
+        rue calle avenida via piazza rua ulica ul. straat gatan";
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower.split([' ', ',']).filter(|word| !word.is_empty()).collect();
     let has_number = words.len() >= 2 && words.iter().any(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     let is_street = |word: &&str| {
-        STREETS.iter().any(|street| word == street || (street.len() >= 4 && word.len() > 5 && word.ends_with(street)))
+        let mut streets = STREETS.split_whitespace();
+        streets.any(|street| *word == street || (street.len() >= 4 && word.len() > 5 && word.ends_with(street)))
     };
     has_number && words.iter().any(is_street)
 }
@@ -359,6 +365,27 @@ pub(super) fn date_of(text: &str) -> Option<WrittenDate> {
     is_formed.then_some(WrittenDate { parts: numbers, is_year_first, can_be_day_first, can_be_month_first, has_time })
 }
 
+/// Year and month of a date with the name of its month, in the languages of the months that are scales.
+pub(super) fn month_in_words(text: &str) -> Option<(u32, u32)> {
+    // Most values are none, which is seen quickly: a day, a year and the letters of a month.
+    let n_digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let n_letters = text.bytes().filter(|byte| byte.is_ascii_alphabetic()).count();
+    if n_digits < 5 || n_letters < 2 || text.len() > 60 {
+        return None;
+    }
+    let plain = plain(text);
+    let is_turn = |a: char, b: char| a.is_alphabetic() == b.is_alphabetic() && a.is_numeric() == b.is_numeric();
+    let characters: Vec<char> = plain.chars().collect();
+    let words: Vec<String> = characters.chunk_by(|a, b| is_turn(*a, *b)).map(|word| word.iter().collect()).collect();
+    let mut months = words.iter().filter_map(|word| month_of(word));
+    let mut numbers = words.iter().filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+    let (month, None) = (months.next()?, months.next()) else { return None };
+    let year = numbers.find(|word| word.len() == 4).and_then(|word| word.parse().ok());
+    let has_day =
+        words.iter().any(|word| word.len() <= 2 && word.parse().is_ok_and(|day: u32| (1..=31).contains(&day)));
+    year.filter(|year| has_day && (1500..2100).contains(year)).map(|year| (year, month))
+}
+
 /// The ends of a range in words: `18-29`, `[60-70)`, `(39,49]`, `65+`, `> 60`, `under 18`; infinite where there is none.
 pub(super) fn range_of(text: &str) -> Option<(f64, f64)> {
     let text: String = text.chars().filter(|character| !character.is_whitespace() && *character != '$').collect();
@@ -419,10 +446,13 @@ mod tests {
             (&["48.2082, 16.3738", "(52.52,13.405)", "-33.86;151.2"], Some(Shape::Coordinates)),
             (&["+49 30 901820", "(212) 555-0123", "0171/1234567", "212-555-0199"], Some(Shape::Phone)),
             (&["Main Street 5", "12 High Road", "Hauptstraße 7", "Calle Mayor 3"], Some(Shape::Street)),
+            (&["9935 4th Drive", "6608 MLK Hwy", "1416 Oak Ridge", "12 Washington St"], Some(Shape::Street)),
             (&["2013-08-13 06:03:42", "2014-01-26T03:45", "1999-12-31 23:59"], Some(Shape::Moment)),
             (&["31.12.2019", "01.02.2020", "15.07.1988"], Some(Shape::DayFirst)),
             (&["12/31/2019", "02/01/2020", "07/15/1988"], Some(Shape::MonthFirst)),
             (&["20191231", "20200201", "19880715"], Some(Shape::YearFirst)),
+            (&["12-Mar-2020", "03JAN2015", "Monday, May 3, 1791", "1. Dezember 1999"], Some(Shape::MonthInWords)),
+            (&["May 2020", "the 5 of March", "March 3 and April 4 2020"], None),
             (&["2019-12-31", "2020-02-01", "1988-07-15"], None),
             (&["[60-70)", "[70-80)", "[80-90)"], Some(Shape::Range)),
             (&["18-29", "30-44", "> 60", "Less than 18"], Some(Shape::Range)),

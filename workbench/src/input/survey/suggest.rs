@@ -5,7 +5,7 @@ use incrowd::{Result, Role, Rule};
 
 use super::alone::tally_sets;
 use super::look::{Survey, SurveyedColumn};
-use super::roles::{best_sensitive, is_date, suggest_role};
+use super::roles::{best_sensitive, is_date, names_nobody, suggest_role};
 use super::rules::{N_FEW, suggest_rule};
 use crate::input::names::{person_standing, role_by_name};
 use crate::input::repeats::Repeating;
@@ -58,7 +58,7 @@ pub fn repeating(survey: &Survey, roles: &[Option<Role>]) -> Option<Repeating> {
             Some(Role::Other) | None => match person_standing(&column.name, false) {
                 None if role_by_name(&column.name).is_none() && column.is_label() => Some(3),
                 // A few numbers with many records each are those of wards and doctors.
-                Some(1..) if is_few => None,
+                Some(1..) if is_few || names_nobody(survey, column) => None,
                 standing => standing,
             },
             _ => None,
@@ -75,6 +75,9 @@ pub fn repeating(survey: &Survey, roles: &[Option<Role>]) -> Option<Repeating> {
 
 /// Things of which one column is enough: another one tells the same in other words.
 const SAID_ONCE: [&str; 6] = ["sex", "age", "race", "ethnicity", "marital status", "nationality"];
+
+/// Of these, words are kept rather than codes, which few can read.
+const BETTER_IN_WORDS: [&str; 5] = ["sex", "race", "ethnicity", "marital status", "nationality"];
 
 /// Dates beside those of birth, and places, that can be generalized together without hiding everything.
 const N_DATES_MAX: usize = 1;
@@ -105,11 +108,18 @@ fn leave_out_what_is_said_twice(survey: &Survey, suggestions: &mut [Suggestion])
         }
         let before: Vec<usize> = (0..i).filter(|b| is_suggested(suggestions, *b)).collect();
         let same: Vec<usize> = before.iter().copied().filter(|b| concepts[*b] == concepts[i]).collect();
+        // Codes give way to words of the same, wherever those stand.
+        let is_in_words = |a: &usize| survey.columns[*a].kind == Kind::Text;
+        let in_words =
+            (i + 1..suggestions.len()).filter(|_| BETTER_IN_WORDS.contains(&concepts[i]) && !is_in_words(&i));
+        let in_words =
+            in_words.filter(|a| concepts[*a] == concepts[i] && is_suggested(suggestions, *a)).find(is_in_words);
         let age = (0..suggestions.len()).find(|a| concepts[*a] == "age" && is_suggested(suggestions, *a));
         let why = match (concepts[i], same.first()) {
             (concept, Some(first)) if SAID_ONCE.contains(&concept) => {
                 Some(format!("{} says it already", survey.columns[*first].name))
             }
+            _ if in_words.is_some() => in_words.map(|a| format!("{} says it in words", survey.columns[a].name)),
             ("birth", _) if age.is_some() => {
                 age.map(|age| format!("{} says it already, in less detail", survey.columns[age].name))
             }
@@ -340,7 +350,7 @@ mod tests {
         assert_eq!(with(Role::Sensitive), ["income-per-year"]);
         assert!(with(Role::Identifier).is_empty());
         let found =
-            uniqueness(&source, &survey.missing, &quasi_identifiers, &Work::default()).expect("Adult is readable");
+            uniqueness(&source, &survey.missing, &quasi_identifiers, &[], &Work::default()).expect("Adult is readable");
         assert_eq!(found.n_records, 32_561);
         assert!(found.n_unique_without.iter().all(|without| without.n <= found.n_unique.n));
     }
