@@ -814,7 +814,7 @@ class Release:
 
     @takes()
     def write(self, path: PathLike, *, force: bool = False) -> Path:
-        """Writes ``.csv`` or ``.parquet`` with certificate and report beside it, or nothing at all.
+        """Writes ``.csv``, ``.parquet``, ``.sav`` or ``.dta`` with certificate and report beside it, or nothing at all.
 
         The bytes are those that the command line writes. Nothing is replaced without ``force``.
         """

@@ -118,7 +118,8 @@ def test_any_order_is_answered_as_by_the_command_line(program, folder, patients,
     folder = {"patients": patients, "delivery": delivery}.get(order.get("table"), folder)
     monkeypatch.chdir(folder)
     told = json.loads(run(program, folder, order["verb"], "--json", *order["flags"]).stdout)
-    written = ["made.csv", "made.csv.certificate.json", "risks.csv"] if order["verb"] in ("publish", "risk") else []
+    names = ["made.csv", "made.csv.certificate.json", "made.sav", "made.dta", "made.dta.certificate.json", "risks.csv"]
+    written = names if order["verb"] in ("publish", "risk") else []
     files = [folder / name for name in written]
     made = [file.read_bytes() for file in files if file.exists()]
     table = ic.open(".")

@@ -9,6 +9,8 @@ use crate::sentences::grouped;
 pub enum Note {
     /// A text file is not UTF-8, and how it is written was found out.
     Encoding { encoding: String },
+    /// A workbook has several sheets, and nobody says which is meant: the first that is not empty is read.
+    Sheet { sheet: String, n_sheets: u64 },
     /// Columns are not read because of their types.
     UnreadableColumns { columns: Vec<String> },
     /// Cells that are no numbers or no dates are read as no value.
@@ -196,6 +198,7 @@ impl Note {
     pub fn code(&self) -> &'static str {
         match self {
             Note::Encoding { .. } => "encoding",
+            Note::Sheet { .. } => "sheet",
             Note::UnreadableColumns { .. } => "unreadable_columns",
             Note::Unreadable { .. } => "unreadable",
             Note::UnknownValues { .. } => "unknown_values",

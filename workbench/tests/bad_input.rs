@@ -481,7 +481,7 @@ fn verify_is_not_told_what_to_look_for() {
 
 #[test]
 fn a_release_has_no_place_to_go() {
-    check(&people(), "publish --k 2 --output release.xlsx", &["release.xlsx: ", ".csv or .parquet"]);
+    check(&people(), "publish --k 2 --output release.xlsx", &["release.xlsx: ", ".csv, .parquet, .sav or .dta"]);
     check_message(&people(), "publish --k 2 --output nowhere/release.csv", &["nowhere: there is no such folder"]);
 }
 

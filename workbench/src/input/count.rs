@@ -13,12 +13,12 @@ use incrowd::task::Task;
 use incrowd::verify::Labels;
 use incrowd::{
     Counter, Criteria, Distance, Domain, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan,
-    Result, Role, Yardstick,
+    Result, Role, Rule, Yardstick,
 };
 
 use crate::input::project::{Attribute, Project};
 use crate::input::repeats::{Repeating, Repeats};
-use crate::input::source::{Asked, Replaced, Source, Unknown};
+use crate::input::source::{Asked, Replaced, Source, Unknown, what_to_say};
 use crate::note::Note;
 use crate::work::{Unit, Work};
 
@@ -76,7 +76,10 @@ impl Material {
             .iter()
             .zip(counts.domains())
             .enumerate()
-            .map(|(a, (attribute, domain))| attribute.rule.resolve_with(domain, &counts.strangers(a)))
+            .map(|(a, (attribute, domain))| {
+                let resolved = attribute.rule.resolve_with(domain, &counts.strangers(a));
+                resolved.map_err(|error| with_what_to_say(error, &attribute.rule, domain))
+            })
             .collect::<Result<_>>()?;
         let (count_at, labelled) = counted_at(&sensitive, &counts)?;
         let (counts, as_read) = match labelled {
@@ -331,7 +334,7 @@ pub fn check_values(quasi_identifiers: &[Attribute], counts: &GroupCounts, sourc
         let Err(error) = attribute.rule.resolve(domain) else { continue };
         let n_absent = absent_values(&attribute.rule, domain).len() as u64;
         if n_absent == 0 {
-            return Err(error.or_at(file));
+            return Err(with_what_to_say(error.or_at(file), &attribute.rule, domain));
         }
         let absent = counted_words(n_absent, "value");
         let message = format!("attribute '{}': the hierarchy misses {absent} that {file} holds", attribute.name);
@@ -339,6 +342,22 @@ pub fn check_values(quasi_identifiers: &[Attribute], counts: &GroupCounts, sourc
         return Err(Error::new(ErrorKind::Hierarchy, message).at(position).hint("add a line for each of them"));
     }
     Ok(())
+}
+
+/// An error about values that are no numbers or dates, with what somebody has to say so that they are: those of other
+/// countries are texts until then.
+fn with_what_to_say(error: Error, rule: &Rule, domain: &Domain) -> Error {
+    let needs_them = |rule: &Rule| {
+        matches!(rule, Rule::Intervals { .. } | Rule::Cuts { .. } | Rule::Coded { .. } | Rule::Dates { .. })
+    };
+    let rule = match rule {
+        Rule::Named { rule, .. } => rule.as_ref(),
+        rule => rule,
+    };
+    match what_to_say(domain.present().map(|(_, value)| value)).filter(|_| needs_them(rule)) {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
 }
 
 /// Counts the people whom those of the table hide among.

@@ -491,9 +491,9 @@ impl Release<'_> {
 
     /// Whether "no value" is a text of the table. Of one in memory, the file that it was says it.
     fn writes_missing_as_text(&self) -> bool {
-        let is_named_parquet =
-            || self.certificate.is_some_and(|certificate| certificate.output.name.ends_with(".parquet"));
-        self.source.is_text() || (self.source.is_frame() && !is_named_parquet())
+        let is_typed = |name: &str| [".parquet", ".sav", ".dta"].iter().any(|ending| name.ends_with(ending));
+        let is_named_typed = || self.certificate.is_some_and(|certificate| is_typed(&certificate.output.name));
+        self.source.is_csv() || (self.source.is_frame() && !is_named_typed())
     }
 }
 

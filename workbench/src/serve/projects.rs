@@ -108,8 +108,10 @@ fn collect(root: &Path, below: &Path, depth: usize, files: &mut Vec<Value>) {
 
 /// Whether files of an ending are tables, as far as a name can tell; what is in them their first bytes say.
 fn is_table(ending: &str) -> bool {
-    const ENDINGS: [&str; 13] =
-        ["csv", "tsv", "txt", "gz", "zst", "parquet", "xlsx", "xlsm", "xlsb", "xls", "ods", "sav", "zsav"];
+    const ENDINGS: [&str; 16] = [
+        "csv", "tsv", "txt", "gz", "zst", "parquet", "xlsx", "xlsm", "xlsb", "xls", "ods", "sav", "zsav", "dta",
+        "sas7bdat", "xpt",
+    ];
     ENDINGS.contains(&ending.to_ascii_lowercase().as_str())
 }
 
@@ -135,7 +137,7 @@ pub async fn upload(
     let ending = Path::new(&asked.path).extension().and_then(|ending| ending.to_str()).unwrap_or("").to_string();
     if !is_table(&ending) {
         return Err(wrong(StatusCode::UNPROCESSABLE_ENTITY, "only tables can be uploaded")
-            .hint("name the file .csv, .tsv, .txt, .gz, .zst, .parquet, .xlsx, .xls, .ods, .sav or .zsav"));
+            .hint("name the file .csv, .tsv, .txt, .gz, .zst, .parquet, .xlsx, .xls, .ods, .sav, .zsav, .dta, .sas7bdat or .xpt"));
     }
     let folder = &server.tables.folder;
     let path = folder.to_write(&asked.path).map_err(|error| server.problem(error))?;

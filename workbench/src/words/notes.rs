@@ -49,6 +49,13 @@ pub fn in_words(note: &Note, front: Front) -> String {
             };
             format!("the data are not UTF-8 and are read as {encoding} ({insists} says otherwise)")
         }
+        Note::Sheet { sheet, n_sheets } => {
+            let insists = match front {
+                Front::CommandLine => "[data] sheet",
+                Front::Http | Front::Python => "sheet",
+            };
+            format!("of {n_sheets} sheets, '{sheet}' is read ({insists} names another)")
+        }
         Note::UnreadableColumns { columns } => format!(
             "not read because of {}: {}",
             if columns.len() == 1 { "its type" } else { "their types" },

@@ -337,7 +337,7 @@ fn check_orders(folder: &Folder, orders: &[(String, Vec<String>, Value)]) -> (us
         let told = folder.run(&[&[verb.as_str(), "--json"], &flags[..]].concat());
         let expected: Value = serde_json::from_str(&told.stdout).unwrap_or_else(|_| panic!("{told}"));
         let files = || {
-            ["made.csv", "made.csv.certificate.json", "risks.csv"]
+            ["made.csv", "made.csv.certificate.json", "made.sav", "made.dta", "made.dta.certificate.json", "risks.csv"]
                 .map(|name| folder.has(name).then(|| folder.bytes(name)))
         };
         let made = (verb == "publish" || verb == "risk").then(files);

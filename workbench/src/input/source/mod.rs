@@ -20,6 +20,7 @@ use crate::input::per_person::{Kept, PerPerson, Ranking};
 use crate::note::Note;
 
 mod options;
+mod said;
 mod content;
 mod stream;
 mod chunks;
@@ -39,18 +40,29 @@ mod held;
 mod workbook;
 #[cfg(feature = "files")]
 mod spss;
+#[cfg(feature = "files")]
+mod stata;
+#[cfg(feature = "files")]
+mod sas_formats;
+#[cfg(feature = "files")]
+mod sas;
+#[cfg(feature = "files")]
+mod transport;
 mod found;
 #[cfg(test)]
 mod twin;
 
 pub use dates::DateFormat;
-pub use found::Found;
+pub use found::{Found, what_to_say};
+#[cfg(feature = "files")]
+pub(crate) use held::number_text;
 pub use options::{DELIMITERS, Encoding, Labels, Notation, ReadOptions, parse_delimiter};
 pub(crate) use parquet::guarded;
 pub use parquet::quiet_guarded_panics;
 pub use places::{Asked, At, Place as CellPlace, Places};
 pub use replace::{PublishAs, Replaced, Replacement, Top, Unknown, Unreadable};
 pub use rewrite::Rewriting;
+pub use said::Said;
 pub use stream::is_standard_input;
 
 use content::Content;
@@ -110,6 +122,8 @@ enum Part {
         name: PathBuf,
         file: Option<Place>,
         pieces: Vec<RecordBatch>,
+        /// What had to be found out about it.
+        notes: Vec<Note>,
     },
 }
 
@@ -165,7 +179,7 @@ impl Source {
         let name = PathBuf::from(&frame.name);
         check_names(&frame.schema, &name)?;
         let n_bytes = frame.batches.iter().map(|batch| n_bytes_of(batch, batch.num_rows())).sum();
-        let part = Part::Held { name, file: None, pieces: pieces_of(&frame.batches) };
+        let part = Part::Held { name, file: None, pieces: pieces_of(&frame.batches), notes: Vec::new() };
         Ok(Source::new(vec![part], frame.schema.clone(), n_bytes))
     }
 
@@ -296,10 +310,10 @@ impl Source {
     pub fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         for part in &self.parts {
-            if let Part::Csv(file) = part
-                && file.is_unusual
-            {
-                notes.push(Note::Encoding { encoding: file.encoding.name() });
+            match part {
+                Part::Csv(file) if file.is_unusual => notes.push(Note::Encoding { encoding: file.encoding.name() }),
+                Part::Held { notes: found_out, .. } => notes.extend_from_slice(found_out),
+                _ => {}
             }
         }
         if !self.unreadable.is_empty() {
@@ -477,6 +491,11 @@ impl Source {
         self.parts.iter().any(|part| matches!(part, Part::Csv(_) | Part::Held { file: Some(_), .. }))
     }
 
+    /// Whether the table is a text, in which "no value" is one as well.
+    pub fn is_csv(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Csv(_)))
+    }
+
     /// How fields are separated, a comma where the files are not CSV.
     pub fn delimiter(&self) -> u8 {
         match self.parts.first() {
@@ -564,6 +583,12 @@ fn open_part(place: Place, constants: Vec<parquet::Constant>, options: &ReadOpti
         Content::Workbook => hold(workbook::open(&place, options)?, place),
         #[cfg(feature = "files")]
         Content::Spss => hold(spss::open(&place, options)?, place),
+        #[cfg(feature = "files")]
+        Content::Stata => hold(stata::open(&place, options)?, place),
+        #[cfg(feature = "files")]
+        Content::Sas => hold(sas::open(&place, options)?, place),
+        #[cfg(feature = "files")]
+        Content::SasTransport => hold(transport::open(&place, options)?, place),
         Content::Gzip | Content::Zstd => Err(Error::new(ErrorKind::Data, "is compressed twice")
             .at(path.display().to_string())
             .hint("unpack it once")),
@@ -575,10 +600,10 @@ fn open_part(place: Place, constants: Vec<parquet::Constant>, options: &ReadOpti
 
 /// A file that was read whole.
 #[cfg(feature = "files")]
-fn hold(table: (SchemaRef, Vec<RecordBatch>), place: Place) -> Result<(Part, SchemaRef)> {
+fn hold(table: held::Whole, place: Place) -> Result<(Part, SchemaRef)> {
     place.check()?;
-    let (schema, pieces) = table;
-    Ok((Part::Held { name: place.path.clone(), file: Some(place), pieces }, schema))
+    let held::Whole { schema, pieces, notes } = table;
+    Ok((Part::Held { name: place.path.clone(), file: Some(place), pieces, notes }, schema))
 }
 
 fn sha256_of_place(place: &Place) -> Result<String> {

@@ -90,10 +90,7 @@ pub fn certificate(
         dealt: None,
         per_record,
         columns: written.columns.iter().map(|column| column.name().to_string()).collect(),
-        delimiter: match format {
-            Format::Csv { delimiter } => Some(char::from(delimiter)),
-            Format::Parquet => None,
-        },
+        delimiter: format.delimiter().map(char::from),
         levels: scheme.map_or(Value::Null, |scheme| wire::levels(&names, scheme)),
         level_names: scheme.map_or(Value::Null, level_names),
         height: scheme.map(Scheme::height),
@@ -187,10 +184,6 @@ pub fn judge_staged(
     all: Outside,
     work: &Work,
 ) -> Result<Judged> {
-    let delimiter = match format {
-        Format::Csv { delimiter } => Some(delimiter),
-        Format::Parquet => None,
-    };
     let question = Question {
         quasi_identifiers: &certificate.quasi_identifiers,
         sensitive: &certificate.sensitive,
@@ -198,7 +191,7 @@ pub fn judge_staged(
         with_order: certificate.sorted,
         labels,
     };
-    judge(path, delimiter, &question, |_| all, SuppressedAs::Group, work)
+    judge(path, format.delimiter(), &question, |_| all, SuppressedAs::Group, work)
 }
 
 /// Adds to the certificate what only the finished file can tell.

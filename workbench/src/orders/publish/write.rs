@@ -15,7 +15,7 @@ use super::beside::Bystanders;
 use super::draft::Draft;
 use crate::input::count::{Counted, needed_columns};
 use crate::input::project::Project;
-use crate::input::source::{Replaced, Top};
+use crate::input::source::{Replaced, Said, Top};
 use crate::input::tally::hash_bytes;
 use crate::note::Beside;
 use crate::output::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
@@ -70,7 +70,7 @@ pub fn write_release(
     let counts = draft.way.counts(counted);
     let is_from_counts = are_counted(&columns_and_person, counted.counts_as_read()) && !work.reads_again();
     let mut publisher = Publisher::new(counts, recoding, &project.missing, columns_and_person);
-    if format != Format::Parquet {
+    if format.writes_missing_as_text() {
         publisher = publisher.writing_missing_as(project.missing.label());
     }
     // Texts from CSV get their types from all that is published.
@@ -440,7 +440,7 @@ fn typed_columns(
             Some(kinds) => type_of_kind(kinds.kinds[i].unwrap_or(Kind::Text), kinds.all_are_plain_dates[i]),
             None => kept_type(field.data_type()),
         };
-        TypedColumn { name: column.name().to_string(), data_type }
+        TypedColumn { name: column.name().to_string(), data_type, said: Said::of(field) }
     };
     columns.iter().enumerate().map(typed).collect()
 }
