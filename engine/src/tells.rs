@@ -15,6 +15,13 @@ const UNTOLD: u32 = u32::MAX;
 /// How often the column is shuffled to see what chance does.
 const N_SHUFFLES: u64 = 39;
 
+/// After so many it ends where the relation is within so many standard deviations of chance, half as many as it takes.
+const N_SHUFFLES_LEAST: u64 = 8;
+const N_DEVIATIONS_HOPELESS: f64 = 2.0;
+
+/// Tables of values and labels have at most so many places per record.
+const N_PER_RECORD: usize = 4;
+
 /// How many standard deviations beyond chance a relation is.
 const N_DEVIATIONS: f64 = 4.0;
 
@@ -147,7 +154,7 @@ pub fn beyond_chance(hidden: &Hidden, kept: &Kept, told: Told, task: &Task) -> R
     let mut teller = Teller::new(hidden);
     let mut shuffler = Shuffler::new(hidden, kept.values);
     let (mut n_told, mut n_below, mut squares) = (0.0, 0.0, 0.0);
-    for _ in 0..N_SHUFFLES {
+    for n in 1..=N_SHUFFLES {
         task.go_on()?;
         let by_chance = teller.tell(shuffler.shuffle(), kept.is_shared);
         if by_chance.n_below >= told.n_below {
@@ -156,12 +163,15 @@ pub fn beyond_chance(hidden: &Hidden, kept: &Kept, told: Told, task: &Task) -> R
         n_told += by_chance.n_told as f64;
         n_below += by_chance.n_below as f64;
         squares += (by_chance.n_below as f64).powi(2);
+        let mean = n_below / n as f64;
+        let deviation = (squares / n as f64 - mean.powi(2)).max(0.0).sqrt();
+        let within = |n_deviations: f64| told.n_below as f64 <= mean + n_deviations * deviation;
+        if n >= N_SHUFFLES_LEAST && within(N_DEVIATIONS_HOPELESS) || n == N_SHUFFLES && within(N_DEVIATIONS) {
+            return Ok(None);
+        }
     }
     let n = N_SHUFFLES as f64;
-    let (n_told_by_chance, n_below_by_chance) = (n_told / n, n_below / n);
-    let deviation = (squares / n - n_below_by_chance.powi(2)).max(0.0).sqrt();
-    let is_chance = told.n_below as f64 <= n_below_by_chance + N_DEVIATIONS * deviation;
-    Ok((!is_chance).then_some(Relation { told, n_told_by_chance, n_below_by_chance }))
+    Ok(Some(Relation { told, n_told_by_chance: n_told / n, n_below_by_chance: n_below / n }))
 }
 
 /// Shuffles the values of a column within every group, again and again.
@@ -255,6 +265,9 @@ struct Teller<'a> {
     told: Vec<u32>,
     /// By label, how many; all zero in between.
     n_of_label: Vec<u64>,
+    /// By value and label, how many records; and by value and cell, the label that is told; where there are few.
+    n_of_both: Vec<u32>,
+    best_of_both: Vec<u32>,
     /// By cell, for which value the best label was looked up last, and what it is.
     best: Vec<(u32, u32)>,
     /// By person, the group in which one of their records tells nothing, and was counted last.
@@ -270,6 +283,8 @@ impl<'a> Teller<'a> {
             order: vec![0; hidden.cells.len()],
             told: vec![UNTOLD; hidden.cells.len()],
             n_of_label: vec![0; hidden.n_labels],
+            n_of_both: Vec::new(),
+            best_of_both: Vec::new(),
             best: vec![(UNTOLD, UNTOLD); hidden.cell_starts.len() - 1],
             untold_in: Vec::new(),
             of_people: Vec::new(),
@@ -277,6 +292,11 @@ impl<'a> Teller<'a> {
     }
 
     fn tell(&mut self, values: &[u32], is_shared: &[bool]) -> Told {
+        let n_all = is_shared.len() * self.hidden.n_labels.max(self.hidden.cell_starts.len() - 1);
+        if n_all <= N_PER_RECORD * values.len() {
+            self.tell_few(values, is_shared);
+            return self.count();
+        }
         self.best.fill((UNTOLD, UNTOLD));
         let mut start = 0;
         let ends = self.sort_by_value(values, is_shared.len());
@@ -288,6 +308,32 @@ impl<'a> Teller<'a> {
             start = end;
         }
         self.count()
+    }
+
+    /// The same where there are so few values, labels and cells that a table has room for all of them: without sorting.
+    fn tell_few(&mut self, values: &[u32], is_shared: &[bool]) {
+        let Teller { hidden, told, n_of_both, best_of_both, .. } = self;
+        let (n_labels, n_cells) = (hidden.n_labels, hidden.cell_starts.len() - 1);
+        n_of_both.clear();
+        n_of_both.resize(is_shared.len() * n_labels, 0);
+        for (&value, &label) in values.iter().zip(hidden.labels) {
+            n_of_both[value as usize * n_labels + label as usize] += 1;
+        }
+        best_of_both.clear();
+        best_of_both.resize(is_shared.len() * n_cells, UNTOLD);
+        for ((told, &value), &cell) in told.iter_mut().zip(values).zip(hidden.cells) {
+            *told = UNTOLD;
+            if is_shared[value as usize] {
+                let best = &mut best_of_both[value as usize * n_cells + cell as usize];
+                if *best == UNTOLD {
+                    let n_of = |label: &&u32| n_of_both[value as usize * n_labels + **label as usize];
+                    let most =
+                        hidden.labels_behind(cell).iter().max_by_key(|label| (n_of(label), std::cmp::Reverse(**label)));
+                    *best = *most.expect("the record's own label is behind its cell");
+                }
+                *told = *best;
+            }
+        }
     }
 
     /// Puts records with the same value together, and says where each value ends.
