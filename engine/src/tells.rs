@@ -19,9 +19,6 @@ const N_SHUFFLES: u64 = 39;
 const N_SHUFFLES_LEAST: u64 = 8;
 const N_DEVIATIONS_HOPELESS: f64 = 2.0;
 
-/// Tables of values and labels have at most so many places per record.
-const N_PER_RECORD: usize = 4;
-
 /// How many standard deviations beyond chance a relation is.
 const N_DEVIATIONS: f64 = 4.0;
 
@@ -265,11 +262,11 @@ struct Teller<'a> {
     told: Vec<u32>,
     /// By label, how many; all zero in between.
     n_of_label: Vec<u64>,
-    /// By value and label, how many records; and by value and cell, the label that is told; where there are few.
-    n_of_both: Vec<u32>,
-    best_of_both: Vec<u32>,
     /// By cell, for which value the best label was looked up last, and what it is.
     best: Vec<(u32, u32)>,
+    /// By value and label, how many; by value and cell, the best label: where there are few of them.
+    n_of_pair: Vec<u32>,
+    best_of_pair: Vec<u32>,
     /// By person, the group in which one of their records tells nothing, and was counted last.
     untold_in: Vec<u32>,
     /// Label and person of what is told in a group.
@@ -283,18 +280,19 @@ impl<'a> Teller<'a> {
             order: vec![0; hidden.cells.len()],
             told: vec![UNTOLD; hidden.cells.len()],
             n_of_label: vec![0; hidden.n_labels],
-            n_of_both: Vec::new(),
-            best_of_both: Vec::new(),
             best: vec![(UNTOLD, UNTOLD); hidden.cell_starts.len() - 1],
+            n_of_pair: Vec::new(),
+            best_of_pair: Vec::new(),
             untold_in: Vec::new(),
             of_people: Vec::new(),
         }
     }
 
     fn tell(&mut self, values: &[u32], is_shared: &[bool]) -> Told {
-        let n_all = is_shared.len() * self.hidden.n_labels.max(self.hidden.cell_starts.len() - 1);
-        if n_all <= N_PER_RECORD * values.len() {
-            self.tell_few(values, is_shared);
+        let hidden = self.hidden;
+        let n_widest = hidden.n_labels.max(hidden.behind.len()).max(self.best.len());
+        if is_shared.len().saturating_mul(n_widest) <= hidden.cells.len() {
+            self.tell_by_table(values, is_shared);
             return self.count();
         }
         self.best.fill((UNTOLD, UNTOLD));
@@ -310,29 +308,26 @@ impl<'a> Teller<'a> {
         self.count()
     }
 
-    /// The same where there are so few values, labels and cells that a table has room for all of them: without sorting.
-    fn tell_few(&mut self, values: &[u32], is_shared: &[bool]) {
-        let Teller { hidden, told, n_of_both, best_of_both, .. } = self;
+    /// Notes for every record the label that its value tells, from a table of values by labels: quicker than putting records
+    /// together by value, where the table is no larger than the records are many.
+    fn tell_by_table(&mut self, values: &[u32], is_shared: &[bool]) {
+        let Teller { hidden, told, n_of_pair, best_of_pair, .. } = self;
         let (n_labels, n_cells) = (hidden.n_labels, hidden.cell_starts.len() - 1);
-        n_of_both.clear();
-        n_of_both.resize(is_shared.len() * n_labels, 0);
+        n_of_pair.clear();
+        n_of_pair.resize(is_shared.len() * n_labels, 0);
+        best_of_pair.clear();
+        best_of_pair.resize(is_shared.len() * n_cells, UNTOLD);
         for (&value, &label) in values.iter().zip(hidden.labels) {
-            n_of_both[value as usize * n_labels + label as usize] += 1;
+            n_of_pair[value as usize * n_labels + label as usize] += 1;
         }
-        best_of_both.clear();
-        best_of_both.resize(is_shared.len() * n_cells, UNTOLD);
         for ((told, &value), &cell) in told.iter_mut().zip(values).zip(hidden.cells) {
-            *told = UNTOLD;
-            if is_shared[value as usize] {
-                let best = &mut best_of_both[value as usize * n_cells + cell as usize];
-                if *best == UNTOLD {
-                    let n_of = |label: &&u32| n_of_both[value as usize * n_labels + **label as usize];
-                    let most =
-                        hidden.labels_behind(cell).iter().max_by_key(|label| (n_of(label), std::cmp::Reverse(**label)));
-                    *best = *most.expect("the record's own label is behind its cell");
-                }
-                *told = *best;
+            let best = &mut best_of_pair[value as usize * n_cells + cell as usize];
+            if *best == UNTOLD && is_shared[value as usize] {
+                let n_of_label = &n_of_pair[value as usize * n_labels..][..n_labels];
+                let n_of = |label: &&u32| (n_of_label[**label as usize], std::cmp::Reverse(**label));
+                *best = *hidden.labels_behind(cell).iter().max_by_key(n_of).expect("its own label is behind a cell");
             }
+            *told = *best;
         }
     }
 

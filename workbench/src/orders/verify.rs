@@ -43,6 +43,8 @@ pub struct Verify {
     pub criteria: Vec<CriterionText>,
     pub suppressed_as: SuppressedAs,
     pub delimiter: Option<u8>,
+    /// The column that says how many records a row of the file stands for; rows are records where there is none.
+    pub counted: Option<String>,
 }
 
 /// What a file turned out to be.
@@ -138,6 +140,10 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
             let of_certificate = || delimiter_of(&order.file, certificate.as_ref()?);
             Source::open(&order.file, &ReadOptions::of_release(order.delimiter.or_else(of_certificate)))?
         }
+    };
+    let source = match &order.counted {
+        Some(column) => source.counted_by(column)?,
+        None => source,
     };
     // A table with other columns is not the certificate's in any order.
     let claims_order = |certificate: &Certificate| certificate.sorted && certificate.columns == source.column_names();
@@ -327,7 +333,7 @@ impl Release<'_> {
             people.see_original(person, values.iter().cloned());
             if sizes.contains_key(&cells[..]) {
                 *found.entry(cells.clone()).or_default() += n_records;
-                (0..n_records).for_each(|_| people.see_published(cells.clone(), person, values.iter().cloned()));
+                people.see_published_times(cells, person, values.into_iter(), n_records);
             }
         }
         let is_same = sizes.len() == found.len() && found.iter().all(|(cells, n)| sizes.get(&cells[..]) == Some(n));
@@ -733,10 +739,13 @@ fn read_in_order(source: &Source, question: &Question, suppressed_as: Suppressed
 
 fn read_with(mut verifier: Verifier, source: &Source, needed: &[String], work: &Work) -> Result<Verifier> {
     work.stage("reading", source.n_bytes(), Unit::Bytes, |task| {
-        source.for_each(needed, |batch, n_bytes| {
+        source.for_each_numbered(needed, |batch, n_times, n_bytes| {
             task.go_on()?;
             (task.progress)(n_bytes);
-            verifier.push(&batch)
+            match n_times {
+                Some(n_times) => verifier.push_counted(&batch, &n_times),
+                None => verifier.push(&batch),
+            }
         })
     })?;
     Ok(verifier)
