@@ -141,12 +141,7 @@ pub enum Sink<'a> {
     },
     /// A file for a program of statistics.
     #[cfg(feature = "files")]
-    Gathered {
-        gathered: Gathered,
-        format: Format,
-        file: &'a File,
-        path: &'a Path,
-    },
+    Gathered { gathered: Gathered, format: Format, file: &'a File, path: &'a Path },
 }
 
 /// Rows per batch of a Parquet file.
