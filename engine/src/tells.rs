@@ -15,6 +15,10 @@ const UNTOLD: u32 = u32::MAX;
 /// How often the column is shuffled to see what chance does.
 const N_SHUFFLES: u64 = 39;
 
+/// After so many it ends where the relation is within so many standard deviations of chance, half as many as it takes.
+const N_SHUFFLES_LEAST: u64 = 8;
+const N_DEVIATIONS_HOPELESS: f64 = 2.0;
+
 /// How many standard deviations beyond chance a relation is.
 const N_DEVIATIONS: f64 = 4.0;
 
@@ -147,7 +151,7 @@ pub fn beyond_chance(hidden: &Hidden, kept: &Kept, told: Told, task: &Task) -> R
     let mut teller = Teller::new(hidden);
     let mut shuffler = Shuffler::new(hidden, kept.values);
     let (mut n_told, mut n_below, mut squares) = (0.0, 0.0, 0.0);
-    for _ in 0..N_SHUFFLES {
+    for n in 1..=N_SHUFFLES {
         task.go_on()?;
         let by_chance = teller.tell(shuffler.shuffle(), kept.is_shared);
         if by_chance.n_below >= told.n_below {
@@ -156,12 +160,15 @@ pub fn beyond_chance(hidden: &Hidden, kept: &Kept, told: Told, task: &Task) -> R
         n_told += by_chance.n_told as f64;
         n_below += by_chance.n_below as f64;
         squares += (by_chance.n_below as f64).powi(2);
+        let mean = n_below / n as f64;
+        let deviation = (squares / n as f64 - mean.powi(2)).max(0.0).sqrt();
+        let within = |n_deviations: f64| told.n_below as f64 <= mean + n_deviations * deviation;
+        if n >= N_SHUFFLES_LEAST && within(N_DEVIATIONS_HOPELESS) || n == N_SHUFFLES && within(N_DEVIATIONS) {
+            return Ok(None);
+        }
     }
     let n = N_SHUFFLES as f64;
-    let (n_told_by_chance, n_below_by_chance) = (n_told / n, n_below / n);
-    let deviation = (squares / n - n_below_by_chance.powi(2)).max(0.0).sqrt();
-    let is_chance = told.n_below as f64 <= n_below_by_chance + N_DEVIATIONS * deviation;
-    Ok((!is_chance).then_some(Relation { told, n_told_by_chance, n_below_by_chance }))
+    Ok(Some(Relation { told, n_told_by_chance: n_told / n, n_below_by_chance: n_below / n }))
 }
 
 /// Shuffles the values of a column within every group, again and again.
@@ -257,6 +264,9 @@ struct Teller<'a> {
     n_of_label: Vec<u64>,
     /// By cell, for which value the best label was looked up last, and what it is.
     best: Vec<(u32, u32)>,
+    /// By value and label, how many; by value and cell, the best label: where there are few of them.
+    n_of_pair: Vec<u32>,
+    best_of_pair: Vec<u32>,
     /// By person, the group in which one of their records tells nothing, and was counted last.
     untold_in: Vec<u32>,
     /// Label and person of what is told in a group.
@@ -271,12 +281,20 @@ impl<'a> Teller<'a> {
             told: vec![UNTOLD; hidden.cells.len()],
             n_of_label: vec![0; hidden.n_labels],
             best: vec![(UNTOLD, UNTOLD); hidden.cell_starts.len() - 1],
+            n_of_pair: Vec::new(),
+            best_of_pair: Vec::new(),
             untold_in: Vec::new(),
             of_people: Vec::new(),
         }
     }
 
     fn tell(&mut self, values: &[u32], is_shared: &[bool]) -> Told {
+        let hidden = self.hidden;
+        let n_widest = hidden.n_labels.max(hidden.behind.len()).max(self.best.len());
+        if is_shared.len().saturating_mul(n_widest) <= hidden.cells.len() {
+            self.tell_by_table(values, is_shared);
+            return self.count();
+        }
         self.best.fill((UNTOLD, UNTOLD));
         let mut start = 0;
         let ends = self.sort_by_value(values, is_shared.len());
@@ -288,6 +306,29 @@ impl<'a> Teller<'a> {
             start = end;
         }
         self.count()
+    }
+
+    /// Notes for every record the label that its value tells, from a table of values by labels: quicker than putting records
+    /// together by value, where the table is no larger than the records are many.
+    fn tell_by_table(&mut self, values: &[u32], is_shared: &[bool]) {
+        let Teller { hidden, told, n_of_pair, best_of_pair, .. } = self;
+        let (n_labels, n_cells) = (hidden.n_labels, hidden.cell_starts.len() - 1);
+        n_of_pair.clear();
+        n_of_pair.resize(is_shared.len() * n_labels, 0);
+        best_of_pair.clear();
+        best_of_pair.resize(is_shared.len() * n_cells, UNTOLD);
+        for (&value, &label) in values.iter().zip(hidden.labels) {
+            n_of_pair[value as usize * n_labels + label as usize] += 1;
+        }
+        for ((told, &value), &cell) in told.iter_mut().zip(values).zip(hidden.cells) {
+            let best = &mut best_of_pair[value as usize * n_cells + cell as usize];
+            if *best == UNTOLD && is_shared[value as usize] {
+                let n_of_label = &n_of_pair[value as usize * n_labels..][..n_labels];
+                let n_of = |label: &&u32| (n_of_label[**label as usize], std::cmp::Reverse(**label));
+                *best = *hidden.labels_behind(cell).iter().max_by_key(n_of).expect("its own label is behind a cell");
+            }
+            *told = *best;
+        }
     }
 
     /// Puts records with the same value together, and says where each value ends.

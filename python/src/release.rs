@@ -16,7 +16,7 @@ use incrowd_workbench::input::reference::outside;
 use incrowd_workbench::input::source::{self, ReadOptions, Source};
 use incrowd_workbench::io_error;
 use incrowd_workbench::orders::Rules;
-use incrowd_workbench::orders::publish::{Decided, Files, No, Ordered, Published, prepare};
+use incrowd_workbench::orders::publish::{Decided, Files, No, Published, prepare};
 use incrowd_workbench::orders::verify::{Checked, Question, counted_at, judge_source};
 use incrowd_workbench::output::account::{Account, Key};
 use incrowd_workbench::sentences::hint;
@@ -37,10 +37,14 @@ use crate::work::work;
 pub struct Release {
     known: Arc<Table>,
     bargain: Bargain,
+    /// What was decided, so that it can be written again.
+    decided: Decided,
     frame: source::Frame,
     certificate: Certificate,
     account: Account,
     report: String,
+    /// Columns in which texts may stand for values that were of another type.
+    replaced: Vec<String>,
 }
 
 /// Publishes into a file that is gone at the end, so that what is in memory has been verified as any release is.
@@ -51,33 +55,55 @@ pub fn publish(known: &Arc<Table>, bargain: Bargain, key: Option<Key>, work: &Wo
     if let Some(key) = key {
         files.key = key;
     }
-    let Published { certificate, account, .. } = write(known, &bargain, &files, false, work)?;
+    let decided = decide(known, &bargain, work)?;
+    let Published { certificate, account, .. } = write(known, &bargain, &decided, &files, false, work)?;
     let report = std::fs::read_to_string(&files.report).map_err(|error| io_error(&files.report, error))?;
     let read = Source::open(&path, &ReadOptions::default())?;
     let mut batches = Vec::new();
     read.for_each(&read.column_names(), |batch, _| Ok(batches.push(batch)))?;
     let frame = source::Frame { name: "release".into(), schema: read.schema().clone(), batches: batches.into() };
+    // Where texts stand for values, the column is one of texts.
+    let is_replaced = |name: &str| {
+        let has_coded_ends =
+            known.project.attributes.iter().any(|attribute| attribute.name == name && attribute.rule.codes_ends());
+        let is_other = certificate.unknown.get(name).is_some_and(|said| said == "other");
+        has_coded_ends || is_other || certificate.published_as.contains_key(name)
+    };
     let is_exact = |name: &str| match certificate.levels.get(name) {
+        _ if is_replaced(name) => false,
         Some(level) => level.as_u64() == Some(0),
         None => !certificate.quasi_identifiers.iter().any(|known| known == name),
     };
     let frame = restored(frame, known.project.frame.as_ref(), is_exact)?;
-    Ok(Release { known: known.clone(), bargain, frame, certificate, account, report })
+    let replaced = certificate.columns.iter().filter(|name| is_replaced(name)).cloned().collect();
+    Ok(Release { known: known.clone(), bargain, decided, frame, certificate, account, report, replaced })
+}
+
+/// What is to be published.
+fn decide(known: &Table, bargain: &Bargain, work: &Work) -> Result<Decided> {
+    let Bargain { order, privacy, counted, agreed } = bargain;
+    match agreed {
+        Some(agreed) => Ok(Decided::Agreed(agreed.clone())),
+        None => match order.decide(&known.project, privacy, counted, &known.known, &Rules::default(), work)? {
+            Decided::No(no) => Err(why_not(no)),
+            decided => Ok(decided),
+        },
+    }
 }
 
 /// Publishes with certificate and report, or nothing.
-fn write(known: &Table, bargain: &Bargain, files: &Files, replace: bool, work: &Work) -> Result<Published> {
-    let (project, counted) = (&known.project, &bargain.counted);
-    let decided = match &bargain.agreed {
-        Some(agreed) => Decided::Agreed(agreed.clone()),
-        None => {
-            let Bargain { order, privacy, .. } = bargain;
-            order.decide(project, privacy, counted, &known.known, &Rules::default(), work)?
-        }
-    };
-    match decided.publish(project, counted, files, replace, work)? {
-        Ordered::Published(published) => Ok(*published),
-        Ordered::No(no) => Err(why_not(no)),
+fn write(
+    known: &Table,
+    bargain: &Bargain,
+    decided: &Decided,
+    files: &Files,
+    replace: bool,
+    work: &Work,
+) -> Result<Published> {
+    let published = decided.write(&known.project, &bargain.counted, files, replace, work)?;
+    match published.holds {
+        true => Ok(published),
+        false => Err(why_not(No::Broken(Box::new(published)))),
     }
 }
 
@@ -102,6 +128,12 @@ pub fn why_not(no: No) -> Error {
 
 #[pymethods]
 impl Release {
+    /// Columns in which texts may stand for values that were of another type.
+    #[getter]
+    fn replaced(&self) -> Vec<String> {
+        self.replaced.clone()
+    }
+
     #[getter]
     fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &serde_json::to_value(&self.certificate).expect("a certificate is JSON"))
@@ -152,7 +184,7 @@ impl Release {
         work(py, progress.as_ref(), |work| {
             let mut files = prepare(&self.known.project, &path, replace)?;
             files.key = self.account.key.clone();
-            write(&self.known, &self.bargain, &files, replace, work)?;
+            write(&self.known, &self.bargain, &self.decided, &files, replace, work)?;
             Ok((files.release, files.certificate, files.report))
         })
     }

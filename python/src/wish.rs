@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use incrowd::{Ranking, Result};
-use incrowd_workbench::cli::arguments::{CriteriaArgs, levels, parse_memory};
+use incrowd_workbench::cli::arguments::{BesideK, CriteriaArgs, levels, parse_memory};
 use incrowd_workbench::orders::request::{About, GivenRequest, Suppression};
 use pyo3::prelude::*;
 
@@ -58,13 +58,15 @@ pub fn criteria_args(criteria: &HashMap<String, Vec<String>>) -> Result<Criteria
     Ok(CriteriaArgs {
         k: whole("k")?,
         k_map: whole("k_map")?,
-        l: all("l"),
-        alpha: all("alpha"),
-        entropy_l: all("entropy_l"),
-        recursive: all("recursive"),
-        t: all("t"),
-        delta: all("delta"),
-        beta: all("beta"),
-        enhanced_beta: all("enhanced_beta"),
+        beside: BesideK {
+            l: all("l"),
+            alpha: all("alpha"),
+            entropy_l: all("entropy_l"),
+            recursive: all("recursive"),
+            t: all("t"),
+            delta: all("delta"),
+            beta: all("beta"),
+            enhanced_beta: all("enhanced_beta"),
+        },
     })
 }

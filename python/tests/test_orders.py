@@ -64,8 +64,32 @@ def patients(tmp_path_factory, program):
     return filled(program, folder, PATIENTS, lines)
 
 
-def filled(program, folder, project, lines):
-    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+@pytest.fixture(scope="module")
+def delivery(tmp_path_factory, program):
+    """Data with cells that cannot be read or are not known, written as in another country; and the next delivery."""
+    folder = tmp_path_factory.mktemp("delivery")
+    dice = random.Random(11)
+
+    def written(n_records, cities):
+        lines = ["age;city;code;disease;income;score;ward;note"]
+        for i in range(n_records):
+            age = "unknown" if i % 40 == 3 else dice.randint(18, 74)
+            code = dice.choice(["250,1", "250,8", "428", "V45,2"])
+            disease = dice.choice(["flu", "cold", "gout", "flu"])
+            note = "?" if i % 20 == 5 else "n"
+            score = f"{dice.randint(0, 40)},5"
+            lines.append(f"{age};{dice.choice(cities)};{code};{disease};{dice.randint(900, 1400)};{score};w{i % 4};{note}")
+        return "\n".join(lines) + "\n"
+
+    cities = ["Oslo", "Umea", "Rome", "Århus", "Oslo", "Rome", "Pisa"]
+    for name, n_records, known in [("next", 130, [*cities, "Bari"]), ("few", 12, cities)]:
+        (folder / f"{name}.csv").write_bytes(written(n_records, known).encode("cp1252"))
+    project = (ROOT / "workbench/tests/delivery.toml").read_text()
+    return filled(program, folder, project, written(150, cities).rstrip("\n").split("\n"), "cp1252")
+
+
+def filled(program, folder, project, lines, encoding="utf-8"):
+    (folder / "people.csv").write_bytes(("\n".join(lines) + "\n").encode(encoding))
     (folder / "incrowd.toml").write_text(project)
     (folder / "questions.txt").write_text("age in 30..39 and city = Oslo\njob = cook\n")
     run(program, folder, "annotate", "--k", "2", "-o", "kept.crowd")
@@ -90,11 +114,12 @@ def name_of(order):
 
 
 @pytest.mark.parametrize("order", ORDERS, ids=name_of)
-def test_any_order_is_answered_as_by_the_command_line(program, folder, patients, monkeypatch, order):
-    folder = patients if order.get("table") == "patients" else folder
+def test_any_order_is_answered_as_by_the_command_line(program, folder, patients, delivery, monkeypatch, order):
+    folder = {"patients": patients, "delivery": delivery}.get(order.get("table"), folder)
     monkeypatch.chdir(folder)
     told = json.loads(run(program, folder, order["verb"], "--json", *order["flags"]).stdout)
-    written = ["made.csv", "made.csv.certificate.json", "risks.csv"] if order["verb"] in ("publish", "risk") else []
+    names = ["made.csv", "made.csv.certificate.json", "made.sav", "made.dta", "made.dta.certificate.json", "risks.csv"]
+    written = names if order["verb"] in ("publish", "risk") else []
     files = [folder / name for name in written]
     made = [file.read_bytes() for file in files if file.exists()]
     table = ic.open(".")

@@ -1,4 +1,11 @@
 //! What each criterion measures of one group, as a formula over how often its sensitive values occur.
+//!
+//! # Joining
+//!
+//! Two groups of records that keep a criterion keep it together: what the union measures is never worse than what the
+//! worse of the two does. Every formula says why. With `a` and `b` records in the two, the share of a value in the union
+//! is the mean of its two shares, weighted by `a` and `b`, and lies between them. (Over people it is not: whoever is in
+//! both groups counts once in the union.)
 
 use crate::criterion::{Distance, MILLION, NEVER};
 use crate::hierarchy::Hierarchy;
@@ -18,6 +25,8 @@ pub struct Reference {
     cumulative_sums: Vec<i128>,
     /// By level below the top: the label above each value, and how many records have each label.
     levels: Vec<(Vec<u32>, Vec<u64>)>,
+    /// Whether the labels of the first level are the values themselves.
+    begins_with_values: bool,
 }
 
 impl Reference {
@@ -41,6 +50,8 @@ impl Reference {
             }
             (Distance::Equal, _) | (Distance::Hierarchical, None) => vec![itself()],
         };
+        let begins_with_values =
+            levels.first().is_some_and(|labels| (0..).zip(labels).all(|(value, label)| value == *label));
         let with_counts = |labels: Vec<u32>| {
             let mut of_label = vec![0; labels.iter().max().map_or(0, |label| *label as usize + 1)];
             labels.iter().zip(&counts).for_each(|(label, n)| of_label[*label as usize] += n);
@@ -50,6 +61,7 @@ impl Reference {
             n_records: n,
             n_present: counts.iter().filter(|count| **count > 0).count(),
             levels: levels.into_iter().map(with_counts).collect(),
+            begins_with_values,
             counts,
             distance,
             cumulative,
@@ -130,11 +142,17 @@ pub fn n_told_most(counts: impl ExactSizeIterator<Item = u64> + Clone, n_people:
 const N_SMALL_COUNTS: usize = 64;
 
 /// Distinct values.
+///
+/// # Joining
+/// The union has the values of both.
 pub fn n_distinct(histogram: Histogram) -> u64 {
     histogram.len() as u64
 }
 
 /// The share of the most frequent value among `n`.
+///
+/// # Joining
+/// A share in the union is at most the greater of the two.
 pub fn greatest_share(histogram: Histogram, n: u64) -> u64 {
     let most = histogram.iter().map(|(_, c)| *c).max().unwrap_or(0);
     // A group of the population's people only has no shares.
@@ -142,16 +160,24 @@ pub fn greatest_share(histogram: Histogram, n: u64) -> u64 {
 }
 
 /// `exp` of the entropy: how many equally frequent values would be as uncertain.
+///
+/// # Joining
+/// Entropy is concave: that of a mean of two distributions is at least the mean of theirs, and so at least the lesser.
 pub fn effective_values(histogram: Histogram) -> u64 {
-    let n: u64 = histogram.iter().map(|(_, c)| c).sum();
+    let Some(&(_, first)) = histogram.first() else { return 0 };
+    let (mut n, mut is_even, mut c_ln_c) = (0, true, 0.0);
+    let small = &*SMALL;
+    for &(_, c) in histogram {
+        n += c;
+        is_even &= c == first;
+        c_ln_c += small.get(c as usize).map_or_else(|| c as f64 * (c as f64).ln(), |(_, c_ln_c)| *c_ln_c);
+    }
     if n == 0 {
         return 0;
     }
-    let first = histogram[0].1;
-    if histogram.iter().all(|(_, c)| *c == first) {
+    if is_even {
         return histogram.len() as u64 * MILLION;
     }
-    let c_ln_c: f64 = histogram.iter().map(|(_, c)| *c as f64 * ln(*c)).sum();
     let exact = MILLION as f64 * (ln(n) - c_ln_c / n as f64).exp();
     let nearest = exact.round();
     // Next to a whole number of millionths the computer's rounding could decide: there, ask whole numbers.
@@ -161,11 +187,15 @@ pub fn effective_values(histogram: Histogram) -> u64 {
     }
 }
 
+/// The natural logarithms of small counts, and the counts times these.
+static SMALL: std::sync::LazyLock<Vec<(f64, f64)>> = std::sync::LazyLock::new(|| {
+    let ln = |n: u32| f64::from(n.max(1)).ln();
+    (0..1024u32).map(|n| (ln(n), f64::from(n) * ln(n))).collect()
+});
+
 /// The natural logarithm of a count, by lookup where it is small.
 fn ln(n: u64) -> f64 {
-    static SMALL: std::sync::LazyLock<Vec<f64>> =
-        std::sync::LazyLock::new(|| (0..1024u32).map(|n| f64::from(n.max(1)).ln()).collect());
-    SMALL.get(n as usize).copied().unwrap_or_else(|| (n as f64).ln())
+    SMALL.get(n as usize).map_or_else(|| (n as f64).ln(), |(ln, _)| *ln)
 }
 
 /// Whether exp(entropy) is exactly so many millionths: `n^n · 10^(6n) = m^n · Π c^c`, prime by prime.
@@ -204,6 +234,11 @@ fn factors(mut n: u64) -> Vec<(u64, u32)> {
 }
 
 /// The least c of (c,l)-diversity that holds: a millionth more than the ratio, where that is a whole number of them.
+///
+/// # Joining
+/// The greatest count of the union is at most the sum of the two greatest. What is left of the union without some l − 1
+/// values is the sum of what is left of the two without these, and each of that is at least what is left without its own
+/// l − 1 greatest: so the rests, too, add up to no more than the union's. The ratio of the sums lies between the ratios.
 pub fn recursive_ratio(histogram: Histogram, l: u32) -> u64 {
     let mut counts: Vec<u64> = histogram.iter().map(|(_, c)| *c).collect();
     counts.sort_unstable_by(|a, b| b.cmp(a));
@@ -216,6 +251,10 @@ pub fn recursive_ratio(histogram: Histogram, l: u32) -> u64 {
 }
 
 /// The earth mover's distance to the table, in the reference's distance between values.
+///
+/// # Joining
+/// In all three distances it is a sum of absolute values of expressions that are linear in the shares, and so convex: at a
+/// mean of two distributions it is at most the mean of the distances, and so at most the greater.
 pub fn distance_to_table(histogram: Histogram, reference: &Reference) -> u64 {
     let n: u64 = histogram.iter().map(|(_, c)| c).sum();
     if n == 0 || reference.counts.len() < 2 {
@@ -275,41 +314,72 @@ where
 
 /// `1/(2H) Σ |p − q|` over all labels of all H levels below the top: each unit that is moved goes up and down again.
 fn tree_distance(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
-    let of_table = u128::from(reference.n_records);
-    let n = u128::from(n);
-    let mut total = 0u128;
-    let mut of_label: Vec<(u32, u64)> = Vec::with_capacity(histogram.len());
-    for (labels, counts) in &reference.levels {
-        of_label.clear();
-        for (value, c) in histogram {
-            let label = labels[*value as usize];
-            match of_label.last_mut() {
-                Some((last, sum)) if *last == label => *sum += c,
-                _ => of_label.push((label, *c)),
-            }
-        }
-        // Values that follow each other mostly have labels that do.
-        if !of_label.is_sorted_by(|a, b| a.0 < b.0) {
-            of_label.sort_unstable();
-            of_label.dedup_by(|next, first| {
-                let is_same = next.0 == first.0;
-                first.1 += if is_same { next.1 } else { 0 };
-                is_same
-            });
+    let whole = 2 * reference.levels.len() as u128 * u128::from(n) * u128::from(reference.n_records);
+    // No more can be moved than the whole; that mostly fits into 64 bits, which are much faster.
+    match u64::try_from(whole) {
+        Ok(whole) => ratio_up(u128::from(tree_moves::<u64>(histogram, n, reference)), u128::from(whole)),
+        Err(_) => ratio_up(tree_moves::<u128>(histogram, u128::from(n), reference), whole),
+    }
+}
+
+/// The sum of the differences, over the common denominator n · N.
+fn tree_moves<T>(histogram: Histogram, n: T, reference: &Reference) -> T
+where
+    T: Copy
+        + From<u64>
+        + PartialOrd
+        + std::ops::Add<Output = T>
+        + std::ops::Sub<Output = T>
+        + std::ops::Mul<Output = T>,
+{
+    let of_table = T::from(reference.n_records);
+    let mut total = T::from(0);
+    let mut of_label: Vec<(u32, u64)> = Vec::new();
+    for (level, (labels, counts)) in reference.levels.iter().enumerate() {
+        let mut of_level = histogram;
+        if level > 0 || !reference.begins_with_values {
+            add_up_labels(histogram, labels, &mut of_label);
+            of_level = &of_label;
         }
         // Labels that the group lacks are off by their own share: all of the table, less the shares of those it has.
         let mut absent = of_table;
-        for (label, c) in &of_label {
-            let of_label = u128::from(counts[*label as usize]);
-            absent -= of_label;
-            total += (u128::from(*c) * of_table).abs_diff(of_label * n);
+        for &(label, c) in of_level {
+            let of_label = T::from(counts[label as usize]);
+            absent = absent - of_label;
+            let (ours, theirs) = (T::from(c) * of_table, of_label * n);
+            total = total + if ours > theirs { ours - theirs } else { theirs - ours };
         }
-        total += absent * n;
+        total = total + absent * n;
     }
-    ratio_up(total, 2 * reference.levels.len() as u128 * n * of_table)
+    total
+}
+
+/// How many records have each label, by label.
+fn add_up_labels(histogram: Histogram, labels: &[u32], of_label: &mut Vec<(u32, u64)>) {
+    of_label.clear();
+    for (value, c) in histogram {
+        let label = labels[*value as usize];
+        match of_label.last_mut() {
+            Some((last, sum)) if *last == label => *sum += c,
+            _ => of_label.push((label, *c)),
+        }
+    }
+    // Values that follow each other mostly have labels that do.
+    if !of_label.is_sorted_by(|a, b| a.0 < b.0) {
+        of_label.sort_unstable();
+        of_label.dedup_by(|next, first| {
+            let is_same = next.0 == first.0;
+            first.1 += if is_same { next.1 } else { 0 };
+            is_same
+        });
+    }
 }
 
 /// The greatest `|ln (p / q)|` among `n`, and a millionth more, since less than δ is asked for.
+///
+/// # Joining
+/// Less than δ for a value says that its share lies in an interval around the table's; what lies between two shares of
+/// the interval does too. A value that both groups have the union has.
 pub fn greatest_disclosure(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
     if n == 0 {
         return 0;
@@ -330,6 +400,9 @@ pub fn greatest_disclosure(histogram: Histogram, n: u64, reference: &Reference) 
 }
 
 /// The greatest `(p − q) / q` among `n`.
+///
+/// # Joining
+/// A share in the union is at most the greater of the two, and what it is compared with stays.
 pub fn greatest_gain(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
     let of_value = |(value, c): &(u32, u64)| {
         let ours = u128::from(*c) * u128::from(reference.n_records);
@@ -340,6 +413,9 @@ pub fn greatest_gain(histogram: Histogram, n: u64, reference: &Reference) -> u64
 }
 
 /// The greatest `(p − q) / q` among `n`, or never where it exceeds `−ln q` for some value.
+///
+/// # Joining
+/// As for the gain; the bound of each value depends on the table alone.
 pub fn greatest_bounded_gain(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
     let exceeds = |(value, c): &(u32, u64)| {
         let q = reference.counts[*value as usize] as f64 / reference.n_records as f64;

@@ -91,7 +91,7 @@ pub struct Args {
     pub exchanges: Option<u32>,
     #[command(flatten)]
     pub per_record: PerRecordArgs,
-    /// File to write, .csv or .parquet [default: release.csv in the project's folder]
+    /// File to write, .csv, .parquet, .sav or .dta [default: release.csv in the project's folder]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Replace files that are there already
@@ -284,11 +284,8 @@ fn say_missed(made: &LocallyMade, terminal: &Terminal) {
             sentences::number_in_words(criterion.measure, reached),
         ));
     }
-    terminal.note(format!(
-        "\nNothing was published: {} and can only be checked for the rest. Ask for a greater k, for less, or take --method \
-         global.",
-        made.kept_by_construction()
-    ));
+    let (why, advice) = made.why_missed();
+    terminal.note(format!("\nNothing was published: {why}; {advice}."));
 }
 
 fn say_not_possible(outcome: &Outcome, terminal: &Terminal) {

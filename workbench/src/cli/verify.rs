@@ -50,6 +50,9 @@ pub struct Args {
     /// The project that the release was made from, for criteria that compare with the original table or a population
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<PathBuf>,
+    /// Read this file instead of the one that the project names, such as the next delivery of the data
+    #[arg(long, value_name = "FILE", requires = "project")]
+    pub data: Option<PathBuf>,
     /// The signer's key, from the report: also checks that the release was made from the files of --project
     #[arg(long, value_name = "HEX", requires = "project")]
     pub key: Option<String>,
@@ -62,6 +65,9 @@ pub struct Args {
     /// from the header]
     #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
     pub delimiter: Option<u8>,
+    /// The column that says how many records a row of the file stands for [default: a row is a record]
+    #[arg(long, value_name = "COLUMN")]
+    pub counted: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -80,10 +86,12 @@ pub fn order(args: &Args) -> Result<Verify> {
         quasi_identifiers: args.quasi_identifiers.clone(),
         sensitive: args.sensitive.clone(),
         project: args.project.clone(),
+        data: args.data.clone(),
         key: args.key.as_deref().map(Key::parse).transpose()?,
         criteria: args.criteria.texts(),
         suppressed_as: args.suppressed_as.into(),
         delimiter: args.delimiter,
+        counted: args.counted.clone(),
     })
 }
 

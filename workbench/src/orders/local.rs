@@ -4,6 +4,7 @@ use incrowd::error::Wording;
 use incrowd::judge::{Judgement, judge};
 use incrowd::recode::Recoding;
 use incrowd::recode::deal;
+use incrowd::recode::keep::{self, Demand};
 use incrowd::recode::method::{Assignment, Method};
 use incrowd::recode::partition::{CellStyle, Least, Partition};
 use incrowd::task::Task;
@@ -50,10 +51,8 @@ pub struct Dealing {
     pub together: u64,
 }
 
-/// What every group of a local method has, of what is asked for.
-///
-/// k and one l are kept by construction, by dealing k alone. The other criteria are not monotone, so that no way of merging groups is sure
-/// to reach them: they are looked at when the groups are made.
+/// What a local method begins with, of what is asked for: k and one l. What else is asked for is kept too ([`keep`]), but
+/// where records are dealt: these keep k, and the rest is looked at when they are.
 pub fn guaranteed(criteria: &Criteria) -> Result<Least> {
     if criteria.value(Measure::Population).is_some() {
         return Err(Error::new(
@@ -67,9 +66,9 @@ pub fn guaranteed(criteria: &Criteria) -> Result<Least> {
         _ => None,
     });
     let k = criteria.value(Measure::Size);
-    if k.is_none() && distinct.is_none() {
-        return Err(Error::new(ErrorKind::Request, "a local method needs k or l: how large groups are to be at least")
-            .hint(hint("for example {k=10}")));
+    if criteria.is_empty() {
+        let message = "a local method needs k or l, or another criterion that groups are to keep";
+        return Err(Error::new(ErrorKind::Request, message).hint(hint("for example {k=10}")));
     }
     // Different values are in different records, so that l alone is a size too.
     Ok(Least {
@@ -213,7 +212,9 @@ impl Local {
         let (partition, dealt) = match is_dealt_to_people {
             true => self.deal_to_people(counted, assignment, task)?,
             false => {
-                let partition = self.method.partition(&assignment, task)?;
+                let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
+                let demand = Demand { yardstick: &yardstick, criteria };
+                let partition = keep::partition(self.method, &assignment, &demand, self.style, task)?;
                 let dealt = self.method.is_dealing().then(|| dealing(counts, &partition));
                 (partition, dealt)
             }
@@ -272,16 +273,19 @@ impl Local {
 }
 
 impl LocallyMade {
-    /// What the method is sure to reach of what is asked for, as a sentence says it.
-    pub fn kept_by_construction(&self) -> &'static str {
+    /// Why a criterion can be missed, and what to do about it.
+    pub fn why_missed(&self) -> (&'static str, &'static str) {
         match (self.local.method.is_dealing(), self.of_people) {
-            (true, _) => "dealing keeps k by construction",
-            (false, false) => "a local method keeps k and one l by construction",
-            (false, true) => "over people, a local method keeps k by construction",
+            (true, _) => (
+                "dealing keeps k by construction and can only be checked for the rest",
+                "ask for a greater k, for less, or take another method",
+            ),
+            (false, false) => ("not even all records as one group keep it", "ask for less"),
+            (false, true) => ("no groups of people were found that keep it", "ask for less"),
         }
     }
 
-    /// What misses a criterion that is not kept by construction, as an error.
+    /// What misses a criterion, as an error.
     pub fn error(&self) -> Error {
         let Some((criterion, reached, n_failing)) = self.missed().into_iter().next() else {
             return Error::new(ErrorKind::Request, "nothing is missed");
@@ -293,8 +297,8 @@ impl LocallyMade {
             sentences::criterion_in_words(criterion, &self.sensitive),
             sentences::number_in_words(criterion.measure, reached)
         );
-        let kept = self.kept_by_construction();
-        Error::new(ErrorKind::Request, message).hint(format!("{kept}: ask for a greater k, or for less"))
+        let (why, advice) = self.why_missed();
+        Error::new(ErrorKind::Request, message).hint(format!("{why}: {advice}"))
     }
 
     /// The criteria that not all groups keep, with what is reached and how many groups fail.

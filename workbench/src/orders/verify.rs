@@ -21,7 +21,8 @@ use super::local::Local;
 use super::per_record::{self, Outcome, PER_RECORD, PerRecordWish};
 use super::request::resolve;
 use crate::input::count::{Choice, Counted, count};
-use crate::input::project::{CriterionText, LevelSaid, Project};
+use crate::input::level::LevelSaid;
+use crate::input::project::{CriterionText, Project};
 use crate::input::reference;
 use crate::input::source::{DELIMITERS, Frame, ReadOptions, Source};
 use crate::output::account::{Key, SourceFiles};
@@ -38,11 +39,15 @@ pub struct Verify {
     pub sensitive: Option<Vec<String>>,
     /// The project that the release was made from.
     pub project: Option<PathBuf>,
+    /// The data that are read instead of the project's.
+    pub data: Option<PathBuf>,
     /// Opens the certificate's marks of the project's files.
     pub key: Option<Key>,
     pub criteria: Vec<CriterionText>,
     pub suppressed_as: SuppressedAs,
     pub delimiter: Option<u8>,
+    /// The column that says how many records a row of the file stands for; rows are records where there is none.
+    pub counted: Option<String>,
 }
 
 /// What a file turned out to be.
@@ -139,6 +144,10 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
             Source::open(&order.file, &ReadOptions::of_release(order.delimiter.or_else(of_certificate)))?
         }
     };
+    let source = match &order.counted {
+        Some(column) => source.counted_by(column)?,
+        None => source,
+    };
     // A table with other columns is not the certificate's in any order.
     let claims_order = |certificate: &Certificate| certificate.sorted && certificate.columns == source.column_names();
     let with_order = certificate.as_ref().is_some_and(claims_order);
@@ -155,7 +164,7 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
     let mut of_project = None;
     let known = match &order.project {
         Some(project) => {
-            let mut project = Project::open(project)?;
+            let mut project = Project::open(project)?.with_data(order.data.as_deref())?;
             if let Some(certificate) = &certificate {
                 count_as_promised(&mut project, certificate, &sensitive);
             }
@@ -327,7 +336,7 @@ impl Release<'_> {
             people.see_original(person, values.iter().cloned());
             if sizes.contains_key(&cells[..]) {
                 *found.entry(cells.clone()).or_default() += n_records;
-                (0..n_records).for_each(|_| people.see_published(cells.clone(), person, values.iter().cloned()));
+                people.see_published_times(cells, person, values.into_iter(), n_records);
             }
         }
         let is_same = sizes.len() == found.len() && found.iter().all(|(cells, n)| sizes.get(&cells[..]) == Some(n));
@@ -482,9 +491,9 @@ impl Release<'_> {
 
     /// Whether "no value" is a text of the table. Of one in memory, the file that it was says it.
     fn writes_missing_as_text(&self) -> bool {
-        let is_named_parquet =
-            || self.certificate.is_some_and(|certificate| certificate.output.name.ends_with(".parquet"));
-        self.source.is_text() || (self.source.is_frame() && !is_named_parquet())
+        let is_typed = |name: &str| [".parquet", ".sav", ".dta"].iter().any(|ending| name.ends_with(ending));
+        let is_named_typed = || self.certificate.is_some_and(|certificate| is_typed(&certificate.output.name));
+        self.source.is_csv() || (self.source.is_frame() && !is_named_typed())
     }
 }
 
@@ -733,10 +742,13 @@ fn read_in_order(source: &Source, question: &Question, suppressed_as: Suppressed
 
 fn read_with(mut verifier: Verifier, source: &Source, needed: &[String], work: &Work) -> Result<Verifier> {
     work.stage("reading", source.n_bytes(), Unit::Bytes, |task| {
-        source.for_each(needed, |batch, n_bytes| {
+        source.for_each_numbered(needed, |batch, n_times, n_bytes| {
             task.go_on()?;
             (task.progress)(n_bytes);
-            verifier.push(&batch)
+            match n_times {
+                Some(n_times) => verifier.push_counted(&batch, &n_times),
+                None => verifier.push(&batch),
+            }
         })
     })?;
     Ok(verifier)

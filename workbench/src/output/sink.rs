@@ -1,7 +1,8 @@
-//! Where a release goes: CSV or Parquet, with the types that its columns had.
+//! Where a release goes: CSV, Parquet, SPSS or Stata, with the types that its columns had.
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
+use std::iter::repeat_n;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,7 +19,9 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use crate::input::source::DELIMITERS;
+use crate::input::source::{DELIMITERS, Said};
+#[cfg(feature = "files")]
+use crate::output::gathered::Gathered;
 use crate::sentences::hint;
 
 /// How a release is written.
@@ -26,6 +29,8 @@ use crate::sentences::hint;
 pub enum Format {
     Csv { delimiter: u8 },
     Parquet,
+    Spss,
+    Stata,
 }
 
 impl Format {
@@ -38,12 +43,50 @@ impl Format {
         }
     }
 
+    /// What separates fields, where something does.
+    pub fn delimiter(self) -> Option<u8> {
+        match self {
+            Format::Csv { delimiter } => Some(delimiter),
+            Format::Parquet | Format::Spss | Format::Stata => None,
+        }
+    }
+
+    /// Whether "no value" is a text; elsewhere nothing stands there.
+    pub fn writes_missing_as_text(self) -> bool {
+        matches!(self, Format::Csv { .. })
+    }
+
+    /// Refuses names that a program does not know columns by: under another name nobody would find them again.
+    pub fn check_names<'a>(self, names: impl Iterator<Item = &'a str>, path: &Path) -> Result<()> {
+        #[cfg(feature = "files")]
+        for name in names {
+            let (program, is_name) = match self {
+                Format::Spss => ("SPSS", super::spss::is_name(name)),
+                Format::Stata => ("Stata", super::stata::is_name(name)),
+                Format::Csv { .. } | Format::Parquet => continue,
+            };
+            if !is_name {
+                let message = format!("'{name}' cannot be the name of a column in {program}");
+                return Err(Error::new(ErrorKind::Data, message)
+                    .at(path.display().to_string())
+                    .hint("rename the column in the data, or write .csv or .parquet instead"));
+            }
+        }
+        #[cfg(not(feature = "files"))]
+        let _ = (names, path);
+        Ok(())
+    }
+
     /// By the ending of the file's name.
     pub fn of(path: &Path, delimiter: u8) -> Result<Format> {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("csv" | "tsv" | "txt") => Ok(Format::Csv { delimiter }),
             Some("parquet") => Ok(Format::Parquet),
-            _ => Err(Error::new(ErrorKind::Request, "a release is written as .csv or .parquet")
+            #[cfg(feature = "files")]
+            Some("sav") => Ok(Format::Spss),
+            #[cfg(feature = "files")]
+            Some("dta") => Ok(Format::Stata),
+            _ => Err(Error::new(ErrorKind::Request, "a release is written as .csv, .parquet, .sav or .dta")
                 .at(path.display().to_string())
                 .hint(hint("give {output} a name that ends in one of them"))),
         }
@@ -55,6 +98,8 @@ impl Format {
 pub struct TypedColumn {
     pub name: String,
     pub data_type: DataType,
+    /// What the source said of it.
+    pub said: Said,
 }
 
 /// The type that texts of one kind have in a typed file.
@@ -81,7 +126,10 @@ pub fn kept_type(data_type: &DataType) -> DataType {
 /// Takes rows in order and writes them.
 pub enum Sink<'a> {
     Csv {
-        writer: csv::Writer<BufWriter<&'a File>>,
+        out: BufWriter<&'a File>,
+        delimiter: u8,
+        /// The line at hand, with its end.
+        line: Vec<u8>,
         path: &'a Path,
     },
     Parquet {
@@ -91,10 +139,16 @@ pub enum Sink<'a> {
         n_rows: usize,
         path: &'a Path,
     },
+    /// A file for a program of statistics.
+    #[cfg(feature = "files")]
+    Gathered { gathered: Gathered, format: Format, file: &'a File, path: &'a Path },
 }
 
 /// Rows per batch of a Parquet file.
 const N_BATCH: usize = 64 * 1024;
+
+/// Bytes of a line of CSV that are put together before they are handed on.
+const N_LINE: usize = 1024;
 
 impl<'a> Sink<'a> {
     /// Begins a release in `file`, which will be called `path`. For CSV, rows say "no value" as a text.
@@ -104,8 +158,7 @@ impl<'a> Sink<'a> {
             Format::Csv { delimiter } => {
                 let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
                 write_header(&mut buffered, delimiter, &names).map_err(|error| csv_error(path, error))?;
-                let writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(buffered);
-                Ok(Sink::Csv { writer, path })
+                Ok(Sink::Csv { out: buffered, delimiter, line: Vec::new(), path })
             }
             Format::Parquet => {
                 let fields: Vec<Field> =
@@ -118,24 +171,54 @@ impl<'a> Sink<'a> {
                 let columns = columns.iter().map(ColumnBuilder::new).collect::<Result<_>>()?;
                 Ok(Sink::Parquet { writer: Box::new(writer), columns, schema, n_rows: 0, path })
             }
+            #[cfg(feature = "files")]
+            Format::Spss | Format::Stata => {
+                let columns = columns.iter().map(|column| (column.name.clone(), column.said.clone()));
+                Ok(Sink::Gathered { gathered: Gathered::new(columns), format, file, path })
+            }
+            #[cfg(not(feature = "files"))]
+            Format::Spss | Format::Stata => unreachable!("no name stands for them"),
         }
     }
 
-    pub fn write(&mut self, row: &Row) -> Result<()> {
+    /// Writes so many records that say the same.
+    pub fn write(&mut self, row: &Row, n_records: u64) -> Result<()> {
+        let cells = row.cells();
         match self {
-            Sink::Csv { writer, path } => {
-                let cells = row.cells();
+            Sink::Csv { out, delimiter, line, path } => {
+                line.clear();
+                let mut writer = csv::WriterBuilder::new()
+                    .delimiter(*delimiter)
+                    .buffer_capacity(N_LINE)
+                    .from_writer(std::mem::take(line));
                 let cells = cells.iter().map(|cell| cell.as_deref().unwrap_or_default());
-                writer.write_record(cells).map_err(|error| csv_error(path, error))
+                writer.write_record(cells).map_err(|error| csv_error(path, error))?;
+                *line = writer.into_inner().map_err(|error| crate::io_error(path, error.into_error()))?;
+                (0..n_records).try_for_each(|_| out.write_all(line)).map_err(|error| crate::io_error(path, error))
             }
-            Sink::Parquet { columns, n_rows, .. } => {
-                for (column, cell) in columns.iter_mut().zip(row.cells()) {
-                    column.push(cell.as_deref())?;
-                }
-                *n_rows += 1;
-                if *n_rows >= N_BATCH { self.flush() } else { Ok(()) }
+            Sink::Parquet { .. } => self.write_typed(&cells, n_records),
+            #[cfg(feature = "files")]
+            Sink::Gathered { gathered, .. } => {
+                Ok((0..n_records).for_each(|_| gathered.push(cells.iter().map(Option::as_deref))))
             }
         }
+    }
+
+    fn write_typed(&mut self, cells: &[Option<String>], mut n_left: u64) -> Result<()> {
+        while n_left > 0 {
+            let Sink::Parquet { columns, n_rows, .. } = self else { return Ok(()) };
+            // Batches end after the same number of records, however these come.
+            let n = n_left.min((N_BATCH - *n_rows) as u64);
+            for (column, cell) in columns.iter_mut().zip(cells) {
+                column.push(cell.as_deref(), n as usize)?;
+            }
+            *n_rows += n as usize;
+            n_left -= n;
+            if *n_rows >= N_BATCH {
+                self.flush()?;
+            }
+        }
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -150,11 +233,15 @@ impl<'a> Sink<'a> {
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
         match self {
-            Sink::Csv { mut writer, path, .. } => writer.flush().map_err(|error| crate::io_error(path, error)),
+            Sink::Csv { mut out, path, .. } => out.flush().map_err(|error| crate::io_error(path, error)),
             Sink::Parquet { writer, path, .. } => {
                 let mut buffered = writer.into_inner().map_err(|error| parquet_error(path, error))?;
-                std::io::Write::flush(&mut buffered).map_err(|error| crate::io_error(path, error))
+                buffered.flush().map_err(|error| crate::io_error(path, error))
             }
+            #[cfg(feature = "files")]
+            Sink::Gathered { gathered, format: Format::Spss, file, path } => super::spss::write(&gathered, file, path),
+            #[cfg(feature = "files")]
+            Sink::Gathered { gathered, file, path, .. } => super::stata::write(&gathered, file, path),
         }
     }
 }
@@ -215,27 +302,32 @@ impl ColumnBuilder {
         Ok(ColumnBuilder { name: column.name.clone(), data_type: column.data_type.clone(), values })
     }
 
-    fn push(&mut self, cell: Option<&str>) -> Result<()> {
+    /// Adds so many cells that say the same.
+    fn push(&mut self, cell: Option<&str>, n: usize) -> Result<()> {
         let parsed = match (&mut self.values, cell) {
             (Values::Text(builder), cell) => {
-                builder.append_option(cell);
+                (0..n).for_each(|_| builder.append_option(cell));
                 Some(())
             }
             (Values::Boolean(builder), None) => {
-                builder.append_null();
+                builder.append_nulls(n);
                 Some(())
             }
-            (Values::Boolean(builder), Some(text)) => text.parse().ok().map(|value| builder.append_value(value)),
+            (Values::Boolean(builder), Some(text)) => text.parse().ok().map(|value| builder.append_n(n, value)),
             (Values::Float(values), None) => {
-                values.push(None);
+                values.extend(repeat_n(None, n));
                 Some(())
             }
-            (Values::Float(values), Some(text)) => text.parse().ok().map(|value| values.push(Some(value))),
+            (Values::Float(values), Some(text)) => {
+                text.parse().ok().map(|value| values.extend(repeat_n(Some(value), n)))
+            }
             (Values::Whole(values), None) => {
-                values.push(None);
+                values.extend(repeat_n(None, n));
                 Some(())
             }
-            (Values::Whole(values), Some(text)) => whole(&self.data_type, text).map(|value| values.push(Some(value))),
+            (Values::Whole(values), Some(text)) => {
+                whole(&self.data_type, text).map(|value| values.extend(repeat_n(Some(value), n)))
+            }
         };
         parsed.ok_or_else(|| {
             Error::new(
@@ -354,10 +446,14 @@ mod tests {
             ),
         ];
         for (data_type, text) in samples {
-            let mut column =
-                ColumnBuilder::new(&TypedColumn { name: "x".into(), data_type: data_type.clone() }).expect("known");
-            column.push(Some(text)).expect("parses");
-            column.push(None).expect("null");
+            let mut column = ColumnBuilder::new(&TypedColumn {
+                name: "x".into(),
+                data_type: data_type.clone(),
+                said: Said::default(),
+            })
+            .expect("known");
+            column.push(Some(text), 1).expect("parses");
+            column.push(None, 1).expect("null");
             let array = column.finish();
             assert_eq!(array.data_type(), &data_type);
             let cells = Cells::new("x", &array).expect("readable");

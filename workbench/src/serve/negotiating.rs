@@ -1,13 +1,14 @@
 //! Questions about one project and one request: its lattice, the answer, the schemes around it.
 
 use axum::extract::State;
-use incrowd::wire;
-use incrowd::{Criteria, Ranking, explain, negotiate};
+use incrowd::wire::{self, WrittenAnswer, rounded};
+use incrowd::{Answer, Criteria, Offer, Ranking, explain, negotiate};
 use serde_json::{Value, json};
 
 use super::ask::{Document, Question, privacy, scheme};
 use super::server::{
-    Answered, Asked, Readiness, Server, Shared, accepted, aside, find, look_first, ok, start_annotation, with_lattice,
+    Answered, Asked, Readiness, Server, Shared, accepted, aside, find, look_first, ok, ok_text, start_annotation,
+    with_lattice,
 };
 use super::{explore, trees};
 use crate::note::Note;
@@ -70,35 +71,48 @@ pub(super) async fn answer(State(server): Shared, Document(question): Document<Q
         && asked.request.criteria.is_monotone(false)
         && (asked.request.best_by.is_height() || asked.request.best_by == Ranking::default())
         && asked.ready.lattice.schemes().len() <= 20_000;
-    let answer = move |server: &Server, asked: &Asked| {
+    let answer = move |server: &Server, asked: &Asked| -> incrowd::Result<String> {
         let (lattice, request) = (&asked.ready.lattice, &asked.request);
-        let mut document = match lattice.selection() {
-            Some(_) => from_part(server, asked, question.explain)?,
-            None => {
-                let mut answer = server.allowed(negotiate(lattice, request)?, &asked.privacy.sensitive);
-                count_people_lost(&asked.ready.counted, &mut answer)?;
-                let mut document = sentences::answer(lattice, request, &answer);
-                if question.explain {
-                    let explained = explain(lattice, to_explain(&answer, request), &request.criteria)?;
-                    document["explanation"] = wire::explanation(lattice, &explained);
-                }
-                document
-            }
-        };
-        document["notes"] = asked.notes(server)?;
-        // What a method would lose takes longer than an answer; the advice does not.
-        let lost = document["exact"]["loss"]["ncp"].as_f64().filter(|ncp| *ncp > 0.5 && server.allows_preview());
-        if let (Some(ncp), Some(notes)) = (lost, document["notes"].as_array_mut()) {
-            let note = documents::notes(&[Note::MuchLost { ncp, instead: None }], Front::Http);
-            notes.extend(note.as_array().into_iter().flatten().cloned());
+        if lattice.selection().is_some() {
+            let mut document = from_part(server, asked, question.explain)?;
+            document["notes"] = notes(server, asked, document["exact"]["loss"]["ncp"].as_f64())?;
+            return Ok(document.to_string());
         }
-        Ok(document)
+        let mut answer = server.allowed(negotiate(lattice, request)?, &asked.privacy.sensitive);
+        count_people_lost(&asked.ready.counted, &mut answer)?;
+        let mut more = Vec::new();
+        if question.explain {
+            let explained = explain(lattice, to_explain(&answer, request), &request.criteria)?;
+            more.push(("explanation", wire::explanation(lattice, &explained)));
+        }
+        let lost = match &answer {
+            Answer::Exact(offer) => Some(rounded(offer.losses.ncp)),
+            Answer::Offers(_) => None,
+        };
+        more.push(("notes", notes(server, asked, lost)?));
+        let said = |offer: &Offer| sentences::said_of(lattice, request, &answer, offer);
+        let written = WrittenAnswer { scope: lattice, asked: request, answer: &answer, said: &said, more };
+        Ok(serde_json::to_string(&written).expect("every key is a text"))
     };
     // Microseconds are not worth a change of threads.
     match is_quick {
-        true => ok(answer(&server, &asked).map_err(|error| server.problem(error))?),
-        false => ok(aside(&server, move |server| answer(server, &asked).map_err(|error| server.problem(error))).await?),
+        true => ok_text(answer(&server, &asked).map_err(|error| server.problem(error))?),
+        false => {
+            ok_text(aside(&server, move |server| answer(server, &asked).map_err(|error| server.problem(error))).await?)
+        }
     }
+}
+
+/// What is worth knowing beside an answer; `lost` is the NCP of an exact one.
+fn notes(server: &Server, asked: &Asked, lost: Option<f64>) -> incrowd::Result<Value> {
+    let mut notes = asked.notes(server)?;
+    // What a method would lose takes longer than an answer; the advice does not.
+    let lost = lost.filter(|ncp| *ncp > 0.5 && server.allows_preview());
+    if let (Some(ncp), Some(notes)) = (lost, notes.as_array_mut()) {
+        let note = documents::notes(&[Note::MuchLost { ncp, instead: None }], Front::Http);
+        notes.extend(note.as_array().into_iter().flatten().cloned());
+    }
+    Ok(notes)
 }
 
 /// Answers from a part of the lattice, with what that proves among all schemes.

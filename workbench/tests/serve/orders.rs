@@ -51,6 +51,31 @@ fn patients(n_people: usize) -> Folder {
     Folder::with(&[("people.csv", &data), ("incrowd.toml", &project)])
 }
 
+/// Data with cells that cannot be read or are not known, written as in another country; and the next delivery.
+fn delivery() -> Folder {
+    let mut random = Random(11);
+    let mut written = |n_records: usize, cities: &[&str]| {
+        let mut data = b"age;city;code;disease;income;score;ward;note\n".to_vec();
+        for i in 0..n_records {
+            let age = if i % 40 == 3 { "unknown".to_string() } else { (18 + random.below(57)).to_string() };
+            let (city, code) = (*random.pick(cities), *random.pick(&["250,1", "250,8", "428", "V45,2"]));
+            let disease = *random.pick(&["flu", "cold", "gout", "flu"]);
+            let (income, score) = (900 + random.below(500), random.below(41));
+            let note = if i % 20 == 5 { "?" } else { "n" };
+            let line = format!("{age};{city};{code};{disease};{income};{score},5;w{};{note}\n", i % 4);
+            data.extend(line.chars().map(|c| c as u8));
+        }
+        data
+    };
+    let cities = ["Oslo", "Umea", "Rome", "Århus", "Oslo", "Rome", "Pisa"];
+    let project = std::fs::read_to_string("tests/delivery.toml").expect("the project");
+    let folder = Folder::with(&[("incrowd.toml", &project)]);
+    folder.write("people.csv", written(150, &cities));
+    folder.write("next.csv", written(130, &[&cities[..], &["Bari"]].concat()));
+    folder.write("few.csv", written(12, &cities));
+    folder
+}
+
 /// Flags of `publish`, and the same order over HTTP.
 type Order = (Vec<&'static str>, Value);
 
@@ -232,9 +257,9 @@ fn levels_that_lose_more_than_may_be_lost_are_not_published() {
     assert!(!folder.has("release.csv"));
 }
 
-/// Every order of the table that all fronts share (`tests/orders.json`): flags, and the same as JSON; those about
-/// patients, who have several records each, or the others.
-fn shared_orders(about_patients: bool) -> Vec<(String, Vec<String>, Value)> {
+/// Every order of the table that all fronts share (`tests/orders.json`): flags, and the same as JSON; those about one of
+/// its tables.
+fn shared_orders(table: &str) -> Vec<(String, Vec<String>, Value)> {
     let text = std::fs::read_to_string("tests/orders.json").expect("the table of orders");
     let orders: Vec<Value> = serde_json::from_str(&text).expect("a list");
     let flags = |order: &Value| {
@@ -243,7 +268,7 @@ fn shared_orders(about_patients: bool) -> Vec<(String, Vec<String>, Value)> {
     };
     orders
         .iter()
-        .filter(|order| (order["table"] == "patients") == about_patients)
+        .filter(|order| order["table"].as_str().unwrap_or("people") == table)
         .map(|order| (order["verb"].as_str().expect("a verb").to_string(), flags(order), order["order"].clone()))
         .collect()
 }
@@ -278,17 +303,25 @@ fn check_words(problem: &Value) {
 /// Any order gives the same document over HTTP as on the command line, and is refused by both with the same message.
 #[test]
 fn any_order_is_answered_as_by_the_command_line() {
-    let (n_answered, n_refused) = check_orders(&people(150), &shared_orders(false));
+    let (n_answered, n_refused) = check_orders(&people(150), &shared_orders("people"));
     assert!(n_answered > 30 && n_refused > 10, "{n_answered} answered, {n_refused} refused");
 }
 
 #[test]
 fn orders_about_people_are_answered_as_by_the_command_line() {
     let folder = patients(80);
-    let (n_answered, n_refused) = check_orders(&folder, &shared_orders(true));
+    let (n_answered, n_refused) = check_orders(&folder, &shared_orders("patients"));
     assert!(n_answered > 20 && n_refused > 1, "{n_answered} answered, {n_refused} refused");
     // Plainly, nobody can say; with the project, they can.
     folder.run(&["verify", "given.csv"]).ends(2);
+    folder.run(&["verify", "given.csv", "--project", "."]).ends(0);
+}
+
+#[test]
+fn orders_about_a_delivery_are_answered_as_by_the_command_line() {
+    let folder = delivery();
+    let (n_answered, n_refused) = check_orders(&folder, &shared_orders("delivery"));
+    assert!(n_answered > 14 && n_refused > 2, "{n_answered} answered, {n_refused} refused");
     folder.run(&["verify", "given.csv", "--project", "."]).ends(0);
 }
 
@@ -304,7 +337,7 @@ fn check_orders(folder: &Folder, orders: &[(String, Vec<String>, Value)]) -> (us
         let told = folder.run(&[&[verb.as_str(), "--json"], &flags[..]].concat());
         let expected: Value = serde_json::from_str(&told.stdout).unwrap_or_else(|_| panic!("{told}"));
         let files = || {
-            ["made.csv", "made.csv.certificate.json", "risks.csv"]
+            ["made.csv", "made.csv.certificate.json", "made.sav", "made.dta", "made.dta.certificate.json", "risks.csv"]
                 .map(|name| folder.has(name).then(|| folder.bytes(name)))
         };
         let made = (verb == "publish" || verb == "risk").then(files);

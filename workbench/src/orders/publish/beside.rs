@@ -98,15 +98,16 @@ impl<'a> Bystanders<'a> {
         }
     }
 
-    /// Takes note of a published record, by where it comes from, the hashes of what is kept of it, and that of whose it is
-    /// where somebody says so.
-    pub fn see(&mut self, origin: Origin, hashes: &[u64], person: impl FnOnce() -> Option<u64>) {
-        if let Some(group) = self.seen_as[origin.group as usize] {
+    /// Takes note of so many equal published records, by where they come from, the hashes of what is kept of them, and that
+    /// of whose they are where somebody says so.
+    pub fn see(&mut self, origin: Origin, hashes: &[u64], n_records: u64, person: impl FnOnce() -> Option<u64>) {
+        let Some(group) = self.seen_as[origin.group as usize] else { return };
+        let person = self.counts_people.then(person);
+        for _ in 0..n_records {
             self.records.push((group, origin.base));
             self.hashes.extend_from_slice(hashes);
-            if self.counts_people {
-                self.people.push(person().expect("where people are counted, every record is somebody's"));
-            }
+            let known = |person: Option<u64>| person.expect("where people are counted, every record is somebody's");
+            self.people.extend(person.map(known));
         }
     }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use incrowd::recode::{Recoding, global};
+use incrowd::release::Column;
 use incrowd::verify::{Outside, PeopleVerifier, Ruling, Verdict};
 use incrowd::wire::{self, Certificate, Claim, HowFound, PerRecord, PerRecordOutcome};
 use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Measure, Offer, Request, Result, Scheme};
@@ -28,13 +29,13 @@ use crate::work::Work;
 pub fn publish_one_by_one(
     project: &Project,
     counted: &Counted,
-    made: MadeOneByOne,
+    made: &MadeOneByOne,
     files: &Files,
     replace: bool,
     work: &Work,
 ) -> Result<Published> {
     let draft = Draft {
-        recoding: made.recoding,
+        recoding: &made.recoding,
         criteria: &made.criteria,
         way: Way::PerRecord(made.seed),
         choice: "method",
@@ -47,7 +48,7 @@ pub fn publish_one_by_one(
         loss: wire::losses_of_judgement(&made.judgement),
         by_height: Vec::new(),
         dealt: None,
-        per_record: Some((made.facts, made.outcome)),
+        per_record: Some((made.facts.clone(), made.outcome.clone())),
     };
     publish_draft(project, counted, &draft, files, replace, work)
 }
@@ -65,7 +66,7 @@ pub struct Published {
 
 /// What is to be published, whichever way it was found.
 pub struct Draft<'a> {
-    pub recoding: Recoding,
+    pub recoding: &'a Recoding,
     pub criteria: &'a Criteria,
     /// One level per attribute, or the local method.
     pub way: Way<'a>,
@@ -138,8 +139,9 @@ pub fn publish(
     }
     let Offer { criteria, scheme, .. } = &agreed.offer;
     let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
+    let recoding = global::recode(&counted.counts, &counted.hierarchies, scheme, &yardstick, criteria)?;
     let draft = Draft {
-        recoding: global::recode(&counted.counts, &counted.hierarchies, scheme, &yardstick, criteria)?,
+        recoding: &recoding,
         criteria,
         way: Way::Global(scheme),
         choice: agreed.choice,
@@ -161,7 +163,7 @@ pub fn publish(
 pub fn publish_made(
     project: &Project,
     counted: &Counted,
-    made: LocallyMade,
+    made: &LocallyMade,
     files: &Files,
     replace: bool,
     work: &Work,
@@ -169,8 +171,8 @@ pub fn publish_made(
     let LocallyMade { local, criteria, recoding, judgement, dealt, .. } = made;
     let draft = Draft {
         recoding,
-        criteria: &criteria,
-        way: Way::Local(&local),
+        criteria,
+        way: Way::Local(local),
         choice: "method",
         asked: AskedFor::Criteria,
         search: None,
@@ -178,9 +180,9 @@ pub fn publish_made(
         n_suppressed: judgement.n_suppressed,
         smallest_group: judgement.reached(Measure::Size),
         fewest_distinct: judgement.reached(Measure::Distinct(0)),
-        loss: wire::losses_of_judgement(&judgement),
+        loss: wire::losses_of_judgement(judgement),
         by_height: Vec::new(),
-        dealt,
+        dealt: dealt.clone(),
         per_record: None,
     };
     publish_draft(project, counted, &draft, files, replace, work)
@@ -201,6 +203,7 @@ fn publish_draft(
     let output = &files.release;
     let columns = published_columns(project, counted, draft.way.has_two_columns())?;
     let format = Format::of(output, counted.source.delimiter())?.of_columns(columns.len());
+    format.check_names(columns.iter().map(Column::name), output)?;
     let written = write_release(project, counted, draft, format, columns, output, work)?;
     check_same_table(counted, draft, &written)?;
 
@@ -208,7 +211,7 @@ fn publish_draft(
     let sources = SourceFiles::of(project, counted)?;
     let certificate = certificate(project, counted, draft, &written, &sources, format, files);
     // How the release writes "no value".
-    let missing = (format != Format::Parquet).then(|| project.missing.label().to_string());
+    let missing = format.writes_missing_as_text().then(|| project.missing.label().to_string());
     let all = outside(counted, draft.way.scheme(), &missing);
     let of_people = |people: &PeopleVerifier| people.findings(draft.criteria, &without_missing(&all, &missing));
     let of_people = written.people.as_ref().map(of_people);
@@ -237,8 +240,8 @@ fn publish_draft(
         verdict: &judged.verdict,
         claims: &claims,
         attributes: attribute_facts(counted, draft),
-        group_sizes: group_sizes(&draft.recoding, written.people.as_ref()),
-        risk: risk_facts(counted, &draft.recoding, &written, &missing, work)?,
+        group_sizes: group_sizes(draft.recoding, written.people.as_ref()),
+        risk: risk_facts(counted, draft.recoding, &written, &missing, work)?,
         by_height: draft.by_height.clone(),
     };
     let report = report::html(&facts);
