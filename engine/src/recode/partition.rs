@@ -35,7 +35,7 @@ pub struct Part {
     pub n_records: u64,
 }
 
-/// All records of a table, put into classes.
+/// The records of a table, put into classes.
 ///
 /// A class is published as one box. Classes may have the same box: then they are one group to a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,13 @@ pub struct Partition {
     least: Least,
     /// Whether parts name cells of their group rather than values of one sensitive attribute.
     is_by_cell: bool,
+    /// The records that are in no class; they are by cell where the classes are.
+    suppressed: Vec<Part>,
 }
+
+/// So many records of a group of the counts, with this value where it matters, and the published group that they join;
+/// none where they are suppressed.
+type Wanted = (Option<Code>, Option<u32>, u64);
 
 /// How published cells look. A single value prints as itself in every style but the rounded one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,7 +163,7 @@ impl Partition {
             });
         }
         classes.sort_unstable();
-        Partition { classes, least, is_by_cell: false }
+        Partition { classes, least, is_by_cell: false, suppressed: Vec::new() }
     }
 
     /// The same for parts that name the cells of their groups.
@@ -174,11 +180,24 @@ impl Partition {
         Partition { is_by_cell: true, ..Partition::new(classes, Least::of(1, None)) }
     }
 
+    /// The same where some records are in no class.
+    pub(crate) fn leaving_out(self, suppressed: Vec<Part>) -> Partition {
+        Partition { suppressed, ..self }
+    }
+
+    /// The records that are in no class.
+    pub fn suppressed(&self) -> &[Part] {
+        &self.suppressed
+    }
+
     /// The classes, with parts that name the cells of their groups.
     pub(crate) fn by_cells(&self, counts: &GroupCounts) -> Vec<Vec<Part>> {
-        let mut wanted: Vec<Vec<(Option<Code>, u32, u64)>> = vec![Vec::new(); counts.n_groups()];
+        if self.is_by_cell || counts.sensitive().is_empty() {
+            return self.classes.clone();
+        }
+        let mut wanted: Vec<Vec<Wanted>> = vec![Vec::new(); counts.n_groups()];
         for (class, parts) in (0..).zip(&self.classes) {
-            parts.iter().for_each(|part| wanted[part.base as usize].push((part.value, class, part.n_records)));
+            parts.iter().for_each(|part| wanted[part.base as usize].push((part.value, Some(class), part.n_records)));
         }
         let mut classes = vec![Vec::new(); self.classes.len()];
         for (base, of_base) in wanted.into_iter().enumerate() {
@@ -246,11 +265,14 @@ impl Partition {
             .collect();
         let (group_of_class, n_groups) = numbered(rows.iter());
         let mut distinct = vec![Vec::new(); n_groups];
-        let mut shares: Vec<Vec<(Option<Code>, u32, u64)>> = vec![Vec::new(); counts.n_groups()];
+        let mut shares: Vec<Vec<Wanted>> = vec![Vec::new(); counts.n_groups()];
+        for part in &self.suppressed {
+            shares[part.base as usize].push((part.value, None, part.n_records));
+        }
         for ((parts, &group), row) in self.classes.iter().zip(&group_of_class).zip(&rows) {
             distinct[group as usize].clone_from(row);
             for part in parts {
-                shares[part.base as usize].push((part.value, group, part.n_records));
+                shares[part.base as usize].push((part.value, Some(group), part.n_records));
             }
         }
         let shares = shares.into_iter().enumerate().map(|(base, of_base)| self.shares(counts, base, of_base));
@@ -267,7 +289,7 @@ impl Partition {
     /// Where they go to several, every group gets its part of each combination of sensitive values as evenly as whole
     /// records can be: then a release does not depend on the order of the table, and what it reveals is known from the
     /// counts.
-    fn shares(&self, counts: &GroupCounts, base: usize, mut wanted: Vec<(Option<Code>, u32, u64)>) -> Vec<Share> {
+    fn shares(&self, counts: &GroupCounts, base: usize, mut wanted: Vec<Wanted>) -> Vec<Share> {
         wanted.sort_unstable();
         // Where diversity counts, a record with another value than was counted must be found out.
         let is_whole = wanted.iter().all(|&(value, group, _)| value.is_none() && group == wanted[0].1);
@@ -275,8 +297,8 @@ impl Partition {
             let mut shares: Vec<Share> = Vec::new();
             for (_, group, n_records) in wanted {
                 match shares.last_mut() {
-                    Some(last) if last.group == Some(group) => last.n_records += n_records,
-                    _ => shares.push(Share { cell: None, group: Some(group), n_records }),
+                    Some(last) if last.group == group => last.n_records += n_records,
+                    _ => shares.push(Share { cell: None, group, n_records }),
                 }
             }
             return shares;
@@ -300,7 +322,7 @@ impl Partition {
                 let taken = evenly(n_records, &left);
                 for ((cell, left), n_records) in left.iter_mut().zip(taken) {
                     *left -= n_records;
-                    shares.push(Share { cell: Some(*cell), group: Some(group), n_records });
+                    shares.push(Share { cell: Some(*cell), group, n_records });
                 }
             }
             assert!(left.iter().all(|(_, left)| *left == 0), "every record goes somewhere");

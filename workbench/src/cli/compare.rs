@@ -383,7 +383,7 @@ impl View<'_> {
         };
         let mut body = format!(
             "<header>\n<p class=\"eyebrow\">Methods, side by side</p>\n<h1>What each method makes of the table</h1>\n\
-             <p>{} records, {} quasi-identifiers{}. A scheme may suppress {} records; local methods suppress none. \
+             <p>{} records, {} quasi-identifiers{}. Schemes and local methods may suppress {} records, dealing none. \
              Point at a dot for its number.</p>\n</header>\n",
             grouped(self.compared.counted.counts.n_records()),
             self.compared.counted.hierarchies.len(),

@@ -147,7 +147,7 @@ pub struct Ask<'a> {
     pub weights: &'a [f64],
     /// Of schemes.
     pub level_max: &'a Scheme,
-    /// Of schemes; local methods suppress nothing.
+    /// Of schemes and of local methods; dealing suppresses nothing.
     pub n_suppressed_max: u64,
     pub seed: u64,
     pub questions: &'a Questions,
@@ -225,7 +225,7 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) ->
             Ok((choice, Some((offer.scheme, offer.losses)), recoding))
         }
         Contender::Local(method) => {
-            let local = Local { seed: ask.seed, ..Local::new(method) };
+            let local = Local { seed: ask.seed, n_suppressed_max: ask.n_suppressed_max, ..Local::new(method) };
             Ok(("exact", None, local.recode(counted, ask.weights, criteria, task)?))
         }
         Contender::PerRecord(percent) => {

@@ -4,11 +4,11 @@ use incrowd::error::Wording;
 use incrowd::judge::{Judgement, judge};
 use incrowd::recode::Recoding;
 use incrowd::recode::deal;
-use incrowd::recode::keep::{self, Demand};
+use incrowd::recode::keep::{self, Demand, Wanted};
 use incrowd::recode::method::{Assignment, Method};
 use incrowd::recode::partition::{CellStyle, Least, Partition};
 use incrowd::task::Task;
-use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Measure, Result, Rule};
+use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Hierarchy, Measure, Result, Rule};
 
 use crate::input::count::Counted;
 use crate::note::Note;
@@ -26,6 +26,8 @@ pub struct Local {
     pub seed: u64,
     /// Of dealing, attempts at an exchange per group.
     pub n_exchanges: u32,
+    /// How many records may be left out, where that loses less; dealing leaves none out.
+    pub n_suppressed_max: u64,
 }
 
 /// What a method made of a table, for some criteria.
@@ -130,7 +132,14 @@ pub fn note_without_steps(counted: &Counted, work: &Work) {
 
 impl Local {
     pub fn new(method: Method) -> Local {
-        Local { method, style: CellStyle::Ranges, two_columns: false, seed: 0, n_exchanges: deal::N_TRIES }
+        Local {
+            method,
+            style: CellStyle::Ranges,
+            two_columns: false,
+            seed: 0,
+            n_exchanges: deal::N_TRIES,
+            n_suppressed_max: 0,
+        }
     }
 
     /// How many exchanges dealing tries, where somebody ordered another number than it always tries.
@@ -204,7 +213,13 @@ impl Local {
         criteria: &Criteria,
         task: &Task,
     ) -> Result<(Recoding, Option<Dealing>)> {
-        let (counts, hierarchies) = (counted.told_apart(), &counted.hierarchies[..]);
+        let by_label: Vec<Hierarchy>;
+        let (counts, mut hierarchies) = (counted.told_apart(), &counted.hierarchies[..]);
+        // Relaxed cuts at the middle of a label lose a little more than those at the middle of its numbers.
+        if self.style == CellStyle::Labels && self.method != Method::MondrianRelaxed {
+            by_label = hierarchies.iter().map(Hierarchy::by_label).collect();
+            hierarchies = &by_label;
+        }
         let least = self.least(counted, criteria)?;
         let assignment =
             Assignment { counts, hierarchies, weights, least, seed: self.seed, n_exchanges: self.n_exchanges };
@@ -214,7 +229,8 @@ impl Local {
             false => {
                 let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
                 let demand = Demand { yardstick: &yardstick, criteria };
-                let partition = keep::partition(self.method, &assignment, &demand, self.style, task)?;
+                let wanted = Wanted { demand, n_suppressed_max: self.n_suppressed_max, style: self.style };
+                let partition = keep::partition(self.method, &assignment, &wanted, task)?;
                 let dealt = self.method.is_dealing().then(|| dealing(counts, &partition));
                 (partition, dealt)
             }

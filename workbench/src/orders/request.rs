@@ -114,6 +114,11 @@ impl GivenRequest {
         }
     }
 
+    /// How many of so many records may be lost.
+    pub fn n_suppressed_max(&self, project: &Project, n_records: u64) -> Result<u64> {
+        self.suppression(project, self.with_standing)?.map_or(Ok(0), |most| most.of(n_records))
+    }
+
     /// Whether levels of one's own choice lose more records than the order or the project allow; nothing is exceeded where
     /// neither says.
     pub fn exceeds_suppression(&self, project: &Project, offer: &Offer, n_records: u64) -> Result<bool> {
@@ -131,8 +136,7 @@ impl GivenRequest {
         hierarchies: &[Hierarchy],
         n_records: u64,
     ) -> Result<Request> {
-        let n_suppressed_max =
-            self.suppression(project, self.with_standing)?.map_or(Ok(0), |most| most.of(n_records))?;
+        let n_suppressed_max = self.n_suppressed_max(project, n_records)?;
         let tops = Scheme::new(hierarchies.iter().map(|hierarchy| Level(hierarchy.top() as u8)).collect());
         let level_max = match &self.max_level {
             Some(list) => with_levels(&tops, list, hierarchies)?,
