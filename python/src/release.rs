@@ -28,14 +28,14 @@ use serde_json::Value;
 
 use crate::frame::{Frame, stream};
 use crate::restore::{compact, restored};
-use crate::table::{Bargain, Known as Table};
+use crate::table::{Bargain, KnownTable};
 use crate::words::to_python;
 use crate::work::work;
 
 /// What Python calls a release.
 #[pyclass(frozen, module = "incrowd._native")]
 pub struct Release {
-    known: Arc<Table>,
+    known: Arc<KnownTable>,
     bargain: Bargain,
     frame: source::Frame,
     certificate: Certificate,
@@ -44,7 +44,7 @@ pub struct Release {
 }
 
 /// Publishes into a file that is gone at the end, so that what is in memory has been verified as any release is.
-pub fn publish(known: &Arc<Table>, bargain: Bargain, key: Option<Key>, work: &Work) -> Result<Release> {
+pub fn publish(known: &Arc<KnownTable>, bargain: Bargain, key: Option<Key>, work: &Work) -> Result<Release> {
     let folder = tempfile::tempdir().map_err(|error| io_error(Path::new("temporary folder"), error))?;
     let path = folder.path().join("release.parquet");
     let mut files = prepare(&known.project, &path, false)?;
@@ -66,7 +66,7 @@ pub fn publish(known: &Arc<Table>, bargain: Bargain, key: Option<Key>, work: &Wo
 }
 
 /// Publishes with certificate and report, or nothing.
-fn write(known: &Table, bargain: &Bargain, files: &Files, replace: bool, work: &Work) -> Result<Published> {
+fn write(known: &KnownTable, bargain: &Bargain, files: &Files, replace: bool, work: &Work) -> Result<Published> {
     let (project, counted) = (&known.project, &bargain.counted);
     let decided = match &bargain.agreed {
         Some(agreed) => Decided::Agreed(agreed.clone()),

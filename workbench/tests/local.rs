@@ -10,7 +10,7 @@ use incrowd::task::Task;
 use incrowd::{Criteria, Criterion, Measure, Quality, Scheme};
 use incrowd_workbench::input::count::{Choice, count};
 use incrowd_workbench::input::project::Project;
-use incrowd_workbench::orders::contenders::{self, Ask, Contender, Cost, Questions, Row, weigh};
+use incrowd_workbench::orders::contenders::{self, Ask, Contender, ContenderResult, Cost, Questions, weigh};
 use incrowd_workbench::orders::local::Local;
 use incrowd_workbench::work::Work;
 use serde_json::Value;
@@ -47,7 +47,7 @@ fn local_recoding_loses_less_than_mondrian_and_the_best_scheme() {
         .expect("there are enough records");
     for (k, rows) in ks.into_iter().zip(rows.chunks(contenders.len())) {
         let [global, strict, above, below] = rows else { panic!("a row per method") };
-        let ncp = |row: &Row| row.judgement.ncp;
+        let ncp = |row: &ContenderResult| row.judgement.ncp;
         let ncps = format!("k = {k}: NCP {:.4} {:.4} {:.4} {:.4}", ncp(below), ncp(above), ncp(strict), ncp(global));
         println!("{ncps}");
         assert!(ncp(below) <= 1.05 * ncp(above), "{ncps}");

@@ -11,6 +11,7 @@ use crate::hierarchy::{ANY, Hierarchy, range_text};
 use crate::number::Decimal;
 use crate::recode::{Cell, Ends, Recoding, Share, Span, numbered, sets};
 use crate::table::{Code, Kind, date_text, days_of_date, parse_date};
+use crate::task::Task;
 
 /// What every class must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,13 +187,27 @@ impl Partition {
     /// A published group is made of whole classes, so that it has whatever every class has at least.
     /// Its cells depend on nothing but which values its records have.
     pub fn recode(&self, counts: &GroupCounts, hierarchies: &[Hierarchy], style: CellStyle) -> Recoding {
+        self.recode_with(counts, hierarchies, style, &Task::default()).expect("nobody stops it")
+    }
+
+    /// The same as work that somebody may stop.
+    ///
+    /// # Errors
+    /// Where somebody has stopped it.
+    pub fn recode_with(
+        &self,
+        counts: &GroupCounts,
+        hierarchies: &[Hierarchy],
+        style: CellStyle,
+        task: &Task,
+    ) -> Result<Recoding> {
         let mut writers: Vec<Writer> =
             hierarchies.iter().enumerate().map(|(a, hierarchy)| Writer::new(counts, a, hierarchy, style)).collect();
-        let rows: Vec<Vec<u32>> = self
-            .classes
-            .iter()
-            .map(|parts| writers.iter_mut().enumerate().map(|(a, writer)| writer.cell_of(counts, a, parts)).collect())
-            .collect();
+        let mut rows: Vec<Vec<u32>> = Vec::with_capacity(self.classes.len());
+        for (i, parts) in self.classes.iter().enumerate() {
+            task.go_on_now_and_then(i, N_BETWEEN)?;
+            rows.push(writers.iter_mut().enumerate().map(|(a, writer)| writer.cell_of(counts, a, parts)).collect());
+        }
         let (group_of_class, n_groups) = numbered(rows.iter());
         let mut distinct = vec![Vec::new(); n_groups];
         let mut shares: Vec<Vec<(Option<Code>, u32, u64)>> = vec![Vec::new(); counts.n_groups()];
@@ -202,12 +217,19 @@ impl Partition {
                 shares[part.base as usize].push((part.value, group, part.n_records));
             }
         }
-        let shares = shares.into_iter().enumerate().map(|(base, of_base)| self.shares(counts, base, of_base));
+        let share = |(base, of_base)| {
+            task.go_on_now_and_then(base, N_BETWEEN)?;
+            Ok(self.shares(counts, base, of_base))
+        };
+        let shares = shares.into_iter().enumerate().map(share).collect::<Result<Vec<_>>>()?;
         let cells: Vec<Vec<Cell>> = writers.into_iter().map(|writer| writer.cells).collect();
         let is_exact = cells.iter().map(|cells| cells.iter().all(|cell| matches!(cell.span, Span::Value(_)))).collect();
-        Recoding::new(shares, cells, distinct, is_exact)
+        Ok(Recoding::new(shares.into_iter(), cells, distinct, is_exact))
     }
 }
+
+/// Classes, or groups of the counts, between two questions whether the recoding is still wanted.
+const N_BETWEEN: usize = 256;
 
 impl Partition {
     /// Decides which records of a group of the counts go where, when so many (of a sensitive value, where that matters)

@@ -13,6 +13,7 @@ pub use claims::{
     ruling, verdict,
 };
 pub use json::{
-    answer, criteria, criterion_of, explanation, key, levels, losses, losses_of_judgement, losses_of_release, number,
-    offer, on_demand, partial, request, request_of, rounded, sensitive_names, share, value,
+    answer, criteria, criterion_of, explanation, key, levels, losses, losses_of_cells, losses_of_judgement,
+    losses_of_release, measure_of, number, offer, on_demand, partial, request, request_of, rounded, sensitive_names,
+    share, value,
 };

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use incrowd::wire;
-use incrowd::{Criteria, Ranking, explain, negotiate};
+use incrowd::{Criteria, Ranking, negotiate};
 use serde_json::{Value, json};
 
 use super::ask::{Document, Question, privacy, scheme};
@@ -10,11 +10,7 @@ use super::server::{
     Answered, Asked, Readiness, Server, Shared, accepted, aside, find, look_first, ok, start_annotation, with_lattice,
 };
 use super::{explore, trees};
-use crate::note::Note;
-use crate::orders::extent::{ExtentWish, TIME};
-use crate::orders::negotiate::{Negotiate, Where, count_people_lost, to_explain};
-use crate::orders::request::{About, GivenRequest};
-use crate::sentences;
+use crate::orders::negotiate::{Negotiate, Where};
 use crate::words::documents;
 use crate::words::notes::Front;
 use crate::words::search::partial_in_words;
@@ -25,10 +21,10 @@ pub(super) async fn annotate(State(server): Shared, Document(question): Document
     let opened = server.opened(&question.project)?;
     let (privacy, ranking) = privacy(&opened, &question.request).map_err(|error| server.problem(error))?;
     if !opened.is_seen() {
-        return accepted(&*look_first(&server, &opened)?);
+        return accepted(&server, &*look_first(&server, &opened)?);
     }
     let Some(ready) = server.tables.lattice(&opened, &privacy, &ranking) else {
-        return accepted(&*start_annotation(&server, opened, privacy, ranking)?);
+        return accepted(&server, &*start_annotation(&server, opened, privacy, ranking)?);
     };
     let lattice = &ready.lattice;
     let attributes =
@@ -48,7 +44,9 @@ pub(super) async fn annotate(State(server): Shared, Document(question): Document
     let sensitive = lattice.sensitive().iter().map(|(name, n)| json!({ "attribute": name, "n_values": n }));
     let names = wire::sensitive_names(lattice);
     let measures = lattice.signatures().measures().iter().map(|measure| wire::key(*measure, &names));
+    let about = server.tables.told_again(&ready.counted).map_err(|error| server.problem(error))?;
     ok(json!({
+        "notes": server.notes(&about),
         "n_records": lattice.n_records(),
         "n_dropped": lattice.n_dropped(),
         "n_schemes": lattice.schemes().len(),
@@ -62,7 +60,7 @@ pub(super) async fn annotate(State(server): Shared, Document(question): Document
 
 pub(super) async fn answer(State(server): Shared, Document(question): Document<Question>) -> Answered {
     let asked = match find(&server, &question)? {
-        Readiness::Job(job) => return accepted(&job),
+        Readiness::Job(job) => return accepted(&server, &job),
         Readiness::Ready(asked) => asked,
     };
     // Who is lost is looked up among all people.
@@ -72,26 +70,17 @@ pub(super) async fn answer(State(server): Shared, Document(question): Document<Q
         && asked.ready.lattice.schemes().len() <= 20_000;
     let answer = move |server: &Server, asked: &Asked| {
         let (lattice, request) = (&asked.ready.lattice, &asked.request);
-        let mut document = match lattice.selection() {
-            Some(_) => from_part(server, asked, question.explain)?,
-            None => {
-                let mut answer = server.allowed(negotiate(lattice, request)?, &asked.privacy.sensitive);
-                count_people_lost(&asked.ready.counted, &mut answer)?;
-                let mut document = sentences::answer(lattice, request, &answer);
-                if question.explain {
-                    let explained = explain(lattice, to_explain(&answer, request), &request.criteria)?;
-                    document["explanation"] = wire::explanation(lattice, &explained);
-                }
-                document
-            }
-        };
-        document["notes"] = asked.notes(server)?;
+        let (counted, work) = (&asked.ready.counted, server.tables.told_again(&asked.ready.counted)?);
+        let order = Negotiate { explain: question.explain, ..Negotiate::default() };
+        let mut negotiated = order.on_lattice(lattice.clone(), Some(counted), request.clone(), &work)?;
         // What a method would lose takes longer than an answer; the advice does not.
-        let lost = document["exact"]["loss"]["ncp"].as_f64().filter(|ncp| *ncp > 0.5 && server.allows_preview());
-        if let (Some(ncp), Some(notes)) = (lost, document["notes"].as_array_mut()) {
-            let note = documents::notes(&[Note::MuchLost { ncp, instead: None }], Front::Http);
-            notes.extend(note.as_array().into_iter().flatten().cloned());
+        negotiated.note_much_lost(None, &work);
+        negotiated.answer = server.allowed(negotiated.answer, &asked.privacy.sensitive);
+        let mut document = documents::negotiated(&negotiated);
+        if let Where::Partial(lattice, found) = &negotiated.found {
+            document["partial"]["in_words"] = json!(partial_in_words(lattice, request, found, Front::Http));
         }
+        document["notes"] = server.notes(&work);
         Ok(document)
     };
     // Microseconds are not worth a change of threads.
@@ -99,28 +88,6 @@ pub(super) async fn answer(State(server): Shared, Document(question): Document<Q
         true => ok(answer(&server, &asked).map_err(|error| server.problem(error))?),
         false => ok(aside(&server, move |server| answer(server, &asked).map_err(|error| server.problem(error))).await?),
     }
-}
-
-/// Answers from a part of the lattice, with what that proves among all schemes.
-fn from_part(server: &Server, asked: &Asked, explain: bool) -> incrowd::Result<Value> {
-    let order = Negotiate {
-        about: About::default(),
-        request: GivenRequest::default(),
-        explain,
-        as_published: false,
-        lattice: None,
-        extent: ExtentWish::default(),
-        time: TIME,
-        not_extended: false,
-    };
-    let mut negotiated =
-        order.on_lattice(asked.ready.lattice.clone(), Some(&asked.ready.counted), asked.request.clone())?;
-    negotiated.answer = server.allowed(negotiated.answer, &asked.privacy.sensitive);
-    let mut document = documents::negotiated(&negotiated);
-    if let Where::Partial(lattice, found) = &negotiated.found {
-        document["partial"]["in_words"] = json!(partial_in_words(lattice, &asked.request, found, Front::Http));
-    }
-    Ok(document)
 }
 
 pub(super) async fn explore_answer(State(server): Shared, Document(question): Document<Question>) -> Answered {
@@ -152,7 +119,7 @@ pub(super) async fn sample(State(server): Shared, Document(question): Document<Q
     let opened = server.opened(&question.project)?;
     privacy(&opened, &question.request).map_err(|error| server.problem(error))?;
     if !opened.is_seen() {
-        return accepted(&*look_first(&server, &opened)?);
+        return accepted(&server, &*look_first(&server, &opened)?);
     }
     with_lattice(&server, question, |_, question, asked| {
         let lattice = &asked.ready.lattice;
