@@ -3,6 +3,7 @@
 import { ask, upload, work } from "./api.js";
 import { progressBar, sparkBars } from "./charts.js";
 import { h, problemBox, put, say, term } from "./dom.js";
+import { riskCard } from "./risk.js";
 import { openProject } from "./session.js";
 import { go, on, state, writeAddress } from "./store.js";
 import { ROLES, bytes, counted, grouped, percent } from "./words.js";
@@ -44,9 +45,9 @@ function show(profile) {
         saver()) : null),
     panel,
     h("div", { class: "tiles" },
-      tile("unique records", "records that nobody else has the like of, on the chosen quasi-identifiers",
+      tile(`unique ${unique?.n_people ? "people" : "records"}`, unique?.n_people ? "people who alone have one of their combinations of the chosen quasi-identifiers, in however many records" : "records that nobody else has the like of, on the chosen quasi-identifiers",
         unique ? percent(unique.share_unique) : "–",
-        unique ? `${unique.is_exact ? "" : "about "}${grouped(unique.n_unique)} of ${grouped(unique.n_records)} stand alone on ${counted(nQuasi, "attribute")}` : "no attribute is one that others may know",
+        unique ? `${unique.is_exact ? "" : "about "}${grouped(unique.n_unique)} of ${unique.n_people ? `${grouped(unique.n_people)} people` : grouped(unique.n_records)} stand alone on ${counted(nQuasi, "attribute")}` : "no attribute is one that others may know",
         unique && unique.share_unique > 0.05 ? "bad" : null),
       tile("incomplete records", drops ? "records that lack a value in a column that is counted or published" : "records that lack a value in some column",
         percent(profile.n_incomplete / Math.max(1, profile.n_records)),
@@ -54,6 +55,8 @@ function show(profile) {
           : profile.columns.some((column) => column.n_missing > 0) ? "none is left out" : "no value is missing"),
       without(unique)),
     people(profile),
+    // A server without preview takes no orders.
+    nQuasi > 0 && state.about.allows_preview ? riskCard() : null,
     h("section", { class: "card" }, h("h2", {}, "What is each column?"),
       h("p", { class: "note" }, state.about.allows_preview
         ? "Say what others may know about a person, and what must not be linked to one. Suggestions come from names and values: nobody knows the data as you do."

@@ -355,9 +355,10 @@ function facts(offer) {
   const fact = (name, meaning, value, small) => h("div", {}, h("dt", {}, term(name, meaning)), h("dd", {}, value, small && h("small", {}, small)));
   return h("dl", { class: "facts" },
     fact("records lost", "suppressed records", grouped(offer.n_suppressed), percent(offer.share_suppressed)),
+    (offer.n_people_lost ?? null) !== null ? fact("people lost", "people none of whose records is published", grouped(offer.n_people_lost)) : null,
     offer.n_dropped > 0 ? fact("dropped", "records that lack a value and are left out before anything else", grouped(offer.n_dropped), "for missing values") : null,
     fact("promised", "the criteria that every published group satisfies", promised),
-    fact("groups", "published groups of records that look alike", grouped(offer.n_groups), offer.smallest_group ? `smallest ${grouped(offer.smallest_group)}` : null),
+    fact("groups", "published groups of records that look alike", grouped(offer.n_groups), offer.smallest_group ? `smallest ${grouped(offer.smallest_group)}${(offer.n_people_lost ?? null) !== null ? " people" : ""}` : null),
     fact("detail lost", "NCP, the normalized certainty penalty: 0 is exact, 1 is nothing left", percent(offer.loss.ncp)));
 }
 

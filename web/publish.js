@@ -5,7 +5,7 @@ import { progressBar } from "./charts.js";
 import { h, noteList, problemBox, put, say, term } from "./dom.js";
 import { needLattice } from "./session.js";
 import { go, state } from "./store.js";
-import { OF_SIZES, counted, criteriaOf, percent, valued } from "./words.js";
+import { OF_SIZES, counted, criteriaOf, grouped, percent, valued } from "./words.js";
 
 /** @type {HTMLElement} */ let root;
 
@@ -91,12 +91,15 @@ function verdict(result, { id, result: done }) {
   if (!done.published) {
     return put(result, h("div", { class: "card verdict bad" }, h("h2", {}, "The release does not keep its promise; nothing was written")));
   }
+  // A file does not show people: whose record is whose was known while it was written, and is to the project.
+  const ofPeople = (certificate.person ?? []).length > 0;
   const save = (which, path) => h("button", { onclick: () => download(`/jobs/${id}/files/${which}`, path.split("/").pop()) }, `Download ${which}`);
   say("Published and verified.");
   put(result, h("section", { class: "card verdict good" },
     h("div", { class: "verdict-head" }, h("span", { class: "mark", "aria-hidden": true }, "✓"),
-      h("div", {}, h("h2", {}, "Published, and verified from the file alone"),
+      h("div", {}, h("h2", {}, ofPeople ? "Published, and verified by whose record is whose" : "Published, and verified from the file alone"),
         h("p", { class: "words" }, `${counted(verdict.n_records, "record")} in ${counted(verdict.n_groups, "group")}; `,
+          done.people ? `${grouped(done.people.n_lost)} of ${grouped(done.people.n)} people lost, ${grouped(done.people.n_alone_by_all_records)} alone by all their records together; ` : null,
           Object.entries(verdict.criteria).map(([key, found]) => `${key} = ${valued(found.reached)} (promised ${valued(found.asked)})`).join(", "), "."))),
     h("div", { class: "row" }, save("release", files.release), save("certificate", files.certificate),
       // It has the key, and what is measured with the data.
@@ -106,7 +109,8 @@ function verdict(result, { id, result: done }) {
         h("thead", {}, h("tr", {}, ["claim", "claimed", "found"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, verdict.claims.map((claim) => h("tr", {}, h("th", { scope: "row" }, claim.claim), h("td", {}, claim.claimed), h("td", {}, claim.found)))))),
     h("p", { class: "note" }, "SHA-256 of the release: ", h("code", { class: "hash" }, certificate.output.sha256)),
-    h("p", { class: "note" }, "Anyone can repeat the check: ", h("code", {}, `incrowd verify ${files.release}`)),
+    h("p", { class: "note" }, ofPeople ? "The file does not show people. Whoever has the table can repeat the check: " : "Anyone can repeat the check: ",
+      h("code", {}, `incrowd verify ${files.release}${ofPeople ? " --project PROJECT" : ""}`)),
     noteList(done.notes)));
   result.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "start" });
 }

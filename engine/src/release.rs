@@ -13,6 +13,10 @@ use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::recode::{Recoding, Share};
 use crate::table::{Cells, Code, Domain, Encoder, Missing, UNSEEN};
 
+mod counted;
+
+pub use counted::{Alike, are_counted};
+
 /// One published record: for every column its text, or none for "no value".
 ///
 /// Texts are stored so that comparing the bytes of two rows gives an order of records that depends on
@@ -130,7 +134,7 @@ pub struct Publisher<'a> {
     encoders: Vec<Encoder>,
     /// The sensitive attributes, where a record's values decide which group it joins.
     sensitive: Vec<Encoder>,
-    /// The groups of the counts, to be found by their codes.
+    /// The groups of the counts, to be found by their codes; filled when the first batch comes.
     groups: HashTable<u32>,
     columns: Vec<Column>,
     /// How the release writes "no value", where that is a text, as in CSV.
@@ -159,11 +163,6 @@ impl<'a> Publisher<'a> {
         missing: &Missing,
         columns: Vec<Column>,
     ) -> Publisher<'a> {
-        let hash_of = |&group: &u32| hash_codes(counts.codes(group as usize).iter().copied());
-        let mut groups = HashTable::with_capacity(counts.n_groups());
-        for group in 0..number(counts.n_groups()) {
-            groups.insert_unique(hash_of(&group), group, hash_of);
-        }
         let sensitive = if recoding.is_by_cell() { counts.sensitive() } else { &[] };
         let n_shares = recoding.all_shares().len();
         Publisher {
@@ -172,7 +171,7 @@ impl<'a> Publisher<'a> {
             missing: missing.clone(),
             encoders: counts.domains().iter().map(|domain| Encoder::of_domain(domain, missing)).collect(),
             sensitive: (0..sensitive.len()).map(|s| Encoder::of_domain(values_of(counts, s), missing)).collect(),
-            groups,
+            groups: HashTable::new(),
             columns,
             missing_text: None,
             codes: vec![Vec::new(); counts.domains().len()],
@@ -201,24 +200,27 @@ impl<'a> Publisher<'a> {
             || self.codes.iter().zip(self.counts.domains()).map(move |(codes, domain)| code_in(codes[i], domain));
         let is_same = |&group: &u32| self.counts.codes(group as usize).iter().copied().eq(codes());
         let Some(&base) = self.groups.find(hash_codes(codes()), is_same) else { return Ok(None) };
+        let value = move |(s, codes): (usize, &Vec<u32>)| code_in(codes[i], values_of(self.counts, s));
+        let values = self.sensitive_codes.iter().enumerate().map(value);
+        self.shares_in(base, values).map(|shares| Some((base, shares)))
+    }
+
+    /// The shares that records of a group of the counts may go to, by their sensitive values as the table has them.
+    fn shares_in(&self, base: u32, values: impl Iterator<Item = Code> + Clone) -> Result<Range<usize>> {
         let shares = self.recoding.shares(base as usize);
         let mut cell = shares[0].cell;
         if cell.is_some() {
-            let value = move |(s, codes): (usize, &Vec<u32>)| {
-                let code = code_in(codes[i], values_of(self.counts, s));
-                match self.counts.counted_as(s) {
-                    Some(at) => at.label(code).unwrap_or(Code(u32::MAX)),
-                    None => code,
-                }
+            let counted = |(s, code): (usize, Code)| match self.counts.counted_as(s) {
+                Some(at) => at.label(code).unwrap_or(Code(u32::MAX)),
+                None => code,
             };
-            let values = || self.sensitive_codes.iter().enumerate().map(value);
-            let place = self.counts.find_cell(base as usize, values());
+            let place = self.counts.find_cell(base as usize, values.enumerate().map(counted));
             cell = Some(place.and_then(|place| u32::try_from(place).ok()).ok_or_else(changed)?);
         }
         let first = shares.partition_point(|share| share.cell < cell);
         let n_meant = shares[first..].partition_point(|share| share.cell == cell);
         let start = self.recoding.start(base as usize) + first;
-        if n_meant == 0 { Err(changed()) } else { Ok(Some((base, start..start + n_meant))) }
+        if n_meant == 0 { Err(changed()) } else { Ok(start..start + n_meant) }
     }
 
     /// The group of the counts that has a share.
@@ -231,11 +233,11 @@ impl<'a> Publisher<'a> {
         number(base)
     }
 
-    /// Takes one record off a share, and says which group it joins; none where it is suppressed.
-    fn take(&mut self, share: usize) -> Result<Option<u32>> {
+    /// Takes so many records off a share, and says which group they join; none where they are suppressed.
+    fn take(&mut self, share: usize, n_taken: u64) -> Result<Option<u32>> {
         let Share { n_records, group, .. } = self.recoding.all_shares()[share];
-        self.n_used[share] += 1;
-        self.n_suppressed += u64::from(group.is_none());
+        self.n_used[share] += n_taken;
+        self.n_suppressed += if group.is_none() { n_taken } else { 0 };
         if self.n_used[share] > n_records { Err(changed()) } else { Ok(group) }
     }
 
@@ -253,7 +255,7 @@ impl<'a> Publisher<'a> {
             self.open = Some(Open::new(shares, self.recoding.all_shares()));
         }
         let share = self.open.as_mut().and_then(Open::next).ok_or_else(changed)?;
-        let Some(group) = self.take(share)? else { return Ok(None) };
+        let Some(group) = self.take(share, 1)? else { return Ok(None) };
         let mut kept = kept.cells().into_iter();
         let row = self.row(group, |_| kept.next().expect("one cell per kept column"));
         Ok(Some((row, Origin { base: self.base_of(share), group })))
@@ -306,6 +308,13 @@ impl<'a> Publisher<'a> {
     /// # Errors
     /// Where a column is missing or cannot be read, or the table is not the one that was counted.
     pub fn recode(&mut self, batch: &RecordBatch) -> Result<Recoded> {
+        if self.groups.is_empty() {
+            let hash_of = |&group: &u32| hash_codes(self.counts.codes(group as usize).iter().copied());
+            self.groups.reserve(self.counts.n_groups(), hash_of);
+            for group in 0..number(self.counts.n_groups()) {
+                self.groups.insert_unique(hash_of(&group), group, hash_of);
+            }
+        }
         let schema = batch.schema();
         let column = |name: &str| {
             batch.column_by_name(name).ok_or_else(|| {
@@ -358,7 +367,7 @@ impl<'a> Publisher<'a> {
                 continue;
             };
             let group = match shares.len() {
-                1 => self.take(shares.start)?,
+                1 => self.take(shares.start, 1)?,
                 _ => None,
             };
             let mut read = |cells: &Cells| {
@@ -430,6 +439,8 @@ impl Row {
 /// Shares that records are being handed out to, one after the other.
 struct Open {
     shares: Range<usize>,
+    /// By share, how many it got.
+    n_given: Vec<u64>,
     turns: BinaryHeap<Reverse<Turn>>,
 }
 
@@ -444,12 +455,13 @@ struct Turn {
 impl Open {
     fn new(shares: Range<usize>, all: &[Share]) -> Open {
         let turn = |share: usize| Reverse(Turn { halves: 1, n_records: all[share].n_records, share });
-        Open { turns: shares.clone().map(turn).collect(), shares }
+        Open { turns: shares.clone().map(turn).collect(), n_given: vec![0; shares.len()], shares }
     }
 
     fn next(&mut self) -> Option<usize> {
         let Reverse(turn) = self.turns.pop()?;
         let next = Turn { halves: turn.halves + 2, ..turn };
+        self.n_given[turn.share - self.shares.start] += 1;
         if next.halves < 2 * next.n_records {
             self.turns.push(Reverse(next));
         }

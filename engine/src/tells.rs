@@ -3,6 +3,8 @@
 //! Whoever knows how the two hang together reads the finer value of the attribute off the column, strikes out the records
 //! of a group to which it says something else, and looks for somebody among those that are left.
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::random::Random;
 use crate::task::Task;
@@ -87,6 +89,13 @@ pub struct Told {
     pub fewest: Option<u64>,
 }
 
+impl Told {
+    /// Whether it may tell nearly all that can be told, whatever chance does.
+    pub fn may_be_nearly_certain(&self) -> bool {
+        self.n_told as f64 >= NEARLY_ALL * self.n_shared as f64
+    }
+}
+
 /// A relation that is no chance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Relation {
@@ -118,25 +127,29 @@ pub fn told(hidden: &Hidden, kept: &Kept) -> Told {
 
 /// The relation between a column and an attribute, where it leaves records among fewer than k and is no chance: when the
 /// column's values are shuffled within every group, which changes nothing else that is published, fewer records fall
-/// below k, every one of 39 times and by four standard deviations.
+/// below k, every one of 39 times and by four standard deviations. Where people are counted, what somebody's records say
+/// is moved together: five records of a person with the same value are one coincidence and not five.
 ///
 /// # Errors
 /// Where the task is cancelled.
 pub fn relation(hidden: &Hidden, kept: &Kept, task: &Task) -> Result<Option<Relation>> {
-    let mut teller = Teller::new(hidden);
-    let told = teller.tell(kept.values, kept.is_shared);
+    beyond_chance(hidden, kept, told(hidden, kept), task)
+}
+
+/// The same where it is known what the column tells.
+///
+/// # Errors
+/// Where the task is cancelled.
+pub fn beyond_chance(hidden: &Hidden, kept: &Kept, told: Told, task: &Task) -> Result<Option<Relation>> {
     if told.n_below == 0 {
         return Ok(None);
     }
-    let mut random = Random::new(0);
-    let mut values = kept.values.to_vec();
+    let mut teller = Teller::new(hidden);
+    let mut shuffler = Shuffler::new(hidden, kept.values);
     let (mut n_told, mut n_below, mut squares) = (0.0, 0.0, 0.0);
     for _ in 0..N_SHUFFLES {
         task.go_on()?;
-        for ends in hidden.starts.windows(2) {
-            random.shuffle(&mut values[ends[0]..ends[1]]);
-        }
-        let by_chance = teller.tell(&values, kept.is_shared);
+        let by_chance = teller.tell(shuffler.shuffle(), kept.is_shared);
         if by_chance.n_below >= told.n_below {
             return Ok(None);
         }
@@ -151,6 +164,88 @@ pub fn relation(hidden: &Hidden, kept: &Kept, task: &Task) -> Result<Option<Rela
     Ok((!is_chance).then_some(Relation { told, n_told_by_chance, n_below_by_chance }))
 }
 
+/// Shuffles the values of a column within every group, again and again.
+struct Shuffler<'a> {
+    starts: &'a [usize],
+    original: &'a [u32],
+    random: Random,
+    /// By record.
+    shuffled: Vec<u32>,
+    /// Where people are counted, whose records are moved together.
+    crowds: Option<Crowds>,
+}
+
+/// The records of every group, person after person.
+struct Crowds {
+    /// Records, group after group and in these person after person.
+    order: Vec<usize>,
+    /// By group, where each of its people begins and ends in `order`.
+    of_groups: Vec<Vec<Range<usize>>>,
+    /// The people with several records in a group; and those of them who have the same value in all of these.
+    n_several: u64,
+    n_same: u64,
+}
+
+impl Crowds {
+    fn new(starts: &[usize], people: &[u32], values: &[u32]) -> Crowds {
+        let mut order: Vec<usize> = (0..people.len()).collect();
+        let mut of_group = |ends: &[usize]| {
+            let group = &mut order[ends[0]..ends[1]];
+            group.sort_by_key(|&i| people[i]);
+            let mut start = ends[0];
+            let records = group.chunk_by(|&a, &b| people[a] == people[b]).map(|records| {
+                let first = start;
+                start += records.len();
+                first..start
+            });
+            records.collect::<Vec<Range<usize>>>()
+        };
+        let of_groups: Vec<Vec<Range<usize>>> = starts.windows(2).map(&mut of_group).collect();
+        let several = of_groups.iter().flatten().filter(|records| records.len() > 1);
+        let is_same = |records: &&Range<usize>| {
+            order[(*records).clone()].windows(2).all(|pair| values[pair[0]] == values[pair[1]])
+        };
+        let (n_several, n_same) = (several.clone().count() as u64, several.filter(is_same).count() as u64);
+        Crowds { order, of_groups, n_several, n_same }
+    }
+}
+
+impl<'a> Shuffler<'a> {
+    fn new(hidden: &Hidden<'a>, original: &'a [u32]) -> Shuffler<'a> {
+        let crowds = hidden.people.map(|(people, _)| Crowds::new(hidden.starts, people, original));
+        Shuffler { starts: hidden.starts, original, random: Random::new(0), shuffled: original.to_vec(), crowds }
+    }
+
+    /// The values by record, in another order. Of people, everybody gets what somebody else of the group has. Where that are
+    /// fewer values than they have records, it is repeated as often as people have the same value in all of their records,
+    /// and otherwise goes on with what a third has: a blood group stays one per person, and an event one per record.
+    fn shuffle(&mut self) -> &[u32] {
+        let Shuffler { starts, original, random, shuffled, crowds } = self;
+        let Some(Crowds { order, of_groups, n_several, n_same }) = crowds else {
+            starts.windows(2).for_each(|ends| random.shuffle(&mut shuffled[ends[0]..ends[1]]));
+            return &self.shuffled;
+        };
+        for people in of_groups {
+            let mut others = people.clone();
+            random.shuffle(&mut others);
+            for (i, records) in people.iter().enumerate() {
+                let (mut giver, mut n_given) = (i, 0);
+                let mut start = random.below(others[giver].len() as u64) as usize;
+                for &record in &order[records.clone()] {
+                    if n_given == others[giver].len() && random.below(*n_several) >= *n_same {
+                        (giver, n_given) = ((giver + 1) % others.len(), 0);
+                        start = random.below(others[giver].len() as u64) as usize;
+                    }
+                    n_given = if n_given == others[giver].len() { 1 } else { n_given + 1 };
+                    let from = &others[giver];
+                    shuffled[record] = original[order[from.start + (start + n_given - 1) % from.len()]];
+                }
+            }
+        }
+        &self.shuffled
+    }
+}
+
 /// Tells again and again, in time and memory that are linear in the records.
 struct Teller<'a> {
     hidden: &'a Hidden<'a>,
@@ -162,6 +257,9 @@ struct Teller<'a> {
     n_of_label: Vec<u64>,
     /// By cell, for which value the best label was looked up last, and what it is.
     best: Vec<(u32, u32)>,
+    /// By value and label, how many; by value and cell, the best label: where there are few of them.
+    n_of_pair: Vec<u32>,
+    best_of_pair: Vec<u32>,
     /// By person, the group in which one of their records tells nothing, and was counted last.
     untold_in: Vec<u32>,
     /// Label and person of what is told in a group.
@@ -176,12 +274,20 @@ impl<'a> Teller<'a> {
             told: vec![UNTOLD; hidden.cells.len()],
             n_of_label: vec![0; hidden.n_labels],
             best: vec![(UNTOLD, UNTOLD); hidden.cell_starts.len() - 1],
+            n_of_pair: Vec::new(),
+            best_of_pair: Vec::new(),
             untold_in: Vec::new(),
             of_people: Vec::new(),
         }
     }
 
     fn tell(&mut self, values: &[u32], is_shared: &[bool]) -> Told {
+        let hidden = self.hidden;
+        let n_widest = hidden.n_labels.max(hidden.behind.len()).max(self.best.len());
+        if is_shared.len().saturating_mul(n_widest) <= hidden.cells.len() {
+            self.tell_by_table(values, is_shared);
+            return self.count();
+        }
         self.best.fill((UNTOLD, UNTOLD));
         let mut start = 0;
         let ends = self.sort_by_value(values, is_shared.len());
@@ -193,6 +299,29 @@ impl<'a> Teller<'a> {
             start = end;
         }
         self.count()
+    }
+
+    /// Notes for every record the label that its value tells, from a table of values by labels: quicker than putting records
+    /// together by value, where the table is no larger than the records are many.
+    fn tell_by_table(&mut self, values: &[u32], is_shared: &[bool]) {
+        let Teller { hidden, told, n_of_pair, best_of_pair, .. } = self;
+        let (n_labels, n_cells) = (hidden.n_labels, hidden.cell_starts.len() - 1);
+        n_of_pair.clear();
+        n_of_pair.resize(is_shared.len() * n_labels, 0);
+        best_of_pair.clear();
+        best_of_pair.resize(is_shared.len() * n_cells, UNTOLD);
+        for (&value, &label) in values.iter().zip(hidden.labels) {
+            n_of_pair[value as usize * n_labels + label as usize] += 1;
+        }
+        for ((told, &value), &cell) in told.iter_mut().zip(values).zip(hidden.cells) {
+            let best = &mut best_of_pair[value as usize * n_cells + cell as usize];
+            if *best == UNTOLD && is_shared[value as usize] {
+                let n_of_label = &n_of_pair[value as usize * n_labels..][..n_labels];
+                let n_of = |label: &&u32| (n_of_label[**label as usize], std::cmp::Reverse(**label));
+                *best = *hidden.labels_behind(cell).iter().max_by_key(n_of).expect("its own label is behind a cell");
+            }
+            *told = *best;
+        }
     }
 
     /// Puts records with the same value together, and says where each value ends.
@@ -213,7 +342,7 @@ impl<'a> Teller<'a> {
     }
 
     /// Notes for every record with a value the label that the value tells.
-    fn tell_by(&mut self, value: u32, records: std::ops::Range<usize>) {
+    fn tell_by(&mut self, value: u32, records: Range<usize>) {
         let Teller { hidden, order, told, n_of_label, best, .. } = self;
         let mut labels = Vec::new();
         for &i in &order[records.clone()] {
@@ -266,7 +395,7 @@ impl<'a> Teller<'a> {
     }
 
     /// Counts the records of a group by the label that is told, and says how many tell nothing.
-    fn count_records(&mut self, records: std::ops::Range<usize>) -> u64 {
+    fn count_records(&mut self, records: Range<usize>) -> u64 {
         let mut n_untold = 0;
         for &label in &self.told[records] {
             match label {

@@ -4,11 +4,13 @@
 //! so that a mistake there cannot hide here.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayAccessor, RecordBatch};
+use arrow_buffer::NullBuffer;
 
 use crate::criterion::{Criteria, Criterion, Distance, MILLION, Measure, NEVER};
-use crate::error::{ErrorKind, Result, unknown};
+use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::hierarchy::ANY;
 use crate::table::{Cells, Domain};
 
@@ -332,34 +334,70 @@ impl Verifier {
     /// # Errors
     /// Where a column is missing or cannot be read.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        let columns: Vec<Cells> = cells_of(batch, &self.quasi_identifiers)?;
-        let sensitive: Vec<Cells> = cells_of(batch, &self.sensitive)?;
-        if let Some(order) = &mut self.order {
-            order.push(batch)?;
+        self.push_times(batch, None)
+    }
+
+    /// The same of records that were counted: by record of the batch, how many say this.
+    ///
+    /// # Errors
+    /// Where a column is missing or cannot be read, or there are more records than can be counted.
+    pub fn push_counted(&mut self, batch: &RecordBatch, n_times: &[u64]) -> Result<()> {
+        assert_eq!(n_times.len(), batch.num_rows(), "a number for every record");
+        let so_far = self.n_records.checked_add(self.n_absent);
+        if n_times.iter().try_fold(so_far, |sum, n| Some(sum?.checked_add(*n))).flatten().is_none() {
+            return Err(Error::new(ErrorKind::TooLarge, "more records than can be counted"));
         }
-        let mut text = String::new();
-        let mut read = |cells: &Cells, record: usize| cells.read(record, &mut text).then(|| text.clone());
-        for record in 0..batch.num_rows() {
-            let values: Vec<Text> = columns.iter().map(|cells| read(cells, record)).collect();
-            let is_suppressed = !values.is_empty() && values.iter().all(|value| value.as_deref() == Some(ANY));
-            if is_suppressed && self.suppressed_as == SuppressedAs::Absent {
-                self.n_absent += 1;
-                continue;
+        self.push_times(batch, Some(n_times))
+    }
+
+    fn push_times(&mut self, batch: &RecordBatch, n_times: Option<&[u64]>) -> Result<()> {
+        let of_order = self.order.iter().flat_map(|order| &order.columns);
+        let mut names: Vec<&String> = self.quasi_identifiers.iter().chain(&self.sensitive).chain(of_order).collect();
+        names.sort_unstable();
+        names.dedup();
+        let all: Vec<Cells> = cells_of(batch, &names)?;
+        let places = |wanted: &[String]| -> Vec<usize> {
+            wanted.iter().map(|name| names.binary_search(&name).expect("it was looked up")).collect()
+        };
+        let (identifying, sensitive) = (places(&self.quasi_identifiers), places(&self.sensitive));
+        let ordered = self.order.as_ref().map(|order| places(&order.columns));
+        let cells = |places: &[usize]| places.iter().map(|place| &all[*place]).collect::<Vec<&Cells>>();
+        let (identifying, sensitive, ordered) = (cells(&identifying), cells(&sensitive), ordered.map(|o| cells(&o)));
+        // Records in order often say what the record before them says: such are looked at once, with how many they are.
+        for run in runs(&all, batch.num_rows()) {
+            if let (Some(order), Some(ordered)) = (&mut self.order, &ordered) {
+                order.see(ordered, run.start);
             }
-            self.n_records += 1;
-            let found = self.groups.entry(values).or_default();
-            found.size += 1;
-            found.values.resize_with(sensitive.len(), HashMap::new);
-            for (s, (values, cells)) in found.values.iter_mut().zip(&sensitive).enumerate() {
-                let value = read(cells, record);
-                let value = match self.labels.get_mut(s) {
-                    Some(Some(labelled)) => labelled.see(value),
-                    _ => value,
-                };
-                *values.entry(value).or_default() += 1;
+            let n_of_run = n_times.map_or(run.len() as u64, |n_times| n_times[run.clone()].iter().sum());
+            if n_of_run > 0 {
+                self.see(&identifying, &sensitive, run.start, n_of_run);
             }
         }
         Ok(())
+    }
+
+    /// Counts so many records that say what one of the batch says.
+    fn see(&mut self, columns: &[&Cells], sensitive: &[&Cells], record: usize, n_times: u64) {
+        let mut text = String::new();
+        let mut read = |cells: &Cells| cells.read(record, &mut text).then(|| text.clone());
+        let values: Vec<Text> = columns.iter().map(|cells| read(cells)).collect();
+        let is_suppressed = !values.is_empty() && values.iter().all(|value| value.as_deref() == Some(ANY));
+        if is_suppressed && self.suppressed_as == SuppressedAs::Absent {
+            self.n_absent += n_times;
+            return;
+        }
+        self.n_records += n_times;
+        let found = self.groups.entry(values).or_default();
+        found.size += n_times;
+        found.values.resize_with(sensitive.len(), HashMap::new);
+        for (s, (values, cells)) in found.values.iter_mut().zip(sensitive).enumerate() {
+            let value = read(cells);
+            let value = match self.labels.get_mut(s) {
+                Some(Some(labelled)) => labelled.see(value),
+                _ => value,
+            };
+            *values.entry(value).or_default() += n_times;
+        }
     }
 
     /// The groups of the file in the order of their cells: these, how many records, and per sensitive attribute how many
@@ -433,9 +471,9 @@ impl Verifier {
     }
 }
 
-fn cells_of<'a>(batch: &'a RecordBatch, names: &[String]) -> Result<Vec<Cells<'a>>> {
+fn cells_of<'a>(batch: &'a RecordBatch, names: &[&String]) -> Result<Vec<Cells<'a>>> {
     let schema = batch.schema();
-    let cells = |name: &String| {
+    let cells = |name: &&String| {
         let column = batch.column_by_name(name).ok_or_else(|| {
             let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
             unknown(ErrorKind::Data, "column", name, &names)
@@ -446,21 +484,64 @@ fn cells_of<'a>(batch: &'a RecordBatch, names: &[String]) -> Result<Vec<Cells<'a
 }
 
 impl Order {
-    fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        let columns = cells_of(batch, &self.columns)?;
-        let mut record = vec![(false, String::new()); columns.len()];
-        for i in 0..batch.num_rows() {
-            for ((is_there, text), cells) in record.iter_mut().zip(&columns) {
-                *is_there = cells.read(i, text);
-            }
-            let before = self.before.get_or_insert_with(|| record.clone());
-            let first_difference = before.iter().zip(&record).find(|(a, b)| a != b);
-            let is_in_order = first_difference.is_none_or(|(a, b)| may_follow(b, a, self.texts));
-            self.n_out_of_order += u64::from(!is_in_order);
-            std::mem::swap(before, &mut record);
-        }
-        Ok(())
+    /// Compares a record of a batch with the one that was seen before it.
+    fn see(&mut self, columns: &[&Cells], i: usize) {
+        let read = |cells: &Cells| {
+            let mut text = String::new();
+            (cells.read(i, &mut text), text)
+        };
+        let record: Vec<(bool, String)> = columns.iter().map(|cells| read(cells)).collect();
+        let before = self.before.get_or_insert_with(|| record.clone());
+        let first_difference = before.iter().zip(&record).find(|(a, b)| a != b);
+        let is_in_order = first_difference.is_none_or(|(a, b)| may_follow(b, a, self.texts));
+        self.n_out_of_order += u64::from(!is_in_order);
+        *before = record;
     }
+}
+
+/// Stretches of records that say the same in all of these columns as the one before them.
+fn runs(columns: &[Cells], n_records: usize) -> Vec<Range<usize>> {
+    let mut differs = vec![false; n_records];
+    for cells in columns {
+        mark_differences(cells, &mut differs);
+    }
+    let starts = (0..n_records).filter(|&i| i == 0 || differs[i]);
+    let mut runs: Vec<Range<usize>> = starts.map(|start| start..n_records).collect();
+    for i in 1..runs.len() {
+        runs[i - 1].end = runs[i].start;
+    }
+    runs
+}
+
+/// Marks every record whose cell is not that of the record before it. Where the same text is stored in two ways, it may be
+/// marked too: it is then looked at on its own.
+fn mark_differences(cells: &Cells, differs: &mut [bool]) {
+    let nulls = match cells {
+        Cells::Integers(values, nulls) | Cells::Days(values, nulls) => {
+            mark(differs, values.len(), |i| values[i] != values[i - 1]);
+            nulls.as_ref()
+        }
+        Cells::Dictionary { keys, nulls, .. } => {
+            mark(differs, keys.len(), |i| keys[i] != keys[i - 1]);
+            nulls.as_ref()
+        }
+        Cells::Utf8(array) => mark_texts(differs, *array),
+        Cells::Rendered(array) => mark_texts(differs, array),
+        Cells::LargeUtf8(array) => mark_texts(differs, *array),
+        Cells::Utf8View(array) => mark_texts(differs, *array),
+    };
+    if let Some(nulls) = nulls {
+        mark(differs, nulls.len(), |i| nulls.is_null(i) != nulls.is_null(i - 1));
+    }
+}
+
+fn mark(differs: &mut [bool], n_records: usize, is_other: impl Fn(usize) -> bool) {
+    (1..n_records).for_each(|i| differs[i] |= is_other(i));
+}
+
+fn mark_texts<'a>(differs: &mut [bool], array: impl ArrayAccessor<Item = &'a str>) -> Option<&'a NullBuffer> {
+    mark(differs, array.len(), |i| array.value(i) != array.value(i - 1) || array.is_null(i) != array.is_null(i - 1));
+    None
 }
 
 /// Whether a record with this cell may come after one with that cell, where they are the first that differ.
@@ -621,14 +702,25 @@ impl PeopleVerifier {
 
     /// Looks at a record of the original table.
     pub fn see_original(&mut self, person: &str, values: impl Iterator<Item = Text>) {
-        note_values(&mut self.table, self.n_sensitive, person, values);
+        note_values(&mut self.table, self.n_sensitive, person, values, 1);
     }
 
     /// Looks at a published record: the cells that someone could be found by, and its sensitive values.
     pub fn see_published(&mut self, cells: Vec<Text>, person: &str, values: impl Iterator<Item = Text>) {
+        self.see_published_times(cells, person, values, 1);
+    }
+
+    /// Looks at so many equal published records of the same person.
+    pub fn see_published_times(
+        &mut self,
+        cells: Vec<Text>,
+        person: &str,
+        values: impl Iterator<Item = Text>,
+        n_times: u64,
+    ) {
         let (people, n_records) = self.groups.entry(cells).or_default();
-        *n_records += 1;
-        note_values(people, self.n_sensitive, person, values);
+        *n_records += n_times;
+        note_values(people, self.n_sensitive, person, values, n_times);
     }
 
     /// How many people the smallest group has; none where there is no group.
@@ -723,12 +815,12 @@ impl PeopleVerifier {
     }
 }
 
-fn note_values(people: &mut Who, n_sensitive: usize, person: &str, values: impl Iterator<Item = Text>) {
+fn note_values(people: &mut Who, n_sensitive: usize, person: &str, values: impl Iterator<Item = Text>, n_records: u64) {
     if !people.contains_key(person) {
         people.insert(person.to_string(), Own { n_records: 0, values: vec![HashSet::new(); n_sensitive] });
     }
     let own = people.get_mut(person).expect("they were just noted");
-    own.n_records += 1;
+    own.n_records += n_records;
     own.values.iter_mut().zip(values).for_each(|(known, value)| {
         known.insert(value);
     });

@@ -6,6 +6,7 @@ mod criteria;
 mod deal;
 mod errors;
 mod frontier;
+mod keep;
 mod labels;
 mod laws;
 mod local;

@@ -14,7 +14,8 @@ use incrowd::criterion::Measured;
 use incrowd::hierarchy::{DateUnit, LabelTable, Side};
 use incrowd::table::Code;
 use incrowd::task::Task;
-use incrowd::{Counter, Criteria, Domain, GroupCounts, Hierarchy, Lattice, Missing, Rule, annotate};
+use incrowd::verify::{Outside, SuppressedAs, Texts};
+use incrowd::{Counter, Criteria, Domain, GroupCounts, Hierarchy, Lattice, Missing, Rule, Verifier, annotate};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -687,4 +688,62 @@ fn a_domain_with_no_values_and_one_with_nothing_but_missing_resolve() {
             assert_tree(&rule.resolve(&domain).expect("no value is wrong"), &domain);
         }
     }
+}
+
+// ---- Rows that stand for several records ----
+
+proptest! {
+    #![proptest_config(chance(200))]
+    #[test]
+    fn rows_with_numbers_are_as_many_records(table in small_tables(), numbers in vec(1..5u64, 60)) {
+        let records: Vec<Vec<Cell>> = table.records.iter().zip(&numbers)
+            .flat_map(|(record, &n)| std::iter::repeat_n(record.clone(), n as usize))
+            .collect();
+        let names = table.names();
+        let (rows, expanded) = (batch(&names, &table.records), batch(&names, &records));
+        let mut singly = table.counter();
+        singly.push(&expanded).expect("columns of texts");
+        let mut at_once = table.counter();
+        at_once.push_counted(&rows, &numbers[..table.records.len()]).expect("columns of texts");
+        prop_assert_eq!(at_once.finish(), singly.finish());
+        // The check of a release has code of its own for both, and sees runs of equal rows.
+        let texts: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+        let (identifying, sensitive) = texts.split_at(table.quasi_identifiers.len());
+        for suppressed_as in [SuppressedAs::Group, SuppressedAs::Absent] {
+            let verifier = || Verifier::new(identifying, sensitive, suppressed_as).with_order(&texts, Texts::AsWritten);
+            let [mut singly, mut at_once, mut in_runs] = [verifier(), verifier(), verifier()];
+            for record in &records {
+                singly.push(&batch(&names, std::slice::from_ref(record))).expect("columns of texts");
+            }
+            in_runs.push(&expanded).expect("columns of texts");
+            at_once.push_counted(&rows, &numbers[..table.records.len()]).expect("columns of texts");
+            for other in [&at_once, &in_runs] {
+                prop_assert_eq!(other.groups(), singly.groups());
+                prop_assert_eq!(other.n_absent(), singly.n_absent());
+                prop_assert_eq!(other.n_out_of_order(), singly.n_out_of_order());
+                let verdict = |verifier: &Verifier| verifier.verdict(&k(2), &Outside::default());
+                prop_assert_eq!(verdict(other), verdict(&singly));
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_that_stand_for_no_record_or_for_too_many_are_refused() {
+    let mut counter = Counter::new(&["x"], &[], &Missing::default());
+    let rows = batch(&["x"], &[vec![Some("a".into())], vec![Some("b".into())]]);
+    let most = (1u64 << 38) - 1;
+    for numbers in [[0, 1], [1, 0], [most, 1], [u64::MAX, 1]] {
+        assert!(counter.push_counted(&rows, &numbers).is_err(), "{numbers:?}");
+    }
+    let mut counter = Counter::new(&["x"], &[], &Missing::default());
+    counter.push_counted(&rows, &[most - 1, 1]).expect("as many as there may be");
+    assert!(counter.push_counted(&rows, &[1, 1]).is_err());
+    let other = || {
+        let mut other = Counter::new(&["x"], &[], &Missing::default());
+        other.push_counted(&rows, &[most - 1, 1]).expect("as many as there may be");
+        other
+    };
+    assert!(other().merge(other()).is_err());
+    assert_eq!(other().finish().n_records(), most);
 }

@@ -112,6 +112,61 @@ fn schemes_with_wide_keys_are_those_of_the_slow_twin() {
     }
 }
 
+/// The same where hierarchies have steps, so that keys are cut in their middle; of records, and of people who have up to
+/// three of them in different groups.
+#[test]
+fn schemes_with_wide_keys_and_deep_hierarchies_are_those_of_the_slow_twin() {
+    const N: usize = 11;
+    let mut dice = Dice(11);
+    let mut records = records_of(N, 9_000, 4_500, &mut dice);
+    for (i, record) in records.iter_mut().enumerate() {
+        record.extend([
+            Some(dice.roll(5).to_string()),
+            Some(format!("p{}", if i % 2 == 0 { i } else { dice.roll(900) })),
+        ]);
+    }
+    let names = names(N);
+    let quasi_identifiers: Vec<&str> = names.iter().map(String::as_str).collect();
+    let columns: Vec<&str> = quasi_identifiers.iter().copied().chain(["illness", "who"]).collect();
+    let missing = Missing { drop_records: false, ..Missing::default() };
+    for person in [&[][..], &["who"]] {
+        let mut counter = match person {
+            [] => Counter::new(&quasi_identifiers, &["illness"], &missing),
+            person => Counter::of_people(&quasi_identifiers, &["illness"], person, &missing),
+        };
+        counter.push(&batch(&columns, &records)).expect("columns of texts");
+        let counts = counter.finish();
+        assert_eq!(counts.people().is_some(), !person.is_empty());
+        let rule = |a: usize| match a {
+            2 => Rule::intervals(vec![40.0, 1_000.0], 0.0).expect("steps"),
+            8 => Rule::intervals(vec![600.0], 0.0).expect("steps"),
+            _ => Rule::Flat,
+        };
+        let hierarchies: Vec<Hierarchy> =
+            counts.domains().iter().enumerate().map(|(a, domain)| rule(a).resolve(domain).expect("numbers")).collect();
+        let n_bits: u32 = counts.domains().iter().map(|domain| usize::BITS - (domain.len() - 1).leading_zeros()).sum();
+        assert!(n_bits > 127, "{n_bits}");
+        let weights = [1.0; N];
+        for measures in [&QUICK[..], &BY_HISTOGRAM[..]] {
+            let yardstick = Yardstick::new(&counts, &[(incrowd::Distance::Equal, None)], measures.iter().copied());
+            let yardstick = yardstick.expect("there is what it needs");
+            let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: false };
+            let lattice = annotate(&counts, &hierarchies, &plan, &Task::default()).expect("6,144 schemes");
+            assert_eq!(lattice.schemes().len(), (1 << (N - 2)) * 4 * 3);
+            let criteria = k_and_l(3, 2);
+            let mut n_between = 0;
+            // Every scheme that keeps some detail of the two, and is coarse enough to have groups.
+            for place in (0..lattice.schemes().len()).rev().step_by(41) {
+                let scheme = lattice.schemes().scheme(place);
+                let (_, outcome) = outcome_of(&counts, &hierarchies, &plan, &scheme, &criteria).expect("a scheme");
+                assert_eq!(lattice.outcome(place, &criteria), outcome, "{scheme}");
+                n_between += u32::from(outcome.n_suppressed > 0 && outcome.n_suppressed < counts.n_records());
+            }
+            assert!(n_between > 5, "{n_between} schemes lose some records: this tries too little");
+        }
+    }
+}
+
 fn offers(answer: &Answer) -> Vec<&Offer> {
     match answer {
         Answer::Exact(offer) => vec![offer],

@@ -333,10 +333,9 @@ proptest! {
     }
 }
 
-/// All tables of up to three people with up to three records each, over two combinations and two values.
-#[test]
-fn every_tiny_table_is_counted_as_defined() {
-    let records: Vec<[i64; 3]> = (0..8).map(|n| [n & 1, 0, n >> 1 & 1]).collect();
+/// What up to three records of a person can be, over two combinations and two values.
+fn records_of_one() -> Vec<Vec<[i64; 3]>> {
+    let records: Vec<[i64; 3]> = (0..4).map(|n| [n & 1, 0, n >> 1 & 1]).collect();
     let mut of_person: Vec<Vec<[i64; 3]>> = vec![Vec::new()];
     for n in 1..=3usize {
         let mut places = vec![0; n];
@@ -349,23 +348,96 @@ fn every_tiny_table_is_counted_as_defined() {
             places[..at].fill(0);
         }
     }
-    let mut n_tables = 0;
-    for a in &of_person {
-        for b in &of_person {
-            for c in &of_person {
-                let mut table: Vec<Record> = Vec::new();
-                for (who, own) in (0..).zip([a, b, c]) {
-                    table.extend(own.iter().map(|[x, y, ill]| [*x, *y, *ill, who]));
-                }
-                let n_people = [a, b, c].into_iter().filter(|own| !own.is_empty()).count();
-                if table.len() > n_people {
-                    check_definitions(&table, Distance::Equal);
-                    n_tables += 1;
-                }
+    of_person
+}
+
+/// All tables of up to three people with up to three records each, over two combinations and two values, in which somebody
+/// has several; with each of them only once where it does not matter who is who.
+fn tiny_tables(in_order: bool) -> Vec<Vec<Record>> {
+    let of_person = records_of_one();
+    let n = of_person.len();
+    let all = (0..n * n * n).map(|i| [i / n / n, i / n % n, i % n]).filter(|of| !in_order || of.is_sorted());
+    let table = |of: [usize; 3]| -> Vec<Record> {
+        let own = (0..).zip(of).flat_map(|(who, one)| of_person[one].iter().map(move |own| (who, own)));
+        own.map(|(who, [x, y, ill])| [*x, *y, *ill, who]).collect()
+    };
+    let has_several = |records: &Vec<Record>| group(records).len() < records.len();
+    all.map(table).filter(has_several).collect()
+}
+
+#[test]
+fn every_tiny_table_is_counted_as_defined() {
+    let tables = tiny_tables(false);
+    assert!(tables.len() > 5_000, "{}", tables.len());
+    tables.iter().for_each(|table| check_definitions(table, Distance::Equal));
+}
+
+/// Who is in each group that readers see.
+fn people_as_seen(counts: &GroupCounts, recoding: &incrowd::recode::Recoding) -> BTreeMap<Vec<String>, BTreeSet<u32>> {
+    let mut groups: BTreeMap<Vec<String>, BTreeSet<u32>> = BTreeMap::new();
+    for base in 0..counts.n_groups() {
+        for share in recoding.shares(base) {
+            let Some(at) = share.group.map(|group| group as usize) else { continue };
+            let cells = (0..recoding.n_attributes()).map(|a| recoding.cell(at, a).text.clone()).collect();
+            let mut of = |codes: &[incrowd::table::Code]| {
+                let who = codes[codes.len() - 1].0;
+                groups.entry(Vec::clone(&cells)).or_default().insert(who);
+            };
+            match share.cell {
+                Some(cell) => of(counts.cell(base, cell as usize).expect("a cell of the group").0),
+                None => counts.cells(base).for_each(|(codes, _)| of(codes)),
             }
         }
     }
-    assert!(n_tables > 5_000, "{n_tables}");
+    groups
+}
+
+/// Every method that keeps k by construction, on every tiny table, for every k: no group has fewer people.
+#[test]
+fn every_method_keeps_k_for_people_on_every_tiny_table() {
+    let (tables, mut n_tried) = (tiny_tables(true), 0);
+    for records in &tables {
+        let counts = counts(records);
+        let (by_person, hierarchies) = (counts.by_person(), hierarchies(&counts));
+        for k in 2..=counts.n_people() {
+            let least = Least { k, l: Some(k), sensitive: 1 };
+            let assignment = Assignment {
+                counts: &by_person,
+                hierarchies: &hierarchies,
+                weights: &[1.0, 1.0],
+                least,
+                seed: 0,
+                n_exchanges: 0,
+            };
+            let local = Method::KEEPING_L.map(|method| {
+                method.recode(&assignment, CellStyle::Ranges, &Task::default()).expect("there are k people")
+            });
+            let sensitivities = Sensitivities::equal(&hierarchies);
+            let problem =
+                Problem::new(&counts, &hierarchies, Utility::Depth, Risk::Identity, sensitivities, Match::Exact);
+            let levels = grouped(&problem.expect("small"), &counts, vec![vec![0, 0]; counts.n_groups()], k);
+            let one_by_one = recode_one_by_one(&counts, &hierarchies, &levels.expect("there are k people"));
+            for recoding in local.iter().chain([&one_by_one]) {
+                let seen = people_as_seen(&by_person, recoding);
+                assert!(
+                    !seen.is_empty() && seen.values().all(|who| who.len() as u64 >= k),
+                    "{records:?}, k = {k}: {seen:?}"
+                );
+                n_tried += 1;
+            }
+        }
+    }
+    assert!(n_tried > 20_000, "{n_tried}");
+}
+
+/// The independent check, on every tiny table, as it is and all in one group.
+#[test]
+fn the_check_of_people_agrees_with_the_definitions_on_every_tiny_table() {
+    for records in tiny_tables(true) {
+        for levels in [0, 3] {
+            check_verifier(&records, &Scheme::new(vec![Level(levels), Level(levels)]), Distance::Equal);
+        }
+    }
 }
 
 proptest! {
@@ -588,6 +660,33 @@ fn text(n: i64) -> incrowd::verify::Text {
     Some(n.to_string())
 }
 
+/// What the independent check finds for every measure is what the definitions say.
+fn check_verifier(records: &[Record], scheme: &Scheme, distance: Distance) {
+    let mut verifier = PeopleVerifier::new(1);
+    let mut table_values: std::collections::HashMap<_, u64> = Default::default();
+    for record in records {
+        verifier.see_original(&record[3].to_string(), [text(record[2])].into_iter());
+        *table_values.entry(text(record[2])).or_default() += 1;
+        let (x, y) = generalized(record, scheme);
+        verifier.see_published(vec![text(x), text(y)], &record[3].to_string(), [text(record[2])].into_iter());
+    }
+    let original = Original::new("ill", table_values, distance, &Default::default());
+    let outside = Outside { originals: vec![Some(original)], population: None };
+    let table = group(records);
+    for measure in MEASURES {
+        let asked = Criteria::new([Criterion { measure, value: if measure.is_at_least() { 1 } else { MILLION } }]);
+        let finding = verifier.findings(&asked, &outside)[0];
+        let of_groups = groups(records, scheme).into_values();
+        let values = of_groups.map(|here| defined(measure, &group(&here), &table, distance).unwrap_or(f64::INFINITY));
+        let worst = match measure.is_at_least() {
+            true => values.fold(f64::INFINITY, f64::min),
+            false => values.fold(0.0, f64::max),
+        };
+        let worst = Some(worst).filter(|value| value.is_finite());
+        assert!(is_near(measure, finding.reached.expect("there are groups"), worst), "{:?}", measure);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     /// The independent check finds for every group what the definitions say.
@@ -596,30 +695,7 @@ proptest! {
         records in tables(), levels in (0..4u8, 0..4u8), is_ordered in any::<bool>()
     ) {
         let distance = if is_ordered { Distance::Ordered } else { Distance::Equal };
-        let scheme = Scheme::new(vec![Level(levels.0), Level(levels.1)]);
-        let mut verifier = PeopleVerifier::new(1);
-        let mut table_values: std::collections::HashMap<_, u64> = Default::default();
-        for record in &records {
-            verifier.see_original(&record[3].to_string(), [text(record[2])].into_iter());
-            *table_values.entry(text(record[2])).or_default() += 1;
-            let (x, y) = generalized(record, &scheme);
-            verifier.see_published(vec![text(x), text(y)], &record[3].to_string(), [text(record[2])].into_iter());
-        }
-        let original = Original::new("ill", table_values, distance, &Default::default());
-        let outside = Outside { originals: vec![Some(original)], population: None };
-        let table = group(&records);
-        for measure in MEASURES {
-            let asked = Criteria::new([Criterion { measure, value: if measure.is_at_least() { 1 } else { MILLION } }]);
-            let finding = verifier.findings(&asked, &outside)[0];
-            let of_groups = groups(&records, &scheme).into_values();
-            let values = of_groups.map(|here| defined(measure, &group(&here), &table, distance).unwrap_or(f64::INFINITY));
-            let worst = match measure.is_at_least() {
-                true => values.fold(f64::INFINITY, f64::min),
-                false => values.fold(0.0, f64::max),
-            };
-            let worst = Some(worst).filter(|value| value.is_finite());
-            prop_assert!(is_near(measure, finding.reached.expect("there are groups"), worst), "{:?}", measure);
-        }
+        check_verifier(&records, &Scheme::new(vec![Level(levels.0), Level(levels.1)]), distance);
     }
 
     /// Local methods, told whose records are whose: every class has k people, and what is judged is what is there.

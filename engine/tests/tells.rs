@@ -197,3 +197,41 @@ fn records_of_one_person_hide_nobody() {
     assert_eq!(of_people, world.told_naively(5));
     assert!(of_people.n_below > of_records.n_below, "{of_people:?}, {of_records:?}");
 }
+
+/// A value that somebody has in all of their records, as their blood group, goes with what else is said of them in all of
+/// these: that is one coincidence per person, however many records they have.
+#[test]
+fn values_that_repeat_with_a_person_are_no_rule() {
+    let worlds = |n_worlds: u64, value: &dyn Fn(u32, &mut Random) -> u32| -> Vec<World> {
+        let world = |seed: u64| {
+            let mut random = Random::new(seed);
+            let mut world = World { starts: vec![0], cells: vec![], labels: vec![], values: vec![], people: None };
+            let mut people = Vec::new();
+            for person in 0..40 * 12 {
+                let label = random.below(9) as u32;
+                let value = value(label, &mut random);
+                for _ in 0..1 + random.below(8) {
+                    world.cells.push(0);
+                    world.labels.push(label);
+                    world.values.push(value);
+                    people.push(person);
+                }
+                if person % 12 == 11 {
+                    world.starts.push(world.cells.len());
+                }
+            }
+            world.people = Some(people);
+            world
+        };
+        (0..n_worlds).map(world).collect()
+    };
+    let by_chance = worlds(30, &|_, random| random.below(40) as u32);
+    assert!(by_chance.iter().all(|world| world.told(5).n_below > 100), "it looks like a rule");
+    let n_taken_for_a_rule = by_chance.iter().filter(|world| world.relation(5).is_some()).count();
+    assert_eq!(n_taken_for_a_rule, 0);
+    // A rule is found all the same.
+    let rule = worlds(10, &|label, random| label * 4 + random.below(4) as u32);
+    assert!(rule.iter().all(|world| world.relation(5).is_some_and(|found| found.is_nearly_certain())));
+    let weaker = |label: u32, random: &mut Random| if random.below(2) == 0 { label } else { random.below(9) as u32 };
+    assert!(worlds(10, &weaker).iter().all(|world| world.relation(5).is_some_and(|found| !found.is_nearly_certain())));
+}

@@ -106,7 +106,9 @@ def profile(said: Profile) -> str:
     unique = ""
     if said.uniqueness is not None:
         n_unique, of = said.uniqueness["n_unique"], ", ".join(said.quasi_identifiers)
-        unique = f"<p>{grouped(n_unique)} of {grouped(said.n_records)} records are unique on {escape(of)}.</p>"
+        n_people = said.uniqueness["n_people"]
+        n_all = f"{grouped(said.n_records)} records" if n_people is None else f"{grouped(n_people)} people"
+        unique = f"<p>{grouped(n_unique)} of {n_all} are unique on {escape(of)}.</p>"
     return table(header, rows) + unique
 
 

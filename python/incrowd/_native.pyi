@@ -103,6 +103,7 @@ def verify(
     project: str | None,
     suppressed_as_absent: bool,
     delimiter: str | None,
+    counted: str | None,
     progress: Progress = None,
 ) -> dict[str, Any]: ...
 def attack(

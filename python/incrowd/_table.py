@@ -86,7 +86,8 @@ class Table:
     stands, and ``household`` names those that belong together: :meth:`risk` asks for both.
     Where an identifier repeats, nothing is published until ``records="independent"`` says that records are meant, or a
     person column whose records they are. ``max_records_per_person`` keeps so many records of each person and no more;
-    ``records_seed`` decides which.
+    ``records_seed`` decides which. Where rows are combinations, ``counted`` is the column that says how many records each
+    stands for.
 
     >>> import incrowd as ic
     >>> table = ic.Table({"name": list("abcdef"), "age": [28, 31, 30, 32, 35, 33], "ill": list("xyzxyz")},
@@ -136,6 +137,7 @@ class Table:
         records: str = "ask",
         max_records_per_person: int | None = None,
         records_seed: int | None = None,
+        counted: str | None = None,
         name: str = "data frame",
     ) -> None:
         keep_all = other == "keep"
@@ -188,6 +190,8 @@ class Table:
             section["max_records_per_person"] = max_records_per_person
         if records_seed is not None:
             section["records_seed"] = records_seed
+        if counted is not None:
+            section["counted"] = counted
         people = None
         if isinstance(population, (str, os.PathLike)):
             section["population"] = os.fspath(population)
@@ -468,6 +472,13 @@ class Table:
         k: int | Sequence[int] = NOT_GIVEN,
         *,
         l: PerAttribute = NOT_GIVEN,
+        alpha: PerAttribute = NOT_GIVEN,
+        entropy_l: PerAttribute = NOT_GIVEN,
+        recursive: Any = NOT_GIVEN,
+        t: PerAttribute = NOT_GIVEN,
+        delta: PerAttribute = NOT_GIVEN,
+        beta: PerAttribute = NOT_GIVEN,
+        enhanced_beta: PerAttribute = NOT_GIVEN,
         max_suppressed: Number = NOT_GIVEN,
         methods: Named | None = None,
         queries: int = 1000,
@@ -483,7 +494,17 @@ class Table:
         [0.214286, 1.0]
         """
         ks = [] if k is NOT_GIVEN else [k] if isinstance(k, int) else list(k)
-        given = {"l": l, "max_suppressed": max_suppressed}
+        given = {
+            "l": l,
+            "alpha": alpha,
+            "entropy_l": entropy_l,
+            "recursive": recursive,
+            "t": t,
+            "delta": delta,
+            "beta": beta,
+            "enhanced_beta": enhanced_beta,
+            "max_suppressed": max_suppressed,
+        }
         asked = wish({name: value for name, value in given.items() if value is not NOT_GIVEN}, known=tuple(given))
         words = self._native.compare(asked, ks, _some(methods), queries, seed, bar())
         return Comparison(words)
@@ -850,6 +871,7 @@ def verify(
     project: PathLike = NOT_GIVEN,
     suppressed_as: str = "group",
     delimiter: str | None = None,
+    counted: str | None = None,
     **criteria: Unpack[Criteria],
 ) -> Verdict:
     """Judges any table, whoever made it: a data frame, a CSV or Parquet file, or a release.
@@ -858,7 +880,7 @@ def verify(
     one that is given. t, delta and beta compare with the original table where the certificate tells its distribution, or
     ``project`` names it, and otherwise with the table itself (``compared_with_itself``). ``answer`` is ``"kept"``,
     ``"broken"`` or ``"not judged"``, and ``holds`` only where all was judged and kept. ``suppressed_as="absent"`` leaves out
-    records that are ``*`` in every quasi-identifier.
+    records that are ``*`` in every quasi-identifier. ``counted`` is the column that says how many records a row stands for.
 
     >>> import incrowd as ic
     >>> ic.verify({"age": ["30-39"] * 3 + ["40-49"] * 2}, quasi_identifiers=["age"], k=3).holds
@@ -894,6 +916,7 @@ def verify(
         _path(project),
         suppressed_as == "absent",
         delimiter,
+        counted,
         bar(),
     )
     return Verdict(words)

@@ -16,7 +16,7 @@ use incrowd_workbench::input::reference::outside;
 use incrowd_workbench::input::source::{self, ReadOptions, Source};
 use incrowd_workbench::io_error;
 use incrowd_workbench::orders::Rules;
-use incrowd_workbench::orders::publish::{Decided, Files, No, Ordered, Published, prepare};
+use incrowd_workbench::orders::publish::{Decided, Files, No, Published, prepare};
 use incrowd_workbench::orders::verify::{Checked, Question, counted_at, judge_source};
 use incrowd_workbench::output::account::{Account, Key};
 use incrowd_workbench::sentences::hint;
@@ -37,6 +37,8 @@ use crate::work::work;
 pub struct Release {
     known: Arc<KnownTable>,
     bargain: Bargain,
+    /// What was decided, so that it can be written again.
+    decided: Decided,
     frame: source::Frame,
     certificate: Certificate,
     account: Account,
@@ -51,7 +53,8 @@ pub fn publish(known: &Arc<KnownTable>, bargain: Bargain, key: Option<Key>, work
     if let Some(key) = key {
         files.key = key;
     }
-    let Published { certificate, account, .. } = write(known, &bargain, &files, false, work)?;
+    let decided = decide(known, &bargain, work)?;
+    let Published { certificate, account, .. } = write(known, &bargain, &decided, &files, false, work)?;
     let report = std::fs::read_to_string(&files.report).map_err(|error| io_error(&files.report, error))?;
     let read = Source::open(&path, &ReadOptions::default())?;
     let mut batches = Vec::new();
@@ -62,22 +65,34 @@ pub fn publish(known: &Arc<KnownTable>, bargain: Bargain, key: Option<Key>, work
         None => !certificate.quasi_identifiers.iter().any(|known| known == name),
     };
     let frame = restored(frame, known.project.frame.as_ref(), is_exact)?;
-    Ok(Release { known: known.clone(), bargain, frame, certificate, account, report })
+    Ok(Release { known: known.clone(), bargain, decided, frame, certificate, account, report })
+}
+
+/// What is to be published.
+fn decide(known: &KnownTable, bargain: &Bargain, work: &Work) -> Result<Decided> {
+    let Bargain { order, privacy, counted, agreed } = bargain;
+    match agreed {
+        Some(agreed) => Ok(Decided::Agreed(agreed.clone())),
+        None => match order.decide(&known.project, privacy, counted, &known.known, &Rules::default(), work)? {
+            Decided::No(no) => Err(why_not(no)),
+            decided => Ok(decided),
+        },
+    }
 }
 
 /// Publishes with certificate and report, or nothing.
-fn write(known: &KnownTable, bargain: &Bargain, files: &Files, replace: bool, work: &Work) -> Result<Published> {
-    let (project, counted) = (&known.project, &bargain.counted);
-    let decided = match &bargain.agreed {
-        Some(agreed) => Decided::Agreed(agreed.clone()),
-        None => {
-            let Bargain { order, privacy, .. } = bargain;
-            order.decide(project, privacy, counted, &known.known, &Rules::default(), work)?
-        }
-    };
-    match decided.publish(project, counted, files, replace, work)? {
-        Ordered::Published(published) => Ok(*published),
-        Ordered::No(no) => Err(why_not(no)),
+fn write(
+    known: &KnownTable,
+    bargain: &Bargain,
+    decided: &Decided,
+    files: &Files,
+    replace: bool,
+    work: &Work,
+) -> Result<Published> {
+    let published = decided.write(&known.project, &bargain.counted, files, replace, work)?;
+    match published.holds {
+        true => Ok(published),
+        false => Err(why_not(No::Broken(Box::new(published)))),
     }
 }
 
@@ -152,7 +167,7 @@ impl Release {
         work(py, progress.as_ref(), |work| {
             let mut files = prepare(&self.known.project, &path, replace)?;
             files.key = self.account.key.clone();
-            write(&self.known, &self.bargain, &files, replace, work)?;
+            write(&self.known, &self.bargain, &self.decided, &files, replace, work)?;
             Ok((files.release, files.certificate, files.report))
         })
     }

@@ -127,7 +127,7 @@ pub fn profile_frame<'py>(
 /// Judges a file, or a frame in its stead.
 #[pyfunction]
 #[pyo3(signature = (file, frame, certificate, certificate_file, quasi_identifiers, sensitive, criteria, project,
-    suppressed_as_absent, delimiter, progress = None))]
+    suppressed_as_absent, delimiter, counted, progress = None))]
 pub fn verify<'py>(
     py: Python<'py>,
     file: PathBuf,
@@ -140,6 +140,7 @@ pub fn verify<'py>(
     project: Option<PathBuf>,
     suppressed_as_absent: bool,
     delimiter: Option<&str>,
+    counted: Option<String>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let args = Verify {
@@ -152,6 +153,7 @@ pub fn verify<'py>(
         criteria: criteria_texts(&criteria),
         suppressed_as: if suppressed_as_absent { SuppressedAs::Absent } else { SuppressedAs::Group },
         delimiter: separator(delimiter)?,
+        counted,
     };
     let frame = frame.map(|frame| &frame.inner);
     let document = work(py, progress.as_ref(), |work| {

@@ -125,6 +125,125 @@ max_suppressed = "5%"
   assert.deepEqual(complaints, []);
 });
 
+test("an identifier that repeats is asked about, and who stands alone is told of people", { skip }, async (t) => {
+  const home = folder(t);
+  // 1,200 adverse events of 240 subjects, and one of another; some of whom are a year older in some.
+  const lines = ["USUBJID,age,site,event"];
+  for (let i = 0; i < 1200; i++) {
+    const who = i % 240;
+    lines.push(`01-701-${1000 + who},${30 + ((who * 7) % 50) + (i % 9 === 0 ? 1 : 0)},S${who % 6},${["rash", "fever", "cough"][i % 3]}`);
+  }
+  // One is found by age alone.
+  lines.push("01-701-1999,95,S1,rash");
+  writeFileSync(join(home, "events.csv"), lines.join("\n") + "\n");
+  writeFileSync(join(home, "incrowd.toml"), `[data]
+path = "events.csv"
+[attributes.USUBJID]
+role = "identifier"
+[attributes.age]
+role = "quasi-identifier"
+hierarchy = { intervals = [5, 10, 20] }
+[attributes.site]
+role = "quasi-identifier"
+[attributes.event]
+role = "sensitive"
+[request]
+k = 4
+max_suppressed = "5%"
+`);
+  const server = await serve(t, [home]);
+  const { page, complaints } = await open(t, server.url);
+  await page.locator(".verdict, .offer").first().waitFor();
+  await page.locator("nav").getByText("Data", { exact: false }).first().click();
+  await page.getByText("1,201 records of 241 different USUBJID: count people?").waitFor();
+  await page.getByText("unique records").waitFor();
+
+  // What is measured is what the command line says of the same project.
+  const told = (...more) => JSON.parse(execFileSync(PROGRAM, ["risk", home, "--special-uniques", "--json", "--quiet", ...more], { encoding: "utf8" }));
+  const look = async () => {
+    await page.getByRole("button", { name: "Look for special uniques" }).click();
+    await page.locator(".risk .contributions").waitFor();
+    return page.locator(".risk").innerText();
+  };
+  const check = (said, risk, who) => {
+    const n = risk.n_people ?? risk.n_records;
+    assert.match(said, new RegExp(`${risk.n_unique.toLocaleString("en")} of ${n.toLocaleString("en")} ${who} stand alone`));
+    assert.match(said, new RegExp(`${risk.special_uniques.n_special.toLocaleString("en")} records? stands? alone already`));
+    for (const { attribute, percent } of risk.special_uniques.attributes) assert.match(said, new RegExp(`${attribute}\\s+${percent.toFixed(1)} %`));
+  };
+  check(await look(), told(), "records");
+  await page.getByRole("button", { name: "Count people by USUBJID" }).click();
+  await page.waitForFunction(() => document.querySelector("#talk").textContent === "USUBJID is now person");
+  await page.getByText("unique people").waitFor();
+  assert.equal(await page.getByText("count people?").count(), 0, "it is asked once");
+  const of = readFileSync(join(home, "incrowd.toml"), "utf8");
+  writeFileSync(join(home, "incrowd.toml"), of.replace('role = "identifier"', 'role = "person"'));
+  const said = await look();
+  check(said, told(), "people");
+  assert.match(said, /by all their records together/);
+  assert.doesNotMatch(said, /01-701/);
+  const tile = JSON.parse(execFileSync(PROGRAM, ["profile", home, "--json", "--quiet"], { encoding: "utf8" })).uniqueness;
+  await page.getByText(`${tile.n_unique} of 241 people stand alone on 2 attributes`).waitFor();
+  assert.equal(tile.n_unique, told().n_unique);
+  await shot(page, "risk");
+  // It is not looked for again when one comes back.
+  await page.locator("nav").getByText("Negotiate", { exact: false }).first().click();
+  await page.locator(".verdict, .offer").first().waitFor();
+  await page.getByText("people lost").first().waitFor();
+  await page.locator("nav").getByText("Data", { exact: false }).first().click();
+  await page.locator(".risk .contributions").waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "it fits on a phone");
+  await shot(page, "risk-phone");
+  assert.deepEqual(complaints, []);
+});
+
+test("what a column tells beside the promise is refused, or said where it is accepted", { skip }, async (t) => {
+  const home = folder(t);
+  // A weight that was computed by region: whoever knows how finds the hidden region.
+  const lines = ["age,region,weight,ill"];
+  for (let i = 0; i < 600; i++) lines.push(`${20 + ((i * 7) % 60)},R${i % 8},${100 + (i % 8) * 10},${["flu", "cold"][(i >> 3) % 2]}`);
+  writeFileSync(join(home, "survey.csv"), lines.join("\n") + "\n");
+  const project = (more) => `[data]
+path = "survey.csv"
+[attributes.age]
+role = "quasi-identifier"
+hierarchy = { intervals = [10, 20] }
+[attributes.region]
+role = "quasi-identifier"
+[attributes.weight]
+role = "other"
+${more}[attributes.ill]
+role = "sensitive"
+[request]
+k = 60
+max_suppressed = 0
+max_level = { age = 2 }
+`;
+  const publish = async (more) => {
+    writeFileSync(join(home, "incrowd.toml"), project(more));
+    const server = await serve(t, [home]);
+    const { page, complaints } = await open(t, server.url);
+    await page.locator(".verdict.good").waitFor();
+    await page.getByRole("button", { name: "Review and publish" }).click();
+    await page.getByRole("button", { name: "Publish", exact: true }).click();
+    return { page, complaints };
+  };
+  const refused = await publish("");
+  const problem = refused.page.locator(".problem");
+  await problem.waitFor();
+  assert.match(await problem.innerText(), /Column 'weight' tells the hidden 'region' of 600 of 600 records.*among fewer than k = 60, the fewest \d+/s);
+  await shot(refused.page, "beside-refused");
+  const accepted = await publish('tells = "accepted"\n');
+  await accepted.page.getByText("Published, and verified from the file alone").waitFor();
+  const note = accepted.page.locator(".notes [data-code=tells]").first();
+  await note.waitFor();
+  assert.match(await note.innerText(), /weight.*region.*fewer than k = 60, the fewest \d+/s);
+  await shot(accepted.page, "beside-accepted");
+  assert.match(readFileSync(join(home, "release.csv.report.html"), "utf8"), /What stands beside the promise/);
+  assert.deepEqual(accepted.complaints, []);
+});
+
 test("who leaves a screen at once sees what was changed there, as soon as it is", { skip }, async (t) => {
   const home = folder(t);
   cpSync(join(ROOT, "examples/ten_records"), home, { recursive: true });

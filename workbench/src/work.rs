@@ -16,6 +16,7 @@ pub struct Work {
     n_threads: Option<usize>,
     n_bytes_max: Option<u64>,
     watch: Arc<Watch>,
+    reads_again: bool,
 }
 
 /// Work as others see it, from any thread.
@@ -82,7 +83,16 @@ impl Work {
     /// Work with so many threads of its own (0: one per core; none: those of the pool at hand) and at most so much
     /// memory (none: three quarters of what is free).
     pub fn new(n_threads: Option<usize>, n_bytes_max: Option<u64>, watch: impl Into<Arc<Watch>>) -> Work {
-        Work { n_threads, n_bytes_max, watch: watch.into() }
+        Work { n_threads, n_bytes_max, watch: watch.into(), reads_again: false }
+    }
+
+    /// The same where releases are made record by record, although the counts would do: the slow twin, for tests.
+    pub fn reading_again(self) -> Work {
+        Work { reads_again: true, ..self }
+    }
+
+    pub(crate) fn reads_again(&self) -> bool {
+        self.reads_again
     }
 
     pub fn watch(&self) -> &Arc<Watch> {

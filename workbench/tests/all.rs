@@ -14,6 +14,7 @@ mod deal;
 mod demo;
 mod faults;
 mod files;
+mod from_counts;
 mod fronts;
 mod init;
 mod labels;

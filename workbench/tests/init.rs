@@ -162,6 +162,80 @@ fn what_names_people_is_never_published_whatever_it_is_called() {
 }
 
 #[test]
+fn names_are_not_believed_where_values_say_otherwise() {
+    let spellings = ["Male", "male", "M", "m", "Female", "female", "F", "f", "woman", "Man", "MALE", "FEMALE"];
+    let towns = ["Salvador", "Recife", "Natal", "Belém", "Manaus", "Olinda", "Ilhéus", "Palmas", "Sobral", "Crato"];
+    let wide = |i: usize, column: usize| chance(i, column, 60) * chance(i, column + 1, 60) * chance(i, column + 2, 12);
+    let text = table(&[
+        ("Gender", &|i| pick(i, 1, &spellings)),
+        ("GenderID", &|i| chance(i, 2, 2).to_string()),
+        ("mobile_likes", &|i| wide(i, 3).to_string()),
+        ("months_as_customer", &|i| chance(i, 6, 250).to_string()),
+        ("ID_MN_RESI", &|i| format!("{} {}", pick(i, 7, &towns), pick(i, 8, &towns))),
+        ("agency_ids", &|i| chance(i, 9, 150).to_string()),
+        ("incident_location", &|i| format!("{} {} {i}", pick(i, 10, &towns), pick(i, 11, &towns))),
+        ("family_history", &|i| pick(i, 12, &["yes", "no"])),
+        ("FromJobFairID", &|i| chance(i, 13, 2).to_string()),
+        ("total_lines", &|i| (3 + chance(i, 14, 80)).to_string()),
+        ("state", &|i| pick(i, 15, &["NY", "TX", "CA", "OH", "NA"])),
+        ("comments", &|i| if i % 3 > 0 { "NA".into() } else { format!("that is how it was on day {i} of all") }),
+        ("eow", &|i| format!("Monday, {} {}, 19{:02}", pick(i, 16, &["May", "June"]), 1 + i % 28, i % 90)),
+        ("married", &|i| chance(i, 17, 2).to_string()),
+        ("Bairro", &|i| pick(i, 18, &towns)),
+    ]);
+    let suggested = init(&text);
+    for (name, role) in [
+        ("Gender", "quasi-identifier"),
+        ("GenderID", "other"),
+        ("mobile_likes", "other"),
+        ("months_as_customer", "other"),
+        ("ID_MN_RESI", "other"),
+        ("agency_ids", "other"),
+        ("incident_location", "identifier"),
+        ("family_history", "other"),
+        ("FromJobFairID", "other"),
+        ("total_lines", "other"),
+        ("state", "quasi-identifier"),
+        ("comments", "identifier"),
+        ("eow", "quasi-identifier"),
+        ("married", "quasi-identifier"),
+        ("Bairro", "quasi-identifier"),
+    ] {
+        assert_eq!(suggested.role(name), role, "{name}: {}", suggested.why(name));
+    }
+    let project: toml::Table = suggested.project().parse().expect("well-formed TOML");
+    assert_eq!(project["data"]["missing"], toml::Value::Array(vec!["NA".into()]), "no state is called NA");
+    let tree = |name: &str| project["attributes"][name]["hierarchy"]["tree"].clone();
+    assert_eq!(tree("Gender")["female"].as_array().map(Vec::len), Some(6));
+    assert!(tree("eow")["1950s"]["1957"].get("1957-Q2").is_some(), "dates in words have months and decades");
+    // Ten towns, none of them rare: all but five, then all but two.
+    let why = "all but the 5, then 2 most frequent values are put together";
+    assert!(suggested.project().contains(why), "{}", suggested.project());
+}
+
+#[test]
+fn records_of_nobody_are_left_out_where_they_are_few() {
+    let with = |every: usize| {
+        let number = move |i: usize| if i.is_multiple_of(every) { String::new() } else { format!("P{:04}", i / 3) };
+        init(&table(&[("patient_id", &number), ("age", &|i| (20 + chance(i, 1, 50)).to_string())]))
+    };
+    let few = with(50);
+    assert_eq!(few.role("patient_id"), "person");
+    assert!(
+        few.project()
+            .contains("# why: 8 records have no patient_id, and nobody knows whose they are: they are left out")
+    );
+    assert_eq!(few.first_answer()["n_dropped"], 8);
+    // Where many records lack something, somebody has to decide.
+    let many = with(10);
+    assert!(
+        many.project().contains("missing_records = \"keep\"") && many.project().contains("give them one, or leave out")
+    );
+    let refused = many.folder.run(&["negotiate"]).ends(2);
+    assert!(refused.stderr.contains("nobody knows whose they are"), "{}", refused.stderr);
+}
+
+#[test]
 fn a_number_that_goes_one_to_one_with_an_identifier_is_one() {
     let text = table(&[
         ("USUBJID", &|i| format!("01-701-{:04}", i / 4)),

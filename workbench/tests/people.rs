@@ -362,3 +362,24 @@ fn adverse_events_are_hidden_among_people() {
     assert!(said.contains("NOT JUDGED") && said.matches("yes, the promise is kept").count() == 2, "{said}");
     run(&folder, "verify trial/release.csv --project trial").ends(0);
 }
+
+/// Who stands alone is a person: what `profile`, `count` and `risk` say is what awk would count.
+#[test]
+fn who_stands_alone_is_told_of_people() {
+    let folder = patients();
+    let data = folder.read("table.csv");
+    let mut groups: BTreeMap<Vec<&str>, BTreeSet<&str>> = BTreeMap::new();
+    for line in data.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        groups.entry(cells[1..3].to_vec()).or_default().insert(cells[0]);
+    }
+    let alone: BTreeSet<&str> = groups.values().filter(|who| who.len() == 1).flatten().copied().collect();
+    let (profile, count) = (run(&folder, "profile --json").json(), run(&folder, "count --json").json());
+    let risk = run(&folder, "risk --json").json();
+    let found = [&profile["uniqueness"], &count, &risk].map(|found| found["n_unique"].as_u64().expect("a number"));
+    assert_eq!(found, [alone.len() as u64; 3]);
+    assert!(found[0] > 0 && profile["uniqueness"]["n_people"] == count["n_people"], "{profile} {count}");
+    let said = run(&folder, "count").ends(0);
+    assert!(said.stdout.contains(&format!("{} people (", alone.len())), "{said}");
+    assert!(run(&folder, "profile").stdout.contains(&format!("{} of ", alone.len())), "{said}");
+}

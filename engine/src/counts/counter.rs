@@ -2,12 +2,12 @@
 
 use arrow_array::RecordBatch;
 
-use crate::counts::N_CELLS_MAX;
 use crate::counts::collect::{Collected, check_numbers};
 use crate::counts::groups::GroupCounts;
 use crate::counts::keys::{Cells, Layout};
 use crate::counts::people::{check_known, person_column, person_name};
-use crate::error::{ErrorKind, Result, unknown};
+use crate::counts::{N_CELLS_MAX, N_RECORDS_MAX};
+use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::table::{Domain, Encoder, Missing};
 
 /// Counts records as they stream by, in memory that grows with the distinct combinations only.
@@ -64,6 +64,31 @@ impl Counter {
     /// # Errors
     /// Where a column is missing or cannot be read, or there are more combinations than can be numbered.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.push_times(batch, None)
+    }
+
+    /// Counts combinations that were counted elsewhere: by row of the batch, how many records say this. A combination may
+    /// come more than once, and its records add up; where it is known whose records they are, all of a row are the same
+    /// person's.
+    ///
+    /// # Guarantee
+    /// The counts are those of a batch that has every row so many times.
+    ///
+    /// # Errors
+    /// Those of [`Counter::push`]; and where a row stands for no record, or there are 2³⁸ records or more.
+    ///
+    /// # Panics
+    /// Where there is not a number for every row.
+    pub fn push_counted(&mut self, batch: &RecordBatch, n_times: &[u64]) -> Result<()> {
+        assert_eq!(n_times.len(), batch.num_rows(), "a number for every row");
+        if let Some(row) = n_times.iter().position(|n| *n == 0) {
+            let message = format!("row {} of a batch stands for no record", row + 1);
+            return Err(Error::new(ErrorKind::Data, message).hint("leave it out"));
+        }
+        self.push_times(batch, Some(n_times))
+    }
+
+    fn push_times(&mut self, batch: &RecordBatch, n_times: Option<&[u64]>) -> Result<()> {
         let schema = batch.schema();
         let n_people = usize::from(!self.person.is_empty());
         let n_others = self.encoders.len() - n_people;
@@ -78,8 +103,9 @@ impl Counter {
             let column = person_column(batch, &self.person, &self.missing)?;
             self.encoders[n_others].encode(&column, &mut self.codes[n_others])?;
         }
+        let mut n_times = n_times.map(<[u64]>::to_vec);
         if self.missing.drop_records {
-            self.drop_incomplete(batch)?;
+            self.drop_incomplete(batch, n_times.as_mut())?;
         }
         if n_people > 0 {
             check_known(&self.person, self.codes[n_others].iter().filter(|code| **code == 0).count())?;
@@ -88,12 +114,22 @@ impl Counter {
             *has_missing |= codes.contains(&0);
         }
         self.widen();
-        self.cells.add(&self.layout, &self.codes);
-        self.n_records += self.codes.first().map_or(0, |codes| codes.len() as u64);
+        match &n_times {
+            None => {
+                self.n_records += self.codes.first().map_or(0, |codes| codes.len() as u64);
+                self.cells.add(&self.layout, &self.codes);
+            }
+            Some(n_times) => {
+                // Before they are added: sums of no more than these fit everywhere.
+                self.n_records = n_times.iter().try_fold(self.n_records, |sum, n| sum_of(sum, *n))?;
+                self.cells.add_times(&self.layout, &self.codes, n_times);
+            }
+        }
         check_numbers(self.cells.n_keys(), N_CELLS_MAX)
     }
 
-    fn drop_incomplete(&mut self, batch: &RecordBatch) -> Result<()> {
+    /// Leaves out records that lack a value, and the numbers of rows that are left out.
+    fn drop_incomplete(&mut self, batch: &RecordBatch, n_times: Option<&mut Vec<u64>>) -> Result<()> {
         let mut keep = vec![true; batch.num_rows()];
         let n_others = self.encoders.len() - usize::from(!self.person.is_empty());
         for (place, (encoder, codes)) in self.encoders.iter().zip(&self.codes).enumerate() {
@@ -114,7 +150,15 @@ impl Counter {
                 let mut kept = keep.iter();
                 codes.retain(|_| *kept.next().expect("one flag per record"));
             }
-            self.n_dropped += (keep.len() - n_kept) as u64;
+            match n_times {
+                None => self.n_dropped += (keep.len() - n_kept) as u64,
+                Some(n_times) => {
+                    let dropped = keep.iter().zip(&*n_times).filter(|(keep, _)| !**keep).map(|(_, n)| *n);
+                    self.n_dropped = dropped.clone().try_fold(self.n_dropped, sum_of)?;
+                    let mut kept = keep.iter();
+                    n_times.retain(|_| *kept.next().expect("one flag per row"));
+                }
+            }
         }
         Ok(())
     }
@@ -142,10 +186,10 @@ impl Counter {
     /// Adds what another counter of the same attributes has counted: parts of a table give the whole.
     ///
     /// # Errors
-    /// Where there are more values or combinations than can be numbered.
+    /// Where there are more values or combinations than can be numbered, or 2³⁸ records or more.
     pub fn merge(&mut self, other: Counter) -> Result<()> {
-        self.n_records += other.n_records;
-        self.n_dropped += other.n_dropped;
+        self.n_records = sum_of(self.n_records, other.n_records)?;
+        self.n_dropped = sum_of(self.n_dropped, other.n_dropped)?;
         self.has_missing.iter_mut().zip(&other.has_missing).for_each(|(ours, theirs)| *ours |= theirs);
         let translations: Vec<Vec<u32>> = self
             .encoders
@@ -211,6 +255,14 @@ impl Counter {
         self.cells.for_each(&self.layout, |codes, count| collected.add(codes, count));
         collected.finish()
     }
+}
+
+/// The records of both, which are no more than can be counted.
+fn sum_of(n_records: u64, more: u64) -> Result<u64> {
+    n_records.checked_add(more).filter(|sum| *sum <= N_RECORDS_MAX).ok_or_else(|| {
+        Error::new(ErrorKind::TooLarge, format!("the table has more than {N_RECORDS_MAX} records"))
+            .hint("count a part of it")
+    })
 }
 
 fn bits_for(n_codes: usize) -> u32 {

@@ -122,6 +122,15 @@ impl Cells {
         with_map!(self, map => map.add_columns(layout, columns))
     }
 
+    /// The same of rows that stand for so many records each.
+    pub(super) fn add_times(&mut self, layout: &Layout, columns: &[Vec<u32>], n_times: &[u64]) {
+        let mut codes = vec![0; columns.len()];
+        for (row, n) in n_times.iter().enumerate() {
+            codes.iter_mut().zip(columns).for_each(|(code, column)| *code = column[row]);
+            self.add_one(layout, &codes, *n);
+        }
+    }
+
     pub(super) fn add_one(&mut self, layout: &Layout, codes: &[u32], count: u64) {
         with_map!(self, map => map.add_codes(layout, codes, count))
     }

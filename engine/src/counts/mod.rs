@@ -19,6 +19,9 @@ pub use groups::{GroupCounts, Population};
 /// The most combinations of values that a table may have: groups, classes and what unites them have numbers of 32 bits.
 pub(crate) const N_CELLS_MAX: usize = (u32::MAX / 2) as usize;
 
+/// The most records that a table may have: sizes of groups share their words with something else.
+pub(crate) const N_RECORDS_MAX: u64 = (1 << 38) - 1;
+
 /// The number of a group, a class or one of its values. Counts never have more of them than such numbers can tell
 /// apart: [`Counter`] refuses them.
 pub(crate) fn number(n: usize) -> u32 {

@@ -1,4 +1,11 @@
 //! What each criterion measures of one group, as a formula over how often its sensitive values occur.
+//!
+//! # Joining
+//!
+//! Two groups of records that keep a criterion keep it together: what the union measures is never worse than what the
+//! worse of the two does. Every formula says why. With `a` and `b` records in the two, the share of a value in the union
+//! is the mean of its two shares, weighted by `a` and `b`, and lies between them. (Over people it is not: whoever is in
+//! both groups counts once in the union.)
 
 use crate::criterion::{Distance, MILLION, NEVER};
 use crate::hierarchy::Hierarchy;
@@ -130,11 +137,17 @@ pub fn n_told_most(counts: impl ExactSizeIterator<Item = u64> + Clone, n_people:
 const N_SMALL_COUNTS: usize = 64;
 
 /// Distinct values.
+///
+/// # Joining
+/// The union has the values of both.
 pub fn n_distinct(histogram: Histogram) -> u64 {
     histogram.len() as u64
 }
 
 /// The share of the most frequent value among `n`.
+///
+/// # Joining
+/// A share in the union is at most the greater of the two.
 pub fn greatest_share(histogram: Histogram, n: u64) -> u64 {
     let most = histogram.iter().map(|(_, c)| *c).max().unwrap_or(0);
     // A group of the population's people only has no shares.
@@ -142,6 +155,9 @@ pub fn greatest_share(histogram: Histogram, n: u64) -> u64 {
 }
 
 /// `exp` of the entropy: how many equally frequent values would be as uncertain.
+///
+/// # Joining
+/// Entropy is concave: that of a mean of two distributions is at least the mean of theirs, and so at least the lesser.
 pub fn effective_values(histogram: Histogram) -> u64 {
     let n: u64 = histogram.iter().map(|(_, c)| c).sum();
     if n == 0 {
@@ -204,6 +220,11 @@ fn factors(mut n: u64) -> Vec<(u64, u32)> {
 }
 
 /// The least c of (c,l)-diversity that holds: a millionth more than the ratio, where that is a whole number of them.
+///
+/// # Joining
+/// The greatest count of the union is at most the sum of the two greatest. What is left of the union without some l − 1
+/// values is the sum of what is left of the two without these, and each of that is at least what is left without its own
+/// l − 1 greatest: so the rests, too, add up to no more than the union's. The ratio of the sums lies between the ratios.
 pub fn recursive_ratio(histogram: Histogram, l: u32) -> u64 {
     let mut counts: Vec<u64> = histogram.iter().map(|(_, c)| *c).collect();
     counts.sort_unstable_by(|a, b| b.cmp(a));
@@ -216,6 +237,10 @@ pub fn recursive_ratio(histogram: Histogram, l: u32) -> u64 {
 }
 
 /// The earth mover's distance to the table, in the reference's distance between values.
+///
+/// # Joining
+/// In all three distances it is a sum of absolute values of expressions that are linear in the shares, and so convex: at a
+/// mean of two distributions it is at most the mean of the distances, and so at most the greater.
 pub fn distance_to_table(histogram: Histogram, reference: &Reference) -> u64 {
     let n: u64 = histogram.iter().map(|(_, c)| c).sum();
     if n == 0 || reference.counts.len() < 2 {
@@ -310,6 +335,10 @@ fn tree_distance(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
 }
 
 /// The greatest `|ln (p / q)|` among `n`, and a millionth more, since less than δ is asked for.
+///
+/// # Joining
+/// Less than δ for a value says that its share lies in an interval around the table's; what lies between two shares of
+/// the interval does too. A value that both groups have the union has.
 pub fn greatest_disclosure(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
     if n == 0 {
         return 0;
@@ -330,6 +359,9 @@ pub fn greatest_disclosure(histogram: Histogram, n: u64, reference: &Reference) 
 }
 
 /// The greatest `(p − q) / q` among `n`.
+///
+/// # Joining
+/// A share in the union is at most the greater of the two, and what it is compared with stays.
 pub fn greatest_gain(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
     let of_value = |(value, c): &(u32, u64)| {
         let ours = u128::from(*c) * u128::from(reference.n_records);
@@ -340,6 +372,9 @@ pub fn greatest_gain(histogram: Histogram, n: u64, reference: &Reference) -> u64
 }
 
 /// The greatest `(p − q) / q` among `n`, or never where it exceeds `−ln q` for some value.
+///
+/// # Joining
+/// As for the gain; the bound of each value depends on the table alone.
 pub fn greatest_bounded_gain(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
     let exceeds = |(value, c): &(u32, u64)| {
         let q = reference.counts[*value as usize] as f64 / reference.n_records as f64;

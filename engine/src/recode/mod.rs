@@ -15,6 +15,7 @@ pub mod mondrian;
 pub mod deal;
 pub mod per_record;
 pub mod method;
+pub mod keep;
 
 use std::cell::OnceCell;
 use std::hash::Hash;

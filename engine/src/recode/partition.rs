@@ -166,6 +166,35 @@ impl Partition {
         Partition { is_by_cell: true, ..Partition::new(classes, Least::of(k, None)) }
     }
 
+    /// The same for classes that keep any criteria, each of which is looked at; all records together may miss some.
+    pub(crate) fn keeping(classes: Vec<Vec<Part>>, is_enough: impl Fn(&[Part]) -> bool) -> Partition {
+        assert!(
+            classes.len() == 1 || classes.iter().all(|parts| is_enough(parts)),
+            "every class keeps every criterion"
+        );
+        Partition { is_by_cell: true, ..Partition::new(classes, Least::of(1, None)) }
+    }
+
+    /// The classes, with parts that name the cells of their groups.
+    pub(crate) fn by_cells(&self, counts: &GroupCounts) -> Vec<Vec<Part>> {
+        let mut wanted: Vec<Vec<(Option<Code>, u32, u64)>> = vec![Vec::new(); counts.n_groups()];
+        for (class, parts) in (0..).zip(&self.classes) {
+            parts.iter().for_each(|part| wanted[part.base as usize].push((part.value, class, part.n_records)));
+        }
+        let mut classes = vec![Vec::new(); self.classes.len()];
+        for (base, of_base) in wanted.into_iter().enumerate() {
+            for Share { cell, group, n_records } in self.shares(counts, base, of_base) {
+                let of_class: &mut Vec<Part> = &mut classes[group.expect("every record goes somewhere") as usize];
+                let part = |cell: u32, n_records| Part { base: number(base), value: Some(Code(cell)), n_records };
+                match cell {
+                    Some(cell) => of_class.push(part(cell, n_records)),
+                    None => of_class.extend((0..).zip(counts.cells(base)).map(|(cell, (_, n))| part(cell, n))),
+                }
+            }
+        }
+        classes
+    }
+
     /// How many classes there are.
     pub fn n_classes(&self) -> usize {
         self.classes.len()
@@ -201,6 +230,35 @@ impl Partition {
         style: CellStyle,
         task: &Task,
     ) -> Result<Recoding> {
+        Ok(self.recode_classes(counts, hierarchies, style, task)?.0)
+    }
+
+    /// Which classes a reader takes for one, because all of their cells have the same texts: each group as the places of
+    /// its classes.
+    pub(crate) fn alike(
+        &self,
+        counts: &GroupCounts,
+        hierarchies: &[Hierarchy],
+        style: CellStyle,
+        task: &Task,
+    ) -> Result<Vec<Vec<usize>>> {
+        let (recoding, group_of_class) = self.recode_classes(counts, hierarchies, style, task)?;
+        let (seen, n_groups) = recoding.as_seen();
+        let mut alike = vec![Vec::new(); n_groups];
+        for (class, &group) in group_of_class.iter().enumerate() {
+            alike[seen[group as usize] as usize].push(class);
+        }
+        Ok(alike)
+    }
+
+    /// What is published of each record, and the published group of each class.
+    fn recode_classes(
+        &self,
+        counts: &GroupCounts,
+        hierarchies: &[Hierarchy],
+        style: CellStyle,
+        task: &Task,
+    ) -> Result<(Recoding, Vec<u32>)> {
         let mut writers: Vec<Writer> =
             hierarchies.iter().enumerate().map(|(a, hierarchy)| Writer::new(counts, a, hierarchy, style)).collect();
         let mut rows: Vec<Vec<u32>> = Vec::with_capacity(self.classes.len());
@@ -224,7 +282,7 @@ impl Partition {
         let shares = shares.into_iter().enumerate().map(share).collect::<Result<Vec<_>>>()?;
         let cells: Vec<Vec<Cell>> = writers.into_iter().map(|writer| writer.cells).collect();
         let is_exact = cells.iter().map(|cells| cells.iter().all(|cell| matches!(cell.span, Span::Value(_)))).collect();
-        Ok(Recoding::new(shares.into_iter(), cells, distinct, is_exact))
+        Ok((Recoding::new(shares.into_iter(), cells, distinct, is_exact), group_of_class))
     }
 }
 

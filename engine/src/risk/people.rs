@@ -77,6 +77,12 @@ impl Members {
         sizes
     }
 
+    /// How many people stand alone in one of their groups at least.
+    pub fn n_alone(&self) -> u64 {
+        let sizes = self.sizes();
+        self.n_with(|group| sizes[group] == 1)
+    }
+
     /// The same people, where groups are united: `united` says into which.
     fn united(&self, united: &[u32], n_groups: usize) -> Members {
         let of_person = |person: usize| {

@@ -54,6 +54,16 @@ pub struct CriteriaArgs {
     /// k-map: at least K people of the population alike
     #[arg(long, value_name = "K")]
     pub k_map: Option<u64>,
+    #[command(flatten)]
+    pub beside: BesideK,
+}
+
+/// Those that are about sensitive attributes.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(
+    next_help_heading = "Privacy, in every published group (NAME:VALUE where there are several sensitive attributes)"
+)]
+pub struct BesideK {
     /// Distinct l-diversity: at least L different sensitive values
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
     pub l: Vec<String>,
@@ -131,7 +141,19 @@ impl CriteriaArgs {
         let whole = |name, value: Option<u64>| {
             value.map(|value| CriterionText { name, attribute: None, value: value.to_string() })
         };
-        let mut texts: Vec<CriterionText> = whole("k", self.k).into_iter().chain(whole("k_map", self.k_map)).collect();
+        let of_groups = whole("k", self.k).into_iter().chain(whole("k_map", self.k_map));
+        of_groups.chain(self.beside.texts()).collect()
+    }
+
+    pub fn given(&self) -> GivenRequest {
+        GivenRequest::of_criteria(self.texts())
+    }
+}
+
+impl BesideK {
+    /// The criteria as they were typed.
+    pub fn texts(&self) -> Vec<CriterionText> {
+        let mut texts = Vec::new();
         for (name, values) in [
             ("l", &self.l),
             ("alpha", &self.alpha),
@@ -145,10 +167,6 @@ impl CriteriaArgs {
             texts.extend(values.iter().map(|value| criterion_text(name, value)));
         }
         texts
-    }
-
-    pub fn given(&self) -> GivenRequest {
-        GivenRequest::of_criteria(self.texts())
     }
 }
 

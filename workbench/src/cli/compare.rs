@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use incrowd::wire;
 use incrowd::{Measure, Result};
 
-use super::arguments::{CriteriaArgs, ProjectArgs};
+use super::arguments::{BesideK, ProjectArgs};
 use super::terminal::{Exit, Terminal, columns, csv};
 use crate::input::project::check_not_among;
 use crate::orders::compare::{Compare, Compared, Weighing};
@@ -33,6 +33,7 @@ attributes (1, 2, 3). CPU seconds and memory are those of the whole process whil
 
 Examples:
   incrowd compare --k 10
+  incrowd compare --k 10 --t 0.2                      every local method keeps every criterion; dealt groups keep k
   incrowd compare --k 2,5,10 --l 3 --methods global:ncp,top-down,bottom-up
   incrowd compare -o methods.html                     charts over k = 2, 5, 10, 25, 50, 100
   incrowd compare --k 10 --vary-weight age            what more weight of one attribute does to the others
@@ -43,15 +44,14 @@ pub struct Args {
     /// Records alike, one value or several [default: the project's; 2,5,10,25,50,100 with --output]
     #[arg(long, value_name = "K,…", value_delimiter = ',')]
     pub k: Vec<u64>,
-    /// Distinct l-diversity, kept by every method
-    #[arg(long, value_name = "L", allow_hyphen_values = true)]
-    pub l: Vec<String>,
+    #[command(flatten)]
+    pub beside: BesideK,
     /// Only these methods: global:QUALITY, top-down, bottom-up, mondrian, mondrian-relaxed, deal; or per-record:60%, which
     /// gives every record the least risk with 60 % of its utility and keeps no k
     /// [default: global:height, global:ncp and all local ones]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub methods: Option<Vec<String>>,
-    /// Most records that a scheme may lose: a number, or a share [default: the project's, or 0]
+    /// Most records that may be lost: a number, or a share [default: the project's, or 0]
     #[arg(long, value_name = "N|P%", allow_hyphen_values = true)]
     pub max_suppressed: Option<String>,
     /// Queries of the analyst's own, one per line
@@ -85,10 +85,9 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         check_not_among(path, args.queries.as_slice())?;
     }
     let max_suppressed = args.max_suppressed.as_deref().map(Suppression::parse).transpose()?;
-    let criteria = CriteriaArgs { l: args.l.clone(), ..CriteriaArgs::default() };
     let order = Compare {
         about: args.project.about(),
-        request: GivenRequest { max_suppressed, ..criteria.given() },
+        request: GivenRequest { max_suppressed, ..GivenRequest::of_criteria(args.beside.texts()) },
         ks: args.k.clone(),
         is_chart: args.output.is_some(),
         contenders: contenders(args)?,

@@ -28,7 +28,8 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let counted = count(&project, &choice, &args.project.work(terminal)?)?;
     let counts = &counted.counts;
     let n_schemes = n_schemes(&counted.hierarchies);
-    let n_unique = documents::n_unique(&counted.counts) as u64;
+    let n_unique = documents::n_unique(&counted.counts);
+    let people = counts.people().map(|people| people.len() as u64);
     terminal.json(&documents::counted(&counted));
     let rows: Vec<Vec<String>> = counted
         .hierarchies
@@ -40,11 +41,13 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         .collect();
     terminal.say(columns(&["quasi-identifier", "type", "values per level"], &rows, &[0, 1, 2]));
     terminal.say(format!(
-        "\n{} in {}; {} ({}) {} unique; the lattice has {} schemes",
+        "\n{}{} in {}; {}{} ({}) {} unique; the lattice has {} schemes",
         counted_words(counts.n_records(), "record"),
+        people.map_or(String::new(), |n| format!(" of {} people", grouped(n))),
         counted_words(counts.n_groups() as u64, "group"),
         grouped(n_unique),
-        percent(n_unique, counts.n_records()),
+        if people.is_some() { " people" } else { "" },
+        percent(n_unique, people.unwrap_or(counts.n_records())),
         if n_unique == 1 { "is" } else { "are" },
         n_schemes.map_or("more than 10^19".to_string(), grouped)
     ));

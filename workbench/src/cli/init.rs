@@ -153,7 +153,7 @@ pub fn project_text(
          #\n\
          # What is not named, or commented out, is left out of a release unless [data] other = \"keep\".\n\n",
     );
-    text.push_str(&data_section(data, delimiter, found, survey));
+    text.push_str(&data_section(data, delimiter, found, survey, suggestions));
     for (column, suggestion) in survey.columns.iter().zip(suggestions) {
         text.push('\n');
         text.push_str(&attribute_section(column, suggestion, found, survey.n_records));
@@ -163,7 +163,13 @@ pub fn project_text(
     text
 }
 
-fn data_section(data: &str, delimiter: Option<u8>, found: &Found, survey: &Survey) -> String {
+fn data_section(
+    data: &str,
+    delimiter: Option<u8>,
+    found: &Found,
+    survey: &Survey,
+    suggestions: &[Suggestion],
+) -> String {
     let mut text = format!("[data]\npath = {}\n", quoted(data));
     if let Some(delimiter) = delimiter {
         text.push_str(&format!("delimiter = {}\n", quoted(&char::from(delimiter).to_string())));
@@ -181,13 +187,41 @@ fn data_section(data: &str, delimiter: Option<u8>, found: &Found, survey: &Surve
     };
     text.push_str(&format!("# what means \"no value\"\nmissing = [{}]\n", tokens.join(", ")));
     text.push_str(&format!("# {}\n", missing_in_words(survey).replace("; ", ";\n# ")));
-    text.push_str(&format!("missing_records = {}\n", quoted(missing_records(&survey.missing))));
+    if let Some(why) = of_nobody_in_words(survey, suggestions) {
+        text.push_str(&format!("# why: {}\n", comment(&why)));
+    }
+    text.push_str(&format!("missing_records = {}\n", quoted(missing_records(survey, suggestions))));
     text.push_str("# other = \"keep\"\n");
     text
 }
 
-fn missing_records(missing: &Missing) -> &'static str {
-    if missing.drop_records { "drop" } else { "keep" }
+/// Whether records that lack a value are left out: as was said, or where some have no number of a person and hardly any other
+/// record would be lost.
+fn missing_records(survey: &Survey, suggestions: &[Suggestion]) -> &'static str {
+    let are_few = 20 * survey.n_incomplete <= survey.n_records;
+    let drops = survey.missing.drop_records || (are_few && of_nobody(survey, suggestions).is_some());
+    if drops { "drop" } else { "keep" }
+}
+
+/// The column that says whose record it is, where some records do not say it: people cannot be counted then.
+fn of_nobody<'a>(survey: &'a Survey, suggestions: &[Suggestion]) -> Option<&'a SurveyedColumn> {
+    let columns = survey.columns.iter().zip(suggestions);
+    columns
+        .filter(|(_, suggestion)| suggestion.role == Role::Person)
+        .map(|(column, _)| column)
+        .find(|c| c.n_missing > 0)
+}
+
+fn of_nobody_in_words(survey: &Survey, suggestions: &[Suggestion]) -> Option<String> {
+    let column = of_nobody(survey, suggestions)?;
+    let so = match missing_records(survey, suggestions) {
+        "drop" => "they are left out",
+        _ => {
+            "give them one, or leave out what lacks a value with missing_records = \"drop\", before anybody is counted"
+        }
+    };
+    let n = grouped(column.n_missing);
+    Some(format!("{n} records have no {}, and nobody knows whose they are: {so}", column.name))
 }
 
 fn missing_in_words(survey: &Survey) -> String {
@@ -373,6 +407,7 @@ fn in_words(made: &NewProject) -> String {
     if made.survey.n_incomplete > 0 {
         lines.push(missing_in_words(&made.survey));
     }
+    lines.extend(of_nobody_in_words(&made.survey, &made.suggestions));
     lines.extend(found_in_words(&made.found));
     let has = |role: Role| made.suggestions.iter().any(|suggestion| suggestion.role == role);
     let n_schemes = survey::n_schemes(&made.suggestions);
@@ -440,7 +475,7 @@ pub fn to_json(made: &NewProject) -> Value {
         "n_records": survey.n_records,
         "n_incomplete": survey.n_incomplete,
         "missing": survey.missing.tokens,
-        "missing_records": missing_records(&survey.missing),
+        "missing_records": missing_records(survey, &made.suggestions),
         "n_schemes": survey::n_schemes(&made.suggestions),
         "columns": survey.columns.iter().zip(&made.suggestions).map(column).collect::<Vec<_>>(),
     })
@@ -517,12 +552,12 @@ mod tests {
         assert_eq!((&project.request.criteria[..], project.request.max_suppressed.as_deref()), (&[k][..], Some("5%")));
         let counted = count(&project, &Choice::default(), &Work::default()).expect("the hierarchies fit");
         let n_levels: Vec<usize> = counted.hierarchies.iter().map(|hierarchy| hierarchy.n_levels()).collect();
-        assert_eq!(n_levels, [5, 6, 6, 2, 2]);
+        assert_eq!(n_levels, [6, 6, 6, 2, 5]);
         assert_eq!(survey::n_schemes(&made.suggestions), n_levels.iter().product::<usize>() as u64);
         assert_eq!((counted.counts.n_dropped(), made.survey.n_incomplete > 0), (0, true));
         let said = in_words(&made);
         assert!(
-            said.contains("the quasi-identifiers span 720 schemes") && said.contains("incrowd negotiate"),
+            said.contains("the quasi-identifiers span 2,160 schemes") && said.contains("incrowd negotiate"),
             "{said}"
         );
         assert_eq!(to_json(&made)["columns"][0]["suggested_role"], "identifier");

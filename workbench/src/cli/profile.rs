@@ -99,7 +99,8 @@ pub fn of_source(
         true => None,
         false => {
             let names: Vec<&str> = quasi_identifiers.iter().map(String::as_str).collect();
-            Some(survey::uniqueness(source, &survey.missing, &names, work)?)
+            let person = project.as_ref().map_or(Vec::new(), Project::person);
+            Some(survey::uniqueness(source, &survey.missing, &names, &person, work)?)
         }
     };
     let repeating = repeating(project.as_ref(), &survey);
@@ -252,12 +253,13 @@ fn range_texts(column: &SurveyedColumn) -> Option<(String, String)> {
 }
 
 fn uniqueness_in_words(quasi_identifiers: &[String], uniqueness: &Uniqueness) -> String {
-    let of = uniqueness.n_records;
+    let of = uniqueness.n_all();
     let n_unique = uniqueness.n_unique.n.min(of);
     let sentence = format!(
-        "{} of {} records ({}) are unique on {}",
+        "{} of {} {} ({}) are unique on {}",
         uniqueness.n_unique,
-        grouped(of),
+        uniqueness.n_people.map_or(grouped(of), |people| people.to_string()),
+        if uniqueness.n_people.is_some() { "people" } else { "records" },
         percent(n_unique, of),
         quasi_identifiers.join(", ")
     );
@@ -304,9 +306,10 @@ pub fn uniqueness_json(quasi_identifiers: &[String], uniqueness: &Uniqueness) ->
     let without: Map<String, Value> = without.map(|(name, n_unique)| (name.clone(), json!(n_unique.n))).collect();
     json!({
         "n_records": uniqueness.n_records,
+        "n_people": uniqueness.n_people.map(|people| people.n),
         "n_groups": uniqueness.n_groups.n,
         "n_unique": uniqueness.n_unique.n,
-        "share_unique": share(uniqueness.n_unique.n.min(uniqueness.n_records), uniqueness.n_records),
+        "share_unique": share(uniqueness.n_unique.n.min(uniqueness.n_all()), uniqueness.n_all()),
         "is_exact": uniqueness.n_unique.is_exact,
         "n_unique_without": without,
     })

@@ -284,11 +284,8 @@ fn say_missed(made: &LocallyMade, terminal: &Terminal) {
             sentences::number_in_words(criterion.measure, reached),
         ));
     }
-    terminal.note(format!(
-        "\nNothing was published: {} and can only be checked for the rest. Ask for a greater k, for less, or take --method \
-         global.",
-        local.kept_by_construction()
-    ));
+    let (why, advice) = made.why_missed();
+    terminal.note(format!("\nNothing was published: {why}; {advice}."));
 }
 
 fn say_not_possible(outcome: &Outcome, terminal: &Terminal) {

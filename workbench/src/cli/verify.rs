@@ -62,6 +62,9 @@ pub struct Args {
     /// from the header]
     #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
     pub delimiter: Option<u8>,
+    /// The column that says how many records a row of the file stands for [default: a row is a record]
+    #[arg(long, value_name = "COLUMN")]
+    pub counted: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -84,6 +87,7 @@ pub fn order(args: &Args) -> Result<Verify> {
         criteria: args.criteria.texts(),
         suppressed_as: args.suppressed_as.into(),
         delimiter: args.delimiter,
+        counted: args.counted.clone(),
     })
 }
 

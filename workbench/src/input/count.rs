@@ -232,6 +232,7 @@ fn level_of(said: &LevelSaid, hierarchy: &Hierarchy) -> Result<usize> {
 pub fn count(project: &Project, choice: &Choice, work: &Work) -> Result<Counted> {
     let (quasi_identifiers, sensitive) = chosen(project, choice)?;
     let source = project.source()?;
+    source.pin();
     check_columns(project, &source)?;
     if project.max_records_per_person.is_some() {
         work.stage("choosing records", source.n_bytes(), Unit::Bytes, |task| {
@@ -391,15 +392,18 @@ fn count_and_look(
     let names = quasi_identifiers.iter().chain(sensitive).chain(person).copied().chain(looked_at.names());
     let columns = needed_columns(source, names, missing);
     let counters = work.stage("counting", source.n_bytes(), Unit::Bytes, |task| {
-        source.for_each_parallel(
+        source.for_each_counted(
             &columns,
             work.n_threads(),
             || (Counter::of_people(quasi_identifiers, sensitive, person, missing), repeats()),
-            |(counter, repeats), batch, n_bytes| {
+            |(counter, repeats), batch, n_times, n_bytes| {
                 task.go_on()?;
                 (task.progress)(n_bytes);
-                repeats.push(&batch, missing)?;
-                counter.push(&batch)
+                repeats.push(&batch, n_times.as_deref(), missing)?;
+                match n_times {
+                    Some(n_times) => counter.push_counted(&batch, &n_times),
+                    None => counter.push(&batch),
+                }
             },
         )
     });

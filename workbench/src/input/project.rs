@@ -46,6 +46,8 @@ pub struct Project {
     pub records_are_independent: bool,
     /// How many records of a person are kept; all of them where nothing is said.
     pub max_records_per_person: Option<u64>,
+    /// The column that says how many records a row stands for; rows are records where there is none.
+    pub counted: Option<String>,
     /// What decides which records of a person those are.
     pub records_seed: u64,
     /// In the file's order, which is the order of level vectors.
@@ -164,7 +166,10 @@ impl Project {
             None => Source::open(&self.folder.join(&self.data), &self.reading),
         };
         let source = source?.without_index(|name| self.attributes.iter().any(|attribute| attribute.name == name));
-        let source = source.with_dates(self.dates());
+        let mut source = source.with_dates(self.dates());
+        if let Some(column) = &self.counted {
+            source = source.counted_by(column)?;
+        }
         Ok(match self.per_person() {
             Some(per_person) => source.with_at_most(per_person),
             None => source,
@@ -267,7 +272,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     known_keys(&table, "", &["data", "attributes", "request", "guard"])?;
     let data = section(&table, "data")?
         .ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
-    const DATA: [&str; 17] = [
+    const DATA: [&str; 18] = [
         "path",
         "population",
         "delimiter",
@@ -285,6 +290,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         "records",
         "max_records_per_person",
         "records_seed",
+        "counted",
     ];
     known_keys(data, "data.", &DATA)?;
     let path = text_at(data, "data.path", "path")?
@@ -318,6 +324,11 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
             .hint("leave one of them out"));
     }
     let (max_records_per_person, records_seed) = per_person(data, &attributes)?;
+    let counted = text_at(data, "data.counted", "counted")?;
+    if let Some(name) = counted.as_ref().filter(|name| attributes.iter().any(|known| known.name == **name)) {
+        return Err(wrong(format!("data.counted is '{name}', which is an attribute too"))
+            .hint("the column that says how many records a row stands for has no role: leave its section out"));
+    }
     let request = match section(&table, "request")? {
         Some(request) => standing_request(request)?,
         None => StandingRequest::default(),
@@ -340,6 +351,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         records_are_independent,
         max_records_per_person,
         records_seed,
+        counted,
         attributes,
         request,
         guard,

@@ -93,16 +93,18 @@ impl Repeats {
         self.columns.iter().map(|seen| seen.name.as_str())
     }
 
-    pub fn push(&mut self, batch: &RecordBatch, missing: &Missing) -> Result<()> {
+    /// Looks at the records of a batch, of which each row is so many; one, where nobody says it.
+    pub fn push(&mut self, batch: &RecordBatch, n_times: Option<&[u64]>, missing: &Missing) -> Result<()> {
         let mut text = String::new();
         for seen in &mut self.columns {
             let column = batch.column_by_name(&seen.name).expect("a batch has the columns that were asked for");
             let cells = Cells::new(&seen.name, column)?;
             for record in 0..cells.len() {
                 if cells.read(record, &mut text) && !missing.is_token(&text) {
-                    seen.n_records += 1;
+                    let n = n_times.map_or(1, |n_times| n_times[record]);
+                    seen.n_records = seen.n_records.saturating_add(n);
                     seen.kind = joined(seen.kind, Some(Kind::of(&text)));
-                    seen.tally.add(hash_bytes(text.as_bytes()));
+                    seen.tally.add_many(hash_bytes(text.as_bytes()), n);
                 }
             }
         }
@@ -189,7 +191,7 @@ mod tests {
         let missing = Missing { tokens: vec!["?".into()], drop_records: false, ..Missing::default() };
         let seen = |starts: &[u64]| {
             let mut repeats = Repeats::new(&["visit", "patient_no", "country"]);
-            starts.iter().for_each(|start| repeats.push(&batch(*start), &missing).expect("readable"));
+            starts.iter().for_each(|start| repeats.push(&batch(*start), None, &missing).expect("readable"));
             repeats
         };
         let mut parts = seen(&[100]);
@@ -206,7 +208,7 @@ mod tests {
         let days = Arc::new(StringArray::from_iter_values(days)) as ArrayRef;
         let mut repeats = Repeats::new(&["seen"]);
         let batch = RecordBatch::try_from_iter([("seen", days)]).expect("a column");
-        repeats.push(&batch, &missing).expect("readable");
+        repeats.push(&batch, None, &missing).expect("readable");
         assert_eq!(repeats.finish(), None, "nobody is called by a day");
     }
 }

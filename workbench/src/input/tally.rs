@@ -40,21 +40,27 @@ pub(crate) struct Tally {
 }
 
 /// What fits into a hash map of 2²⁰ places, 18 MB; an estimate from half as many is right within 0.3 %.
-const N_HASHES_MAX: usize = 900_000;
+pub(crate) const N_HASHES_MAX: usize = 900_000;
 
 impl Tally {
     /// Adds one value; false if it is known not to be new.
     pub(crate) fn add(&mut self, hash: u64) -> bool {
+        self.add_many(hash, 1)
+    }
+
+    /// The same for a value that came so many times.
+    pub(crate) fn add_many(&mut self, hash: u64, n_times: u64) -> bool {
+        let n_times = u32::try_from(n_times).unwrap_or(u32::MAX);
         if hash.leading_zeros() < self.n_zero_bits {
             return true;
         }
         match self.n_came.entry(hash) {
             Entry::Occupied(mut entry) => {
                 let n = entry.get_mut();
-                *n = n.saturating_add(1);
+                *n = n.saturating_add(n_times);
                 return false;
             }
-            Entry::Vacant(entry) => entry.insert(1),
+            Entry::Vacant(entry) => entry.insert(n_times),
         };
         self.shrink(0);
         true

@@ -215,8 +215,13 @@ impl Update {
             sensitive: Some(wire::sensitive_names(&lattice)),
             with_population: false,
         };
-        let open_one =
-            |path: &PathBuf| Source::open(path, &project.reading).map(|source| source.with_dates(project.dates()));
+        let open_one = |path: &PathBuf| {
+            let source = Source::open(path, &project.reading)?.with_dates(project.dates());
+            match &project.counted {
+                Some(column) => source.counted_by(column),
+                None => Ok(source),
+            }
+        };
         let open = |path: &Option<PathBuf>| path.as_ref().map(open_one).transpose();
         let (appended, removed) = (open(&self.append)?, open(&self.remove)?);
         let (origin, is_same_project) =

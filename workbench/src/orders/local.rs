@@ -4,6 +4,7 @@ use incrowd::error::Wording;
 use incrowd::judge::{Judgement, judge_with};
 use incrowd::recode::Recoding;
 use incrowd::recode::deal;
+use incrowd::recode::keep::{self, Demand};
 use incrowd::recode::method::{Assignment, Method};
 use incrowd::recode::partition::{CellStyle, Least, Partition};
 use incrowd::task::Task;
@@ -36,6 +37,8 @@ pub struct LocallyMade {
     pub dealt: Option<Dealing>,
     /// The names of the sensitive attributes that the criteria are about.
     pub sensitive: Vec<String>,
+    /// Whether people are counted, and not records.
+    pub of_people: bool,
 }
 
 /// What dealing came to.
@@ -48,10 +51,8 @@ pub struct Dealing {
     pub together: u64,
 }
 
-/// What every group of a local method has, of what is asked for.
-///
-/// k and one l are kept by construction, by dealing k alone. The other criteria are not monotone, so that no way of merging groups is sure
-/// to reach them: they are looked at when the groups are made.
+/// What a local method begins with, of what is asked for: k and one l. What else is asked for is kept too ([`keep`]), but
+/// where records are dealt: these keep k, and the rest is looked at when they are.
 pub fn guaranteed(criteria: &Criteria) -> Result<Least> {
     if criteria.value(Measure::Population).is_some() {
         return Err(Error::new(
@@ -65,9 +66,9 @@ pub fn guaranteed(criteria: &Criteria) -> Result<Least> {
         _ => None,
     });
     let k = criteria.value(Measure::Size);
-    if k.is_none() && distinct.is_none() {
-        return Err(Error::new(ErrorKind::Request, "a local method needs k or l: how large groups are to be at least")
-            .hint(hint("for example {k=10}")));
+    if criteria.is_empty() {
+        let message = "a local method needs k or l, or another criterion that groups are to keep";
+        return Err(Error::new(ErrorKind::Request, message).hint(hint("for example {k=10}")));
     }
     // Different values are in different records, so that l alone is a size too.
     Ok(Least {
@@ -181,14 +182,6 @@ impl Local {
         self.method.is_random().then_some(self.seed)
     }
 
-    /// What the method is sure to reach of what is asked for, as a sentence says it.
-    pub fn kept_by_construction(&self) -> &'static str {
-        match self.method.is_dealing() {
-            true => "dealing keeps k by construction",
-            false => "a local method keeps k and one l by construction",
-        }
-    }
-
     /// What every class is to have. Where people are counted, that is so many different people, which are the values of
     /// the last attribute of the counts.
     fn least(&self, counted: &Counted, criteria: &Criteria) -> Result<Least> {
@@ -219,7 +212,9 @@ impl Local {
         let (partition, dealt) = match is_dealt_to_people {
             true => self.deal_to_people(counted, assignment, task)?,
             false => {
-                let partition = self.method.partition(&assignment, task)?;
+                let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
+                let demand = Demand { yardstick: &yardstick, criteria };
+                let partition = keep::partition(self.method, &assignment, &demand, self.style, task)?;
                 let dealt = self.method.is_dealing().then(|| dealing(counts, &partition));
                 (partition, dealt)
             }
@@ -270,13 +265,25 @@ impl Local {
         let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
         let hierarchies = &counted.hierarchies[..];
         let judgement = judge_with(counted.told_apart(), hierarchies, &weights, &yardstick, &recoding, task)?;
-        let sensitive = counted.sensitive_names();
-        Ok(LocallyMade { local: *self, criteria: criteria.clone(), recoding, judgement, dealt, sensitive })
+        let (sensitive, of_people) = (counted.sensitive_names(), counted.counts.people().is_some());
+        Ok(LocallyMade { local: *self, criteria: criteria.clone(), recoding, judgement, dealt, sensitive, of_people })
     }
 }
 
 impl LocallyMade {
-    /// What misses a criterion that is not kept by construction, as an error.
+    /// Why a criterion can be missed, and what to do about it.
+    pub fn why_missed(&self) -> (&'static str, &'static str) {
+        match (self.local.method.is_dealing(), self.of_people) {
+            (true, _) => (
+                "dealing keeps k by construction and can only be checked for the rest",
+                "ask for a greater k, for less, or take another method",
+            ),
+            (false, false) => ("not even all records as one group keep it", "ask for less"),
+            (false, true) => ("no groups of people were found that keep it", "ask for less"),
+        }
+    }
+
+    /// What misses a criterion, as an error.
     pub fn error(&self) -> Error {
         let Some((criterion, reached, n_failing)) = self.missed().into_iter().next() else {
             return Error::new(ErrorKind::Request, "nothing is missed");
@@ -288,8 +295,8 @@ impl LocallyMade {
             sentences::criterion_in_words(criterion, &self.sensitive),
             sentences::number_in_words(criterion.measure, reached)
         );
-        let kept = self.local.kept_by_construction();
-        Error::new(ErrorKind::Request, message).hint(format!("{kept}: ask for a greater k, or for less"))
+        let (why, advice) = self.why_missed();
+        Error::new(ErrorKind::Request, message).hint(format!("{why}: {advice}"))
     }
 
     /// The criteria that not all groups keep, with what is reached and how many groups fail.

@@ -28,6 +28,9 @@ use crate::work::Work;
 /// What `publish` calls it.
 pub const PER_RECORD: &str = "per-record";
 
+/// What a certificate calls sensitivities that stand in a file.
+const GIVEN: &str = "given";
+
 /// What is wanted of every record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PerRecordWish {
@@ -114,6 +117,29 @@ impl PerRecordWish {
                 "give one of {utility_at_least}, {risk_at_most}, {lambda}",
             ),
         }
+    }
+
+    /// What was wanted of a release, by its certificate. None where it does not say all of it: the weights of values and the
+    /// people of a dictionary stand in files of their own.
+    pub fn again(ordered: &PerRecord, seed: Option<u64>) -> Option<PerRecordWish> {
+        if ordered.dictionary.is_some() || ordered.sensitivities == GIVEN {
+            return None;
+        }
+        let number = |name: &str| ordered.goal.get(name).and_then(Value::as_f64);
+        let utility = ordered.goal.get("utility_at_least").and_then(Value::as_str).map(str::to_string);
+        Some(PerRecordWish {
+            utility_at_least: utility
+                .or(number("share_of_utility").map(|share| format!("{}%", rounded(share * 100.0)))),
+            risk_at_most: number("risk_at_most"),
+            lambda: number("lambda"),
+            utility: Some(Utility::parse(&ordered.utility_model).ok()?),
+            risk: Some(Risk::parse(&ordered.risk_model).ok()?),
+            dictionary: None,
+            similarity: ordered.similarity,
+            weights: None,
+            weights_seed: seed,
+            also_k: ordered.also_k,
+        })
     }
 
     /// What is wanted, as it was asked for: what a share of the utility comes to depends on the source.
@@ -326,7 +352,7 @@ pub fn make(args: &PerRecordWish, counted: &Counted, task: &Task) -> Result<Outc
         None => None,
     };
     let sensitivities = match (&args.weights, args.weights_seed) {
-        (Some(_), _) => "given",
+        (Some(_), _) => GIVEN,
         (None, Some(_)) => "random from the seed",
         (None, None) => "1 for every value",
     };

@@ -5,9 +5,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use incrowd::number::Crowd;
+use incrowd::recode::Recoding;
 use incrowd::recode::method::Method;
 use incrowd::recode::partition::CellStyle;
 use incrowd::search::negotiate::{check_criteria, check_promise, promises_nothing};
+use incrowd::table::Code;
 use incrowd::verify::{
     Labels, Original, Outside, PeopleVerifier, Ruling, SuppressedAs, Text, Texts, Verdict, Verifier,
 };
@@ -16,6 +18,7 @@ use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Role
 use serde_json::Value;
 
 use super::local::Local;
+use super::per_record::{self, Outcome, PER_RECORD, PerRecordWish};
 use super::request::resolve;
 use crate::input::count::{Choice, Counted, count};
 use crate::input::project::{CriterionText, LevelSaid, Project};
@@ -40,6 +43,8 @@ pub struct Verify {
     pub criteria: Vec<CriterionText>,
     pub suppressed_as: SuppressedAs,
     pub delimiter: Option<u8>,
+    /// The column that says how many records a row of the file stands for; rows are records where there is none.
+    pub counted: Option<String>,
 }
 
 /// What a file turned out to be.
@@ -53,8 +58,9 @@ pub struct Judged {
     pub why_not_judged: Option<&'static str>,
 }
 
-const ONE_BY_ONE: &str = "records were generalized one by one: whose record became which is known while a release is \
-                          made, and publish judged it then";
+const ONE_BY_ONE: &str = "records were generalized one by one, by weights or a dictionary that the certificate does not \
+                          hold, so that it cannot be done again: publish judged it while it knew whose record became \
+                          which";
 const OTHER_GROUPS: &str = "the groups of the file are not those of the project's table at these levels: it is another \
                             table by now, or another project";
 const OTHER_CLASSES: &str = "the method, run again on the project, does not give the groups of the file: the table, its \
@@ -134,6 +140,10 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
             let of_certificate = || delimiter_of(&order.file, certificate.as_ref()?);
             Source::open(&order.file, &ReadOptions::of_release(order.delimiter.or_else(of_certificate)))?
         }
+    };
+    let source = match &order.counted {
+        Some(column) => source.counted_by(column)?,
+        None => source,
     };
     // A table with other columns is not the certificate's in any order.
     let claims_order = |certificate: &Certificate| certificate.sorted && certificate.columns == source.column_names();
@@ -225,9 +235,9 @@ impl Judged {
                 None => release.people_of_method(&self.file, project, counted, question, work)?,
             };
             self.why_not_judged = people.is_none().then(|| match (release.scheme(counted), &certificate.per_record) {
-                (_, Some(_)) => ONE_BY_ONE,
+                (_, Some(ordered)) if PerRecordWish::again(ordered, certificate.seed).is_none() => ONE_BY_ONE,
                 (Some(_), None) => OTHER_GROUPS,
-                (None, None) => OTHER_CLASSES,
+                _ => OTHER_CLASSES,
             });
             findings = people.map(|people| people.findings(question.criteria, outside));
             if counted.counts.people().is_none() && release.scheme(counted).is_none() {
@@ -323,25 +333,30 @@ impl Release<'_> {
             people.see_original(person, values.iter().cloned());
             if sizes.contains_key(&cells[..]) {
                 *found.entry(cells.clone()).or_default() += n_records;
-                (0..n_records).for_each(|_| people.see_published(cells.clone(), person, values.iter().cloned()));
+                people.see_published_times(cells, person, values.into_iter(), n_records);
             }
         }
         let is_same = sizes.len() == found.len() && found.iter().all(|(cells, n)| sizes.get(&cells[..]) == Some(n));
         is_same.then_some(people)
     }
 
-    /// The same of a local method, which is made again: a record may fit several groups, and only the method knows which it
-    /// joined. None where that does not give the groups of the file, with as many of each sensitive value.
-    fn people_of_method(
-        &self,
-        file: &Verifier,
-        project: &Project,
-        counted: &Counted,
-        question: &Question,
-        work: &Work,
-    ) -> Result<Option<PeopleVerifier>> {
-        let Some((local, criteria)) = self.certificate.and_then(|certificate| {
-            let style = CellStyle::parse(certificate.cells.as_deref()?)?;
+    /// What a local method, or generalizing records one by one, gives when it is done again as the certificate says. None
+    /// where that does not say all of it, or nothing comes of it.
+    fn made_again(&self, counted: &Counted, question: &Question, work: &Work) -> Result<Option<Recoding>> {
+        let Some(certificate) = self.certificate else { return Ok(None) };
+        let n_records = counted.counts.n_records();
+        if let Some(ordered) = &certificate.per_record {
+            let Some(wish) = PerRecordWish::again(ordered, certificate.seed) else { return Ok(None) };
+            per_record::check_memory(counted, work.n_bytes_max())?;
+            let made = work.stage(PER_RECORD, n_records, Unit::Records, |task| {
+                work.on_threads(|| per_record::make(&wish, counted, task))?
+            })?;
+            return Ok(match made {
+                Outcome::Made(made) => Some(made.recoding),
+                _ => None,
+            });
+        }
+        let Some((local, criteria)) = certificate.cells.as_deref().and_then(CellStyle::parse).and_then(|style| {
             let is_own = |name: &String| counted.hierarchies.iter().any(|known| known.attribute() == name);
             let two_columns = !question.quasi_identifiers.iter().all(is_own);
             let local = Local::new(Method::parse(&certificate.method).ok()?);
@@ -352,12 +367,26 @@ impl Release<'_> {
         }) else {
             return Ok(None);
         };
-        let n_records = counted.counts.n_records();
         let made = work.stage(local.method.name(), n_records, Unit::Records, |task| {
             work.on_threads(|| local.make(counted, &criteria, task))?
         })?;
+        Ok(Some(made.recoding))
+    }
+
+    /// The same of a local method, and of records that were generalized one by one, which is done again: a record may fit
+    /// several groups, and only the method knows which it joined. None where that does not give the groups of the file,
+    /// with as many of each sensitive value.
+    fn people_of_method(
+        &self,
+        file: &Verifier,
+        project: &Project,
+        counted: &Counted,
+        question: &Question,
+        work: &Work,
+    ) -> Result<Option<PeopleVerifier>> {
+        let Some(recoding) = &self.made_again(counted, question, work)? else { return Ok(None) };
         let missing = self.writes_missing_as_text().then(|| project.missing.label().to_string());
-        let (counts, recoding) = (counted.told_apart(), &made.recoding);
+        let counts = counted.told_apart();
         let cell = |group: usize, column: &String| {
             let own = counted.hierarchies.iter().position(|known| known.attribute() == column);
             let ended = |end: &str| {
@@ -385,34 +414,47 @@ impl Release<'_> {
         let mut found: HashMap<&[Text], (u64, Vec<HashMap<Text, u64>>)> = HashMap::new();
         for base in 0..counts.n_groups() {
             for share in recoding.shares(base) {
-                let (Some((codes, _)), Some(person)) =
-                    (share.cell.and_then(|cell| counts.cell(base, cell as usize)), counts.sensitive().last())
-                else {
+                // Where nobody looks at values, all records of the group go the same way.
+                let cells: Vec<(&[Code], u64)> = match share.cell {
+                    Some(cell) => counts
+                        .cell(base, cell as usize)
+                        .map(|(codes, _)| (codes, share.n_records))
+                        .into_iter()
+                        .collect(),
+                    None => counts.cells(base).collect(),
+                };
+                if cells.iter().map(|(_, n)| n).sum::<u64>() != share.n_records {
                     return Ok(None);
-                };
-                let who = &person.values()[codes[codes.len() - 1].index()];
-                let value = |s: &usize| {
-                    let domain = &counts.sensitive()[*s];
-                    match domain.missing() == Some(codes[*s]) {
-                        true => missing.clone(),
-                        false => Some(domain.values()[codes[*s].index()].clone()),
-                    }
-                };
-                let values: Vec<Text> = attributes.iter().map(value).collect();
-                people.see_original(who, values.iter().cloned());
-                let Some(group) = share.group else { continue };
-                let (n, of_values) = found.entry(&cells_of[group as usize]).or_default();
-                *n += share.n_records;
-                of_values.resize_with(values.len(), HashMap::new);
-                of_values.iter_mut().zip(&values).for_each(|(counts, value)| {
-                    *counts.entry(value.clone()).or_default() += share.n_records;
-                });
-                people.see_published(cells_of[group as usize].clone(), who, values.into_iter());
+                }
+                for (codes, n_records) in cells {
+                    let (values, whose) = codes.split_at(codes.len() - 1);
+                    let who = &counts.sensitive()[values.len()].values()[whose[0].index()];
+                    let value = |s: &usize| {
+                        let domain = &counts.sensitive()[*s];
+                        match domain.missing() == Some(values[*s]) {
+                            true => missing.clone(),
+                            false => Some(domain.values()[values[*s].index()].clone()),
+                        }
+                    };
+                    let values: Vec<Text> = attributes.iter().map(value).collect();
+                    people.see_original(who, values.iter().cloned());
+                    let Some(group) = share.group else { continue };
+                    let (n, of_values) = found.entry(&cells_of[group as usize]).or_default();
+                    *n += n_records;
+                    of_values.resize_with(values.len(), HashMap::new);
+                    of_values.iter_mut().zip(&values).for_each(|(counts, value)| {
+                        *counts.entry(value.clone()).or_default() += n_records;
+                    });
+                    let cells = &cells_of[group as usize];
+                    (0..n_records).for_each(|_| people.see_published(cells.clone(), who, values.iter().cloned()));
+                }
             }
         }
         let groups = file.groups();
         let is_there = |(cells, n, values): &(&[Text], u64, &[HashMap<Text, u64>])| {
-            found.get(cells).is_some_and(|(known, of_values)| known == n && of_values[..] == **values)
+            // Whoever asks about other attributes compares sizes alone.
+            let is_same = |of_values: &[_]| of_values.len() != values.len() || *of_values == **values;
+            found.get(cells).is_some_and(|(known, of_values)| known == n && is_same(of_values))
         };
         Ok((groups.len() == found.len() && groups.iter().all(is_there)).then_some(people))
     }
@@ -453,7 +495,7 @@ impl Release<'_> {
 }
 
 /// Whose records the groups of a release are made of, by the project that it was made from. None where that is not known:
-/// the project does not say whose records it has, the release is not of a scheme, or not the project's.
+/// the project does not say whose records it has, the release is not its own, or cannot be made again.
 pub fn people_of_release(
     source: &Source,
     certificate: Option<&Certificate>,
@@ -462,20 +504,27 @@ pub fn people_of_release(
     project: &Project,
     work: &Work,
 ) -> Result<Option<PeopleVerifier>> {
-    let has_levels = certificate.is_some_and(|certificate| certificate.levels.is_object());
     let is_of_project = |name: &String| {
         project.attributes.iter().any(|known| known.name == *name && known.role == Role::QuasiIdentifier)
     };
-    if project.person().is_empty() || !has_levels || !quasi_identifiers.iter().all(is_of_project) {
+    let Some(certificate) = certificate.filter(|_| !project.person().is_empty()) else { return Ok(None) };
+    if !attributes_of(quasi_identifiers, project).iter().all(is_of_project) {
         return Ok(None);
     }
-    let release = Release { source, certificate };
-    let criteria = Criteria::default();
+    let mut project = project.clone();
+    count_as_promised(&mut project, certificate, &certificate.sensitive);
+    let release = Release { source, certificate: Some(certificate) };
+    let (criteria, has_levels) = (Criteria::default(), certificate.levels.is_object());
+    // Local methods look at sensitive values too.
+    let sensitive: &[String] = if has_levels { &[] } else { &certificate.sensitive };
     let question =
-        Question { quasi_identifiers, sensitive: &[], criteria: &criteria, with_order: false, labels: Vec::new() };
-    let counted = release.count(project, &question, work)?;
-    let scheme = release.scheme(&counted).expect("the certificate has levels");
-    Ok(release.people(file, &scheme, project, &counted, &question))
+        Question { quasi_identifiers, sensitive, criteria: &criteria, with_order: false, labels: Vec::new() };
+    let counted = release.count(&project, &question, work)?;
+    match release.scheme(&counted) {
+        Some(scheme) => Ok(release.people(file, &scheme, &project, &counted, &question)),
+        None if counted.counts.people().is_none() => Ok(None),
+        None => release.people_of_method(file, &project, &counted, &question, work),
+    }
 }
 
 /// The attributes of a project that columns of a release were made of: `age` of `age_low` and `age_high` too.
@@ -690,10 +739,13 @@ fn read_in_order(source: &Source, question: &Question, suppressed_as: Suppressed
 
 fn read_with(mut verifier: Verifier, source: &Source, needed: &[String], work: &Work) -> Result<Verifier> {
     work.stage("reading", source.n_bytes(), Unit::Bytes, |task| {
-        source.for_each(needed, |batch, n_bytes| {
+        source.for_each_numbered(needed, |batch, n_times, n_bytes| {
             task.go_on()?;
             (task.progress)(n_bytes);
-            verifier.push(&batch)
+            match n_times {
+                Some(n_times) => verifier.push_counted(&batch, &n_times),
+                None => verifier.push(&batch),
+            }
         })
     })?;
     Ok(verifier)

@@ -1,7 +1,8 @@
 //! Where a release goes: CSV or Parquet, with the types that its columns had.
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
+use std::iter::repeat_n;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -81,7 +82,10 @@ pub fn kept_type(data_type: &DataType) -> DataType {
 /// Takes rows in order and writes them.
 pub enum Sink<'a> {
     Csv {
-        writer: csv::Writer<BufWriter<&'a File>>,
+        out: BufWriter<&'a File>,
+        delimiter: u8,
+        /// The line at hand, with its end.
+        line: Vec<u8>,
         path: &'a Path,
     },
     Parquet {
@@ -96,6 +100,9 @@ pub enum Sink<'a> {
 /// Rows per batch of a Parquet file.
 const N_BATCH: usize = 64 * 1024;
 
+/// Bytes of a line of CSV that are put together before they are handed on.
+const N_LINE: usize = 1024;
+
 impl<'a> Sink<'a> {
     /// Begins a release in `file`, which will be called `path`. For CSV, rows say "no value" as a text.
     pub fn new(file: &'a File, path: &'a Path, format: Format, columns: &[TypedColumn]) -> Result<Sink<'a>> {
@@ -104,8 +111,7 @@ impl<'a> Sink<'a> {
             Format::Csv { delimiter } => {
                 let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
                 write_header(&mut buffered, delimiter, &names).map_err(|error| csv_error(path, error))?;
-                let writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(buffered);
-                Ok(Sink::Csv { writer, path })
+                Ok(Sink::Csv { out: buffered, delimiter, line: Vec::new(), path })
             }
             Format::Parquet => {
                 let fields: Vec<Field> =
@@ -121,21 +127,40 @@ impl<'a> Sink<'a> {
         }
     }
 
-    pub fn write(&mut self, row: &Row) -> Result<()> {
+    /// Writes so many records that say the same.
+    pub fn write(&mut self, row: &Row, n_records: u64) -> Result<()> {
+        let cells = row.cells();
         match self {
-            Sink::Csv { writer, path } => {
-                let cells = row.cells();
+            Sink::Csv { out, delimiter, line, path } => {
+                line.clear();
+                let mut writer = csv::WriterBuilder::new()
+                    .delimiter(*delimiter)
+                    .buffer_capacity(N_LINE)
+                    .from_writer(std::mem::take(line));
                 let cells = cells.iter().map(|cell| cell.as_deref().unwrap_or_default());
-                writer.write_record(cells).map_err(|error| csv_error(path, error))
+                writer.write_record(cells).map_err(|error| csv_error(path, error))?;
+                *line = writer.into_inner().map_err(|error| crate::io_error(path, error.into_error()))?;
+                (0..n_records).try_for_each(|_| out.write_all(line)).map_err(|error| crate::io_error(path, error))
             }
-            Sink::Parquet { columns, n_rows, .. } => {
-                for (column, cell) in columns.iter_mut().zip(row.cells()) {
-                    column.push(cell.as_deref())?;
-                }
-                *n_rows += 1;
-                if *n_rows >= N_BATCH { self.flush() } else { Ok(()) }
+            Sink::Parquet { .. } => self.write_typed(&cells, n_records),
+        }
+    }
+
+    fn write_typed(&mut self, cells: &[Option<String>], mut n_left: u64) -> Result<()> {
+        while n_left > 0 {
+            let Sink::Parquet { columns, n_rows, .. } = self else { return Ok(()) };
+            // Batches end after the same number of records, however these come.
+            let n = n_left.min((N_BATCH - *n_rows) as u64);
+            for (column, cell) in columns.iter_mut().zip(cells) {
+                column.push(cell.as_deref(), n as usize)?;
+            }
+            *n_rows += n as usize;
+            n_left -= n;
+            if *n_rows >= N_BATCH {
+                self.flush()?;
             }
         }
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -150,10 +175,10 @@ impl<'a> Sink<'a> {
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
         match self {
-            Sink::Csv { mut writer, path, .. } => writer.flush().map_err(|error| crate::io_error(path, error)),
+            Sink::Csv { mut out, path, .. } => out.flush().map_err(|error| crate::io_error(path, error)),
             Sink::Parquet { writer, path, .. } => {
                 let mut buffered = writer.into_inner().map_err(|error| parquet_error(path, error))?;
-                std::io::Write::flush(&mut buffered).map_err(|error| crate::io_error(path, error))
+                buffered.flush().map_err(|error| crate::io_error(path, error))
             }
         }
     }
@@ -215,27 +240,32 @@ impl ColumnBuilder {
         Ok(ColumnBuilder { name: column.name.clone(), data_type: column.data_type.clone(), values })
     }
 
-    fn push(&mut self, cell: Option<&str>) -> Result<()> {
+    /// Adds so many cells that say the same.
+    fn push(&mut self, cell: Option<&str>, n: usize) -> Result<()> {
         let parsed = match (&mut self.values, cell) {
             (Values::Text(builder), cell) => {
-                builder.append_option(cell);
+                (0..n).for_each(|_| builder.append_option(cell));
                 Some(())
             }
             (Values::Boolean(builder), None) => {
-                builder.append_null();
+                builder.append_nulls(n);
                 Some(())
             }
-            (Values::Boolean(builder), Some(text)) => text.parse().ok().map(|value| builder.append_value(value)),
+            (Values::Boolean(builder), Some(text)) => text.parse().ok().map(|value| builder.append_n(n, value)),
             (Values::Float(values), None) => {
-                values.push(None);
+                values.extend(repeat_n(None, n));
                 Some(())
             }
-            (Values::Float(values), Some(text)) => text.parse().ok().map(|value| values.push(Some(value))),
+            (Values::Float(values), Some(text)) => {
+                text.parse().ok().map(|value| values.extend(repeat_n(Some(value), n)))
+            }
             (Values::Whole(values), None) => {
-                values.push(None);
+                values.extend(repeat_n(None, n));
                 Some(())
             }
-            (Values::Whole(values), Some(text)) => whole(&self.data_type, text).map(|value| values.push(Some(value))),
+            (Values::Whole(values), Some(text)) => {
+                whole(&self.data_type, text).map(|value| values.extend(repeat_n(Some(value), n)))
+            }
         };
         parsed.ok_or_else(|| {
             Error::new(
@@ -356,8 +386,8 @@ mod tests {
         for (data_type, text) in samples {
             let mut column =
                 ColumnBuilder::new(&TypedColumn { name: "x".into(), data_type: data_type.clone() }).expect("known");
-            column.push(Some(text)).expect("parses");
-            column.push(None).expect("null");
+            column.push(Some(text), 1).expect("parses");
+            column.push(None, 1).expect("null");
             let array = column.finish();
             assert_eq!(array.data_type(), &data_type);
             let cells = Cells::new("x", &array).expect("readable");

@@ -27,7 +27,7 @@ struct Watched {
     /// Records that have a value.
     n_present: u64,
     n_missing: u64,
-    /// What the first values have in common.
+    /// What the first values have in common; asked where these are all.
     kind: Option<Kind>,
 }
 
@@ -63,9 +63,9 @@ impl Uniques {
         Uniques { hashes: vec![0; columns.len()], columns }
     }
 
-    /// Takes note of a published record, in memory that does not grow with their number; and hashes of its values, by
-    /// column.
-    pub fn see(&mut self, row: &Row) -> &[u64] {
+    /// Takes note of so many published records that say this, in memory that does not grow with their number; and hashes of
+    /// their values, by column.
+    pub fn see(&mut self, row: &Row, n_records: u64) -> &[u64] {
         if self.columns.is_empty() {
             return &[];
         }
@@ -75,8 +75,8 @@ impl Uniques {
             let cell = cells.find(|(place, _)| *place == column.place).and_then(|(_, cell)| cell);
             *hash = cell.map_or(NO_VALUE, hash_bytes);
             match cell {
-                Some(cell) => column.see(cell, *hash),
-                None => column.n_missing += 1,
+                Some(cell) => column.see(cell, *hash, n_records),
+                None => column.n_missing += n_records,
             }
         }
         &self.hashes
@@ -162,13 +162,13 @@ fn refusal(found: &[(String, u64, u64)], why: &str) -> Error {
 }
 
 impl Watched {
-    fn see(&mut self, cell: &[u8], hash: u64) {
+    fn see(&mut self, cell: &[u8], hash: u64, n_records: u64) {
         if self.n_present < N_MANY && self.kind != Some(Kind::Text) {
             let kind = std::str::from_utf8(cell).map_or(Kind::Text, Kind::of);
             self.kind = Some(self.kind.map_or(kind, |known| known.join(kind)));
         }
-        self.n_present += 1;
-        self.tally.add(hash);
+        self.n_present += n_records;
+        self.tally.add_many(hash, n_records);
     }
 
     fn finds_people(&self) -> bool {

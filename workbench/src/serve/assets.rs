@@ -29,6 +29,7 @@ static FILES: &[(&str, &[u8])] = &files![
     "words.js",
     "charts.js",
     "pyramid.js",
+    "risk.js",
     "data.js",
     "hierarchies.js",
     "negotiate.js",

@@ -54,7 +54,7 @@ pub struct ServedTable {
     pub key: String,
     survey: OnceLock<(Survey, Vec<Suggestion>)>,
     columns: OnceLock<Columns>,
-    uniqueness: Mutex<HashMap<Vec<String>, Uniqueness>>,
+    uniqueness: Mutex<HashMap<(Vec<String>, Vec<String>), Uniqueness>>,
 }
 
 /// A lattice with what it was made from.
@@ -324,25 +324,27 @@ impl Opened {
         made(&self.table.columns, || look(&self.project.source()?, &self.project.missing, work))
     }
 
-    /// How many records stand alone on the quasi-identifiers.
+    /// How many records, or people, stand alone on the quasi-identifiers.
     pub fn uniqueness(&self, work: &Work) -> Result<Option<Uniqueness>> {
         let names: Vec<String> =
             self.project.with_role(Role::QuasiIdentifier).map(|attribute| attribute.name.clone()).collect();
         if names.is_empty() {
             return Ok(None);
         }
-        if let Some(known) = lock(&self.table.uniqueness).get(&names) {
+        let person = self.project.person();
+        let of = (names.clone(), person.iter().map(|name| name.to_string()).collect());
+        if let Some(known) = lock(&self.table.uniqueness).get(&of) {
             return Ok(Some(known.clone()));
         }
         let refs: Vec<&str> = names.iter().map(String::as_str).collect();
         let source = self.project.source()?;
-        refs.iter().try_for_each(|name| source.check_column(name))?;
-        let found = survey::uniqueness(&source, &self.project.missing, &refs, work)?;
+        refs.iter().chain(&person).try_for_each(|name| source.check_column(name))?;
+        let found = survey::uniqueness(&source, &self.project.missing, &refs, &person, work)?;
         let mut all = lock(&self.table.uniqueness);
         if all.len() >= 256 {
             all.clear();
         }
-        all.insert(names, found.clone());
+        all.insert(of, found.clone());
         Ok(Some(found))
     }
 

@@ -2,6 +2,7 @@
 
 use incrowd::attack::{Gain, Hit, Linkage};
 use incrowd::recode::per_record::Risk;
+use incrowd::risk::people::Members;
 use incrowd::risk::special_uniques::AttributeShare;
 use incrowd::risk::weighted::Expected;
 use incrowd::risk::{Contribution, View};
@@ -451,6 +452,7 @@ pub fn counted(counted: &Counted) -> Value {
         "n_dropped": counts.n_dropped(),
         "n_groups": counts.n_groups(),
         "n_cells": counts.n_cells(),
+        "n_people": counted.counts.people().map(|people| people.len()),
         "n_unique": n_unique(&counted.counts),
         "n_schemes": n_schemes(&counted.hierarchies),
         "sensitive": counted.sensitive.first().map(|attribute| &attribute.name),
@@ -459,9 +461,12 @@ pub fn counted(counted: &Counted) -> Value {
     })
 }
 
-/// Records that no other record is like.
-pub fn n_unique(counts: &GroupCounts) -> usize {
-    (0..counts.n_groups()).filter(|&group| counts.size(group) == 1).count()
+/// Records that no other record is like; where people are counted, those who stand alone in one of their groups.
+pub fn n_unique(counts: &GroupCounts) -> u64 {
+    match Members::of_counts(counts) {
+        Some(members) => members.n_alone(),
+        None => (0..counts.n_groups()).filter(|&group| counts.size(group) == 1).count() as u64,
+    }
 }
 
 /// A lattice: a line per height, and every scheme where that is asked for.

@@ -479,6 +479,7 @@ impl<'a> Reader<'a> {
             criteria: self.criteria()?,
             suppressed_as: self.suppressed_as()?,
             delimiter: delimiter.map_err(|what| wrong(format!("delimiter {what}")))?,
+            counted: self.text("counted")?.map(str::to_string),
         };
         self.finish()?;
         Ok(order)

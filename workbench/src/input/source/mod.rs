@@ -28,6 +28,8 @@ mod parquet;
 mod dates;
 mod rewrite;
 mod reading;
+mod fingerprint;
+mod counted;
 #[cfg(feature = "files")]
 mod held;
 #[cfg(feature = "files")]
@@ -73,6 +75,10 @@ pub struct Source {
     n_bytes: u64,
     /// By part, its hash when it was last read from beginning to end.
     hashes: Vec<OnceLock<String>>,
+    /// Of a table in memory that somebody else holds, by which it is known whether it was written to since it was counted.
+    fingerprint: OnceLock<u64>,
+    /// The column that says how many records a row stands for, where rows are not records.
+    counted: Option<String>,
     /// How many records of a person are read, where not all are.
     per_person: Option<PerPerson>,
     /// Which ones, once that is known.
@@ -162,6 +168,8 @@ impl Source {
             unreadable: Vec::new(),
             n_bytes,
             hashes,
+            fingerprint: OnceLock::new(),
+            counted: None,
             per_person: None,
             kept: Mutex::default(),
         }
@@ -223,7 +231,13 @@ impl Source {
         let known = self.hashes[part].get();
         match &self.parts[part] {
             // Whoever holds a frame may have written to it; files are looked at whenever they are read.
-            Part::Held { file: None, .. } => self.remember(part, self.sha256_of_frame()?)?,
+            Part::Held { file: None, .. } if known.is_some() && self.fingerprint.get().is_some() => {
+                self.check_same()?
+            }
+            Part::Held { file: None, .. } => {
+                self.remember(part, self.sha256_of_frame()?)?;
+                self.check_same()?;
+            }
             _ if known.is_some() => {}
             Part::Csv(csv::CsvFile { place, .. }) => self.remember(part, sha256_of_place(place)?)?,
             Part::Parquet(parquet::ParquetFile { place, .. }) | Part::Held { file: Some(place), .. } => {
@@ -243,16 +257,50 @@ impl Source {
         }
     }
 
+    /// Takes the fingerprint of a table in memory, so that [`Source::check_same`] knows it again; before it is read.
+    pub fn pin(&self) {
+        if self.is_frame() {
+            self.fingerprint.get_or_init(|| fingerprint::of(self.held()));
+        }
+    }
+
+    fn held(&self) -> impl Iterator<Item = &RecordBatch> {
+        self.parts.iter().flat_map(|part| match part {
+            Part::Held { pieces, .. } => pieces.as_slice(),
+            _ => &[],
+        })
+    }
+
+    /// Refuses a table that is not the one that was read, for those who do not read it again.
+    ///
+    /// # Guarantee
+    /// What it passes has the content of the reading before, as far as sizes and times of a file tell, or else its hash; and
+    /// of a table in memory the fingerprint that was taken of it ([`Source::pin`]).
+    pub fn check_same(&self) -> Result<()> {
+        for (part, known) in self.parts.iter().zip(&self.hashes) {
+            match part {
+                Part::Parquet(file) => file.place.check()?,
+                Part::Held { file: Some(place), .. } => place.check()?,
+                Part::Held { file: None, name, .. } => match self.fingerprint.get() {
+                    Some(known) if fingerprint::of(self.held()) != *known => return Err(changed(name)),
+                    _ => {}
+                },
+                // Somebody may have written the same once more.
+                Part::Csv(file) => match (file.place.check(), known.get()) {
+                    (Err(_), Some(known)) if sha256_of_place(&file.place)? == *known => {}
+                    (checked, _) => checked?,
+                },
+            }
+        }
+        Ok(())
+    }
+
     fn sha256_of_frame(&self) -> Result<String> {
         let mut writer = csv_crate::Writer::from_writer(Sha256::new());
         let names = names(&self.stored);
         writer.write_record(&names).expect("a hash takes any record");
         let mut texts = vec![String::new(); names.len()];
-        let pieces = self.parts.iter().flat_map(|part| match part {
-            Part::Held { pieces, .. } => pieces.as_slice(),
-            _ => &[],
-        });
-        for batch in pieces {
+        for batch in self.held() {
             // A column of a type that cannot be read cannot be published either: it is hashed as empty.
             let cells = names.iter().zip(batch.columns()).map(|(name, column)| Cells::new(name, column).ok());
             let cells: Vec<Option<Cells>> = cells.collect();

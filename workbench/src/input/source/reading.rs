@@ -7,6 +7,7 @@ use incrowd::{Error, Result};
 use rayon::prelude::*;
 
 use super::chunks::{Chunk, Chunks};
+use super::counted::expanded;
 use super::csv::CsvFile;
 use super::records::{self, Layout};
 use super::stream::Stream;
@@ -174,6 +175,25 @@ impl Source {
         columns: &[String],
         mut visit: impl FnMut(RecordBatch, u64) -> Result<()>,
     ) -> Result<()> {
+        match self.is_counted() {
+            false => self.for_each_row(columns, visit),
+            true => {
+                let mut n_before = 0;
+                self.for_each_row(&self.with_numbers(columns), |batch, n_bytes| {
+                    let (batch, n_times) = self.split_numbers(&batch, n_before)?;
+                    n_before += batch.num_rows() as u64;
+                    expanded(&batch, &n_times, n_bytes, &mut visit)
+                })
+            }
+        }
+    }
+
+    /// The same of the rows as they are stored.
+    pub(super) fn for_each_row(
+        &self,
+        columns: &[String],
+        mut visit: impl FnMut(RecordBatch, u64) -> Result<()>,
+    ) -> Result<()> {
         let feed = Feed::new(self, columns);
         let n_at_once = rayon::current_num_threads();
         loop {
@@ -224,16 +244,45 @@ impl Source {
         start: impl Fn() -> S + Sync,
         visit: impl Fn(&mut S, RecordBatch, u64) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
+        self.for_each_counted(columns, n_threads, start, |state, batch, n_times, n_bytes| match n_times {
+            None => visit(state, batch, n_bytes),
+            Some(n_times) => expanded(&batch, &n_times, n_bytes, &mut |batch, n_bytes| visit(state, batch, n_bytes)),
+        })
+    }
+
+    /// The same; where rows stand for several records each, as they are, with how many.
+    pub fn for_each_counted<S: Send>(
+        &self,
+        columns: &[String],
+        n_threads: usize,
+        start: impl Fn() -> S + Sync,
+        visit: impl Fn(&mut S, RecordBatch, Option<Vec<u64>>, u64) -> Result<()> + Sync,
+    ) -> Result<Vec<S>> {
         let filter = self.filter()?;
         let all = self.column_names();
-        let feed = Feed::new(self, if filter.is_some() { &all } else { columns });
+        let read_columns = self.with_numbers(if filter.is_some() { &all } else { columns });
+        let feed = Feed::new(self, &read_columns);
         let work = || -> Placed<S> {
             let mut state = start();
             while let Some(job) = feed.next()? {
                 let order = job.order;
-                let read = feed.read(job, &mut |batch, n_bytes| match &filter {
-                    None => visit(&mut state, batch, n_bytes),
-                    Some(Filter { kept, left }) => visit(&mut state, kept.of(&batch, left, columns)?, n_bytes),
+                let read = feed.read(job, &mut |batch, n_bytes| {
+                    let (batch, n_times) = match self.is_counted() {
+                        true => self.numbered_rows(&batch).map(|(batch, n_times)| (batch, Some(n_times)))?,
+                        false => (batch, None),
+                    };
+                    match (&filter, n_times) {
+                        (None, n_times) => visit(&mut state, batch, n_times, n_bytes),
+                        (Some(Filter { kept, left }), None) => {
+                            visit(&mut state, kept.of(&batch, left, columns)?, None, n_bytes)
+                        }
+                        // Of which person a record is kept, one by one.
+                        (Some(Filter { kept, left }), Some(n_times)) => {
+                            expanded(&batch, &n_times, n_bytes, &mut |batch, n_bytes| {
+                                visit(&mut state, kept.of(&batch, left, columns)?, None, n_bytes)
+                            })
+                        }
+                    }
                 });
                 if let Err(error) = read {
                     feed.stop();

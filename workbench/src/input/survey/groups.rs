@@ -17,6 +17,10 @@ type Grouping = (Vec<Vec<String>>, String);
 /// Fewer values are shown or hidden.
 const N_VALUES_MIN: usize = 3;
 
+/// Levels of groups by frequency, at most, and how many values may be left beside the others on the last of them.
+const N_LEVELS_MAX: usize = 3;
+const N_KEPT_MIN: usize = 4;
+
 /// A tree for the values of a column, where they say how they belong together.
 pub(super) fn suggest_groups(column: &SurveyedColumn) -> Option<(Rule, String)> {
     let values = column.values().filter(|values| values.len() >= N_VALUES_MIN)?;
@@ -113,23 +117,30 @@ fn continents(values: &[(String, u64)], shape: Shape) -> Option<Grouping> {
     (2 * n_known > values.len() && is_divided).then(|| (rows, "countries by continent".into()))
 }
 
-/// Dates in another order than year, month, day, by month, quarter and year.
+/// Dates in another order than year, month, day, by month, quarter and year, and by decade where there are many years.
 fn months(values: &[(String, u64)], shape: Shape) -> Grouping {
     let no_date = unused("no date", values);
-    let row = |text: &str| {
-        let month = match shape {
-            Shape::MonthInWords => month_in_words(text),
-            _ => date_of(text.trim()).map(|date| date.month(shape)),
-        };
-        let labels = match month {
-            Some((year, month)) => {
-                [format!("{year}-{month:02}"), format!("{year}-Q{}", month.div_ceil(3)), year.to_string()]
-            }
-            None => [no_date.clone(), no_date.clone(), no_date.clone()],
-        };
-        std::iter::once(text.to_string()).chain(labels).collect()
+    let month = |text: &str| match shape {
+        Shape::MonthInWords => month_in_words(text),
+        _ => date_of(text.trim()).map(|date| date.month(shape)),
     };
-    (rows(values, row), format!("{} by month, quarter and year", shape.in_words()))
+    let years: Vec<u32> = values.iter().filter_map(|(text, _)| month(text)).map(|(year, _)| year).collect();
+    let has_decades = years.iter().max() > years.iter().min().map(|first| first + 20).as_ref();
+    let n_labels = if has_decades { 4 } else { 3 };
+    let row = |text: &str| {
+        let labels = match month(text) {
+            Some((year, month)) => [
+                format!("{year}-{month:02}"),
+                format!("{year}-Q{}", month.div_ceil(3)),
+                year.to_string(),
+                format!("{}s", year / 10 * 10),
+            ],
+            None => [(); 4].map(|()| no_date.clone()),
+        };
+        std::iter::once(text.to_string()).chain(labels.into_iter().take(n_labels)).collect()
+    };
+    let units = if has_decades { "month, quarter, year and decade" } else { "month, quarter and year" };
+    (rows(values, row), format!("{} by {units}", shape.in_words()))
 }
 
 /// Ranges in the order of their lower ends, neighbours together.
@@ -188,25 +199,40 @@ fn paired(groups: &[(usize, usize, u64)]) -> Vec<(usize, usize, u64)> {
     alone.iter().copied().chain(rest.chunks(2).map(pair)).collect()
 }
 
-/// Values that fewer than one record in fifty has become "other values", then those that fewer than one in ten has.
+/// Values that fewer than one record in fifty has become "other values", then those that fewer than one in ten has, then the
+/// less frequent half or more, until a few are left.
 fn rare_ones(values: &[(String, u64)]) -> Option<Grouping> {
     let n_records: u64 = values.iter().map(|(_, n)| n).sum();
-    let n_rare = |part: u64| values.iter().filter(|(_, n)| n * part < n_records).count();
-    let mut parts: Vec<u64> = [50, 10].into_iter().filter(|part| (2..values.len()).contains(&n_rare(*part))).collect();
-    parts.dedup_by_key(|part| n_rare(*part));
+    let n_frequent = |part: u64| values.iter().filter(|(_, n)| n * part >= n_records).count();
+    let mut parts: Vec<u64> =
+        [50, 10].into_iter().filter(|part| (1..values.len() - 1).contains(&n_frequent(*part))).collect();
+    parts.dedup_by_key(|part| n_frequent(*part));
+    // By level, how many values stay as they are: the first ones, which are the most frequent.
+    let mut kept: Vec<usize> = parts.iter().map(|part| n_frequent(*part)).collect();
+    let mut frequent = Vec::new();
+    while kept.len() < N_LEVELS_MAX && kept.last().copied().unwrap_or(values.len()) > N_KEPT_MIN {
+        let n = kept.last().copied().unwrap_or(values.len());
+        // Every level more makes the lattice larger: of many values few levels lead to a few.
+        let fewer = n / if n > 16 { 4 } else { 2 };
+        kept.push(fewer);
+        frequent.push(fewer.to_string());
+    }
     let others: Vec<String> =
-        (0..parts.len()).map(|i| unused(&format!("other values{}", "*".repeat(i)), values)).collect();
-    let row = |(text, n): &(String, u64)| {
-        let label = |(part, other): (&u64, &String)| if n * part < n_records { other.clone() } else { text.clone() };
-        std::iter::once(text.clone()).chain(parts.iter().zip(&others).map(label)).collect()
+        (0..kept.len()).map(|i| unused(&format!("other values{}", "*".repeat(i)), values)).collect();
+    let row = |(i, (text, _)): (usize, &(String, u64))| {
+        let label = |(n_kept, other): (&usize, &String)| if i < *n_kept { text.clone() } else { other.clone() };
+        std::iter::once(text.clone()).chain(kept.iter().zip(&others).map(label)).collect()
     };
-    let shares = parts.iter().map(|part| format!("{} %", 100 / part)).collect::<Vec<_>>().join(", then ");
-    (!parts.is_empty()).then(|| {
-        (
-            values.iter().map(row).collect(),
-            format!("values that fewer than {shares} of the records have are put together"),
-        )
-    })
+    let shares: Vec<String> = parts.iter().map(|part| format!("{} %", 100 / part)).collect();
+    let by_share = format!("values that fewer than {} of the records have", shares.join(", then "));
+    let by_place = format!("all but the {} most frequent values", frequent.join(", then "));
+    let what: Vec<String> = [(by_share, parts.is_empty()), (by_place, frequent.is_empty())]
+        .into_iter()
+        .filter(|(_, is_none)| !is_none)
+        .map(|(what, _)| what)
+        .collect();
+    let rows = || values.iter().enumerate().map(row).collect();
+    (!kept.is_empty()).then(|| (rows(), format!("{} are put together", what.join(", then "))))
 }
 
 /// A label that is none of the values.

@@ -120,7 +120,7 @@ fn dates(n_years: f64) -> (Rule, String) {
     (Rule::dates(units).expect("the units go from fine to coarse"), why)
 }
 
-/// About fifteen intervals at first, then half as many twice: 1, 2 or 5 times a power of ten, doubled and doubled again.
+/// About fifteen intervals at first, then half as many, three times: 1, 2 or 5 times a power of ten, doubled and doubled.
 fn intervals(column: &SurveyedColumn, least: f64, greatest: f64) -> (Rule, String) {
     let range = (greatest - least).max(f64::MIN_POSITIVE);
     let exponent = (range / 15.0).log10().floor() as i32;
@@ -131,7 +131,7 @@ fn intervals(column: &SurveyedColumn, least: f64, greatest: f64) -> (Rule, Strin
         _ => (mantissa, exponent),
     };
     let width = |doublings: i32| scaled(mantissa * 2f64.powi(doublings), exponent);
-    let widths: Vec<f64> = (0..3)
+    let widths: Vec<f64> = (0..4)
         .map(width)
         .enumerate()
         .filter(|(i, width)| *i == 0 || *width <= range / 1.5)
@@ -265,12 +265,12 @@ mod tests {
         let number = |least: f64, greatest: f64| column("x", Kind::Number, 100, Some((least, greatest)), 3, false);
         let integer = |least: f64, greatest: f64| column("x", Kind::Integer, 100, Some((least, greatest)), 3, false);
         for (column, expected) in [
-            (integer(17.0, 90.0), "{ intervals = [5, 10, 20], origin = 0 }"),
-            (integer(1923.0, 2007.0), "{ intervals = [5, 10, 20], origin = 1920 }"),
+            (integer(17.0, 90.0), "{ intervals = [5, 10, 20, 40], origin = 0 }"),
+            (integer(1923.0, 2007.0), "{ intervals = [5, 10, 20, 40], origin = 1920 }"),
             (integer(1.0, 16.0), "{ intervals = [2, 4, 8], origin = 0 }"),
             (integer(0.0, 4.0), "{ intervals = [2], origin = 0 }"),
-            (integer(-7.0, 90_000.0), "{ intervals = [5000, 10000, 20000], origin = -20000 }"),
-            (number(0.13, 0.97), "{ intervals = [0.05, 0.1, 0.2], origin = 0 }"),
+            (integer(-7.0, 90_000.0), "{ intervals = [5000, 10000, 20000, 40000], origin = -40000 }"),
+            (number(0.13, 0.97), "{ intervals = [0.05, 0.1, 0.2, 0.4], origin = 0 }"),
             (number(36.1, 41.9), "{ intervals = [0.5, 1, 2], origin = 36 }"),
             (
                 column("day", Kind::Date, 100, Some((0.0, 400.0)), 10, false),

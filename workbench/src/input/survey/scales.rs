@@ -30,6 +30,7 @@ const SCALES: &str = "
     no-education/none preschool primary/elementary lower-secondary secondary/high-school/upper-secondary some-college tertiary/college/university/bachelor master/graduate doctorate/phd
     preschool 1st-4th 5th-6th 7th-8th 9th 10th 11th 12th hs-grad some-college assoc-voc assoc-acdm bachelors masters prof-school doctorate
     less-than-high-school-degree high-school-degree some-college-or-associate-degree bachelor-degree graduate-degree
+    none/no-schooling/illiterate primary/elementary middle-school/lower-secondary high-school/highschool/secondary/hs/hs-or-lower/high-school-or-less some-college associate/associates/associate-degree/vocational college/bachelor/bachelors/undergraduate/university/tertiary/graduation master/masters/graduate/grad/postgraduate/post-graduate md/jd/professional doctorate/doctor/phd/ph-d
     jan feb mar apr may jun jul aug sep oct nov dec
     january february march april may june july august september october november december
     monday tuesday wednesday thursday friday saturday sunday

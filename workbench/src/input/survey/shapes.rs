@@ -367,7 +367,10 @@ pub(super) fn date_of(text: &str) -> Option<WrittenDate> {
 
 /// Year and month of a date with the name of its month, in the languages of the months that are scales.
 pub(super) fn month_in_words(text: &str) -> Option<(u32, u32)> {
-    if text.len() > 60 || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+    // Most values are none, which is seen quickly: a day, a year and the letters of a month.
+    let n_digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let n_letters = text.bytes().filter(|byte| byte.is_ascii_alphabetic()).count();
+    if n_digits < 5 || n_letters < 2 || text.len() > 60 {
         return None;
     }
     let plain = plain(text);

@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(with(Role::Sensitive), ["income-per-year"]);
         assert!(with(Role::Identifier).is_empty());
         let found =
-            uniqueness(&source, &survey.missing, &quasi_identifiers, &Work::default()).expect("Adult is readable");
+            uniqueness(&source, &survey.missing, &quasi_identifiers, &[], &Work::default()).expect("Adult is readable");
         assert_eq!(found.n_records, 32_561);
         assert!(found.n_unique_without.iter().all(|without| without.n <= found.n_unique.n));
     }

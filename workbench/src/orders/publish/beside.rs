@@ -7,7 +7,7 @@ use incrowd::random::Random;
 use incrowd::recode::Recoding;
 use incrowd::release::Origin;
 use incrowd::task::Task;
-use incrowd::tells::{Hidden, Kept, Relation, relation};
+use incrowd::tells::{Hidden, Kept, Relation, Told, beyond_chance, told};
 use incrowd::{Criteria, Error, ErrorKind, Measure, Result};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -98,15 +98,16 @@ impl<'a> Bystanders<'a> {
         }
     }
 
-    /// Takes note of a published record, by where it comes from, the hashes of what is kept of it, and that of whose it is
-    /// where somebody says so.
-    pub fn see(&mut self, origin: Origin, hashes: &[u64], person: impl FnOnce() -> Option<u64>) {
-        if let Some(group) = self.seen_as[origin.group as usize] {
+    /// Takes note of so many equal published records, by where they come from, the hashes of what is kept of them, and that
+    /// of whose they are where somebody says so.
+    pub fn see(&mut self, origin: Origin, hashes: &[u64], n_records: u64, person: impl FnOnce() -> Option<u64>) {
+        let Some(group) = self.seen_as[origin.group as usize] else { return };
+        let person = self.counts_people.then(person);
+        for _ in 0..n_records {
             self.records.push((group, origin.base));
             self.hashes.extend_from_slice(hashes);
-            if self.counts_people {
-                self.people.push(person().expect("where people are counted, every record is somebody's"));
-            }
+            let known = |person: Option<u64>| person.expect("where people are counted, every record is somebody's");
+            self.people.extend(person.map(known));
         }
     }
 
@@ -212,12 +213,17 @@ impl<'a> Bystanders<'a> {
                 })
                 .filter(|(_, hidden)| !hidden.is_open())
                 .collect();
-            let of = |column: &KeptColumn| self.worst(a, &hidden, column, k, task);
-            let singly = columns.par_iter().map(of).collect::<Result<Vec<_>>>()?;
+            let of = |column: &KeptColumn, only_certain: bool| self.worst(a, &hidden, column, only_certain, k, task);
+            let singly = columns.par_iter().map(|column| of(column, false)).collect::<Result<Vec<_>>>()?;
             let others = partners.iter().filter(|(b, _)| *b != a).map(|(_, column)| column);
             let pairs = pairs(columns, &singly, others).into_par_iter();
+            // Where a column tells something alone, it is told again only of pairs that tell nearly everything.
+            let is_told = |column: &KeptColumn| {
+                singly.iter().flatten().any(|telling| column.names.iter().any(|name| telling.columns.contains(name)))
+            };
             let in_pairs =
-                pairs.map(|(one, other)| of(&one.with(other, k, people.as_deref()))).collect::<Result<Vec<_>>>()?;
+                pairs.map(|(one, other)| of(&one.with(other, k, people.as_deref()), is_told(one) || is_told(other)));
+            let in_pairs = in_pairs.collect::<Result<Vec<_>>>()?;
             let singly: Vec<Telling> = singly.into_iter().flatten().collect();
             all.extend(worth_telling(in_pairs, &singly));
             all.extend(singly);
@@ -250,21 +256,37 @@ impl<'a> Bystanders<'a> {
         cells.iter().enumerate().map(column).filter(|(_, column)| column.has_few_values()).collect()
     }
 
-    /// What a column tells about a quasi-identifier, on the level on which it tells most.
+    /// What a column tells about a quasi-identifier, on the level on which it tells most; only where that is nearly
+    /// everything, if nobody asks about less. To compare with chance takes the time: levels that cannot be the worst are not
+    /// compared.
     fn worst(
         &self,
         a: usize,
         hidden: &[(usize, Hidden)],
         column: &KeptColumn,
+        only_certain: bool,
         k: u64,
         task: &Task,
     ) -> Result<Option<Telling>> {
         let kept = Kept { values: &column.values, is_shared: &column.is_shared };
+        let mut levels: Vec<(&(usize, Hidden), Told)> = hidden.iter().map(|of| (of, told(&of.1, &kept))).collect();
+        levels.retain(|(_, told)| told.n_below > 0 && (told.may_be_nearly_certain() || !only_certain));
+        let at_most = |told: &Told| (told.may_be_nearly_certain(), told.n_below);
+        levels.sort_by_key(|(_, told)| std::cmp::Reverse(at_most(told)));
         let mut worst: Option<(usize, Relation)> = None;
-        for (level, hidden) in hidden {
-            let Some(found) = relation(hidden, &kept, task)? else { continue };
-            let weight = |relation: &Relation| (relation.is_nearly_certain(), relation.told.n_below);
-            if worst.as_ref().is_none_or(|(_, known)| weight(&found) > weight(known)) {
+        for ((level, hidden), told) in levels {
+            // Of several that tell as much, the finest.
+            let weight = |level: usize, relation: &Relation| {
+                ((relation.is_nearly_certain(), relation.told.n_below), std::cmp::Reverse(level))
+            };
+            let is_beaten = |(known, relation): &(usize, Relation)| {
+                weight(*known, relation) > (at_most(&told), std::cmp::Reverse(*level))
+            };
+            if worst.as_ref().is_some_and(is_beaten) {
+                continue;
+            }
+            let Some(found) = beyond_chance(hidden, &kept, told, task)? else { continue };
+            if worst.as_ref().is_none_or(|(known, relation)| weight(*level, &found) > weight(*known, relation)) {
                 worst = Some((*level, found));
             }
         }

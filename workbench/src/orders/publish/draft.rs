@@ -27,13 +27,13 @@ use crate::work::Work;
 pub fn publish_one_by_one(
     project: &Project,
     counted: &Counted,
-    made: MadeOneByOne,
+    made: &MadeOneByOne,
     files: &Files,
     replace: bool,
     work: &Work,
 ) -> Result<Published> {
     let draft = Draft {
-        recoding: made.recoding,
+        recoding: &made.recoding,
         criteria: &made.criteria,
         way: Way::PerRecord(made.seed),
         choice: "method",
@@ -46,7 +46,7 @@ pub fn publish_one_by_one(
         loss: Loss::of(&made.judgement),
         by_height: Vec::new(),
         dealt: None,
-        per_record: Some((made.facts, made.outcome)),
+        per_record: Some((made.facts.clone(), made.outcome.clone())),
     };
     publish_draft(project, counted, &draft, files, replace, work)
 }
@@ -64,7 +64,7 @@ pub struct Published {
 
 /// What is to be published, whichever way it was found.
 pub struct Draft<'a> {
-    pub recoding: Recoding,
+    pub recoding: &'a Recoding,
     pub criteria: &'a Criteria,
     /// One level per attribute, or the local method.
     pub way: Way<'a>,
@@ -137,8 +137,9 @@ pub fn publish(
     }
     let Offer { criteria, scheme, .. } = &agreed.offer;
     let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
+    let recoding = global::recode(&counted.counts, &counted.hierarchies, scheme, &yardstick, criteria)?;
     let draft = Draft {
-        recoding: global::recode(&counted.counts, &counted.hierarchies, scheme, &yardstick, criteria)?,
+        recoding: &recoding,
         criteria,
         way: Way::Global(scheme),
         choice: agreed.choice,
@@ -160,7 +161,7 @@ pub fn publish(
 pub fn publish_made(
     project: &Project,
     counted: &Counted,
-    made: LocallyMade,
+    made: &LocallyMade,
     files: &Files,
     replace: bool,
     work: &Work,
@@ -168,8 +169,8 @@ pub fn publish_made(
     let LocallyMade { local, criteria, recoding, judgement, dealt, .. } = made;
     let draft = Draft {
         recoding,
-        criteria: &criteria,
-        way: Way::Local(&local),
+        criteria,
+        way: Way::Local(local),
         choice: "method",
         asked: AskedFor::Criteria,
         search: None,
@@ -177,9 +178,9 @@ pub fn publish_made(
         n_suppressed: judgement.n_suppressed,
         smallest_group: judgement.reached(Measure::Size),
         fewest_distinct: judgement.reached(Measure::Distinct(0)),
-        loss: Loss::of(&judgement),
+        loss: Loss::of(judgement),
         by_height: Vec::new(),
-        dealt,
+        dealt: dealt.clone(),
         per_record: None,
     };
     publish_draft(project, counted, &draft, files, replace, work)
@@ -236,8 +237,8 @@ fn publish_draft(
         verdict: &judged.verdict,
         claims: &claims,
         attributes: attribute_facts(counted, draft),
-        group_sizes: group_sizes(&draft.recoding, written.people.as_ref()),
-        risk: risk_facts(counted, &draft.recoding, &written, &missing, work)?,
+        group_sizes: group_sizes(draft.recoding, written.people.as_ref()),
+        risk: risk_facts(counted, draft.recoding, &written, &missing, work)?,
         by_height: draft.by_height.clone(),
     };
     let report = report::html(&facts);

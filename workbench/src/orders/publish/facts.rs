@@ -24,7 +24,7 @@ use crate::output::report::{AttributeFacts, HeightFacts, PublishedAs, RiskFacts,
 use crate::work::Work;
 
 pub fn attribute_facts(counted: &Counted, draft: &Draft) -> Vec<AttributeFacts> {
-    let recoding = &draft.recoding;
+    let recoding = draft.recoding;
     let sizes = recoding.sizes();
     let facts = |(a, hierarchy): (usize, &Hierarchy)| {
         let penalties = ncp_of_cells(hierarchy, recoding, a);

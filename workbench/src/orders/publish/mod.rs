@@ -64,7 +64,7 @@ pub enum No {
     NoSuchAnswer(Box<(Scope, Request, Answer, Choice)>),
     /// The chosen levels lose more records than may be lost.
     TooManyLost { n_suppressed: u64, n_records: u64 },
-    /// Criteria that a local method does not keep by construction do not hold.
+    /// Criteria do not hold that records dealt, or all records as one group, do not keep.
     Missed(Box<LocallyMade>),
     /// Records cannot have what is wanted of each.
     NotPossible(Outcome),
@@ -193,19 +193,37 @@ impl Decided {
         work: &Work,
     ) -> Result<Ordered> {
         let published = match self {
-            Decided::Agreed(agreed) => draft::publish(project, counted, &agreed, files, replace, work)?,
-            Decided::Made(made) => draft::publish_made(project, counted, *made, files, replace, work)?,
-            Decided::OneByOne(made) => draft::publish_one_by_one(project, counted, *made, files, replace, work)?,
             Decided::No(no) => return Ok(Ordered::No(no)),
+            decided => decided.write(project, counted, files, replace, work)?,
         };
         Ok(match published.holds {
             true => Ordered::Published(Box::new(published)),
             false => Ordered::No(No::Broken(Box::new(published))),
         })
     }
+
+    /// The same of what is to be published, as often as somebody wants it, in as many formats: nothing is decided again.
+    ///
+    /// # Panics
+    /// Where nothing is to be published.
+    pub fn write(
+        &self,
+        project: &Project,
+        counted: &Counted,
+        files: &Files,
+        replace: bool,
+        work: &Work,
+    ) -> Result<Published> {
+        match self {
+            Decided::Agreed(agreed) => draft::publish(project, counted, agreed, files, replace, work),
+            Decided::Made(made) => draft::publish_made(project, counted, made, files, replace, work),
+            Decided::OneByOne(made) => draft::publish_one_by_one(project, counted, made, files, replace, work),
+            Decided::No(_) => panic!("there is nothing to write"),
+        }
+    }
 }
 
-/// Recodes locally; where a criterion that is not kept by construction does not hold, nothing is published.
+/// Recodes locally; where a criterion does not hold, nothing is published.
 fn make(local: &Local, project: &Project, privacy: &Privacy, counted: &Counted, work: &Work) -> Result<Decided> {
     let criteria = &privacy.criteria;
     let n_records = counted.counts.n_records();

@@ -1,4 +1,4 @@
-//! The second reading: records become rows of the release, in order, in a file that has no name yet.
+//! From counts, or from a second reading: the rows of the release, in order, in a file that has no name yet.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use incrowd::recode::Recoding;
-use incrowd::release::{Column, Origin, Publisher, Row};
-use incrowd::table::{Cells, Kind};
+use incrowd::release::{Alike, Column, Origin, Publisher, Row, are_counted};
+use incrowd::table::{Cells, Code, Domain, Kind};
 use incrowd::verify::{Labels, PeopleVerifier};
-use incrowd::{Error, ErrorKind, Missing, Result, Role};
+use incrowd::{Error, ErrorKind, GroupCounts, Missing, Result, Role};
 
 use super::beside::Bystanders;
 use super::draft::Draft;
@@ -40,6 +40,11 @@ pub struct Written {
 const N_SORT_BYTES: usize = 384 << 20;
 const N_WAITING_BYTES: usize = 128 << 20;
 
+/// Writes the rows of a release: from the counts where all that is published was counted, else from the records, which are
+/// read a second time.
+///
+/// # Guarantee
+/// Both ways give the same bytes, refusals and notes, where both can be gone.
 pub fn write_release(
     project: &Project,
     counted: &Counted,
@@ -49,18 +54,17 @@ pub fn write_release(
     output: &Path,
     work: &Work,
 ) -> Result<Written> {
-    let recoding = &draft.recoding;
+    let recoding = draft.recoding;
     // Whose record it is stands behind what is published, until it is written.
     let person: Vec<String> = project.person().into_iter().map(str::to_string).collect();
     let mut watched = (!person.is_empty()).then(|| Watched::new(counted, project, &columns, &person));
     let columns_and_person: Vec<Column> =
         columns.iter().cloned().chain(watched.is_some().then(|| Column::Person(person.clone()))).collect();
-    let names = columns.iter().map(|column| source_name(counted, column)).chain(person.iter().map(String::as_str));
-    let needed = needed_columns(&counted.source, names, &project.missing);
     let staged = Staged::create(output)?;
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let (mut sorter, mut waiting) = (Sorter::new(folder, N_SORT_BYTES), Sorter::new(folder, N_WAITING_BYTES));
+    let mut sorter = Sorter::new(folder, N_SORT_BYTES);
     let counts = draft.way.counts(counted);
+    let is_from_counts = are_counted(&columns_and_person, counted.counts_as_read()) && !work.reads_again();
     let mut publisher = Publisher::new(counts, recoding, &project.missing, columns_and_person);
     if format != Format::Parquet {
         publisher = publisher.writing_missing_as(project.missing.label());
@@ -72,32 +76,24 @@ pub fn write_release(
     let mut uniques = Uniques::new(project, &columns);
     let mut bystanders = Bystanders::new(counted, recoding, draft.criteria, &uniques);
     let mut n_published = 0;
-    let mut take = |(row, origin): (Row, Origin)| {
+    let take = |Alike { row, origin, n_records }: Alike| {
         if let Some(kinds) = &mut kinds {
             kinds.see(&row.cells()[..is_counted.len()]);
         }
         let person = || row.encoded().last().flatten().map(hash_bytes);
-        bystanders.see(origin, uniques.see(&row), person);
-        n_published += 1;
-        sorter.push(row)
+        bystanders.see(origin, uniques.see(&row, n_records), n_records, person);
+        n_published += n_records;
+        sorter.push(row, n_records)
     };
-    work.stage("publishing", counted.source.n_bytes(), Unit::Bytes, |task| {
-        counted.source.for_each(&needed, |batch, n_bytes| {
-            task.go_on()?;
-            if let Some(watched) = &mut watched {
-                watched.see_table(&batch)?;
-            }
-            let recoded = publisher.recode(&batch)?;
-            recoded.rows.into_iter().zip(recoded.origins).try_for_each(&mut take)?;
-            recoded.waiting.into_iter().try_for_each(|row| waiting.push(row))?;
-            (task.progress)(n_bytes);
-            Ok(())
-        })?;
-        waiting.for_each(|row| {
-            task.go_on()?;
-            publisher.settle(&row)?.map_or(Ok(()), &mut take)
-        })
-    })?;
+    match is_from_counts {
+        true => from_counts(counted, &mut publisher, watched.as_mut(), take, work)?,
+        false => {
+            let names = columns.iter().map(|column| source_name(counted, column));
+            let names = names.chain(person.iter().map(String::as_str));
+            let needed = needed_columns(&counted.source, names, &project.missing);
+            from_records(counted, &needed, folder, &mut publisher, watched.as_mut(), take, work)?;
+        }
+    }
     publisher.finish()?;
     uniques.check()?;
     let beside = bystanders.check(project, &uniques, work)?;
@@ -107,19 +103,82 @@ pub fn write_release(
     }
     let mut sink = Sink::new(staged.file(), output, format, &typed)?;
     work.stage("writing", n_published, Unit::Records, |task| {
-        sorter.for_each(|row| {
-            task.go_on()?;
-            (task.progress)(1);
-            match &mut watched {
-                Some(watched) => sink.write(&watched.see_published(&row)),
-                None => sink.write(&row),
+        sorter.for_each(|row, n_records| {
+            let row = match &mut watched {
+                Some(watched) => watched.see_published(&row, n_records),
+                None => row,
+            };
+            let mut n_left = n_records;
+            while n_left > 0 {
+                task.go_on()?;
+                let n = n_left.min(N_AT_ONCE);
+                sink.write(&row, n)?;
+                (task.progress)(n);
+                n_left -= n;
             }
+            Ok(())
         })
     })?;
     sink.finish()?;
     let n_suppressed = publisher.n_suppressed();
     let people = watched.map(|watched| watched.verifier);
     Ok(Written { staged, columns, n_suppressed, n_published, people, beside })
+}
+
+/// So many equal records are written before somebody is asked whether they are still wanted.
+const N_AT_ONCE: u64 = 100_000;
+
+/// The published records of the counts.
+fn from_counts(
+    counted: &Counted,
+    publisher: &mut Publisher,
+    watched: Option<&mut Watched>,
+    mut take: impl FnMut(Alike) -> Result<()>,
+    work: &Work,
+) -> Result<()> {
+    counted.source.check_same()?;
+    let as_read = counted.counts_as_read();
+    if let Some(watched) = watched {
+        watched.see_counts(as_read);
+    }
+    work.stage("publishing", as_read.n_records(), Unit::Records, |task| {
+        publisher.recode_counts(as_read, |alike| {
+            task.go_on()?;
+            (task.progress)(alike.n_records);
+            take(alike)
+        })
+    })
+}
+
+/// The published records of a second reading, for columns that were not counted.
+fn from_records(
+    counted: &Counted,
+    needed: &[String],
+    folder: &Path,
+    publisher: &mut Publisher,
+    mut watched: Option<&mut Watched>,
+    mut take: impl FnMut(Alike) -> Result<()>,
+    work: &Work,
+) -> Result<()> {
+    let mut waiting = Sorter::new(folder, N_WAITING_BYTES);
+    let mut take = |(row, origin): (Row, Origin)| take(Alike { row, origin, n_records: 1 });
+    work.stage("publishing", counted.source.n_bytes(), Unit::Bytes, |task| {
+        counted.source.for_each(needed, |batch, n_bytes| {
+            task.go_on()?;
+            if let Some(watched) = &mut watched {
+                watched.see_table(&batch)?;
+            }
+            let recoded = publisher.recode(&batch)?;
+            recoded.rows.into_iter().zip(recoded.origins).try_for_each(&mut take)?;
+            recoded.waiting.into_iter().try_for_each(|row| waiting.push(row, 1))?;
+            (task.progress)(n_bytes);
+            Ok(())
+        })?;
+        waiting.for_each(|row, n_records| {
+            task.go_on()?;
+            (0..n_records).try_for_each(|_| publisher.settle(&row)?.map_or(Ok(()), &mut take))
+        })
+    })
 }
 
 /// Whose records go by: what is promised to people is judged by this, and not by what the release was made of.
@@ -186,8 +245,20 @@ impl Watched {
         Ok(())
     }
 
-    /// Looks at a published record with whose it is, and leaves that out.
-    fn see_published(&mut self, row: &Row) -> Row {
+    /// The same of the records that were counted; equal ones of the same person are one to it.
+    fn see_counts(&mut self, as_read: &GroupCounts) {
+        let text = |domain: &Domain, code: Code| {
+            (domain.missing() != Some(code)).then(|| domain.values()[code.index()].clone())
+        };
+        for (_, codes, who, _) in as_read.records_of_people().expect("it was counted whose they are") {
+            let values = as_read.sensitive().iter().zip(codes).map(|(domain, code)| text(domain, *code));
+            let values = values.zip(&self.labels).map(|(value, labels)| labelled(value, labels));
+            self.verifier.see_original(who, values);
+        }
+    }
+
+    /// Looks at so many equal published records with whose they are, and leaves that out.
+    fn see_published(&mut self, row: &Row, n_records: u64) -> Row {
         let mut cells = row.cells();
         let who = cells.pop().flatten().expect("every record is somebody's");
         assert_eq!(cells.len(), self.n_columns, "whose record it is stands behind all columns");
@@ -200,7 +271,7 @@ impl Watched {
             })
             .collect();
         let identifying = self.identifying.iter().map(|place| cells[*place].clone()).collect();
-        self.verifier.see_published(identifying, &who, values.into_iter());
+        self.verifier.see_published_times(identifying, &who, values.into_iter(), n_records);
         Row::new(cells)
     }
 }
@@ -216,13 +287,13 @@ fn labelled(value: Option<String>, labels: &Option<Labels>) -> Option<String> {
 /// The same rows in the order of what the file says: a number `1.50` is read back as `1.5`.
 fn sorted_as_said(sorter: Sorter, typed: &[TypedColumn], folder: &Path) -> Result<Sorter> {
     let mut again = Sorter::new(folder, N_SORT_BYTES);
-    sorter.for_each(|row| {
+    sorter.for_each(|row, n_records| {
         let said = |(i, cell): (usize, Option<String>)| match typed.get(i) {
             Some(column) => cell.map(|text| said(text, &column.data_type)),
             // Whose record it is.
             None => cell,
         };
-        again.push(Row::new(row.cells().into_iter().enumerate().map(said)))
+        again.push(Row::new(row.cells().into_iter().enumerate().map(said)), n_records)
     })?;
     Ok(again)
 }

@@ -124,7 +124,10 @@ fn wishes(facts: &Facts) -> Vec<Wish> {
     let mut wishes = Vec::new();
     for (key, asked) in request {
         match (key.as_str(), asked) {
-            ("k", _) => wishes.push(at_least("Records alike (k)", asked, promised.value(Measure::Size))),
+            ("k", _) => {
+                let wish = if certificate.person.is_empty() { "Records alike (k)" } else { "People alike (k)" };
+                wishes.push(at_least(wish, asked, promised.value(Measure::Size)));
+            }
             ("l", _) => {
                 wishes.push(at_least("Different sensitive values (l)", asked, promised.value(Measure::Distinct(0))));
             }

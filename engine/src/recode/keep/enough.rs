@@ -1,0 +1,177 @@
+//! Whether a class keeps every criterion that is asked for, whatever records come to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use crate::counts::GroupCounts;
+use crate::criterion::{Criteria, Criterion, NEVER, Yardstick};
+use crate::error::{Error, ErrorKind, Result};
+use crate::recode::partition::Part;
+
+/// What every class must keep: any criteria, about any sensitive attributes, over records or people.
+#[derive(Clone, Copy, Debug)]
+pub struct Demand<'a> {
+    /// Measures what the criteria are about, and has the table that groups are compared with.
+    pub yardstick: &'a Yardstick,
+    /// What is asked for, k included.
+    pub criteria: &'a Criteria,
+}
+
+/// What the criteria see of a class.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) n_records: u64,
+    /// How much there is of each slot of the yardstick, in order and never nothing.
+    slots: Vec<(u32, u64)>,
+    /// Where people are counted, everybody's different values, which increase.
+    people: FxHashMap<u32, Vec<u32>>,
+}
+
+/// A demand on the classes of a table.
+///
+/// Parts are by cell of their group. Where people are counted, the last sensitive attribute of the counts says whose
+/// record it is.
+pub(crate) struct Scale<'a> {
+    counts: &'a GroupCounts,
+    yardstick: &'a Yardstick,
+    /// With the places of their measures.
+    criteria: Vec<(usize, Criterion)>,
+}
+
+impl Tally {
+    fn put(&mut self, slot: u32, n: u64) {
+        match self.slots.binary_search_by_key(&slot, |known| known.0) {
+            Ok(at) => self.slots[at].1 += n,
+            Err(at) => self.slots.insert(at, (slot, n)),
+        }
+    }
+
+    fn take(&mut self, slot: u32, n: u64) {
+        let at = self.slots.binary_search_by_key(&slot, |known| known.0).expect("what was put in can be taken out");
+        self.slots[at].1 -= n;
+        if self.slots[at].1 == 0 {
+            self.slots.remove(at);
+        }
+    }
+}
+
+impl<'a> Scale<'a> {
+    /// # Errors
+    /// Where a criterion is not measured.
+    pub(crate) fn new(counts: &'a GroupCounts, demand: &Demand<'a>) -> Result<Scale<'a>> {
+        let measures = demand.yardstick.measures();
+        let place = |criterion: Criterion| {
+            let place = measures.iter().position(|measure| *measure == criterion.measure);
+            let message = || Error::new(ErrorKind::Request, format!("{} was not measured", criterion.measure.name()));
+            Ok((place.ok_or_else(message)?, criterion))
+        };
+        let criteria = demand.criteria.iter().map(place).collect::<Result<_>>()?;
+        Ok(Scale { counts, yardstick: demand.yardstick, criteria })
+    }
+
+    /// What the criteria see of some parts together.
+    pub(crate) fn tally<'p>(&self, parts: impl IntoIterator<Item = &'p Part>) -> Tally {
+        let mut tally = Tally::default();
+        parts.into_iter().for_each(|part| self.add(&mut tally, part));
+        tally
+    }
+
+    /// Adds a part.
+    pub(crate) fn add(&self, tally: &mut Tally, part: &Part) {
+        tally.n_records += part.n_records;
+        let n_sensitive = self.yardstick.references().len();
+        let codes = codes_of(self.counts, part);
+        let values = (0..n_sensitive).map(|s| self.yardstick.value(s, codes[s].0));
+        match self.yardstick.is_over_people() {
+            true => self.add_person(tally, codes[n_sensitive].0, values),
+            false => values.for_each(|value| tally.put(value, part.n_records)),
+        }
+    }
+
+    /// What the criteria see of two classes together.
+    pub(crate) fn together(&self, one: &Tally, other: &Tally) -> Tally {
+        let (small, large) = if one.slots.len() < other.slots.len() { (one, other) } else { (other, one) };
+        let mut tally = large.clone();
+        tally.n_records += small.n_records;
+        match self.yardstick.is_over_people() {
+            true => small.people.iter().for_each(|(&person, values)| {
+                self.add_person(&mut tally, person, values.iter().copied());
+            }),
+            false => small.slots.iter().for_each(|&(slot, n)| tally.put(slot, n)),
+        }
+        tally
+    }
+
+    fn add_person(&self, tally: &mut Tally, person: u32, values: impl Iterator<Item = u32>) {
+        let before = tally.people.remove(&person).unwrap_or_default();
+        let mut after = before.clone();
+        after.extend(values);
+        after.sort_unstable();
+        after.dedup();
+        if after != before {
+            if !before.is_empty() {
+                self.yardstick.person(&before, |slot, n| tally.take(slot, n));
+            }
+            self.yardstick.person(&after, |slot, n| tally.put(slot, n));
+        }
+        tally.people.insert(person, after);
+    }
+
+    /// Whether it may be published.
+    pub(crate) fn holds(&self, tally: &Tally) -> bool {
+        let mut measured = Vec::with_capacity(self.yardstick.n_measured());
+        self.yardstick.measure(tally.n_records, 0, &tally.slots, &mut measured);
+        self.criteria.iter().all(|&(place, criterion)| criterion.holds(measured[place]))
+    }
+
+    /// How far it is from that: 0 where it may be published.
+    pub(crate) fn missing(&self, tally: &Tally) -> f64 {
+        let mut measured = Vec::with_capacity(self.yardstick.n_measured());
+        self.yardstick.measure(tally.n_records, 0, &tally.slots, &mut measured);
+        let missing = |&(place, criterion): &(usize, Criterion)| match measured[place] {
+            measured if criterion.holds(measured) => 0.0,
+            NEVER => 2.0,
+            measured => {
+                let (measured, asked) = (measured as f64, criterion.value as f64);
+                let share = if criterion.measure.is_at_least() { measured / asked } else { asked / measured };
+                1.0 - share.min(1.0)
+            }
+        };
+        self.criteria.iter().map(missing).sum()
+    }
+}
+
+/// The sensitive values of a part's records.
+fn codes_of<'a>(counts: &'a GroupCounts, part: &Part) -> &'a [crate::table::Code] {
+    let cell = part.value.and_then(|place| counts.cell(part.base as usize, place.index()));
+    cell.expect("parts are by cell of their group").0
+}
+
+/// Whether a class may be published.
+///
+/// Written without what the methods use to be quick, so that a slip in one is not repeated in the other.
+pub(crate) fn is_enough(counts: &GroupCounts, demand: &Demand, parts: &[Part]) -> bool {
+    let yardstick = demand.yardstick;
+    let n_sensitive = yardstick.references().len();
+    let mut slots: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut people: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    for part in parts {
+        for (s, code) in codes_of(counts, part).iter().enumerate().take(n_sensitive) {
+            let value = yardstick.value(s, code.0);
+            match yardstick.is_over_people() {
+                true => drop(people.entry(codes_of(counts, part)[n_sensitive].0).or_default().insert(value)),
+                false => *slots.entry(value).or_default() += part.n_records,
+            }
+        }
+    }
+    for values in people.into_values() {
+        let values: Vec<u32> = values.into_iter().collect();
+        yardstick.person(&values, |slot, n| *slots.entry(slot).or_default() += n);
+    }
+    let slots: Vec<(u32, u64)> = slots.into_iter().collect();
+    let mut measured = Vec::new();
+    yardstick.measure(parts.iter().map(|part| part.n_records).sum(), 0, &slots, &mut measured);
+    let value_of = |criterion: Criterion| yardstick.measures().iter().position(|known| *known == criterion.measure);
+    demand.criteria.iter().all(|criterion| value_of(criterion).is_some_and(|at| criterion.holds(measured[at])))
+}
