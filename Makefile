@@ -108,14 +108,16 @@ $(VENV)/.installed: bench/requirements.txt
 	$(VENV)/bin/pip install --quiet --requirement bench/requirements.txt
 	touch $@
 
-bench: $(VENV)/.installed ## Compare with DuckDB, polars, numpy and anonypy, and with the packages for Python
+# Within 15 minutes on two idle cores, once it is built. ONLY=local,search runs some sections, ONLY=search LONG=--long a long search.
+BENCH = $(VENV)/bin/python bench/run.py --bin target/release/incrowd-bench --data $(ADULT) $(if $(ONLY),--only $(ONLY)) $(LONG)
+
+bench: $(VENV)/.installed ## Compare with DuckDB, polars, numpy and anonypy; ONLY=annotate,search for some sections
 	$(CARGO) build --release --locked --package incrowd-bench
-	$(VENV)/bin/python bench/run.py --bin target/release/incrowd-bench --data $(ADULT)
-	$(MAKE) bench-python
+	$(BENCH)
 
 bench-quick: $(VENV)/.installed ## The same with less data
 	$(CARGO) build --release --locked --package incrowd-bench
-	$(VENV)/bin/python bench/run.py --bin target/release/incrowd-bench --data $(ADULT) --quick
+	$(BENCH) --quick
 
 # A Python of their own: anjana and pycanon want other versions of numpy and pandas than the rest.
 PEERS_VENV := target/venv-peers

@@ -175,13 +175,13 @@ async function opener(isAlone) {
   if (!isAlone && panel.childElementCount > 0) return put(panel);
   const list = h("ul", { class: "files" });
   const note = h("div", {});
-  const picker = h("input", { type: "file", id: "file", accept: ".csv,.tsv,.txt,.gz,.zst,.parquet,.xlsx,.xlsm,.xlsb,.xls,.ods,.sav,.zsav", onchange: () => send(picker.files[0]) });
+  const picker = h("input", { type: "file", id: "file", accept: ".csv,.tsv,.txt,.gz,.zst,.parquet,.xlsx,.xlsm,.xlsb,.xls,.ods,.sav,.zsav,.dta,.sas7bdat,.xpt", onchange: () => send(picker.files[0]) });
   const drop = h("label", {
     class: "drop", for: "file",
     ondragover: (event) => { event.preventDefault(); drop.classList.add("over"); },
     ondragleave: () => drop.classList.remove("over"),
     ondrop: (event) => { event.preventDefault(); drop.classList.remove("over"); send(event.dataTransfer.files[0]); },
-  }, h("strong", {}, "Drop a table here: CSV, Excel, SPSS or Parquet"), h("span", {}, `or choose one, up to ${bytes(state.about.n_upload_max)}; it stays on this machine`), picker);
+  }, h("strong", {}, "Drop a table here: CSV, Excel, SPSS, Stata, SAS or Parquet"), h("span", {}, `or choose one, up to ${bytes(state.about.n_upload_max)}; it stays on this machine`), picker);
   put(panel, h("section", { class: "card opener" },
     h("div", {}, h("h2", {}, "Upload a table"), drop, note),
     h("div", {}, h("h2", {}, "Or open one of the served folder"), list)));

@@ -20,6 +20,7 @@ pub fn measure(project: &str, requests: Vec<Value>, n_in_flight: usize) -> Resul
     let address = listener.local_addr().expect("it listens");
     let settings = Settings {
         root: Path::new(project).to_path_buf(),
+        data: None,
         start: Some(Path::new(project).join("incrowd.toml")),
         is_demo: false,
         address,

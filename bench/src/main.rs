@@ -68,10 +68,8 @@ fn main() {
         Some("kept") => measure_kept(&Path::new(project).join("bench.crowd"), number("--requests", 2_000)),
         Some("on-demand") => measure_on_demand(project, n_threads, number("--seconds", 60)),
         Some("search") => {
-            let seconds: Vec<u64> = match arguments.iter().any(|argument| argument == "--quick") {
-                true => vec![1, 5],
-                false => vec![1, 10, 60],
-            };
+            let seconds = option("--seconds").unwrap_or("1,2,10").split(',');
+            let seconds: Vec<u64> = seconds.map(|text| text.parse().expect("seconds, increasing")).collect();
             match number("--attributes", 0) {
                 0 => counted(project, n_threads)
                     .and_then(|counted| search::measure(&counted.counts, &counted.hierarchies, &seconds, false)),

@@ -15,13 +15,16 @@ mod parents;
 mod tables;
 pub(crate) mod steps;
 
-pub use tables::LabelTable;
+pub use tables::{KnownValues, LabelTable};
 
 /// What the top of every hierarchy is called: nothing is said about the value.
 pub const ANY: &str = "*";
 
 /// What stands for a text of which nothing is left: not the top, for it says that the text is short.
 pub const ALL_HIDDEN: &str = "**";
+
+/// What stands for values that a table of labels does not know, where somebody said that they are to be counted together.
+pub const OTHER: &str = "other";
 
 /// A range as cells write it: `20-24`, and `-5 to -1` or `1892-10-17 to 1904-10-28` where an end has a hyphen of its own.
 pub fn range_text(low: &str, high: &str) -> String {
@@ -291,6 +294,9 @@ pub enum Rule {
         below: Option<Decimal>,
         /// Where they end.
         above: Option<Decimal>,
+        /// Whether the ends have been replaced by their labels before the table was counted, so that nobody sees their
+        /// values: then level 0 has these labels, and exact numbers between them.
+        at_level_0: bool,
     },
     /// Another rule, with names for its levels between the values and `*`.
     Named {
@@ -306,6 +312,28 @@ pub enum Rule {
     },
     /// Rows of labels, from the value to the coarsest; from a file or a tree.
     Table(LabelTable),
+}
+
+/// What values have to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Whatever they are.
+    Anything,
+    /// Numbers that can be computed with exactly.
+    Numbers,
+    /// Days of the calendar, with or without a time.
+    Dates,
+}
+
+impl Needs {
+    /// Whether a value is such.
+    pub fn are_met_by(self, value: &str) -> bool {
+        match self {
+            Needs::Anything => true,
+            Needs::Numbers => value.parse().is_ok_and(f64::is_finite) && Decimal::parse(value).is_some(),
+            Needs::Dates => parse_date(value).is_some(),
+        }
+    }
 }
 
 /// Which end of a text a mask hides.
@@ -505,8 +533,69 @@ impl Rule {
             (Rule::Intervals { .. }, Some(below), Some(above)) if below >= above => {
                 Err(wrong_intervals(format!("nothing lies between below {below} and from {above} on")))
             }
-            (Rule::Intervals { .. }, ..) => Ok(Rule::Coded { rule: Box::new(self), below, above }),
+            (Rule::Intervals { .. }, ..) => Ok(Rule::Coded { rule: Box::new(self), below, above, at_level_0: false }),
             _ => Err(wrong_intervals("only intervals have a lowest and a highest one".into())),
+        }
+    }
+
+    /// The same with the ends coded at level 0 too, where numbers between them are exact. Whoever counts the table has
+    /// replaced the numbers at the ends by [`Rule::end_of`].
+    pub fn exact_between(self) -> Rule {
+        match self {
+            Rule::Coded { rule, below, above, .. } => Rule::Coded { rule, below, above, at_level_0: true },
+            Rule::Named { rule, names } => Rule::Named { rule: Box::new(rule.exact_between()), names },
+            rule => rule,
+        }
+    }
+
+    /// The label of the end that a number belongs to, where ends are coded at level 0.
+    pub fn end_of(&self, value: &str) -> Option<String> {
+        match self {
+            Rule::Coded { below, above, at_level_0: true, .. } => ranges::end(Decimal::parse(value)?, (*below, *above)),
+            Rule::Named { rule, .. } => rule.end_of(value),
+            _ => None,
+        }
+    }
+
+    /// The same with [`OTHER`] for what a table of labels does not know; nothing changes where it is no table.
+    pub fn with_other(self) -> Rule {
+        match self {
+            Rule::Table(table) => Rule::Table(table.with_other()),
+            Rule::Named { rule, names } => Rule::Named { rule: Box::new(rule.with_other()), names },
+            rule => rule,
+        }
+    }
+
+    /// What the values of an attribute have to be for it.
+    pub fn needs(&self) -> Needs {
+        match self {
+            Rule::Intervals { .. } | Rule::Coded { .. } | Rule::Cuts { .. } => Needs::Numbers,
+            Rule::Dates { .. } => Needs::Dates,
+            Rule::Named { rule, .. } => rule.needs(),
+            Rule::Flat | Rule::Mask { .. } | Rule::Keep { .. } | Rule::Table(_) => Needs::Anything,
+        }
+    }
+
+    /// Whether ends are coded at level 0.
+    pub fn codes_ends(&self) -> bool {
+        match self {
+            Rule::Coded { at_level_0, .. } => *at_level_0,
+            Rule::Named { rule, .. } => rule.codes_ends(),
+            _ => false,
+        }
+    }
+
+    /// Whether a value is what the rule needs; tables of labels may still not know it.
+    pub fn takes(&self, value: &str) -> bool {
+        self.needs().are_met_by(value) || self.is_end(value)
+    }
+
+    /// Whether a value is one of the ends that are coded at level 0.
+    fn is_end(&self, value: &str) -> bool {
+        match self {
+            Rule::Coded { below, above, at_level_0: true, .. } => ranges::is_end(value, (*below, *above)),
+            Rule::Named { rule, .. } => rule.is_end(value),
+            _ => false,
         }
     }
 
@@ -586,7 +675,7 @@ impl Rule {
         Ok(match self {
             Rule::Flat => (Vec::new(), false),
             Rule::Intervals { widths, origin } => (ranges::intervals(domain, widths, *origin, (None, None))?, false),
-            Rule::Coded { rule, below, above } => match &**rule {
+            Rule::Coded { rule, below, above, .. } => match &**rule {
                 Rule::Intervals { widths, origin } => {
                     (ranges::intervals(domain, widths, *origin, (*below, *above))?, false)
                 }
@@ -783,6 +872,16 @@ fn dates(domain: &Domain, units: &[DateUnit]) -> Result<NamedLabels> {
 /// The values of a domain that a rule's table does not know.
 pub fn absent_values<'a>(rule: &Rule, domain: &'a Domain) -> Vec<&'a str> {
     rule.table().map_or(Vec::new(), |table| table.absent(domain.present().map(|(_, value)| value)))
+}
+
+/// The values of a domain that a rule cannot be applied to: those that its table does not know, those that are no numbers
+/// or no dates where it needs such.
+pub fn unfit_values<'a>(rule: &Rule, domain: &'a Domain) -> Vec<&'a str> {
+    let present = domain.present().map(|(_, value)| value);
+    match rule.needs() {
+        Needs::Anything => absent_values(rule, domain),
+        _ => present.filter(|value| !rule.takes(value)).collect(),
+    }
 }
 
 fn count(n: usize, one: &str, many: &str) -> String {

@@ -147,6 +147,26 @@ impl Decimal {
         Some((Decimal::of_steps(low, scale)?, Decimal::of_steps(low.checked_add(width)?, scale)?))
     }
 
+    /// The nearest multiple of a step above 0, of two as near the one that is farther from 0; none where that has too many
+    /// digits.
+    pub fn rounded_to(self, step: Decimal) -> Option<Decimal> {
+        let (low, high) = self.interval(step, Decimal::ZERO)?;
+        let by_distance = self.minus(low)?.cmp(&high.minus(self)?);
+        let is_low = by_distance.is_lt() || by_distance.is_eq() && self < Decimal::ZERO;
+        Some(if is_low { low } else { high })
+    }
+
+    /// The greatest number of so many digits, at least one, that is not above it.
+    pub fn with_digits(self, n_digits: u32) -> Option<Decimal> {
+        match self.digits {
+            0 => Some(self),
+            _ => {
+                let step = Decimal { digits: 1, scale: n_digits as i32 - 1 - self.magnitude() };
+                self.interval(step, Decimal::ZERO).map(|(low, _)| low)
+            }
+        }
+    }
+
     /// The nearest of a computer's numbers.
     pub fn to_f64(self) -> f64 {
         format!("{}e{}", self.digits, -self.scale).parse().expect("digits and an exponent are a number")

@@ -543,3 +543,63 @@ fn a_header_names_the_levels() {
     let numbered = LabelTable::parse("t.csv", "town;1\nOslo;NO\n").expect("labels").with_header_of("town");
     assert_eq!(numbered.expect_err("a number is no name").kind(), ErrorKind::Hierarchy);
 }
+
+#[test]
+fn ends_that_are_coded_at_level_0_keep_their_labels() {
+    let rule = Rule::exact_intervals(vec![decimal("5"), decimal("10")], Decimal::ZERO).expect("intervals");
+    let rule = rule.coded(Some(decimal("18")), Some(decimal("80"))).expect("coded").exact_between();
+    assert_eq!(
+        ["17", "18", "79", "80", "104"].map(|age| rule.end_of(age)),
+        [Some("<18".to_string()), None, None, Some(">=80".to_string()), Some(">=80".to_string())]
+    );
+    // Without it, level 0 is exact.
+    let exact = Rule::exact_intervals(vec![decimal("5")], Decimal::ZERO).expect("intervals");
+    assert_eq!(exact.coded(None, Some(decimal("80"))).expect("coded").end_of("104"), None);
+    let expected =
+        [["18", "18-19", "18-19"], ["79", "75-79", "70-79"], ["<18", "<18", "<18"], [">=80", ">=80", ">=80"]];
+    assert_eq!(paths(&rule, &["18", "79", "<18", ">=80"]), expected.map(|path| path.map(String::from).to_vec()));
+    assert!(rule.takes(">=80") && !rule.takes(">=81") && !rule.takes("old"));
+}
+
+/// What stands for unknown values, in rows, in a file, and in a list of parents.
+#[test]
+fn other_is_alone_below_the_top_or_joins_its_name() {
+    let file = |text: &str| Rule::Table(LabelTable::parse("f", text).expect("a table")).with_other();
+    let path = |rule: &Rule| paths(rule, &["Oslo", "other"])[1].clone();
+    let own = |labels: &[&str]| labels.iter().map(|label| label.to_string()).collect::<Vec<_>>();
+    assert_eq!(path(&file("Oslo;North;Europe;*\n")), own(&["other", "other", "other"]));
+    assert_eq!(path(&file("Oslo;North;Europe\nRome;other;Europe\nLima;other;Europe\n")), own(&["other", "other"]));
+    assert_eq!(path(&file("Oslo;North;A\nRome;other;B\n")), own(&["other", "other", "B"]));
+    assert_eq!(path(&file("Oslo;North;A\nother;South;B\n")), own(&["other", "South", "B"]));
+    assert_eq!(
+        path(&file("child,parent\nOslo,North\nNorth,Europe\nRome,South\nSouth,Europe\n")),
+        own(&["other", "other"])
+    );
+    let Rule::Table(table) = file("Oslo;North\nRome;South\n") else { panic!("a table") };
+    let known = table.known();
+    assert!(known.contains("Oslo") && !known.contains("other") && !known.contains("North"));
+    // Nothing changes for those that are known, and without it there is no such row.
+    let plain = Rule::Table(LabelTable::parse("f", "Oslo;North\nRome;South\n").expect("a table"));
+    let domain = Domain::new("city", vec!["Oslo".into(), "other".into()], None);
+    assert_eq!(plain.resolve(&domain).expect_err("it is not known").kind(), ErrorKind::Hierarchy);
+}
+
+proptest! {
+    /// The nearest multiple, and the greatest number of some digits below, compared with arithmetic of whole numbers.
+    #[test]
+    fn rounding_is_exact(number in -1_000_000i64..1_000_000, step in 1i64..5_000, n_digits in 1u32..4) {
+        let exact = |n: i64| Decimal::from(n);
+        let below = number.div_euclid(step) * step;
+        let (to_low, to_high) = (number - below, below + step - number);
+        let expected = match to_low.cmp(&to_high) {
+            Ordering::Less => below,
+            Ordering::Greater => below + step,
+            Ordering::Equal if number < 0 => below,
+            Ordering::Equal => below + step,
+        };
+        prop_assert_eq!(exact(number).rounded_to(exact(step)), Some(exact(expected)));
+        let n_all = number.unsigned_abs().checked_ilog10().map_or(1, |n| n + 1);
+        let unit = 10i64.pow(n_all.saturating_sub(n_digits));
+        prop_assert_eq!(exact(number).with_digits(n_digits), Some(exact(number.div_euclid(unit) * unit)));
+    }
+}

@@ -225,6 +225,11 @@ fn best_of_all(made: &Made, request: &Request, n_max: u64, is_within: bool) -> O
 fn check_request(made: &Made, naive: &Naive, request: &Request, table: &Table) {
     assert_same_negotiation(&made.lattice, naive, request, table);
     let answer = answer_to(&made.lattice, request).expect("a request with a meaning");
+    // What is written straight is what the value says.
+    let (scope, said) = (&*made.lattice, |offer: &incrowd::Offer| vec![("in_words", offer.scheme.to_string())]);
+    let more = vec![("notes", serde_json::json!([]))];
+    let written = incrowd::wire::WrittenAnswer { scope, asked: request, answer: &answer, said: &said, more };
+    assert_eq!(serde_json::to_string(&written).expect("texts as keys"), written.to_value().to_string());
     let n_max = request.n_suppressed_max;
     match &answer {
         Answer::Exact(offer) => {

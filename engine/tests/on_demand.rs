@@ -247,6 +247,46 @@ fn more_looks_find_nothing_worse_and_as_many_find_the_same() {
     assert!(before < greedy(&counts, &hierarchies, &plan, &request), "{before}");
 }
 
+/// The same of offers, where not all wishes can be met: they come from the same search.
+#[test]
+fn more_looks_offer_nothing_worse_and_as_many_offer_the_same() {
+    let (counts, hierarchies) = many_attributes();
+    let yardstick = incrowd::Yardstick::new(&counts, &[], []).expect("sizes");
+    let weights = vec![1.0; hierarchies.len()];
+    let plan = incrowd::Plan { weights: &weights, yardstick: &yardstick, with_entropy: false };
+    // Most attributes may be generalized to the top, a few not at all: with those nearly everybody is alone.
+    let levels: Vec<u8> = hierarchies
+        .iter()
+        .enumerate()
+        .map(|(a, hierarchy)| if a % 4 == 0 { 0 } else { hierarchy.top() as u8 })
+        .collect();
+    let request = Request { best_by: Quality::Ncp.into(), ..request(k(4), 60, &levels) };
+    let after = |n: u64, n_threads: usize| {
+        let is_enough = |progress: &SearchProgress| progress.n_evaluated >= n;
+        let task = Task { is_enough: &is_enough, ..Task::default() };
+        let search =
+            || negotiate_on_demand(&counts, &hierarchies, &plan, &request, &task).expect("a request with a meaning");
+        rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().expect("threads").install(search)
+    };
+    let mut before: Option<[f64; 2]> = None;
+    for n in [1, 100, 500, 2_000, 5_000] {
+        let found = after(n, 1);
+        assert_eq!(found, after(n, 2), "{n} looks");
+        let Answer::Offers(offers) = &found.answer else { panic!("nearly everybody is alone") };
+        let height = offers.height.as_ref().expect("at worst, everything is *");
+        for offer in [&offers.suppression, height] {
+            let (_, outcome) =
+                incrowd::lattice::outcome_of(&counts, &hierarchies, &plan, &offer.scheme, &offer.criteria)
+                    .expect("one of the schemes");
+            assert_eq!((offer.n_suppressed, offer.losses.ncp), (outcome.n_suppressed, outcome.ncp));
+        }
+        let now = [offers.suppression.losses.ncp, height.losses.ncp];
+        let is_no_worse = before.is_none_or(|before| before.iter().zip(&now).all(|(before, now)| now <= before));
+        assert!(is_no_worse, "{n} looks: {now:?} after {before:?}");
+        before = Some(now);
+    }
+}
+
 /// From the top, the step down that leaves the least loss, until none helps; every scheme from the counts alone.
 fn greedy(
     counts: &incrowd::GroupCounts,

@@ -383,6 +383,7 @@ class ShownHierarchy(Words):
     rows: list[list[str]]
     arx: str
     absent: list[str]
+    absent_at: list[dict[str, Any]]
     _made = {"levels": _all(LevelOf)}
 
     def __repr__(self) -> str:

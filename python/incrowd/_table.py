@@ -76,6 +76,10 @@ class Table:
     table or a Parquet file; any other index stays behind. A missing value is a value of
     its own, unless ``missing_records="drop"``: then records that lack one in a column that is counted or published, or
     that ``complete`` names, are left out; how many is told as a warning (:class:`Note`) and by ``n_dropped``.
+    ``unreadable="missing"`` reads cells that are no numbers or no dates, where such are needed, as missing, and
+    ``unknown="other"`` or ``"missing"`` what a hierarchy does not know; for all attributes, or by attribute in a dict.
+    ``publish_as={"income": {"round": 100}}`` publishes a sensitive or other attribute coarser, also as ``{"top": 0.99}``
+    or ``{"level": 1}`` of its hierarchy; criteria count what is published.
 
     Where people have several records, ``person`` is the column that says whose record it is, or several columns that say
     it together. Every criterion is then about people: k = 5 means five different people, however many records they have.
@@ -131,6 +135,9 @@ class Table:
         missing: Named = ("",),
         missing_records: str = "keep",
         complete: Named = (),
+        unreadable: str | Mapping[str, str] | None = None,
+        unknown: str | Mapping[str, str] | None = None,
+        publish_as: Mapping[str, Mapping[str, Any]] | None = None,
         delimiter: str | None = None,
         weight_of: str | None = None,
         household: Named = (),
@@ -155,6 +162,9 @@ class Table:
             roles["other"] = [column for column in said_of if column not in roles["sensitive"]]
         rules = {**_rules(quasi_identifiers), **_rules(sensitive)}
         attributes = _attributes(roles, rules, weights, distance, count_at, said)
+        for key, by_attribute in [("unreadable", unreadable), ("unknown", unknown), ("publish_as", publish_as)]:
+            if isinstance(by_attribute, Mapping):
+                _said_of(attributes, key, by_attribute)
         self.name = os.fspath(data) if isinstance(data, (str, os.PathLike)) else name
         self._origin = Origin()
         # Those of the frame, in order; of a file they are not known before it is read.
@@ -178,6 +188,10 @@ class Table:
         }
         if names(complete):
             section["complete"] = names(complete)
+        if isinstance(unreadable, str):
+            section["unreadable"] = unreadable
+        if isinstance(unknown, str):
+            section["unknown"] = unknown
         if delimiter is not None:
             section["delimiter"] = delimiter
         if weight_of is not None:
@@ -211,11 +225,14 @@ class Table:
 
     @classmethod
     @takes()
-    def open(cls, path: PathLike) -> Table:
-        """The table of a project, by its folder or its ``incrowd.toml``; its standing request is asked where no other is."""
+    def open(cls, path: PathLike, *, data: PathLike | None = None) -> Table:
+        """The table of a project, by its folder or its ``incrowd.toml``; its standing request is asked where no other is.
+
+        ``data`` is a file that is read instead of the one that the project names, such as the next delivery.
+        """
         table = cls.__new__(cls)
         table.name = os.fspath(path)
-        table._native = _native.Table.open(os.fspath(path))
+        table._native = _native.Table.open(os.fspath(path), _path(data))
         table._origin = Origin()
         table._columns = None
         table._hierarchies = {}
@@ -240,12 +257,18 @@ class Table:
     def hierarchy(self, attribute: str) -> ShownHierarchy:
         """One attribute's hierarchy over the values that the data have; ``.arx`` is the text of an ARX file.
 
-        Where its file or dict does not know all values, only ``.absent`` can be looked at: the values it misses.
+        Where it does not fit all values, only ``.absent`` can be looked at: the values that its file or dict misses, or that
+        are no numbers or no dates where it needs them. With ``unknown=`` or ``unreadable=`` both can. ``.absent_at`` has each
+        of these values with how many cells have it (``n_cells``) and where the first are.
         """
-        absent = self._native.absent(attribute)
-        if absent:
-            return ShownHierarchy({"attribute": attribute, "levels": [], "absent": absent})
-        return ShownHierarchy({**self._native.hierarchy(attribute), "absent": absent})
+        unfit = self._native.absent(attribute)
+        found = {"absent": unfit["absent"], "absent_at": unfit["values"]}
+        try:
+            return ShownHierarchy({**self._native.hierarchy(attribute), **found})
+        except Error:
+            if not unfit["absent"]:
+                raise
+            return ShownHierarchy({"attribute": attribute, "levels": [], **found})
 
     @takes()
     def count(self, *, quasi_identifiers: Named | None = None, threads: int = 0) -> Counts:
@@ -545,6 +568,17 @@ def _rules(given: Any) -> dict[str, Rule]:
     return dict(given) if isinstance(given, Mapping) else {}
 
 
+def _said_of(attributes: dict[str, dict[str, Any]], key: str, words: Mapping[str, Any]) -> None:
+    for name, value in words.items():
+        if name not in attributes:
+            raise Error(
+                f"{key} is given for '{name}', which is no attribute",
+                kind="project",
+                hint=f"there are: {', '.join(attributes)}",
+            )
+        attributes[name][key] = dict(value) if isinstance(value, Mapping) else value
+
+
 def _attributes(
     roles: Mapping[str, list[str]],
     rules: Mapping[str, Rule],
@@ -742,9 +776,10 @@ class Release:
 
     def _exact(self) -> list[str]:
         levels = self.certificate.levels
+        columns = [column for column in self.columns if column not in self._native.replaced]
         if levels is None:
-            return [column for column in self.columns if column not in self.certificate.quasi_identifiers]
-        return [column for column in self.columns if levels.get(column, 0) == 0]
+            return [column for column in columns if column not in self.certificate.quasi_identifiers]
+        return [column for column in columns if levels.get(column, 0) == 0]
 
     @takes()
     def to_pandas(self) -> pandas.DataFrame:
@@ -779,7 +814,7 @@ class Release:
 
     @takes()
     def write(self, path: PathLike, *, force: bool = False) -> Path:
-        """Writes ``.csv`` or ``.parquet`` with certificate and report beside it, or nothing at all.
+        """Writes ``.csv``, ``.parquet``, ``.sav`` or ``.dta`` with certificate and report beside it, or nothing at all.
 
         The bytes are those that the command line writes. Nothing is replaced without ``force``.
         """
@@ -856,9 +891,9 @@ def _published(
 
 
 @takes()
-def open(path: PathLike) -> Table:
-    """The table of a project, by its folder or its ``incrowd.toml``."""
-    return Table.open(path)
+def open(path: PathLike, *, data: PathLike | None = None) -> Table:
+    """The table of a project, by its folder or its ``incrowd.toml``; ``data`` is read instead of what that names."""
+    return Table.open(path, data=data)
 
 
 @takes(Criteria)
@@ -869,6 +904,7 @@ def verify(
     sensitive: Named = NOT_GIVEN,
     certificate: Certificate | Mapping[str, Any] | PathLike = NOT_GIVEN,
     project: PathLike = NOT_GIVEN,
+    project_data: PathLike = NOT_GIVEN,
     suppressed_as: str = "group",
     delimiter: str | None = None,
     counted: str | None = None,
@@ -878,7 +914,7 @@ def verify(
 
     What is promised is what the keywords say, or else the certificate: that of a release, the one beside a file, or the
     one that is given. t, delta and beta compare with the original table where the certificate tells its distribution, or
-    ``project`` names it, and otherwise with the table itself (``compared_with_itself``). ``answer`` is ``"kept"``,
+    ``project`` names it (``project_data`` is read instead of the data that it names), and otherwise with the table itself (``compared_with_itself``). ``answer`` is ``"kept"``,
     ``"broken"`` or ``"not judged"``, and ``holds`` only where all was judged and kept. ``suppressed_as="absent"`` leaves out
     records that are ``*`` in every quasi-identifier. ``counted`` is the column that says how many records a row stands for.
 
@@ -914,6 +950,7 @@ def verify(
         _some(sensitive),
         _wishes.criteria(criteria),
         _path(project),
+        _path(project_data),
         suppressed_as == "absent",
         delimiter,
         counted,
@@ -943,6 +980,7 @@ def attack(
     quasi_identifiers: Named = NOT_GIVEN,
     sensitive: Named = NOT_GIVEN,
     project: PathLike = NOT_GIVEN,
+    data: PathLike = NOT_GIVEN,
     outside: Any = NOT_GIVEN,
     hierarchies: Mapping[str, PathLike] = NOT_GIVEN,
     worst: int = 3,
@@ -951,7 +989,7 @@ def attack(
     """What somebody learns from a release, or from two together: homogeneity, similarity, skewness and linkage.
 
     ``outside`` is a table of people with some of the quasi-identifiers, a file or a data frame; with ``project`` the
-    project's own records are looked for, the worst case. ``hierarchies`` are files of labels by attribute. No value of the
+    project's own records are looked for, the worst case, or those of ``data`` in their place. ``hierarchies`` are files of labels by attribute. No value of the
     data is in the result unless ``show_values``.
 
     >>> import incrowd as ic
@@ -977,6 +1015,7 @@ def attack(
             _some(quasi_identifiers),
             _some(sensitive),
             _path(project),
+            _path(data),
             os.fspath(outside) if isinstance(outside, (str, os.PathLike)) else None,
             people,
             labels,
@@ -1032,8 +1071,11 @@ class Suggestion(Profile):
         if self._data is None:
             return Table.open(self.to_dict()["project"])
         of_role: dict[str, dict[str, Any]] = {}
+        unknown: str | None = None
         for column in self.columns:
             rule = column.to_dict()["suggested_hierarchy"]
+            if column.suggested_role == "quasi-identifier" and rule is not None and "tree = " in rule:
+                unknown = "other"
             of_role.setdefault(column.suggested_role, {})[column.name] = None if rule is None else _of_toml(rule)
         return Table(
             self._data,
@@ -1043,6 +1085,7 @@ class Suggestion(Profile):
             person=list(of_role.get("person", ())),
             missing=self.to_dict()["missing"] or ("",),
             missing_records=self.to_dict()["missing_records"],
+            unknown=unknown,
         )
 
 
@@ -1100,6 +1143,7 @@ def demo(folder: PathLike | None = None, *, records: int = 60_000, seed: int = 1
 def serve(
     project: PathLike = NOT_GIVEN,
     *,
+    data: PathLike = NOT_GIVEN,
     host: str = "127.0.0.1",
     port: int = 0,
     token: str | None = None,
@@ -1107,7 +1151,7 @@ def serve(
 ) -> None:
     """Serves the page for a project or a file until Ctrl-C; made-up data where nothing is named and nothing is here."""
     try:
-        _native.serve(_path(project), host, port, token, open)
+        _native.serve(_path(project), _path(data), host, port, token, open)
     except KeyboardInterrupt:
         pass
 

@@ -43,6 +43,8 @@ pub struct Release {
     certificate: Certificate,
     account: Account,
     report: String,
+    /// Columns in which texts may stand for values that were of another type.
+    replaced: Vec<String>,
 }
 
 /// Publishes into a file that is gone at the end, so that what is in memory has been verified as any release is.
@@ -60,12 +62,21 @@ pub fn publish(known: &Arc<KnownTable>, bargain: Bargain, key: Option<Key>, work
     let mut batches = Vec::new();
     read.for_each(&read.column_names(), |batch, _| Ok(batches.push(batch)))?;
     let frame = source::Frame { name: "release".into(), schema: read.schema().clone(), batches: batches.into() };
+    // Where texts stand for values, the column is one of texts.
+    let is_replaced = |name: &str| {
+        let has_coded_ends =
+            known.project.attributes.iter().any(|attribute| attribute.name == name && attribute.rule.codes_ends());
+        let is_other = certificate.unknown.get(name).is_some_and(|said| said == "other");
+        has_coded_ends || is_other || certificate.published_as.contains_key(name)
+    };
     let is_exact = |name: &str| match certificate.levels.get(name) {
+        _ if is_replaced(name) => false,
         Some(level) => level.as_u64() == Some(0),
         None => !certificate.quasi_identifiers.iter().any(|known| known == name),
     };
     let frame = restored(frame, known.project.frame.as_ref(), is_exact)?;
-    Ok(Release { known: known.clone(), bargain, decided, frame, certificate, account, report })
+    let replaced = certificate.columns.iter().filter(|name| is_replaced(name)).cloned().collect();
+    Ok(Release { known: known.clone(), bargain, decided, frame, certificate, account, report, replaced })
 }
 
 /// What is to be published.
@@ -117,6 +128,12 @@ pub fn why_not(no: No) -> Error {
 
 #[pymethods]
 impl Release {
+    /// Columns in which texts may stand for values that were of another type.
+    #[getter]
+    fn replaced(&self) -> Vec<String> {
+        self.replaced.clone()
+    }
+
     #[getter]
     fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &serde_json::to_value(&self.certificate).expect("a certificate is JSON"))

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use incrowd::error::unknown;
-use incrowd::hierarchy::{LabelTable, absent_values};
+use incrowd::hierarchy::LabelTable;
 use incrowd::recode::partition::CellStyle;
 use incrowd::recode::per_record::{Risk, Utility};
 use incrowd::search::negotiate::{check_criteria, check_promise, offer_of};
@@ -90,7 +90,7 @@ impl Table {
             let table = LabelTable::new(&source, rows).map_err(|error| raised(&error))?;
             let attribute = project.attributes.iter_mut().find(|attribute| attribute.name == name);
             let attribute = attribute.expect("rows belong to attributes of the document");
-            attribute.rule = Rule::Table(table);
+            *attribute = attribute.clone().with_rule(Rule::Table(table));
             attribute.hierarchy_text = source.clone();
             attribute.hierarchy_file = Some((source, text));
         }
@@ -106,8 +106,9 @@ impl Table {
 
     /// The table of a project, by its folder or its file.
     #[staticmethod]
-    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
-        let project = work(py, None, |_| Project::open(&path))?;
+    #[pyo3(signature = (path, data = None))]
+    fn open(py: Python<'_>, path: PathBuf, data: Option<PathBuf>) -> PyResult<Table> {
+        let project = work(py, None, |_| Project::open(&path)?.with_data(data.as_deref()))?;
         Ok(Table { known: KnownTable::new(project) })
     }
 
@@ -134,7 +135,7 @@ impl Table {
     ) -> PyResult<Bound<'py, PyAny>> {
         let project = &self.known.project;
         let document = work(py, progress.as_ref(), |work| {
-            let source = project.source()?;
+            let source = project.source_as_written()?;
             project.attributes.iter().try_for_each(|attribute| source.check_column(&attribute.name))?;
             let missing = Some(project.missing.clone());
             let found = profile::of_source(Some(project.clone()), project.data.clone(), &source, missing, work)?;
@@ -155,13 +156,12 @@ impl Table {
         to_python(py, &document)
     }
 
-    /// The values of the data that an attribute's hierarchy does not know.
-    fn absent(&self, py: Python<'_>, name: &str) -> PyResult<Vec<String>> {
-        work(py, None, |work| {
-            let attribute = self.known.project.attribute(name)?;
-            let domain = hierarchy::domain_of(&self.known.project, name, work)?;
-            Ok(absent_values(&attribute.rule, &domain).into_iter().map(str::to_string).collect())
-        })
+    /// The cells that an attribute's hierarchy does not fit, as `hierarchy show --absent --show-values --json` says it.
+    fn absent<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let document = work(py, None, |_| {
+            Ok(hierarchy::absent_document(name, &hierarchy::absent(&self.known.project, name)?, true))
+        })?;
+        to_python(py, &document)
     }
 
     #[pyo3(signature = (wish, progress = None))]

@@ -101,7 +101,7 @@ pub fn profile_file<'py>(
     missing: Vec<String>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let args = profile::Args { path, values, delimiter: separator(delimiter)?, missing };
+    let args = profile::Args { path, data: None, values, delimiter: separator(delimiter)?, missing };
     let document = work(py, progress.as_ref(), |work| Ok(profile::to_json(&profile::profile(&args, work)?, values)))?;
     to_python(py, &document)
 }
@@ -126,7 +126,7 @@ pub fn profile_frame<'py>(
 
 /// Judges a file, or a frame in its stead.
 #[pyfunction]
-#[pyo3(signature = (file, frame, certificate, certificate_file, quasi_identifiers, sensitive, criteria, project,
+#[pyo3(signature = (file, frame, certificate, certificate_file, quasi_identifiers, sensitive, criteria, project, data,
     suppressed_as_absent, delimiter, counted, progress = None))]
 pub fn verify<'py>(
     py: Python<'py>,
@@ -138,6 +138,7 @@ pub fn verify<'py>(
     sensitive: Option<Vec<String>>,
     criteria: HashMap<String, Vec<String>>,
     project: Option<PathBuf>,
+    data: Option<PathBuf>,
     suppressed_as_absent: bool,
     delimiter: Option<&str>,
     counted: Option<String>,
@@ -149,6 +150,7 @@ pub fn verify<'py>(
         quasi_identifiers,
         sensitive,
         project,
+        data,
         key: None,
         criteria: criteria_texts(&criteria),
         suppressed_as: if suppressed_as_absent { SuppressedAs::Absent } else { SuppressedAs::Group },
@@ -177,7 +179,7 @@ pub fn verify<'py>(
 
 /// What somebody learns from releases that lie on disk; `people` is a frame in the stead of an outside file.
 #[pyfunction]
-#[pyo3(signature = (files, quasi_identifiers, sensitive, project, outside, people, hierarchies, worst, show_values,
+#[pyo3(signature = (files, quasi_identifiers, sensitive, project, data, outside, people, hierarchies, worst, show_values,
     progress = None))]
 pub fn attack<'py>(
     py: Python<'py>,
@@ -185,6 +187,7 @@ pub fn attack<'py>(
     quasi_identifiers: Option<Vec<String>>,
     sensitive: Option<Vec<String>>,
     project: Option<PathBuf>,
+    data: Option<PathBuf>,
     outside: Option<PathBuf>,
     people: Option<&Frame>,
     hierarchies: Vec<String>,
@@ -201,6 +204,7 @@ pub fn attack<'py>(
         quasi_identifiers,
         sensitive,
         project,
+        data,
         outside,
         hierarchies: hierarchies.iter().map(named).collect(),
         suppressed_as: SuppressedAs::Group,
@@ -231,6 +235,7 @@ pub fn write_demo(py: Python<'_>, folder: PathBuf, n_records: usize, seed: u64) 
 pub fn serve(
     py: Python<'_>,
     project: Option<PathBuf>,
+    data: Option<PathBuf>,
     host: &str,
     port: u16,
     token: Option<String>,
@@ -240,6 +245,7 @@ pub fn serve(
     let host: IpAddr = host.parse().map_err(wrong)?;
     let args = page::Args {
         project,
+        data,
         host,
         port,
         token,

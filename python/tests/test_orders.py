@@ -64,14 +64,38 @@ def patients(tmp_path_factory, program):
     return filled(program, folder, PATIENTS, lines)
 
 
+@pytest.fixture(scope="module")
+def delivery(tmp_path_factory, program):
+    """Data with cells that cannot be read or are not known, written as in another country; and the next delivery."""
+    folder = tmp_path_factory.mktemp("delivery")
+    dice = random.Random(11)
+
+    def written(n_records, cities):
+        lines = ["age;city;code;disease;income;score;ward;note"]
+        for i in range(n_records):
+            age = "unknown" if i % 40 == 3 else dice.randint(18, 74)
+            code = dice.choice(["250,1", "250,8", "428", "V45,2"])
+            disease = dice.choice(["flu", "cold", "gout", "flu"])
+            note = "?" if i % 20 == 5 else "n"
+            score = f"{dice.randint(0, 40)},5"
+            lines.append(f"{age};{dice.choice(cities)};{code};{disease};{dice.randint(900, 1400)};{score};w{i % 4};{note}")
+        return "\n".join(lines) + "\n"
+
+    cities = ["Oslo", "Umea", "Rome", "Århus", "Oslo", "Rome", "Pisa"]
+    for name, n_records, known in [("next", 130, [*cities, "Bari"]), ("few", 12, cities)]:
+        (folder / f"{name}.csv").write_bytes(written(n_records, known).encode("cp1252"))
+    project = (ROOT / "workbench/tests/delivery.toml").read_text()
+    return filled(program, folder, project, written(150, cities).rstrip("\n").split("\n"), "cp1252")
+
+
 # Tables that are small, full of gaps, oddly named, counted by label or hidden in a population.
 ODD = json.loads((ROOT / "workbench/tests/odd_tables.json").read_text())
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory, program, folder, patients):
+def folders(tmp_path_factory, program, folder, patients, delivery):
     """By the name of the table, where it lies."""
-    folders = {"people": folder, "patients": patients}
+    folders = {"people": folder, "patients": patients, "delivery": delivery}
     for name, files in ODD.items():
         folders[name] = tmp_path_factory.mktemp("odd")
         for file, text in files.items():
@@ -80,8 +104,8 @@ def folders(tmp_path_factory, program, folder, patients):
     return folders
 
 
-def filled(program, folder, project, lines):
-    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+def filled(program, folder, project, lines, encoding="utf-8"):
+    (folder / "people.csv").write_bytes(("\n".join(lines) + "\n").encode(encoding))
     (folder / "incrowd.toml").write_text(project)
     (folder / "questions.txt").write_text("age in 30..39 and city = Oslo\njob = cook\n")
     prepare(program, folder)
@@ -115,7 +139,8 @@ def test_any_order_is_answered_as_by_the_command_line(program, folders, monkeypa
     folder = folders[order.get("table", "people")]
     monkeypatch.chdir(folder)
     told = json.loads(run(program, folder, order["verb"], "--json", *order["flags"]).stdout)
-    written = ["made.csv", "made.csv.certificate.json", "risks.csv"] if order["verb"] in ("publish", "risk") else []
+    names = ["made.csv", "made.csv.certificate.json", "made.sav", "made.dta", "made.dta.certificate.json", "risks.csv"]
+    written = names if order["verb"] in ("publish", "risk") else []
     files = [folder / name for name in written]
     made = [file.read_bytes() for file in files if file.exists()]
     table = ic.open(".")

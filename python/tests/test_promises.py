@@ -240,7 +240,7 @@ def test_nothing_is_replaced_without_force(tmp_path):
     with pytest.raises(ic.Error, match="already"):
         made.write(path)
     assert made.write(path, force=True).read_bytes() == before
-    with pytest.raises(ic.Error, match="csv or .parquet"):
+    with pytest.raises(ic.Error, match="csv, .parquet, .sav or .dta"):
         made.write(tmp_path / "out.xlsx")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out.csv", "out.csv.certificate.json", "out.csv.report.html"]
 

@@ -650,7 +650,7 @@ test("everything can be done with the keyboard", { skip }, async (t) => {
   await page.locator("#output").waitFor();
   await page.locator("#output").focus();
   await page.keyboard.press("Enter");
-  await page.getByText("Published, and verified from the file alone").waitFor();
+  await page.getByText("Published, and verified by whose record is whose").waitFor();
   assert.deepEqual(complaints, []);
 });
 

@@ -9,8 +9,14 @@ use crate::sentences::grouped;
 pub enum Note {
     /// A text file is not UTF-8, and how it is written was found out.
     Encoding { encoding: String },
+    /// A workbook has several sheets, and nobody says which is meant: the first that is not empty is read.
+    Sheet { sheet: String, n_sheets: u64 },
     /// Columns are not read because of their types.
     UnreadableColumns { columns: Vec<String> },
+    /// Cells that are no numbers or no dates are read as no value.
+    Unreadable { attribute: String, n_cells: u64 },
+    /// Values that a hierarchy does not know are read as one value for all of them, or as no value.
+    UnknownValues { attribute: String, n_cells: u64, is_other: bool },
     /// Records that lack a value are left out.
     Dropped { n_records: u64, n_all: u64 },
     /// An identifier that several records have in common, and nobody says whether people are meant.
@@ -178,14 +184,24 @@ impl Note {
     /// Whether it tells how many values there are of something, or what is lost of them, which is for those who may see
     /// them.
     pub fn is_about_values(&self) -> bool {
-        matches!(self, Note::Strangers { .. } | Note::NoHierarchy { .. } | Note::MuchLost { .. })
+        matches!(
+            self,
+            Note::Strangers { .. }
+                | Note::NoHierarchy { .. }
+                | Note::MuchLost { .. }
+                | Note::Unreadable { .. }
+                | Note::UnknownValues { .. }
+        )
     }
 
     /// What programs know it by.
     pub fn code(&self) -> &'static str {
         match self {
             Note::Encoding { .. } => "encoding",
+            Note::Sheet { .. } => "sheet",
             Note::UnreadableColumns { .. } => "unreadable_columns",
+            Note::Unreadable { .. } => "unreadable",
+            Note::UnknownValues { .. } => "unknown_values",
             Note::Dropped { .. } => "dropped",
             Note::Repeating { .. } => "repeating",
             Note::BeyondPerPerson { .. } => "beyond_per_person",

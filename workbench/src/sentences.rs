@@ -8,36 +8,27 @@ pub use incrowd::number::{counted_words, grouped, people_in_words, percent};
 use incrowd::search::negotiate::decimal;
 use incrowd::wire::{self, Dealt, DealtAttribute, HowFound, key, sensitive_names};
 use incrowd::{Answer, Criterion, Error, Lattice, Measure, Offer, Request};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// An offer as JSON, with its one sentence in words.
 pub fn offer(scope: &Scope, offer: &Offer) -> Value {
-    let mut object = wire::offer(scope, offer);
-    object["in_words"] = json!(in_words(scope, offer));
-    object
+    let said = |offer: &Offer| vec![("in_words", in_words(scope, offer))];
+    wire::WrittenOffer { scope, offer, said: &said }.to_value()
 }
 
 /// The answer to a request as JSON, with a sentence for every offer that says what it means, and what it gives up.
 pub fn answer(scope: &Scope, asked: &Request, answer: &Answer) -> Value {
-    let mut object = wire::answer(scope, asked, answer);
-    match answer {
-        Answer::Exact(exact) => object["exact"]["in_words"] = json!(in_words(scope, exact)),
-        Answer::Offers(offers) => {
-            let say = |object: &mut Value, offer: &Offer| {
-                object["in_words"] = json!(in_words(scope, offer));
-                object["concession"] = json!(concession(scope, asked, offer));
-            };
-            let said = &mut object["offers"];
-            say(&mut said["suppression"], &offers.suppression);
-            offers.height.iter().for_each(|offer| say(&mut said["height"], offer));
-            offers.privacy.iter().for_each(|offer| say(&mut said["privacy"], offer));
-            let alternatives = said.get_mut("privacy_alternatives").and_then(Value::as_array_mut);
-            for (object, offer) in alternatives.into_iter().flatten().zip(&offers.privacy_alternatives) {
-                say(object, offer);
-            }
-        }
+    let said = |offer: &Offer| said_of(scope, asked, answer, offer);
+    wire::WrittenAnswer { scope, asked, answer, said: &said, more: Vec::new() }.to_value()
+}
+
+/// What an offer of an answer means, and what it gives up of the request.
+pub fn said_of(scope: &Scope, asked: &Request, answer: &Answer, offer: &Offer) -> wire::Said {
+    let mut said = vec![("in_words", in_words(scope, offer))];
+    if let Answer::Offers(_) = answer {
+        said.push(("concession", concession(scope, asked, offer)));
     }
-    object
+    said
 }
 
 /// One sentence that says what an offer means.
@@ -238,7 +229,9 @@ pub fn for_command_line(wording: &Wording) -> String {
         Step::RaiseWeight => "raise a weight in incrowd.toml".to_string(),
         Step::SetForAll => ", or set them under [request]".to_string(),
         Step::ShowLevels(name) => format!("see them with: incrowd hierarchy show {name}"),
-        Step::ShowAbsent(name) => format!("see them with: incrowd hierarchy show {name} PROJECT --absent"),
+        Step::ShowAbsent(name) => {
+            format!("see them with: incrowd hierarchy show {name} PROJECT --absent --show-values")
+        }
         Step::Annotate { over: false } => "incrowd annotate -o FILE".to_string(),
         Step::Annotate { over: true } => "incrowd annotate -o FILE --force".to_string(),
         Step::Append => "incrowd annotate --append new.csv adult.crowd".to_string(),

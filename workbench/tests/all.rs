@@ -32,6 +32,7 @@ mod people_laws;
 mod per_record;
 mod population_people;
 mod refusals;
+mod replaced;
 mod risk;
 mod saved;
 mod serve;

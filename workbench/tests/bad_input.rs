@@ -481,7 +481,7 @@ fn verify_is_not_told_what_to_look_for() {
 
 #[test]
 fn a_release_has_no_place_to_go() {
-    check(&people(), "publish --k 2 --output release.xlsx", &["release.xlsx: ", ".csv or .parquet"]);
+    check(&people(), "publish --k 2 --output release.xlsx", &["release.xlsx: ", ".csv, .parquet, .sav or .dta"]);
     check_message(&people(), "publish --k 2 --output nowhere/release.csv", &["nowhere: there is no such folder"]);
 }
 
@@ -586,7 +586,12 @@ fn a_hierarchy_misses_values() {
     );
     check_hierarchy("zz101;zzone\nzz102;zzone\n", &["misses 1 value that"]);
     let shown = people_with("postcode.csv", "zz101;zzone\n").run(&["hierarchy", "show", "postcode", "--absent"]);
-    assert_eq!(shown.ends(1).stdout, "zz102\nzz203\n");
+    let said = shown.ends(1);
+    assert!(said.stdout.contains("postcode: 3 cells of 2 values, the first at ./people.csv:3"), "{said}");
+    let shown =
+        people_with("postcode.csv", "zz101;zzone\n").run(&words("hierarchy show postcode --absent --show-values"));
+    let said = shown.ends(1);
+    assert!(said.stdout.contains("zz102") && said.stdout.contains("zz203"), "{said}");
 }
 
 #[test]
@@ -615,13 +620,13 @@ fn a_hierarchy_does_not_fit_the_values() {
     check_project(
         "\"postcode.csv\"",
         "{ intervals = [10] }",
-        &["people.csv: attribute 'postcode': intervals need numbers, and 3 of 3 values are not"],
+        &["people.csv:2: attribute 'postcode': intervals need numbers, and 3 of 3 values are not, in 4 cells"],
     );
     check_project("\"postcode.csv\"", "{ cuts = [10] }", &["'postcode': cut points need numbers"]);
     check_project(
         "\"postcode.csv\"",
         "{ dates = [\"year\"] }",
-        &["people.csv: attribute 'postcode': 3 of 3 values are not dates"],
+        &["people.csv:2: attribute 'postcode': 3 of 3 values are not dates"],
     );
 }
 

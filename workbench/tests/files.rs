@@ -8,13 +8,13 @@ use std::sync::Arc;
 use arrow_array::builder::{Int64Builder, ListBuilder};
 use arrow_array::{ArrayRef, BinaryArray, Int64Array, RecordBatch, StringArray, Time32SecondArray};
 use incrowd::table::Cells;
-use incrowd_workbench::input::source::{Labels, ReadOptions, Source};
+use incrowd_workbench::input::source::{Encoding, Labels, ReadOptions, Source};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
 use crate::support;
-use support::{Folder, Ran};
+use support::{Folder, Ran, sas};
 
 const TABLE: &str = "name;born;pay;ill\n\
     Zoé;31/12/1980;1.200,50;flu\n\
@@ -139,9 +139,8 @@ fn what_cannot_be_read_is_called_by_its_name() {
     refused(b"\x7fELF\x02\x01\x00\x00\x00", &["is no table"]);
     refused(&gzip(TABLE.as_bytes())[..60], &["cannot be unpacked", "damaged or cut off"]);
     refused(&gzip(&gzip(b"a")), &["is compressed twice"]);
-    let sas =
-        [&[0; 12][..], b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c\x18\x1f\x10\x11"].concat();
-    refused(&sas, &["is a data set of SAS"]);
+    refused(&sas::data_set(false, false, None)[..100], &["cannot be read as a data set of SAS"]);
+    refused(b"<stata_dta><header> and nothing", &["cannot be read as Stata"]);
     refused(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and nothing", &["cannot be read as a workbook"]);
     refused(b"$FL2@(#) SPSS and nothing", &["cannot be read as SPSS"]);
 }
@@ -159,6 +158,29 @@ fn settings_that_make_no_sense_are_refused() {
         let ran = project(TABLE.as_bytes(), &PROJECT.replacen(from, to, 1)).run(&["count"]).ends(2);
         assert!(ran.stderr.contains(message), "{message}\n{ran}");
     }
+}
+
+#[test]
+fn what_nobody_said_is_found_out_and_said_or_asked_for() {
+    // Nothing is guessed of numbers and dates while data are read, but the error says what to write.
+    let untold = PROJECT.replace("decimal = \",\"\nthousands = \".\"\n", "");
+    let ran = project(TABLE.as_bytes(), &untold).run(&["count"]).ends(2);
+    assert!(ran.stderr.contains("hint: say how numbers are written: decimal = \",\" and thousands = \".\""), "{ran}");
+    let untold = PROJECT.replace(", format = \"31/12/2019\"", "");
+    let ran = project(TABLE.as_bytes(), &untold).run(&["count"]).ends(2);
+    assert!(ran.stderr.contains("hint: say how its dates are written: format = \"%d/%m/%Y\""), "{ran}");
+    // What may be meant in two ways is left to whoever knows.
+    let ambiguous = TABLE.replace("31/12", "01/12").replace("15/12", "02/12").replace("28/02", "03/02");
+    let ran = project(ambiguous.as_bytes(), &untold).run(&["count"]).ends(2);
+    assert!(!ran.stderr.contains("format ="), "{ran}");
+    // The first sheet of several is read, and the note names it; of one, there is nothing to say.
+    let folder = Folder::new();
+    folder.write("incrowd.toml", AGES.replace("\"data\"", "\"people.xlsx\""));
+    folder.write("people.xlsx", include_bytes!("fixtures/people.xlsx"));
+    let ran = folder.run(&["count"]).ends(0);
+    assert!(ran.stderr.contains("note: of 2 sheets, 'people' is read ([data] sheet names another)"), "{ran}");
+    folder.write("people.xlsx", include_bytes!("fixtures/people.xls"));
+    assert!(!folder.run(&["count"]).ends(0).stderr.contains("sheet"));
 }
 
 #[test]
@@ -279,8 +301,12 @@ fn a_table_of_many_pieces_is_counted_alike_on_every_number_of_threads() {
 
 /// Every cell of a file by column; none where there is no value.
 fn cells(name: &str, options: &ReadOptions) -> Vec<(String, Vec<Option<String>>)> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
-    let source = Source::open(&path, options).unwrap_or_else(|error| panic!("{name}: {error}"));
+    cells_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name), options)
+}
+
+fn cells_of(path: &Path, options: &ReadOptions) -> Vec<(String, Vec<Option<String>>)> {
+    let name = path.display();
+    let source = Source::open(path, options).unwrap_or_else(|error| panic!("{name}: {error}"));
     let names = source.column_names();
     let mut columns: Vec<(String, Vec<Option<String>>)> = names.iter().map(|name| (name.clone(), Vec::new())).collect();
     let read = source.for_each(&names, |batch, _| {
@@ -344,9 +370,89 @@ fn files_of_spss_are_read_with_their_labels_dates_and_missing_values() {
     assert_eq!(label.as_deref(), Some("age in years"));
 }
 
+/// The column of a label, as a file says it.
+fn label_of_age(name: &str) -> Option<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    let source = Source::open(&path, &ReadOptions::default()).expect("a table");
+    source.schema().field_with_name("age").expect("a column").metadata().get("label").cloned()
+}
+
+#[test]
+fn files_of_stata_are_read_with_their_labels_dates_and_missing_values() {
+    assert_eq!(cells("people.dta", &ReadOptions::default()), expected(None));
+    // Older versions do not know every letter, and the oldest no long texts.
+    let mut western = expected(None);
+    western[0].1[4] = Some("Lukasz".into());
+    assert_eq!(cells("people_117.dta", &ReadOptions::default()), western);
+    western.pop();
+    assert_eq!(cells("people_114.dta", &ReadOptions::default()), western);
+    for name in ["people.dta", "people_117.dta", "people_114.dta"] {
+        let codes = ReadOptions { labels: Labels::Codes, ..ReadOptions::default() };
+        let sex = [Some("2"), Some("2"), Some("2"), Some("1"), Some("1"), None];
+        assert_eq!(cells(name, &codes)[2].1, sex.map(|code| code.map(str::to_string)), "{name}");
+        assert_eq!(label_of_age(name).as_deref(), Some("age in years"), "{name}");
+    }
+    let greek = ReadOptions { encoding: Encoding::parse("windows-1253"), ..ReadOptions::default() };
+    assert_eq!(cells("people_114.dta", &greek)[0].1[0].as_deref(), Some("Zoι"), "as somebody said");
+    assert_eq!(cells("people.dta", &greek), expected(None), "the file says what it is");
+    // What had to be guessed is said.
+    let folder = Folder::new();
+    folder.write("incrowd.toml", AGES.replace("\"data\"", "\"people.dta\""));
+    folder.write("people.dta", include_bytes!("fixtures/people_114.dta"));
+    assert!(folder.run(&["count"]).ends(0).stderr.contains("read as windows-1252"));
+    folder.write("people.dta", include_bytes!("fixtures/people.dta"));
+    assert!(!folder.run(&["count"]).ends(0).stderr.contains("read as"));
+    folder.write("people.dta", b"\x69\x02\x01\x00\x01\x00");
+    let ran = folder.run(&["count"]).ends(2);
+    assert!(ran.stderr.contains("Stata before version 6 (format 105)"), "{ran}");
+}
+
+#[test]
+fn transport_files_of_sas_are_read_with_their_dates_and_missing_values() {
+    let mut expected = expected(Some(["2", "2", "2", "1", "1", "9"]));
+    expected[5].1[0] = Some("a".repeat(100));
+    for name in ["people_5.xpt", "people_8.xpt"] {
+        assert_eq!(cells(name, &ReadOptions::default()), expected, "{name}");
+        assert_eq!(label_of_age(name).as_deref(), Some("age in years"), "{name}");
+    }
+    let one = include_bytes!("fixtures/people_5.xpt");
+    let member = one[240..].to_vec();
+    refused(&[&one[..], &member].concat(), &["people.csv: holds 2 tables"]);
+}
+
+#[test]
+fn data_sets_of_sas_are_read_in_either_order_of_bytes_and_however_they_are_compressed() {
+    let text = |text: &str| Some(text.to_string());
+    let expected = [
+        ("name".to_string(), vec![text("Zoé"), None, text("Ann             B")]),
+        ("age".to_string(), vec![text("31"), text("-0.5"), None]),
+        ("born".to_string(), vec![text("1960-01-02"), None, text("2020-02-29")]),
+        ("seen".to_string(), vec![text("1960-01-01T00:00:01.500"), text("2020-02-29T12:00:00"), None]),
+    ];
+    let folder = Folder::new();
+    for (is_big, is_wide) in [(false, false), (false, true), (true, false), (true, true)] {
+        for packing in [None, Some("SASYZCRL"), Some("SASYZCR2")] {
+            folder.write("people.sas7bdat", sas::data_set(is_big, is_wide, packing));
+            let read = cells_of(&folder.join("people.sas7bdat"), &ReadOptions::default());
+            assert_eq!(read, expected, "{is_big} {is_wide} {packing:?}");
+        }
+    }
+    let whole = sas::data_set(false, true, None);
+    // The encoding, which file says by number.
+    refused(&[&whole[..70], &[42], &whole[71..]].concat(), &["encoding of SAS that incrowd does not know (number 42)"]);
+    let deleted = sas::with_page_kind(whole.clone(), 0x0180);
+    refused(&deleted, &["has records that were deleted"]);
+    for n in (100..whole.len()).step_by(97) {
+        folder.write("cut", &whole[..n]);
+        assert!(Source::open(&folder.join("cut"), &ReadOptions::default()).is_err(), "cut at {n}");
+    }
+}
+
 #[test]
 fn damaged_files_of_programs_are_errors() {
-    for name in ["people.xlsx", "people.ods", "people.xls", "people.sav", "people.zsav"] {
+    let files =
+        ["people.xlsx", "people.ods", "people.xls", "people.sav", "people.zsav", "people.dta", "people_117.dta"];
+    for name in files {
         let whole =
             std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)).expect("there");
         let folder = Folder::new();
@@ -372,4 +478,67 @@ fn a_workbook_goes_from_init_to_a_release() {
     folder.run(&["publish", "--k", "2", "--levels", "age=1", "--max-suppressed", "1", "-o", "out.csv"]).ends(0);
     assert!(folder.read("out.csv").contains("40-49,"), "{}", folder.read("out.csv"));
     folder.run(&["verify", "out.csv"]).ends(0);
+}
+
+#[test]
+fn a_release_for_spss_or_stata_has_labels_and_keeps_its_promise() {
+    let folder = Folder::new();
+    let project = "[data]\npath = \"people.sav\"\n\n[attributes.sex]\nrole = \"quasi-identifier\"\n\n\
+                   [attributes.age]\nrole = \"quasi-identifier\"\nhierarchy = { intervals = [100] }\n\n\
+                   [attributes.born]\nrole = \"other\"\nunique = \"publish\"\ntells = \"accepted\"\n";
+    let publish = |output: &str| {
+        folder.run(&[
+            "publish",
+            "--k",
+            "2",
+            "--levels",
+            "sex=0,age=1",
+            "--max-suppressed",
+            "2",
+            "-o",
+            output,
+            "--force",
+        ])
+    };
+    for source in ["people.sav", "people.dta"] {
+        let bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(source));
+        folder.write(source, bytes.expect("there"));
+        folder.write("incrowd.toml", project.replace("people.sav", source));
+        publish("out.parquet").ends(0);
+        let expected = cells_of(&folder.join("out.parquet"), &ReadOptions::default());
+        assert_eq!(expected.len(), 3);
+        for output in ["out.sav", "out.dta"] {
+            publish(output).ends(0);
+            assert_eq!(cells_of(&folder.join(output), &ReadOptions::default()), expected, "{source} to {output}");
+            let codes = ReadOptions { labels: Labels::Codes, ..ReadOptions::default() };
+            let sex = &cells_of(&folder.join(output), &codes)[1];
+            assert_eq!((sex.0.as_str(), sex.1.len()), ("sex", 4));
+            assert!(sex.1.iter().all(|code| matches!(code.as_deref(), Some("1" | "2"))), "{sex:?}");
+            let release = Source::open(&folder.join(output), &ReadOptions::default()).expect("a release");
+            let label = release.schema().field_with_name("born").expect("published").metadata()["label"].clone();
+            assert_eq!(label, "date of birth");
+            folder.run(&["verify", output]).ends(0);
+            folder.run(&["verify", output, "--project", "."]).ends(0);
+            let mut bytes = folder.bytes(output);
+            publish(output).ends(0);
+            assert!(folder.bytes(output) == bytes, "the same bytes again");
+            // One record is somebody else.
+            let end = memchr::memmem::find(&bytes, b"</data>");
+            let at = end.map_or(bytes.len() - 24, |end| end - 4);
+            bytes[at] ^= 1;
+            folder.write(output, &bytes);
+            folder.run(&["verify", output]).ends(1);
+        }
+    }
+    folder.write("people.csv", "age,hours-per-week\n1,2\n1,2\n");
+    folder.write(
+        "incrowd.toml",
+        "[data]\npath = \"people.csv\"\n[attributes.age]\nrole = \"quasi-identifier\"\n\
+         [attributes.hours-per-week]\nrole = \"quasi-identifier\"\n",
+    );
+    for (output, program) in [("new.sav", "SPSS"), ("new.dta", "Stata")] {
+        let ran = folder.run(&["publish", "--k", "2", "-o", output]).ends(2);
+        assert!(ran.stderr.contains(&format!("'hours-per-week' cannot be the name of a column in {program}")), "{ran}");
+        assert!(!folder.has(output));
+    }
 }

@@ -25,6 +25,8 @@ pub struct Reference {
     cumulative_sums: Vec<i128>,
     /// By level below the top: the label above each value, and how many records have each label.
     levels: Vec<(Vec<u32>, Vec<u64>)>,
+    /// Whether the labels of the first level are the values themselves.
+    begins_with_values: bool,
 }
 
 impl Reference {
@@ -48,6 +50,8 @@ impl Reference {
             }
             (Distance::Equal, _) | (Distance::Hierarchical, None) => vec![itself()],
         };
+        let begins_with_values =
+            levels.first().is_some_and(|labels| (0..).zip(labels).all(|(value, label)| value == *label));
         let with_counts = |labels: Vec<u32>| {
             let mut of_label = vec![0; labels.iter().max().map_or(0, |label| *label as usize + 1)];
             labels.iter().zip(&counts).for_each(|(label, n)| of_label[*label as usize] += n);
@@ -57,6 +61,7 @@ impl Reference {
             n_records: n,
             n_present: counts.iter().filter(|count| **count > 0).count(),
             levels: levels.into_iter().map(with_counts).collect(),
+            begins_with_values,
             counts,
             distance,
             cumulative,
@@ -159,15 +164,20 @@ pub fn greatest_share(histogram: Histogram, n: u64) -> u64 {
 /// # Joining
 /// Entropy is concave: that of a mean of two distributions is at least the mean of theirs, and so at least the lesser.
 pub fn effective_values(histogram: Histogram) -> u64 {
-    let n: u64 = histogram.iter().map(|(_, c)| c).sum();
+    let Some(&(_, first)) = histogram.first() else { return 0 };
+    let (mut n, mut is_even, mut c_ln_c) = (0, true, 0.0);
+    let small = &*SMALL;
+    for &(_, c) in histogram {
+        n += c;
+        is_even &= c == first;
+        c_ln_c += small.get(c as usize).map_or_else(|| c as f64 * (c as f64).ln(), |(_, c_ln_c)| *c_ln_c);
+    }
     if n == 0 {
         return 0;
     }
-    let first = histogram[0].1;
-    if histogram.iter().all(|(_, c)| *c == first) {
+    if is_even {
         return histogram.len() as u64 * MILLION;
     }
-    let c_ln_c: f64 = histogram.iter().map(|(_, c)| *c as f64 * ln(*c)).sum();
     let exact = MILLION as f64 * (ln(n) - c_ln_c / n as f64).exp();
     let nearest = exact.round();
     // Next to a whole number of millionths the computer's rounding could decide: there, ask whole numbers.
@@ -177,11 +187,15 @@ pub fn effective_values(histogram: Histogram) -> u64 {
     }
 }
 
+/// The natural logarithms of small counts, and the counts times these.
+static SMALL: std::sync::LazyLock<Vec<(f64, f64)>> = std::sync::LazyLock::new(|| {
+    let ln = |n: u32| f64::from(n.max(1)).ln();
+    (0..1024u32).map(|n| (ln(n), f64::from(n) * ln(n))).collect()
+});
+
 /// The natural logarithm of a count, by lookup where it is small.
 fn ln(n: u64) -> f64 {
-    static SMALL: std::sync::LazyLock<Vec<f64>> =
-        std::sync::LazyLock::new(|| (0..1024u32).map(|n| f64::from(n.max(1)).ln()).collect());
-    SMALL.get(n as usize).copied().unwrap_or_else(|| (n as f64).ln())
+    SMALL.get(n as usize).map_or_else(|| (n as f64).ln(), |(ln, _)| *ln)
 }
 
 /// Whether exp(entropy) is exactly so many millionths: `n^n · 10^(6n) = m^n · Π c^c`, prime by prime.
@@ -300,38 +314,65 @@ where
 
 /// `1/(2H) Σ |p − q|` over all labels of all H levels below the top: each unit that is moved goes up and down again.
 fn tree_distance(histogram: Histogram, n: u64, reference: &Reference) -> u64 {
-    let of_table = u128::from(reference.n_records);
-    let n = u128::from(n);
-    let mut total = 0u128;
-    let mut of_label: Vec<(u32, u64)> = Vec::with_capacity(histogram.len());
-    for (labels, counts) in &reference.levels {
-        of_label.clear();
-        for (value, c) in histogram {
-            let label = labels[*value as usize];
-            match of_label.last_mut() {
-                Some((last, sum)) if *last == label => *sum += c,
-                _ => of_label.push((label, *c)),
-            }
-        }
-        // Values that follow each other mostly have labels that do.
-        if !of_label.is_sorted_by(|a, b| a.0 < b.0) {
-            of_label.sort_unstable();
-            of_label.dedup_by(|next, first| {
-                let is_same = next.0 == first.0;
-                first.1 += if is_same { next.1 } else { 0 };
-                is_same
-            });
+    let whole = 2 * reference.levels.len() as u128 * u128::from(n) * u128::from(reference.n_records);
+    // No more can be moved than the whole; that mostly fits into 64 bits, which are much faster.
+    match u64::try_from(whole) {
+        Ok(whole) => ratio_up(u128::from(tree_moves::<u64>(histogram, n, reference)), u128::from(whole)),
+        Err(_) => ratio_up(tree_moves::<u128>(histogram, u128::from(n), reference), whole),
+    }
+}
+
+/// The sum of the differences, over the common denominator n · N.
+fn tree_moves<T>(histogram: Histogram, n: T, reference: &Reference) -> T
+where
+    T: Copy
+        + From<u64>
+        + PartialOrd
+        + std::ops::Add<Output = T>
+        + std::ops::Sub<Output = T>
+        + std::ops::Mul<Output = T>,
+{
+    let of_table = T::from(reference.n_records);
+    let mut total = T::from(0);
+    let mut of_label: Vec<(u32, u64)> = Vec::new();
+    for (level, (labels, counts)) in reference.levels.iter().enumerate() {
+        let mut of_level = histogram;
+        if level > 0 || !reference.begins_with_values {
+            add_up_labels(histogram, labels, &mut of_label);
+            of_level = &of_label;
         }
         // Labels that the group lacks are off by their own share: all of the table, less the shares of those it has.
         let mut absent = of_table;
-        for (label, c) in &of_label {
-            let of_label = u128::from(counts[*label as usize]);
-            absent -= of_label;
-            total += (u128::from(*c) * of_table).abs_diff(of_label * n);
+        for &(label, c) in of_level {
+            let of_label = T::from(counts[label as usize]);
+            absent = absent - of_label;
+            let (ours, theirs) = (T::from(c) * of_table, of_label * n);
+            total = total + if ours > theirs { ours - theirs } else { theirs - ours };
         }
-        total += absent * n;
+        total = total + absent * n;
     }
-    ratio_up(total, 2 * reference.levels.len() as u128 * n * of_table)
+    total
+}
+
+/// How many records have each label, by label.
+fn add_up_labels(histogram: Histogram, labels: &[u32], of_label: &mut Vec<(u32, u64)>) {
+    of_label.clear();
+    for (value, c) in histogram {
+        let label = labels[*value as usize];
+        match of_label.last_mut() {
+            Some((last, sum)) if *last == label => *sum += c,
+            _ => of_label.push((label, *c)),
+        }
+    }
+    // Values that follow each other mostly have labels that do.
+    if !of_label.is_sorted_by(|a, b| a.0 < b.0) {
+        of_label.sort_unstable();
+        of_label.dedup_by(|next, first| {
+            let is_same = next.0 == first.0;
+            first.1 += if is_same { next.1 } else { 0 };
+            is_same
+        });
+    }
 }
 
 /// The greatest `|ln (p / q)|` among `n`, and a millionth more, since less than δ is asked for.

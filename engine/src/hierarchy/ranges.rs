@@ -1,5 +1,7 @@
 //! Labels of ranges of numbers: which interval, or which part between cut points, a number lies in.
 
+use std::collections::HashMap;
+
 use crate::error::{Error, ErrorKind, Result, Step, Wording};
 use crate::hierarchy::{NamedLabels, range_text};
 use crate::number::Decimal;
@@ -51,24 +53,35 @@ fn label(low: Decimal, high: Decimal, whole: bool) -> String {
     }
 }
 
+/// Where intervals begin and end.
+type Ends = (Option<Decimal>, Option<Decimal>);
+
+/// The label of the end that a number belongs to, if it does.
+pub(super) fn end(number: Decimal, ends: Ends) -> Option<String> {
+    let below = ends.0.filter(|below| number < *below).map(|below| format!("<{below}"));
+    below.or_else(|| ends.1.filter(|above| number >= *above).map(|above| format!(">={above}")))
+}
+
+/// Whether a value is the label of one of the ends.
+pub(super) fn is_end(value: &str, ends: Ends) -> bool {
+    let label = |sign: &str, end: Option<Decimal>| end.is_some_and(|end| value == format!("{sign}{end}"));
+    label("<", ends.0) || label(">=", ends.1)
+}
+
 /// `ends` are where intervals begin and end: everything below and above has one label.
-pub(super) fn intervals(
-    domain: &Domain,
-    widths: &[Decimal],
-    origin: Decimal,
-    ends: (Option<Decimal>, Option<Decimal>),
-) -> Result<NamedLabels> {
+pub(super) fn intervals(domain: &Domain, widths: &[Decimal], origin: Decimal, ends: Ends) -> Result<NamedLabels> {
     const RULE: &str = "intervals";
+    let are_coded = domain.present().any(|(_, value)| is_end(value, ends));
+    if are_coded {
+        return around(domain, ends, |between| intervals(between, widths, origin, ends));
+    }
     let numbers = numbers(domain, RULE)?;
     let whole_domain = domain.kind() == Kind::Integer && origin.is_whole();
     let of_width = |&width: &Decimal| {
         let whole = whole_domain && width.is_whole();
         let of_number = |number: &Decimal| {
-            if let Some(below) = ends.0.filter(|below| number < below) {
-                return Some(format!("<{below}"));
-            }
-            if let Some(above) = ends.1.filter(|above| number >= above) {
-                return Some(format!(">={above}"));
+            if let Some(end) = end(*number, ends) {
+                return Some(end);
             }
             // An interval that one of the ends cuts in two is as long as what is left of it.
             let (low, high) = number.interval(width, origin)?;
@@ -80,6 +93,18 @@ pub(super) fn intervals(
         Ok((format!("width {width}"), format!("in steps of {width}"), labels))
     };
     widths.iter().map(of_width).collect()
+}
+
+/// The labels of a domain in which the ends are coded already: they keep their labels at every level.
+fn around(domain: &Domain, ends: Ends, label: impl Fn(&Domain) -> Result<NamedLabels>) -> Result<NamedLabels> {
+    let numbers = domain.present().map(|(_, value)| value).filter(|value| !is_end(value, ends));
+    let between = Domain::new(domain.name(), numbers.map(str::to_string).collect(), None);
+    let level = |(name, phrase, labels): (String, String, Vec<String>)| {
+        let label_of: HashMap<&str, String> = between.present().map(|(_, value)| value).zip(labels).collect();
+        let label = |(_, value): (_, &str)| label_of.get(value).cloned().unwrap_or_else(|| value.to_string());
+        (name, phrase, domain.present().map(label).collect())
+    };
+    Ok(label(&between)?.into_iter().map(level).collect())
 }
 
 pub(super) fn cuts(domain: &Domain, levels: &[Vec<Decimal>]) -> Result<NamedLabels> {

@@ -6,11 +6,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, ErrorKind, Result, Step};
 use crate::hierarchy::parents::Parents;
-use crate::hierarchy::{NamedLabels, check_names, count, phrase_of_name, position};
+use crate::hierarchy::{NamedLabels, OTHER, check_names, count, phrase_of_name, position};
 use crate::table::{Code, Domain};
 
 /// Rows of labels with the place where each stands, to be able to point at it.
@@ -23,7 +23,20 @@ pub struct LabelTable {
     /// How many labels a row has, the value itself included.
     n_labels: usize,
     ends_in_one_label: bool,
+    /// Whether there is a row for what it does not know.
+    has_other: bool,
     body: Body,
+}
+
+/// The values that a table of labels knows, by hashes of 64 bits.
+#[derive(Clone, Debug)]
+pub struct KnownValues(FxHashSet<u64>);
+
+impl KnownValues {
+    /// Whether a value is among them.
+    pub fn contains(&self, value: &str) -> bool {
+        self.0.contains(&hash(value))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +85,14 @@ impl LabelTable {
         let Some((n_labels, _)) = shape else { return Err(empty(source)) };
         let body = Body::Text { text: text.into(), separator, n_header: 0 };
         let ends_in_one_label = n_labels > 1 && is_one;
-        Ok(LabelTable { source: source.to_string(), names: Vec::new(), n_labels, ends_in_one_label, body })
+        Ok(LabelTable {
+            source: source.to_string(),
+            names: Vec::new(),
+            n_labels,
+            ends_in_one_label,
+            has_other: false,
+            body,
+        })
     }
 
     /// Reads a list of labels with the one above each, with or without a header.
@@ -101,8 +121,8 @@ impl LabelTable {
         }
         let parents = Parents::new(source, &pairs)?;
         let (n_labels, ends_in_one_label) = (parents.n_labels(), parents.has_one_root());
-        let names = Vec::new();
-        Ok(LabelTable { source: source.to_string(), names, n_labels, ends_in_one_label, body: Body::Parents(parents) })
+        let (source, body) = (source.to_string(), Body::Parents(parents));
+        Ok(LabelTable { source, names: Vec::new(), n_labels, ends_in_one_label, has_other: false, body })
     }
 
     /// Rows from anywhere; all must have as many labels as the first.
@@ -116,8 +136,8 @@ impl LabelTable {
             return Err(uneven(source, *line, row.len(), n_labels));
         }
         let ends_in_one_label = n_labels > 1 && rows.iter().all(|(_, row)| row.last() == first.last());
-        let source = source.to_string();
-        Ok(LabelTable { source, names: Vec::new(), n_labels, ends_in_one_label, body: Body::Held(rows) })
+        let (source, body) = (source.to_string(), Body::Held(rows));
+        Ok(LabelTable { source, names: Vec::new(), n_labels, ends_in_one_label, has_other: false, body })
     }
 
     /// The same for an attribute of this name: where the first row is about a value that is called like the attribute, it is
@@ -183,8 +203,68 @@ impl LabelTable {
         }
     }
 
+    /// The same with a row for [`OTHER`], which stands for all values that it does not know.
+    ///
+    /// It is its own label up to the lowest level where another value has the label `other`, and shares that one's labels
+    /// from there on; where none has, it is alone below the top.
+    pub fn with_other(self) -> LabelTable {
+        LabelTable { has_other: true, ..self }
+    }
+
+    /// The values that it has rows for, without the one for all others.
+    pub fn known(&self) -> KnownValues {
+        let mut known = FxHashSet::default();
+        if let Body::Parents(parents) = &self.body {
+            known.extend(parents.rows_of(|_| true).iter().map(|(_, row)| hash(&row[0])));
+        }
+        let read = self.each(&mut |_, _, hash| {
+            known.insert(hash(0));
+            Ok(())
+        });
+        read.expect("it was read before");
+        KnownValues(known)
+    }
+
+    /// The row of what it does not know.
+    fn other_row(&self) -> Vec<String> {
+        let mut row = vec![OTHER.to_string(); self.n_labels];
+        let mut lowest = self.n_labels;
+        let mut last = None;
+        let mut look = |label: &dyn Fn(usize) -> String| {
+            if let Some(level) = (1..lowest).find(|level| label(*level) == OTHER) {
+                lowest = level;
+                (level..self.n_labels).for_each(|above| row[above] = label(above));
+            }
+            last.get_or_insert_with(|| label(self.n_labels - 1));
+        };
+        match &self.body {
+            Body::Parents(parents) => {
+                parents.rows_of(|_| true).iter().for_each(|(_, labels)| look(&|i| labels[i].clone()))
+            }
+            _ => {
+                let read = self.each(&mut |_, label, _| {
+                    look(label);
+                    Ok(())
+                });
+                read.expect("it was read before");
+            }
+        }
+        if let (true, Some(last)) = (self.ends_in_one_label, last) {
+            row[self.n_labels - 1] = last;
+        }
+        row
+    }
+
     /// The rows of some values, in the order of the table.
     fn rows_of(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<(u64, Vec<String>)> {
+        let mut rows = self.own_rows_of(&is_wanted);
+        if self.has_other && is_wanted(OTHER) && rows.iter().all(|(_, row)| row[0] != OTHER) {
+            rows.push((0, self.other_row()));
+        }
+        rows
+    }
+
+    fn own_rows_of(&self, is_wanted: &impl Fn(&str) -> bool) -> Vec<(u64, Vec<String>)> {
         if let Body::Parents(parents) = &self.body {
             return parents.rows_of(is_wanted);
         }

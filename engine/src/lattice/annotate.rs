@@ -285,6 +285,11 @@ impl Suppression<'_> {
         self.columns.iter().map(|columns| columns.floors[height]).max().unwrap_or(0)
     }
 
+    /// What a scheme suppresses, counted; none where it is more than `n_max`, which is found out sooner.
+    pub(crate) fn exact_up_to(&self, place: usize, n_max: u64) -> Option<u64> {
+        self.lattice.profile(place).n_suppressed_up_to(&self.lattice.signatures, &self.test, n_max)
+    }
+
     /// What a scheme suppresses, counted.
     pub fn exact(&self, place: usize) -> u64 {
         self.lattice.profile(place).n_suppressed(&self.lattice.signatures, &self.test)

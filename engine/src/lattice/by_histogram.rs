@@ -1,5 +1,7 @@
 //! Whole histograms of sensitive values, for all other criteria.
 
+use std::sync::{Mutex, PoisonError};
+
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -7,7 +9,7 @@ use crate::criterion::{Measured, Yardstick};
 use crate::error::Result;
 use crate::lattice::histograms::HistogramWork;
 use crate::lattice::people_histograms::PeopleHistograms;
-use crate::lattice::profile::Profile;
+use crate::lattice::profile::{Profile, Renumbering};
 use crate::lattice::regroup::Step;
 use crate::lattice::roll_up::{Key, RollUp};
 use crate::lattice::roller::{Roller, Wanted};
@@ -155,9 +157,13 @@ fn profiles_of_histograms(
     let parts: Vec<&[u64]> =
         std::iter::once(shared.measured()).chain(measured.iter().map(|(_, own)| &own[..])).collect();
     let (signatures, numbers) = canonical(yardstick, &parts, task)?;
+    let rooms: Vec<Mutex<Renumbering>> =
+        (0..rayon::current_num_threads()).map(|_| Mutex::new(Renumbering::new(signatures.len()))).collect();
     let renumbered = |(thread, profile): (usize, Profile)| {
         task.go_on()?;
-        Ok(profile.renumbered(|signature| match (signature as usize).checked_sub(n_shared) {
+        let room = &rooms[rayon::current_thread_index().unwrap_or(0) % rooms.len()];
+        let mut room = room.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(profile.renumbered_in(&mut room, |signature| match (signature as usize).checked_sub(n_shared) {
             None => numbers[0][signature as usize],
             Some(own) => numbers[1 + thread][own],
         }))

@@ -25,6 +25,9 @@ pub(crate) struct Grid {
 /// How many places have their least value looked up together.
 pub(super) const N_IN_BLOCK: usize = 64;
 
+/// Below this, where a count stands among the values of a grid is looked up.
+const N_SMALL: u64 = 1_024;
+
 fn blocks_of(column: &[u64]) -> Vec<u64> {
     column.chunks(N_IN_BLOCK).map(|block| block.iter().copied().min().unwrap_or(0)).collect()
 }
@@ -90,11 +93,18 @@ impl Grid {
             let passes = |&value: &u64| if is_at_least { value <= measured } else { value < measured };
             values[column].partition_point(passes) as u16
         };
-        let of_signature = |signature: usize| {
-            signatures.of(signature).iter().enumerate().map(|(column, measured)| place(column, *measured))
-        };
+        // Small counts are most of what there is.
+        let n_small = |column: usize| if signatures.measures()[column].is_count() { N_SMALL } else { 0 };
+        let small: Vec<Vec<u16>> =
+            (0..n_measures).map(|column| (0..n_small(column)).map(|n| place(column, n)).collect()).collect();
         task.go_on()?;
-        let places: Vec<u16> = (0..signatures.len()).flat_map(of_signature).collect();
+        let mut places: Vec<u16> = Vec::with_capacity(signatures.len() * n_measures);
+        for signature in 0..signatures.len() {
+            for (column, &measured) in signatures.of(signature).iter().enumerate() {
+                let known = usize::try_from(measured).ok().and_then(|n| small[column].get(n));
+                places.push(known.copied().unwrap_or_else(|| place(column, measured)));
+            }
+        }
         task.go_on()?;
         let starts: Vec<usize> = values
             .iter()

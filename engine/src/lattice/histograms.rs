@@ -67,44 +67,49 @@ pub(crate) fn hash_words(words: &[u64]) -> u64 {
 /// groups that become one.
 #[derive(Default)]
 struct Unions {
-    /// From a beginning of the list of signatures, which is a signature or the number of a longer beginning, and the signature that
-    /// follows: the number of the beginning that these make up.
-    longer: HashTable<(u64, u32)>,
-    /// By number of the beginning, the signature that it has together, where that was asked for.
-    signatures: Vec<u32>,
     /// The last pairs, each in a place of its own, which fits the processor's cache: most unions are of two groups, and
     /// were made a moment ago.
-    pairs: Vec<(u64, u32)>,
+    recent: Vec<(u64, u32)>,
+    /// All pairs, with the signature that they have together.
+    pairs: HashTable<(u64, u32)>,
+    /// Longer lists, by hash.
+    lists: HashTable<UnitedList>,
+    /// The signatures of each list, its length first.
+    members: Vec<u32>,
 }
 
-const N_PAIRS: usize = 1 << 15;
+struct UnitedList {
+    hash: u64,
+    /// Where it begins among the members.
+    start: u32,
+    /// What it has together.
+    signature: u32,
+}
 
-/// Tells the number of a beginning from that of a signature.
-const IS_BEGINNING: u32 = 1 << 31;
+const N_RECENT: usize = 1 << 15;
 const UNKNOWN: u32 = u32::MAX;
 /// Longer lists are hardly ever seen twice.
 const N_UNITED_MAX: usize = 12;
 
 impl Unions {
-    /// The number of a list of two signatures or more.
-    fn number(&mut self, mut signatures: impl Iterator<Item = u32>) -> usize {
-        let mut beginning = signatures.next().expect("there are several signatures");
-        for signature in signatures {
-            let key = u64::from(beginning) << 32 | u64::from(signature);
-            let hash_of = |key: u64| hash_words(&[key]);
-            let next = number(self.signatures.len());
-            let entry = self.longer.entry(hash_of(key), |(known, _)| *known == key, |(known, _)| hash_of(*known));
-            let number = entry.or_insert((key, next)).get().1;
-            if number == next {
-                self.signatures.push(UNKNOWN);
-            }
-            beginning = IS_BEGINNING | number;
-        }
-        (beginning & !IS_BEGINNING) as usize
+    fn list(&self, list: &UnitedList) -> &[u32] {
+        let start = list.start as usize;
+        &self.members[start + 1..][..self.members[start] as usize]
+    }
+
+    fn find_list(&self, hash: u64, signatures: &[u32]) -> Option<u32> {
+        self.lists.find(hash, |known| known.hash == hash && self.list(known) == signatures).map(|known| known.signature)
+    }
+
+    fn add_list(&mut self, hash: u64, signatures: &[u32], signature: u32) {
+        let start = number(self.members.len());
+        self.members.push(number(signatures.len()));
+        self.members.extend_from_slice(signatures);
+        self.lists.insert_unique(hash, UnitedList { hash, start, signature }, |known| known.hash);
     }
 
     fn n_bytes(&self) -> usize {
-        17 * self.longer.capacity() + 4 * self.signatures.len()
+        17 * (self.pairs.capacity() + self.lists.capacity()) + size_of_val(&self.members[..])
     }
 }
 
@@ -129,7 +134,7 @@ impl<'a> Signatures<'a> {
             yardstick,
             shared,
             own: Interned { starts: vec![0], ..Interned::default() },
-            unions: Unions::default(),
+            unions: Unions { recent: vec![(u64::MAX, UNKNOWN); N_RECENT], ..Unions::default() },
             counts: vec![0; n_values],
             used: vec![0; n_values.div_ceil(64)],
             words: Vec::new(),
@@ -160,29 +165,43 @@ impl<'a> Signatures<'a> {
 
     /// The signature of several groups taken together.
     pub(crate) fn unite(&mut self, signatures: impl ExactSizeIterator<Item = u32> + Clone) -> u32 {
-        if signatures.len() > N_UNITED_MAX {
-            return self.add_up(signatures);
+        match signatures.len() {
+            2 => self.unite_pair(signatures),
+            n if n > N_UNITED_MAX => self.add_up(signatures),
+            n => {
+                let mut list = [0; N_UNITED_MAX];
+                list.iter_mut().zip(signatures).for_each(|(known, signature)| *known = signature);
+                self.unite_list(&list[..n])
+            }
         }
-        let pair = (signatures.len() == 2)
-            .then(|| signatures.clone().fold(0, |key, signature| key << 32 | u64::from(signature)));
-        let at = pair.map(|key| hash_words(&[key]) as usize % N_PAIRS);
-        if self.unions.pairs.is_empty() {
-            self.unions.pairs.resize(N_PAIRS, (u64::MAX, UNKNOWN));
+    }
+
+    fn unite_pair(&mut self, signatures: impl Iterator<Item = u32> + Clone) -> u32 {
+        let key = signatures.clone().fold(0, |key, signature| key << 32 | u64::from(signature));
+        let hash = hash_words(&[key]);
+        let at = hash as usize % N_RECENT;
+        if self.unions.recent[at].0 == key {
+            return self.unions.recent[at].1;
         }
-        if let (Some(key), Some(at)) = (pair, at)
-            && self.unions.pairs[at].0 == key
-        {
-            return self.unions.pairs[at].1;
-        }
-        let number = self.unions.number(signatures.clone());
-        if self.unions.signatures[number] == UNKNOWN {
-            self.unions.signatures[number] = self.add_up(signatures);
-        }
-        let signature = self.unions.signatures[number];
-        if let (Some(key), Some(at)) = (pair, at) {
-            self.unions.pairs[at] = (key, signature);
-        }
+        let signature = match self.unions.pairs.find(hash, |(known, _)| *known == key) {
+            Some((_, signature)) => *signature,
+            None => {
+                let signature = self.add_up(signatures);
+                self.unions.pairs.insert_unique(hash, (key, signature), |(key, _)| hash_words(&[*key]));
+                signature
+            }
+        };
+        self.unions.recent[at] = (key, signature);
         signature
+    }
+
+    fn unite_list(&mut self, list: &[u32]) -> u32 {
+        let hash = list.iter().fold(0, |hash, signature| hash_words(&[hash ^ u64::from(*signature)]));
+        self.unions.find_list(hash, list).unwrap_or_else(|| {
+            let signature = self.add_up(list.iter().copied());
+            self.unions.add_list(hash, list, signature);
+            signature
+        })
     }
 
     /// The signature of several groups taken together, that hardly ever come together again.
@@ -302,9 +321,8 @@ pub(crate) struct HistogramWork<'a> {
     pub(crate) signatures: Signatures<'a>,
     gathered: Vec<Gathered>,
     of_level: Vec<Vec<Gathered>>,
-    /// By signature, the scheme that had it last and its place among that scheme's entries.
-    seen: Vec<(u32, u32)>,
-    n_schemes: u32,
+    /// By signature, its place among the entries of the scheme that had it last.
+    seen: Vec<u32>,
     has_entropies: bool,
 }
 
@@ -315,7 +333,6 @@ impl<'a> HistogramWork<'a> {
             gathered: Vec::new(),
             of_level: Vec::new(),
             seen: Vec::new(),
-            n_schemes: 0,
             has_entropies,
         }
     }
@@ -408,24 +425,24 @@ impl<'a> HistogramWork<'a> {
     }
 
     fn profile_of(&mut self, gathered: &[Gathered]) -> Profile {
-        self.n_schemes += 1;
-        self.seen.resize(self.signatures.shared.len() + self.signatures.own.len(), (0, 0));
+        self.seen.resize(self.signatures.shared.len() + self.signatures.own.len(), 0);
         let mut entries: Vec<Entry> = Vec::with_capacity(gathered.len());
         let mut entropies: Vec<Steps> = Vec::new();
         for &(signature, loss, entropy) in gathered {
+            // What an earlier scheme has left there leads to an entry of another signature, or to none.
             let seen = &mut self.seen[signature as usize];
-            if seen.0 != self.n_schemes {
-                *seen = (self.n_schemes, number(entries.len()));
+            if entries.get(*seen as usize).is_none_or(|entry| entry.signature != signature) {
+                *seen = number(entries.len());
                 entries.push(Entry { signature, n_groups: 0, loss: 0 });
                 if self.has_entropies {
                     entropies.push(0);
                 }
             }
-            let entry = &mut entries[seen.1 as usize];
+            let entry = &mut entries[*seen as usize];
             entry.n_groups += 1;
             entry.loss += Steps::from(loss);
             if self.has_entropies {
-                entropies[seen.1 as usize] += Steps::from(entropy);
+                entropies[*seen as usize] += Steps::from(entropy);
             }
         }
         Profile::provisional(entries, entropies)

@@ -32,6 +32,52 @@ pub struct Profile {
     entropies: Box<[Steps]>,
 }
 
+/// Fewer entries are sorted.
+const N_SORTED: usize = 64;
+
+/// Where entries are put in the order of their new numbers without being compared: every number has a place of its own.
+pub(crate) struct Renumbering {
+    /// By number, the loss and the groups of the entries that get it.
+    sums: Vec<(Steps, u32)>,
+    /// Which numbers are in use, a bit for each; and which words of these bits.
+    used: Vec<u64>,
+    words: Vec<u64>,
+}
+
+impl Renumbering {
+    /// For numbers below `n`.
+    pub(crate) fn new(n: usize) -> Renumbering {
+        let n_words = n.div_ceil(64);
+        Renumbering { sums: vec![(0, 0); n], used: vec![0; n_words], words: vec![0; n_words.div_ceil(64)] }
+    }
+
+    #[inline]
+    fn add(&mut self, number: u32, entry: &Entry) {
+        let at = number as usize;
+        self.used[at / 64] |= 1 << (at % 64);
+        self.words[at / 4096] |= 1 << (at / 64 % 64);
+        let sum = &mut self.sums[at];
+        *sum = (sum.0 + entry.loss, sum.1 + entry.n_groups);
+    }
+
+    /// All that was added, in order; nothing is left.
+    fn take_all(&mut self, entries: &mut Vec<Entry>) {
+        for (i, words) in self.words.iter_mut().enumerate() {
+            while *words != 0 {
+                let word = i * 64 + words.trailing_zeros() as usize;
+                *words &= *words - 1;
+                let mut bits = std::mem::take(&mut self.used[word]);
+                while bits != 0 {
+                    let at = word * 64 + bits.trailing_zeros() as usize;
+                    bits &= bits - 1;
+                    let (loss, n_groups) = std::mem::take(&mut self.sums[at]);
+                    entries.push(Entry { signature: at as u32, n_groups, loss });
+                }
+            }
+        }
+    }
+}
+
 /// What a scheme would publish under some criteria.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -81,6 +127,20 @@ impl Profile {
         Profile { entries: entries.into(), entropies: entropies.into() }
     }
 
+    /// The same with room to work in, which makes it quicker where many profiles are numbered.
+    pub(crate) fn renumbered_in(self, room: &mut Renumbering, number: impl Fn(u32) -> u32) -> Profile {
+        if !self.entropies.is_empty() || self.entries.len() < N_SORTED {
+            return self.renumbered(number);
+        }
+        let mut entries = self.entries.into_vec();
+        for entry in &entries {
+            room.add(number(entry.signature), entry);
+        }
+        entries.clear();
+        room.take_all(&mut entries);
+        Profile { entries: entries.into(), entropies: Box::default() }
+    }
+
     /// The entries, increasing by signature.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -104,6 +164,23 @@ impl Profile {
             return self.entries[..n_failing].iter().map(n_records).sum();
         }
         self.entries.iter().filter(|entry| !test.holds(entry.signature as usize)).map(n_records).sum()
+    }
+
+    /// The same, none where it is more than `n_max`. Small groups come first, and fail most: mostly a few are enough.
+    pub(crate) fn n_suppressed_up_to(&self, signatures: &Measured, test: &Test, n_max: u64) -> Option<u64> {
+        if test.only_size().is_some() {
+            return Some(self.n_suppressed(signatures, test)).filter(|n| *n <= n_max);
+        }
+        let mut n_suppressed = 0;
+        for entry in &*self.entries {
+            if !test.holds(entry.signature as usize) {
+                n_suppressed += signatures.n_records(entry.signature as usize) * u64::from(entry.n_groups);
+                if n_suppressed > n_max {
+                    return None;
+                }
+            }
+        }
+        Some(n_suppressed)
     }
 
     /// What would be published under a test.
@@ -263,6 +340,21 @@ fn place_of_people(size: usize, n_people: usize) -> usize {
 mod tests {
     use super::*;
     use crate::criterion::{Criteria, Measure};
+
+    #[test]
+    fn numbers_with_places_of_their_own_and_numbers_that_are_sorted_give_the_same_profile() {
+        let mut room = Renumbering::new(9_000);
+        let mut random = crate::random::Random::new(1);
+        for n in [0, 1, 63, 64, 65, 200, 3_000] {
+            let mut entry =
+                |signature: u32| Entry { signature, n_groups: 1 + random.below(5) as u32, loss: random.below(1_000) };
+            let entries: Vec<Entry> = (0..n).map(&mut entry).collect();
+            let profile = Profile::provisional(entries, Vec::new());
+            // Several signatures get the same number.
+            let number = |signature: u32| (signature * 7_919 % 9_000) / 2 * 2;
+            assert_eq!(profile.clone().renumbered_in(&mut room, number), profile.renumbered(number), "{n} entries");
+        }
+    }
 
     /// The histograms of the thesis, Figures 2.6 and 2.7, and what they say about suppression.
     #[test]

@@ -3,7 +3,7 @@
 //! The lattice of schemes and the search over it are those of the thesis, chapter 4 (SSDBM 2012): exact where
 //! that is possible, three relaxations where not. Everything is read from annotations; no record is touched.
 
-use crate::criterion::{Criteria, Criterion, MILLION, Measure, Measured, Yardstick};
+use crate::criterion::{Criteria, Criterion, MILLION, Measure, Measured, Test, Yardstick};
 use crate::error::{Error, ErrorKind, Result, Step, Wording};
 use crate::hierarchy::Hierarchy;
 use crate::lattice::profile::Outcome;
@@ -378,7 +378,7 @@ impl Ranked<'_> {
 }
 
 /// The places of all schemes within some levels, by height.
-fn places_within<'a>(lattice: &'a Lattice, within: Option<&Scheme>) -> impl Iterator<Item = usize> + 'a {
+fn places_within<'a>(lattice: &'a Lattice, within: Option<&Scheme>) -> impl DoubleEndedIterator<Item = usize> + 'a {
     (0..lattice.schemes().len()).filter(within_levels(lattice, within))
 }
 
@@ -437,9 +437,10 @@ fn best_of_height(
             }
             continue;
         }
-        let n_suppressed = if is_exact { least } else { suppression.exact(place) };
-        if n_suppressed <= n_max && best.is_none_or(|best| (n_suppressed, place) < best) {
-            best = Some((n_suppressed, place));
+        let n_most = best.map_or(n_max, |(n_suppressed, _)| n_suppressed);
+        let n_suppressed = if is_exact { Some(least) } else { suppression.exact_up_to(place, n_most) };
+        if let Some(n) = n_suppressed.filter(|n| *n <= n_max && best.is_none_or(|best| (*n, place) < best)) {
+            best = Some((n, place));
         }
     }
     Ok(best.map(|(_, place)| place))
@@ -449,12 +450,13 @@ fn relax_suppression(lattice: &Lattice, request: &Request, task: &Task) -> Resul
     let suppression = lattice.suppression(&request.criteria);
     let n_least = match decisive(lattice, request) {
         Some(place) => suppression.exact(place),
+        // From the top: coarse schemes have few groups to look at, and mostly suppress less.
         None => {
             let mut n_least = u64::MAX;
-            for (i, place) in places_within(lattice, Some(&request.level_max)).enumerate() {
+            for (i, place) in places_within(lattice, Some(&request.level_max)).rev().enumerate() {
                 task.go_on_now_and_then(i, N_BETWEEN)?;
                 if suppression.bounds(place).0 < n_least {
-                    n_least = n_least.min(suppression.exact(place));
+                    n_least = suppression.exact_up_to(place, n_least).unwrap_or(n_least);
                 }
             }
             n_least
@@ -496,53 +498,84 @@ fn relax(lattice: &Lattice, request: &Request, criterion: Criterion, task: &Task
         true => measure.weakest(),
         false => measure.weakest().min(lattice.greatest(measure)),
     };
-    // Where the coarsest acceptable scheme decides, it is asked many times.
-    let top = decisive(lattice, request).map(|place| lattice.profile(place));
-    let mut test = lattice.signatures().test(&request.criteria);
-    let mut is_possible = |value: u64| match top {
-        Some(top) => {
-            test.set(measure, value);
-            task.go_on()?;
-            Ok(top.n_suppressed(lattice.signatures(), &test) <= request.n_suppressed_max)
-        }
-        None => is_possible(lattice, &relaxed(value), task),
-    };
-    if criterion.holds(weakest) || !is_possible(weakest)? {
+    if criterion.holds(weakest) {
         return Ok(None);
     }
-    // Records suppressed at a scheme never grow as the value gets weaker, so all values from some one on work.
-    let (mut working, mut failing) = (weakest, criterion.value);
-    while working.abs_diff(failing) > 1 {
-        let middle = working.min(failing) + working.abs_diff(failing) / 2;
-        if is_possible(middle)? { working = middle } else { failing = middle }
-    }
-    let offer = best_within(lattice, &relaxed(working), task)?;
+    let strictest = match decisive(lattice, request) {
+        Some(place) => strictest_of(&mut Relaxed::new(lattice, request, measure), place, weakest, criterion.value),
+        None => strictest_of_any(lattice, request, criterion, weakest, task)?,
+    };
+    let Some(value) = strictest else { return Ok(None) };
+    let offer = best_within(lattice, &relaxed(value), task)?;
     lattice.intact()?;
-    Ok(Some((working, offer.expect("it works"))))
+    Ok(Some((value, offer.expect("it works"))))
 }
 
-/// Whether any scheme within the levels of a request satisfies all of it.
-fn is_possible(lattice: &Lattice, request: &Request, task: &Task) -> Result<bool> {
-    let suppression = lattice.suppression(&request.criteria);
-    let mut undecided: Vec<usize> = Vec::new();
-    for (i, place) in places_within(lattice, Some(&request.level_max)).enumerate() {
-        task.go_on_now_and_then(i, N_BETWEEN)?;
-        let (least, most) = suppression.bounds(place);
-        if most <= request.n_suppressed_max {
-            return Ok(true);
-        }
-        if least <= request.n_suppressed_max {
-            undecided.push(place);
-        }
+/// Schemes asked whether they satisfy a request in which one measure is asked another value.
+struct Relaxed<'a> {
+    lattice: &'a Lattice,
+    test: Test<'a>,
+    measure: Measure,
+    n_max: u64,
+}
+
+impl<'a> Relaxed<'a> {
+    fn new(lattice: &'a Lattice, request: &Request, measure: Measure) -> Relaxed<'a> {
+        let test = lattice.signatures().test(&request.criteria);
+        Relaxed { lattice, test, measure, n_max: request.n_suppressed_max }
     }
+
+    fn is_possible(&mut self, place: usize, value: u64) -> bool {
+        self.test.set(self.measure, value);
+        let profile = self.lattice.profile(place);
+        profile.n_suppressed_up_to(self.lattice.signatures(), &self.test, self.n_max).is_some()
+    }
+}
+
+/// The strictest value at which one scheme satisfies a request, from the weakest to one that it is known to fail at; none
+/// where not even the weakest does.
+fn strictest_of(relaxed: &mut Relaxed, place: usize, weakest: u64, failing: u64) -> Option<u64> {
+    if !relaxed.is_possible(place, weakest) {
+        return None;
+    }
+    // Records suppressed at a scheme never grow as the value gets weaker, so all values from some one on work.
+    let (mut working, mut failing) = (weakest, failing);
+    while working.abs_diff(failing) > 1 {
+        let middle = working.min(failing) + working.abs_diff(failing) / 2;
+        if relaxed.is_possible(place, middle) { working = middle } else { failing = middle }
+    }
+    Some(working)
+}
+
+/// The same over all schemes within the levels of a request, all of which fail at the value asked for.
+///
+/// Each is asked once whether it is any better than what is known; few are.
+fn strictest_of_any(
+    lattice: &Lattice,
+    request: &Request,
+    criterion: Criterion,
+    weakest: u64,
+    task: &Task,
+) -> Result<Option<u64>> {
+    let mut relaxed = Relaxed::new(lattice, request, criterion.measure);
+    let suppression_at = |value: u64| lattice.suppression(&request.criteria.with(criterion.with_value(value)));
+    let (mut strictest, mut to_reach) = (None, weakest);
+    let mut suppression = suppression_at(to_reach);
     // From the top: coarse schemes have few groups to look at, and mostly suppress less.
-    for (i, place) in undecided.into_iter().rev().enumerate() {
+    for (i, place) in places_within(lattice, Some(&request.level_max)).rev().enumerate() {
         task.go_on_now_and_then(i, N_BETWEEN)?;
-        if suppression.exact(place) <= request.n_suppressed_max {
-            return Ok(true);
+        if !suppression.is_promising(place, request.n_suppressed_max) {
+            continue;
         }
+        let Some(value) = strictest_of(&mut relaxed, place, to_reach, criterion.value) else { continue };
+        strictest = Some(value);
+        if value.abs_diff(criterion.value) <= 1 {
+            break;
+        }
+        to_reach = if value < criterion.value { value + 1 } else { value - 1 };
+        suppression = suppression_at(to_reach);
     }
-    Ok(false)
+    Ok(strictest)
 }
 
 fn offer(lattice: &Lattice, place: usize, criteria: &Criteria) -> Offer {

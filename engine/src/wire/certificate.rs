@@ -51,6 +51,19 @@ pub struct Certificate {
     /// Sensitive attributes whose values the criteria count by their labels on a level of a hierarchy, and these labels.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub count_at: BTreeMap<String, CountAt>,
+    /// Attributes whose cells that are no numbers or no dates, where such are needed, are published as no value: `missing`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub unreadable: Map<String, Value>,
+    /// What is published of values that an attribute's hierarchy does not know, at every level below the top: `other`, or
+    /// `missing` for no value.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub unknown: Map<String, Value>,
+    /// What is published of attributes that are not generalized, where that is coarser than what was read: multiples of
+    /// `round`, one label for the highest values (`top` is the share below them), or labels of a `level`. Criteria count
+    /// what is published. What depends on records that are not in the release, such as where the highest begin, is not told
+    /// here.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub published_as: Map<String, Value>,
     /// How far apart values are, by sensitive attribute of relative criteria. Version 1 told distributions too.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub original: Map<String, Value>,

@@ -5,9 +5,8 @@ use serde_json::{Map, Value, json};
 use crate::criterion::{Criteria, Criterion, MILLION, Measure, NEVER};
 use crate::judge::Judgement;
 use crate::lattice::{Lattice, Scope};
-use crate::quality::Losses;
 use crate::scheme::Scheme;
-use crate::search::negotiate::{Answer, Explanation, Offer, Offers, Request};
+use crate::search::negotiate::{Answer, Explanation, Request};
 use crate::search::on_demand::{FoundAnswer, Proof};
 use crate::verify::Verdict;
 
@@ -83,12 +82,7 @@ fn attributes(scope: &Scope) -> Vec<&str> {
     scope.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect()
 }
 
-/// A request as it was understood.
-pub fn request(scope: &Scope, request: &Request) -> Value {
-    request_of(&attributes(scope), &sensitive_names(scope), request)
-}
-
-/// The same, by the names of the quasi-identifiers and of the sensitive attributes.
+/// A request as it was understood, by the names of the quasi-identifiers and of the sensitive attributes.
 pub fn request_of(attributes: &[&str], sensitive: &[String], request: &Request) -> Value {
     let mut object = criteria(&request.criteria, sensitive);
     object.insert("max_suppressed".into(), json!(request.n_suppressed_max));
@@ -100,19 +94,6 @@ pub fn request_of(attributes: &[&str], sensitive: &[String], request: &Request) 
 /// The sensitive attributes of a scope.
 pub fn sensitive_names(scope: &Scope) -> Vec<String> {
     scope.sensitive().iter().map(|(name, _)| name.clone()).collect()
-}
-
-/// What a release has lost, by every quality function that was computed.
-pub fn losses(losses: &Losses) -> Value {
-    let mut object = Map::new();
-    object.insert("ncp".into(), json!(rounded(losses.ncp)));
-    object.insert("discernibility".into(), large(losses.discernibility));
-    object.insert("group_size".into(), json!(rounded(losses.group_size)));
-    object.insert("precision".into(), json!(rounded(losses.precision)));
-    if let Some(entropy) = losses.entropy {
-        object.insert("entropy".into(), json!(rounded(entropy)));
-    }
-    Value::Object(object)
 }
 
 /// What a recoding loses, by the quality functions that need no levels.
@@ -134,71 +115,8 @@ pub fn losses_of_release(verdict: &Verdict) -> Value {
 }
 
 /// A whole number, as exactly as JSON can say it.
-fn large(n: u128) -> Value {
+pub(super) fn large(n: u128) -> Value {
     u64::try_from(n).map_or_else(|_| json!(n as f64), |n| json!(n))
-}
-
-/// What published groups reach, of everything that was measured.
-fn reached(scope: &Scope, offer: &Offer) -> Value {
-    let names = sensitive_names(scope);
-    let entry = |&(measure, value): &(Measure, u64)| (key(measure, &names), number(measure, value));
-    Value::Object(offer.reached.iter().map(entry).collect())
-}
-
-/// An offer: the facts of it.
-pub fn offer(scope: &Scope, offer: &Offer) -> Value {
-    let names = attributes(scope);
-    let mut object = Map::new();
-    object.insert("levels".into(), levels(&names, &offer.scheme));
-    object.insert("level_names".into(), level_names(scope, &offer.scheme));
-    object.insert("height".into(), json!(offer.scheme.height()));
-    object.insert("n_dropped".into(), json!(scope.n_dropped()));
-    object.insert("n_suppressed".into(), json!(offer.n_suppressed));
-    object.insert("share_suppressed".into(), json!(share(offer.n_suppressed, scope.n_records())));
-    if let Some(n_lost) = offer.n_people_lost {
-        object.insert("n_people_lost".into(), json!(n_lost));
-    }
-    object.extend(criteria(&offer.criteria, &sensitive_names(scope)));
-    object.insert("n_groups".into(), json!(offer.n_groups));
-    object.insert("smallest_group".into(), json!(offer.smallest_group()));
-    if !scope.sensitive().is_empty() {
-        object.insert("fewest_distinct".into(), json!(offer.fewest_distinct()));
-    }
-    object.insert("reached".into(), reached(scope, offer));
-    object.insert("loss".into(), losses(&offer.losses));
-    Value::Object(object)
-}
-
-fn level_names(scope: &Scope, scheme: &Scheme) -> Value {
-    let entries = scope.hierarchies().iter().enumerate();
-    let name = |(a, hierarchy): (usize, &crate::hierarchy::Hierarchy)| {
-        let name = hierarchy.level(scheme.level(a)).name();
-        (hierarchy.attribute().to_string(), json!(name))
-    };
-    Value::Object(entries.map(name).collect())
-}
-
-/// The answer to a request: the facts of it.
-pub fn answer(scope: &Scope, asked: &Request, answer: &Answer) -> Value {
-    let mut object = Map::new();
-    let outcome = match answer {
-        Answer::Exact(_) => "exact",
-        Answer::Offers(_) => "offers",
-    };
-    object.insert("outcome".into(), json!(outcome));
-    object.insert("request".into(), request(scope, asked));
-    object.insert("n_records".into(), json!(scope.n_records()));
-    object.insert("n_dropped".into(), json!(scope.n_dropped()));
-    object.insert("n_schemes".into(), json!(scope.n_schemes()));
-    match answer {
-        Answer::Exact(exact) => {
-            object.insert("exact".into(), offer(scope, exact));
-        }
-        Answer::Offers(offers) => {
-            object.insert("offers".into(), offers_object(scope, offers));
-        }
-    }
-    Value::Object(object)
 }
 
 /// Which part of the lattice an answer comes from, and what is proved about it among all schemes.
@@ -232,18 +150,6 @@ pub fn on_demand(found: &FoundAnswer) -> Value {
         "is_decided": found.is_decided,
         "proofs": proofs,
     })
-}
-
-fn offers_object(scope: &Scope, offers: &Offers) -> Value {
-    let made = |made: &Offer| offer(scope, made);
-    let mut object = Map::new();
-    object.insert("suppression".into(), made(&offers.suppression));
-    object.insert("height".into(), offers.height.as_ref().map_or(Value::Null, made));
-    object.insert("privacy".into(), offers.privacy.as_ref().map_or(Value::Null, made));
-    if offers.privacy_alternatives.len() > 1 {
-        object.insert("privacy_alternatives".into(), offers.privacy_alternatives.iter().map(made).collect());
-    }
-    Value::Object(object)
 }
 
 /// Why a scheme suppresses what it does.

@@ -1,6 +1,7 @@
 //! The words that `--json`, files, HTTP and Python share: the only types here that are written and read as JSON.
 
 pub mod json;
+pub mod written;
 pub mod certificate;
 pub mod claims;
 
@@ -13,7 +14,7 @@ pub use claims::{
     ruling, verdict,
 };
 pub use json::{
-    answer, criteria, criterion_of, explanation, key, levels, losses, losses_of_cells, losses_of_judgement,
-    losses_of_release, measure_of, number, offer, on_demand, partial, request, request_of, rounded, sensitive_names,
-    share, value,
+    criteria, criterion_of, explanation, key, levels, losses_of_cells, losses_of_judgement, losses_of_release,
+    measure_of, number, on_demand, partial, request_of, rounded, sensitive_names, share, value,
 };
+pub use written::{Said, WrittenAnswer, WrittenOffer, answer, losses, offer, request};

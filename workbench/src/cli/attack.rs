@@ -50,6 +50,9 @@ pub struct Args {
     /// The project that the release was made from
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<PathBuf>,
+    /// Read this file instead of the one that the project names, such as the next delivery of the data
+    #[arg(long, value_name = "FILE", requires = "project")]
+    pub data: Option<PathBuf>,
     /// A table of people with some of the quasi-identifiers, by the same names
     #[arg(long, value_name = "FILE")]
     pub outside: Option<PathBuf>,
@@ -94,6 +97,7 @@ fn order(args: &Args) -> Result<Attack> {
         quasi_identifiers: args.quasi_identifiers.clone(),
         sensitive: args.sensitive.clone(),
         project: args.project.clone(),
+        data: args.data.clone(),
         outside: args.outside.clone(),
         hierarchies: args.hierarchy.iter().map(hierarchy).collect::<Result<_>>()?,
         suppressed_as: args.suppressed_as.into(),

@@ -154,6 +154,14 @@ pub fn project_text(
          # What is not named, or commented out, is left out of a release unless [data] other = \"keep\".\n\n",
     );
     text.push_str(&data_section(data, delimiter, found, survey, suggestions));
+    let is_tree =
+        |suggestion: &&Suggestion| suggestion.role == Role::QuasiIdentifier && suggestion.rule.table().is_some();
+    if suggestions.iter().any(|suggestion| is_tree(&suggestion)) {
+        text.push_str(
+            "# what a later delivery has and a tree below does not know; \"error\" refuses it, with its line\n\
+             unknown = \"other\"\n",
+        );
+    }
     for (column, suggestion) in survey.columns.iter().zip(suggestions) {
         text.push('\n');
         text.push_str(&attribute_section(column, suggestion, found, survey.n_records));

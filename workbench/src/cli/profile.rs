@@ -33,6 +33,10 @@ pub struct Args {
     #[arg(default_value = ".")]
     pub path: PathBuf,
 
+    /// Read this file instead of the one that the project names, such as the next delivery of the data
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
+
     /// Show the least and greatest number or date of each column, which are values of somebody's record
     #[arg(long)]
     pub values: bool,
@@ -70,6 +74,11 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
 /// Looks at what the flags name: a table, or a project.
 pub fn profile(args: &Args, work: &Work) -> Result<Profile> {
     let project = if is_project(&args.path) { Some(Project::open(&args.path)?) } else { None };
+    if project.is_none() && args.data.is_some() {
+        let message = "other data are read instead of a project's, and this is a table";
+        return Err(Error::new(ErrorKind::Request, message).hint("name the table itself"));
+    }
+    let project = project.map(|project| project.with_data(args.data.as_deref())).transpose()?;
     let (source, missing) = match &project {
         Some(project) => open_project(project, args)?,
         None => {
@@ -127,7 +136,7 @@ fn open_project(project: &Project, args: &Args) -> Result<(Source, Option<Missin
         .at(project.file.display().to_string())
         .hint("change delimiter and missing in its [data] section"));
     }
-    let source = project.source()?;
+    let source = project.source_as_written()?;
     for attribute in &project.attributes {
         source.check_column(&attribute.name)?;
     }
@@ -353,7 +362,7 @@ mod tests {
     use super::*;
 
     fn args(path: &Path) -> Args {
-        Args { path: path.into(), values: false, delimiter: None, missing: Vec::new() }
+        Args { path: path.into(), data: None, values: false, delimiter: None, missing: Vec::new() }
     }
 
     /// A table whose every value can be recognized in a text.

@@ -91,7 +91,7 @@ pub struct Args {
     pub exchanges: Option<u32>,
     #[command(flatten)]
     pub per_record: PerRecordArgs,
-    /// File to write, .csv or .parquet [default: release.csv in the project's folder]
+    /// File to write, .csv, .parquet, .sav or .dta [default: release.csv in the project's folder]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Replace files that are there already

@@ -35,6 +35,9 @@ pub struct Args {
     /// A CSV or Parquet file, or a project
     #[arg(default_value = ".")]
     pub target: PathBuf,
+    /// Read this file instead of the one that the project names, such as the next delivery of the data
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
     /// The quasi-identifiers [default: those of the project, or of the certificate beside the file]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub quasi_identifiers: Option<Vec<String>>,
@@ -70,6 +73,7 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let order = Risk {
         target: Some(args.target.clone()),
+        data: args.data.clone(),
         quasi_identifiers: args.quasi_identifiers.clone(),
         threshold: args.threshold,
         sampled: args.sampled,

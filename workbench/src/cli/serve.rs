@@ -33,6 +33,10 @@ Examples:
 pub struct Args {
     /// Folder of a project, its incrowd.toml, or a table [default: this folder's project, or made-up data]
     pub project: Option<PathBuf>,
+    /// Serve this file instead of the one that the project names, such as the next delivery of the data; what is saved on the
+    /// page names it
+    #[arg(long, value_name = "FILE")]
+    pub data: Option<PathBuf>,
     /// Address to listen on
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     pub host: IpAddr,
@@ -79,6 +83,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let settings = Settings {
         root,
         start,
+        data: args.data.clone(),
         is_demo: demo.is_some(),
         address,
         token: args.token.clone().map_or_else(random_text, Ok)?,

@@ -50,6 +50,9 @@ pub struct Args {
     /// The project that the release was made from, for criteria that compare with the original table or a population
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<PathBuf>,
+    /// Read this file instead of the one that the project names, such as the next delivery of the data
+    #[arg(long, value_name = "FILE", requires = "project")]
+    pub data: Option<PathBuf>,
     /// The signer's key, from the report: also checks that the release was made from the files of --project
     #[arg(long, value_name = "HEX", requires = "project")]
     pub key: Option<String>,
@@ -83,6 +86,7 @@ pub fn order(args: &Args) -> Result<Verify> {
         quasi_identifiers: args.quasi_identifiers.clone(),
         sensitive: args.sensitive.clone(),
         project: args.project.clone(),
+        data: args.data.clone(),
         key: args.key.as_deref().map(Key::parse).transpose()?,
         criteria: args.criteria.texts(),
         suppressed_as: args.suppressed_as.into(),

@@ -13,12 +13,12 @@ use incrowd::task::Task;
 use incrowd::verify::Labels;
 use incrowd::{
     Counter, Criteria, Distance, Domain, Error, ErrorKind, GroupCounts, Hierarchy, Lattice, Measure, Missing, Plan,
-    Result, Role, Yardstick,
+    Result, Role, Rule, Yardstick,
 };
 
-use crate::input::project::{Attribute, LevelSaid, Project};
+use crate::input::project::{Attribute, Project};
 use crate::input::repeats::{Repeating, Repeats};
-use crate::input::source::Source;
+use crate::input::source::{Asked, Replaced, Source, Unknown, what_to_say};
 use crate::note::Note;
 use crate::work::{Unit, Work};
 
@@ -76,7 +76,10 @@ impl Material {
             .iter()
             .zip(counts.domains())
             .enumerate()
-            .map(|(a, (attribute, domain))| attribute.rule.resolve_with(domain, &counts.strangers(a)))
+            .map(|(a, (attribute, domain))| {
+                let resolved = attribute.rule.resolve_with(domain, &counts.strangers(a));
+                resolved.map_err(|error| with_what_to_say(error, &attribute.rule, domain))
+            })
             .collect::<Result<_>>()?;
         let (count_at, labelled) = counted_at(&sensitive, &counts)?;
         let (counts, as_read) = match labelled {
@@ -192,7 +195,7 @@ fn counted_at(sensitive: &[Attribute], counts: &GroupCounts) -> Result<(Vec<Leve
     let hierarchy = |(attribute, domain): (&Attribute, &Domain)| {
         let Some(said) = &attribute.count_at else { return Ok(None) };
         let hierarchy = attribute.rule.resolve(domain)?;
-        let level = level_of(said, &hierarchy)?;
+        let level = said.of(&hierarchy, "count_at")?;
         Ok(Some((hierarchy, level)))
     };
     let all = sensitive.iter().zip(counts.sensitive()).map(hierarchy).collect::<Result<Vec<_>>>()?;
@@ -203,37 +206,21 @@ fn counted_at(sensitive: &[Attribute], counts: &GroupCounts) -> Result<(Vec<Leve
     Ok((levels, labelled))
 }
 
-/// The level of a hierarchy that someone means, which is neither the value itself nor the top, where all are alike.
-fn level_of(said: &LevelSaid, hierarchy: &Hierarchy) -> Result<usize> {
-    let between = 1..hierarchy.top();
-    let named = |name: &String| (0..hierarchy.n_levels()).find(|level| hierarchy.level(*level).name() == name);
-    let level = match said {
-        LevelSaid::Number(level) => Some(*level),
-        LevelSaid::Name(name) => named(name),
-    };
-    level.filter(|level| between.contains(level)).ok_or_else(|| {
-        let said = match said {
-            LevelSaid::Number(level) => level.to_string(),
-            LevelSaid::Name(name) => format!("'{name}'"),
-        };
-        let known: Vec<String> =
-            between.map(|level| format!("{level} ('{}')", hierarchy.level(level).name())).collect();
-        let known = match known.is_empty() {
-            true => "its hierarchy has no level between the value and the top".to_string(),
-            false => format!("its hierarchy has {}", known.join(", ")),
-        };
-        let attribute = hierarchy.attribute();
-        Error::new(ErrorKind::Project, format!("attributes.{attribute}.count_at is {said}: {known}"))
-            .hint("name one of the levels, or leave count_at out")
-    })
-}
-
 /// Counts the records of a project and applies its hierarchies to the values they have.
 pub fn count(project: &Project, choice: &Choice, work: &Work) -> Result<Counted> {
     let (quasi_identifiers, sensitive) = chosen(project, choice)?;
     let source = project.source()?;
     source.pin();
     check_columns(project, &source)?;
+    if source.publishes_coarser() {
+        work.stage("looking at what is published coarser", source.n_bytes(), Unit::Bytes, |task| {
+            source.look_at_coarse(|n_bytes| {
+                task.go_on()?;
+                (task.progress)(n_bytes);
+                Ok(())
+            })
+        })?;
+    }
     if project.max_records_per_person.is_some() {
         work.stage("choosing records", source.n_bytes(), Unit::Bytes, |task| {
             source.choose(|n_bytes| {
@@ -255,6 +242,7 @@ pub fn count(project: &Project, choice: &Choice, work: &Work) -> Result<Counted>
         notes.push(note);
     };
     source.notes().into_iter().for_each(&mut tell);
+    replaced_notes(&source).into_iter().for_each(&mut tell);
     if counts.n_dropped() > 0 {
         let n_all = counts.n_dropped() + counts.n_records();
         tell(Note::Dropped { n_records: counts.n_dropped(), n_all });
@@ -269,9 +257,36 @@ pub fn count(project: &Project, choice: &Choice, work: &Work) -> Result<Counted>
         counts = counts.with_population(&count_population(project, &quasi_identifiers, work)?);
         strangers(&quasi_identifiers, &counts).for_each(tell);
     }
-    let at = |error: Error| error.or_at(source.files()[0].display().to_string());
-    let material = Material::new(quasi_identifiers, sensitive, counts).map_err(at)?;
+    let material = Material::new(quasi_identifiers, sensitive, counts)
+        .map_err(|error| located(error, &project.attributes, &source, &project.missing))?;
     Ok(Counted { source, material, repeating, notes })
+}
+
+/// The error of a hierarchy that does not fit, with the places of the cells that it does not fit.
+pub fn located(error: Error, attributes: &[Attribute], source: &Source, missing: &Missing) -> Error {
+    let is_named =
+        |attribute: &&Attribute| error.message().to_string().starts_with(&format!("attribute '{}':", attribute.name));
+    let error = match attributes.iter().find(is_named) {
+        Some(Attribute { name, rule, .. }) => {
+            let asked = Asked::of(rule, rule.needs(), &missing.tokens);
+            source.located(error, name, &asked)
+        }
+        None => error,
+    };
+    error.or_at(source.files()[0].display().to_string())
+}
+
+/// How many cells were replaced in the columns that have been read, where some were.
+pub fn replaced_notes(source: &Source) -> Vec<Note> {
+    let of_column = |replaced: &Replaced| {
+        let Replaced { column, n_unreadable, n_unknown, unknown } = replaced.clone();
+        let unreadable = Note::Unreadable { attribute: column.clone(), n_cells: n_unreadable };
+        let is_other = unknown == Unknown::Other;
+        let unknown = Note::UnknownValues { attribute: column, n_cells: n_unknown, is_other };
+        [(n_unreadable, unreadable), (n_unknown, unknown)]
+    };
+    let all = source.replaced().into_iter().flat_map(of_column);
+    all.filter(|(n_cells, _)| *n_cells > 0).map(|(_, note)| note).collect()
 }
 
 /// Of which attributes the hierarchy does not know everybody of the population.
@@ -288,6 +303,12 @@ impl Counted {
     /// Says again what was worth knowing when it was counted.
     pub fn tell_again(&self, work: &Work) {
         self.notes.iter().for_each(|note| work.note(note.clone()));
+    }
+
+    /// Says what turned out since: of columns that are published and were not counted.
+    pub fn tell_more(&self, work: &Work) {
+        let new = replaced_notes(&self.source).into_iter().filter(|note| !self.notes.contains(note));
+        new.for_each(|note| work.note(note));
     }
 
     /// Refuses to promise anything to people whose records would be taken for those of many.
@@ -313,7 +334,7 @@ pub fn check_values(quasi_identifiers: &[Attribute], counts: &GroupCounts, sourc
         let Err(error) = attribute.rule.resolve(domain) else { continue };
         let n_absent = absent_values(&attribute.rule, domain).len() as u64;
         if n_absent == 0 {
-            return Err(error.or_at(file));
+            return Err(with_what_to_say(error.or_at(file), &attribute.rule, domain));
         }
         let absent = counted_words(n_absent, "value");
         let message = format!("attribute '{}': the hierarchy misses {absent} that {file} holds", attribute.name);
@@ -321,6 +342,22 @@ pub fn check_values(quasi_identifiers: &[Attribute], counts: &GroupCounts, sourc
         return Err(Error::new(ErrorKind::Hierarchy, message).at(position).hint("add a line for each of them"));
     }
     Ok(())
+}
+
+/// An error about values that are no numbers or dates, with what somebody has to say so that they are: those of other
+/// countries are texts until then.
+fn with_what_to_say(error: Error, rule: &Rule, domain: &Domain) -> Error {
+    let needs_them = |rule: &Rule| {
+        matches!(rule, Rule::Intervals { .. } | Rule::Cuts { .. } | Rule::Coded { .. } | Rule::Dates { .. })
+    };
+    let rule = match rule {
+        Rule::Named { rule, .. } => rule.as_ref(),
+        rule => rule,
+    };
+    match what_to_say(domain.present().map(|(_, value)| value)).filter(|_| needs_them(rule)) {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
 }
 
 /// Counts the people whom those of the table hide among.

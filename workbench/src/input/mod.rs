@@ -3,6 +3,7 @@
 
 pub mod digest;
 pub mod per_person;
+pub mod level;
 pub mod source;
 pub mod project;
 pub mod tally;

@@ -1,16 +1,21 @@
 //! The project file: a folder with an `incrowd.toml` that says what the data are and what is wished for.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use incrowd::error::{Step, Wording, unknown};
-use incrowd::hierarchy::{DateUnit, LabelTable, Side};
+use incrowd::hierarchy::{DateUnit, LabelTable, Needs, Side};
 use incrowd::number::Decimal;
 use incrowd::table::Needed;
 use incrowd::{Distance, Error, ErrorKind, Missing, Result, Role, Rule};
 use toml::{Table, Value};
 
+use crate::input::level::LevelSaid;
 use crate::input::per_person::PerPerson;
-use crate::input::source::{DateFormat, Encoding, Frame, Labels, Notation, ReadOptions, Source, parse_delimiter};
+use crate::input::source::{
+    DateFormat, Encoding, Frame, Labels, Notation, PublishAs, ReadOptions, Replacement, Source, Unknown, Unreadable,
+    parse_delimiter,
+};
 use crate::sentences::hint;
 
 /// The name of the project file within its folder.
@@ -75,17 +80,16 @@ pub struct Attribute {
     pub distance: Option<Distance>,
     /// The level of its hierarchy by whose labels criteria count its values; as they are where nothing is said.
     pub count_at: Option<LevelSaid>,
+    /// What becomes of cells that are no numbers or no dates, where the hierarchy needs such.
+    pub unreadable: Unreadable,
+    /// What becomes of values that the hierarchy does not know.
+    pub unknown: Unknown,
+    /// What is published of it, where that is coarser than what was read.
+    pub publish_as: Option<PublishAs>,
     /// Whether it is published as it is even where most records have a value of their own.
     pub publishes_unique: bool,
     /// Whether it is published as it is even where it tells what another attribute hides.
     pub accepts_telling: bool,
-}
-
-/// A level of a hierarchy, as someone wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LevelSaid {
-    Number(usize),
-    Name(String),
 }
 
 /// The standing wish; flags override it.
@@ -155,12 +159,39 @@ impl Project {
         if let Some(path) = path {
             let full = std::path::absolute(path).map_err(|error| crate::io_error(path, error))?;
             self.data = full.display().to_string();
+            self.frame = None;
+            // Counts that are kept are those of other data.
+            let metadata = path.metadata().ok();
+            let changed = metadata.map(|metadata| (metadata.len(), metadata.modified().ok()));
+            self.content = format!("{} with {} {changed:?}", self.content, self.data);
         }
         Ok(self)
     }
 
-    /// Opens the data that the project names, with as many records of a person as it says; an index of pandas takes part where it is one of the attributes.
+    /// The same, and what the file says names these data too: what is made of its text reads them.
+    pub fn with_data_in_text(self, path: Option<&Path>) -> Result<Project> {
+        let Some(path) = path else { return Ok(self) };
+        let full = std::path::absolute(path).map_err(|error| crate::io_error(path, error))?;
+        let mut text: toml_edit::DocumentMut =
+            self.text.parse().map_err(|_| wrong("is not TOML").at(self.file.display().to_string()))?;
+        text["data"]["path"] = toml_edit::value(full.display().to_string());
+        parse(&text.to_string(), &self.folder, &self.file)
+    }
+
+    /// Opens the data that the project names, with as many records of a person as it says; an index of pandas takes part
+    /// where it is one of the attributes. Cells are those that are counted and published.
     pub fn source(&self) -> Result<Source> {
+        Ok(self.source_as_written()?.replacing(self.replacements()))
+    }
+
+    /// The same with the exact values of what is published coarser, to look at.
+    pub fn source_as_counted(&self) -> Result<Source> {
+        let as_it_is = self.replacements().into_iter().map(Replacement::as_it_is);
+        Ok(self.source_as_written()?.replacing(as_it_is.collect()))
+    }
+
+    /// The same with cells as the data have them, whatever is to become of those that do not fit.
+    pub fn source_as_written(&self) -> Result<Source> {
         let source = match &self.frame {
             Some(frame) => Source::of_frame(frame),
             None => Source::open(&self.folder.join(&self.data), &self.reading),
@@ -176,6 +207,17 @@ impl Project {
         })
     }
 
+    /// What becomes of cells while they are read, by attribute.
+    pub fn replacements(&self) -> Vec<Replacement> {
+        let treated = self.attributes.iter().filter(|known| known.treatment().is_some() || known.rule.codes_ends());
+        treated.map(|attribute| attribute.replacement(&self.missing)).collect()
+    }
+
+    /// Data beside the project's, with cells counted as the project's are: a population, records that come and go.
+    pub fn source_beside(&self, source: Source) -> Source {
+        source.with_dates(self.dates()).replacing(self.replacements())
+    }
+
     /// How many records of a person are kept, and which; nothing where all are.
     pub fn per_person(&self) -> Option<PerPerson> {
         self.max_records_per_person.map(|n_max| PerPerson {
@@ -189,13 +231,19 @@ impl Project {
     /// Opens the population that the data are a sample of, if there is one.
     pub fn population_source(&self) -> Result<Option<Source>> {
         match (&self.population_frame, &self.population) {
-            (Some(frame), _) => Source::of_frame(frame).map(|source| Some(source.with_dates(self.dates()))),
+            (Some(frame), _) => Source::of_frame(frame).map(|source| Some(self.population_of(source))),
             (None, Some(path)) => {
                 let source = Source::open(&self.folder.join(path), &self.reading)?;
-                Ok(Some(source.with_dates(self.dates())))
+                Ok(Some(self.population_of(source)))
             }
             (None, None) => Ok(None),
         }
+    }
+
+    /// Nothing of a population is published.
+    fn population_of(&self, source: Source) -> Source {
+        let as_it_is = self.replacements().into_iter().map(Replacement::as_it_is);
+        source.with_dates(self.dates()).replacing(as_it_is.collect())
     }
 
     /// By column, how its dates are written, where that is said.
@@ -244,6 +292,36 @@ impl Project {
     }
 }
 
+impl Attribute {
+    /// The same with another hierarchy.
+    pub fn with_rule(mut self, rule: Rule) -> Attribute {
+        self.rule = if self.unknown == Unknown::Other { rule.with_other() } else { rule };
+        self
+    }
+
+    /// What becomes of its cells while they are read.
+    pub fn replacement(&self, missing: &Missing) -> Replacement {
+        let is_asked = self.unknown != Unknown::Error;
+        let known = self.rule.table().filter(|_| is_asked).map(|table| Arc::new(table.known()));
+        Replacement {
+            column: self.name.clone(),
+            tokens: missing.tokens.clone(),
+            rule: self.rule.clone(),
+            unreadable: self.unreadable,
+            unknown: if known.is_some() { self.unknown } else { Unknown::Error },
+            known,
+            publish_as: self.publish_as.clone(),
+        }
+    }
+
+    /// What of its treatment annotations depend on, where something is said.
+    pub fn treatment(&self) -> Option<String> {
+        let Attribute { unreadable, unknown, publish_as, .. } = self;
+        let is_plain = *unreadable == Unreadable::Error && *unknown == Unknown::Error && publish_as.is_none();
+        (!is_plain).then(|| format!("{unreadable:?} {unknown:?} {publish_as:?}"))
+    }
+}
+
 /// What others are told of a file that a project names: where it is within the project's folder, or its bare name, for a
 /// path tells about the machine.
 pub fn shown_name(folder: &Path, name: &str) -> String {
@@ -272,7 +350,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     known_keys(&table, "", &["data", "attributes", "request", "guard"])?;
     let data = section(&table, "data")?
         .ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
-    const DATA: [&str; 18] = [
+    const DATA: [&str; 20] = [
         "path",
         "population",
         "delimiter",
@@ -284,6 +362,8 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         "missing",
         "missing_records",
         "complete",
+        "unreadable",
+        "unknown",
         "other",
         "weight_of",
         "household",
@@ -305,7 +385,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     for (name, value) in section(&table, "attributes")?.into_iter().flatten() {
         let key = format!("attributes.{name}");
         let table = value.as_table().ok_or_else(|| wrong(format!("{key} must be a section")))?;
-        attributes.push(attribute(name, &key, table, folder)?);
+        attributes.push(attribute(name, &key, table, data, folder)?);
     }
     let complete = data.get("complete").map_or(Ok(Vec::new()), |value| texts(value, "data.complete"))?;
     if !complete.is_empty() && !drop_records {
@@ -318,6 +398,14 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         check_weight(name, &attributes)?;
     }
     let household = data.get("household").map_or(Ok(Vec::new()), |value| texts(value, "data.household"))?;
+    if let Some(name) = weight_of
+        .iter()
+        .chain(&household)
+        .find(|name| attributes.iter().any(|attribute| attribute.name == **name && attribute.publish_as.is_some()))
+    {
+        return Err(wrong(format!("attributes.{name}.publish_as would change weights or households"))
+            .hint("leave it out, or give the weights or households another column"));
+    }
     let records_are_independent = choice(data, "data.", "records", &["ask", "independent"])? == "independent";
     if let (true, Some(person)) = (records_are_independent, of_role(&attributes, Role::Person)) {
         return Err(wrong(format!("data.records is \"independent\", and '{person}' says whose records they are"))
@@ -460,8 +548,20 @@ fn check_weight(name: &str, attributes: &[Attribute]) -> Result<()> {
     }
 }
 
-fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attribute> {
-    known_keys(table, &format!("{key}."), &["role", "hierarchy", "weight", "distance", "count_at", "unique", "tells"])?;
+fn attribute(name: &str, key: &str, table: &Table, data: &Table, folder: &Path) -> Result<Attribute> {
+    const KEYS: [&str; 10] = [
+        "role",
+        "hierarchy",
+        "weight",
+        "distance",
+        "count_at",
+        "unreadable",
+        "unknown",
+        "publish_as",
+        "unique",
+        "tells",
+    ];
+    known_keys(table, &format!("{key}."), &KEYS)?;
     let role = text_at(table, &format!("{key}.role"), "role")?.ok_or_else(|| {
         wrong(format!("{key} has no role")).hint("one of identifier, quasi-identifier, sensitive, other, person")
     })?;
@@ -503,6 +603,14 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
         rule => rule,
     };
     let count_at = table.get("count_at").map(|level| count_at(level, key, role, distance, &rule)).transpose()?;
+    let publish_as = table.get("publish_as").map(|value| publish_as(value, key, role, distance, &rule)).transpose()?;
+    if publish_as.is_some() && count_at.is_some() {
+        return Err(wrong(format!("{key}.count_at counts labels, and publish_as publishes something else"))
+            .hint("criteria count what is published: leave count_at out"));
+    }
+    let unreadable = unreadable(table, data, key, &rule, publish_as.as_ref())?;
+    let unknown = unknown_values(table, data, key, &rule)?;
+    let rule = if unknown == Unknown::Other { rule.with_other() } else { rule };
     let date_format = date_format(table.get("hierarchy"), &format!("{key}.hierarchy"))?;
     let hierarchy_text = table.get("hierarchy").map_or("flat".to_string(), Value::to_string);
     let name = name.to_string();
@@ -516,21 +624,127 @@ fn attribute(name: &str, key: &str, table: &Table, folder: &Path) -> Result<Attr
         weight,
         distance,
         count_at,
+        unreadable,
+        unknown,
+        publish_as,
         publishes_unique,
         accepts_telling,
     })
 }
 
-/// The level by whose labels the values of a sensitive attribute are counted.
-fn count_at(value: &Value, key: &str, role: Role, distance: Option<Distance>, rule: &Rule) -> Result<LevelSaid> {
-    let level = match value {
-        Value::Integer(n) if *n > 0 => LevelSaid::Number(usize::try_from(*n).unwrap_or(usize::MAX)),
-        Value::String(name) => LevelSaid::Name(name.clone()),
+/// A choice that an attribute makes, or else the data section; where it is the attribute's, whether it `applies` matters.
+fn own_or_of_data<'a>(
+    (table, data): (&Table, &Table),
+    key: &str,
+    name: &str,
+    choices: &[&'a str],
+    applies: bool,
+    else_hint: &'static str,
+) -> Result<&'a str> {
+    let of_data = choice(data, "data.", name, choices)?;
+    match (table.contains_key(name), applies) {
+        (true, false) => Err(wrong(format!("{key}.{name} says nothing here")).hint(else_hint)),
+        (true, true) => choice(table, &format!("{key}."), name, choices),
+        (false, true) => Ok(of_data),
+        (false, false) => Ok(choices[0]),
+    }
+}
+
+/// What becomes of cells that are no numbers or no dates.
+fn unreadable(
+    table: &Table,
+    data: &Table,
+    key: &str,
+    rule: &Rule,
+    publish_as: Option<&PublishAs>,
+) -> Result<Unreadable> {
+    let needs_numbers = matches!(publish_as, Some(PublishAs::Round(_) | PublishAs::Top(_)));
+    let applies = needs_numbers || rule.needs() != Needs::Anything;
+    let otherwise = "it is about numbers and dates: intervals, cuts and dates need them; what a file or a tree does not \
+                     know is unknown = \"missing\"";
+    let said = own_or_of_data((table, data), key, "unreadable", &Unreadable::NAMES, applies, otherwise)?;
+    Ok(Unreadable::parse(said).expect("one of its names"))
+}
+
+/// What becomes of values that the hierarchy does not know.
+fn unknown_values(table: &Table, data: &Table, key: &str, rule: &Rule) -> Result<Unknown> {
+    let otherwise = "it is about hierarchies of files and trees, which know some values; where numbers or dates cannot be \
+                     read, say unreadable = \"missing\"";
+    let said = own_or_of_data((table, data), key, "unknown", &Unknown::NAMES, rule.table().is_some(), otherwise)?;
+    Ok(Unknown::parse(said).expect("one of its names"))
+}
+
+/// What is published of an attribute that is not generalized.
+fn publish_as(value: &Value, key: &str, role: Role, distance: Option<Distance>, rule: &Rule) -> Result<PublishAs> {
+    const EXAMPLES: &str = "one of { round = 100 }, { top = 0.99 } and { level = 1 }";
+    let key = format!("{key}.publish_as");
+    if !matches!(role, Role::Sensitive | Role::Other) {
+        return Err(wrong(format!(
+            "{key} is about attributes that are published as they are, and this is {}",
+            role.name()
+        ))
+        .hint("leave it out, or give the attribute role = \"other\" or \"sensitive\""));
+    }
+    let table = value.as_table().ok_or_else(|| wrong(format!("{key} must say how")).hint(EXAMPLES))?;
+    known_keys(table, &format!("{key}."), &["round", "top", "level"])?;
+    let mut ways = table.iter();
+    let (Some((way, value)), None) = (ways.next(), ways.next()) else {
+        return Err(wrong(format!("{key} must say exactly one way")).hint(EXAMPLES));
+    };
+    let published = match way.as_str() {
+        "round" => {
+            let step = decimal(value).filter(|step| step.is_positive());
+            PublishAs::Round(step.ok_or_else(|| wrong(format!("{key}.round must be a number above 0")).hint(EXAMPLES))?)
+        }
+        "top" => {
+            let one = Decimal::from(1);
+            let share = decimal(value).filter(|share| share.is_positive() && *share < one);
+            let share = share.ok_or_else(|| {
+                wrong(format!("{key}.top must be a share between 0 and 1"))
+                    .hint("{ top = 0.99 } gives one label to the highest hundredth of the values")
+            })?;
+            PublishAs::Top(share)
+        }
         _ => {
-            return Err(wrong(format!("{key}.count_at must be a level, by its number from 1 on or by its name"))
-                .hint("level 0 is the value itself, which is counted where nothing is said"));
+            let level = level_said(value).ok_or_else(|| {
+                wrong(format!("{key}.level must be a level, by its number from 1 on or by its name")).hint(EXAMPLES)
+            })?;
+            if matches!(rule, Rule::Flat) {
+                return Err(wrong(format!("{key}.level names a level of a hierarchy, and the attribute has none"))
+                    .hint("add hierarchy = …, or leave publish_as out"));
+            }
+            PublishAs::Level(level)
         }
     };
+    if !matches!(published, PublishAs::Level(_)) && rule.needs() == Needs::Dates {
+        return Err(
+            wrong(format!("{key}.{way} is about numbers, and the attribute has dates")).hint("{ level = \"month\" }")
+        );
+    }
+    match (distance, &published) {
+        (None | Some(Distance::Equal), _) | (Some(Distance::Ordered), PublishAs::Round(_)) => Ok(published),
+        (Some(distance), _) => Err(wrong(format!(
+            "{key} publishes labels or numbers that distance = \"{}\" does not know",
+            distance.name()
+        ))
+        .hint("criteria judge what is published: leave one of them out")),
+    }
+}
+
+fn level_said(value: &Value) -> Option<LevelSaid> {
+    match value {
+        Value::Integer(n) if *n > 0 => Some(LevelSaid::Number(usize::try_from(*n).unwrap_or(usize::MAX))),
+        Value::String(name) => Some(LevelSaid::Name(name.clone())),
+        _ => None,
+    }
+}
+
+/// The level by whose labels the values of a sensitive attribute are counted.
+fn count_at(value: &Value, key: &str, role: Role, distance: Option<Distance>, rule: &Rule) -> Result<LevelSaid> {
+    let level = level_said(value).ok_or_else(|| {
+        wrong(format!("{key}.count_at must be a level, by its number from 1 on or by its name"))
+            .hint("level 0 is the value itself, which is counted where nothing is said")
+    })?;
     if role != Role::Sensitive {
         return Err(wrong(format!("{key}.count_at is about sensitive attributes, and this is {}", role.name()))
             .hint(hint("leave it out, or give the attribute {role=sensitive}")));
@@ -583,6 +797,7 @@ fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
             "origin",
             "below",
             "above",
+            "exact",
             "cuts",
             "mask",
             "from",
@@ -606,7 +821,8 @@ fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
     let [kind] = kinds[..] else {
         return Err(wrong(format!("{key} must say exactly one way to generalize")).hint(EXAMPLES));
     };
-    const EXTRAS: [(&str, &str); 5] = [
+    const EXTRAS: [(&str, &str); 6] = [
+        ("exact", "intervals"),
         ("origin", "intervals"),
         ("below", "intervals"),
         ("above", "intervals"),
@@ -637,9 +853,15 @@ fn rule(value: &Value, key: &str, folder: &Path) -> Result<RuleAndFile> {
                 None => Ok(None),
                 Some(end) => decimal(end).map(Some).ok_or_else(|| wrong(format!("{key}.{name} must be a number"))),
             };
-            Rule::exact_intervals(decimals(value, &format!("{key}.intervals"))?, origin)
+            let rule = Rule::exact_intervals(decimals(value, &format!("{key}.intervals"))?, origin)
                 .and_then(|rule| rule.coded(end("below")?, end("above")?))
-                .map_err(at_key)?
+                .map_err(at_key)?;
+            let is_between = choice(builder, &format!("{key}."), "exact", &["everywhere", "between"])? == "between";
+            if is_between && !matches!(rule, Rule::Coded { .. }) {
+                return Err(wrong(format!("{key}.exact is \"between\", and nothing says between what"))
+                    .hint("add below = …, above = …, or both"));
+            }
+            if is_between { rule.exact_between() } else { rule }
         }
         "cuts" => {
             let lists = value.as_array().map(Vec::as_slice).unwrap_or_default();

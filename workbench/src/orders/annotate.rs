@@ -15,8 +15,8 @@ use super::lattice::{annotate_some, follow};
 use super::request::{About, GivenRequest};
 use super::saved::{self, Origin, check_place, has_counts_only, save};
 use crate::input::count::{Choice, Counted, Material, check_values, chosen, count_source};
-use crate::input::project::{Project, check_not_among};
-use crate::input::source::Source;
+use crate::input::project::{Attribute, Project, check_not_among};
+use crate::input::source::{PublishAs, Source};
 use crate::note::{Note, TooMuch};
 use crate::work::Work;
 
@@ -203,6 +203,15 @@ impl Update {
             )
             .hint(Wording::text("annotate all data again with: ").step(Step::Annotate { over: true })));
         }
+        let of_all = |known: &&Attribute| matches!(known.publish_as, Some(PublishAs::Top(_) | PublishAs::Level(_)));
+        if let Some(attribute) = project.attributes.iter().find(of_all) {
+            let message = format!(
+                "records cannot come or go where '{}' is published coarser: how depends on all of them",
+                attribute.name
+            );
+            return Err(Error::new(ErrorKind::Request, message)
+                .hint(Wording::text("annotate all data again with: ").step(Step::Annotate { over: true })));
+        }
         let (lattice, origin, content) = saved::read(path, work)?;
         check_place(output, project, replaces)?;
         let others: Vec<PathBuf> = self.append.iter().chain(&self.remove).cloned().collect();
@@ -216,7 +225,7 @@ impl Update {
             with_population: false,
         };
         let open_one = |path: &PathBuf| {
-            let source = Source::open(path, &project.reading)?.with_dates(project.dates());
+            let source = project.source_beside(Source::open(path, &project.reading)?);
             match &project.counted {
                 Some(column) => source.counted_by(column),
                 None => Ok(source),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd::attack::{self, Group, Hit, Linkable, Linkage, Meaning, Skewness};
 use incrowd::error::unknown;
-use incrowd::hierarchy::{ANY, LabelTable, range_text};
+use incrowd::hierarchy::{ANY, KnownValues, LabelTable, OTHER, range_text};
 use incrowd::recode::partition::CellStyle;
 use incrowd::risk::people::Members;
 use incrowd::table::{Code, Kind};
@@ -29,6 +29,8 @@ pub struct Attack {
     pub sensitive: Option<Vec<String>>,
     /// The project that the release was made from.
     pub project: Option<PathBuf>,
+    /// The data that are read instead of the project's.
+    pub data: Option<PathBuf>,
     /// A table of people with some of the quasi-identifiers, by the same names.
     pub outside: Option<PathBuf>,
     /// Labels of attributes, as ARX writes them.
@@ -56,6 +58,7 @@ impl Attack {
             std::fs::metadata(path).map_err(|error| crate::io_error(path, error))?;
         }
         let project = self.project.as_deref().map(Project::open).transpose()?;
+        let project = project.map(|project| project.with_data(self.data.as_deref())).transpose()?;
         let sensitive = sensitive_of(self)?;
         let releases: Vec<Release> = self
             .files
@@ -167,6 +170,11 @@ impl Release {
         style == Some(CellStyle::Midpoints.name())
     }
 
+    /// What is published of values that the hierarchy of an attribute does not know, where it is not an error.
+    fn says_of_unknown(&self, name: &str) -> Option<&str> {
+        self.certificate.as_ref()?.unknown.get(name)?.as_str()
+    }
+
     /// Whether it was made when commas within the values of a set looked like those between them.
     fn has_plain_sets(&self) -> bool {
         self.certificate.as_ref().is_some_and(|certificate| certificate.format_version == 1)
@@ -266,16 +274,31 @@ impl<'a> Labels<'a> {
         Ok(Some(hierarchy).filter(|hierarchy| hierarchy.top() > 1 || rule != Rule::Flat))
     }
 
+    /// How the values of a quasi-identifier of a release got coarser: as a flag, the project or the certificate says.
+    fn rule_for(&self, name: &str, release: &Release) -> Option<Rule> {
+        let in_certificate = || {
+            let texts = release.certificate.as_ref()?.hierarchies.iter();
+            let texts = texts.filter_map(|file| file.name.strip_prefix(name));
+            texts.filter_map(|rest| rest.strip_prefix(": ")).find_map(rule_of_text)
+        };
+        let rule = self.rule(name).or_else(in_certificate)?;
+        Some(if release.says_of_unknown(name) == Some(OTHER) { rule.with_other() } else { rule })
+    }
+
+    /// The values that a hierarchy knows, and what releases say of all others, where they say something.
+    fn of_unknown(&self, name: &str, releases: &[Release]) -> Option<(KnownValues, String)> {
+        let (release, said) = releases.iter().find_map(|release| Some((release, release.says_of_unknown(name)?)))?;
+        let known = self.rule_for(name, release)?.table()?.known();
+        let said = if said == OTHER { OTHER } else { self.missing.label() };
+        Some((known, said.to_string()))
+    }
+
     /// What the cells of a quasi-identifier of a release stand for. A certificate knows hierarchies that are written in
     /// the project file, and of which attributes all values are published as they are, or none.
     fn meaning(&self, name: &str, release: &Release) -> Result<Meaning> {
         let certificate = release.certificate.as_ref();
-        let in_certificate = || {
-            let texts = certificate?.hierarchies.iter().filter_map(|file| file.name.strip_prefix(name));
-            texts.filter_map(|rest| rest.strip_prefix(": ")).find_map(rule_of_text)
-        };
         let level = certificate.and_then(|certificate| certificate.levels.get(name)?.as_u64());
-        let rule = self.rule(name).or_else(in_certificate);
+        let rule = self.rule_for(name, release);
         let meaning = match (&rule, level) {
             (Some(rule), _) if rule.table().is_some() => {
                 let values = rule.table().map(LabelTable::values).unwrap_or_default();
@@ -411,7 +434,19 @@ fn whom_to_look_for(
     if people.is_empty() {
         return Err(Error::new(ErrorKind::Data, "has nobody to look for").at(place));
     }
-    let said_alike = |(texts, n): (Vec<Text>, u64)| (texts.iter().map(|text| labels.text(text)).collect(), n);
+    // Whoever has a value that the hierarchy does not know is among those of whom the release says that.
+    let unknown: Vec<Option<(KnownValues, String)>> =
+        attributes.iter().map(|name| labels.of_unknown(name, releases)).collect();
+    let said = |(text, unknown): (&Text, &Option<(KnownValues, String)>)| {
+        let text = labels.text(text);
+        match (unknown, &text) {
+            (Some((known, instead)), Some(value)) if !labels.is_missing(&text) && !known.contains(value) => {
+                Some(instead.clone())
+            }
+            _ => text,
+        }
+    };
+    let said_alike = |(texts, n): (Vec<Text>, u64)| (texts.iter().zip(&unknown).map(said).collect(), n);
     Ok(Some(Outside { attributes, people: people.into_iter().map(said_alike).collect(), whom }))
 }
 

@@ -275,6 +275,14 @@ fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Att
     if let Some(limit) = project.per_person() {
         data.push_str(&format!(" {limit:?}"));
     }
+    // What becomes of cells that do not fit depends on what a hierarchy knows.
+    for attribute in quasi_identifiers.iter().chain(sensitive) {
+        if attribute.treatment().is_some() || attribute.rule.codes_ends() {
+            let content = attribute.hierarchy_file.as_ref().map(|(_, content)| content);
+            let Attribute { name, hierarchy_text, .. } = attribute;
+            data.push_str(&format!(" {name} {:?} {hierarchy_text} {content:?}", attribute.treatment()));
+        }
+    }
     settings.insert(DATA_SETTINGS.into(), json!(sha256_of(data.as_bytes())));
     if let person = project.person()
         && !person.is_empty()

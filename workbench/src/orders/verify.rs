@@ -21,7 +21,8 @@ use super::local::Local;
 use super::per_record::{self, Outcome, PER_RECORD, PerRecordWish};
 use super::request::resolve;
 use crate::input::count::{Choice, Counted, count};
-use crate::input::project::{CriterionText, LevelSaid, Project};
+use crate::input::level::LevelSaid;
+use crate::input::project::{CriterionText, Project};
 use crate::input::reference;
 use crate::input::source::{DELIMITERS, Frame, ReadOptions, Source};
 use crate::output::account::{Key, SourceFiles};
@@ -38,6 +39,8 @@ pub struct Verify {
     pub sensitive: Option<Vec<String>>,
     /// The project that the release was made from.
     pub project: Option<PathBuf>,
+    /// The data that are read instead of the project's.
+    pub data: Option<PathBuf>,
     /// Opens the certificate's marks of the project's files.
     pub key: Option<Key>,
     pub criteria: Vec<CriterionText>,
@@ -161,7 +164,7 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
     let mut of_project = None;
     let known = match &order.project {
         Some(project) => {
-            let mut project = Project::open(project)?;
+            let mut project = Project::open(project)?.with_data(order.data.as_deref())?;
             if let Some(certificate) = &certificate {
                 count_as_promised(&mut project, certificate, &sensitive);
             }
@@ -488,9 +491,9 @@ impl Release<'_> {
 
     /// Whether "no value" is a text of the table. Of one in memory, the file that it was says it.
     fn writes_missing_as_text(&self) -> bool {
-        let is_named_parquet =
-            || self.certificate.is_some_and(|certificate| certificate.output.name.ends_with(".parquet"));
-        self.source.is_text() || (self.source.is_frame() && !is_named_parquet())
+        let is_typed = |name: &str| [".parquet", ".sav", ".dta"].iter().any(|ending| name.ends_with(ending));
+        let is_named_typed = || self.certificate.is_some_and(|certificate| is_typed(&certificate.output.name));
+        self.source.is_csv() || (self.source.is_frame() && !is_named_typed())
     }
 }
 

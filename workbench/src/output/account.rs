@@ -16,7 +16,8 @@ use sha2::Sha256;
 
 use crate::input::count::Counted;
 use crate::input::digest::{hex, sha256_of};
-use crate::input::project::{Project, shown_name};
+use crate::input::project::{Attribute, Project, shown_name};
+use crate::input::source::{PublishAs, Replaced, Top};
 use crate::note::Beside;
 
 /// What a release loses of the table.
@@ -70,6 +71,10 @@ pub struct Account {
     pub beside: Vec<Beside>,
     /// What became of the people, where the project says whose record it is.
     pub people: Option<PeopleAccount>,
+    /// How many cells were replaced because they could not be read or are not known, by column.
+    pub replaced: Vec<Replaced>,
+    /// Where the highest values begin that have one label, by column.
+    pub tops: Vec<Top>,
 }
 
 /// What became of the people of a table: the release does not say whose records it has, and nor does its certificate.
@@ -119,7 +124,23 @@ impl Account {
             "per_record": self.per_record,
             "beside": self.beside.iter().map(Beside::document).collect::<Vec<Value>>(),
             "people": self.people.as_ref().map(PeopleAccount::document),
+            "cells": self.cells(),
         })
+    }
+
+    /// What was replaced, by column.
+    fn cells(&self) -> Value {
+        let mut all = Map::new();
+        for Replaced { column, n_unreadable, n_unknown, .. } in &self.replaced {
+            if n_unreadable + n_unknown > 0 {
+                all.insert(column.clone(), json!({ "n_unreadable": n_unreadable, "n_unknown": n_unknown }));
+            }
+        }
+        for Top { column, from, n_cells } in &self.tops {
+            let of_column = all.entry(column.clone()).or_insert_with(|| json!({}));
+            of_column["top"] = json!({ "from": from.to_string(), "n_cells": n_cells });
+        }
+        Value::Object(all)
     }
 }
 
@@ -137,6 +158,8 @@ impl SourceFiles {
         let input = counted.source.files().into_iter().map(file_name).zip(counted.source.sha256()?);
         // Those by whose labels sensitive values are counted too.
         let labelled = counted.sensitive.iter().filter(|attribute| attribute.count_at.is_some());
+        let is_published_so = |attribute: &&Attribute| matches!(attribute.publish_as, Some(PublishAs::Level(_)));
+        let labelled = labelled.chain(project.attributes.iter().filter(is_published_so));
         let hierarchies =
             counted.quasi_identifiers.iter().chain(labelled).map(|attribute| match &attribute.hierarchy_file {
                 Some((name, text)) => plain(shown_name(&project.folder, name), sha256_of(text.as_bytes())),

@@ -6,6 +6,12 @@ pub mod naming;
 pub mod account;
 pub mod uniques;
 pub mod sorted;
+#[cfg(feature = "files")]
+pub mod gathered;
+#[cfg(feature = "files")]
+pub mod spss;
+#[cfg(feature = "files")]
+pub mod stata;
 pub mod sink;
 pub mod page;
 pub mod chart;

@@ -1,4 +1,4 @@
-//! Where a release goes: CSV or Parquet, with the types that its columns had.
+//! Where a release goes: CSV, Parquet, SPSS or Stata, with the types that its columns had.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -19,7 +19,9 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-use crate::input::source::DELIMITERS;
+use crate::input::source::{DELIMITERS, Said};
+#[cfg(feature = "files")]
+use crate::output::gathered::Gathered;
 use crate::sentences::hint;
 
 /// How a release is written.
@@ -27,6 +29,8 @@ use crate::sentences::hint;
 pub enum Format {
     Csv { delimiter: u8 },
     Parquet,
+    Spss,
+    Stata,
 }
 
 impl Format {
@@ -39,12 +43,50 @@ impl Format {
         }
     }
 
+    /// What separates fields, where something does.
+    pub fn delimiter(self) -> Option<u8> {
+        match self {
+            Format::Csv { delimiter } => Some(delimiter),
+            Format::Parquet | Format::Spss | Format::Stata => None,
+        }
+    }
+
+    /// Whether "no value" is a text; elsewhere nothing stands there.
+    pub fn writes_missing_as_text(self) -> bool {
+        matches!(self, Format::Csv { .. })
+    }
+
+    /// Refuses names that a program does not know columns by: under another name nobody would find them again.
+    pub fn check_names<'a>(self, names: impl Iterator<Item = &'a str>, path: &Path) -> Result<()> {
+        #[cfg(feature = "files")]
+        for name in names {
+            let (program, is_name) = match self {
+                Format::Spss => ("SPSS", super::spss::is_name(name)),
+                Format::Stata => ("Stata", super::stata::is_name(name)),
+                Format::Csv { .. } | Format::Parquet => continue,
+            };
+            if !is_name {
+                let message = format!("'{name}' cannot be the name of a column in {program}");
+                return Err(Error::new(ErrorKind::Data, message)
+                    .at(path.display().to_string())
+                    .hint("rename the column in the data, or write .csv or .parquet instead"));
+            }
+        }
+        #[cfg(not(feature = "files"))]
+        let _ = (names, path);
+        Ok(())
+    }
+
     /// By the ending of the file's name.
     pub fn of(path: &Path, delimiter: u8) -> Result<Format> {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("csv" | "tsv" | "txt") => Ok(Format::Csv { delimiter }),
             Some("parquet") => Ok(Format::Parquet),
-            _ => Err(Error::new(ErrorKind::Request, "a release is written as .csv or .parquet")
+            #[cfg(feature = "files")]
+            Some("sav") => Ok(Format::Spss),
+            #[cfg(feature = "files")]
+            Some("dta") => Ok(Format::Stata),
+            _ => Err(Error::new(ErrorKind::Request, "a release is written as .csv, .parquet, .sav or .dta")
                 .at(path.display().to_string())
                 .hint(hint("give {output} a name that ends in one of them"))),
         }
@@ -56,6 +98,8 @@ impl Format {
 pub struct TypedColumn {
     pub name: String,
     pub data_type: DataType,
+    /// What the source said of it.
+    pub said: Said,
 }
 
 /// The type that texts of one kind have in a typed file.
@@ -95,6 +139,9 @@ pub enum Sink<'a> {
         n_rows: usize,
         path: &'a Path,
     },
+    /// A file for a program of statistics.
+    #[cfg(feature = "files")]
+    Gathered { gathered: Gathered, format: Format, file: &'a File, path: &'a Path },
 }
 
 /// Rows per batch of a Parquet file.
@@ -124,6 +171,13 @@ impl<'a> Sink<'a> {
                 let columns = columns.iter().map(ColumnBuilder::new).collect::<Result<_>>()?;
                 Ok(Sink::Parquet { writer: Box::new(writer), columns, schema, n_rows: 0, path })
             }
+            #[cfg(feature = "files")]
+            Format::Spss | Format::Stata => {
+                let columns = columns.iter().map(|column| (column.name.clone(), column.said.clone()));
+                Ok(Sink::Gathered { gathered: Gathered::new(columns), format, file, path })
+            }
+            #[cfg(not(feature = "files"))]
+            Format::Spss | Format::Stata => unreachable!("no name stands for them"),
         }
     }
 
@@ -143,6 +197,10 @@ impl<'a> Sink<'a> {
                 (0..n_records).try_for_each(|_| out.write_all(line)).map_err(|error| crate::io_error(path, error))
             }
             Sink::Parquet { .. } => self.write_typed(&cells, n_records),
+            #[cfg(feature = "files")]
+            Sink::Gathered { gathered, .. } => {
+                Ok((0..n_records).for_each(|_| gathered.push(cells.iter().map(Option::as_deref))))
+            }
         }
     }
 
@@ -180,6 +238,10 @@ impl<'a> Sink<'a> {
                 let mut buffered = writer.into_inner().map_err(|error| parquet_error(path, error))?;
                 buffered.flush().map_err(|error| crate::io_error(path, error))
             }
+            #[cfg(feature = "files")]
+            Sink::Gathered { gathered, format: Format::Spss, file, path } => super::spss::write(&gathered, file, path),
+            #[cfg(feature = "files")]
+            Sink::Gathered { gathered, file, path, .. } => super::stata::write(&gathered, file, path),
         }
     }
 }
@@ -384,8 +446,12 @@ mod tests {
             ),
         ];
         for (data_type, text) in samples {
-            let mut column =
-                ColumnBuilder::new(&TypedColumn { name: "x".into(), data_type: data_type.clone() }).expect("known");
+            let mut column = ColumnBuilder::new(&TypedColumn {
+                name: "x".into(),
+                data_type: data_type.clone(),
+                said: Said::default(),
+            })
+            .expect("known");
             column.push(Some(text), 1).expect("parses");
             column.push(None, 1).expect("null");
             let array = column.finish();

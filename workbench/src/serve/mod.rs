@@ -66,6 +66,8 @@ pub struct Settings {
     pub root: PathBuf,
     /// The project file or data file that is open at the start.
     pub start: Option<PathBuf>,
+    /// What is read instead of the data that the project names.
+    pub data: Option<PathBuf>,
     pub is_demo: bool,
     pub address: SocketAddr,
     pub token: String,
@@ -83,7 +85,14 @@ pub fn app(settings: &Settings) -> Result<Router> {
             .hint(hint("leave {token} away on this machine: a good one is made up")));
     }
     let project = match &settings.start {
-        Some(path) if is_project(path) => Some(Project::open(path)?),
+        Some(path) if is_project(path) => Some(Project::open(path)?.with_data_in_text(settings.data.as_deref())?),
+        _ if settings.data.is_some() => {
+            return Err(Error::new(
+                ErrorKind::Request,
+                "other data are read instead of a project's, and there is none",
+            )
+            .hint("name the table itself"));
+        }
         _ => None,
     };
     let folder = Folder::new(&settings.root, project.iter().flat_map(named_files).collect())?;

@@ -1,16 +1,18 @@
 //! Questions about one project and one request: its lattice, the answer, the schemes around it.
 
 use axum::extract::State;
-use incrowd::wire;
-use incrowd::{Criteria, Ranking, negotiate};
+use incrowd::wire::{self, WrittenAnswer};
+use incrowd::{Criteria, Offer, Ranking, negotiate};
 use serde_json::{Value, json};
 
 use super::ask::{Document, Question, privacy, scheme};
 use super::server::{
-    Answered, Asked, Readiness, Server, Shared, accepted, aside, find, look_first, ok, start_annotation, with_lattice,
+    Answered, Asked, Readiness, Server, Shared, accepted, aside, find, look_first, ok, ok_text, start_annotation,
+    with_lattice,
 };
 use super::{explore, trees};
 use crate::orders::negotiate::{Negotiate, Where};
+use crate::sentences;
 use crate::words::documents;
 use crate::words::notes::Front;
 use crate::words::search::partial_in_words;
@@ -68,7 +70,7 @@ pub(super) async fn answer(State(server): Shared, Document(question): Document<Q
         && asked.request.criteria.is_monotone(false)
         && (asked.request.best_by.is_height() || asked.request.best_by == Ranking::default())
         && asked.ready.lattice.schemes().len() <= 20_000;
-    let answer = move |server: &Server, asked: &Asked| {
+    let answer = move |server: &Server, asked: &Asked| -> incrowd::Result<String> {
         let (lattice, request) = (&asked.ready.lattice, &asked.request);
         let (counted, work) = (&asked.ready.counted, server.tables.told_again(&asked.ready.counted)?);
         let order = Negotiate { explain: question.explain, ..Negotiate::default() };
@@ -76,17 +78,27 @@ pub(super) async fn answer(State(server): Shared, Document(question): Document<Q
         // What a method would lose takes longer than an answer; the advice does not.
         negotiated.note_much_lost(None, &work);
         negotiated.answer = server.allowed(negotiated.answer, &asked.privacy.sensitive);
-        let mut document = documents::negotiated(&negotiated);
         if let Where::Partial(lattice, found) = &negotiated.found {
+            let mut document = documents::negotiated(&negotiated);
             document["partial"]["in_words"] = json!(partial_in_words(lattice, request, found, Front::Http));
+            document["notes"] = server.notes(&work);
+            return Ok(document.to_string());
         }
-        document["notes"] = server.notes(&work);
-        Ok(document)
+        let explained = negotiated.explanation.iter();
+        let mut more: Vec<(&str, Value)> =
+            explained.map(|(lattice, explanation)| ("explanation", wire::explanation(lattice, explanation))).collect();
+        more.push(("notes", server.notes(&work)));
+        let answer = &negotiated.answer;
+        let said = |offer: &Offer| sentences::said_of(lattice, request, answer, offer);
+        let written = WrittenAnswer { scope: lattice, asked: request, answer, said: &said, more };
+        Ok(serde_json::to_string(&written).expect("every key is a text"))
     };
     // Microseconds are not worth a change of threads.
     match is_quick {
-        true => ok(answer(&server, &asked).map_err(|error| server.problem(error))?),
-        false => ok(aside(&server, move |server| answer(server, &asked).map_err(|error| server.problem(error))).await?),
+        true => ok_text(answer(&server, &asked).map_err(|error| server.problem(error))?),
+        false => {
+            ok_text(aside(&server, move |server| answer(server, &asked).map_err(|error| server.problem(error))).await?)
+        }
     }
 }
 

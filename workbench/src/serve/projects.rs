@@ -18,6 +18,7 @@ use super::saving::save_project;
 use super::server::{Answered, N_LARGE_BYTES, Server, Shared, accepted, aside, json_response, look_first, ok};
 use super::tables::Opened;
 use super::{document, trees};
+use crate::cli::hierarchy::{absent, absent_document};
 use crate::cli::profile::{column_json, repeating, repeating_json, uniqueness_json};
 use crate::input::project::{CRITERIA, FILE_NAME};
 use crate::input::survey::{Suggestion, SurveyedColumn, rule_toml};
@@ -107,8 +108,10 @@ fn collect(root: &Path, below: &Path, depth: usize, files: &mut Vec<Value>) {
 
 /// Whether files of an ending are tables, as far as a name can tell; what is in them their first bytes say.
 fn is_table(ending: &str) -> bool {
-    const ENDINGS: [&str; 13] =
-        ["csv", "tsv", "txt", "gz", "zst", "parquet", "xlsx", "xlsm", "xlsb", "xls", "ods", "sav", "zsav"];
+    const ENDINGS: [&str; 16] = [
+        "csv", "tsv", "txt", "gz", "zst", "parquet", "xlsx", "xlsm", "xlsb", "xls", "ods", "sav", "zsav", "dta",
+        "sas7bdat", "xpt",
+    ];
     ENDINGS.contains(&ending.to_ascii_lowercase().as_str())
 }
 
@@ -134,7 +137,7 @@ pub async fn upload(
     let ending = Path::new(&asked.path).extension().and_then(|ending| ending.to_str()).unwrap_or("").to_string();
     if !is_table(&ending) {
         return Err(wrong(StatusCode::UNPROCESSABLE_ENTITY, "only tables can be uploaded")
-            .hint("name the file .csv, .tsv, .txt, .gz, .zst, .parquet, .xlsx, .xls, .ods, .sav or .zsav"));
+            .hint("name the file .csv, .tsv, .txt, .gz, .zst, .parquet, .xlsx, .xls, .ods, .sav, .zsav, .dta, .sas7bdat or .xpt"));
     }
     let folder = &server.tables.folder;
     let path = folder.to_write(&asked.path).map_err(|error| server.problem(error))?;
@@ -305,6 +308,9 @@ pub struct OfAttribute {
     /// One that is being made; the project's own where it is not given.
     #[serde(default)]
     hierarchy: Option<Value>,
+    /// Whether what the project's own does not fit is asked for, in its stead.
+    #[serde(default)]
+    absent: bool,
 }
 
 pub async fn hierarchy(State(server): Shared, Body(asked): Body<OfAttribute>) -> Answered {
@@ -312,6 +318,14 @@ pub async fn hierarchy(State(server): Shared, Body(asked): Body<OfAttribute>) ->
     if asked.hierarchy.as_ref().is_some_and(|edited| !edited.is_null() && edited.get("kept").is_none()) {
         // What a rule makes of a column tells whether a value is in it.
         server.previews("hierarchies are those of the served project")?;
+    }
+    if asked.absent {
+        server.previews("which cells do not fit is not told")?;
+        return aside(&server, move |server| {
+            let places = absent(&opened.project, &asked.attribute).map_err(|error| server.problem(error))?;
+            Ok(json_response(StatusCode::OK, &absent_document(&asked.attribute, &places, true)))
+        })
+        .await;
     }
     if !opened.is_seen() {
         return accepted(&server, &*look_first(&server, &opened)?);

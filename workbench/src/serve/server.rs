@@ -154,6 +154,11 @@ pub fn ok(value: Value) -> Answered {
     Ok(json_response(StatusCode::OK, &value))
 }
 
+/// The same with a document that is written already.
+pub fn ok_text(document: String) -> Answered {
+    Ok((StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], document).into_response())
+}
+
 pub fn json_response(status: StatusCode, value: &Value) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
 }

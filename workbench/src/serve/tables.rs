@@ -158,13 +158,19 @@ impl Tables {
         let missing = &project.missing;
         let dropping = missing.drop_records.then(|| format!("{:?}", missing.needed));
         let per_person = project.per_person().map(|limit| (limit.person, limit.n_max, limit.seed));
+        // What becomes of cells that do not fit depends on what a hierarchy knows.
+        let treated = project.attributes.iter().filter(|known| known.treatment().is_some() || known.rule.codes_ends());
+        let treated: Vec<Value> = treated
+            .map(|known| json!([known.name, known.treatment(), known.hierarchy_text, known.hierarchy_file]))
+            .collect();
         let table_key = sha256_of(
             json!([
                 hashes,
                 format!("{:?} {:?}", project.reading, project.dates()),
                 missing.tokens,
                 dropping,
-                per_person
+                per_person,
+                treated
             ])
             .to_string()
             .as_bytes(),
@@ -311,7 +317,7 @@ impl Opened {
     /// What each column looks like, and which role that suggests.
     pub fn survey(&self, work: &Work) -> Result<&(Survey, Vec<Suggestion>)> {
         made(&self.table.survey, || {
-            let source = self.project.source()?;
+            let source = self.project.source_as_written()?;
             let survey = survey::survey(&source, Some(&self.project.missing), work)?;
             let mut suggestions = survey::suggest(&survey);
             survey::take_back_twins(&source, &survey, &mut suggestions, work)?;
@@ -321,7 +327,7 @@ impl Opened {
 
     /// How often each value occurs.
     pub fn columns(&self, work: &Work) -> Result<&Columns> {
-        made(&self.table.columns, || look(&self.project.source()?, &self.project.missing, work))
+        made(&self.table.columns, || look(&self.project.source_as_counted()?, &self.project.missing, work))
     }
 
     /// How many records, or people, stand alone on the quasi-identifiers.

@@ -49,11 +49,36 @@ pub fn in_words(note: &Note, front: Front) -> String {
             };
             format!("the data are not UTF-8 and are read as {encoding} ({insists} says otherwise)")
         }
+        Note::Sheet { sheet, n_sheets } => {
+            let insists = match front {
+                Front::CommandLine => "[data] sheet",
+                Front::Http | Front::Python => "sheet",
+            };
+            format!("of {n_sheets} sheets, '{sheet}' is read ({insists} names another)")
+        }
         Note::UnreadableColumns { columns } => format!(
             "not read because of {}: {}",
             if columns.len() == 1 { "its type" } else { "their types" },
             columns.join(", ")
         ),
+        Note::Unreadable { attribute, n_cells } => format!(
+            "attribute '{attribute}': {} cannot be read and {} as no value (unreadable{}\"missing\")",
+            counted_words(*n_cells, "cell"),
+            if *n_cells == 1 { "counts" } else { "count" },
+            if front == Front::Python { "=" } else { " = " }
+        ),
+        Note::UnknownValues { attribute, n_cells, is_other } => {
+            let (as_what, said) = match is_other {
+                true => ("'other'", "other"),
+                false => ("no value", "missing"),
+            };
+            format!(
+                "attribute '{attribute}': the hierarchy does not know {}, which {} as {as_what} (unknown{}\"{said}\")",
+                counted_words(*n_cells, "cell"),
+                if *n_cells == 1 { "counts" } else { "count" },
+                if front == Front::Python { "=" } else { " = " }
+            )
+        }
         Note::Dropped { n_records, n_all } => format!(
             "{} of {} records lack a value and are left out (missing_records{}\"drop\")",
             grouped(*n_records),

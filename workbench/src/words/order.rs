@@ -453,6 +453,11 @@ impl<'a> Reader<'a> {
         self.text("key")?.map(Key::parse).transpose()
     }
 
+    /// The data that are read instead of the project's.
+    pub fn data(&self) -> Result<Option<PathBuf>> {
+        self.path("data", PathUse::Read)
+    }
+
     /// Where a release goes, and whether it replaces what is there.
     pub fn output(&self) -> Result<(Option<PathBuf>, bool)> {
         Ok((self.path("output", PathUse::Write)?, self.flag("force")?))
@@ -475,6 +480,7 @@ impl<'a> Reader<'a> {
             quasi_identifiers: self.texts("quasi_identifiers")?,
             sensitive: self.texts("sensitive")?,
             project: self.path("project", PathUse::Read)?,
+            data: self.path("data", PathUse::Read)?,
             key: self.text("key")?.map(Key::parse).transpose()?,
             criteria: self.criteria()?,
             suppressed_as: self.suppressed_as()?,
@@ -498,6 +504,7 @@ impl<'a> Reader<'a> {
             quasi_identifiers: self.texts("quasi_identifiers")?,
             sensitive: self.texts("sensitive")?,
             project: self.path("project", PathUse::Read)?,
+            data: self.path("data", PathUse::Read)?,
             outside: self.path("outside", PathUse::Read)?,
             hierarchies: hierarchies
                 .unwrap_or_default()
@@ -519,6 +526,7 @@ impl<'a> Reader<'a> {
             })?;
         let order = Risk {
             target: self.path("target", PathUse::Read)?,
+            data: self.path("data", PathUse::Read)?,
             quasi_identifiers: self.texts("quasi_identifiers")?,
             threshold: self.number("threshold")?.unwrap_or(THRESHOLD),
             sampled: self.number("sampled")?,

@@ -45,6 +45,13 @@ pub struct Desk<'a> {
 pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Work) -> Result<Value> {
     let Desk { project, known, rules, .. } = *desk;
     let reader = Reader::new(document, desk.path, desk.with_standing);
+    // Whoever names other projects or releases says of these which data they are about.
+    let other = match ["verify", "attack", "risk"].contains(&verb) {
+        true => None,
+        false => reader.data()?,
+    };
+    let other = other.map(|data| project.clone().with_data(Some(&data))).transpose()?;
+    let project = other.as_ref().unwrap_or(project);
     match verb {
         "count" => {
             let about = reader.about()?;

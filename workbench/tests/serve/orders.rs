@@ -51,6 +51,31 @@ fn patients(n_people: usize) -> Folder {
     Folder::with(&[("people.csv", &data), ("incrowd.toml", &project)])
 }
 
+/// Data with cells that cannot be read or are not known, written as in another country; and the next delivery.
+fn delivery() -> Folder {
+    let mut random = Random(11);
+    let mut written = |n_records: usize, cities: &[&str]| {
+        let mut data = b"age;city;code;disease;income;score;ward;note\n".to_vec();
+        for i in 0..n_records {
+            let age = if i % 40 == 3 { "unknown".to_string() } else { (18 + random.below(57)).to_string() };
+            let (city, code) = (*random.pick(cities), *random.pick(&["250,1", "250,8", "428", "V45,2"]));
+            let disease = *random.pick(&["flu", "cold", "gout", "flu"]);
+            let (income, score) = (900 + random.below(500), random.below(41));
+            let note = if i % 20 == 5 { "?" } else { "n" };
+            let line = format!("{age};{city};{code};{disease};{income};{score},5;w{};{note}\n", i % 4);
+            data.extend(line.chars().map(|c| c as u8));
+        }
+        data
+    };
+    let cities = ["Oslo", "Umea", "Rome", "Århus", "Oslo", "Rome", "Pisa"];
+    let project = std::fs::read_to_string("tests/delivery.toml").expect("the project");
+    let folder = Folder::with(&[("incrowd.toml", &project)]);
+    folder.write("people.csv", written(150, &cities));
+    folder.write("next.csv", written(130, &[&cities[..], &["Bari"]].concat()));
+    folder.write("few.csv", written(12, &cities));
+    folder
+}
+
 /// Flags of `publish`, and the same order over HTTP.
 type Order = (Vec<&'static str>, Value);
 
@@ -311,6 +336,14 @@ fn orders_about_odd_tables_are_answered_as_by_the_command_line() {
     assert!(n_answered > 50 && n_refused > 20, "{n_answered} answered, {n_refused} refused");
 }
 
+#[test]
+fn orders_about_a_delivery_are_answered_as_by_the_command_line() {
+    let folder = delivery();
+    let (n_answered, n_refused) = check_orders(&folder, &shared_orders("delivery"));
+    assert!(n_answered > 14 && n_refused > 2, "{n_answered} answered, {n_refused} refused");
+    folder.run(&["verify", "given.csv", "--project", "."]).ends(0);
+}
+
 /// How many of the orders are answered, and how many refused: by both fronts, and in the same words.
 fn check_orders(folder: &Folder, orders: &[(String, Vec<String>, Value)]) -> (usize, usize) {
     folder.write("questions.txt", "age in 30..39 and city = Oslo\njob = cook\n");
@@ -324,7 +357,7 @@ fn check_orders(folder: &Folder, orders: &[(String, Vec<String>, Value)]) -> (us
         let told = folder.run(&[&[verb.as_str(), "--json"], &flags[..]].concat());
         let expected: Value = serde_json::from_str(&told.stdout).unwrap_or_else(|_| panic!("{told}"));
         let files = || {
-            ["made.csv", "made.csv.certificate.json", "risks.csv"]
+            ["made.csv", "made.csv.certificate.json", "made.sav", "made.dta", "made.dta.certificate.json", "risks.csv"]
                 .map(|name| folder.has(name).then(|| folder.bytes(name)))
         };
         let made = (verb == "publish" || verb == "risk").then(files);

@@ -1,6 +1,8 @@
 //! What these tests share: a folder to work in, and a way to run `incrowd` there.
 #![allow(dead_code, reason = "every test file uses a part of this")]
 
+pub mod sas;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -109,7 +109,7 @@ fn is_workbook(start: &[u8]) -> bool {
 
 /// Stata writes a tag since version 13; before, the version, the order of bytes, and 1.
 fn is_stata(start: &[u8]) -> bool {
-    start.starts_with(b"<stata_dta>") || matches!(start, [104..=115, 1 | 2, 1, 0, ..])
+    start.starts_with(b"<stata_dta>") || matches!(start, [102..=115, 0..=2, 1, 0, ..])
 }
 
 fn is_html(start: &[u8]) -> bool {
@@ -141,7 +141,7 @@ pub(super) fn encoding_of(start: &[u8], path: &Path) -> Result<(Encoding, bool)>
     if memchr::memchr(0, start).is_some() {
         return Err(Error::new(ErrorKind::Data, "is no table that incrowd reads")
             .at(path.display().to_string())
-            .hint("it reads CSV, Parquet, Excel, OpenDocument and SPSS"));
+            .hint("it reads CSV, Parquet, Excel, OpenDocument, SPSS, Stata and SAS"));
     }
     match std::str::from_utf8(start) {
         Ok(_) => Ok((Encoding::Utf8, false)),

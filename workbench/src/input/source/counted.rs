@@ -37,6 +37,7 @@ impl Source {
         if !self.is_counted() || self.per_person.is_some() {
             return self.for_each(columns, |batch, n_bytes| visit(batch, None, n_bytes));
         }
+        self.look_at_coarse(|_| Ok(()))?;
         let mut n_before = 0;
         self.for_each_row(&self.with_numbers(columns), |batch, n_bytes| {
             let (batch, numbers) = self.split_numbers(&batch, n_before)?;

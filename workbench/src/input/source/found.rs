@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use arrow_array::RecordBatch;
 use arrow_schema::DataType;
 use incrowd::Result;
+use incrowd::error::Wording;
 use incrowd::table::Cells;
 
 use super::dates::{self, DateFormat};
@@ -55,6 +56,27 @@ impl Source {
         let rewriting = Rewriting { notation: said, dates: dates.clone() };
         Ok((self.rewriting(rewriting), Found { notation, dates }))
     }
+}
+
+/// What somebody has to say so that values are read as numbers or dates, which they are not as they stand; none where that
+/// is not plain.
+pub fn what_to_say<'a>(values: impl Iterator<Item = &'a str>) -> Option<Wording> {
+    let values: BTreeSet<String> =
+        values.filter(|value| !NOTHING.contains(&value.trim())).take(N_VALUES).map(str::to_string).collect();
+    if let Some(format) = dates::detect(&values.iter().map(String::as_str).collect::<Vec<_>>()) {
+        return Some(Wording::text("say how its dates are written: ").example("hierarchy.format", format.pattern()));
+    }
+    let (notation, _) = notation_of(&[(String::new(), values)])?;
+    let mark = |byte: u8| char::from(byte).to_string();
+    let mut said = Wording::text("say how numbers are written: ");
+    if notation.decimal != Notation::default().decimal {
+        said = said.example("data.decimal", mark(notation.decimal));
+    }
+    Some(match (notation.thousands, notation.decimal != Notation::default().decimal) {
+        (Some(thousands), true) => said.and(" and ").example("data.thousands", mark(thousands)),
+        (Some(thousands), false) => said.example("data.thousands", mark(thousands)),
+        (None, _) => said,
+    })
 }
 
 /// Some different values of a column of texts or whole numbers.

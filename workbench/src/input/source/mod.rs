@@ -1,12 +1,13 @@
 //! Where records come from: files of many kinds, streamed as Arrow record batches in bounded memory, or record batches that
 //! somebody holds already.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ::csv as csv_crate;
-use arrow_array::RecordBatch;
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use incrowd::error::unknown;
 use incrowd::table::Cells;
@@ -19,6 +20,7 @@ use crate::input::per_person::{Kept, PerPerson, Ranking};
 use crate::note::Note;
 
 mod options;
+mod said;
 mod content;
 mod stream;
 mod chunks;
@@ -27,7 +29,9 @@ mod csv;
 mod parquet;
 mod dates;
 mod rewrite;
+mod replace;
 mod reading;
+mod places;
 mod fingerprint;
 mod counted;
 #[cfg(feature = "files")]
@@ -36,19 +40,33 @@ mod held;
 mod workbook;
 #[cfg(feature = "files")]
 mod spss;
+#[cfg(feature = "files")]
+mod stata;
+#[cfg(feature = "files")]
+mod sas_formats;
+#[cfg(feature = "files")]
+mod sas;
+#[cfg(feature = "files")]
+mod transport;
 mod found;
 #[cfg(test)]
 mod twin;
 
 pub use dates::DateFormat;
-pub use found::Found;
+pub use found::{Found, what_to_say};
+#[cfg(feature = "files")]
+pub(crate) use held::number_text;
 pub use options::{DELIMITERS, Encoding, Labels, Notation, ReadOptions, parse_delimiter};
 pub(crate) use parquet::guarded;
 pub use parquet::quiet_guarded_panics;
+pub use places::{Asked, At, Place as CellPlace, Places};
+pub use replace::{PublishAs, Replaced, Replacement, Top, Unknown, Unreadable};
 pub use rewrite::Rewriting;
+pub use said::Said;
 pub use stream::is_standard_input;
 
 use content::Content;
+use replace::Coarse;
 use stream::{Packing, Place, Stream, unpacking_error};
 
 /// A table in memory that somebody else brought, as record batches with the same columns.
@@ -70,6 +88,11 @@ pub struct Source {
     stored: SchemaRef,
     schema: SchemaRef,
     rewriting: Rewriting,
+    replacements: Vec<Replacement>,
+    /// By replacement, how many cells were replaced, once all of them have been read.
+    replaced: Vec<OnceLock<Replaced>>,
+    /// What is published of columns that are published coarser, once their values are known.
+    coarse: Mutex<Option<Arc<Vec<Option<Coarse>>>>>,
     /// Columns of types that cannot be read, with their types: they are not there unless somebody names them.
     unreadable: Vec<(String, DataType)>,
     n_bytes: u64,
@@ -99,6 +122,8 @@ enum Part {
         name: PathBuf,
         file: Option<Place>,
         pieces: Vec<RecordBatch>,
+        /// What had to be found out about it.
+        notes: Vec<Note>,
     },
 }
 
@@ -154,7 +179,7 @@ impl Source {
         let name = PathBuf::from(&frame.name);
         check_names(&frame.schema, &name)?;
         let n_bytes = frame.batches.iter().map(|batch| n_bytes_of(batch, batch.num_rows())).sum();
-        let part = Part::Held { name, file: None, pieces: pieces_of(&frame.batches) };
+        let part = Part::Held { name, file: None, pieces: pieces_of(&frame.batches), notes: Vec::new() };
         Ok(Source::new(vec![part], frame.schema.clone(), n_bytes))
     }
 
@@ -165,6 +190,9 @@ impl Source {
             stored: schema.clone(),
             schema,
             rewriting: Rewriting::default(),
+            replacements: Vec::new(),
+            replaced: Vec::new(),
+            coarse: Mutex::default(),
             unreadable: Vec::new(),
             n_bytes,
             hashes,
@@ -188,6 +216,83 @@ impl Source {
         self.rewriting(Rewriting { notation, dates })
     }
 
+    /// The same with some cells replaced; what concerns columns that are not there does not matter.
+    pub fn replacing(mut self, replacements: Vec<Replacement>) -> Source {
+        let is_meant =
+            |known: &Replacement| known.does_something() && self.schema.column_with_name(&known.column).is_some();
+        self.replacements = replacements.into_iter().filter(is_meant).collect();
+        self.replaced = self.replacements.iter().map(|_| OnceLock::new()).collect();
+        self.schema = replace::schema(&self.replacements, &self.schema);
+        self
+    }
+
+    /// How many cells were replaced in the columns that have been read.
+    pub fn replaced(&self) -> Vec<&Replaced> {
+        self.replaced.iter().filter_map(OnceLock::get).collect()
+    }
+
+    /// Where the highest values begin that have one label, by column.
+    pub fn tops(&self) -> Vec<Top> {
+        let top = |coarse: &Option<Coarse>| match coarse {
+            Some(Coarse::Top(top)) => Some(top.clone()),
+            _ => None,
+        };
+        self.coarse().iter().filter_map(top).collect()
+    }
+
+    fn coarse(&self) -> Arc<Vec<Option<Coarse>>> {
+        self.coarse.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+    }
+
+    /// Finds out what is published of columns that are published coarser; a reading of its own, unless that was done or there
+    /// are none.
+    ///
+    /// `visit` gets the bytes that it took to get there.
+    pub fn look_at_coarse(&self, mut visit: impl FnMut(u64) -> Result<()>) -> Result<()> {
+        let is_known = self.coarse.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        if is_known || !self.publishes_coarser() {
+            return Ok(());
+        }
+        let is_coarse = |replacement: &&Replacement| replacement.publish_as.is_some();
+        let names: Vec<String> = self.replacements.iter().filter(is_coarse).map(|known| known.column.clone()).collect();
+        let mut values: Vec<HashMap<String, u64>> = vec![HashMap::new(); names.len()];
+        let mut text = String::new();
+        self.for_each_unfiltered(&names, |batch, n_bytes| {
+            visit(n_bytes)?;
+            for (name, values) in names.iter().zip(&mut values) {
+                let column = batch.column_by_name(name).expect("the columns were read by name");
+                let cells = Cells::new(name, column)?;
+                for i in (0..batch.num_rows()).filter(|i| column.is_valid(*i)) {
+                    if cells.read(i, &mut text) {
+                        match values.get_mut(&text) {
+                            Some(n) => *n += 1,
+                            None => _ = values.insert(text.clone(), 1),
+                        }
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        let mut of_column: HashMap<&String, HashMap<String, u64>> = names.iter().zip(values).collect();
+        let coarse = |replacement: &Replacement| match of_column.remove(&replacement.column) {
+            Some(values) => Coarse::new(replacement, values).map_err(|error| self.unfit_to_publish(error, replacement)),
+            None => Ok(None),
+        };
+        let coarse = self.replacements.iter().map(coarse).collect::<Result<Vec<_>>>()?;
+        *self.coarse.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(coarse));
+        Ok(())
+    }
+
+    fn unfit_to_publish(&self, error: Error, replacement: &Replacement) -> Error {
+        let Replacement { column, rule, tokens, .. } = replacement;
+        self.located(error, column, &Asked::of(rule, replacement.needs(), tokens))
+    }
+
+    /// Whether something is published coarser than it is, which takes one reading more.
+    pub fn publishes_coarser(&self) -> bool {
+        self.replacements.iter().any(|replacement| replacement.publish_as.is_some())
+    }
+
     /// Leaves out columns that nobody can read, such as lists: a table is not worse for having them.
     fn without_unreadable(mut self) -> Source {
         let is_readable =
@@ -205,10 +310,10 @@ impl Source {
     pub fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         for part in &self.parts {
-            if let Part::Csv(file) = part
-                && file.is_unusual
-            {
-                notes.push(Note::Encoding { encoding: file.encoding.name() });
+            match part {
+                Part::Csv(file) if file.is_unusual => notes.push(Note::Encoding { encoding: file.encoding.name() }),
+                Part::Held { notes: found_out, .. } => notes.extend_from_slice(found_out),
+                _ => {}
             }
         }
         if !self.unreadable.is_empty() {
@@ -345,6 +450,7 @@ impl Source {
         if self.kept().is_some() {
             return Ok(());
         }
+        self.look_at_coarse(|_| Ok(()))?;
         per_person.person.iter().try_for_each(|name| self.check_column(name))?;
         let mut ranking = Ranking::new(per_person.clone());
         self.for_each_unfiltered(&self.column_names(), |batch, n_bytes| {
@@ -383,6 +489,11 @@ impl Source {
     /// Whether columns are plain texts whose types must be found out from their values.
     pub fn is_text(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Csv(_) | Part::Held { file: Some(_), .. }))
+    }
+
+    /// Whether the table is a text, in which "no value" is one as well.
+    pub fn is_csv(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Csv(_)))
     }
 
     /// How fields are separated, a comma where the files are not CSV.
@@ -472,6 +583,12 @@ fn open_part(place: Place, constants: Vec<parquet::Constant>, options: &ReadOpti
         Content::Workbook => hold(workbook::open(&place, options)?, place),
         #[cfg(feature = "files")]
         Content::Spss => hold(spss::open(&place, options)?, place),
+        #[cfg(feature = "files")]
+        Content::Stata => hold(stata::open(&place, options)?, place),
+        #[cfg(feature = "files")]
+        Content::Sas => hold(sas::open(&place, options)?, place),
+        #[cfg(feature = "files")]
+        Content::SasTransport => hold(transport::open(&place, options)?, place),
         Content::Gzip | Content::Zstd => Err(Error::new(ErrorKind::Data, "is compressed twice")
             .at(path.display().to_string())
             .hint("unpack it once")),
@@ -483,10 +600,10 @@ fn open_part(place: Place, constants: Vec<parquet::Constant>, options: &ReadOpti
 
 /// A file that was read whole.
 #[cfg(feature = "files")]
-fn hold(table: (SchemaRef, Vec<RecordBatch>), place: Place) -> Result<(Part, SchemaRef)> {
+fn hold(table: held::Whole, place: Place) -> Result<(Part, SchemaRef)> {
     place.check()?;
-    let (schema, pieces) = table;
-    Ok((Part::Held { name: place.path.clone(), file: Some(place), pieces }, schema))
+    let held::Whole { schema, pieces, notes } = table;
+    Ok((Part::Held { name: place.path.clone(), file: Some(place), pieces, notes }, schema))
 }
 
 fn sha256_of_place(place: &Place) -> Result<String> {

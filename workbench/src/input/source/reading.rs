@@ -10,6 +10,7 @@ use super::chunks::{Chunk, Chunks};
 use super::counted::expanded;
 use super::csv::CsvFile;
 use super::records::{self, Layout};
+use super::replace::{self, Coarse, Tally};
 use super::stream::Stream;
 use super::{Filter, Part, Source, n_bytes_of, names};
 
@@ -17,9 +18,12 @@ use super::{Filter, Part, Source, n_bytes_of, names};
 type Placed<T> = std::result::Result<T, (usize, Error)>;
 
 /// What is left to be read.
-struct Feed<'a> {
+pub(super) struct Feed<'a> {
     source: &'a Source,
     columns: &'a [String],
+    /// What is published of columns that are published coarser.
+    coarse: Arc<Vec<Option<Coarse>>>,
+    tally: Tally,
     state: Mutex<State>,
 }
 
@@ -37,10 +41,20 @@ struct State {
 }
 
 /// Something to read.
-struct Job {
+pub(super) struct Job {
     order: usize,
-    part: usize,
+    pub part: usize,
     what: What,
+}
+
+impl Job {
+    /// The piece of CSV that it is, if it is one.
+    pub fn chunk(&self) -> Option<&Chunk> {
+        match &self.what {
+            What::Chunk { chunk, .. } => Some(chunk),
+            What::Piece(_) => None,
+        }
+    }
 }
 
 enum What {
@@ -49,12 +63,30 @@ enum What {
 }
 
 impl<'a> Feed<'a> {
-    fn new(source: &'a Source, columns: &'a [String]) -> Feed<'a> {
-        Feed { source, columns, state: Mutex::default() }
+    /// A reading that shows what is known of columns that are published coarser: everything, once that was looked at.
+    pub fn new(source: &'a Source, columns: &'a [String]) -> Feed<'a> {
+        let (coarse, tally) = (source.coarse(), Tally::new(&source.replacements));
+        Feed { source, columns, coarse, tally, state: Mutex::default() }
+    }
+
+    /// A batch as it is to be seen.
+    fn made(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        let batch = self.source.rewriting.apply(batch)?;
+        replace::apply(&self.source.replacements, &self.coarse, batch, &self.tally)
+    }
+
+    /// Everything was read: how many cells were replaced is known now.
+    fn finish(&self) {
+        let replaced = self.tally.finish(&self.source.replacements, self.columns);
+        for (known, replaced) in self.source.replaced.iter().zip(replaced) {
+            if let Some(replaced) = replaced {
+                known.get_or_init(|| replaced);
+            }
+        }
     }
 
     /// The next thing to read; with an error, where in the table it is.
-    fn next(&self) -> Placed<Option<Job>> {
+    pub fn next(&self) -> Placed<Option<Job>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let what = if state.is_over { Ok(None) } else { self.advance(&mut state) };
         let order = state.n_given;
@@ -122,21 +154,21 @@ impl<'a> Feed<'a> {
     }
 
     /// Reads what is to be read.
-    fn read(&self, job: Job, visit: &mut impl FnMut(RecordBatch, u64) -> Result<()>) -> Result<()> {
-        let mut visit = |batch, n_bytes| visit(self.source.rewriting.apply(batch)?, n_bytes);
-        match (job.what, &self.source.parts[job.part]) {
+    pub fn read(&self, job: &Job, visit: &mut impl FnMut(RecordBatch, u64) -> Result<()>) -> Result<()> {
+        let mut visit = |batch, n_bytes| visit(self.made(batch)?, n_bytes);
+        match (&job.what, &self.source.parts[job.part]) {
             (What::Chunk { chunk, layout, n_bytes }, _) => {
-                visit_all(self.parse(job.part, &chunk, &layout)?, n_bytes, &mut visit)
+                visit_all(self.parse(job.part, chunk, layout)?, *n_bytes, &mut visit)
             }
             (What::Piece(row_group), Part::Parquet(file)) => {
                 // Before and after: whatever was read in between is of the file that was opened.
                 file.place.check()?;
-                let read = file.read(row_group, self.columns, &mut visit);
+                let read = file.read(*row_group, self.columns, &mut visit);
                 file.place.check()?;
                 read
             }
             (What::Piece(piece), Part::Held { pieces, .. }) => {
-                let batch = &pieces[piece];
+                let batch = &pieces[*piece];
                 let wanted = |index: &usize| self.columns.contains(batch.schema_ref().field(*index).name());
                 let indices: Vec<usize> = (0..batch.num_columns()).filter(wanted).collect();
                 let projected = batch.project(&indices).expect("the indices are those of its columns");
@@ -160,6 +192,7 @@ impl Source {
     ///
     /// `visit` gets each batch and the bytes of the files that it took to get there.
     pub fn for_each(&self, columns: &[String], mut visit: impl FnMut(RecordBatch, u64) -> Result<()>) -> Result<()> {
+        self.look_at_coarse(|_| Ok(()))?;
         match self.filter()? {
             None => self.for_each_unfiltered(columns, visit),
             // Which records are left in all columns say.
@@ -211,6 +244,9 @@ impl Source {
                 }
             }
             if jobs.is_empty() {
+                if failed.is_none() {
+                    feed.finish();
+                }
                 return failed.map_or(Ok(()), Err);
             }
             let parse = |job: Job| match job.what {
@@ -223,9 +259,9 @@ impl Source {
             for parsed in parsed {
                 match parsed? {
                     Ok((batches, n_bytes)) => {
-                        visit_all(batches, n_bytes, &mut |batch, n_bytes| visit(self.rewriting.apply(batch)?, n_bytes))?
+                        visit_all(batches, n_bytes, &mut |batch, n_bytes| visit(feed.made(batch)?, n_bytes))?
                     }
-                    Err(job) => feed.read(job, &mut visit)?,
+                    Err(job) => feed.read(&job, &mut visit)?,
                 }
             }
             if let Some(error) = failed {
@@ -258,6 +294,7 @@ impl Source {
         start: impl Fn() -> S + Sync,
         visit: impl Fn(&mut S, RecordBatch, Option<Vec<u64>>, u64) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
+        self.look_at_coarse(|_| Ok(()))?;
         let filter = self.filter()?;
         let all = self.column_names();
         let read_columns = self.with_numbers(if filter.is_some() { &all } else { columns });
@@ -266,7 +303,7 @@ impl Source {
             let mut state = start();
             while let Some(job) = feed.next()? {
                 let order = job.order;
-                let read = feed.read(job, &mut |batch, n_bytes| {
+                let read = feed.read(&job, &mut |batch, n_bytes| {
                     let (batch, n_times) = match self.is_counted() {
                         true => self.numbered_rows(&batch).map(|(batch, n_times)| (batch, Some(n_times)))?,
                         false => (batch, None),
@@ -307,6 +344,9 @@ impl Source {
                 Err(_) => {}
             }
         }
+        if failed.is_none() {
+            feed.finish();
+        }
         failed.map_or(Ok(read), |(_, error)| Err(error))
     }
 
@@ -317,7 +357,7 @@ impl Source {
         let mut first = None;
         while first.is_none() {
             let Some(job) = feed.next().map_err(|(_, error)| error)? else { break };
-            feed.read(job, &mut |batch, _| {
+            feed.read(&job, &mut |batch, _| {
                 first.get_or_insert(batch);
                 Ok(())
             })?;

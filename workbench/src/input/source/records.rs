@@ -7,6 +7,8 @@ use arrow_array::{ArrayRef, DictionaryArray, Int32Array, RecordBatch, RecordBatc
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::SchemaRef;
 
+mod plain;
+
 /// Records of a batch at most, of however few bytes they are.
 const N_RECORDS_MAX: usize = 128 * 1024;
 
@@ -40,6 +42,14 @@ pub(super) enum BadRecord {
 
 /// Reads whole records; `has_header` says whether the first one names the columns.
 pub(super) fn read(bytes: &[u8], has_header: bool, layout: &Layout) -> Result<Vec<RecordBatch>, Bad> {
+    match plain::read(bytes, has_header, layout) {
+        Some(batches) => Ok(batches),
+        None => read_anything(bytes, has_header, layout),
+    }
+}
+
+/// The same field after field, whatever stands in them; and what is wrong where something is.
+pub(super) fn read_anything(bytes: &[u8], has_header: bool, layout: &Layout) -> Result<Vec<RecordBatch>, Bad> {
     let bad_byte = std::str::from_utf8(bytes).err().map(|error| error.valid_up_to());
     let mut reader = Reader { bytes, layout, ends: ends(layout.delimiter), at: 0, bad_byte, scratch: Vec::new() };
     let mut columns = Columns::new(layout, bytes.len());
@@ -120,7 +130,7 @@ impl Reader<'_> {
         let n = rest.iter().position(|byte| self.ends[usize::from(*byte)]).unwrap_or(rest.len());
         self.at += n;
         if let Some(column) = column {
-            column.push(&rest[..n]);
+            column.push(self.bytes, self.at - n, self.at);
         }
     }
 
@@ -142,10 +152,10 @@ impl Reader<'_> {
         }
         if let Some(column) = column {
             match self.scratch.is_empty() {
-                true => column.push(&self.bytes[from..self.at]),
+                true => column.push(self.bytes, from, self.at),
                 false => {
                     self.scratch.extend_from_slice(&self.bytes[from..self.at]);
-                    column.push(&self.scratch);
+                    column.push(&self.scratch, 0, self.scratch.len());
                 }
             }
         }
@@ -189,32 +199,74 @@ struct TextColumn {
     codes: Vec<i32>,
     texts: Vec<u8>,
     ends: Vec<i32>,
-    /// By the first bits of its hash, the hash and the code of the last text that had them.
-    slots: Vec<(u64, i32)>,
+    /// By the first bits of its hash, the last text that had them.
+    slots: Vec<Slot>,
 }
+
+/// A text that is known when it comes again.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// The whole text where it is short, otherwise its hash.
+    words: (u64, u64),
+    n_bytes: u32,
+    code: i32,
+}
+
+const NO_TEXT: Slot = Slot { words: (0, 0), n_bytes: u32::MAX, code: -1 };
 
 impl TextColumn {
     fn new(n_slots: usize) -> TextColumn {
-        TextColumn { codes: Vec::new(), texts: Vec::new(), ends: vec![0], slots: vec![(0, -1); n_slots] }
+        TextColumn { codes: Vec::new(), texts: Vec::new(), ends: vec![0], slots: vec![NO_TEXT; n_slots] }
+    }
+
+    /// The next cell is the text that stands there.
+    #[inline]
+    fn push(&mut self, bytes: &[u8], from: usize, to: usize) {
+        let code = self.code(bytes, from, to);
+        self.codes.push(code);
     }
 
     #[inline]
-    fn push(&mut self, text: &[u8]) {
+    fn code(&mut self, bytes: &[u8], from: usize, to: usize) -> i32 {
+        let n = to - from;
+        if n > N_SHORT {
+            return self.code_of_long(&bytes[from..to]);
+        }
+        let words = words(bytes, from, n);
+        let hash = (words.1 ^ words.0.wrapping_mul(MIX).rotate_left(32) ^ n as u64).wrapping_mul(MIX);
+        let slot = self.slot(hash);
+        let known = self.slots[slot];
+        match known.words == words && known.n_bytes == n as u32 {
+            true => known.code,
+            false => self.new_text(&bytes[from..to], slot, words),
+        }
+    }
+
+    #[inline(never)]
+    fn code_of_long(&mut self, text: &[u8]) -> i32 {
         let hash = hash(text);
-        let at = hash >> (64 - self.slots.len().trailing_zeros());
-        let slot = &mut self.slots[at as usize];
-        if slot.0 == hash && slot.1 >= 0 {
-            let code = slot.1 as usize;
+        let slot = self.slot(hash);
+        let known = self.slots[slot];
+        if known.words == (hash, 0) && known.n_bytes as usize == text.len() {
+            let code = known.code as usize;
             if &self.texts[self.ends[code] as usize..self.ends[code + 1] as usize] == text {
-                self.codes.push(slot.1);
-                return;
+                return known.code;
             }
         }
+        self.new_text(text, slot, (hash, 0))
+    }
+
+    #[inline]
+    fn slot(&self, hash: u64) -> usize {
+        (hash >> (64 - self.slots.len().trailing_zeros())) as usize
+    }
+
+    fn new_text(&mut self, text: &[u8], slot: usize, words: (u64, u64)) -> i32 {
         let code = self.ends.len() as i32 - 1;
         self.texts.extend_from_slice(text);
         self.ends.push(self.texts.len() as i32);
-        *slot = (hash, code);
-        self.codes.push(code);
+        self.slots[slot] = Slot { words, n_bytes: text.len() as u32, code };
+        code
     }
 
     fn finish(&mut self) -> ArrayRef {
@@ -227,10 +279,43 @@ impl TextColumn {
     }
 }
 
-/// A hash of a short text, eight bytes at a time.
+/// How long a text is at most that is compared as two numbers.
+const N_SHORT: usize = 16;
+
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// By how many bytes a short text has, which bits of two numbers are its own.
+const OWN_BITS: [(u64, u64); N_SHORT + 1] = {
+    let mut bits = [(0, 0); N_SHORT + 1];
+    let mut n = 1;
+    while n <= N_SHORT {
+        bits[n] = match n {
+            1..=8 => (u64::MAX >> (64 - 8 * n), 0),
+            _ => (u64::MAX, u64::MAX >> (128 - 8 * n)),
+        };
+        n += 1;
+    }
+    bits
+};
+
+/// A short text as two numbers, which differ where texts of one length do.
 #[inline]
+fn words(bytes: &[u8], from: usize, n: usize) -> (u64, u64) {
+    // Near the end there are no sixteen bytes to load.
+    let mut padded = [0; N_SHORT];
+    let loaded: &[u8; N_SHORT] = match bytes.get(from..from + N_SHORT) {
+        Some(loaded) => loaded.try_into().expect("sixteen bytes"),
+        None => {
+            padded[..n].copy_from_slice(&bytes[from..from + n]);
+            &padded
+        }
+    };
+    let [first, second] = [&loaded[..8], &loaded[8..]].map(|half| u64::from_le_bytes(half.try_into().expect("eight")));
+    (first & OWN_BITS[n].0, second & OWN_BITS[n].1)
+}
+
+/// A hash of a text, eight bytes at a time.
 fn hash(text: &[u8]) -> u64 {
-    const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut hash = text.len() as u64;
     let mut words = text.chunks_exact(8);
     for word in &mut words {

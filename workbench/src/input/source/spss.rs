@@ -9,6 +9,7 @@ use incrowd::table::{date_text, days_of_date};
 
 use super::held::{Cursor, Held, Table, damaged, moment_text, number_text, time_text};
 use super::options::{Encoding, Labels, ReadOptions};
+use super::said::Said;
 use super::stream::Place;
 
 const SPSS: &str = "SPSS";
@@ -219,8 +220,7 @@ impl Raw {
 
 impl Dictionary {
     fn table(&self, bytes: &[u8], options: &ReadOptions) -> Option<Held> {
-        let columns = self.variables.iter().map(|variable| (variable.name.clone(), variable.label.clone()));
-        let mut held = Held::new(columns);
+        let mut held = Held::new(self.variables.iter().map(|variable| self.described(variable, options.labels)));
         let data = bytes.get(self.data_at..)?;
         let unpacked;
         let data = match self.compression {
@@ -247,6 +247,16 @@ impl Dictionary {
             held.end_record();
         }
         Some(held)
+    }
+
+    fn described(&self, variable: &Variable, labels: Labels) -> (String, Said) {
+        let code = |(value, label): &([u8; 8], String)| {
+            let number = if self.is_big { f64::from_be_bytes(*value) } else { f64::from_le_bytes(*value) };
+            (number.fract() == 0.0 && number.abs() < 2e9).then(|| (number as i32, label.clone()))
+        };
+        let is_read_as_labels = labels == Labels::Labels && variable.width == 0;
+        let codes = variable.labels.iter().filter(|_| is_read_as_labels).filter_map(code).collect();
+        (variable.name.clone(), Said { label: variable.label.clone(), codes })
     }
 
     /// What a cell says; none where it has no value.

@@ -162,6 +162,44 @@ proptest! {
     }
 }
 
+/// Lines without quotes, most of them with three fields, of lengths around those at which texts are compared otherwise.
+fn plain() -> impl Strategy<Value = Vec<u8>> {
+    let field = prop_oneof![
+        30 => "[ab]{0,3}", 10 => "[ab]{7,9}", 10 => "[ab]{15,18}", 5 => "é{0,9}", 2 => "[ab]{60,70}",
+    ];
+    let line = |n: prop::collection::SizeRange| {
+        prop::collection::vec(field.clone(), n).prop_map(|fields| fields.join(",") + "\n")
+    };
+    let line = prop_oneof![400 => line((3..=3).into()), 1 => line((1..5).into()), 1 => Just("\n".to_string()), 1 => Just("\r\n".to_string())];
+    (prop::collection::vec(line, 0..60), any::<bool>()).prop_map(|(lines, has_end)| {
+        let mut bytes = format!("first,second,third\n{}", lines.concat()).into_bytes();
+        bytes.truncate(bytes.len() - usize::from(!has_end));
+        bytes
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn plain_pieces_are_read_as_any_others(bytes in plain(), n_chunk_bytes in 1usize..2_000) {
+        for columns in [vec![0, 1, 2], vec![2], vec![0], vec![]] {
+            let quickly = quickly(&bytes, b',', &columns, n_chunk_bytes);
+            prop_assert_eq!(&quickly, &plainly(&bytes, b',', &columns));
+        }
+        // Of one column, where nothing has to be separated.
+        let lines = String::from_utf8(bytes).expect("letters").replace(',', "x");
+        prop_assert_eq!(quickly(lines.as_bytes(), b',', &[0], n_chunk_bytes), plainly(lines.as_bytes(), b',', &[0]));
+    }
+}
+
+#[test]
+fn a_field_too_few_is_not_made_good_by_one_too_many() {
+    let bytes = b"a,b,c\n1,2,3\n1,2\n1,2,3,4\n1,2,3\n";
+    assert_eq!(quickly(bytes, b',', &[0, 2], 1 << 16), Err((3, "2 fields".to_string())));
+    assert_eq!(plainly(bytes, b',', &[0, 2]), Err((3, "2 fields".to_string())));
+}
+
 #[test]
 fn a_text_that_is_forgotten_and_comes_again_is_the_same_text() {
     let n = 30_000;

@@ -8,7 +8,9 @@ use incrowd::{Error, ErrorKind};
 use super::held::{Held, Table, damaged, moment_text, number_text, time_text};
 use super::options::ReadOptions;
 use super::parquet::guarded_as;
+use super::said::Said;
 use super::stream::{Bytes, Place};
+use crate::note::Note;
 
 const WORKBOOK: &str = "a workbook";
 
@@ -37,7 +39,11 @@ pub(super) fn open(place: &Place, options: &ReadOptions) -> Table {
         for name in &names {
             let range = read(name)?;
             if !range.is_empty() {
-                return table(&range, &format!("{position}, sheet '{name}'"));
+                let mut table = table(&range, &format!("{position}, sheet '{name}'"))?;
+                if names.len() > 1 {
+                    table.notes.push(Note::Sheet { sheet: name.clone(), n_sheets: names.len() as u64 });
+                }
+                return Ok(table);
             }
         }
         Err(Error::new(ErrorKind::Data, "all sheets are empty")
@@ -57,7 +63,7 @@ fn table(range: &Range<Data>, position: &str) -> Table {
     let is_used = |column: &usize| range.rows().any(|row| !is_blank(&row[*column]));
     let used: Vec<usize> = (0..header.len()).filter(is_used).collect();
     let line = |row: usize| row + 1 + range.start().map_or(0, |(row, _)| row as usize);
-    let mut names = Vec::new();
+    let mut columns = Vec::new();
     for &column in &used {
         let name = text_of(&header[column]).unwrap_or_default().trim().to_string();
         if name.is_empty() {
@@ -66,9 +72,9 @@ fn table(range: &Range<Data>, position: &str) -> Table {
                 .at(format!("{position}, row {}", line(first)))
                 .hint("the first row must name every column; delete titles and notes above and beside the table"));
         }
-        names.push((name, String::new()));
+        columns.push((name, Said::default()));
     }
-    let mut held = Held::new(names);
+    let mut held = Held::new(columns);
     for (_, row) in rows.filter(|(_, row)| !row.iter().all(is_blank)) {
         for (place, &column) in used.iter().enumerate() {
             held.push(place, text_of(&row[column]).as_deref());

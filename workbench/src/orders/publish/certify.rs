@@ -6,7 +6,7 @@ use std::path::Path;
 use incrowd::recode::partition::CellStyle;
 use incrowd::verify::{Finding, Labels, Outside, SuppressedAs};
 use incrowd::wire::{self, Certificate, CountAt, FileHash, PerRecord};
-use incrowd::{Hierarchy, Measure, Result, Scheme};
+use incrowd::{Hierarchy, Measure, Result, Role, Scheme};
 use serde_json::{Map, Value, json};
 
 use super::GLOBAL;
@@ -14,8 +14,9 @@ use super::draft::{AskedFor, Draft, Way};
 use super::files::Files;
 use super::write::{Written, identifying_columns};
 use crate::input::count::Counted;
-use crate::input::project::Project;
+use crate::input::project::{Attribute, Project};
 use crate::input::reference::distances_for_certificate;
+use crate::input::source::{PublishAs, Unknown, Unreadable};
 use crate::orders::per_record::PER_RECORD;
 use crate::orders::verify::{Judged, Question, judge};
 use crate::output::account::{Account, PeopleAccount, SourceFiles, file_name};
@@ -76,14 +77,20 @@ pub fn certificate(
         sensitive,
         person: project.person().into_iter().map(str::to_string).collect(),
         count_at: BTreeMap::new(),
+        unreadable: said(project, counted, |attribute| {
+            let is_missing = attribute.unreadable == Unreadable::Missing;
+            is_missing.then(|| json!(attribute.unreadable.name()))
+        }),
+        unknown: said(project, counted, |attribute| {
+            let is_said = attribute.unknown != Unknown::Error;
+            is_said.then(|| json!(attribute.unknown.name()))
+        }),
+        published_as: said(project, counted, |attribute| attribute.publish_as.as_ref().map(PublishAs::document)),
         original: Map::new(),
         dealt: None,
         per_record,
         columns: written.columns.iter().map(|column| column.name().to_string()).collect(),
-        delimiter: match format {
-            Format::Csv { delimiter } => Some(char::from(delimiter)),
-            Format::Parquet => None,
-        },
+        delimiter: format.delimiter().map(char::from),
         levels: scheme.map_or(Value::Null, |scheme| wire::levels(&names, scheme)),
         level_names: scheme.map_or(Value::Null, level_names),
         height: scheme.map(Scheme::height),
@@ -107,6 +114,17 @@ pub fn certificate(
         hierarchies: marked(&sources.hierarchies),
         output: FileHash { name: file_name(&files.release), ..FileHash::default() },
     }
+}
+
+/// What the project says of the attributes that this release has.
+fn said(project: &Project, counted: &Counted, what: impl Fn(&Attribute) -> Option<Value>) -> Map<String, Value> {
+    let is_published = |attribute: &&Attribute| match attribute.role {
+        Role::QuasiIdentifier => counted.quasi_identifiers.iter().any(|known| known.name == attribute.name),
+        Role::Sensitive | Role::Other => true,
+        Role::Identifier | Role::Person => false,
+    };
+    let attributes = project.attributes.iter().filter(is_published);
+    attributes.filter_map(|attribute| Some((attribute.name.clone(), what(attribute)?))).collect()
 }
 
 /// What was asked for, as certificates write it.
@@ -142,6 +160,8 @@ pub fn account(
         per_record: draft.per_record.as_ref().map(|(_, outcome)| outcome.clone()),
         beside: written.beside.clone(),
         people: written.people.as_ref().map(PeopleAccount::of),
+        replaced: written.replaced.clone(),
+        tops: written.tops.clone(),
     }
 }
 
@@ -164,10 +184,6 @@ pub fn judge_staged(
     all: Outside,
     work: &Work,
 ) -> Result<Judged> {
-    let delimiter = match format {
-        Format::Csv { delimiter } => Some(delimiter),
-        Format::Parquet => None,
-    };
     let question = Question {
         quasi_identifiers: &certificate.quasi_identifiers,
         sensitive: &certificate.sensitive,
@@ -175,7 +191,7 @@ pub fn judge_staged(
         with_order: certificate.sorted,
         labels,
     };
-    judge(path, delimiter, &question, |_| all, SuppressedAs::Group, work)
+    judge(path, format.delimiter(), &question, |_| all, SuppressedAs::Group, work)
 }
 
 /// Adds to the certificate what only the finished file can tell.

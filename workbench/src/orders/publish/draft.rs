@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use incrowd::recode::{Recoding, global};
+use incrowd::release::Column;
 use incrowd::verify::{Outside, PeopleVerifier, Ruling, Verdict};
 use incrowd::wire::{self, Certificate, Claim, HowFound, PerRecord, PerRecordOutcome};
 use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Measure, Offer, Request, Result, Scheme};
@@ -201,6 +202,7 @@ fn publish_draft(
     let output = &files.release;
     let columns = published_columns(project, counted, draft.way.has_two_columns())?;
     let format = Format::of(output, counted.source.delimiter())?.of_columns(columns.len());
+    format.check_names(columns.iter().map(Column::name), output)?;
     let written = write_release(project, counted, draft, format, columns, output, work)?;
     check_same_table(counted, draft, &written)?;
 
@@ -208,7 +210,7 @@ fn publish_draft(
     let sources = SourceFiles::of(project, counted)?;
     let certificate = certificate(project, counted, draft, &written, &sources, format, files);
     // How the release writes "no value".
-    let missing = (format != Format::Parquet).then(|| project.missing.label().to_string());
+    let missing = format.writes_missing_as_text().then(|| project.missing.label().to_string());
     let all = outside(counted, draft.way.scheme(), &missing);
     let of_people = |people: &PeopleVerifier| people.findings(draft.criteria, &without_missing(&all, &missing));
     let of_people = written.people.as_ref().map(of_people);

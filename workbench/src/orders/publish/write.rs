@@ -15,6 +15,7 @@ use super::beside::Bystanders;
 use super::draft::Draft;
 use crate::input::count::{Counted, needed_columns};
 use crate::input::project::Project;
+use crate::input::source::{Replaced, Said, Top};
 use crate::input::tally::hash_bytes;
 use crate::note::Beside;
 use crate::output::sink::{Format, Sink, TypedColumn, kept_type, type_of_kind};
@@ -34,6 +35,9 @@ pub struct Written {
     pub people: Option<PeopleVerifier>,
     /// What the columns that are published as they are tell beside the promise.
     pub beside: Vec<Beside>,
+    /// What was replaced while the table was read.
+    pub replaced: Vec<Replaced>,
+    pub tops: Vec<Top>,
 }
 
 /// How much is sorted in memory before it goes to disk: of published records, and of those that wait for their group.
@@ -66,7 +70,7 @@ pub fn write_release(
     let counts = draft.way.counts(counted);
     let is_from_counts = are_counted(&columns_and_person, counted.counts_as_read()) && !work.reads_again();
     let mut publisher = Publisher::new(counts, recoding, &project.missing, columns_and_person);
-    if format != Format::Parquet {
+    if format.writes_missing_as_text() {
         publisher = publisher.writing_missing_as(project.missing.label());
     }
     // Texts from CSV get their types from all that is published.
@@ -95,6 +99,7 @@ pub fn write_release(
         }
     }
     publisher.finish()?;
+    counted.tell_more(work);
     uniques.check()?;
     let beside = bystanders.check(project, &uniques, work)?;
     let typed = typed_columns(counted, recoding, &columns, kinds.as_ref());
@@ -122,7 +127,9 @@ pub fn write_release(
     sink.finish()?;
     let n_suppressed = publisher.n_suppressed();
     let people = watched.map(|watched| watched.verifier);
-    Ok(Written { staged, columns, n_suppressed, n_published, people, beside })
+    let replaced = counted.source.replaced().into_iter().cloned().collect();
+    let tops = counted.source.tops();
+    Ok(Written { staged, columns, n_suppressed, n_published, people, beside, replaced, tops })
 }
 
 /// So many equal records are written before somebody is asked whether they are still wanted.
@@ -433,7 +440,7 @@ fn typed_columns(
             Some(kinds) => type_of_kind(kinds.kinds[i].unwrap_or(Kind::Text), kinds.all_are_plain_dates[i]),
             None => kept_type(field.data_type()),
         };
-        TypedColumn { name: column.name().to_string(), data_type }
+        TypedColumn { name: column.name().to_string(), data_type, said: Said::of(field) }
     };
     columns.iter().enumerate().map(typed).collect()
 }

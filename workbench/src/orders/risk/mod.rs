@@ -31,6 +31,8 @@ const DIS_FRACTION: f64 = 0.1;
 pub struct Risk {
     /// A file, or a project; the project at hand where nothing is named.
     pub target: Option<PathBuf>,
+    /// The data that are read instead of the project's.
+    pub data: Option<PathBuf>,
     pub quasi_identifiers: Option<Vec<String>>,
     pub threshold: f64,
     /// The share of the population that is in the table.
@@ -53,6 +55,7 @@ impl Default for Risk {
     fn default() -> Risk {
         Risk {
             target: None,
+            data: None,
             quasi_identifiers: None,
             threshold: THRESHOLD,
             sampled: None,
@@ -160,6 +163,18 @@ impl Risk {
     pub fn run(&self, project: Option<&Project>, work: &Work) -> Result<Told> {
         self.check()?;
         let opened = self.target.as_deref().filter(|target| is_project(target)).map(Project::open).transpose()?;
+        let opened = opened.or_else(|| project.filter(|_| self.target.is_none()).cloned());
+        let opened = match opened {
+            Some(project) => Some(project.with_data(self.data.as_deref())?),
+            None if self.data.is_some() => {
+                return Err(Error::new(
+                    ErrorKind::Request,
+                    "other data are read instead of a project's, and this is a table",
+                )
+                .hint("name the table itself"));
+            }
+            None => None,
+        };
         let subject = match (&opened, &self.target, project) {
             (Some(project), _, _) | (None, None, Some(project)) => self.subject_of_project(project, work)?,
             (None, Some(target), _) => self.subject_of_file(target, work)?,

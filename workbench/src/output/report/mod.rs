@@ -12,6 +12,7 @@ mod numbers;
 mod crowds;
 mod risk;
 mod beside;
+mod cells;
 mod heights;
 mod request;
 mod check;
@@ -21,6 +22,7 @@ mod sample;
 use crate::output::page;
 use crate::output::page::escape;
 use beside::beside;
+use cells::cells;
 use check::{claims, how_to_check, origin};
 use crowds::group_sizes;
 use heights::by_height;
@@ -43,6 +45,7 @@ pub fn html(facts: &Facts) -> String {
         group_sizes(facts),
         risk(facts),
         beside(facts),
+        cells(facts),
         by_height(facts),
         request(facts),
         claims(facts),

@@ -21,6 +21,8 @@ pub(super) fn account() -> Account {
         per_record: None,
         beside: Vec::new(),
         people: None,
+        replaced: Vec::new(),
+        tops: Vec::new(),
     }
 }
 
@@ -44,6 +46,9 @@ pub(super) fn certificate() -> Certificate {
         quasi_identifiers: names(&["age", "workclass", "race", "occupation", "education"]),
         person: Vec::new(),
         count_at: Default::default(),
+        unreadable: Default::default(),
+        unknown: Default::default(),
+        published_as: Default::default(),
         sensitive: names(&["hours-per-week"]),
         original: Default::default(),
         dealt: None,
