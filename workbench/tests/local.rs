@@ -10,7 +10,7 @@ use incrowd::task::Task;
 use incrowd::{Criteria, Criterion, Measure, Quality, Scheme};
 use incrowd_workbench::input::count::{Choice, count};
 use incrowd_workbench::input::project::Project;
-use incrowd_workbench::orders::contenders::{self, Ask, Contender, Cost, Questions, Row, weigh};
+use incrowd_workbench::orders::contenders::{self, Ask, Contender, ContenderResult, Cost, Questions, weigh};
 use incrowd_workbench::orders::local::Local;
 use incrowd_workbench::work::Work;
 use serde_json::Value;
@@ -52,9 +52,9 @@ fn local_recoding_loses_less_than_mondrian_and_the_best_scheme() {
             let ask = if is_global { &ask } else { &local_ask };
             contenders::one(ask, *contender, &criteria, &Task::default()).expect("there are enough records")
         };
-        let rows: Vec<Row> = contenders.iter().map(of).collect();
+        let rows: Vec<ContenderResult> = contenders.iter().map(of).collect();
         let [global, strict, above, below] = &rows[..] else { panic!("a row per method") };
-        let ncp = |row: &Row| row.judgement.ncp;
+        let ncp = |row: &ContenderResult| row.judgement.ncp;
         let ncps = format!("k = {k}: NCP {:.4} {:.4} {:.4} {:.4}", ncp(below), ncp(above), ncp(strict), ncp(global));
         println!("{ncps}");
         assert!(ncp(below) <= 1.05 * ncp(above), "{ncps}");

@@ -11,6 +11,7 @@ use crate::hierarchy::{ANY, Hierarchy, range_text};
 use crate::number::Decimal;
 use crate::recode::{Cell, Ends, Recoding, Share, Span, numbered, sets};
 use crate::table::{Code, Kind, date_text, days_of_date, parse_date};
+use crate::task::Task;
 
 /// What every class must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,19 +235,39 @@ impl Partition {
     /// A published group is made of whole classes, so that it has whatever every class has at least.
     /// Its cells depend on nothing but which values its records have.
     pub fn recode(&self, counts: &GroupCounts, hierarchies: &[Hierarchy], style: CellStyle) -> Recoding {
-        self.recode_classes(counts, hierarchies, style).0
+        self.recode_with(counts, hierarchies, style, &Task::default()).expect("nobody stops it")
+    }
+
+    /// The same as work that somebody may stop.
+    ///
+    /// # Errors
+    /// Where somebody has stopped it.
+    pub fn recode_with(
+        &self,
+        counts: &GroupCounts,
+        hierarchies: &[Hierarchy],
+        style: CellStyle,
+        task: &Task,
+    ) -> Result<Recoding> {
+        Ok(self.recode_classes(counts, hierarchies, style, task)?.0)
     }
 
     /// Which classes a reader takes for one, because all of their cells have the same texts: each group as the places of
     /// its classes.
-    pub(crate) fn alike(&self, counts: &GroupCounts, hierarchies: &[Hierarchy], style: CellStyle) -> Vec<Vec<usize>> {
-        let (recoding, group_of_class) = self.recode_classes(counts, hierarchies, style);
+    pub(crate) fn alike(
+        &self,
+        counts: &GroupCounts,
+        hierarchies: &[Hierarchy],
+        style: CellStyle,
+        task: &Task,
+    ) -> Result<Vec<Vec<usize>>> {
+        let (recoding, group_of_class) = self.recode_classes(counts, hierarchies, style, task)?;
         let (seen, n_groups) = recoding.as_seen();
         let mut alike = vec![Vec::new(); n_groups];
         for (class, &group) in group_of_class.iter().enumerate() {
             alike[seen[group as usize] as usize].push(class);
         }
-        alike
+        Ok(alike)
     }
 
     /// What is published of each record, and the published group of each class.
@@ -255,14 +276,15 @@ impl Partition {
         counts: &GroupCounts,
         hierarchies: &[Hierarchy],
         style: CellStyle,
-    ) -> (Recoding, Vec<u32>) {
+        task: &Task,
+    ) -> Result<(Recoding, Vec<u32>)> {
         let mut writers: Vec<Writer> =
             hierarchies.iter().enumerate().map(|(a, hierarchy)| Writer::new(counts, a, hierarchy, style)).collect();
-        let rows: Vec<Vec<u32>> = self
-            .classes
-            .iter()
-            .map(|parts| writers.iter_mut().enumerate().map(|(a, writer)| writer.cell_of(counts, a, parts)).collect())
-            .collect();
+        let mut rows: Vec<Vec<u32>> = Vec::with_capacity(self.classes.len());
+        for (i, parts) in self.classes.iter().enumerate() {
+            task.go_on_now_and_then(i, N_BETWEEN)?;
+            rows.push(writers.iter_mut().enumerate().map(|(a, writer)| writer.cell_of(counts, a, parts)).collect());
+        }
         let (group_of_class, n_groups) = numbered(rows.iter());
         let mut distinct = vec![Vec::new(); n_groups];
         let mut shares: Vec<Vec<Wanted>> = vec![Vec::new(); counts.n_groups()];
@@ -275,12 +297,19 @@ impl Partition {
                 shares[part.base as usize].push((part.value, Some(group), part.n_records));
             }
         }
-        let shares = shares.into_iter().enumerate().map(|(base, of_base)| self.shares(counts, base, of_base));
+        let share = |(base, of_base)| {
+            task.go_on_now_and_then(base, N_BETWEEN)?;
+            Ok(self.shares(counts, base, of_base))
+        };
+        let shares = shares.into_iter().enumerate().map(share).collect::<Result<Vec<_>>>()?;
         let cells: Vec<Vec<Cell>> = writers.into_iter().map(|writer| writer.cells).collect();
         let is_exact = cells.iter().map(|cells| cells.iter().all(|cell| matches!(cell.span, Span::Value(_)))).collect();
-        (Recoding::new(shares, cells, distinct, is_exact), group_of_class)
+        Ok((Recoding::new(shares.into_iter(), cells, distinct, is_exact), group_of_class))
     }
 }
+
+/// Classes, or groups of the counts, between two questions whether the recoding is still wanted.
+const N_BETWEEN: usize = 256;
 
 impl Partition {
     /// Decides which records of a group of the counts go where, when so many (of a sensitive value, where that matters)

@@ -1,7 +1,7 @@
 //! Local recoding of a counted project: what a method can promise, and what came of it.
 
 use incrowd::error::Wording;
-use incrowd::judge::{Judgement, judge};
+use incrowd::judge::{Judgement, judge_with};
 use incrowd::recode::Recoding;
 use incrowd::recode::deal;
 use incrowd::recode::keep::{self, Demand, Wanted};
@@ -114,7 +114,7 @@ pub fn note_much_lost(ncp: f64, criteria: &Criteria, counted: Option<&Counted>, 
     let is_quick = |counted: &&Counted| counted.counts.n_groups() <= N_GROUPS_TRIED && guaranteed(criteria).is_ok();
     let instead = counted.filter(is_quick).and_then(|counted| {
         let local = Local::new(Method::TopDown);
-        let made = work.on_threads(|| local.make(counted, criteria, &Task::default())).ok()?.ok()?;
+        let made = work.quietly(|task| work.on_threads(|| local.make(counted, criteria, task))).ok()?.ok()?;
         let is_better = made.missed().is_empty() && made.judgement.ncp < ncp;
         is_better.then(|| (local.method.name(), made.judgement.ncp))
     });
@@ -235,9 +235,7 @@ impl Local {
                 (partition, dealt)
             }
         };
-        // Each of what follows takes a moment: 0.1 s for 300,000 different combinations.
-        task.go_on()?;
-        let recoding = partition.recode(counts, hierarchies, self.style);
+        let recoding = partition.recode_with(counts, hierarchies, self.style, task)?;
         let recoding = match self.two_columns {
             true => recoding.in_two_columns(|a| counted.is_numeric(a)),
             false => recoding,
@@ -281,8 +279,8 @@ impl Local {
         let weights = counted.weights();
         let (recoding, dealt) = self.recode_and_look(counted, &weights, criteria, task)?;
         let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
-        task.go_on()?;
-        let judgement = judge(counted.told_apart(), &counted.hierarchies, &weights, &yardstick, &recoding)?;
+        let hierarchies = &counted.hierarchies[..];
+        let judgement = judge_with(counted.told_apart(), hierarchies, &weights, &yardstick, &recoding, task)?;
         let (sensitive, of_people) = (counted.sensitive_names(), counted.counts.people().is_some());
         Ok(LocallyMade { local: *self, criteria: criteria.clone(), recoding, judgement, dealt, sensitive, of_people })
     }

@@ -52,7 +52,7 @@ pub struct Reader<'a> {
 
 /// The papers' studies.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Study {
+pub enum AnyStudy {
     Deal(StudyDeal),
     Lattice(StudyLattice),
 }
@@ -368,10 +368,10 @@ impl<'a> Reader<'a> {
     }
 
     /// One of the papers' studies, by the name under `study`.
-    pub fn study(&self) -> Result<Study> {
+    pub fn study(&self) -> Result<AnyStudy> {
         let study = match self.text("study")? {
-            Some("deal") => Study::Deal(self.study_deal()?),
-            Some("lattice") => Study::Lattice(self.study_lattice()?),
+            Some("deal") => AnyStudy::Deal(self.study_deal()?),
+            Some("lattice") => AnyStudy::Lattice(self.study_lattice()?),
             Some(other) => return Err(unknown(ErrorKind::Request, "study", other, &["deal", "lattice"])),
             None => return Err(wrong("no study is named").hint("study is \"deal\" or \"lattice\"")),
         };

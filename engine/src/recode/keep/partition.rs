@@ -85,7 +85,7 @@ fn kept_as_seen(
 ) -> Result<Partition> {
     let counts = assignment.counts;
     loop {
-        let alike = found.alike(counts, assignment.hierarchies, style);
+        let alike = found.alike(counts, assignment.hierarchies, style, task)?;
         if alike.len() == found.n_classes() {
             return Ok(found);
         }

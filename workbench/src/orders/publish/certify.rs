@@ -163,7 +163,7 @@ pub fn account(
     Account {
         key: files.key.clone(),
         files: input.into_iter().chain(hierarchies).chain(dictionary).collect(),
-        loss: draft.loss.clone(),
+        loss: draft.loss,
         search: draft.search.clone(),
         criteria: criteria_reached(judged, &certificate.sensitive, |_| true),
         per_record: draft.per_record.as_ref().map(|(_, outcome)| outcome.clone()),
