@@ -98,7 +98,8 @@ def main():
         file = folder / "demo" / "incrowd.toml"
         project = file.read_text().replace('role = "person"', 'role = "identifier"')
         file.write_text(project.replace("[data]\n", '[data]\nrecords = "independent"\n'))
-        projects = [(folder / "demo", ["diagnosis"], [["--k", 5], ["--k", 3, "--t", 0.5], ["--entropy-l", 3]])]
+        projects = [(folder / "demo", ["diagnosis"], [["--k", 5], ["--k", 3, "--t", 0.5], ["--entropy-l", 3],
+                     ["--method", "bottom-up", "--k", 3, "--t", 0.3], ["--method", "mondrian", "--k", 5, "--recursive", "3,2"]])]
         if adult and (adult / "adult.csv").exists():
             project = folder / "adult"
             project.mkdir()
@@ -110,7 +111,8 @@ def main():
                 lines.append(f'[attributes.{name}]\nrole = "sensitive"\n')
             (project / "incrowd.toml").write_text("\n".join(lines))
             flags = [["--k", 100, "--t", "hours-per-week:0.1"], ["--alpha", "income-per-year:0.9", "--recursive", "hours-per-week:3,3"],
-                     ["--delta", "income-per-year:1", "--k", 200], ["--enhanced-beta", "income-per-year:1.2", "--entropy-l", "hours-per-week:5"]]
+                     ["--delta", "income-per-year:1", "--k", 200], ["--enhanced-beta", "income-per-year:1.2", "--entropy-l", "hours-per-week:5"],
+                     ["--method", "top-down", "--k", 10, "--t", "hours-per-week:0.15"]]
             projects.append((project, ["hours-per-week", "income-per-year"], flags))
         else:
             print("the Adult data are absent: only the demo is checked")

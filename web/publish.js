@@ -82,6 +82,7 @@ function show(review, question) {
         h("form", { class: "row publish-form", onsubmit: run },
           h("label", { for: "output" }, "Write to", name), button,
           h("button", { type: "button", class: "plain", onclick: () => { state.chosen = null; go("negotiate"); } }, "Haggle on")))),
+    noteList(review.notes),
     result);
 }
 

@@ -49,6 +49,8 @@ pub struct Hierarchy {
     kind: Kind,
     missing: Option<Code>,
     levels: Vec<Values>,
+    /// Whether several of its numbers are published as a label, not as a range.
+    is_by_label: bool,
 }
 
 /// The values of one level.
@@ -64,6 +66,17 @@ pub struct Values {
 }
 
 impl Hierarchy {
+    /// The same for local methods that publish several of its numbers as their closest common ancestor: what they lose is
+    /// then what the label says, not how far apart they are.
+    pub fn by_label(&self) -> Hierarchy {
+        Hierarchy { is_by_label: true, ..self.clone() }
+    }
+
+    /// Whether several of its numbers are published as a label, not as a range.
+    pub(crate) fn is_by_label(&self) -> bool {
+        self.is_by_label
+    }
+
     /// The attribute that it is of.
     pub fn attribute(&self) -> &str {
         &self.attribute
@@ -97,7 +110,7 @@ impl Hierarchy {
         let fits_together = levels.iter().all(|level| fits(&level.of_base, n_values, level.len()))
             && levels.iter().enumerate().all(is_level)
             && missing.is_none_or(|code| code.index() < n_values);
-        fits_together.then_some(Hierarchy { attribute, kind, missing, levels })
+        fits_together.then_some(Hierarchy { attribute, kind, missing, levels, is_by_label: false })
     }
 
     /// How many levels there are, from the values themselves to `*`.
@@ -764,7 +777,7 @@ fn build(domain: &Domain, mut named_labels: NamedLabels, last_is_top: bool) -> R
         ));
     }
     let (attribute, kind) = (domain.name().to_string(), domain.kind());
-    Ok(Hierarchy { attribute, kind, missing: domain.missing(), levels })
+    Ok(Hierarchy { attribute, kind, missing: domain.missing(), levels, is_by_label: false })
 }
 
 /// Numbers labels in the order in which the table's values first have them.

@@ -12,6 +12,7 @@ use crate::loss::{balanced, ncp_of_level};
 use crate::recode::partition::closest_common_ancestor;
 use crate::recode::{Recoding, Share, Span};
 use crate::table::Code;
+use crate::task::Task;
 
 /// What is to be said about a release. A suppressed record counts as one of which nothing is said.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +62,21 @@ pub fn judge(
     yardstick: &Yardstick,
     recoding: &Recoding,
 ) -> Result<Judgement> {
+    judge_with(counts, hierarchies, weights, yardstick, recoding, &Task::default())
+}
+
+/// The same as work that somebody may stop.
+///
+/// # Errors
+/// As for [`judge`], and where somebody has stopped it.
+pub fn judge_with(
+    counts: &GroupCounts,
+    hierarchies: &[Hierarchy],
+    weights: &[f64],
+    yardstick: &Yardstick,
+    recoding: &Recoding,
+    task: &Task,
+) -> Result<Judgement> {
     counts.check_hierarchies(hierarchies)?;
     if recoding.n_attributes() != hierarchies.len() {
         return Err(Error::new(ErrorKind::Request, "the recoding is one of another table"));
@@ -93,7 +109,7 @@ pub fn judge(
         mean_group_size: (counts.n_records() - n_suppressed) as f64 / n_groups.max(1) as f64,
         n_groups,
         n_suppressed,
-        measured: measured(counts, yardstick, recoding, &seen, &seen_sizes),
+        measured: measured(counts, yardstick, recoding, &seen, &seen_sizes, task)?,
     })
 }
 
@@ -120,16 +136,24 @@ pub fn ncp_of_cells(hierarchy: &Hierarchy, recoding: &Recoding, attribute: usize
 }
 
 /// What criteria see of each group of a release, in the order of their numbers.
-fn measured(counts: &GroupCounts, yardstick: &Yardstick, recoding: &Recoding, seen: &[u32], sizes: &[u64]) -> Measured {
+fn measured(
+    counts: &GroupCounts,
+    yardstick: &Yardstick,
+    recoding: &Recoding,
+    seen: &[u32],
+    sizes: &[u64],
+    task: &Task,
+) -> Result<Measured> {
     // By group and slot; the values of all sensitive attributes side by side.
     let values = match counts.people().filter(|_| yardstick.is_over_people()) {
         Some(people) => of_people(counts, people, yardstick, recoding, seen),
-        None => of_records(counts, yardstick, recoding, seen),
+        None => of_records(counts, yardstick, recoding, seen, task)?,
     };
     let mut measures = Vec::new();
     let mut next = 0;
     let mut histogram: Vec<(u32, u64)> = Vec::new();
     for (group, &size) in sizes.iter().enumerate() {
+        task.go_on_now_and_then(group, N_BETWEEN)?;
         histogram.clear();
         while let Some(&(_, value, n)) = values.get(next).filter(|(of, ..)| *of as usize == group) {
             histogram.push((value, n));
@@ -137,8 +161,11 @@ fn measured(counts: &GroupCounts, yardstick: &Yardstick, recoding: &Recoding, se
         }
         yardstick.measure(size, 0, &histogram, &mut measures);
     }
-    Measured::by(yardstick, measures)
+    Ok(Measured::by(yardstick, measures))
 }
+
+/// Groups between two questions whether the judgement is still wanted.
+const N_BETWEEN: usize = 256;
 
 /// Who is in which group, and with which values there.
 ///
@@ -171,10 +198,17 @@ fn of_people(
     slots_of_people(counts, people, yardstick, |cell| groups[cell].iter().copied())
 }
 
-fn of_records(counts: &GroupCounts, yardstick: &Yardstick, recoding: &Recoding, seen: &[u32]) -> Vec<(u32, u32, u64)> {
+fn of_records(
+    counts: &GroupCounts,
+    yardstick: &Yardstick,
+    recoding: &Recoding,
+    seen: &[u32],
+    task: &Task,
+) -> Result<Vec<(u32, u32, u64)>> {
     let n_sensitive = yardstick.references().len();
     let mut values: Vec<(u32, u32, u64)> = Vec::new();
     for base in 0..counts.n_groups() {
+        task.go_on_now_and_then(base, N_BETWEEN)?;
         let cells: Vec<(&[Code], u64)> = counts.cells(base).collect();
         for share in recoding.shares(base) {
             let Some(group) = share.group else { continue };
@@ -188,5 +222,5 @@ fn of_records(counts: &GroupCounts, yardstick: &Yardstick, recoding: &Recoding, 
             }
         }
     }
-    added_up(values)
+    Ok(added_up(values))
 }

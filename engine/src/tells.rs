@@ -15,6 +15,10 @@ const UNTOLD: u32 = u32::MAX;
 /// How often the column is shuffled to see what chance does.
 const N_SHUFFLES: u64 = 39;
 
+/// After so many it ends where the relation is within so many standard deviations of chance, half as many as it takes.
+const N_SHUFFLES_LEAST: u64 = 8;
+const N_DEVIATIONS_HOPELESS: f64 = 2.0;
+
 /// How many standard deviations beyond chance a relation is.
 const N_DEVIATIONS: f64 = 4.0;
 
@@ -147,7 +151,7 @@ pub fn beyond_chance(hidden: &Hidden, kept: &Kept, told: Told, task: &Task) -> R
     let mut teller = Teller::new(hidden);
     let mut shuffler = Shuffler::new(hidden, kept.values);
     let (mut n_told, mut n_below, mut squares) = (0.0, 0.0, 0.0);
-    for _ in 0..N_SHUFFLES {
+    for n in 1..=N_SHUFFLES {
         task.go_on()?;
         let by_chance = teller.tell(shuffler.shuffle(), kept.is_shared);
         if by_chance.n_below >= told.n_below {
@@ -156,12 +160,15 @@ pub fn beyond_chance(hidden: &Hidden, kept: &Kept, told: Told, task: &Task) -> R
         n_told += by_chance.n_told as f64;
         n_below += by_chance.n_below as f64;
         squares += (by_chance.n_below as f64).powi(2);
+        let mean = n_below / n as f64;
+        let deviation = (squares / n as f64 - mean.powi(2)).max(0.0).sqrt();
+        let within = |n_deviations: f64| told.n_below as f64 <= mean + n_deviations * deviation;
+        if n >= N_SHUFFLES_LEAST && within(N_DEVIATIONS_HOPELESS) || n == N_SHUFFLES && within(N_DEVIATIONS) {
+            return Ok(None);
+        }
     }
     let n = N_SHUFFLES as f64;
-    let (n_told_by_chance, n_below_by_chance) = (n_told / n, n_below / n);
-    let deviation = (squares / n - n_below_by_chance.powi(2)).max(0.0).sqrt();
-    let is_chance = told.n_below as f64 <= n_below_by_chance + N_DEVIATIONS * deviation;
-    Ok((!is_chance).then_some(Relation { told, n_told_by_chance, n_below_by_chance }))
+    Ok(Some(Relation { told, n_told_by_chance: n_told / n, n_below_by_chance: n_below / n }))
 }
 
 /// Shuffles the values of a column within every group, again and again.

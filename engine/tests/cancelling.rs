@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use common::*;
+use incrowd::judge::judge_with;
 use incrowd::lattice::saved::{self, ReadAt, Section};
 use incrowd::lattice::update::updated;
 use incrowd::query::{Draw, Workload, draw_queries};
@@ -15,8 +16,9 @@ use incrowd::recode::partition::{CellStyle, Least};
 use incrowd::recode::per_record::dictionary::Match;
 use incrowd::recode::per_record::{Goal, Problem, Risk, Sensitivities, Utility};
 use incrowd::search::frontier::frontier;
+use incrowd::search::negotiate::negotiate_with;
 use incrowd::search::on_demand::negotiate_on_demand;
-use incrowd::search::partial::{Estimator, Selection, annotate_partially};
+use incrowd::search::partial::{Estimator, Selection, annotate_partially, prove};
 use incrowd::task::Task;
 use incrowd::{
     Criteria, ErrorKind, GroupCounts, Hierarchy, Lattice, Level, Measure, Missing, Plan, Quality, Ranking, Request,
@@ -148,6 +150,28 @@ fn long_calls(world: &World) -> Vec<(String, Call<'_>)> {
             }),
         ),
     ];
+    // A lattice that answers no wish has every scheme looked at, for every offer.
+    let asked = request(Criteria::of(Some(9), None), Ranking::from(Quality::Discernibility));
+    let asked = Request { level_max: Scheme::new(vec![Level(1); hierarchies.len()]), ..asked };
+    let again = asked.clone();
+    calls.push(("negotiate".into(), Box::new(move |task| negotiate_with(lattice, &again, task).map(drop))));
+    let selection = Selection { share: 0.2, estimator: Estimator::Lambda };
+    let part = annotate_partially(counts, hierarchies, &plan(), selection, &Task::default()).expect("a part");
+    let answer = incrowd::negotiate(&part, &asked).expect("a sound request");
+    calls.push((
+        "a proof".into(),
+        Box::new(move |task| prove(&part, counts, &plan(), &asked, answer.clone(), task).map(drop)),
+    ));
+    let classes = Method::Mondrian.partition(&assignment(world), &Task::default()).expect("split");
+    let recoding = classes.recode(counts, hierarchies, CellStyle::Ranges);
+    calls.push((
+        "recoding".into(),
+        Box::new(move |task| classes.recode_with(counts, hierarchies, CellStyle::Sets, task).map(drop)),
+    ));
+    calls.push((
+        "judging".into(),
+        Box::new(move |task| judge_with(counts, hierarchies, &WEIGHTS, yardstick, &recoding, task).map(drop)),
+    ));
     for method in Method::ALL {
         let call = move |task: &Task| method.recode(&assignment(world), CellStyle::Ranges, task).map(drop);
         calls.push((method.name().to_string(), Box::new(call)));

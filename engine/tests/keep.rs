@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use common::measures::MILLION;
 use common::{Cell, batch};
 use incrowd::judge::judge;
-use incrowd::recode::keep::{self, Demand};
+use incrowd::recode::keep::{self, Demand, Wanted};
 use incrowd::recode::method::Assignment;
 use incrowd::recode::partition::{CellStyle, Least, Partition};
 use incrowd::task::Task;
@@ -97,6 +97,10 @@ impl Given {
     }
 
     fn partition(&self, method: Method, style: CellStyle) -> Result<Partition> {
+        self.partition_without(method, style, 0)
+    }
+
+    fn partition_without(&self, method: Method, style: CellStyle, n_suppressed_max: u64) -> Result<Partition> {
         let assignment = Assignment {
             counts: &self.made_of,
             hierarchies: &self.hierarchies,
@@ -106,7 +110,7 @@ impl Given {
             n_exchanges: 0,
         };
         let demand = Demand { yardstick: &self.yardstick, criteria: &self.criteria };
-        keep::partition(method, &assignment, &demand, style, &Task::default())
+        keep::partition(method, &assignment, &Wanted { demand, n_suppressed_max, style }, &Task::default())
     }
 
     /// What some records measure as a group, counted one by one.
@@ -170,6 +174,33 @@ proptest! {
         prop_assume!(given.k() <= given.counts.n_people());
         for method in Method::KEEPING_L {
             check(&given, method, CellStyle::ALL[style])?;
+        }
+    }
+
+    /// With records left out: no more of them than may be, everything is kept, and no more is lost, them included.
+    #[test]
+    fn leaving_records_out_never_loses_more(
+        records in tables(40), asked in vec(criteria(), 0..3), k in 1..5u64, n_max in 1..6u64, of_people: bool,
+        style in prop::sample::select(vec![CellStyle::Ranges, CellStyle::Sets]),
+    ) {
+        let given = Given::new(&records, &Criteria::new(asked).with(Criterion::k(k)), of_people);
+        let crowd = if of_people { given.counts.n_people() } else { given.counts.n_records() };
+        prop_assume!(k <= crowd);
+        for method in Method::KEEPING_L {
+            let judged = |n_max: u64| {
+                let found = given.partition_without(method, style, n_max).expect("there are k records");
+                let recoding = found.recode(&given.made_of, &given.hierarchies, style);
+                let n_out: u64 = found.suppressed().iter().map(|part| part.n_records).sum();
+                assert_eq!(n_out, recoding.n_suppressed());
+                let n_all: u64 = (0..given.made_of.n_groups()).flat_map(|base| recoding.shares(base)).map(|share| share.n_records).sum();
+                assert_eq!(n_all, records.len() as u64, "every record is somewhere");
+                judge(&given.made_of, &given.hierarchies, &[1.0, 1.0], &given.yardstick, &recoding).expect("it fits")
+            };
+            let (all, less) = (judged(0), judged(n_max));
+            prop_assert!(less.n_suppressed <= n_max);
+            prop_assert!(less.holds(&given.criteria) || less.n_groups == 1, "{method:?} {:?}", given.criteria);
+            prop_assert!(less.ncp <= all.ncp + 1e-6, "{method:?} {} {}", less.ncp, all.ncp);
+            prop_assert_eq!(all.n_suppressed, 0);
         }
     }
 

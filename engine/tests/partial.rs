@@ -157,7 +157,7 @@ proptest! {
                 }
                 (answer, exact) => prop_assert!(false, "{:?} where {:?}", answer, exact),
             }
-            let found = prove(&some, &made.counts, &made.plan(), &request, answer).expect("a sound request");
+            let found = prove(&some, &made.counts, &made.plan(), &request, answer, &Task::default()).expect("a sound request");
             let truth = negotiate(whole, &request).expect("a sound request");
             let check = |offer: &Offer, proof: &incrowd::search::on_demand::Proof, truth: &Offer| {
                 if proof.is_optimal {

@@ -290,10 +290,11 @@ proptest! {
         let mut counter = Counter::of_people(&["x", "y"], sensitive, &["who"], &Missing::default());
         counter.push(&batch(&records)).expect("readable");
         let counts = counter.finish();
-        // So many levels that two threads share the work.
-        let rule = Rule::intervals(vec![2.0, 4.0, 8.0, 16.0, 32.0, 64.0], 0.0).expect("a rule");
+        // So many levels that two threads share the work; two, three or four groups become one.
+        let rules = [vec![2.0, 8.0, 24.0, 48.0], vec![3.0, 6.0, 12.0, 24.0, 48.0]];
+        let rules = rules.map(|widths| Rule::intervals(widths, 0.0).expect("a rule"));
         let hierarchies: Vec<Hierarchy> =
-            counts.domains().iter().map(|domain| rule.resolve(domain).expect("numbers")).collect();
+            counts.domains().iter().zip(&rules).map(|(domain, rule)| rule.resolve(domain).expect("numbers")).collect();
         let measures = if has_sensitive { &MEASURES[..] } else { &[] };
         for measures in [&[][..], measures] {
             let yardstick = Yardstick::new(&counts, &[], measures.iter().copied()).expect("a sensitive attribute");

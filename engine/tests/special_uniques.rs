@@ -1,12 +1,12 @@
 //! Special uniques: the search beside the definition, on random tables.
 
-use incrowd::risk::special_uniques::{Row, special_uniques};
+use incrowd::risk::special_uniques::{ShownGroup, special_uniques};
 use incrowd::task::Task;
 use incrowd::{ErrorKind, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-fn grouped(table: &[Vec<u32>]) -> Vec<Row> {
+fn grouped(table: &[Vec<u32>]) -> Vec<ShownGroup> {
     let mut cells: Vec<Vec<u32>> = table.to_vec();
     cells.sort();
     cells.dedup();
@@ -100,7 +100,7 @@ fn every_tiny_table() {
 
 #[test]
 fn it_ends_where_nobody_wants_it() {
-    let rows: Vec<Row> = (0..2000_u32).map(|i| ((0..24).map(|a| (i * (a + 7) / 3) % 5).collect(), 1)).collect();
+    let rows: Vec<ShownGroup> = (0..2000_u32).map(|i| ((0..24).map(|a| (i * (a + 7) / 3) % 5).collect(), 1)).collect();
     let n_asked = std::sync::atomic::AtomicU64::new(0);
     let is_cancelled = || n_asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 20;
     let task = Task { is_cancelled: &is_cancelled, ..Task::default() };

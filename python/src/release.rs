@@ -28,14 +28,14 @@ use serde_json::Value;
 
 use crate::frame::{Frame, stream};
 use crate::restore::{compact, restored};
-use crate::table::{Bargain, Known as Table};
+use crate::table::{Bargain, KnownTable};
 use crate::words::to_python;
 use crate::work::work;
 
 /// What Python calls a release.
 #[pyclass(frozen, module = "incrowd._native")]
 pub struct Release {
-    known: Arc<Table>,
+    known: Arc<KnownTable>,
     bargain: Bargain,
     /// What was decided, so that it can be written again.
     decided: Decided,
@@ -48,7 +48,7 @@ pub struct Release {
 }
 
 /// Publishes into a file that is gone at the end, so that what is in memory has been verified as any release is.
-pub fn publish(known: &Arc<Table>, bargain: Bargain, key: Option<Key>, work: &Work) -> Result<Release> {
+pub fn publish(known: &Arc<KnownTable>, bargain: Bargain, key: Option<Key>, work: &Work) -> Result<Release> {
     let folder = tempfile::tempdir().map_err(|error| io_error(Path::new("temporary folder"), error))?;
     let path = folder.path().join("release.parquet");
     let mut files = prepare(&known.project, &path, false)?;
@@ -80,7 +80,7 @@ pub fn publish(known: &Arc<Table>, bargain: Bargain, key: Option<Key>, work: &Wo
 }
 
 /// What is to be published.
-fn decide(known: &Table, bargain: &Bargain, work: &Work) -> Result<Decided> {
+fn decide(known: &KnownTable, bargain: &Bargain, work: &Work) -> Result<Decided> {
     let Bargain { order, privacy, counted, agreed } = bargain;
     match agreed {
         Some(agreed) => Ok(Decided::Agreed(agreed.clone())),
@@ -93,7 +93,7 @@ fn decide(known: &Table, bargain: &Bargain, work: &Work) -> Result<Decided> {
 
 /// Publishes with certificate and report, or nothing.
 fn write(
-    known: &Table,
+    known: &KnownTable,
     bargain: &Bargain,
     decided: &Decided,
     files: &Files,

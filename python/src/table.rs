@@ -10,23 +10,24 @@ use incrowd::recode::per_record::{Risk, Utility};
 use incrowd::search::negotiate::{check_criteria, check_promise, offer_of};
 use incrowd::wire;
 use incrowd::{Criteria, Error, ErrorKind, Level, Method, Ranking, Result, Rule, Scheme};
-use incrowd_workbench::cli::arguments::{levels, parse_memory};
 use incrowd_workbench::cli::{hierarchy, profile};
 use incrowd_workbench::input::count::Counted;
 use incrowd_workbench::input::project::{Project, parse};
 use incrowd_workbench::input::source::Source;
+use incrowd_workbench::memory::parse_memory;
 use incrowd_workbench::orders::Rules;
 use incrowd_workbench::orders::annotate::Annotate;
 use incrowd_workbench::orders::compare::Compare;
 use incrowd_workbench::orders::contenders::Contender;
 use incrowd_workbench::orders::extent::{Extent, ExtentWish, Otherwise, TIME};
 use incrowd_workbench::orders::frontier::{Frontier, max_suppressed};
-use incrowd_workbench::orders::known::{Known as Counts, Limits};
+use incrowd_workbench::orders::known::{Known, Limits};
 use incrowd_workbench::orders::local::Local;
 use incrowd_workbench::orders::negotiate::Negotiate;
 use incrowd_workbench::orders::per_record::PerRecordWish;
 use incrowd_workbench::orders::publish::agree::{agree_on_levels, offer_of_levels};
 use incrowd_workbench::orders::publish::{Agreed, Agreement, Decided, Publish, Way};
+use incrowd_workbench::orders::request::levels;
 use incrowd_workbench::orders::request::{GivenRequest, Privacy, with_levels};
 use incrowd_workbench::sentences;
 use incrowd_workbench::words::order::Reader;
@@ -45,22 +46,22 @@ use crate::work::{work, work_with};
 const N_KEPT: usize = 4;
 
 /// A table and everything that was found out about it.
-pub struct Known {
+pub struct KnownTable {
     pub project: Project,
-    pub known: Counts,
+    pub known: Known,
 }
 
-impl Known {
-    fn new(project: Project) -> Arc<Known> {
+impl KnownTable {
+    fn new(project: Project) -> Arc<KnownTable> {
         let limits = Limits { n_counted: N_KEPT, n_lattices: N_KEPT, n_bytes: u64::MAX, tells_again: false };
-        Arc::new(Known { project, known: Counts::keeping(limits) })
+        Arc::new(KnownTable { project, known: Known::keeping(limits) })
     }
 }
 
 /// What Python calls a table.
 #[pyclass(frozen, weakref, module = "incrowd._native")]
 pub struct Table {
-    known: Arc<Known>,
+    known: Arc<KnownTable>,
 }
 
 /// Labels of a hierarchy that was written out value by value, from the value upwards.
@@ -100,7 +101,7 @@ impl Table {
         }
         project.frame = frame.map(|frame| frame.inner.clone());
         project.population_frame = population.map(|frame| frame.inner.clone());
-        Ok(Table { known: Known::new(project) })
+        Ok(Table { known: KnownTable::new(project) })
     }
 
     /// The table of a project, by its folder or its file.
@@ -108,7 +109,7 @@ impl Table {
     #[pyo3(signature = (path, data = None))]
     fn open(py: Python<'_>, path: PathBuf, data: Option<PathBuf>) -> PyResult<Table> {
         let project = work(py, None, |_| Project::open(&path)?.with_data(data.as_deref()))?;
-        Ok(Table { known: Known::new(project) })
+        Ok(Table { known: KnownTable::new(project) })
     }
 
     /// The attributes in order, each with its role.
@@ -403,7 +404,7 @@ impl Table {
         let means = || Ok((usize::from(threads), memory.as_deref().map(parse_memory).transpose()?));
         let document = work_with(py, progress.as_ref(), means, |work| {
             let path = |path: &str, _| Ok(PathBuf::from(path));
-            let Known { project, known } = &*self.known;
+            let KnownTable { project, known } = &*self.known;
             let desk = verbs::Desk { project, known, rules: &Rules::default(), with_standing: true, path: &path };
             verbs::run(verb, order, &desk, work)
         })?;
@@ -501,7 +502,7 @@ pub struct Bargain {
     pub agreed: Option<Agreed>,
 }
 
-impl Known {
+impl KnownTable {
     /// Counts what an order is about.
     fn ordered(&self, order: Publish, work: &Work) -> Result<Bargain> {
         let privacy = order.privacy(&self.project)?;

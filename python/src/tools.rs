@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::frame::Frame;
-use crate::wish::criteria_args;
+use crate::wish::criteria_texts;
 use crate::words::{raised, to_python};
 use crate::work::{is_forked, work};
 
@@ -144,7 +144,6 @@ pub fn verify<'py>(
     counted: Option<String>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let criteria = criteria_args(&criteria).map_err(|error| raised(&error))?;
     let args = Verify {
         file,
         certificate: certificate_file,
@@ -153,7 +152,7 @@ pub fn verify<'py>(
         project,
         data,
         key: None,
-        criteria: criteria.texts(),
+        criteria: criteria_texts(&criteria),
         suppressed_as: if suppressed_as_absent { SuppressedAs::Absent } else { SuppressedAs::Group },
         delimiter: separator(delimiter)?,
         counted,

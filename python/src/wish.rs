@@ -1,13 +1,14 @@
-//! What the Python side asks for, as the flags of the command line would have said it.
+//! What the Python side asks for.
 
 use std::collections::HashMap;
 
 use incrowd::{Ranking, Result};
-use incrowd_workbench::cli::arguments::{BesideK, CriteriaArgs, levels, parse_memory};
-use incrowd_workbench::orders::request::{About, GivenRequest, Suppression};
+use incrowd_workbench::input::project::{CRITERIA, CriterionText};
+use incrowd_workbench::memory::parse_memory;
+use incrowd_workbench::orders::request::{About, GivenRequest, Suppression, criterion_text, levels};
 use pyo3::prelude::*;
 
-/// Keyword arguments as texts, with the names of the flags.
+/// Keyword arguments as texts.
 #[derive(FromPyObject, Clone, Debug, PartialEq)]
 #[pyo3(from_item_all)]
 pub struct Wish {
@@ -30,7 +31,7 @@ impl Wish {
 
     pub fn given_request(&self) -> Result<GivenRequest> {
         Ok(GivenRequest {
-            criteria: criteria_args(&self.criteria)?.texts(),
+            criteria: criteria_texts(&self.criteria),
             max_suppressed: self.max_suppressed.as_deref().map(Suppression::parse).transpose()?,
             max_level: self.max_level.as_deref().map(levels).transpose()?,
             best_by: self.best_by.as_deref().map(Ranking::parse).transpose()?,
@@ -44,29 +45,11 @@ impl Wish {
     }
 }
 
-/// Criteria by name as flags.
-pub fn criteria_args(criteria: &HashMap<String, Vec<String>>) -> Result<CriteriaArgs> {
-    use incrowd::{Error, ErrorKind};
-    let all = |name: &str| criteria.get(name).cloned().unwrap_or_default();
-    let whole = |name: &str| match all(name).first() {
-        None => Ok(None),
-        Some(text) => text.parse::<u64>().map(Some).map_err(|_| {
-            Error::new(ErrorKind::Request, format!("'{text}' is not a whole number for {name}"))
-                .hint(format!("for example --{} 10", name.replace('_', "-")))
-        }),
+/// Criteria by name, in the order of all criteria.
+pub fn criteria_texts(criteria: &HashMap<String, Vec<String>>) -> Vec<CriterionText> {
+    let texts = |name: &'static str| {
+        let given = criteria.get(name).into_iter().flatten();
+        given.map(move |text| criterion_text(name, text))
     };
-    Ok(CriteriaArgs {
-        k: whole("k")?,
-        k_map: whole("k_map")?,
-        beside: BesideK {
-            l: all("l"),
-            alpha: all("alpha"),
-            entropy_l: all("entropy_l"),
-            recursive: all("recursive"),
-            t: all("t"),
-            delta: all("delta"),
-            beta: all("beta"),
-            enhanced_beta: all("enhanced_beta"),
-        },
-    })
+    CRITERIA.into_iter().flat_map(texts).collect()
 }

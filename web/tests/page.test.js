@@ -650,7 +650,7 @@ test("everything can be done with the keyboard", { skip }, async (t) => {
   await page.locator("#output").waitFor();
   await page.locator("#output").focus();
   await page.keyboard.press("Enter");
-  await page.getByText("Published, and verified from the file alone").waitFor();
+  await page.getByText("Published, and verified by whose record is whose").waitFor();
   assert.deepEqual(complaints, []);
 });
 
@@ -755,9 +755,12 @@ test("what is worth knowing stands beside every result, as text", { skip }, asyn
   await toWish(page, { k: 5, max_suppressed: 898, max_level: { age: 4, "<b>job</b>": 1 } });
   await page.locator(".verdict.good").waitFor();
   await page.getByRole("button", { name: "Review and publish" }).click();
+  await page.getByText("Every published record is in a group with").waitFor();
+  await notes.getByText(dropped).waitFor();
+  await shot(page, "notes-review");
   await page.getByRole("button", { name: "Publish", exact: true }).click();
   await page.getByText("Published, and verified from the file alone").waitFor();
-  await notes.getByText(dropped).waitFor();
+  await page.locator(".verdict .notes").getByText(dropped).waitFor();
   await shot(page, "notes-publish");
   assert.deepEqual(complaints, []);
 });

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use incrowd::{Error, ErrorKind};
 
-pub mod memory;
 pub mod sentences;
+pub mod memory;
 pub mod note;
 pub mod work;
 pub mod input;

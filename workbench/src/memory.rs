@@ -2,6 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use incrowd::{Error, ErrorKind, Result};
+
+use crate::sentences::hint;
+
 /// What the system could give us without swapping; everything where it does not say.
 pub fn free_memory() -> u64 {
     let read = |path: &Path| std::fs::read_to_string(path).ok();
@@ -9,6 +13,27 @@ pub fn free_memory() -> u64 {
     let groups = read(Path::new("/proc/self/cgroup")).unwrap_or_default();
     let of_container = folders_of(&groups).into_iter().filter_map(|folder| left_in(&folder, &read)).min();
     of_machine.into_iter().chain(of_container).min().unwrap_or(u64::MAX)
+}
+
+/// `4GB` as bytes.
+pub fn parse_memory(text: &str) -> Result<u64> {
+    let lower = text.trim().to_lowercase();
+    let (digits, unit) = lower.split_at(lower.find(|c: char| c.is_alphabetic()).unwrap_or(lower.len()));
+    let factor = match unit.trim_end_matches("ib").trim_end_matches('b') {
+        "" => 1.0,
+        "k" => 1e3,
+        "m" => 1e6,
+        "g" => 1e9,
+        "t" => 1e12,
+        _ => f64::NAN,
+    };
+    match digits.trim().parse::<f64>().map(|number| number * factor) {
+        Ok(bytes) if bytes.is_finite() && bytes > 0.0 => Ok(bytes as u64),
+        _ => {
+            Err(Error::new(ErrorKind::Request, format!("'{text}' is not a size"))
+                .hint(hint("for example {memory=4GB}")))
+        }
+    }
 }
 
 /// `MemAvailable` of `/proc/meminfo`.

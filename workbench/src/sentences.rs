@@ -293,6 +293,10 @@ pub fn for_http(wording: &Wording) -> String {
     wording.worded(|piece| match piece {
         Piece::Setting(name) => name.to_string(),
         Piece::Example("role", value) => format!("the role \"{value}\""),
+        Piece::Example("recursive", value) => {
+            let (c, l) = value.split_once(',').unwrap_or((value, value));
+            format!("\"recursive\": {{\"c\": {c}, \"l\": {l}}}")
+        }
         Piece::Example(name, value) => {
             format!("\"{}\": {}", key_in_file(name).unwrap_or(name), quoted_unless_number(value))
         }
@@ -337,9 +341,10 @@ pub fn for_python(wording: &Wording) -> String {
             _ => format!("{}=", key_in_file(name).unwrap_or(name)),
         },
         Piece::Example("role", value) => match value.as_str() {
-            "sensitive" | "person" => format!("the role of Table(…, {value}=…)"),
+            "sensitive" | "person" | "other" => format!("the role of Table(…, {value}=…)"),
             role => format!("the role of Table(…, {}s=…)", role.replace('-', "_")),
         },
+        Piece::Example("recursive", value) => format!("recursive=({value})"),
         Piece::Example(name, value) => match key_in_file(name) {
             Some(key) => format!("{key}=\"{value}\""),
             None => format!("{name}={value}"),

@@ -142,7 +142,8 @@ fn figures_5_16_to_5_21_and_5_27_to_5_29_what_requests_get_and_miss() {
     for (cases, plain, extended) in WORKLOADS {
         for (i, case) in cases.iter().enumerate() {
             let (n, column) = (case.request.0 - 3, i % 3);
-            let compared = studies[&case.request.0].compared(request(&case.request)).expect("it has a meaning");
+            let compared =
+                studies[&case.request.0].compared(request(&case.request), &Work::default()).expect("it has a meaning");
             check(case, &compared.whole, &case.full);
             check(case, &compared.partial, &case.partial);
             let found = differences(&compared.whole, &compared.partial).map(as_printed);
@@ -177,7 +178,7 @@ fn figure_5_22_more_and_fewer_schemes() {
             let (n, k, ..) = case.request;
             let printed = tables::FIGURE_5_22.iter().find(|row| (row.0, row.1, row.2) == (percent, n, k));
             let Some((.., printed)) = printed else { continue };
-            let compared = studies[&n].compared(request(&case.request)).expect("it has a meaning");
+            let compared = studies[&n].compared(request(&case.request), &Work::default()).expect("it has a meaning");
             let found = differences(&compared.whole, &compared.partial).map(as_printed);
             assert_eq!(found[2], *printed, "{percent} %, QI {n}, k {k}");
             // The two other relaxations do not depend on the share.

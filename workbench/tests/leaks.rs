@@ -198,6 +198,12 @@ attackers! {
     nobody_learns_from_bottom_up: ["--method", "bottom-up", "--k", "4"], 20;
     nobody_learns_from_mondrian: ["--method", "mondrian", "--k", "4"], 20;
     nobody_learns_from_mondrian_relaxed: ["--method", "mondrian-relaxed", "--k", "4"], 20;
+    nobody_learns_from_top_down_without_some: ["--method", "top-down", "--k", "4", "--max-suppressed", "10%"], 20;
+    nobody_learns_from_bottom_up_without_some: ["--method", "bottom-up", "--k", "4", "--max-suppressed", "10%"], 20;
+    nobody_learns_from_mondrian_without_some: ["--method", "mondrian", "--k", "4", "--max-suppressed", "10%"], 20;
+    nobody_learns_from_relaxed_cuts_without_some: ["--method", "mondrian-relaxed", "--k", "4", "--max-suppressed", "10%"], 20;
+    nobody_learns_from_closeness_of_a_method: ["--method", "bottom-up", "--k", "4", "--t", "income:0.3", "--max-suppressed", "10%"], 20;
+    nobody_learns_from_delta_of_a_method: ["--method", "top-down", "--k", "4", "--delta", "illness:1.5", "--max-suppressed", "5%"], 20;
     nobody_learns_from_dealing: ["--method", "deal", "--k", "4"], 20;
     nobody_learns_from_dealing_any_records: ["--method", "deal-plain", "--k", "4"], 20;
     nobody_learns_from_plain_dealing: ["--method", "deal", "--plain", "--k", "4"], 20;
@@ -234,6 +240,7 @@ fn nobody_learns_whose_records_were_suppressed() {
         (&["--k", "4", "--l", "income:2", "--levels", "age=1,city=2"], 10),
         (&["--k", "4", "--t", "income:0.6", "--levels", "age=1,city=2"], 10),
         (&["--method", "mondrian", "--k", "4"], 5),
+        (&["--method", "bottom-up", "--k", "4", "--max-suppressed", "10%"], 5),
     ] {
         let mut n_kept = 0;
         for seed in 0..4 {

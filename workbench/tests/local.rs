@@ -10,7 +10,7 @@ use incrowd::task::Task;
 use incrowd::{Criteria, Criterion, Measure, Quality, Scheme};
 use incrowd_workbench::input::count::{Choice, count};
 use incrowd_workbench::input::project::Project;
-use incrowd_workbench::orders::contenders::{self, Ask, Contender, Cost, Questions, Row, weigh};
+use incrowd_workbench::orders::contenders::{self, Ask, Contender, ContenderResult, Cost, Questions, weigh};
 use incrowd_workbench::orders::local::Local;
 use incrowd_workbench::work::Work;
 use serde_json::Value;
@@ -43,11 +43,18 @@ fn local_recoding_loses_less_than_mondrian_and_the_best_scheme() {
         Contender::Local(Method::BottomUp),
     ];
     let ks = [2, 5, 10, 25, 50, 100];
-    let rows = contenders::run(&ask, &contenders, &Criteria::default(), &ks, &Task::default())
-        .expect("there are enough records");
-    for (k, rows) in ks.into_iter().zip(rows.chunks(contenders.len())) {
-        let [global, strict, above, below] = rows else { panic!("a row per method") };
-        let ncp = |row: &Row| row.judgement.ncp;
+    // Schemes may suppress any number of records, local methods none.
+    let local_ask = Ask { n_suppressed_max: 0, ..ask };
+    for k in ks {
+        let criteria = Criteria::of(Some(k), None);
+        let of = |contender: &Contender| {
+            let is_global = matches!(contender, Contender::Global(_));
+            let ask = if is_global { &ask } else { &local_ask };
+            contenders::one(ask, *contender, &criteria, &Task::default()).expect("there are enough records")
+        };
+        let rows: Vec<ContenderResult> = contenders.iter().map(of).collect();
+        let [global, strict, above, below] = &rows[..] else { panic!("a row per method") };
+        let ncp = |row: &ContenderResult| row.judgement.ncp;
         let ncps = format!("k = {k}: NCP {:.4} {:.4} {:.4} {:.4}", ncp(below), ncp(above), ncp(strict), ncp(global));
         println!("{ncps}");
         assert!(ncp(below) <= 1.05 * ncp(above), "{ncps}");
@@ -82,6 +89,50 @@ fn closeness_costs_little_on_adult() {
             assert!(made.missed().is_empty() && made.judgement.n_suppressed == 0);
             let is_near = matches!(method, Method::TopDown | Method::BottomUp);
             assert!(!is_near || made.judgement.ncp < at_most, "{}", made.judgement.ncp);
+        }
+    }
+}
+
+/// One record in a hundred may go: what is lost falls, those that went included.
+#[test]
+fn leaving_records_out_loses_less_on_adult() {
+    let Some(adult) = adult() else { return };
+    let close = Criterion { measure: Measure::Closeness(0), value: 200_000 };
+    for criteria in [Criteria::new([Criterion::k(10)]), Criteria::new([Criterion::k(10), close])] {
+        for method in Method::KEEPING_L {
+            let made = |n_suppressed_max: u64| {
+                let local = Local { n_suppressed_max, ..Local::new(method) };
+                local.make(&adult, &criteria, &Task::default()).expect("enough records")
+            };
+            let (all, less) = (made(0), made(301));
+            let (ncp, n) = (less.judgement.ncp, less.judgement.n_suppressed);
+            println!("{}: NCP {:.4}, {ncp:.4} without {n} records", method.name(), all.judgement.ncp);
+            assert!(less.missed().is_empty() && all.missed().is_empty());
+            assert!((1..=301).contains(&n) && all.judgement.n_suppressed == 0 && ncp < all.judgement.ncp);
+        }
+    }
+}
+
+/// Where labels are published, groups are made for labels.
+#[test]
+fn labels_lose_less_where_groups_are_made_for_them() {
+    let Some(adult) = adult() else { return };
+    let (counts, hierarchies, weights) = (&adult.counts, &adult.hierarchies[..], &adult.weights()[..]);
+    let criteria = Criteria::new([Criterion::k(10)]);
+    for method in Method::KEEPING_L {
+        let least = incrowd::recode::partition::Least::of(10, None);
+        let assignment =
+            incrowd::recode::method::Assignment { counts, hierarchies, weights, least, seed: 0, n_exchanges: 0 };
+        let recoding = method.recode(&assignment, CellStyle::Labels, &Task::default()).expect("enough records");
+        let yardstick = adult.yardstick([]).expect("sizes");
+        let of_ranges =
+            incrowd::judge::judge(counts, hierarchies, weights, &yardstick, &recoding).expect("it fits").ncp;
+        let local = Local { style: CellStyle::Labels, ..Local::new(method) };
+        let of_labels = local.make(&adult, &criteria, &Task::default()).expect("enough records").judgement.ncp;
+        println!("{}: NCP {of_ranges:.4} made for ranges and labelled, {of_labels:.4} made for labels", method.name());
+        match method {
+            Method::MondrianRelaxed => assert_eq!(of_labels, of_ranges, "its groups are those of ranges"),
+            _ => assert!(of_labels < 0.9 * of_ranges),
         }
     }
 }
@@ -280,6 +331,35 @@ fn every_method_keeps_every_criterion() {
         run(&folder, &again).ends(0);
         folder.write("people.csv", table);
         assert!(folder.bytes("again.csv") == folder.bytes(&format!("{method}-0.csv")), "{method}");
+    }
+}
+
+#[test]
+fn records_may_be_left_out_where_that_loses_less() {
+    let folder = people(300);
+    // Some who stand out.
+    let odd: String = (0..4).map(|i| format!("odd{i},{},1901-01-0{},porter,f,flu\n", 99 + i, i + 1)).collect();
+    let with_odd = format!("{}{odd}", folder.read("people.csv"));
+    for method in Method::KEEPING_L.map(Method::name) {
+        folder.write("people.csv", &with_odd);
+        let publish = |name: &str, flags: &str| {
+            let line = format!("publish --method {method} --k 5 --t 0.5 --force -o {name} {flags} --json");
+            let document = run(&folder, &line).ends(0).json();
+            document["loss"]["ncp"].as_f64().unwrap_or_else(|| panic!("{document}"))
+        };
+        let (all, less) = (publish("all.csv", ""), publish("less.csv", "--max-suppressed 3%"));
+        let n = certificate(&folder, "less.csv")["n_records_suppressed"].as_u64().expect("a number");
+        assert!(less < all && (1..=9).contains(&n), "{method}: {less} {all} {n}");
+        assert_eq!(certificate(&folder, "less.csv")["request"]["max_suppressed"], 9);
+        assert_eq!(certificate(&folder, "all.csv")["request"]["max_suppressed"], Value::Null);
+        run(&folder, "verify less.csv --project .").ends(0);
+        assert_eq!(folder.read("less.csv").lines().count() as u64, 1 + 304 - n);
+        // The order of the table and the number of threads decide nothing.
+        let mut lines: Vec<String> = with_odd.lines().skip(1).map(|line| format!("{line}\n")).collect();
+        Random(5).shuffle(&mut lines);
+        folder.write("people.csv", format!("name,age,born,job,sex,disease\n{}", lines.concat()));
+        publish("again.csv", "--max-suppressed 3% --threads 1");
+        assert!(folder.bytes("again.csv") == folder.bytes("less.csv"), "{method}");
     }
 }
 

@@ -192,6 +192,19 @@ fn a_certificate_of_records_cannot_be_turned_into_one_of_people() {
     assert_ne!(run(&folder, "verify r.csv").code, Some(0));
 }
 
+/// Whose records a file has is told by the table that it was made from, and by no other: with more people in a group than
+/// the file has records there, a crowd would be promised that nobody published.
+#[test]
+fn people_of_another_table_are_not_those_of_the_file() {
+    let (few, more) = (["a", "a", "b", "c", "c"], ["a", "a", "b", "c", "c", "d", "e"]);
+    let folder = Folder::with(&[("incrowd.toml", PROJECT), ("table.csv", &of_groups(&[(30, &few)]))]);
+    run(&folder, "publish -o r.csv --k 3 --levels age=0").ends(0);
+    run(&folder, "verify r.csv --project .").ends(0);
+    folder.write("table.csv", of_groups(&[(30, &more)]));
+    let judged = run(&folder, "verify r.csv --project .").ends(2);
+    assert!(judged.stdout.contains("the groups of the file are not those of the project's table"), "{judged}");
+}
+
 // ---- Laws ----
 
 #[test]

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::lattice::people::{self, PeopleCount};
 use crate::lattice::profile::{Entry, Profile, Scratch, Tally};
 use crate::lattice::regroup::Step;
-use crate::lattice::roll_up::{Key, RollUp, Work};
+use crate::lattice::roll_up::{Key, Pass, RollUp};
 use crate::lattice::roller::Roller;
 use crate::lattice::rows::Rows;
 use crate::task::Task;
@@ -61,13 +61,13 @@ impl Roller for Sets<'_> {
         into: &mut Rows,
     ) -> Self::Groups {
         let (source, words) = (&source.words[..], &mut into.words);
-        self.roll_up.run::<K>(Work::Step { source, levels, attribute, words, scratch: &mut work.0 });
+        self.roll_up.run::<K>(Pass::Step { source, levels, attribute, words, scratch: &mut work.0 });
         self.tallies(&mut work.0)
     }
 
     fn all_levels<K: Key>(&self, work: &mut Self::Work, source: &Rows, attribute: usize) -> Vec<Self::Groups> {
         work.1.resize_with(self.roll_up.n_levels(attribute), Scratch::default);
-        self.roll_up.run::<K>(Work::AllLevels { source: &source.words, attribute, of_level: &mut work.1 });
+        self.roll_up.run::<K>(Pass::AllLevels { source: &source.words, attribute, of_level: &mut work.1 });
         work.1[1..].iter_mut().map(|scratch| self.tallies(scratch)).collect()
     }
 

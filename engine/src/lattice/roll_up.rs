@@ -185,7 +185,7 @@ key!(u128, 2, |words: &[u64]| u128::from(words[0]) | u128::from(words[1]) << 64,
     words[1] = (key >> 64) as u64;
 });
 /// What is done with a scheme's rows.
-pub(crate) enum Work<'a> {
+pub(crate) enum Pass<'a> {
     /// Replace `words` by the rows of the scheme `levels`, made from those of the scheme whose `attribute` is one level
     /// finer, and gather its groups.
     Step { source: &'a [u64], levels: &'a [u8], attribute: usize, words: &'a mut Vec<u64>, scratch: &'a mut Scratch },
@@ -249,7 +249,7 @@ impl<'a> RollUp<'a> {
     }
 
     /// Does a piece of work, with the instructions that this machine has.
-    pub(crate) fn run<K: Key>(&self, work: Work) {
+    pub(crate) fn run<K: Key>(&self, work: Pass) {
         #[cfg(target_arch = "x86_64")]
         if self.has_fast_bits {
             // SAFETY: the features were found on this machine.
@@ -261,12 +261,12 @@ impl<'a> RollUp<'a> {
     /// The same code compiled for machines that count bits and move 256 of them at once: most of the last decade's.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn run_with_fast_bits<K: Key>(&self, work: Work) {
+    fn run_with_fast_bits<K: Key>(&self, work: Pass) {
         self.run_plain::<K>(work);
     }
 
     #[inline(always)]
-    fn run_plain<K: Key>(&self, work: Work) {
+    fn run_plain<K: Key>(&self, work: Pass) {
         // Wide keys take so long that nothing else matters.
         if const { K::N_WORDS > 2 } {
             return match self.people.is_some() {
@@ -288,12 +288,12 @@ impl<'a> RollUp<'a> {
 
     /// `P` is how many words of a row count people: one where they are counted.
     #[inline(always)]
-    fn run_sized<K: Key, const P: usize>(&self, work: Work, n_set_words: usize) {
+    fn run_sized<K: Key, const P: usize>(&self, work: Pass, n_set_words: usize) {
         match work {
-            Work::Step { source, levels, attribute, words, scratch } => {
+            Pass::Step { source, levels, attribute, words, scratch } => {
                 self.step::<K, P>(source, levels, attribute, words, scratch, n_set_words);
             }
-            Work::AllLevels { source, attribute, of_level } => {
+            Pass::AllLevels { source, attribute, of_level } => {
                 self.all_levels::<K, P>(source, attribute, of_level, n_set_words);
             }
         }

@@ -137,6 +137,6 @@ impl Method {
     pub fn recode(self, assignment: &Assignment, style: CellStyle, task: &Task) -> Result<Recoding> {
         let partition = self.partition(assignment, task)?;
         task.go_on()?;
-        Ok(partition.recode(assignment.counts, assignment.hierarchies, style))
+        partition.recode_with(assignment.counts, assignment.hierarchies, style, task)
     }
 }

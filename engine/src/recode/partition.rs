@@ -11,6 +11,7 @@ use crate::hierarchy::{ANY, Hierarchy, range_text};
 use crate::number::Decimal;
 use crate::recode::{Cell, Ends, Recoding, Share, Span, numbered, sets};
 use crate::table::{Code, Kind, date_text, days_of_date, parse_date};
+use crate::task::Task;
 
 /// What every class must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub struct Part {
     pub n_records: u64,
 }
 
-/// All records of a table, put into classes.
+/// The records of a table, put into classes.
 ///
 /// A class is published as one box. Classes may have the same box: then they are one group to a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +46,13 @@ pub struct Partition {
     least: Least,
     /// Whether parts name cells of their group rather than values of one sensitive attribute.
     is_by_cell: bool,
+    /// The records that are in no class; they are by cell where the classes are.
+    suppressed: Vec<Part>,
 }
+
+/// So many records of a group of the counts, with this value where it matters, and the published group that they join;
+/// none where they are suppressed.
+type Wanted = (Option<Code>, Option<u32>, u64);
 
 /// How published cells look. A single value prints as itself in every style but the rounded one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,7 +164,7 @@ impl Partition {
             });
         }
         classes.sort_unstable();
-        Partition { classes, least, is_by_cell: false }
+        Partition { classes, least, is_by_cell: false, suppressed: Vec::new() }
     }
 
     /// The same for parts that name the cells of their groups.
@@ -174,11 +181,24 @@ impl Partition {
         Partition { is_by_cell: true, ..Partition::new(classes, Least::of(1, None)) }
     }
 
+    /// The same where some records are in no class.
+    pub(crate) fn leaving_out(self, suppressed: Vec<Part>) -> Partition {
+        Partition { suppressed, ..self }
+    }
+
+    /// The records that are in no class.
+    pub fn suppressed(&self) -> &[Part] {
+        &self.suppressed
+    }
+
     /// The classes, with parts that name the cells of their groups.
     pub(crate) fn by_cells(&self, counts: &GroupCounts) -> Vec<Vec<Part>> {
-        let mut wanted: Vec<Vec<(Option<Code>, u32, u64)>> = vec![Vec::new(); counts.n_groups()];
+        if self.is_by_cell || counts.sensitive().is_empty() {
+            return self.classes.clone();
+        }
+        let mut wanted: Vec<Vec<Wanted>> = vec![Vec::new(); counts.n_groups()];
         for (class, parts) in (0..).zip(&self.classes) {
-            parts.iter().for_each(|part| wanted[part.base as usize].push((part.value, class, part.n_records)));
+            parts.iter().for_each(|part| wanted[part.base as usize].push((part.value, Some(class), part.n_records)));
         }
         let mut classes = vec![Vec::new(); self.classes.len()];
         for (base, of_base) in wanted.into_iter().enumerate() {
@@ -215,19 +235,39 @@ impl Partition {
     /// A published group is made of whole classes, so that it has whatever every class has at least.
     /// Its cells depend on nothing but which values its records have.
     pub fn recode(&self, counts: &GroupCounts, hierarchies: &[Hierarchy], style: CellStyle) -> Recoding {
-        self.recode_classes(counts, hierarchies, style).0
+        self.recode_with(counts, hierarchies, style, &Task::default()).expect("nobody stops it")
+    }
+
+    /// The same as work that somebody may stop.
+    ///
+    /// # Errors
+    /// Where somebody has stopped it.
+    pub fn recode_with(
+        &self,
+        counts: &GroupCounts,
+        hierarchies: &[Hierarchy],
+        style: CellStyle,
+        task: &Task,
+    ) -> Result<Recoding> {
+        Ok(self.recode_classes(counts, hierarchies, style, task)?.0)
     }
 
     /// Which classes a reader takes for one, because all of their cells have the same texts: each group as the places of
     /// its classes.
-    pub(crate) fn alike(&self, counts: &GroupCounts, hierarchies: &[Hierarchy], style: CellStyle) -> Vec<Vec<usize>> {
-        let (recoding, group_of_class) = self.recode_classes(counts, hierarchies, style);
+    pub(crate) fn alike(
+        &self,
+        counts: &GroupCounts,
+        hierarchies: &[Hierarchy],
+        style: CellStyle,
+        task: &Task,
+    ) -> Result<Vec<Vec<usize>>> {
+        let (recoding, group_of_class) = self.recode_classes(counts, hierarchies, style, task)?;
         let (seen, n_groups) = recoding.as_seen();
         let mut alike = vec![Vec::new(); n_groups];
         for (class, &group) in group_of_class.iter().enumerate() {
             alike[seen[group as usize] as usize].push(class);
         }
-        alike
+        Ok(alike)
     }
 
     /// What is published of each record, and the published group of each class.
@@ -236,29 +276,40 @@ impl Partition {
         counts: &GroupCounts,
         hierarchies: &[Hierarchy],
         style: CellStyle,
-    ) -> (Recoding, Vec<u32>) {
+        task: &Task,
+    ) -> Result<(Recoding, Vec<u32>)> {
         let mut writers: Vec<Writer> =
             hierarchies.iter().enumerate().map(|(a, hierarchy)| Writer::new(counts, a, hierarchy, style)).collect();
-        let rows: Vec<Vec<u32>> = self
-            .classes
-            .iter()
-            .map(|parts| writers.iter_mut().enumerate().map(|(a, writer)| writer.cell_of(counts, a, parts)).collect())
-            .collect();
+        let mut rows: Vec<Vec<u32>> = Vec::with_capacity(self.classes.len());
+        for (i, parts) in self.classes.iter().enumerate() {
+            task.go_on_now_and_then(i, N_BETWEEN)?;
+            rows.push(writers.iter_mut().enumerate().map(|(a, writer)| writer.cell_of(counts, a, parts)).collect());
+        }
         let (group_of_class, n_groups) = numbered(rows.iter());
         let mut distinct = vec![Vec::new(); n_groups];
-        let mut shares: Vec<Vec<(Option<Code>, u32, u64)>> = vec![Vec::new(); counts.n_groups()];
+        let mut shares: Vec<Vec<Wanted>> = vec![Vec::new(); counts.n_groups()];
+        for part in &self.suppressed {
+            shares[part.base as usize].push((part.value, None, part.n_records));
+        }
         for ((parts, &group), row) in self.classes.iter().zip(&group_of_class).zip(&rows) {
             distinct[group as usize].clone_from(row);
             for part in parts {
-                shares[part.base as usize].push((part.value, group, part.n_records));
+                shares[part.base as usize].push((part.value, Some(group), part.n_records));
             }
         }
-        let shares = shares.into_iter().enumerate().map(|(base, of_base)| self.shares(counts, base, of_base));
+        let share = |(base, of_base)| {
+            task.go_on_now_and_then(base, N_BETWEEN)?;
+            Ok(self.shares(counts, base, of_base))
+        };
+        let shares = shares.into_iter().enumerate().map(share).collect::<Result<Vec<_>>>()?;
         let cells: Vec<Vec<Cell>> = writers.into_iter().map(|writer| writer.cells).collect();
         let is_exact = cells.iter().map(|cells| cells.iter().all(|cell| matches!(cell.span, Span::Value(_)))).collect();
-        (Recoding::new(shares, cells, distinct, is_exact), group_of_class)
+        Ok((Recoding::new(shares.into_iter(), cells, distinct, is_exact), group_of_class))
     }
 }
+
+/// Classes, or groups of the counts, between two questions whether the recoding is still wanted.
+const N_BETWEEN: usize = 256;
 
 impl Partition {
     /// Decides which records of a group of the counts go where, when so many (of a sensitive value, where that matters)
@@ -267,7 +318,7 @@ impl Partition {
     /// Where they go to several, every group gets its part of each combination of sensitive values as evenly as whole
     /// records can be: then a release does not depend on the order of the table, and what it reveals is known from the
     /// counts.
-    fn shares(&self, counts: &GroupCounts, base: usize, mut wanted: Vec<(Option<Code>, u32, u64)>) -> Vec<Share> {
+    fn shares(&self, counts: &GroupCounts, base: usize, mut wanted: Vec<Wanted>) -> Vec<Share> {
         wanted.sort_unstable();
         // Where diversity counts, a record with another value than was counted must be found out.
         let is_whole = wanted.iter().all(|&(value, group, _)| value.is_none() && group == wanted[0].1);
@@ -275,8 +326,8 @@ impl Partition {
             let mut shares: Vec<Share> = Vec::new();
             for (_, group, n_records) in wanted {
                 match shares.last_mut() {
-                    Some(last) if last.group == Some(group) => last.n_records += n_records,
-                    _ => shares.push(Share { cell: None, group: Some(group), n_records }),
+                    Some(last) if last.group == group => last.n_records += n_records,
+                    _ => shares.push(Share { cell: None, group, n_records }),
                 }
             }
             return shares;
@@ -300,7 +351,7 @@ impl Partition {
                 let taken = evenly(n_records, &left);
                 for ((cell, left), n_records) in left.iter_mut().zip(taken) {
                     *left -= n_records;
-                    shares.push(Share { cell: Some(*cell), group: Some(group), n_records });
+                    shares.push(Share { cell: Some(*cell), group, n_records });
                 }
             }
             assert!(left.iter().all(|(_, left)| *left == 0), "every record goes somewhere");

@@ -4,6 +4,7 @@
 //! in their hierarchy, so that the values below any label follow each other. Records that become one group are then
 //! published as a box, with a lowest and a highest place on every axis, and uniting two groups is a minimum and a
 //! maximum. The closest common ancestor of a box of categories is that of its two ends.
+//! Numbers that are published as labels are categories here.
 
 use crate::counts::GroupCounts;
 use crate::error::Result;
@@ -203,7 +204,7 @@ fn tree(levels: Vec<Vec<(u32, u32)>>) -> Measure {
 fn axis(hierarchy: &Hierarchy, penalties: &Penalties, attribute: usize, weight: f64) -> (Axis, Vec<u32>) {
     let n_values = hierarchy.level(0).len();
     let mut code_at: Vec<Code> = (0..n_values as u32).map(Code).collect();
-    let positions = hierarchy.offsets();
+    let positions = hierarchy.offsets().filter(|_| !hierarchy.is_by_label());
     let measure = match &positions {
         // Codes are in the order of numbers already, and a missing value is last.
         Some(positions) => {

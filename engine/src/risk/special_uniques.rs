@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result, Wording};
 use crate::task::Task;
 
 /// What a group of a table shows, and how many records it has: a number per attribute that equal cells share.
-pub type Row = (Vec<u32>, u64);
+pub type ShownGroup = (Vec<u32>, u64);
 
 /// The records of a table that stand alone, and on what.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct SpecialUniques {
     /// How many minimal sets there are of one attribute, of two, and so on.
     pub n_sets_of_size: Vec<u64>,
     /// By attribute.
-    pub shares: Vec<Share>,
+    pub shares: Vec<AttributeShare>,
 }
 
 /// One record that stands alone.
@@ -45,7 +45,7 @@ pub struct Unique {
 /// What one attribute has to do with it.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Share {
+pub struct AttributeShare {
     /// The percentage of all scores that comes from sets with this attribute; a set counts for each of its attributes, so
     /// that percentages add up to more than 100.
     pub percent: f64,
@@ -74,7 +74,7 @@ pub const N_ATTRIBUTES_MAX: usize = 64;
 /// # Errors
 /// Where there are more than 64 attributes, or nobody wants it any more.
 pub fn special_uniques(
-    rows: &[Row],
+    rows: &[ShownGroup],
     n_attributes: usize,
     size_max: Option<usize>,
     fraction: f64,
@@ -104,7 +104,7 @@ struct Classes {
 /// Below a set are those with one more attribute of a smaller bit. Each refines the classes of the one above; whoever
 /// stands alone leaves, and classes of which nobody can stand alone are not looked at any more.
 struct SetSearch<'a> {
-    rows: &'a [Row],
+    rows: &'a [ShownGroup],
     /// By bit, the attribute: those that tell most records apart come first, so that they find small sets early.
     attributes: Vec<usize>,
     size_max: usize,
@@ -115,7 +115,7 @@ struct SetSearch<'a> {
 }
 
 impl<'a> SetSearch<'a> {
-    fn new(rows: &'a [Row], n_attributes: usize, size_max: usize) -> SetSearch<'a> {
+    fn new(rows: &'a [ShownGroup], n_attributes: usize, size_max: usize) -> SetSearch<'a> {
         let n_values = |attribute: usize| {
             let mut values: Vec<u32> = rows.iter().map(|(cells, _)| cells[attribute]).collect();
             values.sort_unstable();
@@ -224,7 +224,13 @@ impl<'a> SetSearch<'a> {
 }
 
 /// Scores and shares, from the minimal sets of each row.
-fn judged(rows: &[Row], n_attributes: usize, size_max: usize, fraction: f64, sets: Vec<Vec<u64>>) -> SpecialUniques {
+fn judged(
+    rows: &[ShownGroup],
+    n_attributes: usize,
+    size_max: usize,
+    fraction: f64,
+    sets: Vec<Vec<u64>>,
+) -> SpecialUniques {
     let weight_of_size: Vec<f64> =
         (0..=size_max).map(|size| (size..size_max).map(|j| (n_attributes - j) as f64).product()).collect();
     let weight = |set: &u64| weight_of_size[set.count_ones() as usize];
@@ -245,7 +251,7 @@ fn judged(rows: &[Row], n_attributes: usize, size_max: usize, fraction: f64, set
 ///
 /// DIS = U·π / (U·π + P·(1−π)) with U the records that stand alone, P those that come in pairs and π the share of the
 /// population that is in the table. A score s becomes 1 / (1 + (U/DIS − U) / (s^q · Σ s^(−q))), q = 1 + (8 − A)/20.
-fn dis_scores(rows: &[Row], n_attributes: usize, fraction: f64, scores: &[f64]) -> (f64, Vec<f64>) {
+fn dis_scores(rows: &[ShownGroup], n_attributes: usize, fraction: f64, scores: &[f64]) -> (f64, Vec<f64>) {
     let n_of = |n: u64| rows.iter().filter(|(_, size)| *size == n).count() as f64;
     let (n_unique, n_in_pairs) = (n_of(1), 2.0 * n_of(2));
     if n_unique == 0.0 {
@@ -261,7 +267,13 @@ fn dis_scores(rows: &[Row], n_attributes: usize, fraction: f64, scores: &[f64]) 
     (dis, scores.iter().map(probability).collect())
 }
 
-fn share(attribute: usize, rows: &[Row], sets: &[Vec<u64>], weight: impl Fn(&u64) -> f64, all: f64) -> Share {
+fn share(
+    attribute: usize,
+    rows: &[ShownGroup],
+    sets: &[Vec<u64>],
+    weight: impl Fn(&u64) -> f64,
+    all: f64,
+) -> AttributeShare {
     let mut of_values = std::collections::BTreeMap::new();
     for ((cells, _), sets) in rows.iter().zip(sets) {
         let with_it: f64 = sets.iter().filter(|set| *set >> attribute & 1 == 1).map(&weight).sum();
@@ -274,7 +286,7 @@ fn share(attribute: usize, rows: &[Row], sets: &[Vec<u64>], weight: impl Fn(&u64
     let mut of_values: Vec<(u32, f64)> =
         of_values.into_iter().map(|(value, sum)| (value, 100.0 * sum / total)).collect();
     of_values.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    Share { percent: if all > 0.0 { 100.0 * total / all } else { 0.0 }, of_values }
+    AttributeShare { percent: if all > 0.0 { 100.0 * total / all } else { 0.0 }, of_values }
 }
 
 #[cfg(test)]
@@ -285,8 +297,8 @@ mod tests {
         special_uniques(&grouped(table), table[0].len(), None, fraction, &Task::default()).expect("found")
     }
 
-    fn grouped(table: &[&[u32]]) -> Vec<Row> {
-        let mut rows: Vec<Row> = Vec::new();
+    fn grouped(table: &[&[u32]]) -> Vec<ShownGroup> {
+        let mut rows: Vec<ShownGroup> = Vec::new();
         for record in table {
             match rows.iter_mut().find(|(cells, _)| cells == record) {
                 Some((_, size)) => *size += 1,

@@ -11,6 +11,7 @@ use crate::lattice::{Lattice, Suppression};
 use crate::number::Crowd;
 use crate::quality::{Losses, Ranking};
 use crate::scheme::{Level, Scheme};
+use crate::task::Task;
 
 /// What someone wishes for: at least this much privacy, at most this many records lost, at most these levels.
 #[derive(Clone, Debug, PartialEq)]
@@ -258,15 +259,23 @@ fn wrong(message: impl Into<Wording>) -> Error {
 /// # Errors
 /// Where the request has no meaning on this lattice, or the lattice turns out to be damaged.
 pub fn negotiate(lattice: &Lattice, request: &Request) -> Result<Answer> {
+    negotiate_with(lattice, request, &Task::default())
+}
+
+/// The same as work that somebody may stop: over millions of schemes, some rankings take seconds.
+///
+/// # Errors
+/// As for [`negotiate`], and where somebody has stopped it.
+pub fn negotiate_with(lattice: &Lattice, request: &Request, task: &Task) -> Result<Answer> {
     request.check(lattice)?;
-    if let Some(offer) = best_within(lattice, request) {
+    if let Some(offer) = best_within(lattice, request, task)? {
         lattice.intact()?;
         return Ok(Answer::Exact(offer));
     }
-    let privacy_alternatives = relax_privacy(lattice, request)?;
+    let privacy_alternatives = relax_privacy(lattice, request, task)?;
     let offers = Answer::Offers(Offers {
-        suppression: relax_suppression(lattice, request)?,
-        height: relax_height(lattice, request),
+        suppression: relax_suppression(lattice, request, task)?,
+        height: relax_height(lattice, request, task)?,
         privacy: privacy_alternatives.first().cloned(),
         privacy_alternatives,
     });
@@ -276,13 +285,13 @@ pub fn negotiate(lattice: &Lattice, request: &Request) -> Result<Answer> {
 }
 
 /// The best scheme within the levels of a request that satisfies all of it.
-fn best_within(lattice: &Lattice, request: &Request) -> Option<Offer> {
+fn best_within(lattice: &Lattice, request: &Request, task: &Task) -> Result<Option<Offer>> {
     if !may_be_possible(lattice, request) {
-        return None;
+        return Ok(None);
     }
     let suppression = lattice.suppression(&request.criteria);
-    best(lattice, &suppression, request, request.n_suppressed_max, Some(&request.level_max))
-        .map(|place| offer(lattice, place, &request.criteria))
+    let place = best(lattice, &suppression, request, request.n_suppressed_max, Some(&request.level_max), task)?;
+    Ok(place.map(|place| offer(lattice, place, &request.criteria)))
 }
 
 /// False where one look at a scheme proves that nothing within the levels satisfies the request.
@@ -304,15 +313,17 @@ fn best(
     request: &Request,
     n_max: u64,
     within: Option<&Scheme>,
-) -> Option<usize> {
+    task: &Task,
+) -> Result<Option<usize>> {
     if request.best_by.is_height() {
-        return lowest(lattice, suppression, n_max, within);
+        return lowest(lattice, suppression, n_max, within, task);
     }
     let mut ranked = Ranked { lattice, request, n_max, least: None };
     let is_within = within_levels(lattice, within);
     match lattice.by_loss().filter(|_| request.best_by.is_ncp()) {
         Some(floors) => {
-            for floor in floors {
+            for (i, floor) in floors.iter().enumerate() {
+                task.go_on_now_and_then(i, N_BETWEEN)?;
                 let place = floor.place as usize;
                 // Nothing that comes later loses less.
                 if ranked.least.is_some_and(|(loss, ..)| floor.ncp > loss) {
@@ -325,11 +336,17 @@ fn best(
         }
         None => {
             let promising = suppression.promising(0..lattice.schemes().len(), n_max);
-            promising.filter(is_within).for_each(|place| ranked.look_at(place));
+            for place in promising.filter(is_within) {
+                task.go_on()?;
+                ranked.look_at(place);
+            }
         }
     }
-    ranked.least.map(|(_, place, _)| place)
+    Ok(ranked.least.map(|(_, place, _)| place))
 }
+
+/// Schemes that are hardly looked at, between two questions whether the answer is still wanted.
+const N_BETWEEN: usize = 256;
 
 /// The best of the schemes that were looked at.
 struct Ranked<'a> {
@@ -375,13 +392,23 @@ fn within_levels<'a>(lattice: &'a Lattice, within: Option<&Scheme>) -> impl Fn(&
 }
 
 /// The place of the lowest scheme that suppresses at most `n_max` records.
-fn lowest(lattice: &Lattice, suppression: &Suppression, n_max: u64, within: Option<&Scheme>) -> Option<usize> {
+fn lowest(
+    lattice: &Lattice,
+    suppression: &Suppression,
+    n_max: u64,
+    within: Option<&Scheme>,
+    task: &Task,
+) -> Result<Option<usize>> {
     let height_max = within.map_or(lattice.schemes().n_heights() - 1, |scheme| scheme.height() as usize);
     let is_within = within_levels(lattice, within);
     let mut candidates = Vec::new();
-    (0..=height_max)
-        .filter(|&height| suppression.floor(height) <= n_max)
-        .find_map(|height| best_of_height(lattice, suppression, n_max, &is_within, height, &mut candidates))
+    for height in (0..=height_max).filter(|&height| suppression.floor(height) <= n_max) {
+        let found = best_of_height(lattice, suppression, n_max, &is_within, height, &mut candidates, task)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
 }
 
 fn best_of_height(
@@ -391,7 +418,9 @@ fn best_of_height(
     is_within: &impl Fn(&usize) -> bool,
     height: usize,
     candidates: &mut Vec<(u64, usize, bool)>,
-) -> Option<usize> {
+    task: &Task,
+) -> Result<Option<usize>> {
+    task.go_on()?;
     candidates.clear();
     for place in suppression.promising(lattice.schemes().at_height(height), n_max).filter(is_within) {
         let (least, most) = suppression.bounds(place);
@@ -400,7 +429,8 @@ fn best_of_height(
     // From the most promising on, so that few have to be looked at closely.
     candidates.sort_unstable();
     let mut best: Option<(u64, usize)> = None;
-    for &(least, place, is_exact) in candidates.iter() {
+    for (i, &(least, place, is_exact)) in candidates.iter().enumerate() {
+        task.go_on_now_and_then(i, N_BETWEEN)?;
         if best.is_some_and(|best| best < (least, place)) {
             if best.is_some_and(|(n_suppressed, _)| n_suppressed < least) {
                 break;
@@ -413,40 +443,43 @@ fn best_of_height(
             best = Some((n, place));
         }
     }
-    best.map(|(_, place)| place)
+    Ok(best.map(|(_, place)| place))
 }
 
-fn relax_suppression(lattice: &Lattice, request: &Request) -> Result<Offer> {
+fn relax_suppression(lattice: &Lattice, request: &Request, task: &Task) -> Result<Offer> {
     let suppression = lattice.suppression(&request.criteria);
     let n_least = match decisive(lattice, request) {
         Some(place) => suppression.exact(place),
         // From the top: coarse schemes have few groups to look at, and mostly suppress less.
-        None => places_within(lattice, Some(&request.level_max)).rev().fold(u64::MAX, |n_least, place| {
-            if suppression.bounds(place).0 < n_least {
-                suppression.exact_up_to(place, n_least).unwrap_or(n_least)
-            } else {
-                n_least
+        None => {
+            let mut n_least = u64::MAX;
+            for (i, place) in places_within(lattice, Some(&request.level_max)).rev().enumerate() {
+                task.go_on_now_and_then(i, N_BETWEEN)?;
+                if suppression.bounds(place).0 < n_least {
+                    n_least = suppression.exact_up_to(place, n_least).unwrap_or(n_least);
+                }
             }
-        }),
+            n_least
+        }
     };
-    let place = best(lattice, &suppression, request, n_least, Some(&request.level_max));
+    let place = best(lattice, &suppression, request, n_least, Some(&request.level_max), task)?;
     lattice.intact()?;
     Ok(offer(lattice, place.expect("one scheme suppresses the least"), &request.criteria))
 }
 
-fn relax_height(lattice: &Lattice, request: &Request) -> Option<Offer> {
+fn relax_height(lattice: &Lattice, request: &Request, task: &Task) -> Result<Option<Offer>> {
     let suppression = lattice.suppression(&request.criteria);
-    best(lattice, &suppression, request, request.n_suppressed_max, None)
-        .map(|place| offer(lattice, place, &request.criteria))
+    let place = best(lattice, &suppression, request, request.n_suppressed_max, None, task)?;
+    Ok(place.map(|place| offer(lattice, place, &request.criteria)))
 }
 
 /// What each criterion alone could be relaxed to, the smallest concession first.
-fn relax_privacy(lattice: &Lattice, request: &Request) -> Result<Vec<Offer>> {
+fn relax_privacy(lattice: &Lattice, request: &Request, task: &Task) -> Result<Vec<Offer>> {
     let mut alternatives: Vec<(f64, Offer)> = request
         .criteria
         .iter()
         .filter_map(|criterion| {
-            let relaxed = relax(lattice, request, criterion).transpose()?;
+            let relaxed = relax(lattice, request, criterion, task).transpose()?;
             Some(relaxed.map(|(value, offer)| (criterion.share_left(value), offer)))
         })
         .collect::<Result<_>>()?;
@@ -456,7 +489,7 @@ fn relax_privacy(lattice: &Lattice, request: &Request) -> Result<Vec<Offer>> {
 }
 
 /// The strictest value of one criterion, weaker than asked, that has an exact answer.
-fn relax(lattice: &Lattice, request: &Request, criterion: Criterion) -> Result<Option<(u64, Offer)>> {
+fn relax(lattice: &Lattice, request: &Request, criterion: Criterion, task: &Task) -> Result<Option<(u64, Offer)>> {
     let relaxed =
         |value: u64| Request { criteria: request.criteria.with(criterion.with_value(value)), ..request.clone() };
     let measure = criterion.measure;
@@ -470,10 +503,10 @@ fn relax(lattice: &Lattice, request: &Request, criterion: Criterion) -> Result<O
     }
     let strictest = match decisive(lattice, request) {
         Some(place) => strictest_of(&mut Relaxed::new(lattice, request, measure), place, weakest, criterion.value),
-        None => strictest_of_any(lattice, request, criterion, weakest),
+        None => strictest_of_any(lattice, request, criterion, weakest, task)?,
     };
     let Some(value) = strictest else { return Ok(None) };
-    let offer = best_within(lattice, &relaxed(value));
+    let offer = best_within(lattice, &relaxed(value), task)?;
     lattice.intact()?;
     Ok(Some((value, offer.expect("it works"))))
 }
@@ -517,13 +550,20 @@ fn strictest_of(relaxed: &mut Relaxed, place: usize, weakest: u64, failing: u64)
 /// The same over all schemes within the levels of a request, all of which fail at the value asked for.
 ///
 /// Each is asked once whether it is any better than what is known; few are.
-fn strictest_of_any(lattice: &Lattice, request: &Request, criterion: Criterion, weakest: u64) -> Option<u64> {
+fn strictest_of_any(
+    lattice: &Lattice,
+    request: &Request,
+    criterion: Criterion,
+    weakest: u64,
+    task: &Task,
+) -> Result<Option<u64>> {
     let mut relaxed = Relaxed::new(lattice, request, criterion.measure);
     let suppression_at = |value: u64| lattice.suppression(&request.criteria.with(criterion.with_value(value)));
     let (mut strictest, mut to_reach) = (None, weakest);
     let mut suppression = suppression_at(to_reach);
     // From the top: coarse schemes have few groups to look at, and mostly suppress less.
-    for place in places_within(lattice, Some(&request.level_max)).rev() {
+    for (i, place) in places_within(lattice, Some(&request.level_max)).rev().enumerate() {
+        task.go_on_now_and_then(i, N_BETWEEN)?;
         if !suppression.is_promising(place, request.n_suppressed_max) {
             continue;
         }
@@ -535,7 +575,7 @@ fn strictest_of_any(lattice: &Lattice, request: &Request, criterion: Criterion, 
         to_reach = if value < criterion.value { value + 1 } else { value - 1 };
         suppression = suppression_at(to_reach);
     }
-    strictest
+    Ok(strictest)
 }
 
 fn offer(lattice: &Lattice, place: usize, criteria: &Criteria) -> Offer {
@@ -598,16 +638,24 @@ fn place_of(lattice: &Lattice, scheme: &Scheme) -> Result<usize> {
 /// # Errors
 /// As for [`negotiate`].
 pub fn negotiate_as_published(lattice: &Lattice, request: &Request) -> Result<Answer> {
-    let answer = negotiate(lattice, request)?;
+    negotiate_as_published_with(lattice, request, &Task::default())
+}
+
+/// The same as work that somebody may stop.
+///
+/// # Errors
+/// As for [`negotiate_with`].
+pub fn negotiate_as_published_with(lattice: &Lattice, request: &Request, task: &Task) -> Result<Answer> {
+    let answer = negotiate_with(lattice, request, task)?;
     Ok(match answer {
         Answer::Exact(_) => answer,
         Answer::Offers(offers) => {
-            Answer::Offers(Offers { height: relax_height_as_published(lattice, request), ..offers })
+            Answer::Offers(Offers { height: relax_height_as_published(lattice, request, task)?, ..offers })
         }
     })
 }
 
-fn relax_height_as_published(lattice: &Lattice, request: &Request) -> Option<Offer> {
+fn relax_height_as_published(lattice: &Lattice, request: &Request, task: &Task) -> Result<Option<Offer>> {
     let schemes = lattice.schemes();
     let suppression = lattice.suppression(&request.criteria);
     let satisfies = |&place: &usize| suppression.exact(place) <= request.n_suppressed_max;
@@ -615,7 +663,15 @@ fn relax_height_as_published(lattice: &Lattice, request: &Request) -> Option<Off
     let mut lowest_height = None;
     while low <= high {
         let middle = (low + high) / 2;
-        if schemes.at_height(middle).any(|place| satisfies(&place)) {
+        let mut is_found = false;
+        for (i, place) in schemes.at_height(middle).enumerate() {
+            task.go_on_now_and_then(i, N_BETWEEN)?;
+            is_found |= satisfies(&place);
+            if is_found {
+                break;
+            }
+        }
+        if is_found {
             lowest_height = Some(middle);
             if middle == 0 {
                 break;
@@ -625,8 +681,9 @@ fn relax_height_as_published(lattice: &Lattice, request: &Request) -> Option<Off
             low = middle + 1;
         }
     }
-    let place = schemes.at_height(lowest_height?).filter(satisfies).min_by_key(|&place| suppression.exact(place))?;
-    Some(offer(lattice, place, &request.criteria))
+    let Some(height) = lowest_height else { return Ok(None) };
+    let place = schemes.at_height(height).filter(satisfies).min_by_key(|&place| suppression.exact(place));
+    Ok(place.map(|place| offer(lattice, place, &request.criteria)))
 }
 
 /// Why a scheme suppresses what it does.

@@ -256,55 +256,60 @@ pub fn n_selected(hierarchies: &[Hierarchy], selection: Selection) -> Result<u64
 /// The counts and the plan are those of the lattice.
 ///
 /// # Errors
-/// Where the counts and the plan are those of another lattice.
+/// Where the counts and the plan are those of another lattice, or somebody has stopped it.
 pub fn prove(
     lattice: &Lattice,
     counts: &GroupCounts,
     plan: &Plan,
     request: &Request,
     answer: Answer,
+    task: &Task,
 ) -> Result<FoundAnswer> {
     let penalties = Penalties::new(lattice.hierarchies(), plan.weights)?;
     let floors = Floors::new(counts, lattice.hierarchies(), &penalties, lattice.entropies(), &request.best_by);
-    let prover = Prover { lattice, floors: &floors, request };
+    let prover = Prover { lattice, floors: &floors, request, task };
     let bound: Vec<u8> = request.level_max.levels().iter().map(|level| level.0).collect();
     let tops = lattice.schemes().tops();
     let n_max = request.n_suppressed_max;
     let (is_decided, proofs) = match &answer {
-        Answer::Exact(offer) => (true, vec![prover.proof(offer, n_max, &bound)]),
+        Answer::Exact(offer) => (true, vec![prover.proof(offer, n_max, &bound)?]),
         Answer::Offers(offers) => {
-            let none_within =
-                |criteria: &Criteria, n_max: u64| prover.rest(criteria, n_max, &bound, f64::INFINITY).is_infinite();
-            let is_decided = none_within(&request.criteria, n_max);
+            let none_within = |criteria: &Criteria, n_max: u64| {
+                Ok::<_, Error>(prover.rest(criteria, n_max, &bound, f64::INFINITY)?.is_infinite())
+            };
+            let is_decided = none_within(&request.criteria, n_max)?;
             let n_least = offers.suppression.n_suppressed;
-            let is_least = n_least == 0 || none_within(&request.criteria, n_least - 1);
-            let mut suppression = prover.proof(&offers.suppression, n_least, &bound);
+            let is_least = n_least == 0 || none_within(&request.criteria, n_least - 1)?;
+            let mut suppression = prover.proof(&offers.suppression, n_least, &bound)?;
             suppression.is_optimal &= is_least;
             let height = match &offers.height {
-                Some(offer) => prover.proof(offer, n_max, tops),
+                Some(offer) => prover.proof(offer, n_max, tops)?,
                 None => Proof { is_optimal: true, loss_at_least: f64::INFINITY },
             };
             let privacy = offers.privacy_alternatives.iter().map(|offer| {
-                let mut proof = prover.proof(offer, n_max, &bound);
+                let mut proof = prover.proof(offer, n_max, &bound)?;
                 // Nothing stricter: one step less relaxed, and nothing within the levels.
                 let relaxed =
                     offer.criteria.iter().find(|criterion| !request.criteria.iter().any(|own| own == *criterion));
-                proof.is_optimal &= relaxed.is_none_or(|criterion| {
+                if let Some(criterion) = relaxed {
                     let value = match criterion.measure.is_at_least() {
                         true => criterion.value + 1,
                         false => criterion.value.saturating_sub(1),
                     };
-                    none_within(&offer.criteria.with(criterion.with_value(value)), n_max)
-                });
-                proof
+                    proof.is_optimal &= none_within(&offer.criteria.with(criterion.with_value(value)), n_max)?;
+                }
+                Ok(proof)
             });
-            let privacy: Vec<Proof> = privacy.collect();
+            let privacy: Vec<Proof> = privacy.collect::<Result<_>>()?;
             (is_decided, [suppression, height].into_iter().chain(privacy).collect())
         }
     };
     lattice.intact()?;
     Ok(FoundAnswer { answer, is_decided, proofs, n_evaluated: lattice.schemes().len() as u64 })
 }
+
+/// Schemes between two questions whether the proof is still wanted.
+const N_PROVED_BETWEEN: usize = 256;
 
 /// So many schemes are looked at for a proof, which takes a fraction of a second.
 const N_LOOKED_AT_MAX: u64 = 2_000_000;
@@ -313,61 +318,72 @@ struct Prover<'a> {
     lattice: &'a Lattice,
     floors: &'a Floors,
     request: &'a Request,
+    task: &'a Task<'a>,
 }
 
 impl Prover<'_> {
     /// What is proved of the best annotated scheme within `bound` that suppresses at most `n_max` records.
-    fn proof(&self, offer: &Offer, n_max: u64, bound: &[u8]) -> Proof {
+    fn proof(&self, offer: &Offer, n_max: u64, bound: &[u8]) -> Result<Proof> {
         let place = self.lattice.schemes().place(&offer.scheme);
         let outcome = self.lattice.outcome(place, &offer.criteria);
         let loss = self.request.best_by.loss(self.lattice, place, &outcome);
-        let rest = self.rest(&offer.criteria, n_max, bound, loss);
+        let rest = self.rest(&offer.criteria, n_max, bound, loss)?;
         // What could lose as little could still be preferred.
-        Proof { is_optimal: rest > loss, loss_at_least: rest.min(loss).max(0.0) }
+        Ok(Proof { is_optimal: rest > loss, loss_at_least: rest.min(loss).max(0.0) })
     }
 
     /// The least that a scheme within `bound` might lose which is neither annotated nor ruled out; infinite where there
     /// is none that might lose `loss_max` or less.
-    fn rest(&self, criteria: &Criteria, n_max: u64, bound: &[u8], loss_max: f64) -> f64 {
-        let failing = self.failing(criteria, n_max);
+    fn rest(&self, criteria: &Criteria, n_max: u64, bound: &[u8], loss_max: f64) -> Result<f64> {
+        let failing = self.failing(criteria, n_max)?;
         let mut rest = Rest { least: f64::INFINITY, loss_max, n_looked_at: 0 };
-        self.visit(&mut bound.to_vec(), 0, 0.0, bound, &failing, &mut rest);
+        self.visit(&mut bound.to_vec(), 0, 0.0, bound, &failing, &mut rest)?;
         if rest.n_looked_at > N_LOOKED_AT_MAX {
             // Too many to tell: nothing better than the finest scheme's floor is known.
-            return self.floors.of(&vec![0; bound.len()]).min(rest.least);
+            return Ok(self.floors.of(&vec![0; bound.len()]).min(rest.least));
         }
-        rest.least
+        Ok(rest.least)
     }
 
     /// Annotated schemes that suppress more than `n_max` records, the coarsest first.
-    fn failing(&self, criteria: &Criteria, n_max: u64) -> Failing {
+    fn failing(&self, criteria: &Criteria, n_max: u64) -> Result<Failing> {
         let schemes = self.lattice.schemes();
         let mut failing = Failing::new(schemes.tops());
         let necessary = necessary(criteria, self.lattice.measures(), self.lattice.n_people().is_some());
         let suppression = self.lattice.suppression(&necessary);
         for place in (0..schemes.len()).rev() {
+            self.task.go_on_now_and_then(place, N_PROVED_BETWEEN)?;
             let (least, most) = suppression.bounds(place);
             let fails = least > n_max || most > n_max && suppression.exact(place) > n_max;
             if fails && !failing.has(schemes.vector(place)) {
                 failing.add(schemes.vector(place));
             }
         }
-        failing
+        Ok(failing)
     }
 
     /// Looks at all schemes that agree with `levels` in the attributes before `attribute`; the others are at their
     /// coarsest there.
-    fn visit(&self, levels: &mut [u8], attribute: usize, floor: f64, bound: &[u8], failing: &Failing, rest: &mut Rest) {
+    fn visit(
+        &self,
+        levels: &mut [u8],
+        attribute: usize,
+        floor: f64,
+        bound: &[u8],
+        failing: &Failing,
+        rest: &mut Rest,
+    ) -> Result<()> {
         rest.n_looked_at += 1;
+        self.task.go_on_now_and_then(rest.n_looked_at as usize, N_PROVED_BETWEEN)?;
         if rest.n_looked_at > N_LOOKED_AT_MAX || failing.has(levels) {
-            return;
+            return Ok(());
         }
         let Some(of_level) = self.floors.of_level.get(attribute) else {
             let floor = floor - self.floors.slack;
             if floor <= rest.loss_max && floor < rest.least && self.lattice.schemes().find_levels(levels).is_none() {
                 rest.least = floor;
             }
-            return;
+            return Ok(());
         };
         let least: f64 = self.floors.of_level[attribute + 1..].iter().map(|of_level| of_level[0]).sum();
         for level in 0..=bound[attribute] {
@@ -377,9 +393,10 @@ impl Prover<'_> {
                 break;
             }
             levels[attribute] = level;
-            self.visit(levels, attribute + 1, floor, bound, failing, rest);
+            self.visit(levels, attribute + 1, floor, bound, failing, rest)?;
         }
         levels[attribute] = bound[attribute];
+        Ok(())
     }
 }
 

@@ -30,6 +30,20 @@ pub fn key(measure: Measure, sensitive: &[String]) -> String {
     }
 }
 
+/// The measure that a criterion's name means; of recursive diversity that with the smallest l, which the name leaves open.
+pub fn measure_of(key: &str, sensitive: &[String]) -> Option<Measure> {
+    let (s, name) = match key.rsplit_once(':') {
+        Some((attribute, name)) => (sensitive.iter().position(|known| known == attribute)?, name),
+        None => (0, key),
+    };
+    let measure = match Measure::parse(name)?.about(s) {
+        Measure::Recursive { sensitive, .. } => Measure::Recursive { sensitive, l: 2 },
+        measure => measure,
+    };
+    let is_about_nothing = measure.sensitive().is_some_and(|s| s >= sensitive.len());
+    (!is_about_nothing).then_some(measure)
+}
+
 /// What a criterion asks for: a number, or `{"c": 2, "l": 3}`.
 pub fn value(criterion: Criterion) -> Value {
     match criterion.measure {
@@ -51,13 +65,9 @@ pub fn number(measure: Measure, value: u64) -> Value {
 
 /// Reads a criterion back from its name and value, as [`criteria`] writes them.
 pub fn criterion_of(key: &str, value: &Value, sensitive: &[String]) -> Option<Criterion> {
-    let (s, name) = match key.rsplit_once(':') {
-        Some((attribute, name)) => (sensitive.iter().position(|known| known == attribute)?, name),
-        None => (0, key),
-    };
     let millionths =
         |value: &Value| Some((value.as_f64().filter(|v| *v >= 0.0 && *v < 1e12)? * MILLION as f64).round() as u64);
-    let (measure, value) = match Measure::parse(name)?.about(s) {
+    let (measure, value) = match measure_of(key, sensitive)? {
         Measure::Recursive { sensitive, .. } => {
             let l = u32::try_from(value.get("l")?.as_u64()?).ok().filter(|l| *l > 0)?;
             (Measure::Recursive { sensitive, l }, millionths(value.get("c")?)?)
@@ -65,8 +75,7 @@ pub fn criterion_of(key: &str, value: &Value, sensitive: &[String]) -> Option<Cr
         measure if measure.is_count() => (measure, value.as_u64()?),
         measure => (measure, millionths(value)?),
     };
-    let is_about_nothing = measure.sensitive().is_some_and(|s| s >= sensitive.len());
-    (!is_about_nothing).then_some(Criterion { measure, value })
+    Some(Criterion { measure, value })
 }
 
 fn attributes(scope: &Scope) -> Vec<&str> {
@@ -89,11 +98,12 @@ pub fn sensitive_names(scope: &Scope) -> Vec<String> {
 
 /// What a recoding loses, by the quality functions that need no levels.
 pub fn losses_of_judgement(judgement: &Judgement) -> Value {
-    json!({
-        "ncp": rounded(judgement.ncp),
-        "discernibility": large(judgement.discernibility),
-        "group_size": rounded(judgement.mean_group_size),
-    })
+    losses_of_cells(judgement.ncp, judgement.discernibility, judgement.mean_group_size)
+}
+
+/// The same by its numbers.
+pub fn losses_of_cells(ncp: f64, discernibility: u128, group_size: f64) -> Value {
+    json!({ "ncp": rounded(ncp), "discernibility": large(discernibility), "group_size": rounded(group_size) })
 }
 
 /// What a release itself shows of what was lost: how large the groups are in which records cannot be told apart.

@@ -14,7 +14,7 @@ pub use claims::{
     ruling, verdict,
 };
 pub use json::{
-    criteria, criterion_of, explanation, key, levels, losses_of_judgement, losses_of_release, number, on_demand,
-    partial, request_of, rounded, sensitive_names, share, value,
+    criteria, criterion_of, explanation, key, levels, losses_of_cells, losses_of_judgement, losses_of_release,
+    measure_of, number, on_demand, partial, request_of, rounded, sensitive_names, share, value,
 };
 pub use written::{Said, WrittenAnswer, WrittenOffer, answer, losses, offer, request};

@@ -9,10 +9,11 @@ use incrowd::{Error, ErrorKind, Ranking, Result};
 
 use super::terminal::Terminal;
 use crate::input::project::{CriterionText, Project};
+pub use crate::memory::parse_memory;
 use crate::orders::extent::{Extent, ExtentWish, Otherwise};
 use crate::orders::per_record::PerRecordWish;
-use crate::orders::request::{About, GivenRequest, Suppression};
-use crate::sentences::hint;
+pub use crate::orders::request::levels;
+use crate::orders::request::{About, GivenRequest, Suppression, criterion_text};
 use crate::work::Work;
 
 /// Flags of every command that works on a project.
@@ -163,12 +164,7 @@ impl BesideK {
             ("beta", &self.beta),
             ("enhanced_beta", &self.enhanced_beta),
         ] {
-            texts.extend(values.iter().map(|value| match value.rsplit_once(':') {
-                Some((attribute, value)) => {
-                    CriterionText { name, attribute: Some(attribute.trim().to_string()), value: value.to_string() }
-                }
-                None => CriterionText { name, attribute: None, value: value.clone() },
-            }));
+            texts.extend(values.iter().map(|value| criterion_text(name, value)));
         }
         texts
     }
@@ -183,39 +179,6 @@ impl RequestArgs {
             best_by: self.best_by.as_deref().map(Ranking::parse).transpose()?,
             with_standing: true,
         })
-    }
-}
-
-/// `age=2` or `admission=month`.
-pub fn levels(list: &[String]) -> Result<Vec<(String, String)>> {
-    let level = |entry: &String| {
-        let (name, level) = entry.split_once('=').ok_or_else(|| {
-            Error::new(ErrorKind::Request, format!("'{entry}' is not an attribute and its level"))
-                .hint(hint("for example {max_level=age=2,sex=0}"))
-        })?;
-        Ok((name.trim().to_string(), level.trim().to_string()))
-    };
-    list.iter().filter(|entry| !entry.trim().is_empty()).map(level).collect()
-}
-
-/// `4GB` as bytes.
-pub fn parse_memory(text: &str) -> Result<u64> {
-    let lower = text.trim().to_lowercase();
-    let (digits, unit) = lower.split_at(lower.find(|c: char| c.is_alphabetic()).unwrap_or(lower.len()));
-    let factor = match unit.trim_end_matches("ib").trim_end_matches('b') {
-        "" => 1.0,
-        "k" => 1e3,
-        "m" => 1e6,
-        "g" => 1e9,
-        "t" => 1e12,
-        _ => f64::NAN,
-    };
-    match digits.trim().parse::<f64>().map(|number| number * factor) {
-        Ok(bytes) if bytes.is_finite() && bytes > 0.0 => Ok(bytes as u64),
-        _ => {
-            Err(Error::new(ErrorKind::Request, format!("'{text}' is not a size"))
-                .hint(hint("for example {memory=4GB}")))
-        }
     }
 }
 

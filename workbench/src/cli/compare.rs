@@ -9,7 +9,7 @@ use super::arguments::{BesideK, ProjectArgs};
 use super::terminal::{Exit, Terminal, columns, csv};
 use crate::input::project::check_not_among;
 use crate::orders::compare::{Compare, Compared, Weighing};
-use crate::orders::contenders::{Contender, N_QUERIES, Row, Weighed};
+use crate::orders::contenders::{Contender, ContenderResult, N_QUERIES, Weighed};
 use crate::orders::known::Known;
 use crate::orders::request::{GivenRequest, Suppression};
 use crate::output::chart::{Chart, Line, N_TICKS, Point, svg};
@@ -138,12 +138,12 @@ fn texts(words: &[&str]) -> Vec<String> {
 
 impl View<'_> {
     fn ks(&self) -> Vec<u64> {
-        let mut ks: Vec<u64> = self.compared.rows.iter().map(Row::k).collect();
+        let mut ks: Vec<u64> = self.compared.rows.iter().map(ContenderResult::k).collect();
         ks.dedup();
         ks
     }
 
-    fn at(&self, k: u64) -> impl Iterator<Item = &Row> {
+    fn at(&self, k: u64) -> impl Iterator<Item = &ContenderResult> {
         self.compared.rows.iter().filter(move |row| row.k() == k)
     }
 
@@ -152,7 +152,7 @@ impl View<'_> {
     }
 
     /// What is reached, by name.
-    fn reached(&self, row: &Row) -> Vec<(String, String)> {
+    fn reached(&self, row: &ContenderResult) -> Vec<(String, String)> {
         let text = |(measure, value): (Measure, Option<u64>)| {
             let name = wire::key(measure, &self.compared.privacy.sensitive);
             (name, value.map_or("–".to_string(), |value| sentences::number_in_words(measure, value)))
@@ -171,7 +171,7 @@ impl View<'_> {
         header.extend(reached.into_iter().map(|(name, _)| name));
         header.extend(texts(&["CPU s", "peak MB"]));
         let percent = |error: f64| format!("{:.1} %", error * 100.0);
-        let row = |row: &Row| {
+        let row = |row: &ContenderResult| {
             let judgement = &row.judgement;
             let mark = match (row.holds, row.contender.promises_k()) {
                 (true, _) => "",
@@ -196,7 +196,7 @@ impl View<'_> {
 
     fn attribute_columns(&self, k: u64) -> (Vec<String>, Vec<Vec<String>>) {
         let header = [texts(&["NCP of"]), self.attribute_names()].concat();
-        let row = |row: &Row| {
+        let row = |row: &ContenderResult| {
             let ncp = row.judgement.ncp_of_attribute.iter().map(|ncp| format!("{ncp:.4}"));
             std::iter::once(row.contender.name()).chain(ncp).collect()
         };
@@ -282,7 +282,7 @@ impl View<'_> {
         let reached = self.compared.rows.first().map_or(Vec::new(), |row| self.reached(row));
         header.extend(reached.into_iter().map(|(name, _)| format!("reached:{name}")));
         header.extend(texts(&["risk_highest", "risk_average", "cpu_seconds", "seconds", "peak_bytes", "levels"]));
-        let row = |row: &Row| {
+        let row = |row: &ContenderResult| {
             let judgement = &row.judgement;
             let decimals = |value: f64| format!("{value:.6}");
             let mut cells = vec![row.k().to_string(), row.contender.name(), row.holds.to_string()];
@@ -306,14 +306,20 @@ impl View<'_> {
     }
 
     /// A line per method over k.
-    fn chart(&self, title: &str, y_name: &str, y_label: fn(f64) -> String, y: impl Fn(&Row) -> f64) -> String {
+    fn chart(
+        &self,
+        title: &str,
+        y_name: &str,
+        y_label: fn(f64) -> String,
+        y: impl Fn(&ContenderResult) -> f64,
+    ) -> String {
         let mut contenders: Vec<Contender> = Vec::new();
         for row in &self.compared.rows {
             if !contenders.contains(&row.contender) {
                 contenders.push(row.contender);
             }
         }
-        let point = |row: &Row| Point {
+        let point = |row: &ContenderResult| Point {
             x: row.k() as f64,
             y: y(row),
             title: format!("{}, k = {}: {}", row.contender.name(), row.k(), y_label(y(row))),
@@ -327,7 +333,7 @@ impl View<'_> {
             title: title.to_string(),
             x_name: "k: records alike".to_string(),
             y_name: y_name.to_string(),
-            x_max: self.compared.rows.iter().map(Row::k).max().unwrap_or(1) as f64,
+            x_max: self.compared.rows.iter().map(ContenderResult::k).max().unwrap_or(1) as f64,
             y_max: round_up(y_max),
             x_label: Box::new(|x| format!("{x:.0}")),
             n_x_ticks: N_TICKS,
@@ -383,7 +389,7 @@ impl View<'_> {
         };
         let mut body = format!(
             "<header>\n<p class=\"eyebrow\">Methods, side by side</p>\n<h1>What each method makes of the table</h1>\n\
-             <p>{} records, {} quasi-identifiers{}. A scheme may suppress {} records; local methods suppress none. \
+             <p>{} records, {} quasi-identifiers{}. Schemes and local methods may suppress {} records, dealing none. \
              Point at a dot for its number.</p>\n</header>\n",
             grouped(self.compared.counted.counts.n_records()),
             self.compared.counted.hierarchies.len(),

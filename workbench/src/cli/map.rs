@@ -9,7 +9,7 @@ use incrowd::{Error, ErrorKind, Result};
 use super::arguments::{PerRecordArgs, ProjectArgs};
 use super::terminal::{Exit, Terminal, columns};
 use crate::orders::known::Known;
-use crate::orders::map::{KS, METHODS, Map, Mapped, Place, SCHEMES, frontier, shown};
+use crate::orders::map::{KS, METHODS, Map, MapPoint, Mapped, SCHEMES, frontier, shown};
 use crate::output::chart::{self, Chart, Line, svg};
 use crate::output::page::{self, escape};
 use crate::output::staged::write_whole;
@@ -70,7 +70,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     terminal.json(&documents::mapped(&mapped));
     let Mapped { places, lines, utility } = &mapped;
     let releases = places.iter().filter(|place| place.series != SCHEMES);
-    let row = |place: &Place| {
+    let row = |place: &MapPoint| {
         // What was made for one model says nothing about the others.
         let is_meant = |risk: Risk| place.made_for.is_none_or(|model| model == risk);
         let risk = |(of, risk): (&f64, Risk)| if is_meant(risk) { format!("{of:.6}") } else { "–".to_string() };
@@ -143,10 +143,10 @@ impl Axis {
     }
 }
 
-fn chart(all: &[Place], r: usize, utility: &str, (at_least, at_most): (Option<f64>, Option<f64>)) -> Chart {
-    let places: Vec<&Place> = shown(all, Risk::ALL[r]).collect();
+fn chart(all: &[MapPoint], r: usize, utility: &str, (at_least, at_most): (Option<f64>, Option<f64>)) -> Chart {
+    let places: Vec<&MapPoint> = shown(all, Risk::ALL[r]).collect();
     let axis = Axis::of(Risk::ALL[r], places.iter().map(|place| place.risks[r]));
-    let point = |place: &Place| chart::Point {
+    let point = |place: &MapPoint| chart::Point {
         x: axis.x(place.risks[r]),
         y: place.utility,
         title: format!("{} {}: risk {:.6}, utility {:.3}", place.series, place.name, place.risks[r], place.utility),

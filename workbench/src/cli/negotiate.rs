@@ -66,11 +66,12 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     ctrl_c_is_enough(work.watch());
     let negotiated = order.run(&project, &Known::default(), &Rules::default(), &work)?;
     terminal.json(&documents::negotiated(&negotiated));
-    let Negotiated { scope, request, answer, found, explanation } = &negotiated;
+    let Negotiated { request, answer, found, explanation } = &negotiated;
+    let scope = negotiated.scope();
     if !terminal.is_json {
         say_answer(scope, request, answer, terminal);
         match found {
-            Where::Whole => {}
+            Where::Whole(_) => {}
             Where::Partial(lattice, found) => {
                 terminal.say(format!("\n  {}.", partial_in_words(lattice, request, found, Front::CommandLine)));
             }

@@ -462,12 +462,12 @@ fn needed(attributes: &[Attribute], keep_other: bool, complete: &[String]) -> Ne
 
 /// How the data are written.
 fn reading(data: &Table) -> Result<ReadOptions> {
-    let unfit = |what: String| wrong(format!("data.delimiter {what}")).hint("for example delimiter = \";\"");
+    let unfit = |what: String| wrong(format!("data.delimiter {what}")).hint(hint("for example {data.delimiter=;}"));
     let delimiter = text_at(data, "data.delimiter", "delimiter")?;
     let delimiter = delimiter.map(|text| parse_delimiter(&text).map_err(unfit)).transpose()?;
     let unknown_encoding = || {
         wrong("data.encoding is none that is known")
-            .hint("for example encoding = \"windows-1252\", \"utf-16le\" or \"iso-8859-2\"")
+            .hint(hint("for example {data.encoding=windows-1252}, \"utf-16le\" or \"iso-8859-2\""))
     };
     let encoding = text_at(data, "data.encoding", "encoding")?;
     let encoding = encoding.map(|name| Encoding::parse(&name).ok_or_else(unknown_encoding)).transpose()?;
@@ -493,7 +493,7 @@ fn notation(data: &Table) -> Result<Notation> {
     let thousands = mark("thousands", &[".", ",", " ", "'"])?;
     match thousands == Some(decimal) {
         true => Err(wrong("data.decimal and data.thousands are the same mark")
-            .hint("for example decimal = \",\" and thousands = \".\"")),
+            .hint(hint("for example {data.decimal=,} and {data.thousands=.}"))),
         false => Ok(Notation { decimal, thousands }),
     }
 }
@@ -503,7 +503,7 @@ fn date_format(hierarchy: Option<&Value>, key: &str) -> Result<Option<DateFormat
     let Some(format) = hierarchy.and_then(|hierarchy| hierarchy.get("format")) else { return Ok(None) };
     let text = format.as_str().ok_or_else(|| wrong(format!("{key}.format must be a text in quotes")))?;
     let format = DateFormat::parse(text).map_err(|what| {
-        wrong(format!("{key}.format {what}")).hint("for example format = \"31/12/2019\" or \"%d/%m/%Y\"")
+        wrong(format!("{key}.format {what}")).hint(hint("for example {dates.format=31/12/2019} or \"%d/%m/%Y\""))
     })?;
     Ok(Some(format))
 }
@@ -591,7 +591,7 @@ fn attribute(name: &str, key: &str, table: &Table, data: &Table, folder: &Path) 
             "{key}.{about} is about attributes that are published as they are, and this is {}",
             role.name()
         ))
-        .hint("leave it out, or give the attribute role = \"other\" or \"sensitive\""));
+        .hint(hint("leave it out, or give the attribute {role=other} or {role=sensitive}")));
     }
     let (rule, hierarchy_file) = match table.get("hierarchy") {
         None => (Rule::Flat, None),
@@ -747,7 +747,7 @@ fn count_at(value: &Value, key: &str, role: Role, distance: Option<Distance>, ru
     })?;
     if role != Role::Sensitive {
         return Err(wrong(format!("{key}.count_at is about sensitive attributes, and this is {}", role.name()))
-            .hint("leave it out, or give the attribute role = \"sensitive\""));
+            .hint(hint("leave it out, or give the attribute {role=sensitive}")));
     }
     if matches!(rule, Rule::Flat) {
         return Err(wrong(format!("{key}.count_at names a level of a hierarchy, and the attribute has none"))

@@ -3,14 +3,12 @@
 use std::collections::HashMap;
 
 use incrowd::table::Code;
-use incrowd::verify::{Original, Outside};
+use incrowd::verify::{Original, Outside, Text};
 use incrowd::wire::Certificate;
 use incrowd::{Criteria, Distance, Domain, Scheme, Verifier};
 use serde_json::{Map, Value, json};
 
 use crate::input::count::Counted;
-
-type Text = Option<String>;
 
 /// Everything that the project knows, with texts as the release writes them; `missing` is how it writes "no value".
 ///

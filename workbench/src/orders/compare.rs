@@ -8,7 +8,9 @@ use incrowd::recode::method::Method;
 use incrowd::search::negotiate::check_criteria;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Quality, Ranking, Request, Result};
 
-use super::contenders::{Ask, Contender, Cost, Questions, Row, WEIGHTS, Weighed, measured, one, run as run_all, weigh};
+use super::contenders::{
+    Ask, Contender, ContenderResult, Cost, Questions, WEIGHTS, Weighed, measured, one, run as run_all, weigh,
+};
 use super::known::Known;
 use super::local::{Local, guaranteed, note_flat};
 use super::per_record::check_memory;
@@ -44,7 +46,7 @@ pub struct Compared {
     pub counted: Arc<Counted>,
     pub privacy: Privacy,
     pub n_suppressed_max: u64,
-    pub rows: Vec<Row>,
+    pub rows: Vec<ContenderResult>,
     pub weighed: Option<Weighing>,
     pub has_own_queries: bool,
     pub seed: u64,
@@ -201,7 +203,13 @@ impl Field {
     }
 
     /// What each makes of the request; those take part that can promise what is asked.
-    pub fn run(&self, counted: &Counted, lattice: &Lattice, request: &Request, work: &Work) -> Result<Vec<Row>> {
+    pub fn run(
+        &self,
+        counted: &Counted,
+        lattice: &Lattice,
+        request: &Request,
+        work: &Work,
+    ) -> Result<Vec<ContenderResult>> {
         note_flat(counted, work);
         let can_promise = guaranteed(&request.criteria).is_ok();
         let mut contenders = self.named();

@@ -2,16 +2,14 @@
 
 use std::time::Instant;
 
-use incrowd::judge::{Judgement, judge};
+use incrowd::judge::{Judgement, judge_with};
 use incrowd::quality::Losses;
 use incrowd::query::{Draw, Query, Workload, draw_queries, median_and_90};
 use incrowd::recode::method::Method;
 use incrowd::recode::{Recoding, global};
-use incrowd::search::negotiate::Request;
+use incrowd::search::negotiate::{Request, negotiate_with};
 use incrowd::task::Task;
-use incrowd::{
-    Answer, Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Quality, Ranking, Result, Scheme, negotiate,
-};
+use incrowd::{Answer, Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Quality, Ranking, Result, Scheme};
 
 use crate::input::count::Counted;
 use crate::orders::local::Local;
@@ -147,7 +145,7 @@ pub struct Ask<'a> {
     pub weights: &'a [f64],
     /// Of schemes.
     pub level_max: &'a Scheme,
-    /// Of schemes; local methods suppress nothing.
+    /// Of schemes and of local methods; dealing suppresses nothing.
     pub n_suppressed_max: u64,
     pub seed: u64,
     pub questions: &'a Questions,
@@ -156,7 +154,7 @@ pub struct Ask<'a> {
 }
 
 /// What one contender made of the table.
-pub struct Row {
+pub struct ContenderResult {
     pub contender: Contender,
     pub criteria: Criteria,
     /// `exact`, or `suppression` where no scheme meets all wishes and one is taken that loses more records.
@@ -187,7 +185,13 @@ pub struct Cost {
 /// Lets every contender try every k.
 ///
 /// `criteria` are those beside k. The task moves on by the number of records for every row.
-pub fn run(ask: &Ask, contenders: &[Contender], criteria: &Criteria, ks: &[u64], task: &Task) -> Result<Vec<Row>> {
+pub fn run(
+    ask: &Ask,
+    contenders: &[Contender],
+    criteria: &Criteria,
+    ks: &[u64],
+    task: &Task,
+) -> Result<Vec<ContenderResult>> {
     let mut rows = Vec::new();
     for &k in ks {
         let criteria = criteria.with(Criterion::k(k));
@@ -199,7 +203,7 @@ pub fn run(ask: &Ask, contenders: &[Contender], criteria: &Criteria, ks: &[u64],
 }
 
 /// Lets one contender try.
-pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) -> Result<Row> {
+pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) -> Result<ContenderResult> {
     task.go_on()?;
     let counted = ask.counted;
     let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
@@ -216,7 +220,7 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) ->
                 level_max: ask.level_max.clone(),
                 best_by: Ranking::from(quality),
             };
-            let (choice, offer) = match negotiate(lattice, &request)? {
+            let (choice, offer) = match negotiate_with(lattice, &request, task)? {
                 Answer::Exact(offer) => ("exact", offer),
                 Answer::Offers(offers) => ("suppression", offers.suppression),
             };
@@ -225,7 +229,7 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) ->
             Ok((choice, Some((offer.scheme, offer.losses)), recoding))
         }
         Contender::Local(method) => {
-            let local = Local { seed: ask.seed, ..Local::new(method) };
+            let local = Local { seed: ask.seed, n_suppressed_max: ask.n_suppressed_max, ..Local::new(method) };
             Ok(("exact", None, local.recode(counted, ask.weights, criteria, task)?))
         }
         Contender::PerRecord(percent) => {
@@ -238,7 +242,7 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) ->
         cost = cost.after(of_lattice);
     }
     let made_of = if matches!(contender, Contender::Local(_)) { counted.told_apart() } else { counts };
-    let judgement = judge(made_of, hierarchies, ask.weights, &yardstick, &recoding)?;
+    let judgement = judge_with(made_of, hierarchies, ask.weights, &yardstick, &recoding, task)?;
     let mut all_errors = Vec::new();
     let error_by_kind = ask.questions.drawn.iter().map(|(draw, workload)| {
         let error = workload.error(hierarchies, &recoding, task)?;
@@ -252,7 +256,7 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) ->
         Ok((error.median, error.percentile_90, answers))
     });
     let own_error = own_error.transpose()?;
-    Ok(Row {
+    Ok(ContenderResult {
         contender,
         holds: judgement.holds(criteria),
         criteria: criteria.clone(),
@@ -312,7 +316,7 @@ fn peak_bytes() -> Option<u64> {
     peak.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
-impl Row {
+impl ContenderResult {
     pub fn k(&self) -> u64 {
         self.criteria.value(Measure::Size).unwrap_or(1)
     }
@@ -374,7 +378,8 @@ pub fn weigh(
         let mut weights = vec![1.0; hierarchies.len()];
         weights[attribute] = weight;
         let recoding = local.recode(counted, &weights, criteria, task)?;
-        let ncp = judge(counted.told_apart(), hierarchies, &weights, &yardstick, &recoding)?.ncp_of_attribute;
+        let judgement = judge_with(counted.told_apart(), hierarchies, &weights, &yardstick, &recoding, task)?;
+        let ncp = judgement.ncp_of_attribute;
         let of_others: f64 = ncp.iter().enumerate().filter(|(a, _)| *a != attribute).map(|(_, ncp)| ncp).sum();
         Ok(Weighed {
             weight,

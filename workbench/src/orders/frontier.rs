@@ -7,7 +7,6 @@ use incrowd::search::frontier::{Bargain, frontier};
 use incrowd::search::negotiate::{check_criteria, check_promise, check_promise_on, depends_on_table};
 use incrowd::wire;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Ranking, Result};
-use serde_json::json;
 
 use super::extent::{Extent, ExtentWish, Otherwise};
 use super::known::Known;
@@ -78,7 +77,7 @@ impl Frontier {
             Some(path) => {
                 // The varied measure travels along, to be numbered as in the file.
                 let asked = Privacy { criteria: measured, ..privacy.clone() };
-                let saved::Opened { lattice, privacy: asked, content } =
+                let saved::OpenedLattice { lattice, privacy: asked, content } =
                     saved::open(path, project, &self.about, &asked, ranking, work)?;
                 if saved::has_counts_only(&lattice) {
                     return Err(Error::new(ErrorKind::Request, "holds counts and no lattice, which a frontier needs")
@@ -135,15 +134,13 @@ impl Frontier {
 
 /// The measure that is varied, and the privacy without a standing wish for it.
 fn varied(over: &str, given: &[CriterionText], privacy: Privacy) -> Result<(Measure, Privacy)> {
-    let by_name = privacy.criteria.iter().find(|criterion| wire::key(criterion.measure, &privacy.sensitive) == over);
-    let any_value = if over.ends_with("recursive") { json!({ "c": 1, "l": 2 }) } else { json!(1) };
-    let named = || wire::criterion_of(over, &any_value, &privacy.sensitive);
-    let Some(criterion) = by_name.or_else(named) else {
+    let asked = privacy.criteria.iter().map(|criterion| criterion.measure);
+    let by_name = asked.into_iter().find(|measure| wire::key(*measure, &privacy.sensitive) == over);
+    let Some(measure) = by_name.or_else(|| wire::measure_of(over, &privacy.sensitive)) else {
         let message = format!("'{over}' is no criterion that can be varied here");
         return Err(Error::new(ErrorKind::Request, message)
             .hint("one of k, k_map, l, alpha, entropy_l, recursive, t, delta, beta, enhanced_beta; ATTRIBUTE:t with several sensitive attributes"));
     };
-    let measure = criterion.measure;
     let is_given = given.iter().any(|text| text.name == measure.name());
     let criteria = if is_given { privacy.criteria.clone() } else { privacy.criteria.without(measure) };
     let least = criteria.value(measure).unwrap_or(measure.weakest());

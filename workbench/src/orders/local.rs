@@ -1,14 +1,14 @@
 //! Local recoding of a counted project: what a method can promise, and what came of it.
 
 use incrowd::error::Wording;
-use incrowd::judge::{Judgement, judge};
+use incrowd::judge::{Judgement, judge_with};
 use incrowd::recode::Recoding;
 use incrowd::recode::deal;
-use incrowd::recode::keep::{self, Demand};
+use incrowd::recode::keep::{self, Demand, Wanted};
 use incrowd::recode::method::{Assignment, Method};
 use incrowd::recode::partition::{CellStyle, Least, Partition};
 use incrowd::task::Task;
-use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Measure, Result, Rule};
+use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Hierarchy, Measure, Result, Rule};
 
 use crate::input::count::Counted;
 use crate::note::Note;
@@ -26,6 +26,8 @@ pub struct Local {
     pub seed: u64,
     /// Of dealing, attempts at an exchange per group.
     pub n_exchanges: u32,
+    /// How many records may be left out, where that loses less; dealing leaves none out.
+    pub n_suppressed_max: u64,
 }
 
 /// What a method made of a table, for some criteria.
@@ -112,7 +114,7 @@ pub fn note_much_lost(ncp: f64, criteria: &Criteria, counted: Option<&Counted>, 
     let is_quick = |counted: &&Counted| counted.counts.n_groups() <= N_GROUPS_TRIED && guaranteed(criteria).is_ok();
     let instead = counted.filter(is_quick).and_then(|counted| {
         let local = Local::new(Method::TopDown);
-        let made = work.on_threads(|| local.make(counted, criteria, &Task::default())).ok()?.ok()?;
+        let made = work.quietly(|task| work.on_threads(|| local.make(counted, criteria, task))).ok()?.ok()?;
         let is_better = made.missed().is_empty() && made.judgement.ncp < ncp;
         is_better.then(|| (local.method.name(), made.judgement.ncp))
     });
@@ -130,7 +132,14 @@ pub fn note_without_steps(counted: &Counted, work: &Work) {
 
 impl Local {
     pub fn new(method: Method) -> Local {
-        Local { method, style: CellStyle::Ranges, two_columns: false, seed: 0, n_exchanges: deal::N_TRIES }
+        Local {
+            method,
+            style: CellStyle::Ranges,
+            two_columns: false,
+            seed: 0,
+            n_exchanges: deal::N_TRIES,
+            n_suppressed_max: 0,
+        }
     }
 
     /// How many exchanges dealing tries, where somebody ordered another number than it always tries.
@@ -204,7 +213,13 @@ impl Local {
         criteria: &Criteria,
         task: &Task,
     ) -> Result<(Recoding, Option<Dealing>)> {
-        let (counts, hierarchies) = (counted.told_apart(), &counted.hierarchies[..]);
+        let by_label: Vec<Hierarchy>;
+        let (counts, mut hierarchies) = (counted.told_apart(), &counted.hierarchies[..]);
+        // Relaxed cuts at the middle of a label lose a little more than those at the middle of its numbers.
+        if self.style == CellStyle::Labels && self.method != Method::MondrianRelaxed {
+            by_label = hierarchies.iter().map(Hierarchy::by_label).collect();
+            hierarchies = &by_label;
+        }
         let least = self.least(counted, criteria)?;
         let assignment =
             Assignment { counts, hierarchies, weights, least, seed: self.seed, n_exchanges: self.n_exchanges };
@@ -214,14 +229,13 @@ impl Local {
             false => {
                 let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
                 let demand = Demand { yardstick: &yardstick, criteria };
-                let partition = keep::partition(self.method, &assignment, &demand, self.style, task)?;
+                let wanted = Wanted { demand, n_suppressed_max: self.n_suppressed_max, style: self.style };
+                let partition = keep::partition(self.method, &assignment, &wanted, task)?;
                 let dealt = self.method.is_dealing().then(|| dealing(counts, &partition));
                 (partition, dealt)
             }
         };
-        // Each of what follows takes a moment: 0.1 s for 300,000 different combinations.
-        task.go_on()?;
-        let recoding = partition.recode(counts, hierarchies, self.style);
+        let recoding = partition.recode_with(counts, hierarchies, self.style, task)?;
         let recoding = match self.two_columns {
             true => recoding.in_two_columns(|a| counted.is_numeric(a)),
             false => recoding,
@@ -265,8 +279,8 @@ impl Local {
         let weights = counted.weights();
         let (recoding, dealt) = self.recode_and_look(counted, &weights, criteria, task)?;
         let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
-        task.go_on()?;
-        let judgement = judge(counted.told_apart(), &counted.hierarchies, &weights, &yardstick, &recoding)?;
+        let hierarchies = &counted.hierarchies[..];
+        let judgement = judge_with(counted.told_apart(), hierarchies, &weights, &yardstick, &recoding, task)?;
         let (sensitive, of_people) = (counted.sensitive_names(), counted.counts.people().is_some());
         Ok(LocallyMade { local: *self, criteria: criteria.clone(), recoding, judgement, dealt, sensitive, of_people })
     }

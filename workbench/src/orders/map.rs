@@ -5,10 +5,9 @@ use incrowd::recode::global;
 use incrowd::recode::method::Method;
 use incrowd::recode::per_record::{Goal, Point, Problem, Risk, Utility, Wish, recode};
 use incrowd::scheme::{Schemes, n_schemes};
+use incrowd::search::negotiate::negotiate_with;
 use incrowd::task::Task;
-use incrowd::{
-    Answer, Criteria, Error, ErrorKind, Lattice, Level, Quality, Ranking, Request, Result, Scheme, negotiate,
-};
+use incrowd::{Answer, Criteria, Error, ErrorKind, Lattice, Level, Quality, Ranking, Request, Result, Scheme};
 use rayon::prelude::*;
 
 use super::known::Known;
@@ -39,7 +38,7 @@ pub const METHODS: [Method; 2] = [Method::Mondrian, Method::TopDown];
 
 /// Everything that is on the map.
 pub struct Mapped {
-    pub places: Vec<Place>,
+    pub places: Vec<MapPoint>,
     /// The utility that is wanted at least, and the risk at most.
     pub lines: (Option<f64>, Option<f64>),
     pub utility: Utility,
@@ -52,7 +51,7 @@ const N_SCHEMES_MAX: u64 = 20_000;
 const SHARES: [i64; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /// A release on the map, by its means over the records under every risk model.
-pub struct Place {
+pub struct MapPoint {
     pub series: String,
     pub name: String,
     /// The risk model that it was made to have little of, where it was; it is on that chart only.
@@ -64,7 +63,7 @@ pub struct Place {
 }
 
 /// What is on the chart of a risk model.
-pub fn shown(places: &[Place], risk: Risk) -> impl Iterator<Item = &Place> {
+pub fn shown(places: &[MapPoint], risk: Risk) -> impl Iterator<Item = &MapPoint> {
     places.iter().filter(move |place| place.made_for.is_none_or(|model| model == risk))
 }
 
@@ -101,7 +100,7 @@ impl Map {
 pub const SCHEMES: &str = "scheme";
 
 /// Everything that is on the map.
-fn places(order: &Map, counted: &Counted, lattice: &Lattice, work: &Work) -> Result<Vec<Place>> {
+fn places(order: &Map, counted: &Counted, lattice: &Lattice, work: &Work) -> Result<Vec<MapPoint>> {
     let wish = &order.wish;
     let (utility, risk) = wish.models();
     let problem = wish.problem(counted, utility, risk)?;
@@ -116,7 +115,7 @@ fn places(order: &Map, counted: &Counted, lattice: &Lattice, work: &Work) -> Res
                 let scheme = schemes.scheme(place);
                 (task.progress)(1);
                 let levels = Some((0..hierarchies.len()).map(|a| scheme.level(a) as u8).collect());
-                Ok(Place { levels, ..mean(SCHEMES, scheme.to_string(), &problem.points_of_scheme(counts, &scheme)) })
+                Ok(MapPoint { levels, ..mean(SCHEMES, scheme.to_string(), &problem.points_of_scheme(counts, &scheme)) })
             };
             places = work.stage("schemes", n, Unit::Schemes, |task| {
                 (0..schemes.len()).into_par_iter().map(|at| place(at, task)).collect::<Result<Vec<_>>>()
@@ -140,7 +139,7 @@ fn places(order: &Map, counted: &Counted, lattice: &Lattice, work: &Work) -> Res
         let level_max = Scheme::new(hierarchies.iter().map(|hierarchy| Level(hierarchy.top() as u8)).collect());
         let best_by = Ranking::from(Quality::Ncp);
         let request = Request { criteria: criteria.clone(), level_max, n_suppressed_max: 0, best_by };
-        if let Answer::Exact(offer) = negotiate(lattice, &request)? {
+        if let Answer::Exact(offer) = work.quietly(|task| negotiate_with(lattice, &request, task))? {
             let recoding = global::recode(counts, hierarchies, &offer.scheme, &yardstick, &criteria)?;
             places.push(mean("global", format!("k = {k}"), &problem.points(&recoding)));
         }
@@ -155,25 +154,25 @@ fn places(order: &Map, counted: &Counted, lattice: &Lattice, work: &Work) -> Res
 }
 
 /// The records generalized one by one to the least risk by a model, for several shares of the utility.
-fn one_by_one(problem: &Problem, counted: &Counted, task: &Task) -> Result<Vec<Place>> {
+fn one_by_one(problem: &Problem, counted: &Counted, task: &Task) -> Result<Vec<MapPoint>> {
     let (counts, hierarchies) = (&counted.counts, &counted.hierarchies[..]);
     let mut solved = Vec::new();
     let place = |tenth: i64| {
         solved = problem.solve_after(counts, Wish::Share(tenth as f64 / 10.0), &solved, task)?;
         let levels: Vec<Vec<u8>> = solved.iter().map(|levels| levels.clone().expect("within reach")).collect();
         let points = problem.points(&recode(counts, hierarchies, &levels));
-        Ok(Place { made_for: Some(problem.risk_model), ..mean(PER_RECORD, format!("{tenth}0 %"), &points) })
+        Ok(MapPoint { made_for: Some(problem.risk_model), ..mean(PER_RECORD, format!("{tenth}0 %"), &points) })
     };
     SHARES.into_iter().map(place).collect()
 }
 
 /// Points of records as one point per risk model.
-fn mean(series: &str, name: String, points: &[Point]) -> Place {
+fn mean(series: &str, name: String, points: &[Point]) -> MapPoint {
     let n: u64 = points.iter().map(|point| point.n_records).sum();
     let mean = |of: &dyn Fn(&Point) -> f64| {
         points.iter().map(|point| of(point) * point.n_records as f64).sum::<f64>() / n.max(1) as f64
     };
-    Place {
+    MapPoint {
         series: series.to_string(),
         name,
         made_for: None,
@@ -184,8 +183,8 @@ fn mean(series: &str, name: String, points: &[Point]) -> Place {
 }
 
 /// What no other point beats on risk and utility together, by increasing risk.
-pub fn frontier<'a>(places: impl Iterator<Item = &'a Place>, r: usize) -> Vec<&'a Place> {
-    let mut order: Vec<&Place> = places.collect();
+pub fn frontier<'a>(places: impl Iterator<Item = &'a MapPoint>, r: usize) -> Vec<&'a MapPoint> {
+    let mut order: Vec<&MapPoint> = places.collect();
     order.sort_by(|a, b| a.risks[r].total_cmp(&b.risks[r]).then(b.utility.total_cmp(&a.utility)));
     let mut most = f64::NEG_INFINITY;
     order.retain(|place| {

@@ -7,20 +7,21 @@ use std::time::Duration;
 use incrowd::lattice::Scope;
 use incrowd::recode::global::n_people_lost;
 use incrowd::search::negotiate::{
-    Explanation, check_criteria, check_promise, depends_on_table, negotiate_as_published,
+    Explanation, check_criteria, check_promise, depends_on_table, negotiate_as_published_with, negotiate_with,
 };
 use incrowd::search::on_demand::FoundAnswer;
 use incrowd::search::partial::{Selection, prove};
-use incrowd::{Answer, Error, ErrorKind, Lattice, Level, Plan, Quality, Request, Result, Scheme, explain, negotiate};
+use incrowd::task::Task;
+use incrowd::{Answer, Error, ErrorKind, Lattice, Level, Plan, Quality, Request, Result, Scheme, explain};
 
 use super::Rules;
-use super::extent::{Extent, ExtentWish, Searched, search};
+use super::extent::{Extent, ExtentWish, Searched, TIME, search};
 use super::known::Known;
 use super::lattice::annotate_some;
 use super::local::note_much_lost;
 use super::request::{About, GivenRequest};
 use super::saved;
-use crate::input::count::Material;
+use crate::input::count::{Counted, Material};
 use crate::input::project::Project;
 use crate::sentences::hint;
 use crate::work::Work;
@@ -45,7 +46,6 @@ pub struct Negotiate {
 
 /// An answer, what it is about, and what is proved of it.
 pub struct Negotiated {
-    pub scope: Scope,
     pub request: Request,
     pub answer: Answer,
     pub found: Where,
@@ -56,11 +56,44 @@ pub struct Negotiated {
 /// Where an answer was found.
 pub enum Where {
     /// Among all schemes.
-    Whole,
+    Whole(Arc<Lattice>),
     /// Among the most promising, with what that proves among all.
     Partial(Arc<Lattice>, FoundAnswer),
     /// On demand, with what ended the search.
     OnDemand(Searched),
+}
+
+impl Default for Negotiate {
+    /// No wishes, answered from as much of the lattice as is reasonable.
+    fn default() -> Self {
+        Negotiate {
+            about: About::default(),
+            request: GivenRequest::default(),
+            explain: false,
+            as_published: false,
+            lattice: None,
+            extent: ExtentWish::default(),
+            time: TIME,
+            not_extended: false,
+        }
+    }
+}
+
+impl Negotiated {
+    /// What the answer is about.
+    pub fn scope(&self) -> &Scope {
+        match &self.found {
+            Where::Whole(lattice) | Where::Partial(lattice, _) => lattice,
+            Where::OnDemand(searched) => &searched.scope,
+        }
+    }
+
+    /// Says where the answer loses much; and what a method would lose, where there are counts to try it on.
+    pub fn note_much_lost(&self, counted: Option<&Counted>, work: &Work) {
+        if let Answer::Exact(offer) = &self.answer {
+            note_much_lost(offer.losses.ncp, &offer.criteria, counted, work);
+        }
+    }
 }
 
 impl Negotiate {
@@ -90,7 +123,7 @@ impl Negotiate {
                     ErrorKind::Data => error.or_at(path.display().to_string()),
                     _ => error,
                 };
-                let saved::Opened { lattice, privacy, content } =
+                let saved::OpenedLattice { lattice, privacy, content } =
                     saved::open(path, project, &self.about, &privacy, &best_by, work)?;
                 let request = self.request.checked(project, &privacy, lattice.hierarchies(), lattice.n_records())?;
                 let is_on_demand = self.extent.forced == Some(Extent::OnDemand) || saved::has_counts_only(&lattice);
@@ -106,7 +139,7 @@ impl Negotiate {
                 material.iter().for_each(|material| privacy.note_trivial(material, work));
                 match &material {
                     Some(material) if is_on_demand => self.on_demand(material, request, work)?,
-                    _ => self.on_lattice(Arc::new(lattice), material.as_ref(), request).map_err(at)?,
+                    _ => self.on_lattice(Arc::new(lattice), material.as_ref(), request, work).map_err(at)?,
                 }
             }
             None => {
@@ -117,12 +150,10 @@ impl Negotiate {
                 counted.check_promise(&request.criteria)?;
                 privacy.note_trivial(&counted, work);
                 let answered = match known.for_request(&self.extent, &counted, &request, work)? {
-                    Some(lattice) => self.on_lattice(lattice, Some(&counted), request)?,
+                    Some(lattice) => self.on_lattice(lattice, Some(&counted), request, work)?,
                     None => self.on_demand(&counted, request, work)?,
                 };
-                if let Answer::Exact(offer) = &answered.answer {
-                    note_much_lost(offer.losses.ncp, &offer.criteria, Some(&counted), work);
-                }
+                answered.note_much_lost(Some(&counted), work);
                 answered
             }
         };
@@ -136,6 +167,7 @@ impl Negotiate {
         mut lattice: Arc<Lattice>,
         material: Option<&Material>,
         request: Request,
+        work: &Work,
     ) -> Result<Negotiated> {
         let weights = material.map(Material::weights).unwrap_or_default();
         let yardstick = match (lattice.selection(), material) {
@@ -151,16 +183,20 @@ impl Negotiate {
             Arc::make_mut(&mut lattice).extend(&material.counts, plan, &request.level_max)?;
         }
         let answer = match self.as_published {
-            true => negotiate_as_published(&lattice, &request)?,
-            false => negotiate(&lattice, &request)?,
+            true => work.quietly(|task| negotiate_as_published_with(&lattice, &request, task))?,
+            false => work.quietly(|task| negotiate_with(&lattice, &request, task))?,
         };
         let found = match partial {
-            Some((plan, material)) => Some(prove(&lattice, &material.counts, plan, &request, answer.clone())?),
+            Some((plan, material)) => {
+                let proved = |task: &Task| prove(&lattice, &material.counts, plan, &request, answer.clone(), task);
+                Some(work.quietly(proved)?)
+            }
             None => None,
         };
         let scheme = to_explain(&answer, &request);
         if let (Some((plan, material)), true) = (partial, self.explain) {
             for neighbour in neighbours(scheme, lattice.schemes().tops()) {
+                work.check()?;
                 Arc::make_mut(&mut lattice).extend(&material.counts, plan, &neighbour)?;
             }
         }
@@ -173,9 +209,11 @@ impl Negotiate {
         if let Some(material) = material {
             count_people_lost(material, &mut answer)?;
         }
-        let scope = (**lattice).clone();
-        let found = found.map_or(Where::Whole, |found| Where::Partial(lattice, found));
-        Ok(Negotiated { scope, request, answer, found, explanation })
+        let found = match found {
+            Some(found) => Where::Partial(lattice, found),
+            None => Where::Whole(lattice),
+        };
+        Ok(Negotiated { request, answer, found, explanation })
     }
 
     /// Answers without a lattice.
@@ -192,8 +230,7 @@ impl Negotiate {
             true => Some(explain_on_demand(counted, &request, &answer, work)?),
             false => None,
         };
-        let scope = searched.scope.clone();
-        Ok(Negotiated { scope, request, answer, found: Where::OnDemand(searched), explanation })
+        Ok(Negotiated { request, answer, found: Where::OnDemand(searched), explanation })
     }
 }
 
@@ -237,6 +274,7 @@ fn explain_on_demand(
     let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: false };
     let scheme = to_explain(answer, request);
     for neighbour in neighbours(scheme, lattice.schemes().tops()) {
+        work.check()?;
         lattice.extend(&counted.counts, &plan, &neighbour)?;
     }
     let explanation = explain(&lattice, scheme, &request.criteria)?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::sentences::hint;
 use crate::sentences::{counted_words, grouped as counted_number};
 use incrowd::error::Wording;
-use incrowd::judge::{Judgement, judge};
+use incrowd::judge::{Judgement, judge_with};
 use incrowd::recode::Recoding;
 use incrowd::recode::per_record::dictionary::{Match, n_bytes_at_most};
 use incrowd::recode::per_record::{
@@ -333,7 +333,8 @@ pub fn make(args: &PerRecordWish, counted: &Counted, task: &Task) -> Result<Outc
     }
     let recoding = recode(counts, hierarchies, &levels);
     let criteria = Criteria::of(args.also_k, None);
-    let judgement = judge(counts, hierarchies, &counted.weights(), &counted.yardstick([])?, &recoding)?;
+    let (weights, yardstick) = (counted.weights(), counted.yardstick([])?);
+    let judgement = judge_with(counts, hierarchies, &weights, &yardstick, &recoding, task)?;
     let points = problem.points(&recoding);
     let is_below = |group: &usize| {
         let codes = counts.codes(*group);

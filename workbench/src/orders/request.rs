@@ -10,6 +10,7 @@ use incrowd::{
 use crate::input::count::{Choice, Material, check_sensitive};
 use crate::input::project::{CRITERIA, CriterionText, Project};
 use crate::note::Note;
+use crate::sentences::hint;
 use crate::work::Work;
 
 /// Which attributes of a project an order is about.
@@ -114,6 +115,11 @@ impl GivenRequest {
         }
     }
 
+    /// How many of so many records may be lost.
+    pub fn n_suppressed_max(&self, project: &Project, n_records: u64) -> Result<u64> {
+        self.suppression(project, self.with_standing)?.map_or(Ok(0), |most| most.of(n_records))
+    }
+
     /// Whether levels of one's own choice lose more records than the order or the project allow; nothing is exceeded where
     /// neither says.
     pub fn exceeds_suppression(&self, project: &Project, offer: &Offer, n_records: u64) -> Result<bool> {
@@ -131,8 +137,7 @@ impl GivenRequest {
         hierarchies: &[Hierarchy],
         n_records: u64,
     ) -> Result<Request> {
-        let n_suppressed_max =
-            self.suppression(project, self.with_standing)?.map_or(Ok(0), |most| most.of(n_records))?;
+        let n_suppressed_max = self.n_suppressed_max(project, n_records)?;
         let tops = Scheme::new(hierarchies.iter().map(|hierarchy| Level(hierarchy.top() as u8)).collect());
         let level_max = match &self.max_level {
             Some(list) => with_levels(&tops, list, hierarchies)?,
@@ -276,13 +281,34 @@ pub fn resolve(texts: &[CriterionText], known: &[&str], chosen: Option<&str>) ->
     Ok(Privacy { criteria, sensitive })
 }
 
+/// `0.2`, or `income:0.2` with the sensitive attribute that it is about.
+pub fn criterion_text(name: &'static str, text: &str) -> CriterionText {
+    match text.rsplit_once(':') {
+        Some((attribute, value)) => {
+            CriterionText { name, attribute: Some(attribute.trim().to_string()), value: value.to_string() }
+        }
+        None => CriterionText { name, attribute: None, value: text.to_string() },
+    }
+}
+
+/// `age=2` or `admission=month`.
+pub fn levels(list: &[String]) -> Result<Vec<(String, String)>> {
+    let level = |entry: &String| {
+        let (name, level) = entry.split_once('=').ok_or_else(|| {
+            Error::new(ErrorKind::Request, format!("'{entry}' is not an attribute and its level"))
+                .hint(hint("for example {max_level=age=2,sex=0}"))
+        })?;
+        Ok((name.trim().to_string(), level.trim().to_string()))
+    };
+    list.iter().filter(|entry| !entry.trim().is_empty()).map(level).collect()
+}
+
 /// Reads a criterion's value; `sensitive` is the number of its attribute.
 fn parse_criterion(text: &CriterionText, sensitive: usize) -> Result<Criterion> {
     let CriterionText { name, value, .. } = text;
     let wrong = |what: &str, example: &str| {
-        let flag = name.replace('_', "-");
         Error::new(ErrorKind::Request, format!("'{value}' is not {what} for {name}"))
-            .hint(format!("for example --{flag} {example}"))
+            .hint(Wording::text("for example ").example(name, example))
     };
     let whole = |text: &str, example: &str| text.trim().parse::<u64>().map_err(|_| wrong("a whole number", example));
     let millionths = |text: &str, example: &str| {

@@ -415,20 +415,20 @@ fn cut_off() -> Error {
 }
 
 /// A lattice from a file, and the wishes with sensitive attributes numbered as in it.
-pub struct Opened {
+pub struct OpenedLattice {
     pub lattice: Lattice,
     pub privacy: Privacy,
-    pub content: Content,
+    pub content: SavedContent,
 }
 
 /// What else a file holds, read when it is needed.
-pub struct Content {
+pub struct SavedContent {
     path: PathBuf,
     sections: Vec<Section>,
     storage: Arc<Open>,
 }
 
-impl Content {
+impl SavedContent {
     /// The counts that the lattice was made from.
     pub fn counts(&self, work: &Work) -> Result<GroupCounts> {
         let counts = work.quietly(|task| incrowd::lattice::saved::open_counts(&self.sections, &*self.storage, task));
@@ -456,7 +456,7 @@ pub fn open(
     privacy: &Privacy,
     best_by: &Ranking,
     work: &Work,
-) -> Result<Opened> {
+) -> Result<OpenedLattice> {
     let (lattice, origin, content) = read(path, work)?;
     let at = |error: Error| error.or_at(path.display().to_string());
     let needs_population = privacy.criteria.value(Measure::Population).is_some();
@@ -486,11 +486,11 @@ pub fn open(
     if best_by.needs_entropy() && lattice.entropies().is_none() {
         return Err(wrong("was annotated without entropy".into()).hint(hint("annotate again with {entropy}")));
     }
-    Ok(Opened { lattice, privacy, content })
+    Ok(OpenedLattice { lattice, privacy, content })
 }
 
 /// Reads a file and checks that it is a lattice as this program writes them, whatever it was made from.
-pub fn read(path: &Path, work: &Work) -> Result<(Lattice, Origin, Content)> {
+pub fn read(path: &Path, work: &Work) -> Result<(Lattice, Origin, SavedContent)> {
     let position = path.display().to_string();
     let wrong = |message: &str| Error::new(ErrorKind::Data, message).at(position.clone());
     let no_lattice =
@@ -540,5 +540,5 @@ pub fn read(path: &Path, work: &Work) -> Result<(Lattice, Origin, Content)> {
     let lattice = work
         .quietly(|task| incrowd::lattice::saved::open(&sections, storage.clone(), task))
         .map_err(|error| error.or_at(position.clone()))?;
-    Ok((lattice, origin, Content { path: path.to_path_buf(), sections, storage }))
+    Ok((lattice, origin, SavedContent { path: path.to_path_buf(), sections, storage }))
 }

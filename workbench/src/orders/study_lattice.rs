@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use incrowd::search::negotiate::negotiate_as_published;
+use incrowd::search::negotiate::negotiate_as_published_with;
 use incrowd::search::partial::{Estimator, Power, Selection, powers, select};
 use incrowd::{
     Answer, Criteria, Error, ErrorKind, Lattice, Level, Measure, Offer, Plan, Quality, Request, Result, Scheme,
@@ -71,7 +71,7 @@ impl StudyLattice {
         let accuracies = ks.iter().map(|&k| work.check().map(|()| study.accuracies(k)));
         let accuracies = accuracies.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
         let requests = requests(&study.whole, &ks, &lost).into_iter();
-        let requests = requests.map(|request| work.check().and_then(|()| study.compared(request)));
+        let requests = requests.map(|request| work.check().and_then(|()| study.compared(request, work)));
         let requests = requests.collect::<Result<Vec<_>>>()?;
         let Study { whole, partial, powers, .. } = study;
         Ok(StudiedLattice { whole, partial, selection: self.selection, powers, accuracies, requests })
@@ -112,18 +112,15 @@ impl<'a> Study<'a> {
     }
 
     /// What a request gets from the whole lattice, from the part, and from the part with the coarsest acceptable scheme.
-    pub fn compared(&self, request: Request) -> Result<ComparedRequest> {
+    pub fn compared(&self, request: Request, work: &Work) -> Result<ComparedRequest> {
         let weights = self.material.weights();
         let yardstick = self.material.yardstick(self.partial.measures().iter().copied())?;
         let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: false };
         let mut extended = Lattice::clone(&self.partial);
         extended.extend(&self.material.counts, &plan, &request.level_max)?;
-        Ok(ComparedRequest {
-            whole: negotiate_as_published(&self.whole, &request)?,
-            partial: negotiate_as_published(&self.partial, &request)?,
-            extended: negotiate_as_published(&extended, &request)?,
-            request,
-        })
+        let answer = |lattice| work.quietly(|task| negotiate_as_published_with(lattice, &request, task));
+        let (whole, partial, extended) = (answer(&self.whole)?, answer(&self.partial)?, answer(&extended)?);
+        Ok(ComparedRequest { whole, partial, extended, request })
     }
 }
 

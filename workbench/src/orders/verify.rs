@@ -365,7 +365,8 @@ impl Release<'_> {
             let local = Local::new(Method::parse(&certificate.method).ok()?);
             let (seed, n_exchanges) =
                 (certificate.seed.unwrap_or(local.seed), certificate.exchanges.unwrap_or(local.n_exchanges));
-            let local = Local { style, two_columns, seed, n_exchanges, ..local };
+            let n_suppressed_max = certificate.request["max_suppressed"].as_u64().unwrap_or(0);
+            let local = Local { style, two_columns, seed, n_exchanges, n_suppressed_max, ..local };
             Some((local, certificate.promised()?))
         }) else {
             return Ok(None);

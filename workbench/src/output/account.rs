@@ -6,8 +6,10 @@
 use std::path::Path;
 
 use hmac::{Hmac, Mac};
+use incrowd::judge::Judgement;
+use incrowd::quality::Losses;
 use incrowd::verify::PeopleVerifier;
-use incrowd::wire::{Certificate, Claim, FileHash, HowFound, PerRecordOutcome};
+use incrowd::wire::{self, Certificate, Claim, FileHash, HowFound, PerRecordOutcome};
 use incrowd::{Error, ErrorKind, Result};
 use serde_json::{Map, Value, json};
 use sha2::Sha256;
@@ -18,6 +20,38 @@ use crate::input::project::{Attribute, Project, shown_name};
 use crate::input::source::{PublishAs, Replaced, Top};
 use crate::note::Beside;
 
+/// What a release loses of the table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Loss {
+    /// By every quality function, where attributes have levels.
+    OfScheme(Losses),
+    /// By those that need no levels.
+    OfCells { ncp: f64, discernibility: u128, group_size: f64 },
+}
+
+impl Loss {
+    pub fn of(judgement: &Judgement) -> Loss {
+        let &Judgement { ncp, discernibility, mean_group_size: group_size, .. } = judgement;
+        Loss::OfCells { ncp, discernibility, group_size }
+    }
+
+    /// As it is told.
+    pub fn ncp(&self) -> f64 {
+        match self {
+            Loss::OfScheme(Losses { ncp, .. }) | Loss::OfCells { ncp, .. } => wire::rounded(*ncp),
+        }
+    }
+
+    pub fn document(&self) -> Value {
+        match self {
+            Loss::OfScheme(losses) => wire::losses(losses),
+            Loss::OfCells { ncp, discernibility, group_size } => {
+                wire::losses_of_cells(*ncp, *discernibility, *group_size)
+            }
+        }
+    }
+}
+
 /// What the signer knows about a release beside its certificate.
 #[derive(Clone, Debug)]
 pub struct Account {
@@ -26,7 +60,7 @@ pub struct Account {
     /// The files that the certificate has marks of, with their hashes.
     pub files: Vec<FileHash>,
     /// What was lost, over the range of the source and with suppressed records as fully hidden.
-    pub loss: Value,
+    pub loss: Loss,
     /// How the scheme was found; nothing where no scheme was searched for.
     pub search: Option<HowFound>,
     /// The criteria with what was promised and what is reached, those included that compare with the source.
@@ -84,7 +118,7 @@ impl Account {
         json!({
             "key": self.key.to_text(),
             "files": self.files,
-            "loss": self.loss,
+            "loss": self.loss.document(),
             "search": self.search,
             "criteria": self.criteria,
             "per_record": self.per_record,

@@ -85,7 +85,7 @@ impl Closed {
         if let Some(least) = missed {
             let words = criterion_in_words(least, &self.sensitive);
             return Err(refused(format!("this promises less than the project does: {words}"))
-                .hint("ask for as much of every criterion under [request] of the project, or for more"));
+                .hint("ask for as much of every criterion as the project's standing request, or for more"));
         }
         let hides = |criterion: Criterion| {
             matches!(criterion.measure, Measure::Size | Measure::Distinct(_)) && criterion.value > 1

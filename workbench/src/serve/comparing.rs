@@ -9,20 +9,20 @@ use super::explore;
 use super::server::{Answered, Shared, accepted};
 use super::tables::Ready;
 use crate::orders::compare::Field;
-use crate::orders::contenders::{Contender, N_QUERIES, Row};
+use crate::orders::contenders::{Contender, ContenderResult, N_QUERIES};
 use crate::words::documents;
 use crate::words::order::Reader;
 
-pub(super) struct Compare {
+pub(super) struct CompareQuestion {
     project: String,
     request: Wish,
     /// All that there are where none is named.
     contenders: Option<Vec<Contender>>,
 }
 
-impl Readable for Compare {
-    fn read(reader: &Reader) -> incrowd::Result<Compare> {
-        Ok(Compare {
+impl Readable for CompareQuestion {
+    fn read(reader: &Reader) -> incrowd::Result<CompareQuestion> {
+        Ok(CompareQuestion {
             project: reader.needed("project", Reader::text)?.to_string(),
             request: reader.needed("request", Reader::object)?.clone(),
             contenders: reader.contenders()?,
@@ -30,7 +30,7 @@ impl Readable for Compare {
     }
 }
 
-pub(super) async fn compare_methods(State(server): Shared, Document(asked): Document<Compare>) -> Answered {
+pub(super) async fn compare_methods(State(server): Shared, Document(asked): Document<CompareQuestion>) -> Answered {
     let opened = server.opened(&asked.project)?;
     let (privacy, _) = privacy(&opened, &asked.request).map_err(|error| server.problem(error))?;
     server.check_promise(&privacy.criteria, &privacy.sensitive)?;
@@ -53,11 +53,11 @@ pub(super) async fn compare_methods(State(server): Shared, Document(asked): Docu
         let (n_records, notes) = (ready.lattice.n_records(), worker.notes(&work));
         Ok(json!({ "n_records": n_records, "rows": rows, "frontier": frontier, "notes": notes }))
     })?;
-    accepted(&job)
+    accepted(&server, &job)
 }
 
 /// A row without what is of the whole server, whatever else it does meanwhile.
-fn row_json(row: &Row, ready: &Ready) -> Value {
+fn row_json(row: &ContenderResult, ready: &Ready) -> Value {
     let mut row = documents::contender(row, &ready.counted);
     if let Some(row) = row.as_object_mut() {
         row.remove("cpu_seconds");

@@ -14,22 +14,22 @@ use super::problem::Problem;
 use super::server::{Answered, Shared, ok};
 
 pub(super) async fn job(State(server): Shared, InPath(id): InPath<String>) -> Answered {
-    ok(server.jobs.get(&id)?.to_json())
+    let job = server.jobs.get(&id)?;
+    ok(server.job(&job, job.state()))
 }
 
 pub(super) async fn cancel(State(server): Shared, InPath(id): InPath<String>) -> Answered {
     let job = server.jobs.get(&id)?;
     job.cancel();
-    ok(job.to_json())
+    ok(server.job(&job, job.state()))
 }
 
 /// How far a job is, told whenever it has changed, until it is over.
 pub(super) async fn events(State(server): Shared, InPath(id): InPath<String>) -> Answered {
     const STEP: Duration = Duration::from_millis(100);
     let job = server.jobs.get(&id)?;
-    let start = (job.changes(), job, String::new(), false);
-    let is_closed = !server.allows_preview();
-    let stream = unfold(start, move |(mut changes, job, mut last, is_over)| async move {
+    let start = (server, job.changes(), job, String::new(), false);
+    let stream = unfold(start, |(server, mut changes, job, mut last, is_over)| async move {
         if is_over {
             return None;
         }
@@ -37,8 +37,8 @@ pub(super) async fn events(State(server): Shared, InPath(id): InPath<String>) ->
             // One look at the state: it may change between two.
             let state = job.state();
             let is_over = state.is_over();
-            let mut document = job.to_json_as(state);
-            if is_closed {
+            let mut document = server.job(&job, state);
+            if !server.allows_preview() {
                 veil(&mut document);
             }
             let text = document.to_string();
@@ -46,7 +46,7 @@ pub(super) async fn events(State(server): Shared, InPath(id): InPath<String>) ->
                 last.clone_from(&text);
                 let name = if is_over { "end" } else { "progress" };
                 let event = format!("event: {name}\ndata: {text}\n\n");
-                return Some((Ok::<_, std::convert::Infallible>(event), (changes, job, last, is_over)));
+                return Some((Ok::<_, std::convert::Infallible>(event), (server, changes, job, last, is_over)));
             }
             let _ = tokio::time::timeout(STEP, changes.changed()).await;
         }

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use super::problem::Problem;
 use super::safety::random_text;
+use crate::note::Note;
 use crate::orders::publish::Files;
 use crate::work::{Watch, Work};
 
@@ -71,10 +72,6 @@ impl Job {
         self.state.subscribe()
     }
 
-    pub fn to_json(&self) -> Value {
-        self.to_json_as(self.state())
-    }
-
     /// The job as it was in a state that it may have left meanwhile.
     pub fn to_json_as(&self, state: State) -> Value {
         let progress = self
@@ -89,6 +86,11 @@ impl Job {
             _ => {}
         }
         document
+    }
+
+    /// What was worth knowing up to now.
+    pub fn notes(&self) -> Vec<Note> {
+        self.watch.notes()
     }
 
     /// Asks the job to end; what it has not finished by then is as if it had never begun.

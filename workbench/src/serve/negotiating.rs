@@ -1,8 +1,8 @@
 //! Questions about one project and one request: its lattice, the answer, the schemes around it.
 
 use axum::extract::State;
-use incrowd::wire::{self, WrittenAnswer, rounded};
-use incrowd::{Answer, Criteria, Offer, Ranking, explain, negotiate};
+use incrowd::wire::{self, WrittenAnswer};
+use incrowd::{Criteria, Offer, Ranking, negotiate};
 use serde_json::{Value, json};
 
 use super::ask::{Document, Question, privacy, scheme};
@@ -11,10 +11,7 @@ use super::server::{
     with_lattice,
 };
 use super::{explore, trees};
-use crate::note::Note;
-use crate::orders::extent::{ExtentWish, TIME};
-use crate::orders::negotiate::{Negotiate, Where, count_people_lost, to_explain};
-use crate::orders::request::{About, GivenRequest};
+use crate::orders::negotiate::{Negotiate, Where};
 use crate::sentences;
 use crate::words::documents;
 use crate::words::notes::Front;
@@ -26,10 +23,10 @@ pub(super) async fn annotate(State(server): Shared, Document(question): Document
     let opened = server.opened(&question.project)?;
     let (privacy, ranking) = privacy(&opened, &question.request).map_err(|error| server.problem(error))?;
     if !opened.is_seen() {
-        return accepted(&*look_first(&server, &opened)?);
+        return accepted(&server, &*look_first(&server, &opened)?);
     }
     let Some(ready) = server.tables.lattice(&opened, &privacy, &ranking) else {
-        return accepted(&*start_annotation(&server, opened, privacy, ranking)?);
+        return accepted(&server, &*start_annotation(&server, opened, privacy, ranking)?);
     };
     let lattice = &ready.lattice;
     let attributes =
@@ -49,7 +46,9 @@ pub(super) async fn annotate(State(server): Shared, Document(question): Document
     let sensitive = lattice.sensitive().iter().map(|(name, n)| json!({ "attribute": name, "n_values": n }));
     let names = wire::sensitive_names(lattice);
     let measures = lattice.signatures().measures().iter().map(|measure| wire::key(*measure, &names));
+    let about = server.tables.told_again(&ready.counted).map_err(|error| server.problem(error))?;
     ok(json!({
+        "notes": server.notes(&about),
         "n_records": lattice.n_records(),
         "n_dropped": lattice.n_dropped(),
         "n_schemes": lattice.schemes().len(),
@@ -63,7 +62,7 @@ pub(super) async fn annotate(State(server): Shared, Document(question): Document
 
 pub(super) async fn answer(State(server): Shared, Document(question): Document<Question>) -> Answered {
     let asked = match find(&server, &question)? {
-        Readiness::Job(job) => return accepted(&job),
+        Readiness::Job(job) => return accepted(&server, &job),
         Readiness::Ready(asked) => asked,
     };
     // Who is lost is looked up among all people.
@@ -73,25 +72,25 @@ pub(super) async fn answer(State(server): Shared, Document(question): Document<Q
         && asked.ready.lattice.schemes().len() <= 20_000;
     let answer = move |server: &Server, asked: &Asked| -> incrowd::Result<String> {
         let (lattice, request) = (&asked.ready.lattice, &asked.request);
-        if lattice.selection().is_some() {
-            let mut document = from_part(server, asked, question.explain)?;
-            document["notes"] = notes(server, asked, document["exact"]["loss"]["ncp"].as_f64())?;
+        let (counted, work) = (&asked.ready.counted, server.tables.told_again(&asked.ready.counted)?);
+        let order = Negotiate { explain: question.explain, ..Negotiate::default() };
+        let mut negotiated = order.on_lattice(lattice.clone(), Some(counted), request.clone(), &work)?;
+        // What a method would lose takes longer than an answer; the advice does not.
+        negotiated.note_much_lost(None, &work);
+        negotiated.answer = server.allowed(negotiated.answer, &asked.privacy.sensitive);
+        if let Where::Partial(lattice, found) = &negotiated.found {
+            let mut document = documents::negotiated(&negotiated);
+            document["partial"]["in_words"] = json!(partial_in_words(lattice, request, found, Front::Http));
+            document["notes"] = server.notes(&work);
             return Ok(document.to_string());
         }
-        let mut answer = server.allowed(negotiate(lattice, request)?, &asked.privacy.sensitive);
-        count_people_lost(&asked.ready.counted, &mut answer)?;
-        let mut more = Vec::new();
-        if question.explain {
-            let explained = explain(lattice, to_explain(&answer, request), &request.criteria)?;
-            more.push(("explanation", wire::explanation(lattice, &explained)));
-        }
-        let lost = match &answer {
-            Answer::Exact(offer) => Some(rounded(offer.losses.ncp)),
-            Answer::Offers(_) => None,
-        };
-        more.push(("notes", notes(server, asked, lost)?));
-        let said = |offer: &Offer| sentences::said_of(lattice, request, &answer, offer);
-        let written = WrittenAnswer { scope: lattice, asked: request, answer: &answer, said: &said, more };
+        let explained = negotiated.explanation.iter();
+        let mut more: Vec<(&str, Value)> =
+            explained.map(|(lattice, explanation)| ("explanation", wire::explanation(lattice, explanation))).collect();
+        more.push(("notes", server.notes(&work)));
+        let answer = &negotiated.answer;
+        let said = |offer: &Offer| sentences::said_of(lattice, request, answer, offer);
+        let written = WrittenAnswer { scope: lattice, asked: request, answer, said: &said, more };
         Ok(serde_json::to_string(&written).expect("every key is a text"))
     };
     // Microseconds are not worth a change of threads.
@@ -101,40 +100,6 @@ pub(super) async fn answer(State(server): Shared, Document(question): Document<Q
             ok_text(aside(&server, move |server| answer(server, &asked).map_err(|error| server.problem(error))).await?)
         }
     }
-}
-
-/// What is worth knowing beside an answer; `lost` is the NCP of an exact one.
-fn notes(server: &Server, asked: &Asked, lost: Option<f64>) -> incrowd::Result<Value> {
-    let mut notes = asked.notes(server)?;
-    // What a method would lose takes longer than an answer; the advice does not.
-    let lost = lost.filter(|ncp| *ncp > 0.5 && server.allows_preview());
-    if let (Some(ncp), Some(notes)) = (lost, notes.as_array_mut()) {
-        let note = documents::notes(&[Note::MuchLost { ncp, instead: None }], Front::Http);
-        notes.extend(note.as_array().into_iter().flatten().cloned());
-    }
-    Ok(notes)
-}
-
-/// Answers from a part of the lattice, with what that proves among all schemes.
-fn from_part(server: &Server, asked: &Asked, explain: bool) -> incrowd::Result<Value> {
-    let order = Negotiate {
-        about: About::default(),
-        request: GivenRequest::default(),
-        explain,
-        as_published: false,
-        lattice: None,
-        extent: ExtentWish::default(),
-        time: TIME,
-        not_extended: false,
-    };
-    let mut negotiated =
-        order.on_lattice(asked.ready.lattice.clone(), Some(&asked.ready.counted), asked.request.clone())?;
-    negotiated.answer = server.allowed(negotiated.answer, &asked.privacy.sensitive);
-    let mut document = documents::negotiated(&negotiated);
-    if let Where::Partial(lattice, found) = &negotiated.found {
-        document["partial"]["in_words"] = json!(partial_in_words(lattice, &asked.request, found, Front::Http));
-    }
-    Ok(document)
 }
 
 pub(super) async fn explore_answer(State(server): Shared, Document(question): Document<Question>) -> Answered {
@@ -166,7 +131,7 @@ pub(super) async fn sample(State(server): Shared, Document(question): Document<Q
     let opened = server.opened(&question.project)?;
     privacy(&opened, &question.request).map_err(|error| server.problem(error))?;
     if !opened.is_seen() {
-        return accepted(&*look_first(&server, &opened)?);
+        return accepted(&server, &*look_first(&server, &opened)?);
     }
     with_lattice(&server, question, |_, question, asked| {
         let lattice = &asked.ready.lattice;

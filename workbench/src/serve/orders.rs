@@ -28,7 +28,7 @@ use crate::words::order::{PathUse, Reader};
 use crate::words::{documents, verbs};
 use crate::work::Work;
 
-pub struct Publish {
+pub struct PublishQuestion {
     project: String,
     request: Wish,
     /// `exact`, `suppression`, `height`, `privacy`, `levels` for those that are named, or `method` for another method.
@@ -44,10 +44,10 @@ pub struct Publish {
     key: Option<Key>,
 }
 
-impl Readable for Publish {
-    fn read(reader: &Reader) -> Result<Publish> {
+impl Readable for PublishQuestion {
+    fn read(reader: &Reader) -> Result<PublishQuestion> {
         let text = |key: &str| Ok(reader.text(key)?.map(str::to_string));
-        Ok(Publish {
+        Ok(PublishQuestion {
             project: reader.needed("project", Reader::text)?.to_string(),
             request: reader.needed("request", Reader::object)?.clone(),
             choice: reader.needed("choice", Reader::text)?.to_string(),
@@ -72,7 +72,7 @@ fn wrong(message: impl Into<Wording>) -> Error {
     Error::new(ErrorKind::Request, message)
 }
 
-impl Publish {
+impl PublishQuestion {
     fn order(&self, server: &Server) -> Result<publishing::Publish> {
         if self.method.is_some() && self.choice != "method" {
             return Err(wrong("a method is named, and another choice made").hint("choose \"method\""));
@@ -100,7 +100,10 @@ impl Publish {
     }
 }
 
-fn find(server: &Arc<Server>, asked: &Publish) -> std::result::Result<Readiness<(Taken, Arc<Counted>)>, Problem> {
+fn find(
+    server: &Arc<Server>,
+    asked: &PublishQuestion,
+) -> std::result::Result<Readiness<(Taken, Arc<Counted>)>, Problem> {
     let problem = |error| server.problem(error);
     let opened = server.opened(&asked.project)?;
     let order = asked.order(server).map_err(problem)?;
@@ -164,8 +167,8 @@ impl Taken {
 
     /// What would be promised, in words.
     fn review(&self, server: &Server, counted: &Arc<Counted>) -> Result<Value> {
-        let work = server.tables.unwatched();
-        Ok(match (&self.order.way, self.check(server, counted, &work)?) {
+        let work = server.tables.told_again(counted)?;
+        let mut document = match (&self.order.way, self.check(server, counted, &work)?) {
             (_, Some(Decided::Agreed(agreed))) => {
                 let yardstick = counted.yardstick(agreed.offer.criteria.iter().map(|criterion| criterion.measure))?;
                 let scope = Scope::new(&counted.counts, &counted.hierarchies, &yardstick);
@@ -175,7 +178,9 @@ impl Taken {
             }
             (Way::Local(local), _) => explore::review_method(&self.opened, counted, local, &self.privacy.criteria),
             _ => return Err(wrong("this cannot be reviewed before it is made").hint("publish it, and read its report")),
-        })
+        };
+        document["notes"] = server.notes(&work);
+        Ok(document)
     }
 }
 
@@ -211,9 +216,9 @@ fn why_not(no: &No, server: &Server) -> Error {
     }
 }
 
-pub async fn review(State(server): Shared, Document(asked): Document<Publish>) -> Answered {
+pub async fn review(State(server): Shared, Document(asked): Document<PublishQuestion>) -> Answered {
     match find(&server, &asked)? {
-        Readiness::Job(job) => accepted(&job),
+        Readiness::Job(job) => accepted(&server, &job),
         Readiness::Ready((taken, counted)) => {
             let document =
                 aside(&server, move |server| taken.review(server, &counted).map_err(|error| server.problem(error)));
@@ -222,9 +227,9 @@ pub async fn review(State(server): Shared, Document(asked): Document<Publish>) -
     }
 }
 
-pub async fn publish_release(State(server): Shared, Document(asked): Document<Publish>) -> Answered {
+pub async fn publish_release(State(server): Shared, Document(asked): Document<PublishQuestion>) -> Answered {
     let (taken, counted) = match find(&server, &asked)? {
-        Readiness::Job(job) => return accepted(&job),
+        Readiness::Job(job) => return accepted(&server, &job),
         Readiness::Ready((taken, counted)) => (taken, counted),
     };
     let wrong = |error| server.problem(error);
@@ -276,7 +281,7 @@ pub async fn publish_release(State(server): Shared, Document(asked): Document<Pu
         *job.files.lock().unwrap_or_else(PoisonError::into_inner) = Some(files);
         Ok(document)
     })?;
-    accepted(&job)
+    accepted(&server, &job)
 }
 
 /// Local methods need more than linear time; the others read and sort the table.
@@ -347,5 +352,5 @@ pub async fn run_order(State(server): Shared, InPath(verb): InPath<String>, Body
         ["release", "certificate", "report"].iter().for_each(|key| short(&mut result, key));
         Ok(json!({ "result": result, "notes": worker.notes(&work) }))
     })?;
-    accepted(&job)
+    accepted(&server, &job)
 }

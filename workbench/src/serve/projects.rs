@@ -185,7 +185,7 @@ pub async fn open(State(server): Shared, Body(asked): Body<Open>) -> Answered {
             .map_err(|error| worker.problem(error))?;
         Ok(project_json(&worker, &opened))
     })?;
-    accepted(&job)
+    accepted(&server, &job)
 }
 
 #[derive(Deserialize)]
@@ -247,7 +247,7 @@ pub struct OfProject {
 pub async fn profile(State(server): Shared, Body(asked): Body<OfProject>) -> Answered {
     let opened = server.opened(&asked.project)?;
     if !opened.is_seen() {
-        return accepted(&*look_first(&server, &opened)?);
+        return accepted(&server, &*look_first(&server, &opened)?);
     }
     aside(&server, move |server| {
         let document = profile_json(server, &opened).map_err(|error| server.problem(error))?;
@@ -328,7 +328,7 @@ pub async fn hierarchy(State(server): Shared, Body(asked): Body<OfAttribute>) ->
         .await;
     }
     if !opened.is_seen() {
-        return accepted(&*look_first(&server, &opened)?);
+        return accepted(&server, &*look_first(&server, &opened)?);
     }
     aside(&server, move |server| {
         let edited = asked.hierarchy.as_ref().filter(|edited| !edited.is_null());

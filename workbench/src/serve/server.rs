@@ -16,10 +16,11 @@ use tokio::sync::Semaphore;
 
 use super::ask::{Question, privacy, request, scheme};
 use super::closed::{Closed, refused};
-use super::jobs::{Job, Jobs};
+use super::jobs::{self, Job, Jobs};
 use super::problem::Problem;
 use super::tables::{Opened, Ready, Tables};
 use crate::input::count::Counted;
+use crate::note::Note;
 use crate::orders::negotiate::{neighbours, to_explain};
 use crate::orders::request::Privacy;
 use crate::words::documents;
@@ -83,7 +84,17 @@ impl Server {
 
     /// What is worth knowing about some work, as far as it may be told here.
     pub fn notes(&self, work: &Work) -> Value {
-        let mut notes = work.watch().notes();
+        self.in_words(work.watch().notes())
+    }
+
+    /// A job with its notes; in a state that it may have left meanwhile.
+    pub fn job(&self, job: &Job, state: jobs::State) -> Value {
+        let mut document = job.to_json_as(state);
+        document["notes"] = self.in_words(job.notes());
+        document
+    }
+
+    fn in_words(&self, mut notes: Vec<Note>) -> Value {
         notes.retain(|note| self.allows_preview() || !note.is_about_values());
         let mut notes = documents::notes(&notes, Front::Http);
         for note in notes.as_array_mut().into_iter().flatten() {
@@ -153,9 +164,9 @@ pub fn json_response(status: StatusCode, value: &Value) -> Response {
 }
 
 /// "It takes a while": the job to wait for before asking again.
-pub fn accepted(job: &Job) -> Answered {
+pub fn accepted(server: &Server, job: &Job) -> Answered {
     let location = format!("/api/v1/jobs/{}", job.id);
-    let body = json!({ "job": job.to_json() }).to_string();
+    let body = json!({ "job": server.job(job, job.state()) }).to_string();
     let headers = [(header::CONTENT_TYPE, "application/json"), (header::LOCATION, location.as_str())];
     Ok((StatusCode::ACCEPTED, headers, body).into_response())
 }
@@ -200,16 +211,6 @@ pub struct Asked {
     pub request: Request,
     /// What a lattice that is annotated in part answers, before it is extended by what is looked at beside the answer.
     pub answer: Option<Answer>,
-}
-
-impl Asked {
-    /// What is worth knowing about the lattice that answers.
-    pub fn notes(&self, server: &Server) -> incrowd::Result<Value> {
-        let work = server.tables.unwatched();
-        self.ready.counted.tell_again(&work);
-        server.tables.extent(&self.ready.counted, &work)?;
-        Ok(server.notes(&work))
-    }
 }
 
 /// What a question needs, or the job that has to end first.
@@ -284,11 +285,14 @@ pub async fn with_lattice(
     work: impl FnOnce(&Server, &Question, &Asked) -> incrowd::Result<Value> + Send + 'static,
 ) -> Answered {
     match find(server, &question)? {
-        Readiness::Job(job) => accepted(&job),
+        Readiness::Job(job) => accepted(server, &job),
         Readiness::Ready(asked) => {
             let value = aside(server, move |server| {
                 let asked = with_what_is_looked_at(asked, &question).map_err(|error| server.problem(error))?;
-                work(server, &question, &asked).map_err(|error| server.problem(error))
+                let mut document = work(server, &question, &asked).map_err(|error| server.problem(error))?;
+                let about = server.tables.told_again(&asked.ready.counted).map_err(|error| server.problem(error))?;
+                document["notes"] = server.notes(&about);
+                Ok(document)
             });
             ok(value.await?)
         }

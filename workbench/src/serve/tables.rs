@@ -263,6 +263,14 @@ impl Tables {
         Work::new(None, Some(self.n_bytes_max), Watch::default())
     }
 
+    /// Work that has told again what is worth knowing about the counts and the lattice that answer.
+    pub fn told_again(&self, counted: &Counted) -> Result<Work> {
+        let work = self.unwatched();
+        counted.tell_again(&work);
+        self.extent(counted, &work)?;
+        Ok(work)
+    }
+
     /// How much of the lattice the page works with: all of it, or the most promising part where that would be too much.
     pub fn extent(&self, counted: &Counted, work: &Work) -> Result<Extent> {
         ExtentWish::default().choose(counted, Otherwise::Partial, work)

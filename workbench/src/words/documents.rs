@@ -3,7 +3,7 @@
 use incrowd::attack::{Gain, Hit, Linkage};
 use incrowd::recode::per_record::Risk;
 use incrowd::risk::people::Members;
-use incrowd::risk::special_uniques::Share;
+use incrowd::risk::special_uniques::AttributeShare;
 use incrowd::risk::weighted::Expected;
 use incrowd::risk::{Contribution, View};
 use incrowd::scheme::n_schemes;
@@ -17,9 +17,9 @@ use crate::note::{Beside, Note, TooMuch};
 use crate::orders::annotate::{HeightSummary, by_height};
 use crate::orders::attack::{Attacked, FoundInRelease, Release, UnknownValues, Unread};
 use crate::orders::compare::Compared;
-use crate::orders::contenders::{Contender, Row, Weighed};
+use crate::orders::contenders::{Contender, ContenderResult, Weighed};
 use crate::orders::frontier::Bargains;
-use crate::orders::map::{self, Mapped, Place, shown};
+use crate::orders::map::{self, MapPoint, Mapped, shown};
 use crate::orders::negotiate::{Negotiated, Where};
 use crate::orders::per_record::{Outcome, PER_RECORD};
 use crate::orders::publish::{Files, No, Published};
@@ -30,10 +30,10 @@ use crate::words::notes::{Front, in_words};
 
 /// An answer, with what is proved of it.
 pub fn negotiated(negotiated: &Negotiated) -> Value {
-    let Negotiated { scope, request, answer, found, explanation } = negotiated;
-    let mut document = sentences::answer(scope, request, answer);
+    let Negotiated { request, answer, found, explanation } = negotiated;
+    let mut document = sentences::answer(negotiated.scope(), request, answer);
     match found {
-        Where::Whole => {}
+        Where::Whole(_) => {}
         Where::Partial(lattice, found) => document["partial"] = wire::partial(lattice, found),
         Where::OnDemand(searched) => document["on_demand"] = wire::on_demand(&searched.found),
     }
@@ -275,7 +275,7 @@ fn expected(found: &Expected) -> Value {
 fn special_uniques(uniques: &NamedUniques, show_values: bool) -> Value {
     let found = &uniques.found;
     let all = || found.uniques.iter().flatten();
-    let of_attribute = |(a, share): (usize, &Share)| {
+    let of_attribute = |(a, share): (usize, &AttributeShare)| {
         let mut value = json!({
             "attribute": uniques.attributes[a],
             "percent": rounded(share.percent),
@@ -337,7 +337,7 @@ pub fn frontier(found: &Bargains) -> Value {
 }
 
 /// What one method made of the table.
-pub fn contender(row: &Row, counted: &Counted) -> Value {
+pub fn contender(row: &ContenderResult, counted: &Counted) -> Value {
     let names: Vec<&str> = counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
     let sensitive = counted.sensitive_names();
     let ncp = names.iter().zip(&row.judgement.ncp_of_attribute);
@@ -429,7 +429,7 @@ pub fn compared(compared: &Compared) -> Value {
 /// Every release as a point of risk and utility.
 pub fn mapped(mapped: &Mapped) -> Value {
     let Mapped { places, lines, utility } = mapped;
-    let of_place = |place: &Place| -> Value {
+    let of_place = |place: &MapPoint| -> Value {
         let risks = Risk::ALL.iter().zip(place.risks).map(|(risk, of)| (risk.name().to_string(), json!(rounded(of))));
         json!({ "series": place.series, "name": place.name, "levels": place.levels,
                 "made_for": place.made_for.map(Risk::name),
@@ -552,7 +552,7 @@ pub fn published(files: &Files, published: &Published) -> Value {
         "n_records_left_out": certificate.n_records_left_out,
         "n_groups": certificate.n_groups,
         "smallest_group": certificate.smallest_group,
-        "loss": account.loss,
+        "loss": account.loss.document(),
         "order": certificate.order,
         "beside": account.beside.iter().map(Beside::document).collect::<Vec<Value>>(),
     });

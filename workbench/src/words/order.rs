@@ -52,7 +52,7 @@ pub struct Reader<'a> {
 
 /// The papers' studies.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Study {
+pub enum AnyStudy {
     Deal(StudyDeal),
     Lattice(StudyLattice),
 }
@@ -185,21 +185,26 @@ impl<'a> Reader<'a> {
     }
 
     pub fn given_request(&self) -> Result<GivenRequest> {
+        let best_by = self.read("best_by", "a text such as \"ncp\"", Value::as_str)?;
+        let max_level = self.levels("max_level")?;
+        Ok(GivenRequest {
+            criteria: self.criteria()?,
+            max_suppressed: self.max_suppressed()?,
+            max_level: if self.with_standing { max_level } else { Some(max_level.unwrap_or_default()) },
+            best_by: best_by.map(Ranking::parse).transpose()?,
+            with_standing: self.with_standing,
+        })
+    }
+
+    /// How many records may be lost.
+    fn max_suppressed(&self) -> Result<Option<Suppression>> {
         let most =
             self.read("max_suppressed", "a number of records or a share such as \"1%\"", |value| match value {
                 Value::String(text) => Some(text.clone()),
                 Value::Number(number) if number.is_u64() => Some(number.to_string()),
                 _ => None,
             })?;
-        let best_by = self.read("best_by", "a text such as \"ncp\"", Value::as_str)?;
-        let max_level = self.levels("max_level")?;
-        Ok(GivenRequest {
-            criteria: self.criteria()?,
-            max_suppressed: most.as_deref().map(Suppression::parse).transpose()?,
-            max_level: if self.with_standing { max_level } else { Some(max_level.unwrap_or_default()) },
-            best_by: best_by.map(Ranking::parse).transpose()?,
-            with_standing: self.with_standing,
-        })
+        most.as_deref().map(Suppression::parse).transpose()
     }
 
     /// The share of the schemes that a part of the lattice has.
@@ -363,10 +368,10 @@ impl<'a> Reader<'a> {
     }
 
     /// One of the papers' studies, by the name under `study`.
-    pub fn study(&self) -> Result<Study> {
+    pub fn study(&self) -> Result<AnyStudy> {
         let study = match self.text("study")? {
-            Some("deal") => Study::Deal(self.study_deal()?),
-            Some("lattice") => Study::Lattice(self.study_lattice()?),
+            Some("deal") => AnyStudy::Deal(self.study_deal()?),
+            Some("lattice") => AnyStudy::Lattice(self.study_lattice()?),
             Some(other) => return Err(unknown(ErrorKind::Request, "study", other, &["deal", "lattice"])),
             None => return Err(wrong("no study is named").hint("study is \"deal\" or \"lattice\"")),
         };
@@ -420,9 +425,11 @@ impl<'a> Reader<'a> {
         };
         let request = match way {
             Way::PerRecord(_) => GivenRequest { with_standing: self.with_standing, ..GivenRequest::default() },
-            Way::Local(_) => {
-                GivenRequest { with_standing: self.with_standing, ..GivenRequest::of_criteria(self.criteria()?) }
-            }
+            Way::Local(_) => GivenRequest {
+                max_suppressed: self.max_suppressed()?,
+                with_standing: self.with_standing,
+                ..GivenRequest::of_criteria(self.criteria()?)
+            },
             _ => self.given_request()?,
         };
         Ok(Publish { about: self.about()?, request, way })

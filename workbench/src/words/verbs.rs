@@ -6,7 +6,7 @@ use incrowd::error::unknown;
 use incrowd::{ErrorKind, Result};
 use serde_json::{Map as Object, Value};
 
-use super::order::{PathUse, Reader, Study};
+use super::order::{AnyStudy, PathUse, Reader};
 use super::{documents, studies};
 use crate::input::project::Project;
 use crate::orders::Rules;
@@ -99,8 +99,8 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
         }
         "risk" => Ok(documents::risk(&reader.risk()?.run(Some(project), work)?)),
         "study" => Ok(match reader.study()? {
-            Study::Deal(order) => studies::deal(&order.run(Some(project), known, work)?),
-            Study::Lattice(order) => studies::lattice(&order.run(project, known, work)?),
+            AnyStudy::Deal(order) => studies::deal(&order.run(Some(project), known, work)?),
+            AnyStudy::Lattice(order) => studies::lattice(&order.run(project, known, work)?),
         }),
         other => Err(unknown(ErrorKind::Request, "verb", other, &VERBS)),
     }

@@ -8,6 +8,7 @@ use crate::counts::GroupCounts;
 use crate::criterion::{Criteria, Criterion, NEVER, Yardstick};
 use crate::error::{Error, ErrorKind, Result};
 use crate::recode::partition::Part;
+use crate::table::Code;
 
 /// What every class must keep: any criteria, about any sensitive attributes, over records or people.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +71,11 @@ impl<'a> Scale<'a> {
         Ok(Scale { counts, yardstick: demand.yardstick, criteria })
     }
 
+    /// Whether people are counted, not records.
+    pub(crate) fn is_over_people(&self) -> bool {
+        self.yardstick.is_over_people()
+    }
+
     /// What the criteria see of some parts together.
     pub(crate) fn tally<'p>(&self, parts: impl IntoIterator<Item = &'p Part>) -> Tally {
         let mut tally = Tally::default();
@@ -104,13 +110,13 @@ impl<'a> Scale<'a> {
     }
 
     fn add_person(&self, tally: &mut Tally, person: u32, values: impl Iterator<Item = u32>) {
-        let before = tally.people.remove(&person).unwrap_or_default();
-        let mut after = before.clone();
+        let before = tally.people.remove(&person);
+        let mut after = before.clone().unwrap_or_default();
         after.extend(values);
         after.sort_unstable();
         after.dedup();
-        if after != before {
-            if !before.is_empty() {
+        if before.as_ref() != Some(&after) {
+            if let Some(before) = before {
                 self.yardstick.person(&before, |slot, n| tally.take(slot, n));
             }
             self.yardstick.person(&after, |slot, n| tally.put(slot, n));
@@ -143,7 +149,10 @@ impl<'a> Scale<'a> {
 }
 
 /// The sensitive values of a part's records.
-fn codes_of<'a>(counts: &'a GroupCounts, part: &Part) -> &'a [crate::table::Code] {
+fn codes_of<'a>(counts: &'a GroupCounts, part: &Part) -> &'a [Code] {
+    if counts.sensitive().is_empty() {
+        return &[];
+    }
     let cell = part.value.and_then(|place| counts.cell(part.base as usize, place.index()));
     cell.expect("parts are by cell of their group").0
 }
@@ -157,12 +166,11 @@ pub(crate) fn is_enough(counts: &GroupCounts, demand: &Demand, parts: &[Part]) -
     let mut slots: BTreeMap<u32, u64> = BTreeMap::new();
     let mut people: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for part in parts {
-        for (s, code) in codes_of(counts, part).iter().enumerate().take(n_sensitive) {
-            let value = yardstick.value(s, code.0);
-            match yardstick.is_over_people() {
-                true => drop(people.entry(codes_of(counts, part)[n_sensitive].0).or_default().insert(value)),
-                false => *slots.entry(value).or_default() += part.n_records,
-            }
+        let codes = codes_of(counts, part);
+        let values = (0..n_sensitive).map(|s| yardstick.value(s, codes[s].0));
+        match yardstick.is_over_people() {
+            true => people.entry(codes[n_sensitive].0).or_default().extend(values),
+            false => values.for_each(|value| *slots.entry(value).or_default() += part.n_records),
         }
     }
     for values in people.into_values() {

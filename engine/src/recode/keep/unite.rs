@@ -43,6 +43,11 @@ impl<'a> Judged<'a> {
         Ok(self)
     }
 
+    /// Whether all classes keep everything.
+    pub(crate) fn holds(&self) -> bool {
+        self.classes.ids().into_iter().all(|id| self.keeps(id))
+    }
+
     fn push(&mut self, parts: Vec<Part>) -> u32 {
         self.tallies.push(self.cutter.scale.tally(&parts));
         self.classes.push(parts)

@@ -46,7 +46,7 @@ pub struct Dictionary {
 
 /// What was asked before.
 #[derive(Debug, Default)]
-pub struct Known(FxHashMap<u128, u64>);
+pub struct AskedBefore(FxHashMap<u128, u64>);
 
 /// Some rows, as bits; words without a row at either end are left out.
 #[derive(Clone, Debug, Default)]
@@ -156,7 +156,7 @@ impl Dictionary {
 
     /// How many people fit a record that is published with these labels, one per attribute as level and label; at least 1:
     /// the person is there, even where the dictionary lacks them.
-    pub fn n_fitting(&self, labels: &[(u8, u32)], known: &mut Known) -> u64 {
+    pub fn n_fitting(&self, labels: &[(u8, u32)], known: &mut AskedBefore) -> u64 {
         let Some(key) = self.key(labels) else { return self.count(labels) };
         if let Some(&n) = known.0.get(&key) {
             return n;

@@ -9,7 +9,7 @@ use crate::counts::GroupCounts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Hierarchy, Values};
 use crate::recode::partition::closest_common_ancestor;
-use crate::recode::per_record::dictionary::{Dictionary, Known, Match};
+use crate::recode::per_record::dictionary::{AskedBefore, Dictionary, Match};
 use crate::recode::per_record::models::{Risk, Rung, Sensitivities, UTILITY_ONE, Utility, Wish, in_steps};
 use crate::recode::per_record::record::Record;
 use crate::recode::per_record::search;
@@ -35,11 +35,11 @@ pub struct Problem<'a> {
     /// Shared by problems that differ in their risk model.
     dictionary: Arc<Dictionary>,
     /// One per thread.
-    known: Vec<Mutex<Known>>,
+    known: Vec<Mutex<AskedBefore>>,
 }
 
 /// What each thread has asked a dictionary so far.
-fn nothing_known() -> Vec<Mutex<Known>> {
+fn nothing_known() -> Vec<Mutex<AskedBefore>> {
     (0..rayon::current_num_threads().max(1)).map(|_| Mutex::default()).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::recode::per_record::dictionary::{Dictionary, Known};
+use crate::recode::per_record::dictionary::{AskedBefore, Dictionary};
 use crate::recode::per_record::models::{Goal, Risk, Rung};
 use crate::recode::per_record::near::Near;
 
@@ -24,7 +24,7 @@ pub struct Record<'a> {
     order: Vec<usize>,
     risk_model: Risk,
     dictionary: &'a Dictionary,
-    known: &'a mut Known,
+    known: &'a mut AskedBefore,
     /// Room for the labels of one generalization.
     labels: Vec<(u8, u32)>,
 }
@@ -34,7 +34,7 @@ impl<'a> Record<'a> {
         chains: Vec<Vec<Rung>>,
         risk_model: Risk,
         dictionary: &'a Dictionary,
-        known: &'a mut Known,
+        known: &'a mut AskedBefore,
     ) -> Record<'a> {
         let (order, labels) = ((0..chains.len()).collect(), vec![(0, 0); chains.len()]);
         Record { chains, order, risk_model, dictionary, known, labels }

@@ -122,7 +122,7 @@ impl Reader<'_> {
 
     /// Goes to the end of a field, and gives its text to the column that wants it.
     #[inline]
-    fn field(&mut self, column: Option<&mut Column>) {
+    fn field(&mut self, column: Option<&mut TextColumn>) {
         if self.bytes.get(self.at) == Some(&b'"') {
             return self.quoted_field(column);
         }
@@ -135,7 +135,7 @@ impl Reader<'_> {
     }
 
     /// Whoever cut the pieces has seen to it that quotes are closed where their field ends.
-    fn quoted_field(&mut self, column: Option<&mut Column>) {
+    fn quoted_field(&mut self, column: Option<&mut TextColumn>) {
         self.at += 1;
         let mut from = self.at;
         self.scratch.clear();
@@ -166,7 +166,7 @@ impl Reader<'_> {
 /// The wanted columns of the records so far.
 struct Columns<'a> {
     layout: &'a Layout,
-    columns: Vec<Column>,
+    columns: Vec<TextColumn>,
     n_records: usize,
 }
 
@@ -174,7 +174,7 @@ impl<'a> Columns<'a> {
     fn new(layout: &'a Layout, n_bytes: usize) -> Columns<'a> {
         // Little to read is not worth much memory.
         let n_slots = (n_bytes / 64).next_power_of_two().clamp(2, N_SLOTS);
-        let columns = layout.schema.fields().iter().map(|_| Column::new(n_slots)).collect();
+        let columns = layout.schema.fields().iter().map(|_| TextColumn::new(n_slots)).collect();
         Columns { layout, columns, n_records: 0 }
     }
 
@@ -183,7 +183,7 @@ impl<'a> Columns<'a> {
     }
 
     fn finish(&mut self) -> RecordBatch {
-        let arrays: Vec<ArrayRef> = self.columns.iter_mut().map(Column::finish).collect();
+        let arrays: Vec<ArrayRef> = self.columns.iter_mut().map(TextColumn::finish).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(std::mem::take(&mut self.n_records)));
         RecordBatch::try_new_with_options(self.layout.schema.clone(), arrays, &options)
             .expect("every column got one cell per record")
@@ -195,7 +195,7 @@ const N_SLOTS: usize = 1 << 12;
 
 /// One column as codes and their texts. A text that was forgotten gets another code when it comes again: a column of
 /// which every cell is different costs no more than its texts.
-struct Column {
+struct TextColumn {
     codes: Vec<i32>,
     texts: Vec<u8>,
     ends: Vec<i32>,
@@ -214,9 +214,9 @@ struct Slot {
 
 const NO_TEXT: Slot = Slot { words: (0, 0), n_bytes: u32::MAX, code: -1 };
 
-impl Column {
-    fn new(n_slots: usize) -> Column {
-        Column { codes: Vec::new(), texts: Vec::new(), ends: vec![0], slots: vec![NO_TEXT; n_slots] }
+impl TextColumn {
+    fn new(n_slots: usize) -> TextColumn {
+        TextColumn { codes: Vec::new(), texts: Vec::new(), ends: vec![0], slots: vec![NO_TEXT; n_slots] }
     }
 
     /// The next cell is the text that stands there.
@@ -271,7 +271,7 @@ impl Column {
 
     fn finish(&mut self) -> ArrayRef {
         let n_slots = self.slots.len();
-        let Column { codes, texts, ends, .. } = std::mem::replace(self, Column::new(n_slots));
+        let TextColumn { codes, texts, ends, .. } = std::mem::replace(self, TextColumn::new(n_slots));
         let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
         let texts = StringArray::try_new(offsets, Buffer::from_vec(texts), None).expect("the bytes were checked");
         let codes = Int32Array::from(codes);

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use incrowd::lattice::{Scope, outcome_of};
 use incrowd::quality::Losses;
-use incrowd::search::negotiate::check_criteria;
+use incrowd::search::negotiate::{check_criteria, negotiate_with};
 use incrowd::search::on_demand::FoundAnswer;
 use incrowd::search::partial::prove;
 use incrowd::wire::HowFound;
-use incrowd::{Answer, Lattice, Level, Offer, Plan, Request, Result, Scheme, Yardstick, negotiate};
+use incrowd::{Answer, Lattice, Level, Offer, Plan, Request, Result, Scheme, Yardstick};
 
 use super::No;
 use crate::input::count::Counted;
@@ -99,7 +99,7 @@ pub fn agree_on_answer(
 ) -> Result<Agreement> {
     check_criteria(&privacy.criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
     let Answered { scope, answer, found, lattice } = match known.for_request(extent, counted, request, work)? {
-        Some(lattice) => answer_from(lattice, counted, request)?,
+        Some(lattice) => answer_from(lattice, counted, request, work)?,
         None => {
             // Whoever cancels wants nothing published: only the time ends a search with the best so far.
             let searched = search(counted, request, time, &|| false, work)?;
@@ -130,9 +130,9 @@ struct Answered {
 }
 
 /// Answers from a lattice; of a partial one it is said what that proves among all schemes.
-fn answer_from(lattice: Arc<Lattice>, counted: &Counted, request: &Request) -> Result<Answered> {
+fn answer_from(lattice: Arc<Lattice>, counted: &Counted, request: &Request, work: &Work) -> Result<Answered> {
     if lattice.selection().is_none() {
-        let answer = negotiate(&lattice, request)?;
+        let answer = work.quietly(|task| negotiate_with(&lattice, request, task))?;
         return Ok(Answered { scope: (**lattice).clone(), answer, found: None, lattice: Some(lattice) });
     }
     let (weights, yardstick) = (counted.weights(), counted.yardstick(lattice.measures().iter().copied())?);
@@ -140,8 +140,8 @@ fn answer_from(lattice: Arc<Lattice>, counted: &Counted, request: &Request) -> R
     let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy };
     let mut lattice = Arc::unwrap_or_clone(lattice);
     lattice.extend(&counted.counts, &plan, &request.level_max)?;
-    let answer = negotiate(&lattice, request)?;
-    let found = prove(&lattice, &counted.counts, &plan, request, answer.clone())?;
+    let answer = work.quietly(|task| negotiate_with(&lattice, request, task))?;
+    let found = work.quietly(|task| prove(&lattice, &counted.counts, &plan, request, answer.clone(), task))?;
     Ok(Answered { scope: (*lattice).clone(), answer, found: Some(found), lattice: Some(Arc::new(lattice)) })
 }
 

@@ -135,7 +135,16 @@ fn asked(counted: &Counted, draft: &Draft) -> Value {
             let names: Vec<&str> = counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
             wire::request_of(&names, &counted.sensitive_names(), request)
         }
-        AskedFor::Criteria => Value::Object(wire::criteria(draft.criteria, &counted.sensitive_names())),
+        AskedFor::Criteria => {
+            let mut asked = wire::criteria(draft.criteria, &counted.sensitive_names());
+            if let Way::Local(local) = draft.way
+                && local.n_suppressed_max > 0
+                && !local.method.is_dealing()
+            {
+                asked.insert("max_suppressed".into(), local.n_suppressed_max.into());
+            }
+            Value::Object(asked)
+        }
         AskedFor::Goal => draft.per_record.as_ref().map_or(Value::Null, |(facts, _)| facts.goal.clone()),
     }
 }
@@ -154,7 +163,7 @@ pub fn account(
     Account {
         key: files.key.clone(),
         files: input.into_iter().chain(hierarchies).chain(dictionary).collect(),
-        loss: draft.loss.clone(),
+        loss: draft.loss,
         search: draft.search.clone(),
         criteria: criteria_reached(judged, &certificate.sensitive, |_| true),
         per_record: draft.per_record.as_ref().map(|(_, outcome)| outcome.clone()),

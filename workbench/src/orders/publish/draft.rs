@@ -7,7 +7,6 @@ use incrowd::release::Column;
 use incrowd::verify::{Outside, PeopleVerifier, Ruling, Verdict};
 use incrowd::wire::{self, Certificate, Claim, HowFound, PerRecord, PerRecordOutcome};
 use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Measure, Offer, Request, Result, Scheme};
-use serde_json::Value;
 
 use super::agree::{Agreed, Choice};
 use super::certify::{account, certificate, completed, judge_staged};
@@ -19,7 +18,7 @@ use crate::input::project::Project;
 use crate::input::reference::outside;
 use crate::orders::local::{Dealing, Local, LocallyMade};
 use crate::orders::per_record::MadeOneByOne;
-use crate::output::account::{Account, SourceFiles};
+use crate::output::account::{Account, Loss, SourceFiles};
 use crate::output::report::{self, HeightFacts};
 use crate::output::sink::Format;
 use crate::sentences;
@@ -45,7 +44,7 @@ pub fn publish_one_by_one(
         n_suppressed: made.judgement.n_suppressed,
         smallest_group: made.judgement.reached(Measure::Size),
         fewest_distinct: made.judgement.reached(Measure::Distinct(0)),
-        loss: wire::losses_of_judgement(&made.judgement),
+        loss: Loss::of(&made.judgement),
         by_height: Vec::new(),
         dealt: None,
         per_record: Some((made.facts.clone(), made.outcome.clone())),
@@ -77,7 +76,7 @@ pub struct Draft<'a> {
     pub n_suppressed: u64,
     pub smallest_group: Option<u64>,
     pub fewest_distinct: Option<u64>,
-    pub loss: Value,
+    pub loss: Loss,
     pub by_height: Vec<HeightFacts>,
     pub dealt: Option<Dealing>,
     pub per_record: Option<(PerRecord, PerRecordOutcome)>,
@@ -151,7 +150,7 @@ pub fn publish(
         n_suppressed: agreed.offer.n_suppressed,
         smallest_group: agreed.offer.smallest_group(),
         fewest_distinct: agreed.offer.fewest_distinct(),
-        loss: wire::losses(&agreed.offer.losses),
+        loss: Loss::OfScheme(agreed.offer.losses),
         by_height: height_facts(agreed),
         dealt: None,
         per_record: None,
@@ -180,7 +179,7 @@ pub fn publish_made(
         n_suppressed: judgement.n_suppressed,
         smallest_group: judgement.reached(Measure::Size),
         fewest_distinct: judgement.reached(Measure::Distinct(0)),
-        loss: wire::losses_of_judgement(judgement),
+        loss: Loss::of(judgement),
         by_height: Vec::new(),
         dealt: dealt.clone(),
         per_record: None,

@@ -8,7 +8,7 @@ use incrowd::recode::per_record::dictionary::{Dictionary, Match};
 use incrowd::recode::{Recoding, Span};
 use incrowd::release::Column;
 use incrowd::risk::people::{self, Members};
-use incrowd::risk::special_uniques::{N_ATTRIBUTES_MAX, Row, special_uniques};
+use incrowd::risk::special_uniques::{N_ATTRIBUTES_MAX, ShownGroup, special_uniques};
 use incrowd::risk::{Alike, contributions_of, estimated_unique_in_population, risks};
 use incrowd::task::Task;
 use incrowd::verify::{PeopleVerifier, Text};
@@ -223,14 +223,14 @@ const N_LOOKS_MAX: u64 = 30_000_000;
 
 /// Who stands alone on few attributes, in the source and in the release; sets of attributes as large as can be looked
 /// at in a moment.
-fn uniques_facts(counted: &Counted, rows: &[Row], task: &Task) -> Result<Option<UniquesFacts>> {
+fn uniques_facts(counted: &Counted, rows: &[ShownGroup], task: &Task) -> Result<Option<UniquesFacts>> {
     let (counts, n_attributes) = (&counted.counts, counted.hierarchies.len());
     let Some(size_max) = affordable_size(n_attributes as u64, counts.n_groups() as u64) else { return Ok(None) };
     // Equal records of one person are as much alone as one.
     let sizes = counts.crowds();
     let row = |group: usize| (counts.codes(group).iter().map(|code| code.0).collect(), sizes[group]);
-    let source: Vec<Row> = (0..counts.n_groups()).map(row).collect();
-    let found = |rows: &[Row]| special_uniques(rows, n_attributes, Some(size_max), DIS_FRACTION, task);
+    let source: Vec<ShownGroup> = (0..counts.n_groups()).map(row).collect();
+    let found = |rows: &[ShownGroup]| special_uniques(rows, n_attributes, Some(size_max), DIS_FRACTION, task);
     Ok(Some(UniquesFacts { source: found(&source)?, file: found(rows)? }))
 }
 

@@ -153,7 +153,10 @@ impl Publish {
                 let request = self.request.checked(project, privacy, hierarchies, n_records)?;
                 agree::agree_on_answer(*choice, &request, extent, *time, privacy, counted, known, rules, work)?
             }
-            Way::Local(local) => return make(local, project, privacy, counted, work),
+            Way::Local(local) => {
+                let n_suppressed_max = self.request.n_suppressed_max(project, counted.counts.n_records())?;
+                return make(&Local { n_suppressed_max, ..*local }, project, privacy, counted, work);
+            }
             Way::PerRecord(wish) => return make_one_by_one(wish, project, counted, work),
         };
         Ok(match agreement {

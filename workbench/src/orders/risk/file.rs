@@ -7,13 +7,13 @@ use incrowd::risk::Alike;
 use incrowd::risk::special_uniques::SpecialUniques;
 use incrowd::{GroupCounts, Result};
 
-use super::records::Place;
+use super::records::PlaceOfRecord;
 use crate::output::staged::Staged;
 use crate::work::Work;
 
 /// What is known of the records.
 pub struct Columns<'a> {
-    pub places: &'a [Option<Place>],
+    pub places: &'a [Option<PlaceOfRecord>],
     /// By group.
     pub crowds: &'a [(u64, Alike)],
     pub risk_of_group: &'a [f64],
@@ -55,7 +55,7 @@ fn lines(columns: &Columns, work: &Work, mut write: impl FnMut(String) -> Result
 }
 
 impl Columns<'_> {
-    fn cells(&self, place: Place) -> String {
+    fn cells(&self, place: PlaceOfRecord) -> String {
         let group = place.group as usize;
         let (size, people) = self.crowds[group];
         let mut cells = format!("{size},{},{}", number(people.at_least(size)), number(self.risk_of_group[group]));

@@ -6,7 +6,7 @@ mod records;
 use std::path::{Path, PathBuf};
 
 use incrowd::risk::people::{self, Members};
-use incrowd::risk::special_uniques::{Row, SpecialUniques, special_uniques};
+use incrowd::risk::special_uniques::{ShownGroup, SpecialUniques, special_uniques};
 use incrowd::risk::weighted::{Expected, expected, household_risks, risk_of};
 use incrowd::risk::{Alike, Contribution, Risks, contributions, crowds, estimated_unique_in_population, risks};
 use incrowd::{Error, ErrorKind, GroupCounts, Missing, Result};
@@ -136,7 +136,7 @@ impl NamedUniques {
         // Equal records of one person are as much alone as one.
         let sizes = counts.crowds();
         let row = |group: usize| (counts.codes(group).iter().map(|code| code.0).collect(), sizes[group]);
-        let rows: Vec<Row> = (0..counts.n_groups()).map(row).collect();
+        let rows: Vec<ShownGroup> = (0..counts.n_groups()).map(row).collect();
         let size_max = size_max.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
         let found = work.stage("looking for special uniques", 0, Unit::Records, |task| {
             special_uniques(&rows, counts.domains().len(), size_max, fraction, task)

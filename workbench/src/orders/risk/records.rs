@@ -34,13 +34,13 @@ pub struct Records {
     /// Where people are counted, the sum of everybody's least weight.
     pub weight_of_people: Option<f64>,
     /// In the order of the table; none where a record lacks a value and is left out. Empty where nobody asked.
-    pub places: Vec<Option<Place>>,
+    pub places: Vec<Option<PlaceOfRecord>>,
     pub n_households: usize,
 }
 
 /// Where a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PlaceOfRecord {
     pub group: u32,
     /// Numbered as they appear; a record without one is a household of its own.
     pub household: u32,
@@ -63,7 +63,7 @@ impl Records {
     /// The members of households with the risk of each. A person is one member, with the highest risk of their records
     /// there; where records are counted, each of them is.
     pub fn in_households(&self, of_group: &[f64], counts_people: bool) -> Vec<(u32, f64)> {
-        let member = |place: &Place| (place.household, place.person, of_group[place.group as usize]);
+        let member = |place: &PlaceOfRecord| (place.household, place.person, of_group[place.group as usize]);
         let mut members: Vec<(u32, u32, f64)> = self.places.iter().flatten().map(member).collect();
         if counts_people {
             members.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(b.2.total_cmp(&a.2)));
@@ -120,7 +120,7 @@ struct Reading<'a> {
     steps: Vec<u128>,
     /// By group and person, the least weight, where people are counted.
     least_steps: FxHashMap<(u32, u32), u128>,
-    places: Vec<Option<Place>>,
+    places: Vec<Option<PlaceOfRecord>>,
     n_read: u64,
 }
 
@@ -187,7 +187,7 @@ impl<'a> Reading<'a> {
         Ok(keeps)
     }
 
-    fn add_weight(&mut self, place: Place, steps: u128) {
+    fn add_weight(&mut self, place: PlaceOfRecord, steps: u128) {
         match self.person.is_empty() {
             true => self.steps[place.group as usize] += steps,
             false => {
@@ -202,7 +202,7 @@ impl<'a> Reading<'a> {
         record: usize,
         [codes, household, person]: [&[Vec<u32>]; 3],
         key: &mut Vec<Code>,
-    ) -> Result<Place> {
+    ) -> Result<PlaceOfRecord> {
         key.clear();
         for (codes, absent) in codes.iter().zip(&self.absent) {
             // Code 0 is "no value"; a value that was not counted gets one that no group has.
@@ -222,7 +222,7 @@ impl<'a> Reading<'a> {
             [] => 0,
             person => *self.people.entry(named(person)).or_insert(next),
         };
-        Ok(Place { group, household, person })
+        Ok(PlaceOfRecord { group, household, person })
     }
 
     fn household_of(&mut self, named: Vec<u32>) -> u32 {

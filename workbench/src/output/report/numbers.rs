@@ -3,7 +3,6 @@
 use incrowd::criterion::{Criterion, Measure};
 use incrowd::verify::{Finding, Verdict};
 use incrowd::wire;
-use serde_json::Value;
 
 use super::facts::{AttributeFacts, Facts, PublishedAs};
 use super::plot::part;
@@ -58,8 +57,7 @@ pub(super) fn numbers(facts: &Facts) -> String {
         let note = format!("promised: {}", number_in_words(measure, value));
         tiles.push(tile(&escape(&wire::key(measure, &certificate.sensitive)), "", &reached, &note));
     }
-    let loss = facts.account.loss.get("ncp").and_then(Value::as_f64);
-    tiles.push(tile("Loss (NCP)", "", &loss.map_or("unknown".to_string(), share), "0 % exact, 100 % hidden"));
+    tiles.push(tile("Loss (NCP)", "", &share(facts.account.loss.ncp()), "0 % exact, 100 % hidden"));
     let absent = match verdict.n_absent {
         0 => String::new(),
         n => format!(" {} marked as suppressed in the file and not counted.", are(n)),

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::facts::{AttributeFacts, Facts, HeightFacts, PublishedAs};
 use super::html;
-use crate::output::account::{Account, Key};
+use crate::output::account::{Account, Key, Loss};
 
 pub(super) fn account() -> Account {
     let file =
@@ -15,7 +15,7 @@ pub(super) fn account() -> Account {
     Account {
         key: Key::parse(&"5c".repeat(32)).expect("a key"),
         files: vec![file("adult.csv", "3b"), file("hierarchies/age.csv", "a1")],
-        loss: json!({"ncp": 0.6213}),
+        loss: Loss::OfCells { ncp: 0.6213, discernibility: 0, group_size: 0.0 },
         search: None,
         criteria: Default::default(),
         per_record: None,
