@@ -202,7 +202,12 @@ struct WrittenReached<'a>(&'a Scope, &'a [(Measure, u64)]);
 impl Serialize for WrittenReached<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let entry = |&(measure, value): &(Measure, u64)| (key_in(self.0, measure), number(measure, value));
-        serializer.collect_map(self.1.iter().map(entry))
+        let entries: Vec<_> = self.1.iter().map(entry).collect();
+        // Recursive diversity with several l has one key: it stands once, with the last of them.
+        let is_first = |i: usize| entries[..i].iter().all(|(key, _)| *key != entries[i].0);
+        let last = |key| entries.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value);
+        let firsts = (0..entries.len()).filter(|&i| is_first(i)).map(|i| &entries[i].0);
+        serializer.collect_map(firsts.map(|key| (key, last(key))))
     }
 }
 

@@ -349,9 +349,13 @@ pub fn column_json(
     }
     object.insert("suggested_role".into(), json!(suggestion.role.name()));
     object.insert("why".into(), json!(suggestion.why));
+    // Values of columns that tell who it is are shown to nobody.
+    let role = project.and_then(|project| role_in_project(project, &column.name));
+    let tells_who = role.is_some_and(Role::tells_who) || suggestion.role.tells_who();
+    let shows_values = with_values && !tells_who;
     object.insert(
         "suggested_hierarchy".into(),
-        json!(rule_toml(&suggestion.rule).filter(|_| with_values || !holds_values(&suggestion.rule))),
+        json!(rule_toml(&suggestion.rule).filter(|_| shows_values || !holds_values(&suggestion.rule))),
     );
     object.insert("why_hierarchy".into(), json!(suggestion.why_rule));
     Value::Object(object)

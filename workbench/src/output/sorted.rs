@@ -113,8 +113,9 @@ mod tests {
     fn spilled_and_kept_rows_come_out_the_same() {
         let folder = tempfile::tempdir().expect("a folder");
         // Some of them are the same.
-        let rows: Vec<Vec<u8>> =
-            (0u32..5000).map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()[..2 + i as usize % 2].to_vec()).collect();
+        let rows: Vec<Vec<u8>> = (0u32..5000)
+            .map(|i| (i % 3000).wrapping_mul(2_654_435_761).to_be_bytes()[..2 + i as usize % 2].to_vec())
+            .collect();
         let sorted = |n_bytes_max: usize, rows: &mut dyn Iterator<Item = &Vec<u8>>| {
             let mut sorter = Sorter::new(folder.path(), n_bytes_max);
             rows.for_each(|row| sorter.push(Row::from_bytes(row.clone()), 3).expect("room"));

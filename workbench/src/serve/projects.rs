@@ -21,7 +21,7 @@ use super::{document, trees};
 use crate::cli::hierarchy::{absent, absent_document};
 use crate::cli::profile::{column_json, repeating, repeating_json, uniqueness_json};
 use crate::input::project::{CRITERIA, FILE_NAME};
-use crate::input::survey::{Suggestion, SurveyedColumn, rule_toml};
+use crate::input::survey::{Suggestion, SurveyedColumn, holds_values, rule_toml};
 use crate::orders::contenders::Contender;
 use crate::output::staged::Staged;
 use crate::work::Work;
@@ -271,7 +271,8 @@ fn profile_json(server: &Server, opened: &Opened) -> incrowd::Result<Value> {
         if is_named {
             document.as_object_mut().map(|known| (known.shift_remove("least"), known.shift_remove("greatest")));
         }
-        document["suggested_rule"] = if shows { rule_json(&suggestion.rule) } else { Value::Null };
+        let shows_rule = shows && !(is_named && holds_values(&suggestion.rule));
+        document["suggested_rule"] = if shows_rule { rule_json(&suggestion.rule) } else { Value::Null };
         if !shows && let Some(known) = document.as_object_mut() {
             known.shift_remove("suggested_hierarchy");
             known.shift_remove("why_hierarchy");

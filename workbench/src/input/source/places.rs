@@ -116,7 +116,8 @@ impl<'a> Asked<'a> {
             Some(known) => known.contains(text),
             None => self.rule.takes(text),
         };
-        !(is_fit && self.needs.are_met_by(text)) && !self.tokens.iter().any(|token| token == text)
+        let is_missing = self.tokens.iter().any(|token| token == text);
+        !is_missing && !(is_fit && self.needs.are_met_by(text))
     }
 }
 
