@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::Value;
 
-use crate::criterion::{Criteria, Measure};
+use crate::criterion::{Criteria, Criterion, Measure};
 use crate::lattice::Scope;
 use crate::quality::Losses;
 use crate::scheme::Scheme;
@@ -203,11 +203,7 @@ impl Serialize for WrittenReached<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let entry = |&(measure, value): &(Measure, u64)| (key_in(self.0, measure), number(measure, value));
         let entries: Vec<_> = self.1.iter().map(entry).collect();
-        // Recursive diversity with several l has one key: it stands once, with the last of them.
-        let is_first = |i: usize| entries[..i].iter().all(|(key, _)| *key != entries[i].0);
-        let last = |key| entries.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value);
-        let firsts = (0..entries.len()).filter(|&i| is_first(i)).map(|i| &entries[i].0);
-        serializer.collect_map(firsts.map(|key| (key, last(key))))
+        serializer.collect_map(once_each(&entries))
     }
 }
 
@@ -230,7 +226,16 @@ impl Serialize for WrittenLosses<'_> {
 }
 
 fn write_criteria<M: SerializeMap>(map: &mut M, scope: &Scope, criteria: &Criteria) -> Result<(), M::Error> {
-    criteria.iter().try_for_each(|criterion| map.serialize_entry(&key_in(scope, criterion.measure), &value(criterion)))
+    let entry = |criterion: Criterion| (key_in(scope, criterion.measure), value(criterion));
+    let entries: Vec<_> = criteria.iter().map(entry).collect();
+    once_each(&entries).try_for_each(|(key, value)| map.serialize_entry(key, value))
+}
+
+/// Recursive diversity with several l has one key: it stands once, where the first of them stands, and says the last.
+fn once_each<'a, V>(entries: &'a [(Cow<'static, str>, V)]) -> impl Iterator<Item = (&'a Cow<'static, str>, &'a V)> {
+    let is_first = move |i: &usize| entries[..*i].iter().all(|(key, _)| *key != entries[*i].0);
+    let last = move |i: usize| entries.iter().rev().find(|(key, _)| *key == entries[i].0).expect("it is one of them");
+    (0..entries.len()).filter(is_first).map(last).map(|(key, value)| (key, value))
 }
 
 /// The name of a criterion, with its sensitive attribute in front where there are several.

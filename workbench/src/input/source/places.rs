@@ -117,7 +117,7 @@ impl<'a> Asked<'a> {
             None => self.rule.takes(text),
         };
         let is_missing = self.tokens.iter().any(|token| token == text);
-        !is_missing && !(is_fit && self.needs.are_met_by(text))
+        !(is_missing || is_fit && self.needs.are_met_by(text))
     }
 }
 
