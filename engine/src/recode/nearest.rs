@@ -205,23 +205,16 @@ impl Tree {
         let space = classes.space;
         let n_axes = space.n_axes();
         let (sides, size, cost) = (classes.sides(id), classes.sizes[id as usize], classes.costs[id as usize]);
-        // Beyond this cost of a union nothing is nearer than what was found.
-        let most_of = |found: &[Near; N]| cost.saturating_add(found[N - 1].0 / size.max(1));
-        let mut most = most_of(found);
-        // At least so much is added by any class of a node; none where that is too much.
-        let bound = |node: u32, most: Steps| {
+        let bound = |node: u32| {
             let at = &self.nodes[node as usize];
             // The side that all boxes cover may be empty; its union with another side is never.
             let bounds = &self.bounds[node as usize * n_axes..(node as usize + 1) * n_axes];
-            let union = space.cost_of_union_up_to(sides, bounds, most);
-            (union <= most).then(|| size * (union - cost) + at.size_least * union.saturating_sub(at.cost_most))
+            let union = space.cost_of_union(sides, bounds);
+            size * (union - cost) + at.size_least * union.saturating_sub(at.cost_most)
         };
         let mut to_visit = [(0, 0); 64];
-        let mut n_to_visit = 0;
-        if let Some(least) = bound(0, most) {
-            to_visit[0] = (least, 0u32);
-            n_to_visit = 1;
-        }
+        to_visit[0] = (bound(0), 0u32);
+        let mut n_to_visit = 1;
         while n_to_visit > 0 {
             n_to_visit -= 1;
             let (least, node) = to_visit[n_to_visit];
@@ -231,27 +224,18 @@ impl Tree {
             }
             if at.second != 0 {
                 // The nearer half is looked at first, so that there is less to find in the other.
-                let [one, other] = [node + 1, at.second].map(|half| bound(half, most).map(|least| (least, half)));
-                let in_order = match (one, other) {
-                    (Some(one), Some(other)) if one.0 <= other.0 => [Some(other), Some(one)],
-                    _ => [one, other],
-                };
-                for half in in_order.into_iter().flatten() {
-                    to_visit[n_to_visit] = half;
-                    n_to_visit += 1;
-                }
+                let [one, other] = [node + 1, at.second].map(|half| (bound(half), half));
+                let in_order = if one.0 <= other.0 { [other, one] } else { [one, other] };
+                to_visit[n_to_visit..n_to_visit + 2].copy_from_slice(&in_order);
+                n_to_visit += 2;
                 continue;
             }
             for i in at.start as usize..at.end as usize {
-                let union = space.cost_of_union_up_to(sides, &self.sides[i * n_axes..(i + 1) * n_axes], most);
-                if union > most {
-                    continue;
-                }
                 let other = self.ids[i];
+                let union = space.cost_of_union(sides, &self.sides[i * n_axes..(i + 1) * n_axes]);
                 let near = (size * (union - cost) + self.sizes[i] * (union - self.costs[i]), other);
                 if near < found[N - 1] && other != id && classes.is_there(other) {
                     insert(found, near);
-                    most = most_of(found);
                 }
             }
         }

@@ -34,45 +34,8 @@ enum Measure {
     Table { n: usize, steps: Vec<u32> },
     /// Numbers: the difference, or the whole axis where it is not even known whether there is a value.
     Line { at: Vec<u32>, missing: u32, whole: u32 },
-    /// Categories: by level from the first above the values, what the label above each place costs.
-    Tree { levels: Vec<Vec<u32>>, shared: SharedLevels },
-}
-
-/// From which level on the places of a side have one label, by lookup.
-///
-/// The places below a label follow each other, so that two of them share a label where all neighbours in between do: what
-/// is looked for is the greatest level of some neighbours, and that is the greater one of two stretches that cover them.
-struct SharedLevels {
-    /// For every place, and stretches of 1, 2, 4, … neighbours from there on.
-    greatest: Vec<Vec<u8>>,
-}
-
-impl SharedLevels {
-    /// `labels` are by level, from the first above the values to the top, and by place.
-    fn new(labels: &[Vec<u32>]) -> SharedLevels {
-        let n = labels.first().map_or(0, Vec::len);
-        let shared = |place: usize| {
-            let level = labels.iter().position(|labels| labels[place] == labels[place + 1]);
-            level.expect("all values share the top") as u8
-        };
-        let mut greatest: Vec<Vec<u8>> = vec![(0..n.saturating_sub(1)).map(shared).collect()];
-        let mut n_wide = 1;
-        while 2 * n_wide < n {
-            let last = &greatest[greatest.len() - 1];
-            let wider = (0..n - 2 * n_wide).map(|place| last[place].max(last[place + n_wide])).collect();
-            greatest.push(wider);
-            n_wide *= 2;
-        }
-        SharedLevels { greatest }
-    }
-
-    /// The number of the level, of places that differ.
-    #[inline]
-    fn of(&self, low: usize, high: usize) -> usize {
-        let stretch = (high - low).ilog2();
-        let greatest = &self.greatest[stretch as usize];
-        greatest[low].max(greatest[high - (1 << stretch)]) as usize
-    }
+    /// Categories: by level, the label above each place and what it costs.
+    Tree { levels: Vec<Vec<(u32, u32)>> },
 }
 
 /// Up to this many categories, penalties of all pairs are looked up: 64 kB, which stay in the processor's cache.
@@ -121,19 +84,6 @@ impl Space {
     pub(crate) fn cost_of_union(&self, ours: &[Side], theirs: &[Side]) -> Steps {
         let sides = self.axes.iter().zip(ours.iter().zip(theirs));
         sides.map(|(axis, (a, b))| u64::from(axis.cost(a.0.min(b.0), a.1.max(b.1)))).sum()
-    }
-
-    /// The same where it is at most `most`; otherwise something greater than that, which is found out sooner.
-    #[inline]
-    pub(crate) fn cost_of_union_up_to(&self, ours: &[Side], theirs: &[Side], most: Steps) -> Steps {
-        let mut cost = 0;
-        for (axis, (a, b)) in self.axes.iter().zip(ours.iter().zip(theirs)) {
-            cost += u64::from(axis.cost(a.0.min(b.0), a.1.max(b.1)));
-            if cost > most {
-                break;
-            }
-        }
-        cost
     }
 
     /// What a box costs each record when a group of the counts that stands at these places is added.
@@ -188,16 +138,12 @@ impl Axis {
             Measure::Line { missing, whole, .. } if high == *missing => whole * u32::from(low < high),
             Measure::Line { at, .. } => at[high as usize] - at[low as usize],
             Measure::Tree { .. } if low == high => 0,
-            Measure::Tree { levels, shared } => levels[shared.of(low as usize, high as usize)][low as usize],
+            Measure::Tree { levels } => {
+                let shared = levels.iter().find(|level| level[low as usize].0 == level[high as usize].0);
+                shared.expect("all values share the top")[low as usize].1
+            }
         }
     }
-}
-
-/// By level, the label above each place and what it costs.
-fn tree(levels: Vec<Vec<(u32, u32)>>) -> Measure {
-    let labels: Vec<Vec<u32>> = levels.iter().map(|level| level.iter().map(|(label, _)| *label).collect()).collect();
-    let costs = levels.iter().map(|level| level.iter().map(|(_, cost)| *cost).collect()).collect();
-    Measure::Tree { levels: costs, shared: SharedLevels::new(&labels) }
 }
 
 /// The axis of a quasi-identifier, and the place of each of its values by code.
@@ -220,7 +166,7 @@ fn axis(hierarchy: &Hierarchy, penalties: &Penalties, attribute: usize, weight: 
                     whole: whole.round() as u32,
                 },
                 // Several ways to write one number: not to say which is to say nothing.
-                false => tree(vec![vec![(0, whole.round() as u32); n_values]]),
+                false => Measure::Tree { levels: vec![vec![(0, whole.round() as u32); n_values]] },
             }
         }
         None => {
@@ -233,7 +179,7 @@ fn axis(hierarchy: &Hierarchy, penalties: &Penalties, attribute: usize, weight: 
                 let steps = penalties.of(attribute, level);
                 code_at.iter().map(|code| (label(code).0, steps[label(code).index()])).collect()
             };
-            tree((1..hierarchy.n_levels()).map(level).collect())
+            Measure::Tree { levels: (1..hierarchy.n_levels()).map(level).collect() }
         }
     };
     let mut place_of = vec![0; n_values];
@@ -245,36 +191,4 @@ fn axis(hierarchy: &Hierarchy, penalties: &Penalties, attribute: usize, weight: 
         axis.measure = Measure::Table { n: n_values, steps: pairs.map(cost).collect() };
     }
     (axis, place_of)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::random::Random;
-
-    /// The first level at which two places have the same label: the definition.
-    #[test]
-    fn the_level_that_places_share_is_the_first_with_one_label() {
-        let mut random = Random::new(2);
-        for n in [2, 3, 4, 5, 8, 9, 100, 300] {
-            // Labels of each level: those of the level below, some neighbours taken together, up to one for all.
-            let mut labels: Vec<Vec<u32>> = vec![(0..n).collect()];
-            while labels[labels.len() - 1].last().is_some_and(|last| *last > 0) {
-                let below = &labels[labels.len() - 1];
-                let is_joined: Vec<bool> = (0..=below[below.len() - 1]).map(|_| random.below(3) > 0).collect();
-                let mut label = 0;
-                let mut above = vec![0];
-                for pair in below.windows(2) {
-                    label += u32::from(pair[0] != pair[1] && !is_joined[pair[1] as usize]);
-                    above.push(label);
-                }
-                labels.push(above);
-            }
-            let shared = SharedLevels::new(&labels[1..]);
-            for (low, high) in (0..n as usize).flat_map(|high| (0..high).map(move |low| (low, high))) {
-                let first = labels[1..].iter().position(|labels| labels[low] == labels[high]);
-                assert_eq!(Some(shared.of(low, high)), first, "{low} and {high} of {n}");
-            }
-        }
-    }
 }

@@ -124,32 +124,27 @@ impl Halving<'_> {
             far.expect("a set is not empty").1.base
         };
         let mut one = parts[random.below(parts.len() as u64) as usize].base;
-        let (mut to_one, mut to_other) = (Vec::new(), Vec::new());
-        self.distances(places, one, &mut to_one);
+        let mut to_one = self.distances(places, one);
         for _ in 0..2 {
             one = farthest(&to_one);
-            self.distances(places, one, &mut to_one);
+            to_one = self.distances(places, one);
         }
         let other = farthest(&to_one);
         let is_one_point = || places.chunks(n_axes).all(|of_part| of_part == self.space.places(one));
         if to_one.iter().all(|&distance| distance == 0) && is_one_point() {
             return None;
         }
-        self.distances(places, other, &mut to_other);
-        Some(Seeds { one, other, to_one, to_other })
+        Some(Seeds { one, other, to_one, to_other: self.distances(places, other) })
     }
 
     /// How far all are from one.
-    fn distances(&self, places: &[u32], from: u32, distances: &mut Vec<u64>) {
+    fn distances(&self, places: &[u32], from: u32) -> Vec<u64> {
         let n_axes = self.space.n_axes();
         let from = self.space.places(from);
         let distance = |of_part: &[u32]| self.space.distance_between(from, of_part);
         match places.len() < N_PARALLEL * n_axes {
-            true => {
-                distances.clear();
-                distances.extend(places.chunks(n_axes).map(distance));
-            }
-            false => places.par_chunks(n_axes).map(distance).collect_into_vec(distances),
+            true => places.chunks(n_axes).map(distance).collect(),
+            false => places.par_chunks(n_axes).map(distance).collect(),
         }
     }
 
