@@ -47,10 +47,6 @@ def test_what_becomes_of_it_is_said_and_told():
         table(unknown={"town": "other"})
     with pytest.raises(ic.Error, match="unknown value"):
         table(unknown="others")
-    # Rows that are given one by one have a place for them too.
-    rows = ic.Table({"city": people()["city"]}, {"city": CITIES}, unknown="other")
-    with pytest.warns(ic.Note, match="does not know 3 cells"):
-        assert set(rows.publish(k=2).to_arrow()["city"].to_pylist()) <= {"Oslo", "Rome", "other", "North", "South", "*"}
 
 
 @pytest.mark.parametrize(

@@ -252,8 +252,10 @@ impl Replacement {
             Becomes::Text(text, _) => Some(text.as_str()),
         };
         let all = texts.cells.iter().map(|cell| cell.and_then(text_of));
+        // Where nothing says anything else, cells stay as they are stored, but for those that have no value any more.
+        let is_written = becomes.iter().any(|becomes| matches!(becomes, Becomes::Text(..)));
         Ok(match wanted {
-            wanted if wanted == *column.data_type() && wanted != text_type() => {
+            wanted if wanted == *column.data_type() && wanted != text_type() && !is_written => {
                 let is_there: Vec<bool> = all.map(|text| text.is_some()).collect();
                 let data = column.to_data().into_builder().nulls(Some(NullBuffer::from(is_there)));
                 make_array(data.build().expect("as many cells as before"))
