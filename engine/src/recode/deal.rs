@@ -684,7 +684,10 @@ mod tests {
         for first in (0..n_tries).flat_map(|_| 0..n) {
             let reach = 1u64 << random.below(u64::from(n.ilog2()) + 1);
             let second = (first + 1 + random.below(reach) as usize) % n;
-            while first != second {
+            if first == second {
+                continue;
+            }
+            loop {
                 ours.look(space, &classes[first]);
                 theirs.look(space, &classes[second]);
                 let Some((i, j)) = best_exchange(space, &classes[first], &classes[second], &ours, &theirs) else {
