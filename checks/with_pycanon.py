@@ -98,8 +98,13 @@ def main():
         file = folder / "demo" / "incrowd.toml"
         project = file.read_text().replace('role = "person"', 'role = "identifier"')
         file.write_text(project.replace("[data]\n", '[data]\nrecords = "independent"\n'))
-        projects = [(folder / "demo", ["diagnosis"], [["--k", 5], ["--k", 3, "--t", 0.5], ["--entropy-l", 3],
-                     ["--method", "bottom-up", "--k", 3, "--t", 0.3], ["--method", "mondrian", "--k", 5, "--recursive", "3,2"]])]
+        asked = [["--k", 4], ["--l", 3], ["--alpha", 0.5], ["--entropy-l", 2.5], ["--recursive", "3,2"], ["--t", 0.3],
+                 ["--delta", 3], ["--beta", 4], ["--enhanced-beta", 2]]
+        # Every local method with every criterion.
+        local = [["--method", method, "--k", 3, *criterion] if criterion[0] != "--k" else ["--method", method, *criterion]
+                 for method in ["top-down", "bottom-up", "mondrian", "mondrian-relaxed", "cells"] for criterion in asked]
+        local += [["--method", "mondrian", "--k", 5, "--steps", 300], ["--method", "top-down", "--k", 3, "--t", 0.3, "--steps", 300]]
+        projects = [(folder / "demo", ["diagnosis"], [["--k", 5], ["--k", 3, "--t", 0.5], ["--entropy-l", 3], *local])]
         if adult and (adult / "adult.csv").exists():
             project = folder / "adult"
             project.mkdir()
@@ -119,7 +124,10 @@ def main():
         for project, sensitive, requests in projects:
             for i, flags in enumerate(requests):
                 release = folder / f"{project.name}-{i}.csv"
-                run(incrowd, "publish", project, *flags, "--max-suppressed", "5%", "-o", release)
+                made = run(incrowd, "publish", project, *flags, "--max-suppressed", "5%", "-o", release, codes=(0, 1))
+                if not release.exists():
+                    print(f"{' '.join(map(str, flags))}: nothing is published: {made.strip().splitlines()[0]}")
+                    continue
                 certificate = json.loads((folder / f"{release.name}.certificate.json").read_text())
                 for name in sensitive:
                     n_wrong += check(incrowd, release, certificate["quasi_identifiers"], name)

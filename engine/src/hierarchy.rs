@@ -3,7 +3,7 @@
 //! A [`Rule`] says how (five-year intervals, the first three digits, this file);
 //! [`Rule::resolve`] applies it to the values that a table really has and checks it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::error::{Error, ErrorKind, Result, Step, Wording};
 use crate::number::Decimal;
@@ -51,6 +51,8 @@ pub struct Hierarchy {
     levels: Vec<Values>,
     /// Whether several of its numbers are published as a label, not as a range.
     is_by_label: bool,
+    /// By level and label, how many times its share of the values it costs, where that is not once; in order.
+    node_weights: Vec<(u8, Code, f64)>,
 }
 
 /// The values of one level.
@@ -70,6 +72,58 @@ impl Hierarchy {
     /// then what the label says, not how far apart they are.
     pub fn by_label(&self) -> Hierarchy {
         Hierarchy { is_by_label: true, ..self.clone() }
+    }
+
+    /// The same for methods that publish a value as it is or hide it: any two values have nothing but `*` in common.
+    pub fn all_or_nothing(&self) -> Hierarchy {
+        let values = Values { parents: vec![Code(0); self.levels[0].len()], ..self.levels[0].clone() };
+        let levels = match self.levels.len() {
+            0 | 1 => self.levels.clone(),
+            n => vec![values, self.levels[n - 1].clone()],
+        };
+        Hierarchy { levels, is_by_label: true, node_weights: Vec::new(), ..self.clone() }
+    }
+
+    /// The same where some labels above the values cost so many times their share of the values, wherever they stand.
+    ///
+    /// # Errors
+    /// Where there is no such label, or a weight is below 0 or infinite.
+    pub fn with_node_weights(self, weights: &BTreeMap<String, f64>) -> Result<Hierarchy> {
+        let key = format!("attributes.{}.node_weights", self.attribute);
+        let mut node_weights = Vec::new();
+        for (label, &weight) in weights {
+            if !(weight.is_finite() && weight >= 0.0) {
+                return Err(Error::new(ErrorKind::Project, "weights must be numbers of at least 0").at(key));
+            }
+            let n_known = node_weights.len();
+            for (level, values) in self.levels.iter().enumerate().skip(1) {
+                let code = values.labels.iter().position(|known| known == label);
+                node_weights.extend(code.map(|code| (level as u8, Code(code as u32), weight)));
+            }
+            if node_weights.len() == n_known {
+                return Err(Error::new(ErrorKind::Project, format!("no label above the values is called '{label}'"))
+                    .at(key)
+                    .hint("a label of the hierarchy that some value of the table has; `hierarchy show` has them all"));
+            }
+        }
+        node_weights.sort_unstable_by_key(|&(level, code, _)| (level, code));
+        Ok(Hierarchy { node_weights, ..self })
+    }
+
+    /// By level and label, how many times its share of the values it costs, where that is not once.
+    pub(crate) fn node_weights(&self) -> &[(u8, Code, f64)] {
+        &self.node_weights
+    }
+
+    /// The same hierarchy with weights as [`Hierarchy::node_weights`] gives them; none where it has no such labels.
+    pub(crate) fn reweighted(self, node_weights: Vec<(u8, Code, f64)>) -> Option<Hierarchy> {
+        let is_there = |&(level, code, weight): &(u8, Code, f64)| {
+            let labels = self.levels.get(usize::from(level)).filter(|_| level > 0);
+            labels.is_some_and(|values| code.index() < values.len()) && weight.is_finite() && weight >= 0.0
+        };
+        let is_sound = node_weights.iter().all(is_there)
+            && node_weights.windows(2).all(|two| (two[0].0, two[0].1) < (two[1].0, two[1].1));
+        is_sound.then_some(Hierarchy { node_weights, ..self })
     }
 
     /// Whether several of its numbers are published as a label, not as a range.
@@ -110,7 +164,14 @@ impl Hierarchy {
         let fits_together = levels.iter().all(|level| fits(&level.of_base, n_values, level.len()))
             && levels.iter().enumerate().all(is_level)
             && missing.is_none_or(|code| code.index() < n_values);
-        fits_together.then_some(Hierarchy { attribute, kind, missing, levels, is_by_label: false })
+        fits_together.then_some(Hierarchy {
+            attribute,
+            kind,
+            missing,
+            levels,
+            is_by_label: false,
+            node_weights: Vec::new(),
+        })
     }
 
     /// How many levels there are, from the values themselves to `*`.
@@ -777,7 +838,8 @@ fn build(domain: &Domain, mut named_labels: NamedLabels, last_is_top: bool) -> R
         ));
     }
     let (attribute, kind) = (domain.name().to_string(), domain.kind());
-    Ok(Hierarchy { attribute, kind, missing: domain.missing(), levels, is_by_label: false })
+    let node_weights = Vec::new();
+    Ok(Hierarchy { attribute, kind, missing: domain.missing(), levels, is_by_label: false, node_weights })
 }
 
 /// Numbers labels in the order in which the table's values first have them.

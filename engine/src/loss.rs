@@ -2,7 +2,7 @@
 //! anonymization using local recoding" (KDD 2006).
 //!
 //! A value of a categorical attribute that may be any of `n` of the attribute's `m` values costs `n / m`,
-//! and nothing when `n` is 1. A number or date that may lie anywhere in `[y, z]` costs `(z − y)` over the
+//! and nothing when `n` is 1; a label with a weight of its own (the paper's extension) so many times that. A number or date that may lie anywhere in `[y, z]` costs `(z − y)` over the
 //! range that the table has. A record's loss is the mean over the quasi-identifiers, weighted by how much
 //! the analyst cares; a suppressed record costs 1. A release's loss is the mean over all records.
 //!
@@ -149,8 +149,30 @@ impl Entropies {
     }
 }
 
-/// The unweighted penalty of every value of a level.
+/// The penalty of every value of a level, before the attribute's weight.
+///
+/// A label with a weight of its own costs so many times its share of the values, and never more than 1; one above it costs
+/// at least as much, because it says less.
 pub fn ncp_of_level(hierarchy: &Hierarchy, level: usize) -> Vec<f64> {
+    if hierarchy.node_weights().is_empty() {
+        return share_of_level(hierarchy, level);
+    }
+    let mut below = share_of_level(hierarchy, 0);
+    for at in 1..=level {
+        let mut ncp = share_of_level(hierarchy, at);
+        for &(_, code, weight) in hierarchy.node_weights().iter().filter(|known| usize::from(known.0) == at) {
+            ncp[code.index()] = (ncp[code.index()] * weight).min(1.0);
+        }
+        for (parent, ncp_below) in hierarchy.level(at - 1).parents().iter().zip(below) {
+            ncp[parent.index()] = ncp[parent.index()].max(ncp_below);
+        }
+        below = ncp;
+    }
+    below
+}
+
+/// What every value of a level leaves open: its share of the values, or of the range.
+fn share_of_level(hierarchy: &Hierarchy, level: usize) -> Vec<f64> {
     let values = hierarchy.level(level);
     let n_leaves = hierarchy.n_leaves(level);
     let Some(positions) = hierarchy.offsets() else {

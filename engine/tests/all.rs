@@ -1,11 +1,13 @@
 //! All tests in one program, which is quicker to build than one for each file; what compares times has programs of its own.
 
+mod cells;
 mod common;
 mod counted_as;
 mod criteria;
 mod deal;
 mod errors;
 mod frontier;
+mod improve;
 mod keep;
 mod labels;
 mod laws;
@@ -13,6 +15,7 @@ mod local;
 mod many_attributes;
 mod mixes;
 mod modules;
+mod node_weights;
 mod on_demand;
 mod partial;
 mod people;

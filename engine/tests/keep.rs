@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use common::measures::MILLION;
 use common::{Cell, batch};
-use incrowd::judge::judge;
+use incrowd::judge::{Judgement, judge};
 use incrowd::recode::keep::{self, Demand, Wanted};
 use incrowd::recode::method::Assignment;
 use incrowd::recode::partition::{CellStyle, Least, Partition};
@@ -18,7 +18,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// A record: two quasi-identifiers, two sensitive values, and whose it is.
-type Record = [u8; 5];
+pub(crate) type Record = [u8; 5];
 
 const NAMES: [&str; 5] = ["x", "y", "ill", "paid", "who"];
 
@@ -39,7 +39,7 @@ fn distances() -> [(Distance, Option<Hierarchy>); 2] {
 }
 
 /// Every criterion about either attribute, none of which is void.
-fn criteria() -> impl Strategy<Value = Criterion> {
+pub(crate) fn criteria() -> impl Strategy<Value = Criterion> {
     let share = |measure: fn(usize) -> Measure, most: u64| {
         (0..2usize, 1..most).prop_map(move |(s, value)| Criterion { measure: measure(s), value: value * MILLION / 10 })
     };
@@ -61,23 +61,23 @@ fn criteria() -> impl Strategy<Value = Criterion> {
     ]
 }
 
-fn tables(most: usize) -> impl Strategy<Value = Vec<Record>> {
+pub(crate) fn tables(most: usize) -> impl Strategy<Value = Vec<Record>> {
     let record = (0..7u8, 0..4u8, 0..3u8, 0..4u8, 0..6u8).prop_map(|(x, y, ill, paid, who)| [x, y, ill, paid, who]);
     vec(record, 1..most)
 }
 
 /// What is given to a method.
-struct Given {
-    counts: GroupCounts,
+pub(crate) struct Given {
+    pub(crate) counts: GroupCounts,
     /// Told apart by person where people are counted.
-    made_of: GroupCounts,
-    hierarchies: Vec<Hierarchy>,
-    yardstick: Yardstick,
-    criteria: Criteria,
+    pub(crate) made_of: GroupCounts,
+    pub(crate) hierarchies: Vec<Hierarchy>,
+    pub(crate) yardstick: Yardstick,
+    pub(crate) criteria: Criteria,
 }
 
 impl Given {
-    fn new(records: &[Record], criteria: &Criteria, of_people: bool) -> Given {
+    pub(crate) fn new(records: &[Record], criteria: &Criteria, of_people: bool) -> Given {
         let counts = counts(records, of_people);
         let measures = criteria.iter().map(|criterion| criterion.measure);
         let yardstick = Yardstick::new(&counts, &distances(), measures).expect("two sensitive attributes");
@@ -85,7 +85,7 @@ impl Given {
         Given { hierarchies: hierarchies(&counts), counts, made_of, yardstick, criteria: criteria.clone() }
     }
 
-    fn k(&self) -> u64 {
+    pub(crate) fn k(&self) -> u64 {
         self.criteria.value(Measure::Size).unwrap_or(1)
     }
 
@@ -96,21 +96,39 @@ impl Given {
         }
     }
 
-    fn partition(&self, method: Method, style: CellStyle) -> Result<Partition> {
+    pub(crate) fn partition(&self, method: Method, style: CellStyle) -> Result<Partition> {
         self.partition_without(method, style, 0)
     }
 
-    fn partition_without(&self, method: Method, style: CellStyle, n_suppressed_max: u64) -> Result<Partition> {
-        let assignment = Assignment {
+    pub(crate) fn partition_without(
+        &self,
+        method: Method,
+        style: CellStyle,
+        n_suppressed_max: u64,
+    ) -> Result<Partition> {
+        keep::partition(method, &self.assignment(), &self.wanted(style, n_suppressed_max), &Task::default())
+    }
+
+    pub(crate) fn assignment(&self) -> Assignment<'_> {
+        Assignment {
             counts: &self.made_of,
             hierarchies: &self.hierarchies,
             weights: &[1.0, 1.0],
             least: self.least(),
             seed: 5,
             n_exchanges: 0,
-        };
+        }
+    }
+
+    pub(crate) fn wanted(&self, style: CellStyle, n_suppressed_max: u64) -> Wanted<'_> {
         let demand = Demand { yardstick: &self.yardstick, criteria: &self.criteria };
-        keep::partition(method, &assignment, &Wanted { demand, n_suppressed_max, style }, &Task::default())
+        Wanted { demand, n_suppressed_max, style }
+    }
+
+    /// What a partition is like once it is published.
+    pub(crate) fn judged(&self, found: &Partition, style: CellStyle) -> Judgement {
+        let recoding = found.recode(&self.made_of, &self.hierarchies, style);
+        judge(&self.made_of, &self.hierarchies, &[1.0, 1.0], &self.yardstick, &recoding).expect("it fits")
     }
 
     /// What some records measure as a group, counted one by one.
@@ -132,7 +150,7 @@ impl Given {
     }
 
     /// Whether some records keep everything as a group.
-    fn keeps(&self, records: &[Record]) -> bool {
+    pub(crate) fn keeps(&self, records: &[Record]) -> bool {
         self.criteria.iter().all(|criterion| criterion.holds(self.measured(records, criterion.measure)))
     }
 }
@@ -222,10 +240,32 @@ proptest! {
     }
 }
 
+/// Where classes come to the same cells, their group has the very records that were looked at, although equal records of
+/// one person with different values are in several classes.
+#[test]
+fn groups_have_the_records_that_were_looked_at() {
+    let records: [Record; 9] = [
+        [0, 1, 0, 0, 0],
+        [5, 0, 0, 3, 0],
+        [3, 3, 0, 2, 1],
+        [0, 3, 0, 0, 0],
+        [5, 1, 0, 0, 2],
+        [6, 1, 0, 0, 3],
+        [3, 1, 0, 1, 1],
+        [0, 2, 0, 1, 0],
+        [5, 1, 0, 3, 2],
+    ];
+    let entropy = Criterion { measure: Measure::Entropy(1), value: 1_100_000 };
+    let given = Given::new(&records, &Criteria::new([Criterion::k(2), entropy]), true);
+    for method in Method::KEEPING_L {
+        check(&given, method, CellStyle::Rounded).expect("every group keeps everything");
+    }
+}
+
 // ---- Beside all partitions ----
 
 /// All ways to put the first n records into groups, each as the number of every record's group.
-fn all_partitions(n: usize) -> Vec<Vec<usize>> {
+pub(crate) fn all_partitions(n: usize) -> Vec<Vec<usize>> {
     let mut all = vec![vec![]];
     for _ in 0..n {
         all = all
@@ -240,7 +280,7 @@ fn all_partitions(n: usize) -> Vec<Vec<usize>> {
 }
 
 /// What the records of a group lose together: the ranges of both attributes.
-fn loss(records: &[Record], table: &[Record]) -> f64 {
+pub(crate) fn loss(records: &[Record], table: &[Record]) -> f64 {
     let range = |records: &[Record], a: usize| {
         let values: BTreeSet<u8> = records.iter().map(|record| record[a]).collect();
         f64::from(values.last().expect("a record") - values.first().expect("a record"))

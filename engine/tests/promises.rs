@@ -462,6 +462,7 @@ fn certificate() -> Certificate {
         sorted: true,
         seed: None,
         exchanges: None,
+        steps: None,
         input: vec![],
         hierarchies: vec![],
         output: FileHash { name: "release.csv".to_string(), sha256: HASH.to_string(), ..FileHash::default() },

@@ -80,6 +80,7 @@ class Table:
     ``unknown="other"`` or ``"missing"`` what a hierarchy does not know; for all attributes, or by attribute in a dict.
     ``publish_as={"income": {"round": 100}}`` publishes a sensitive or other attribute coarser, also as ``{"top": 0.99}``
     or ``{"level": 1}`` of its hierarchy; criteria count what is published.
+    ``node_weights={"status": {"Married": 2.0}}`` makes a label cost twice its share of the values in the loss.
 
     Where people have several records, ``person`` is the column that says whose record it is, or several columns that say
     it together. Every criterion is then about people: k = 5 means five different people, however many records they have.
@@ -129,6 +130,7 @@ class Table:
         publish_unique: Named = (),
         publish_telling: Named = (),
         weights: Mapping[str, float] | None = None,
+        node_weights: Mapping[str, Mapping[str, float]] | None = None,
         distance: str | Mapping[str, str] | None = None,
         count_at: Mapping[str, int | str] | None = None,
         population: Any = None,
@@ -162,7 +164,8 @@ class Table:
             roles["other"] = [column for column in said_of if column not in roles["sensitive"]]
         rules = {**_rules(quasi_identifiers), **_rules(sensitive)}
         attributes = _attributes(roles, rules, weights, distance, count_at, said)
-        for key, by_attribute in [("unreadable", unreadable), ("unknown", unknown), ("publish_as", publish_as)]:
+        by_key = [("unreadable", unreadable), ("unknown", unknown), ("publish_as", publish_as), ("node_weights", node_weights)]
+        for key, by_attribute in by_key:
             if isinstance(by_attribute, Mapping):
                 _said_of(attributes, key, by_attribute)
         self.name = os.fspath(data) if isinstance(data, (str, os.PathLike)) else name
@@ -338,6 +341,8 @@ class Table:
         two_columns: bool = False,
         seed: int | None = None,
         exchanges: int | None = None,
+        steps: int | None = None,
+        time: float | None = None,
         utility_at_least: Number = NOT_GIVEN,
         risk_at_most: float = NOT_GIVEN,
         lambda_: float = NOT_GIVEN,
@@ -359,10 +364,11 @@ class Table:
         says nothing about that of the table.
 
         Local methods give every group ranges of its own and lose no record: ``"top-down"``, ``"bottom-up"``,
-        ``"mondrian"``, ``"mondrian-relaxed"``, and ``"deal"`` or ``"deal-plain"``, whose groups have every sensitive value
-        as often as the table, to one record. ``cells`` says how they are written (``"ranges"``, ``"labels"``, ``"sets"``,
-        ``"midpoints"``, ``"rounded"``), ``two_columns`` gives numbers a column each for lowest and highest, ``seed``
-        decides random choices, and ``exchanges`` how often ``"deal"`` looks for nearer records.
+        ``"mondrian"``, ``"mondrian-relaxed"``, ``"cells"``, which hides single cells and nothing else, and ``"deal"`` or
+        ``"deal-plain"``, whose groups have every sensitive value as often as the table, to one record. ``cells`` says how
+        they are written (``"ranges"``, ``"labels"``, ``"sets"``, ``"midpoints"``, ``"rounded"``, ``"stars"``),
+        ``two_columns`` gives numbers a column each for lowest and highest, ``seed`` decides random choices, and ``exchanges`` how often ``"deal"`` looks for nearer records. The groups of the others
+        are improved for ``time`` seconds, or by ``steps``; ``certificate.steps`` says how many it took.
 
         ``"per-record"`` gives every record the least risk that leaves ``utility_at_least`` (a share such as ``0.6`` of its
         utility as it is, or a number), or the most utility with ``risk_at_most``, or the least risk − ``lambda_`` · utility.
@@ -385,6 +391,7 @@ class Table:
         if method not in _METHODS:
             raise Error(f"unknown method '{method}'", hint=f"there are: {', '.join(_METHODS)}")
         options = {"cells": cells, "two_columns": two_columns, "seed": seed, "exchanges": exchanges}
+        options |= {"steps": steps, "time": time}
         given = [name for name, value in options.items() if value not in (None, False)]
         single = {
             "utility_at_least": NOT_GIVEN if utility_at_least is NOT_GIVEN else _wishes.utility(utility_at_least),
@@ -506,10 +513,13 @@ class Table:
         methods: Named | None = None,
         queries: int = 1000,
         seed: int = 0,
+        steps: int | None = None,
+        time: float | None = None,
     ) -> Comparison:
         """What each method makes of the table at the same ``k``, or at several: loss, query error, risk, time, memory.
 
-        ``queries`` random count queries are asked for each selectivity and number of attributes.
+        ``queries`` random count queries are asked for each selectivity and number of attributes. Local methods improve
+        their groups by ``steps``, or for ``time`` seconds each.
 
         >>> import incrowd as ic
         >>> table = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
@@ -529,7 +539,7 @@ class Table:
             "max_suppressed": max_suppressed,
         }
         asked = wish({name: value for name, value in given.items() if value is not NOT_GIVEN}, known=tuple(given))
-        words = self._native.compare(asked, ks, _some(methods), queries, seed, bar())
+        words = self._native.compare(asked, ks, _some(methods), queries, seed, steps, time, bar())
         return Comparison(words)
 
     def __repr__(self) -> str:
@@ -861,7 +871,7 @@ def _publish_global(
 
 
 # The ways to make a release, by name.
-_METHODS = ("global", "top-down", "bottom-up", "mondrian", "mondrian-relaxed", "deal", "deal-plain", "per-record")
+_METHODS = ("global", "top-down", "bottom-up", "mondrian", "mondrian-relaxed", "cells", "deal", "deal-plain", "per-record")
 
 
 def _chosen(answer: Answer, choice: str) -> Offer:

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use incrowd::error::unknown;
 use incrowd::hierarchy::LabelTable;
@@ -324,8 +325,9 @@ impl Table {
                     None => None,
                 };
                 let method = Method::parse(&options.method)?;
-                let LocalOptions { two_columns, seed, exchanges, .. } = options;
+                let LocalOptions { two_columns, seed, exchanges, steps, time, .. } = options;
                 let local = Local::with_options(method, style, two_columns, seed, false, exchanges)?;
+                let local = local.improved_by(steps, seconds(time)?)?;
                 let order = Publish { about: wish.about(), request: wish.given_request()?, way: Way::Local(local) };
                 let bargain = self.known.ordered(order, work)?;
                 release::publish(&self.known, bargain, None, work)
@@ -412,7 +414,7 @@ impl Table {
     }
 
     /// What each method makes of the table, as `compare --json` says it.
-    #[pyo3(signature = (wish, ks, methods, n_queries, seed, progress = None))]
+    #[pyo3(signature = (wish, ks, methods, n_queries, seed, steps, time, progress = None))]
     fn compare<'py>(
         &self,
         py: Python<'py>,
@@ -421,6 +423,8 @@ impl Table {
         methods: Option<Vec<String>>,
         n_queries: u32,
         seed: u64,
+        steps: Option<u64>,
+        time: Option<f64>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let document = work_with(
@@ -441,6 +445,8 @@ impl Table {
                     n_queries: n_queries as usize,
                     seed,
                     vary_weight: None,
+                    n_steps: steps,
+                    time: seconds(time)?,
                 };
                 Ok(documents::compared(&order.run(&self.known.project, &self.known.known, work)?))
             },
@@ -458,6 +464,18 @@ pub struct LocalOptions {
     two_columns: bool,
     seed: Option<u64>,
     exchanges: Option<u32>,
+    steps: Option<u64>,
+    time: Option<f64>,
+}
+
+/// A time that was said in seconds.
+fn seconds(time: Option<f64>) -> Result<Option<Duration>> {
+    match time {
+        Some(seconds) if !(0.0..1e9).contains(&seconds) => {
+            Err(Error::new(ErrorKind::Request, "time is not a time").hint("for example 2, in seconds"))
+        }
+        time => Ok(time.map(Duration::from_secs_f64)),
+    }
 }
 
 /// What is wanted of every record.

@@ -12,6 +12,7 @@ mod count_at;
 mod criteria;
 mod deal;
 mod demo;
+mod documents;
 mod faults;
 mod files;
 mod from_counts;

@@ -73,8 +73,13 @@ pub fn save(
         ("grids", grids(&lattice.grids)),
         ("schemes", Bytes(if lattice.schemes.is_complete() { Vec::new() } else { vectors(&lattice.schemes) })),
         ("counts", counts_of(counts)),
+        (NODE_WEIGHTS, node_weights(&lattice.hierarchies)),
     ];
     for (name, Bytes(bytes)) in parts {
+        // Files without such weights are as they always were.
+        if name == NODE_WEIGHTS && bytes.is_empty() {
+            continue;
+        }
         write(&bytes)?;
         let n_bytes = bytes.len() as u64;
         sections.push(Section { name: name.into(), start: next, n_bytes, checksum: Some(crc32fast::hash(&bytes)) });
@@ -105,6 +110,13 @@ pub fn open(sections: &[Section], storage: Arc<dyn ReadAt>, task: &Task) -> Resu
         (0..n).map(|_| read_hierarchy(bytes)).collect::<Option<Vec<Hierarchy>>>()
     });
     let hierarchies = hierarchies.filter(|all| !all.is_empty()).ok_or_else(|| damaged("hierarchies"))?;
+    let hierarchies = match sections.iter().any(|section| section.name == NODE_WEIGHTS) {
+        true => {
+            let bytes = read(NODE_WEIGHTS)?;
+            whole(&bytes, |bytes| read_node_weights(bytes, hierarchies)).ok_or_else(|| damaged("hierarchies"))?
+        }
+        false => hierarchies,
+    };
     let bytes = read("entropies")?;
     let entropies = match bytes.is_empty() {
         true => None,
@@ -289,6 +301,35 @@ fn read_hierarchy(bytes: &mut Unread) -> Option<Hierarchy> {
         Some(Values::of_parts(name, phrase, labels, bytes.codes()?, bytes.codes()?))
     });
     Hierarchy::of_parts(attribute, kind, missing, levels.collect::<Option<_>>()?)
+}
+
+/// The section of labels that have weights of their own.
+const NODE_WEIGHTS: &str = "node weights";
+
+/// By hierarchy, the weights of labels; nothing where there are none.
+fn node_weights(hierarchies: &[Hierarchy]) -> Bytes {
+    if hierarchies.iter().all(|hierarchy| hierarchy.node_weights().is_empty()) {
+        return Bytes::default();
+    }
+    Bytes::of(|bytes| {
+        for hierarchy in hierarchies {
+            bytes.wide(hierarchy.node_weights().len() as u64);
+            for &(level, code, weight) in hierarchy.node_weights() {
+                bytes.narrow(level.into());
+                bytes.narrow(code.0);
+                bytes.wide(weight.to_bits());
+            }
+        }
+    })
+}
+
+fn read_node_weights(bytes: &mut Unread, hierarchies: Vec<Hierarchy>) -> Option<Vec<Hierarchy>> {
+    let weighted = |hierarchy: Hierarchy| {
+        let n = bytes.count()?;
+        let one = |_| Some((u8::try_from(bytes.narrow()?).ok()?, Code(bytes.narrow()?), f64::from_bits(bytes.wide()?)));
+        hierarchy.reweighted((0..n).map(one).collect::<Option<_>>()?)
+    };
+    hierarchies.into_iter().map(weighted).collect()
 }
 
 /// The level vectors, one after the other.

@@ -25,6 +25,8 @@ pub enum Method {
     Deal,
     /// Equal hands of sensitive values, any records.
     DealPlain,
+    /// From below, for cells that are exact or hidden.
+    Cells,
 }
 
 /// What a method is given.
@@ -46,10 +48,17 @@ pub struct Assignment<'a> {
 
 impl Method {
     /// Every method there is.
-    pub const ALL: [Method; 6] =
-        [Method::TopDown, Method::BottomUp, Method::Mondrian, Method::MondrianRelaxed, Method::Deal, Method::DealPlain];
+    pub const ALL: [Method; 7] = [
+        Method::TopDown,
+        Method::BottomUp,
+        Method::Mondrian,
+        Method::MondrianRelaxed,
+        Method::Cells,
+        Method::Deal,
+        Method::DealPlain,
+    ];
 
-    /// Those that keep l by construction, with or without a sensitive attribute.
+    /// Those that keep l by construction, with or without a sensitive attribute, and publish ranges.
     pub const KEEPING_L: [Method; 4] = [Method::TopDown, Method::BottomUp, Method::Mondrian, Method::MondrianRelaxed];
 
     /// The word that flags and certificates use.
@@ -61,6 +70,7 @@ impl Method {
             Method::MondrianRelaxed => "mondrian-relaxed",
             Method::Deal => "deal",
             Method::DealPlain => "deal-plain",
+            Method::Cells => "cells",
         }
     }
 
@@ -83,6 +93,7 @@ impl Method {
             Method::MondrianRelaxed => "as mondrian, but records with the middle value may go both ways",
             Method::Deal => "sensitive values are dealt evenly to groups of equal size, near records together",
             Method::DealPlain => "as deal, but any records of a sensitive value: the paper's own dealing",
+            Method::Cells => "as few single cells as can be are hidden, everything else stays as it is",
         }
     }
 
@@ -119,7 +130,7 @@ impl Method {
         let &Assignment { counts, hierarchies, weights, least, seed, n_exchanges } = assignment;
         match self {
             Method::TopDown => top_down::partition(counts, hierarchies, weights, least, seed, task),
-            Method::BottomUp => bottom_up::partition(counts, hierarchies, weights, least, task),
+            Method::BottomUp | Method::Cells => bottom_up::partition(counts, hierarchies, weights, least, task),
             Method::Mondrian => mondrian::partition(counts, hierarchies, weights, least, Cut::Strict, task),
             Method::MondrianRelaxed => mondrian::partition(counts, hierarchies, weights, least, Cut::Relaxed, task),
             Method::Deal => deal(Arrange::Near { n_tries: n_exchanges }),

@@ -9,6 +9,7 @@ pub(crate) mod space;
 pub mod partition;
 pub(crate) mod divide;
 pub(crate) mod nearest;
+pub(crate) mod improve;
 pub mod bottom_up;
 pub mod top_down;
 pub mod mondrian;

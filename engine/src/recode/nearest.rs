@@ -52,6 +52,10 @@ impl<'a> Classes<'a> {
         }
     }
 
+    pub(crate) fn space(&self) -> &'a Space {
+        self.space
+    }
+
     pub(crate) fn push(&mut self, parts: Vec<Part>) -> u32 {
         let sides = self.space.around(parts.iter().map(|part| part.base));
         self.costs.push(self.space.cost(&sides));

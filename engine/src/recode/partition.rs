@@ -1,5 +1,6 @@
 //! Records put into classes, each large and diverse enough to be published as one box; and what the boxes print.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
@@ -36,6 +37,17 @@ pub struct Part {
     pub n_records: u64,
 }
 
+/// Parts of the same cell added up.
+pub(crate) fn put_together(mut parts: Vec<Part>) -> Vec<Part> {
+    parts.sort_unstable();
+    parts.dedup_by(|next, first| {
+        let is_same = (next.base, next.value) == (first.base, first.value);
+        first.n_records += if is_same { next.n_records } else { 0 };
+        is_same
+    });
+    parts
+}
+
 /// The records of a table, put into classes.
 ///
 /// A class is published as one box. Classes may have the same box: then they are one group to a reader.
@@ -68,12 +80,20 @@ pub enum CellStyle {
     /// Numbers and dates as ranges that are rounded outwards to the finest steps of their hierarchy, `[20-34]`: they say
     /// nothing of single records. Categories, and numbers without such steps, as labels.
     Rounded,
+    /// The value, or `*` where a group has several.
+    Stars,
 }
 
 impl CellStyle {
     /// Every style there is.
-    pub const ALL: [CellStyle; 5] =
-        [CellStyle::Ranges, CellStyle::Labels, CellStyle::Sets, CellStyle::Midpoints, CellStyle::Rounded];
+    pub const ALL: [CellStyle; 6] = [
+        CellStyle::Ranges,
+        CellStyle::Labels,
+        CellStyle::Sets,
+        CellStyle::Midpoints,
+        CellStyle::Rounded,
+        CellStyle::Stars,
+    ];
 
     /// The word that flags and certificates use.
     pub fn name(self) -> &'static str {
@@ -83,6 +103,16 @@ impl CellStyle {
             CellStyle::Sets => "sets",
             CellStyle::Midpoints => "midpoints",
             CellStyle::Rounded => "rounded",
+            CellStyle::Stars => "stars",
+        }
+    }
+
+    /// The hierarchies that groups are made for where cells look like this: what is lost in them is what cells say.
+    pub fn meant(self, hierarchies: &[Hierarchy]) -> Cow<'_, [Hierarchy]> {
+        match self {
+            CellStyle::Labels => hierarchies.iter().map(Hierarchy::by_label).collect(),
+            CellStyle::Stars => hierarchies.iter().map(Hierarchy::all_or_nothing).collect(),
+            CellStyle::Ranges | CellStyle::Sets | CellStyle::Midpoints | CellStyle::Rounded => hierarchies.into(),
         }
     }
 
@@ -154,14 +184,7 @@ impl Partition {
     pub(crate) fn new(mut classes: Vec<Vec<Part>>, least: Least) -> Partition {
         assert!(classes.iter().all(|parts| least.is_enough(parts)), "every class is large and diverse enough");
         for parts in &mut classes {
-            parts.sort_unstable();
-            parts.dedup_by(|next, first| {
-                let is_same = (next.base, next.value) == (first.base, first.value);
-                if is_same {
-                    first.n_records += next.n_records;
-                }
-                is_same
-            });
+            *parts = put_together(std::mem::take(parts));
         }
         classes.sort_unstable();
         Partition { classes, least, is_by_cell: false, suppressed: Vec::new() }
@@ -189,6 +212,11 @@ impl Partition {
     /// The records that are in no class.
     pub fn suppressed(&self) -> &[Part] {
         &self.suppressed
+    }
+
+    /// Whether parts name cells of their group.
+    pub(crate) fn is_by_cell(&self) -> bool {
+        self.is_by_cell
     }
 
     /// The classes, with parts that name the cells of their groups.
@@ -437,6 +465,7 @@ impl<'a> Writer<'a> {
                 Span::Range(low, high)
             }
             _ if codes.len() == 1 => Span::Value(low),
+            CellStyle::Stars => Span::Label(self.hierarchy.top() as u8, Code(0)),
             CellStyle::Ranges | CellStyle::Sets if is_range => Span::Range(low, high),
             CellStyle::Midpoints if is_range => Span::Middle(low, high),
             CellStyle::Sets if !is_numeric => Span::Set(codes.to_vec()),

@@ -114,6 +114,9 @@ pub struct Certificate {
     /// How many exchanges of records dealing was ordered to try per class, where that is not what it always does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchanges: Option<u32>,
+    /// By how many steps the groups of a local method were improved, where they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
     /// The files that the release was made from.
     pub input: Vec<FileHash>,
     /// The files of the hierarchies.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use incrowd::wire;
 use incrowd::{Measure, Result};
 
-use super::arguments::{BesideK, ProjectArgs};
+use super::arguments::{BesideK, ProjectArgs, parse_time};
 use super::terminal::{Exit, Terminal, columns, csv};
 use crate::input::project::check_not_among;
 use crate::orders::compare::{Compare, Compared, Weighing};
@@ -46,8 +46,8 @@ pub struct Args {
     pub k: Vec<u64>,
     #[command(flatten)]
     pub beside: BesideK,
-    /// Only these methods: global:QUALITY, top-down, bottom-up, mondrian, mondrian-relaxed, deal; or per-record:60%, which
-    /// gives every record the least risk with 60 % of its utility and keeps no k
+    /// Only these methods: global:QUALITY, top-down, bottom-up, mondrian, mondrian-relaxed, cells, deal; or per-record:60%,
+    /// which gives every record the least risk with 60 % of its utility and keeps no k
     /// [default: global:height, global:ncp and all local ones]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub methods: Option<Vec<String>>,
@@ -63,6 +63,12 @@ pub struct Args {
     /// Where random queries, and random choices of methods, come from
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
+    /// How long local methods improve their groups, each of them, such as 2s or 1m [default: not at all]
+    #[arg(long, value_name = "TIME")]
+    pub time: Option<String>,
+    /// By how many steps local methods improve their groups at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub steps: Option<u64>,
     /// Raise the weight of this attribute from 1 to 32, with the first local method and the first k
     #[arg(long, value_name = "ATTRIBUTE")]
     pub vary_weight: Option<String>,
@@ -95,6 +101,8 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         n_queries: args.n_queries as usize,
         seed: args.seed,
         vary_weight: args.vary_weight.clone(),
+        n_steps: args.steps,
+        time: args.time.as_deref().map(parse_time).transpose()?,
     };
     let compared = order.run(&project, &Known::default(), &args.project.work(terminal)?)?;
     let view = View { args, compared: &compared };

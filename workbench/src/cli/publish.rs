@@ -72,8 +72,9 @@ pub struct Args {
     /// How to generalize
     #[arg(long, value_name = "METHOD", default_value = GLOBAL, value_parser = methods())]
     pub method: String,
-    /// How cells of a local method are written: [24-30] and labels, labels only, sets of categories, midpoints, or rounded
-    /// outwards to the steps of the hierarchy, [20-34]. Only `labels` and `rounded` do not tell that a record has each end
+    /// How cells of a local method are written: [24-30] and labels, labels only, sets of categories, midpoints, rounded
+    /// outwards to the steps of the hierarchy, [20-34], or the value and otherwise *. Only `labels`, `rounded` and `stars` do
+    /// not tell that a record has each end
     /// [default: ranges]
     #[arg(long, value_name = "STYLE", value_parser = CellStyle::ALL.map(CellStyle::name))]
     pub cells: Option<String>,
@@ -103,8 +104,12 @@ pub struct Args {
     #[command(flatten)]
     pub extent: ExtentArgs,
     /// How long to search on demand, such as 30s, 5m or 2h; then the best so far is published, and said to be that
-    #[arg(long, value_name = "TIME", default_value = TIME)]
-    pub time: String,
+    /// [default: 1m]. With a local method, how long to improve its groups [default: not at all]
+    #[arg(long, value_name = "TIME")]
+    pub time: Option<String>,
+    /// Improve the groups of a local method by at most so many steps; the certificate says how many --time came to
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub steps: Option<u64>,
 }
 
 fn methods() -> clap::builder::PossibleValuesParser {
@@ -180,7 +185,8 @@ pub fn order(args: &Args) -> Result<Publish> {
                         OfferName::Height => Choice::Height,
                         OfferName::Privacy => Choice::Privacy,
                     };
-                    Way::Answer { choice, extent: args.extent.wish()?, time: parse_time(&args.time)? }
+                    let time = parse_time(args.time.as_deref().unwrap_or(TIME))?;
+                    Way::Answer { choice, extent: args.extent.wish()?, time }
                 }
             }
         }
@@ -202,6 +208,7 @@ fn check_one_by_one(args: &Args) -> Result<()> {
         ("--seed", args.seed.is_some()),
         ("--plain", args.plain),
         ("--exchanges", args.exchanges.is_some()),
+        ("--steps", args.steps.is_some()),
         ("--full, --partial and --on-demand", args.extent.first_given().is_some()),
     ];
     if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
@@ -221,8 +228,12 @@ fn local(args: &Args) -> Result<Option<Local>> {
         if let (Some(flag), true) = (args.extent.first_given(), args.levels.is_some()) {
             return refuse(flag, "is about the search for a scheme", "leave out --levels".into());
         }
-        let given =
-            [("--cells", args.cells.is_some()), ("--two-columns", args.two_columns), ("--seed", args.seed.is_some())];
+        let given = [
+            ("--cells", args.cells.is_some()),
+            ("--two-columns", args.two_columns),
+            ("--seed", args.seed.is_some()),
+            ("--steps", args.steps.is_some()),
+        ];
         return match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((flag, _)) => refuse(flag, "is about local methods", "choose one with --method top-down".into()),
             None => Ok(None),
@@ -243,8 +254,9 @@ fn local(args: &Args) -> Result<Option<Local>> {
         return refuse(flag, &why, format!("take --method {GLOBAL}"));
     }
     let style = args.cells.as_deref().and_then(CellStyle::parse);
-    Local::with_options(Method::parse(&args.method)?, style, args.two_columns, args.seed, args.plain, args.exchanges)
-        .map(Some)
+    let method = Method::parse(&args.method)?;
+    let local = Local::with_options(method, style, args.two_columns, args.seed, args.plain, args.exchanges)?;
+    local.improved_by(args.steps, args.time.as_deref().map(parse_time).transpose()?).map(Some)
 }
 
 /// Says why nothing was published.

@@ -78,7 +78,8 @@ impl Material {
             .enumerate()
             .map(|(a, (attribute, domain))| {
                 let resolved = attribute.rule.resolve_with(domain, &counts.strangers(a));
-                resolved.map_err(|error| with_what_to_say(error, &attribute.rule, domain))
+                let resolved = resolved.map_err(|error| with_what_to_say(error, &attribute.rule, domain))?;
+                resolved.with_node_weights(&attribute.node_weights)
             })
             .collect::<Result<_>>()?;
         let (count_at, labelled) = counted_at(&sensitive, &counts)?;

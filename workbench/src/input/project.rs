@@ -1,5 +1,6 @@
 //! The project file: a folder with an `incrowd.toml` that says what the data are and what is wished for.
 
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -76,6 +77,8 @@ pub struct Attribute {
     /// How its dates are written, where they are not written as `2019-12-31`.
     pub date_format: Option<DateFormat>,
     pub weight: f64,
+    /// How many times its share of the values a label of the hierarchy costs, where that is not once.
+    pub node_weights: BTreeMap<String, f64>,
     /// How far apart sensitive values are, for t-closeness; by the kind of its values where the file does not say.
     pub distance: Option<Distance>,
     /// The level of its hierarchy by whose labels criteria count its values; as they are where nothing is said.
@@ -549,10 +552,11 @@ fn check_weight(name: &str, attributes: &[Attribute]) -> Result<()> {
 }
 
 fn attribute(name: &str, key: &str, table: &Table, data: &Table, folder: &Path) -> Result<Attribute> {
-    const KEYS: [&str; 10] = [
+    const KEYS: [&str; 11] = [
         "role",
         "hierarchy",
         "weight",
+        "node_weights",
         "distance",
         "count_at",
         "unreadable",
@@ -574,6 +578,7 @@ fn attribute(name: &str, key: &str, table: &Table, data: &Table, folder: &Path) 
                 .hint("1 is what an attribute weighs where nothing is said; a greater weight keeps it more exact")
         })?,
     };
+    let node_weights = node_weights(table, key, role)?;
     let distance = match text_at(table, &format!("{key}.distance"), "distance")? {
         None => None,
         Some(text) => Some(Distance::parse(&text).ok_or_else(|| {
@@ -622,6 +627,7 @@ fn attribute(name: &str, key: &str, table: &Table, data: &Table, folder: &Path) 
         hierarchy_text,
         date_format,
         weight,
+        node_weights,
         distance,
         count_at,
         unreadable,
@@ -629,6 +635,25 @@ fn attribute(name: &str, key: &str, table: &Table, data: &Table, folder: &Path) 
         publish_as,
         publishes_unique,
         accepts_telling,
+    })
+}
+
+/// What labels of an attribute's hierarchy cost, in shares of the values below them.
+fn node_weights(table: &Table, key: &str, role: Role) -> Result<BTreeMap<String, f64>> {
+    let Some(value) = table.get("node_weights") else { return Ok(BTreeMap::new()) };
+    if role != Role::QuasiIdentifier {
+        return Err(wrong(format!("{key}.node_weights is about what is generalized, and this is {}", role.name()))
+            .hint(hint("leave it out, or give the attribute {role=quasi-identifier}")));
+    }
+    let weights = value.as_table().and_then(|weights| {
+        let of_label = |(label, value): (&String, &Value)| {
+            number(value).filter(|weight| weight.is_finite() && *weight >= 0.0).map(|weight| (label.clone(), weight))
+        };
+        weights.iter().map(of_label).collect()
+    });
+    weights.ok_or_else(|| {
+        wrong(format!("{key}.node_weights must give labels numbers of at least 0"))
+            .hint("for example { Married = 2.0 }: it costs twice its share of the values")
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use incrowd::query::{Query, parse_queries};
 use incrowd::recode::method::Method;
@@ -9,7 +10,7 @@ use incrowd::search::negotiate::check_criteria;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Quality, Ranking, Request, Result};
 
 use super::contenders::{
-    Ask, Contender, ContenderResult, Cost, Questions, WEIGHTS, Weighed, measured, one, run as run_all, weigh,
+    Ask, Contender, ContenderResult, Cost, Questions, WEIGHTS, Weighed, improving, measured, one, run as run_all, weigh,
 };
 use super::known::Known;
 use super::local::{Local, guaranteed, note_flat};
@@ -39,6 +40,9 @@ pub struct Compare {
     pub seed: u64,
     /// The attribute whose weight is raised.
     pub vary_weight: Option<String>,
+    /// By how many steps the groups of local methods are improved, and for how long at most.
+    pub n_steps: Option<u64>,
+    pub time: Option<Duration>,
 }
 
 /// The rows, and what they are about.
@@ -99,6 +103,8 @@ impl Compare {
             level_max: &request.level_max,
             n_suppressed_max: request.n_suppressed_max,
             seed: self.seed,
+            n_steps: self.n_steps,
+            time: self.time,
             questions: &questions,
             lattice: lattice.as_ref().map(|(lattice, cost)| (&**lattice, *cost)),
         };
@@ -173,7 +179,7 @@ impl Compare {
             Contender::Global(_) | Contender::PerRecord(_) => None,
         });
         let method = local.unwrap_or(Method::TopDown);
-        let local = Local { seed: self.seed, ..Local::new(method) };
+        let local = improving(Local { seed: self.seed, ..Local::new(method) }, self.n_steps, self.time)?;
         let n_all = counted.counts.n_records() * WEIGHTS.len() as u64;
         let criteria = privacy.criteria.with(Criterion::k(k));
         let steps = work.stage("weighing", n_all, Unit::Records, |task| {
@@ -224,6 +230,8 @@ impl Field {
             level_max: &request.level_max,
             n_suppressed_max: request.n_suppressed_max,
             seed: self.seed,
+            n_steps: None,
+            time: None,
             questions: &work.quietly(|task| Questions::new(counted, self.n_queries, self.seed, None, task))?,
             lattice: Some((lattice, Cost::default())),
         };

@@ -1,6 +1,6 @@
 //! What each method makes of the same table: what it loses, how wrong queries get, how private it is, what it costs.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use incrowd::judge::{Judgement, judge_with};
 use incrowd::quality::Losses;
@@ -98,7 +98,7 @@ impl Contender {
 
     /// Whether it takes clearly longer than the others on a large table.
     pub fn is_slow(self) -> bool {
-        self.needs_entropy() || self == Contender::Local(Method::BottomUp)
+        self.needs_entropy() || matches!(self, Contender::Local(Method::BottomUp | Method::Cells))
     }
 }
 
@@ -148,6 +148,9 @@ pub struct Ask<'a> {
     /// Of schemes and of local methods; dealing suppresses nothing.
     pub n_suppressed_max: u64,
     pub seed: u64,
+    /// By how many steps groups of local methods are improved, and for how long at most.
+    pub n_steps: Option<u64>,
+    pub time: Option<Duration>,
     pub questions: &'a Questions,
     /// What schemes are looked up in, and what it took to make; needed for global contenders.
     pub lattice: Option<(&'a Lattice, Cost)>,
@@ -202,6 +205,11 @@ pub fn run(
     Ok(rows)
 }
 
+/// A method that improves its groups, where it can.
+pub fn improving(local: Local, n_steps: Option<u64>, time: Option<Duration>) -> Result<Local> {
+    if local.method.is_dealing() { Ok(local) } else { local.improved_by(n_steps, time) }
+}
+
 /// Lets one contender try.
 pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) -> Result<ContenderResult> {
     task.go_on()?;
@@ -230,6 +238,7 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) ->
         }
         Contender::Local(method) => {
             let local = Local { seed: ask.seed, n_suppressed_max: ask.n_suppressed_max, ..Local::new(method) };
+            let local = improving(local, ask.n_steps, ask.time)?;
             Ok(("exact", None, local.recode(counted, ask.weights, criteria, task)?))
         }
         Contender::PerRecord(percent) => {

@@ -1,20 +1,26 @@
 //! Local recoding of a counted project: what a method can promise, and what came of it.
 
+use std::time::{Duration, Instant};
+
 use incrowd::error::Wording;
 use incrowd::judge::{Judgement, judge_with};
+use incrowd::loss::LOSS_ONE;
 use incrowd::recode::Recoding;
 use incrowd::recode::deal;
 use incrowd::recode::keep::{self, Demand, Wanted};
 use incrowd::recode::method::{Assignment, Method};
 use incrowd::recode::partition::{CellStyle, Least, Partition};
-use incrowd::task::Task;
-use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Hierarchy, Measure, Result, Rule};
+use incrowd::task::{SearchProgress, Task};
+use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Measure, Result, Rule};
 
 use crate::input::count::Counted;
 use crate::note::Note;
 use crate::sentences;
 use crate::sentences::hint;
 use crate::work::Work;
+
+/// By how many steps groups are improved where single cells are hidden, if nobody says otherwise.
+pub const N_STEPS_OF_CELLS: u64 = 20_000;
 
 /// How to recode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +34,10 @@ pub struct Local {
     pub n_exchanges: u32,
     /// How many records may be left out, where that loses less; dealing leaves none out.
     pub n_suppressed_max: u64,
+    /// How many steps groups are improved by; where a time ended it, so many as it took.
+    pub n_steps: u64,
+    /// For how long they are improved at most.
+    pub time: Option<Duration>,
 }
 
 /// What a method made of a table, for some criteria.
@@ -134,11 +144,13 @@ impl Local {
     pub fn new(method: Method) -> Local {
         Local {
             method,
-            style: CellStyle::Ranges,
+            style: if method == Method::Cells { CellStyle::Stars } else { CellStyle::Ranges },
             two_columns: false,
             seed: 0,
             n_exchanges: deal::N_TRIES,
             n_suppressed_max: 0,
+            n_steps: if method == Method::Cells { N_STEPS_OF_CELLS } else { 0 },
+            time: None,
         }
     }
 
@@ -161,8 +173,17 @@ impl Local {
             let hint = Wording::text("leave it out, or take ").example(instead, value);
             Err(Error::new(ErrorKind::Request, message).hint(hint))
         };
-        let style = style.unwrap_or(CellStyle::Ranges);
-        if two_columns && matches!(style, CellStyle::Labels | CellStyle::Midpoints) {
+        let standard = Local::new(named).style;
+        let style = style.unwrap_or(standard);
+        if named == Method::Cells && style != standard {
+            return refuse(
+                "cells",
+                "is about what groups print, and here cells are exact or hidden".into(),
+                "method",
+                "bottom-up",
+            );
+        }
+        if two_columns && matches!(style, CellStyle::Labels | CellStyle::Midpoints | CellStyle::Stars) {
             let why = Wording::text("would say more than ").example("cells", style.name());
             return refuse("two_columns", why, "cells", CellStyle::Ranges.name());
         }
@@ -186,6 +207,22 @@ impl Local {
         })
     }
 
+    /// The same, where groups are improved by so many steps, or for so long; where both are said, what is over first.
+    pub fn improved_by(self, n_steps: Option<u64>, time: Option<Duration>) -> Result<Local> {
+        let Some(given) = n_steps.map(|_| "steps").or(time.map(|_| "time")) else { return Ok(self) };
+        if self.method.is_dealing() {
+            let message = Wording::text("").setting(given).and(" is about groups that may exchange any records");
+            let hint = Wording::text("leave it out, or take ").example("exchanges", "300");
+            return Err(Error::new(ErrorKind::Request, message).hint(hint));
+        }
+        Ok(Local { n_steps: n_steps.unwrap_or(u64::MAX), time, ..self })
+    }
+
+    /// How many steps groups were improved by, where they were.
+    pub fn steps_taken(&self) -> Option<u64> {
+        (self.n_steps > 0).then_some(self.n_steps)
+    }
+
     /// The seed, where it decides something.
     pub fn seed_used(&self) -> Option<u64> {
         self.method.is_random().then_some(self.seed)
@@ -206,41 +243,68 @@ impl Local {
         Ok(self.recode_and_look(counted, weights, criteria, task)?.0)
     }
 
+    /// With what dealing came to, and with how many steps groups were improved by.
     fn recode_and_look(
         &self,
         counted: &Counted,
         weights: &[f64],
         criteria: &Criteria,
         task: &Task,
-    ) -> Result<(Recoding, Option<Dealing>)> {
-        let by_label: Vec<Hierarchy>;
-        let (counts, mut hierarchies) = (counted.told_apart(), &counted.hierarchies[..]);
-        // Relaxed cuts at the middle of a label lose a little more than those at the middle of its numbers.
-        if self.style == CellStyle::Labels && self.method != Method::MondrianRelaxed {
-            by_label = hierarchies.iter().map(Hierarchy::by_label).collect();
-            hierarchies = &by_label;
-        }
+    ) -> Result<(Recoding, Option<Dealing>, u64)> {
+        let counts = counted.told_apart();
+        let meant = self.style.meant(&counted.hierarchies);
+        let hierarchies = &meant[..];
         let least = self.least(counted, criteria)?;
         let assignment =
             Assignment { counts, hierarchies, weights, least, seed: self.seed, n_exchanges: self.n_exchanges };
         let is_dealt_to_people = self.method.is_dealing() && counted.counts.people().is_some();
+        let mut n_steps = 0;
         let (partition, dealt) = match is_dealt_to_people {
             true => self.deal_to_people(counted, assignment, task)?,
             false => {
                 let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
                 let demand = Demand { yardstick: &yardstick, criteria };
                 let wanted = Wanted { demand, n_suppressed_max: self.n_suppressed_max, style: self.style };
-                let partition = keep::partition(self.method, &assignment, &wanted, task)?;
+                let mut partition = keep::partition(self.method, &assignment, &wanted, task)?;
+                if self.method == Method::MondrianRelaxed && self.style == CellStyle::Labels {
+                    // Relaxed cuts at the middle of a label often lose more than those at the middle of its numbers.
+                    let for_ranges = Assignment { hierarchies: &counted.hierarchies, ..assignment };
+                    let other = keep::partition(self.method, &for_ranges, &wanted, task)?;
+                    let all_lost = |found: &Partition| {
+                        let n_out: u64 = found.suppressed().iter().map(|part| part.n_records).sum();
+                        Ok::<u64, Error>(keep::loss(found, &assignment)? + n_out * LOSS_ONE)
+                    };
+                    if all_lost(&other)? < all_lost(&partition)? {
+                        partition = other;
+                    }
+                }
+                if self.n_steps > 0 && !self.method.is_dealing() {
+                    (partition, n_steps) = self.improve(partition, &assignment, &wanted, task)?;
+                }
                 let dealt = self.method.is_dealing().then(|| dealing(counts, &partition));
                 (partition, dealt)
             }
         };
-        let recoding = partition.recode_with(counts, hierarchies, self.style, task)?;
+        let recoding = partition.recode_with(counts, &counted.hierarchies, self.style, task)?;
         let recoding = match self.two_columns {
             true => recoding.in_two_columns(|a| counted.is_numeric(a)),
             false => recoding,
         };
-        Ok((recoding, dealt))
+        Ok((recoding, dealt, n_steps))
+    }
+
+    /// Improves groups until the steps, the time or the hope is over.
+    fn improve(
+        &self,
+        partition: Partition,
+        assignment: &Assignment,
+        wanted: &Wanted,
+        task: &Task,
+    ) -> Result<(Partition, u64)> {
+        let start = Instant::now();
+        let is_enough = |_: &SearchProgress| self.time.is_some_and(|time| start.elapsed() >= time);
+        let task = Task { is_enough: &is_enough, ..*task };
+        keep::improved(partition, assignment, wanted, self.n_steps, &task)
     }
 
     /// Deals hands that are so large that every one has the records of k people.
@@ -277,12 +341,13 @@ impl Local {
     /// Recodes, and judges by the criteria.
     pub fn make(&self, counted: &Counted, criteria: &Criteria, task: &Task) -> Result<LocallyMade> {
         let weights = counted.weights();
-        let (recoding, dealt) = self.recode_and_look(counted, &weights, criteria, task)?;
+        let (recoding, dealt, n_steps) = self.recode_and_look(counted, &weights, criteria, task)?;
         let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
         let hierarchies = &counted.hierarchies[..];
         let judgement = judge_with(counted.told_apart(), hierarchies, &weights, &yardstick, &recoding, task)?;
         let (sensitive, of_people) = (counted.sensitive_names(), counted.counts.people().is_some());
-        Ok(LocallyMade { local: *self, criteria: criteria.clone(), recoding, judgement, dealt, sensitive, of_people })
+        let local = Local { n_steps, ..*self };
+        Ok(LocallyMade { local, criteria: criteria.clone(), recoding, judgement, dealt, sensitive, of_people })
     }
 }
 

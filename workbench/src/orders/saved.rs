@@ -295,7 +295,10 @@ fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Att
         content.map_or_else(|| attribute.hierarchy_text.clone(), |content| format!("file {content}"))
     };
     for attribute in quasi_identifiers {
-        let text = format!("{} {}", attribute.weight, hierarchy(attribute));
+        let mut text = format!("{} {}", attribute.weight, hierarchy(attribute));
+        if !attribute.node_weights.is_empty() {
+            text.push_str(&format!(" {:?}", attribute.node_weights));
+        }
         settings.insert(format!("the hierarchy or weight of '{}'", attribute.name), json!(sha256_of(text.as_bytes())));
     }
     for attribute in sensitive {

@@ -366,7 +366,8 @@ impl Release<'_> {
             let (seed, n_exchanges) =
                 (certificate.seed.unwrap_or(local.seed), certificate.exchanges.unwrap_or(local.n_exchanges));
             let n_suppressed_max = certificate.request["max_suppressed"].as_u64().unwrap_or(0);
-            let local = Local { style, two_columns, seed, n_exchanges, n_suppressed_max, ..local };
+            let n_steps = certificate.steps.unwrap_or(0);
+            let local = Local { style, two_columns, seed, n_exchanges, n_suppressed_max, n_steps, ..local };
             Some((local, certificate.promised()?))
         }) else {
             return Ok(None);

@@ -240,6 +240,11 @@ impl<'a> Reader<'a> {
 
     /// Seconds, or a text such as "30s", "5m" or "2h".
     fn time(&self) -> Result<Duration> {
+        Ok(self.time_given()?.unwrap_or(TIME))
+    }
+
+    /// The same, where it is said.
+    fn time_given(&self) -> Result<Option<Duration>> {
         let seconds = self.read("time", "a time such as \"30s\"", |value| match value {
             Value::Number(seconds) => seconds.as_f64(),
             Value::String(text) => {
@@ -251,8 +256,8 @@ impl<'a> Reader<'a> {
             _ => None,
         })?;
         match seconds {
-            None => Ok(TIME),
-            Some(seconds) if (0.0..1e9).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+            None => Ok(None),
+            Some(seconds) if (0.0..1e9).contains(&seconds) => Ok(Some(Duration::from_secs_f64(seconds))),
             Some(_) => Err(wrong("time is not a time").hint("for example \"30s\"")),
         }
     }
@@ -341,6 +346,8 @@ impl<'a> Reader<'a> {
             n_queries: self.whole("n_queries")?.map_or(N_QUERIES, |n| n.clamp(1, 100_000) as usize),
             seed: self.whole("seed")?.unwrap_or(0),
             vary_weight: self.text("vary_weight")?.map(str::to_string),
+            n_steps: self.steps()?,
+            time: self.time_given()?,
         };
         self.finish()?;
         Ok(order)
@@ -452,7 +459,17 @@ impl<'a> Reader<'a> {
         };
         let exchanges = self.read("exchanges", "a whole number", |value| u32::try_from(value.as_u64()?).ok())?;
         let (two_columns, plain) = (self.flag("two_columns")?, self.flag("plain")?);
-        Local::with_options(Method::parse(method)?, style, two_columns, self.whole("seed")?, plain, exchanges)
+        let local =
+            Local::with_options(Method::parse(method)?, style, two_columns, self.whole("seed")?, plain, exchanges)?;
+        local.improved_by(self.steps()?, self.time_given()?)
+    }
+
+    /// `steps`: by how many groups are improved.
+    fn steps(&self) -> Result<Option<u64>> {
+        match self.whole("steps")? {
+            Some(0) => Err(wrong("steps is 0").hint("leave it out, or give a greater number")),
+            steps => Ok(steps),
+        }
     }
 
     /// The signer's key.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::recode::keep::enough::{Scale, Tally};
-use crate::recode::partition::Part;
+use crate::recode::partition::{Part, put_together};
 use crate::recode::space::{Side, Space};
 
 /// What dividing needs to know.
@@ -175,15 +175,4 @@ pub(crate) fn atoms(parts: &[Part], n_records: u64) -> Vec<(Part, u64)> {
         }
     }
     atoms
-}
-
-/// Parts of the same cell added up.
-pub(crate) fn put_together(mut parts: Vec<Part>) -> Vec<Part> {
-    parts.sort_unstable();
-    parts.dedup_by(|next, first| {
-        let is_same = (next.base, next.value) == (first.base, first.value);
-        first.n_records += if is_same { next.n_records } else { 0 };
-        is_same
-    });
-    parts
 }

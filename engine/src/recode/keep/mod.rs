@@ -14,6 +14,8 @@
 //! k = 10, a fifth more for t = 0.2, a third more for t = 0.2 in the equal distance, a quarter more for entropy l = 5. Cuts
 //! that are good for large sets leave small ones that miss something on either side of every further cut.)
 //!
+//! Whatever came out can be improved (`better`), step by step.
+//!
 //! That this ends is no wonder: two classes of records that keep a criterion keep it together (`# Joining` at every
 //! formula of [`crate::criterion::formulas`]), so that at worst all records are one class. People may be in several
 //! classes, and no criterion but k is kept by joining them; so whatever is united is measured again, also where classes
@@ -25,6 +27,8 @@ pub(crate) mod unite;
 pub(crate) mod mondrian;
 pub(crate) mod suppress;
 mod partition;
+mod better;
 
+pub use better::{improved, loss};
 pub use enough::Demand;
 pub use partition::{Wanted, partition};

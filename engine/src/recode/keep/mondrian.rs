@@ -1,9 +1,9 @@
 //! Mondrian's cuts, each of them only where both halves keep every criterion.
 
 use crate::error::Result;
-use crate::recode::keep::cuts::{Cutter, atoms, put_together};
+use crate::recode::keep::cuts::{Cutter, atoms};
 use crate::recode::mondrian::Cut;
-use crate::recode::partition::Part;
+use crate::recode::partition::{Part, put_together};
 use crate::task::Task;
 
 /// Sets of fewer parts are cut by one thread.

@@ -5,14 +5,14 @@ use rayon::prelude::*;
 use crate::criterion::Measure;
 use crate::error::Result;
 use crate::loss::LOSS_ONE;
-use crate::recode::keep::cuts::{self, Cutter};
+use crate::recode::keep::cuts::Cutter;
 use crate::recode::keep::enough::{Demand, Scale, is_enough};
 use crate::recode::keep::mondrian;
 use crate::recode::keep::suppress::suppress;
 use crate::recode::keep::unite::Judged;
 use crate::recode::method::{Assignment, Method};
 use crate::recode::mondrian::Cut;
-use crate::recode::partition::{CellStyle, Least, Part, Partition};
+use crate::recode::partition::{CellStyle, Least, Part, Partition, put_together};
 use crate::recode::space::Space;
 use crate::task::Task;
 
@@ -75,7 +75,7 @@ pub fn partition(method: Method, assignment: &Assignment, wanted: &Wanted, task:
 }
 
 /// The same, where classes that a reader takes for one keep everything together too.
-fn kept_as_seen(
+pub(super) fn kept_as_seen(
     mut found: Partition,
     assignment: &Assignment,
     style: CellStyle,
@@ -90,11 +90,12 @@ fn kept_as_seen(
             return Ok(found);
         }
         let parts = found.by_cells(counts);
-        let together =
-            |classes: &Vec<usize>| cuts::put_together(classes.iter().flat_map(|&i| parts[i].clone()).collect());
+        let together = |classes: &Vec<usize>| put_together(classes.iter().flat_map(|&i| parts[i].clone()).collect());
         let united: Vec<Vec<Part>> = alike.iter().map(together).collect();
         if united.par_iter().all(|parts| is_enough(parts)) {
-            return Ok(found);
+            // By cell, so that each group is published with the very records that were looked at: shared out among fewer
+            // groups than there are classes, equal records might go elsewhere.
+            return Ok(Partition::keeping(parts, is_enough).leaving_out(found.suppressed().to_vec()));
         }
         let classes = Judged::new(cutter, united).settled(false, task)?.into_parts();
         found = Partition::keeping(classes, is_enough).leaving_out(found.suppressed().to_vec());
@@ -102,7 +103,7 @@ fn kept_as_seen(
 }
 
 /// Whether the method itself keeps all that is asked for.
-fn is_built_in(least: &Least, demand: &Demand) -> bool {
+pub(super) fn is_built_in(least: &Least, demand: &Demand) -> bool {
     let is_over_people = demand.yardstick.is_over_people();
     demand.criteria.iter().all(|criterion| match criterion.measure {
         // Different people are different values of whose record it is.
@@ -121,7 +122,7 @@ fn kept(
     is_enough: &(dyn Fn(&[Part]) -> bool + Sync),
     task: &Task,
 ) -> Result<Vec<Vec<Part>>> {
-    let all = cuts::put_together(parts.concat());
+    let all = put_together(parts.concat());
     if !cutter.scale.is_over_people() && !is_enough(&all) {
         return Ok(vec![all]);
     }
@@ -148,7 +149,7 @@ fn remade(
             return Ok(judged.holds().then(|| judged.into_parts()));
         }
     };
-    let all = cuts::put_together(parts.concat());
+    let all = put_together(parts.concat());
     if !is_enough(&all) {
         return Ok(None);
     }

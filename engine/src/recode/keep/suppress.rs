@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use crate::error::Result;
 use crate::loss::LOSS_ONE;
-use crate::recode::keep::cuts::{Cutter, put_together};
-use crate::recode::partition::Part;
+use crate::recode::keep::cuts::Cutter;
+use crate::recode::partition::{Part, put_together};
 use crate::task::Task;
 
 /// Classes, and the records that are in none of them.

@@ -1,10 +1,10 @@
 //! Classes that do not keep a criterion join near ones until all do; then neighbours share their records anew.
 
 use crate::error::Result;
-use crate::recode::keep::cuts::{Cutter, put_together};
+use crate::recode::keep::cuts::Cutter;
 use crate::recode::keep::enough::Tally;
 use crate::recode::nearest::{Classes, NOTHING, Near, nearest_of_each};
-use crate::recode::partition::Part;
+use crate::recode::partition::{Part, put_together};
 use crate::task::Task;
 
 /// Among how many of the nearest classes one is looked for with which a class keeps everything.

@@ -110,6 +110,10 @@ pub fn certificate(
             Way::Local(local) => local.exchanges_ordered(),
             Way::Global(_) | Way::PerRecord(_) => None,
         },
+        steps: match draft.way {
+            Way::Local(local) => local.steps_taken(),
+            Way::Global(_) | Way::PerRecord(_) => None,
+        },
         input: marked(&sources.input),
         hierarchies: marked(&sources.hierarchies),
         output: FileHash { name: file_name(&files.release), ..FileHash::default() },

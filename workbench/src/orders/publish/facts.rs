@@ -64,6 +64,7 @@ fn cells_in_words(local: &Local, is_numeric: bool) -> &'static str {
         (CellStyle::Ranges | CellStyle::Sets, true) => "ranges",
         (CellStyle::Midpoints, true) => "middles of ranges",
         (CellStyle::Rounded, true) => "ranges rounded to the steps of the hierarchy",
+        (CellStyle::Stars, _) => "values that are as they are or hidden",
         (CellStyle::Sets, false) => "sets of values",
         (CellStyle::Labels, _) | (CellStyle::Ranges | CellStyle::Midpoints | CellStyle::Rounded, false) => {
             "labels of the hierarchy"

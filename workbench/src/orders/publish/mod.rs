@@ -234,7 +234,7 @@ fn make(local: &Local, project: &Project, privacy: &Privacy, counted: &Counted, 
     if !project.request.max_level.is_empty() {
         work.note(Note::LevelsIgnored { method: local.method.name() });
     }
-    if local.style != CellStyle::Sets {
+    if !matches!(local.style, CellStyle::Sets | CellStyle::Stars) {
         note_flat(counted, work);
     }
     if local.style == CellStyle::Rounded {

@@ -71,6 +71,7 @@ pub(super) fn certificate() -> Certificate {
         sorted: true,
         seed: None,
         exchanges: None,
+        steps: None,
         input: vec![file("adult.csv", "3b")],
         hierarchies: vec![file("hierarchies/age.csv", "a1"), file("hierarchies/education.csv", "0f")],
         output: file("adult-k10.csv", "9c"),
