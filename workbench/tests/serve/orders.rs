@@ -277,8 +277,11 @@ fn without_measurements(document: &mut Value) {
     match document {
         Value::Object(object) => {
             ["cpu_seconds", "seconds", "peak_bytes"].iter().for_each(|key| drop(object.remove(*key)));
-            if let Some(Value::String(file)) = object.get_mut("project") {
-                *file = file.trim_start_matches("./").to_string();
+            // The server names files as its folder does, the command line as they were given or by their whole path.
+            for key in ["project", "data"] {
+                if let Some(Value::String(file)) = object.get_mut(key) {
+                    *file = file.trim_start_matches("./").trim_start_matches("FOLDER/").to_string();
+                }
             }
             object.values_mut().for_each(without_measurements);
         }
