@@ -341,15 +341,7 @@ pub async fn run_order(State(server): Shared, InPath(verb): InPath<String>, Body
             verbs::run(verb, &asked.order, &desk, &work)
         });
         let mut result = result.map_err(|error| worker.problem(error))?;
-        // Files are named as the page knows them.
-        let short = |named: &mut Value, key: &str| {
-            if let Some(file) = named.get(key).and_then(Value::as_str).map(|file| folder.relative(file)) {
-                named[key] = json!(file);
-            }
-        };
-        let releases = result.get_mut("releases").and_then(Value::as_array_mut);
-        releases.into_iter().flatten().for_each(|release| short(release, "file"));
-        ["project", "data", "release", "certificate", "report"].iter().for_each(|key| short(&mut result, key));
+        folder.name_files(&mut result);
         Ok(json!({ "result": result, "notes": worker.notes(&work) }))
     })?;
     accepted(&server, &job)

@@ -321,7 +321,9 @@ pub async fn hierarchy(State(server): Shared, Body(asked): Body<OfAttribute>) ->
         server.previews("which cells do not fit is not told")?;
         return aside(&server, move |server| {
             let places = absent(&opened.project, &asked.attribute).map_err(|error| server.problem(error))?;
-            Ok(json_response(StatusCode::OK, &hierarchies::absent(&asked.attribute, &places, true)))
+            let mut document = hierarchies::absent(&asked.attribute, &places, true);
+            server.tables.folder.name_files(&mut document);
+            Ok(json_response(StatusCode::OK, &document))
         })
         .await;
     }
