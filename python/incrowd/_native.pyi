@@ -44,6 +44,7 @@ class Table:
         levels: list[str],
         promised: str | None,
         choice: str,
+        two_columns: bool,
         progress: Progress = None,
     ) -> Release: ...
     def publish_locally(

@@ -244,6 +244,40 @@ max_level = { age = 2 }
   assert.deepEqual(accepted.complaints, []);
 });
 
+test("how a table is read, and what is published coarser, can be said and is saved", { skip }, async (t) => {
+  const home = folder(t);
+  const rows = Array.from({ length: 80 }, (_, i) => `${i === 9 ? "unknown" : 20 + (i % 12)};${["Oslo", "Rome"][i % 2]};${1000 + 37 * (i % 15)},5`);
+  writeFileSync(join(home, "people.csv"), `age;city;income\n${rows.join("\n")}\n`);
+  writeFileSync(join(home, "incrowd.toml"), `# ours\n[data]\npath = "people.csv"\n[attributes.age]\nrole = "quasi-identifier"\nhierarchy = { intervals = [5, 10] }\n[attributes.city]\nrole = "quasi-identifier"\n[attributes.income]\nrole = "sensitive"\ntells = "accepted"\n[request]\nk = 2\nmax_suppressed = "50%"\n`);
+  const server = await serve(t, [home]);
+  const { page, complaints } = await open(t, server.url);
+  await page.locator("nav").getByText("Data").click();
+  await page.getByText("How the table is read").click();
+  const change = async (work) => {
+    const before = await page.evaluate(() => location.hash);
+    await work();
+    await page.waitForFunction((old) => location.hash !== old, before);
+    await page.locator(".reading .settings").waitFor();
+  };
+  await change(() => page.getByLabel("Cells that are no numbers").selectOption("missing"));
+  await change(() => page.getByLabel("Decimal sign").selectOption(","));
+  await change(() => page.getByLabel("Records that lack a value").selectOption("drop"));
+  await change(() => page.getByLabel("Texts that mean").fill("?, NA").then(() => page.keyboard.press("Tab")));
+  await change(() => page.getByLabel("How income is published").selectOption("round"));
+  await change(() => page.getByLabel("rounded to multiples of, for income").fill("50").then(() => page.keyboard.press("Tab")));
+  await shot(page, "reading");
+  await page.getByRole("button", { name: "Save project" }).click();
+  await page.getByRole("button", { name: "Replace and save" }).click();
+  await page.getByText("saved as incrowd.toml").waitFor();
+  const text = readFileSync(join(home, "incrowd.toml"), "utf8");
+  for (const line of ['# ours', 'unreadable = "missing"', 'decimal = ","', 'missing_records = "drop"', 'missing = ["?", "NA"]', "publish_as = { round = 50 }"]) assert.ok(text.includes(line), `${line}\n${text}`);
+  // What is said again as it is without saying it is not written.
+  await change(() => page.getByLabel("Decimal sign").selectOption("."));
+  await page.locator("nav").getByText("Negotiate").click();
+  await page.locator(".verdict, .offer").first().waitFor();
+  assert.deepEqual(complaints.filter((complaint) => !/409/.test(complaint)), []);
+});
+
 test("who leaves a screen at once sees what was changed there, as soon as it is", { skip }, async (t) => {
   const home = folder(t);
   cpSync(join(ROOT, "examples/ten_records"), home, { recursive: true });

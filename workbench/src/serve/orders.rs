@@ -92,11 +92,14 @@ impl PublishQuestion {
                 Way::Answer { choice, extent: ExtentWish::default(), time: TIME }
             }
         };
-        if self.choice != "method" && !self.options.is_empty() {
-            return Err(wrong("options are about methods").hint("choose \"method\", or leave them out"));
+        let two_columns = self.choice != "method" && options.two_columns()?;
+        if self.choice != "method" && self.options.keys().any(|name| name != "two_columns") {
+            return Err(
+                wrong("options are about methods, but for two_columns").hint("choose \"method\", or leave them out")
+            );
         }
         options.finish()?;
-        Ok(publishing::Publish { about: About::default(), request: given_request(&self.request)?, way })
+        Ok(publishing::Publish { about: About::default(), request: given_request(&self.request)?, way, two_columns })
     }
 }
 

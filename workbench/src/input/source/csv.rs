@@ -66,9 +66,10 @@ pub(super) fn open(
 }
 
 impl CsvFile {
-    /// The file from its beginning, in pieces.
-    pub fn chunks(&self) -> Result<Chunks<Stream>> {
-        Ok(Chunks::new(Stream::open(&self.place, self.packing, self.encoding)?, self.delimiter))
+    /// The file from its beginning, in pieces, and hashed where that is wanted.
+    pub fn chunks(&self, is_hashed: bool) -> Result<Chunks<Stream>> {
+        let stream = Stream::open(&self.place, self.packing, self.encoding)?;
+        Ok(Chunks::new(if is_hashed { stream.hashed() } else { stream }, self.delimiter))
     }
 
     /// The names of the columns.
@@ -76,7 +77,7 @@ impl CsvFile {
         let stream = Stream::open(&self.place, self.packing, self.encoding)?;
         let mut chunks = Chunks::of_size(stream, self.delimiter, 1 << 16);
         let chunk = chunks.next().map_err(|broken| self.broken(broken))?;
-        let bytes = chunk.map_or(Vec::new(), |chunk| chunk.bytes);
+        let bytes = chunk.map_or(Vec::new(), |mut chunk| std::mem::take(&mut chunk.bytes));
         let mut reader = ::csv::ReaderBuilder::new().delimiter(self.delimiter).from_reader(bytes.as_slice());
         let header = reader.byte_headers().map_err(|_| self.wrong("is not CSV"))?;
         let mut names = Vec::new();

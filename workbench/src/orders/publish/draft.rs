@@ -96,7 +96,11 @@ pub enum AskedFor<'a> {
 
 #[derive(Clone, Copy)]
 pub enum Way<'a> {
-    Global(&'a Scheme),
+    /// One level per attribute; in two columns where that is wanted and its labels are ranges.
+    Global {
+        scheme: &'a Scheme,
+        two_columns: bool,
+    },
     Local(&'a Local),
     /// Every record on its own, with the seed of random weights where they are.
     PerRecord(Option<u64>),
@@ -105,7 +109,7 @@ pub enum Way<'a> {
 impl<'a> Way<'a> {
     pub fn scheme(self) -> Option<&'a Scheme> {
         match self {
-            Way::Global(scheme) => Some(scheme),
+            Way::Global { scheme, .. } => Some(scheme),
             Way::Local(_) | Way::PerRecord(_) => None,
         }
     }
@@ -114,12 +118,18 @@ impl<'a> Way<'a> {
     pub fn counts(self, counted: &Counted) -> &GroupCounts {
         match self {
             Way::Local(_) => counted.told_apart(),
-            Way::Global(_) | Way::PerRecord(_) => &counted.counts,
+            Way::Global { .. } | Way::PerRecord(_) => &counted.counts,
         }
     }
 
-    pub fn has_two_columns(self) -> bool {
-        matches!(self, Way::Local(local) if local.two_columns)
+    /// By quasi-identifier, whether its lowest and its highest value have a column each.
+    pub fn in_two_columns(self, counted: &Counted) -> Vec<bool> {
+        let n_attributes = counted.hierarchies.len();
+        match self {
+            Way::Local(local) if local.two_columns => (0..n_attributes).map(|a| counted.is_numeric(a)).collect(),
+            Way::Global { two_columns: true, .. } => counted.with_ranges(),
+            _ => vec![false; n_attributes],
+        }
     }
 }
 
@@ -139,10 +149,13 @@ pub fn publish(
     let Offer { criteria, scheme, .. } = &agreed.offer;
     let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
     let recoding = global::recode(&counted.counts, &counted.hierarchies, scheme, &yardstick, criteria)?;
+    let way = Way::Global { scheme, two_columns: agreed.two_columns };
+    let in_two_columns = way.in_two_columns(counted);
+    let recoding = recoding.in_two_columns(|a| in_two_columns[a]);
     let draft = Draft {
         recoding: &recoding,
         criteria,
-        way: Way::Global(scheme),
+        way,
         choice: agreed.choice,
         asked: agreed.request.as_ref().map_or(AskedFor::Levels, AskedFor::Request),
         search: agreed.search.clone(),
@@ -200,7 +213,8 @@ fn publish_draft(
     counted.check_people()?;
     check_ordered(counted, draft)?;
     let output = &files.release;
-    let columns = published_columns(project, counted, draft.way.has_two_columns())?;
+    let in_two_columns = draft.way.in_two_columns(counted);
+    let columns = published_columns(project, counted, &in_two_columns)?;
     let format = Format::of(output, counted.source.delimiter())?.of_columns(columns.len());
     format.check_names(columns.iter().map(Column::name), output)?;
     let written = write_release(project, counted, draft, format, columns, output, work)?;
@@ -211,7 +225,7 @@ fn publish_draft(
     let certificate = certificate(project, counted, draft, &written, &sources, format, files);
     // How the release writes "no value".
     let missing = format.writes_missing_as_text().then(|| project.missing.label().to_string());
-    let all = outside(counted, draft.way.scheme(), &missing);
+    let all = outside(counted, draft.way.scheme(), &in_two_columns, &missing);
     let of_people = |people: &PeopleVerifier| people.findings(draft.criteria, &without_missing(&all, &missing));
     let of_people = written.people.as_ref().map(of_people);
     let mut judged = judge_staged(&staged_path, format, &certificate, counted.labels(&missing), all, work)?;

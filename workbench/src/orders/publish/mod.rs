@@ -42,6 +42,8 @@ pub struct Publish {
     pub about: About,
     pub request: GivenRequest,
     pub way: Way,
+    /// Whether labels of one level per attribute that are ranges become two columns; a local method says it itself.
+    pub two_columns: bool,
 }
 
 /// How the release is found.
@@ -162,7 +164,7 @@ impl Publish {
         Ok(match agreement {
             Agreement::Agreed(agreed) => {
                 note_much_lost(agreed.offer.losses.ncp, &agreed.offer.criteria, Some(counted), work);
-                Decided::Agreed(agreed)
+                Decided::Agreed(Agreed { two_columns: self.two_columns, ..agreed })
             }
             Agreement::No(no) => Decided::No(no),
         })
