@@ -55,14 +55,28 @@ pub(super) fn open(
             .hint(hint("name one character with {data.delimiter}, or \"tab\"")));
     }
     let file = CsvFile { place, packing, encoding, is_unusual, delimiter };
-    let names = file.header()?;
-    if let Some(index) = names.iter().position(String::is_empty) {
-        return Err(Error::new(ErrorKind::Data, format!("column {} has no name", index + 1))
-            .at(format!("{position}:1"))
-            .hint("the first line must name every column"));
-    }
+    let names = named(file.header()?, &position)?;
     let fields: Vec<Field> = names.into_iter().map(|name| Field::new(name, text_type(), true)).collect();
     Ok((file, Arc::new(Schema::new(fields))))
+}
+
+/// The names with one for each column that has none, as programs write that number their records: `column 1`. Refused where
+/// most have none, for then the line is a title.
+fn named(mut names: Vec<String>, position: &str) -> Result<Vec<String>> {
+    let unnamed: Vec<usize> = (0..names.len()).filter(|index| names[*index].is_empty()).collect();
+    if let Some(first) = unnamed.first().filter(|_| 2 * unnamed.len() > names.len()) {
+        return Err(Error::new(ErrorKind::Data, format!("column {} has no name", first + 1))
+            .at(format!("{position}:1"))
+            .hint("the first line must name the columns"));
+    }
+    for index in unnamed {
+        let mut name = format!("column {}", index + 1);
+        while names.contains(&name) {
+            name.push('_');
+        }
+        names[index] = name;
+    }
+    Ok(names)
 }
 
 impl CsvFile {

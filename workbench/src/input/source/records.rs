@@ -226,7 +226,7 @@ impl TextColumn {
         self.codes.push(code);
     }
 
-    #[inline]
+    #[inline(always)]
     fn code(&mut self, bytes: &[u8], from: usize, to: usize) -> i32 {
         let n = to - from;
         if n > N_SHORT {
