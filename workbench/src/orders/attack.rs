@@ -226,8 +226,8 @@ struct Pairs {
 impl Release {
     fn pairs(&self, low: usize, high: usize) -> Pairs {
         let is_global = self.certificate.as_ref().is_some_and(|certificate| certificate.levels.is_object());
-        let ends = |group: &Group| (known_end(&group.cells[low]), known_end(&group.cells[high]));
-        let all: HashSet<_> = self.groups.iter().map(ends).collect();
+        let cells = self.groups.iter().map(|group| (&group.cells[low], &group.cells[high]));
+        let all: HashSet<_> = cells.map(|(low, high)| (known_end(low), known_end(high))).collect();
         // A level has labels for the values, or `*` for all of them.
         let empty_is_any = !is_global || all.iter().all(|ends| *ends == (None, None));
         let begins = all.iter().filter_map(|(low, _)| low.filter(|_| is_global).map(str::to_string)).collect();
