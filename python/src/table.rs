@@ -328,7 +328,12 @@ impl Table {
                 let LocalOptions { two_columns, seed, exchanges, steps, time, .. } = options;
                 let local = Local::with_options(method, style, two_columns, seed, false, exchanges)?;
                 let local = local.improved_by(steps, seconds(time)?)?;
-                let order = Publish { about: wish.about(), request: wish.given_request()?, way: Way::Local(local) };
+                let order = Publish {
+                    about: wish.about(),
+                    request: wish.given_request()?,
+                    way: Way::Local(local),
+                    target: None,
+                };
                 let bargain = self.known.ordered(order, work)?;
                 release::publish(&self.known, bargain, None, work)
             },
@@ -350,7 +355,7 @@ impl Table {
             || wish.means(),
             |work| {
                 let way = Way::PerRecord(Box::new(options.wish()?));
-                let order = Publish { about: wish.about(), request: wish.given_request()?, way };
+                let order = Publish { about: wish.about(), request: wish.given_request()?, way, target: None };
                 let bargain = self.known.ordered(order, work)?;
                 release::publish(&self.known, bargain, None, work)
             },
@@ -414,7 +419,7 @@ impl Table {
     }
 
     /// What each method makes of the table, as `compare --json` says it.
-    #[pyo3(signature = (wish, ks, methods, n_queries, seed, steps, time, progress = None))]
+    #[pyo3(signature = (wish, ks, methods, n_queries, seed, steps, time, target, progress = None))]
     fn compare<'py>(
         &self,
         py: Python<'py>,
@@ -425,6 +430,7 @@ impl Table {
         seed: u64,
         steps: Option<u64>,
         time: Option<f64>,
+        target: Option<String>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let document = work_with(
@@ -447,6 +453,7 @@ impl Table {
                     vary_weight: None,
                     n_steps: steps,
                     time: seconds(time)?,
+                    target,
                 };
                 Ok(documents::compared(&order.run(&self.known.project, &self.known.known, work)?))
             },
@@ -577,7 +584,7 @@ impl KnownTable {
                 Agreed { offer, choice, request: Some(request), lattice, search }
             }
         };
-        let order = Publish { about, request: given, way: Way::Levels(list) };
+        let order = Publish { about, request: given, way: Way::Levels(list), target: None };
         Ok(Bargain { order, privacy, counted, agreed: Some(agreed) })
     }
 }

@@ -94,7 +94,8 @@ pub fn association(view: &View, attributes: (usize, usize), n_classes: (usize, u
         }
         Kind::CorrelationRatio => {
             let is_first = beliefs.0.iter().any(|belief| belief.is_number);
-            let (mut sizes, mut sums) = (vec![0.0; n_classes.0.max(n_classes.1)], vec![0.0; n_classes.0.max(n_classes.1)]);
+            let (mut sizes, mut sums) =
+                (vec![0.0; n_classes.0.max(n_classes.1)], vec![0.0; n_classes.0.max(n_classes.1)]);
             let mut squares = 0.0;
             for (a, b, n) in known {
                 let (number, category) = if is_first { (a, b) } else { (b, a) };

@@ -123,9 +123,7 @@ impl Logarithms {
         let sizes: Vec<f64> = (0..n_classes).map(|class| others(&learnt.sizes, class)).collect();
         let n: f64 = sizes.iter().sum();
         let of_feature = |(&(_, n_values), counts): (&(usize, usize), &Vec<Vec<f64>>)| {
-            let share = |place: usize| {
-                (others(counts, place) + 1.0) / (sizes[place % n_classes] + n_values as f64)
-            };
+            let share = |place: usize| (others(counts, place) + 1.0) / (sizes[place % n_classes] + n_values as f64);
             (0..n_values * n_classes).map(|place| share(place).ln()).collect()
         };
         Logarithms {
@@ -142,7 +140,8 @@ impl Logarithms {
                 sums.iter_mut().zip(of_value).for_each(|(sum, logarithm)| *sum += share * logarithm);
             }
         }
-        let best = (0..sums.len()).max_by(|&a, &b| sums[a].total_cmp(&sums[b]).then(b.cmp(&a)));
-        best.unwrap_or(0) as u32
+        // Sums of logarithms that differ by rounding alone are equal.
+        let best = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        sums.iter().position(|sum| *sum >= best - 1e-9).unwrap_or(0) as u32
     }
 }

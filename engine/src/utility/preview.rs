@@ -184,8 +184,11 @@ impl<'a> Preview<'a> {
         let after = associations(&view, &self.attributes, &self.pairs, task)?;
         let name = |a: usize| self.attributes[a].name().to_string();
         let both = self.pairs.iter().zip(self.associations.iter().zip(after));
-        let associations = both.map(|(&((a, b), kind), (&before, after))| {
-            Association { attributes: (name(a), name(b)), kind, before, after }
+        let associations = both.map(|(&((a, b), kind), (&before, after))| Association {
+            attributes: (name(a), name(b)),
+            kind,
+            before,
+            after,
         });
         let associations = associations.collect();
         let target = self.target.as_ref().map(|aim| self.of_target(aim, &view, recoding, task)).transpose()?;

@@ -136,7 +136,8 @@ impl<'a> Source<'a> {
                 let n_all: f64 = meant.iter().map(|&row| self.view.weight(row)).sum();
                 for row in meant {
                     let part = share.n_records as f64 / n_all;
-                    let sensitive = &self.view.rows[row * self.view.n_attributes() + n_quasi..][..beliefs.len() - n_quasi];
+                    let sensitive =
+                        &self.view.rows[row * self.view.n_attributes() + n_quasi..][..beliefs.len() - n_quasi];
                     let place = *places.entry((group, sensitive)).or_insert_with(|| {
                         rows.extend(recoding.row(group as usize).iter().chain(sensitive));
                         weights.push([0.0; N_FOLDS]);

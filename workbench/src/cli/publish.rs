@@ -95,6 +95,9 @@ pub struct Args {
     /// File to write, .csv, .parquet, .sav or .dta [default: release.csv in the project's folder]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// The column that analysts want to predict or explain, for the report: any that is published
+    #[arg(long, value_name = "ATTRIBUTE")]
+    pub target: Option<String>,
     /// Replace files that are there already
     #[arg(long)]
     pub force: bool,
@@ -191,7 +194,7 @@ pub fn order(args: &Args) -> Result<Publish> {
             }
         }
     };
-    Ok(Publish { about: args.project.about(), request: args.request.given()?, way })
+    Ok(Publish { about: args.project.about(), request: args.request.given()?, way, target: args.target.clone() })
 }
 
 /// Refuses flags that say nothing to a method which looks at one record at a time.

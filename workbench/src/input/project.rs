@@ -296,6 +296,27 @@ impl Project {
 }
 
 impl Attribute {
+    /// An attribute of which nothing is said but its role.
+    pub fn plain(name: &str, role: Role) -> Attribute {
+        Attribute {
+            name: name.to_string(),
+            role,
+            rule: Rule::Flat,
+            hierarchy_file: None,
+            hierarchy_text: String::new(),
+            date_format: None,
+            weight: 1.0,
+            node_weights: BTreeMap::new(),
+            distance: None,
+            count_at: None,
+            unreadable: Unreadable::Error,
+            unknown: Unknown::Error,
+            publish_as: None,
+            publishes_unique: false,
+            accepts_telling: false,
+        }
+    }
+
     /// The same with another hierarchy.
     pub fn with_rule(mut self, rule: Rule) -> Attribute {
         self.rule = if self.unknown == Unknown::Other { rule.with_other() } else { rule };

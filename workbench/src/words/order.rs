@@ -348,6 +348,7 @@ impl<'a> Reader<'a> {
             vary_weight: self.text("vary_weight")?.map(str::to_string),
             n_steps: self.steps()?,
             time: self.time_given()?,
+            target: self.text("target")?.map(str::to_string),
         };
         self.finish()?;
         Ok(order)
@@ -439,7 +440,7 @@ impl<'a> Reader<'a> {
             },
             _ => self.given_request()?,
         };
-        Ok(Publish { about: self.about()?, request, way })
+        Ok(Publish { about: self.about()?, request, way, target: self.text("target")?.map(str::to_string) })
     }
 
     fn choice(&self) -> Result<Choice> {
