@@ -158,7 +158,7 @@ impl View<'_> {
         ks
     }
 
-    fn at(&self, k: u64) -> impl Iterator<Item = &ContenderResult> {
+    fn at(&self, k: u64) -> impl Iterator<Item = &ContenderResult> + Clone {
         self.compared.rows.iter().filter(move |row| row.k() == k)
     }
 

@@ -53,7 +53,7 @@ pub(super) fn utility(facts: &Facts) -> String {
 fn bars(before: f64, after: f64, most: f64, words: &str) -> String {
     let [was, is] = [before, after].map(|value| part(value.abs(), most) * 100.0);
     format!(
-        "<svg class=\"bar\" role=\"img\" aria-label=\"{words}\"><title>{words}</title>\
+        "<svg class=\"bar two\" role=\"img\" aria-label=\"{words}\"><title>{words}</title>\
          <rect class=\"track\" width=\"100%\" height=\"100%\"/>\
          <rect class=\"range\" width=\"{was:.2}%\" height=\"50%\"/>\
          <rect class=\"fill\" y=\"50%\" width=\"{is:.2}%\" height=\"50%\"/></svg>"
@@ -149,7 +149,7 @@ fn coefficient(one: &Coefficient) -> String {
     let category =
         one.category.as_ref().map_or(String::new(), |category| format!("<small>{}</small>", escape(category)));
     format!(
-        "<tr><th scope=\"row\">{}{category}</th><td><small>{words}</small><svg class=\"bar\" role=\"img\" aria-label=\"{words}\">\
+        "<tr><th scope=\"row\">{}{category}</th><td><small>{words}</small><svg class=\"bar two\" role=\"img\" aria-label=\"{words}\">\
          <rect class=\"track\" width=\"100%\" height=\"100%\"/>{}{}</svg></td></tr>\n",
         escape(&one.attribute),
         bar(&one.before, "range", 0),
