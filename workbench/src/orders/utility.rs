@@ -88,10 +88,12 @@ fn count_with(project: &Project, counted: &Counted, name: &str, work: &Work) -> 
         Some(attribute) => attribute.role = Role::Sensitive,
         None => with.attributes.push(Attribute::plain(name, Role::Sensitive)),
     }
-    let names = |attributes: &[Attribute]| attributes.iter().map(|attribute| attribute.name.clone());
+    let names = |attributes: &[Attribute]| -> Vec<String> {
+        attributes.iter().map(|attribute| attribute.name.clone()).collect()
+    };
     let choice = Choice {
-        quasi_identifiers: Some(names(&counted.quasi_identifiers).collect()),
-        sensitive: Some(names(&counted.sensitive).chain([name.to_string()]).collect()),
+        quasi_identifiers: Some(names(&counted.quasi_identifiers)),
+        sensitive: Some([names(&counted.sensitive), vec![name.to_string()]].concat()),
         with_population: counted.counts.population().is_some(),
     };
     let with = count(&with, &choice, work)?;
