@@ -331,7 +331,7 @@ fn assert_near(found: Estimate, value: f64, error: f64) {
 /// One number explains another: slope = Sxy / Sxx, its squared error s² / Sxx.
 #[test]
 fn least_squares_by_hand() {
-    let points = [(1.0, 2.0), (2.0, 2.0), (3.0, 5.0), (4.0, 4.0), (6.0, 9.0)];
+    let points: [(f64, f64); 5] = [(1.0, 2.0), (2.0, 2.0), (3.0, 5.0), (4.0, 4.0), (6.0, 9.0)];
     let texts: Vec<(String, String)> = points.iter().map(|(x, y)| (x.to_string(), y.to_string())).collect();
     let rows: Vec<(&str, &str, u32)> = texts.iter().map(|(x, y)| (x.as_str(), y.as_str(), 1)).collect();
     let (counts, hierarchies) = table(&rows);
