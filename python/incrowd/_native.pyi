@@ -66,6 +66,9 @@ class Table:
         methods: list[str] | None,
         n_queries: int,
         seed: int,
+        steps: int | None,
+        time: float | None,
+        target: str | None,
         progress: Progress = None,
     ) -> dict[str, Any]: ...
 

@@ -347,6 +347,7 @@ impl Table {
                     request: wish.given_request()?,
                     way: Way::Local(local),
                     two_columns: false,
+                    target: None,
                 };
                 let bargain = self.known.ordered(order, work)?;
                 release::publish(&self.known, bargain, None, work)
@@ -370,7 +371,7 @@ impl Table {
             |work| {
                 let way = Way::PerRecord(Box::new(options.wish()?));
                 let (about, request) = (wish.about(), wish.given_request()?);
-                let order = Publish { about, request, way, two_columns: false };
+                let order = Publish { about, request, way, two_columns: false, target: None };
                 let bargain = self.known.ordered(order, work)?;
                 release::publish(&self.known, bargain, None, work)
             },
@@ -434,7 +435,7 @@ impl Table {
     }
 
     /// What each method makes of the table, as `compare --json` says it.
-    #[pyo3(signature = (wish, ks, methods, n_queries, seed, steps, time, progress = None))]
+    #[pyo3(signature = (wish, ks, methods, n_queries, seed, steps, time, target, progress = None))]
     fn compare<'py>(
         &self,
         py: Python<'py>,
@@ -445,6 +446,7 @@ impl Table {
         seed: u64,
         steps: Option<u64>,
         time: Option<f64>,
+        target: Option<String>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let document = work_with(
@@ -467,6 +469,7 @@ impl Table {
                     vary_weight: None,
                     n_steps: steps,
                     time: seconds(time)?,
+                    target,
                 };
                 Ok(documents::compared(&order.run(&self.known.project, &self.known.known, work)?))
             },
@@ -599,7 +602,7 @@ impl KnownTable {
             }
         };
         let agreed = Agreed { two_columns, ..agreed };
-        let order = Publish { about, request: given, way: Way::Levels(list), two_columns };
+        let order = Publish { about, request: given, way: Way::Levels(list), two_columns, target: None };
         Ok(Bargain { order, privacy, counted, agreed: Some(agreed) })
     }
 }

@@ -36,6 +36,7 @@ fn local_recoding_loses_less_than_mondrian_and_the_best_scheme() {
         n_steps: None,
         time: None,
         questions: &questions,
+        preview: None,
         lattice: Some((&lattice, Cost::default())),
     };
     let contenders = [
@@ -503,7 +504,8 @@ fn methods_are_compared() {
     assert!(text.contains("NCP of") && text.contains("weight of age"), "{text}");
     run(&folder, "compare -o methods.html --vary-weight job --n-queries 20").ends(0);
     let page = folder.read("methods.html");
-    assert_eq!(page.matches("<svg").count(), 5);
+    // Four charts over k, two of what analysts look at, and the weight.
+    assert_eq!(page.matches("<svg").count(), 7);
     assert!(page.contains("k = 100") && page.contains("More weight for job") && !page.contains("<script"));
     check_refused(&folder, "compare --k 4 -o methods.html", "is there already");
 }

@@ -95,6 +95,9 @@ pub struct Args {
     /// File to write, .csv, .parquet, .sav or .dta [default: release.csv in the project's folder]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// The column that analysts want to predict or explain, for the report: any that is published
+    #[arg(long, value_name = "ATTRIBUTE")]
+    pub target: Option<String>,
     /// Replace files that are there already
     #[arg(long)]
     pub force: bool,
@@ -192,7 +195,8 @@ pub fn order(args: &Args) -> Result<Publish> {
         }
     };
     let two_columns = args.two_columns && matches!(way, Way::Answer { .. } | Way::Levels(_));
-    Ok(Publish { about: args.project.about(), request: args.request.given()?, way, two_columns })
+    let (about, request, target) = (args.project.about(), args.request.given()?, args.target.clone());
+    Ok(Publish { about, request, way, two_columns, target })
 }
 
 /// Refuses flags that say nothing to a method which looks at one record at a time.

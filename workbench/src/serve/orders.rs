@@ -42,6 +42,8 @@ pub struct PublishQuestion {
     replace: bool,
     /// The signer's key; a new one where none is given.
     key: Option<Key>,
+    /// The column that analysts want to say something about, for the report.
+    target: Option<String>,
 }
 
 impl Readable for PublishQuestion {
@@ -57,6 +59,7 @@ impl Readable for PublishQuestion {
             output: text("output")?,
             replace: reader.flag("replace")?,
             key: reader.key()?,
+            target: text("target")?,
         })
     }
 }
@@ -99,7 +102,13 @@ impl PublishQuestion {
             );
         }
         options.finish()?;
-        Ok(publishing::Publish { about: About::default(), request: given_request(&self.request)?, way, two_columns })
+        Ok(publishing::Publish {
+            about: About::default(),
+            request: given_request(&self.request)?,
+            way,
+            two_columns,
+            target: self.target.clone(),
+        })
     }
 }
 
@@ -255,8 +264,16 @@ pub async fn publish_release(State(server): Shared, Document(asked): Document<Pu
     })
     .await?;
     let worker = server.clone();
-    let what =
-        json!([taken.opened.id, asked.request, asked.choice, asked.levels, asked.method, asked.options, replace]);
+    let what = json!([
+        taken.opened.id,
+        asked.request,
+        asked.choice,
+        asked.levels,
+        asked.method,
+        asked.options,
+        asked.target,
+        replace
+    ]);
     let job = server.jobs.start("publish", format!("{name} {what}"), move |job| {
         if takes_long(&taken, &counted) {
             job.takes_long()?;
@@ -272,7 +289,7 @@ pub async fn publish_release(State(server): Shared, Document(asked): Document<Pu
                     worker.tables.extent(&counted, &work)?;
                 }
                 let decided = taken.decide(&worker, &counted, &work)?;
-                match decided.publish(project, &counted, &files, replace, &work)? {
+                match decided.publish(project, &counted, taken.order.target.as_deref(), &files, replace, &work)? {
                     Ordered::Published(published) => Ok((files, published)),
                     Ordered::No(no) => Err(why_not(&no, &worker)),
                 }

@@ -393,6 +393,7 @@ impl<'a> Reader<'a> {
             vary_weight: self.text("vary_weight")?.map(str::to_string),
             n_steps: self.steps()?,
             time: self.time_given()?,
+            target: self.text("target")?.map(str::to_string),
         };
         self.finish()?;
         Ok(order)
@@ -486,7 +487,8 @@ impl<'a> Reader<'a> {
         };
         let is_global = matches!(way, Way::Answer { .. } | Way::Levels(_));
         let two_columns = is_global && self.two_columns()?;
-        Ok(Publish { about: self.about()?, request, way, two_columns })
+        let target = self.text("target")?.map(str::to_string);
+        Ok(Publish { about: self.about()?, request, way, two_columns, target })
     }
 
     fn choice(&self) -> Result<Choice> {

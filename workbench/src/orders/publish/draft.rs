@@ -18,6 +18,7 @@ use crate::input::project::Project;
 use crate::input::reference::outside;
 use crate::orders::local::{Dealing, Local, LocallyMade};
 use crate::orders::per_record::MadeOneByOne;
+use crate::orders::utility::Analysis;
 use crate::output::account::{Account, Loss, SourceFiles};
 use crate::output::report::{self, HeightFacts};
 use crate::output::sink::Format;
@@ -25,14 +26,7 @@ use crate::sentences;
 use crate::work::Work;
 
 /// Publishes records that were generalized one by one, with certificate and report.
-pub fn publish_one_by_one(
-    project: &Project,
-    counted: &Counted,
-    made: &MadeOneByOne,
-    files: &Files,
-    replace: bool,
-    work: &Work,
-) -> Result<Published> {
+pub fn publish_one_by_one(place: &Place, made: &MadeOneByOne) -> Result<Published> {
     let draft = Draft {
         recoding: &made.recoding,
         criteria: &made.criteria,
@@ -49,7 +43,7 @@ pub fn publish_one_by_one(
         dealt: None,
         per_record: Some((made.facts.clone(), made.outcome.clone())),
     };
-    publish_draft(project, counted, &draft, files, replace, work)
+    publish_draft(place, &draft)
 }
 
 /// A release that has been judged; it has its name only where the promise holds.
@@ -61,6 +55,17 @@ pub struct Published {
     /// What the certificate says, beside what the file shows.
     pub claims: Vec<Claim>,
     pub holds: bool,
+}
+
+/// What is published, where to, and what the report looks at.
+pub struct Place<'a> {
+    pub project: &'a Project,
+    pub counted: &'a Counted,
+    /// None where nobody has asked and it would take long.
+    pub analysis: Option<&'a Analysis>,
+    pub files: &'a Files,
+    pub replace: bool,
+    pub work: &'a Work,
 }
 
 /// What is to be published, whichever way it was found.
@@ -134,18 +139,12 @@ impl<'a> Way<'a> {
 }
 
 /// Writes the release of an offer with its certificate and report, or nothing.
-pub fn publish(
-    project: &Project,
-    counted: &Counted,
-    agreed: &Agreed,
-    files: &Files,
-    replace: bool,
-    work: &Work,
-) -> Result<Published> {
+pub fn publish(place: &Place, agreed: &Agreed) -> Result<Published> {
     if agreed.offer.n_groups == 0 {
         return Err(Error::new(ErrorKind::Request, "no group keeps the promise, so there is nothing to publish")
             .hint("ask for less privacy, or allow coarser levels"));
     }
+    let counted = place.counted;
     let Offer { criteria, scheme, .. } = &agreed.offer;
     let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
     let recoding = global::recode(&counted.counts, &counted.hierarchies, scheme, &yardstick, criteria)?;
@@ -168,18 +167,11 @@ pub fn publish(
         dealt: None,
         per_record: None,
     };
-    publish_draft(project, counted, &draft, files, replace, work)
+    publish_draft(place, &draft)
 }
 
 /// Writes the release of a local method with its certificate and report, or nothing.
-pub fn publish_made(
-    project: &Project,
-    counted: &Counted,
-    made: &LocallyMade,
-    files: &Files,
-    replace: bool,
-    work: &Work,
-) -> Result<Published> {
+pub fn publish_made(place: &Place, made: &LocallyMade) -> Result<Published> {
     let LocallyMade { local, criteria, recoding, judgement, dealt, .. } = made;
     let draft = Draft {
         recoding,
@@ -197,17 +189,11 @@ pub fn publish_made(
         dealt: dealt.clone(),
         per_record: None,
     };
-    publish_draft(project, counted, &draft, files, replace, work)
+    publish_draft(place, &draft)
 }
 
-fn publish_draft(
-    project: &Project,
-    counted: &Counted,
-    draft: &Draft,
-    files: &Files,
-    replace: bool,
-    work: &Work,
-) -> Result<Published> {
+fn publish_draft(place: &Place, draft: &Draft) -> Result<Published> {
+    let &Place { project, counted, analysis, files, replace, work } = place;
     // Whoever asks, and by whatever method: what promises nothing is no release.
     counted.check_promise(draft.criteria)?;
     counted.check_people()?;
@@ -245,6 +231,8 @@ fn publish_draft(
         return Ok(Published { certificate, account, verdict: judged.verdict, claims, holds: false });
     }
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let made_of = draft.way.counts(counted);
+    let utility = analysis.map(|analysis| analysis.utility(counted, made_of, draft.recoding, work));
     let facts = report::Facts {
         release: &name(output),
         certificate_name: &name(&files.certificate),
@@ -256,6 +244,7 @@ fn publish_draft(
         group_sizes: group_sizes(draft.recoding, written.people.as_ref()),
         risk: risk_facts(counted, draft.recoding, &written, &missing, work)?,
         by_height: draft.by_height.clone(),
+        utility: utility.transpose()?,
     };
     let report = report::html(&facts);
     let certificate_text = format!("{}\n", serde_json::to_string_pretty(&certificate).expect("a certificate is JSON"));
