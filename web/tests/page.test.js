@@ -171,7 +171,21 @@ max_suppressed = "5%"
     assert.match(said, new RegExp(`${risk.special_uniques.n_special.toLocaleString("en")} records? stands? alone already`));
     for (const { attribute, percent } of risk.special_uniques.attributes) assert.match(said, new RegExp(`${attribute}\\s+${percent.toFixed(1)} %`));
   };
+  // What each value contributes, the most first, and all of them when asked.
+  const checkValues = async (risk) => {
+    for (const { attribute, values } of risk.special_uniques.attributes.filter((of) => of.values.length > 0)) {
+      const part = page.locator(".risk .of-values", { hasText: ` of ${attribute} ` });
+      assert.equal(await part.locator("summary").innerText(), `What the ${values.length} value${values.length === 1 ? "" : "s"} of ${attribute} ${values.length === 1 ? "does" : "do"}`);
+      await part.locator("summary").click();
+      const shown = async () => (await part.locator("li").allInnerTexts()).map((line) => line.split(/\s*\n\s*/).filter((text) => text !== ""));
+      const expected = values.map(({ value, percent }) => [value, `${percent.toFixed(1)} %`]);
+      assert.deepEqual(await shown(), expected.slice(0, 10));
+      if (values.length > 10) await part.getByRole("button", { name: `Show ${values.length - 10} more value` }).click();
+      assert.deepEqual(await shown(), expected);
+    }
+  };
   check(await look(), told(), "records");
+  await checkValues(told("--show-values"));
   await page.getByRole("button", { name: "Count people by USUBJID" }).click();
   await page.waitForFunction(() => document.querySelector("#talk").textContent === "USUBJID is now person");
   await page.getByText("unique people").waitFor();
@@ -180,6 +194,9 @@ max_suppressed = "5%"
   writeFileSync(join(home, "incrowd.toml"), of.replace('role = "identifier"', 'role = "person"'));
   const said = await look();
   check(said, told(), "people");
+  const named = told("--show-values");
+  assert.ok(named.special_uniques.attributes.some((of) => of.values.length > 10), "some values are behind a button");
+  await checkValues(named);
   assert.match(said, /by all their records together/);
   assert.doesNotMatch(said, /01-701/);
   const tile = JSON.parse(execFileSync(PROGRAM, ["profile", home, "--json", "--quiet"], { encoding: "utf8" })).uniqueness;
