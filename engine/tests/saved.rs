@@ -9,7 +9,7 @@ use common::random::{Dice, any_mixed_tables, chance, larger_tables, requests};
 use common::*;
 use incrowd::lattice::saved::{ReadAt, Section, open, open_counts, save};
 use incrowd::search::frontier::frontier;
-use incrowd::search::negotiate::negotiate_as_published;
+use incrowd::search::as_published::negotiate_as_published;
 use incrowd::task::Task;
 use incrowd::{Answer, Error, ErrorKind, GroupCounts, Lattice, Measure, Quality, Request, Result, explain, negotiate};
 use proptest::prelude::*;
