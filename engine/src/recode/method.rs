@@ -106,7 +106,9 @@ impl Method {
             Method::Deal => "sensitive values are dealt evenly to groups of equal size, near records together",
             Method::DealPlain => "as deal, but any records of a sensitive value: the paper's own dealing",
             Method::TopDownPublished => "as top-down, the way the paper prints it: records come in random order",
-            Method::BottomUpPublished => "as bottom-up, the way the paper prints it: the least loss of the union counts",
+            Method::BottomUpPublished => {
+                "as bottom-up, the way the paper prints it: the least loss of the union counts"
+            }
             Method::DealPublished => "as deal, the way the paper prints it: any records, by one sensitive attribute",
             Method::Cells => "as few single cells as can be are hidden, everything else stays as it is",
         }

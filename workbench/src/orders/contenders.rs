@@ -61,9 +61,9 @@ impl Contender {
     pub fn parse(name: &str) -> Result<Contender> {
         if let Some(share) = name.strip_prefix(PER_RECORD) {
             let searches = [(PUBLISHED, Strategy::BestFirst), (Strategy::Walk.name(), Strategy::Walk)];
-            let found = searches.into_iter().find_map(|(name, strategy)| {
-                Some((share.strip_suffix(name)?.strip_suffix(':')?, Some(strategy)))
-            });
+            let found = searches
+                .into_iter()
+                .find_map(|(name, strategy)| Some((share.strip_suffix(name)?.strip_suffix(':')?, Some(strategy))));
             let (share, strategy) = found.unwrap_or((share, None));
             let percent = share.strip_prefix(':').and_then(|share| share.strip_suffix('%')?.parse().ok());
             return match (share, percent) {
@@ -113,9 +113,12 @@ impl Contender {
 
     /// Whether it takes clearly longer than the others on a large table.
     pub fn is_slow(self) -> bool {
-        self.needs_entropy() || matches!(
+        self.needs_entropy()
+            || matches!(
                 self,
-                Contender::Local(Method::BottomUp | Method::Cells | Method::BottomUpPublished | Method::TopDownPublished)
+                Contender::Local(
+                    Method::BottomUp | Method::Cells | Method::BottomUpPublished | Method::TopDownPublished
+                )
             )
     }
 }

@@ -146,7 +146,9 @@ pub fn method_named(name: &str, as_published: bool) -> Result<Method> {
     match method.published().filter(|_| as_published) {
         None if as_published => Err(Error::new(
             ErrorKind::Request,
-            Wording::text("").setting("as_published").and(format!(" is about methods of the papers, and {name} is none")),
+            Wording::text("")
+                .setting("as_published")
+                .and(format!(" is about methods of the papers, and {name} is none")),
         )
         .hint(Wording::text("leave it out, or take ").example("method", Method::TopDown.name()))),
         published => Ok(published.unwrap_or(method)),

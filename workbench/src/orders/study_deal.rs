@@ -292,8 +292,7 @@ impl Spread {
     /// With room for all counts that differ by at most `most`: their mean stays what it is.
     fn new<'a>(counts: impl Iterator<Item = &'a u64> + Clone, most: u64) -> Spread {
         let least = counts.clone().min().copied().unwrap_or(0);
-        let mut spread =
-            Spread { first: least.saturating_sub(most), n_classes: vec![0; 2 * most as usize + 4] };
+        let mut spread = Spread { first: least.saturating_sub(most), n_classes: vec![0; 2 * most as usize + 4] };
         counts.for_each(|&n| *spread.of(n).expect("dealt counts differ by one") += 1);
         spread
     }

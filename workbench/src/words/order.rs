@@ -460,8 +460,14 @@ impl<'a> Reader<'a> {
         };
         let exchanges = self.read("exchanges", "a whole number", |value| u32::try_from(value.as_u64()?).ok())?;
         let (two_columns, plain) = (self.flag("two_columns")?, self.flag("plain")?);
-        let local =
-            Local::with_options(method_named(method, self.flag("as_published")?)?, style, two_columns, self.whole("seed")?, plain, exchanges)?;
+        let local = Local::with_options(
+            method_named(method, self.flag("as_published")?)?,
+            style,
+            two_columns,
+            self.whole("seed")?,
+            plain,
+            exchanges,
+        )?;
         local.improved_by(self.steps()?, self.time_given()?)
     }
 

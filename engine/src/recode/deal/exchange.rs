@@ -14,7 +14,13 @@ use crate::task::Task;
 ///
 /// Which pairs are tried does not depend on what they exchange, so that all threads work on those that have no class in
 /// common; what two pairs have in common is exchanged in the order in which they were drawn.
-pub(super) fn exchange(space: &Space, classes: &mut [Vec<Card>], n_tries: u32, random: &mut Random, task: &Task) -> Result<()> {
+pub(super) fn exchange(
+    space: &Space,
+    classes: &mut [Vec<Card>],
+    n_tries: u32,
+    random: &mut Random,
+    task: &Task,
+) -> Result<()> {
     let n = classes.len();
     // The first step is that of the halving.
     let n_records: u64 = classes.iter().map(|class| class.len() as u64).sum();

@@ -199,7 +199,8 @@ impl<'a> Problem<'a> {
         let (n_threads, wish) = (self.known.len(), wish.into());
         let n_levels = |hierarchy: &Hierarchy| hierarchy.n_levels() as u64;
         if self.hierarchies.iter().map(n_levels).fold(1, u64::saturating_mul) > N_PUBLISHED_MAX {
-            let message = format!("the published searches are for at most {N_PUBLISHED_MAX} generalizations of a record");
+            let message =
+                format!("the published searches are for at most {N_PUBLISHED_MAX} generalizations of a record");
             return Err(Error::new(ErrorKind::TooLarge, message).hint("choose fewer quasi-identifiers"));
         }
         if matches!((strategy, wish), (Strategy::Walk, Wish::Same(Goal::Scalar { .. }))) {
