@@ -11,7 +11,6 @@ use incrowd::recode::per_record::{Risk, Utility};
 use incrowd::search::negotiate::{check_criteria, check_promise, offer_of};
 use incrowd::wire;
 use incrowd::{Criteria, Error, ErrorKind, Level, Ranking, Result, Rule, Scheme};
-use incrowd_workbench::cli::{hierarchy, profile};
 use incrowd_workbench::input::count::Counted;
 use incrowd_workbench::input::project::{Project, parse};
 use incrowd_workbench::input::source::Source;
@@ -22,17 +21,19 @@ use incrowd_workbench::orders::compare::Compare;
 use incrowd_workbench::orders::contenders::Contender;
 use incrowd_workbench::orders::extent::{Extent, ExtentWish, Otherwise, TIME};
 use incrowd_workbench::orders::frontier::{Frontier, max_suppressed};
+use incrowd_workbench::orders::hierarchy::{ExportHierarchy, absent, domain_of};
 use incrowd_workbench::orders::known::{Known, Limits};
 use incrowd_workbench::orders::local::{Local, method_named};
 use incrowd_workbench::orders::negotiate::Negotiate;
 use incrowd_workbench::orders::per_record::{PerRecordWish, published_search};
+use incrowd_workbench::orders::profile::of_project;
 use incrowd_workbench::orders::publish::agree::{agree_on_levels, offer_of_levels};
 use incrowd_workbench::orders::publish::{Agreed, Agreement, Decided, Publish, Way};
 use incrowd_workbench::orders::request::levels;
 use incrowd_workbench::orders::request::{GivenRequest, Privacy, with_levels};
 use incrowd_workbench::sentences;
 use incrowd_workbench::words::order::Reader;
-use incrowd_workbench::words::{documents, verbs};
+use incrowd_workbench::words::{documents, hierarchies, profiles, verbs};
 use incrowd_workbench::work::Work;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -121,7 +122,7 @@ impl Table {
     /// The kind of a column's values, and the values in order.
     fn values(&self, py: Python<'_>, name: &str) -> PyResult<(&'static str, Vec<String>)> {
         work(py, None, |work| {
-            let domain = hierarchy::domain_of(&self.known.project, name, work)?;
+            let domain = domain_of(&self.known.project, name, work)?;
             let values = domain.present().map(|(_, value)| value.to_string()).collect();
             Ok((domain.kind().name(), values))
         })
@@ -135,23 +136,19 @@ impl Table {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let project = &self.known.project;
-        let document = work(py, progress.as_ref(), |work| {
-            let source = project.source_as_written()?;
-            project.attributes.iter().try_for_each(|attribute| source.check_column(&attribute.name))?;
-            let missing = Some(project.missing.clone());
-            let found = profile::of_source(Some(project.clone()), project.data.clone(), &source, missing, work)?;
-            Ok(profile::to_json(&found, with_values))
-        })?;
+        let document =
+            work(py, progress.as_ref(), |work| Ok(profiles::profiled(&of_project(project, work)?, with_values)))?;
         to_python(py, &document)
     }
 
     /// One attribute's hierarchy, as `hierarchy show --json` says it, with its rows.
     fn hierarchy<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let document = work(py, None, |work| {
-            let resolved = hierarchy::resolve(&self.known.project, name, work)?;
-            let mut document = hierarchy::document(&resolved);
-            document["rows"] = resolved.rows().map(|row| json!(row)).collect();
-            document["arx"] = json!(hierarchy::arx(&resolved));
+            let order = ExportHierarchy { attribute: name.to_string(), output: None, replace: false };
+            let exported = order.run(&self.known.project, work)?;
+            let mut document = hierarchies::shown(&exported.hierarchy);
+            document["rows"] = hierarchies::exported(&exported)["rows"].take();
+            document["arx"] = json!(exported.text);
             Ok(document)
         })?;
         to_python(py, &document)
@@ -159,9 +156,7 @@ impl Table {
 
     /// The cells that an attribute's hierarchy does not fit, as `hierarchy show --absent --show-values --json` says it.
     fn absent<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let document = work(py, None, |_| {
-            Ok(hierarchy::absent_document(name, &hierarchy::absent(&self.known.project, name)?, true))
-        })?;
+        let document = work(py, None, |_| Ok(hierarchies::absent(name, &absent(&self.known.project, name)?, true)))?;
         to_python(py, &document)
     }
 

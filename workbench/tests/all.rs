@@ -15,6 +15,7 @@ mod demo;
 mod documents;
 mod faults;
 mod files;
+mod floors;
 mod from_counts;
 mod fronts;
 mod init;

@@ -3,6 +3,9 @@
 //! An order is checked when it is made; running it takes a project, what is already known of it, and the work that shows
 //! how far it is. Nothing here knows flags, HTTP, documents of questions, or a terminal.
 
+pub mod profile;
+pub mod init;
+pub mod hierarchy;
 pub mod request;
 pub mod lattice;
 pub mod extent;

@@ -349,7 +349,7 @@ pub async fn run_order(State(server): Shared, InPath(verb): InPath<String>, Body
         };
         let releases = result.get_mut("releases").and_then(Value::as_array_mut);
         releases.into_iter().flatten().for_each(|release| short(release, "file"));
-        ["release", "certificate", "report"].iter().for_each(|key| short(&mut result, key));
+        ["project", "release", "certificate", "report"].iter().for_each(|key| short(&mut result, key));
         Ok(json!({ "result": result, "notes": worker.notes(&work) }))
     })?;
     accepted(&server, &job)

@@ -14,13 +14,16 @@ use incrowd::verify::SuppressedAs;
 use incrowd::{Error, ErrorKind, Method, Ranking, Result};
 use serde_json::{Map as Object, Value};
 
-use crate::input::project::{CRITERIA, CriterionText};
+use crate::input::project::{CRITERIA, CriterionText, FILE_NAME};
+use crate::input::source::parse_delimiter;
 use crate::orders::annotate::{Annotate, Update};
 use crate::orders::attack::Attack;
 use crate::orders::compare::Compare;
 use crate::orders::contenders::{Contender, N_QUERIES};
 use crate::orders::extent::{Extent, ExtentWish, TIME};
 use crate::orders::frontier::{Frontier, max_suppressed};
+use crate::orders::hierarchy::{ExportHierarchy, FindAbsent, ShowHierarchy};
+use crate::orders::init::Init;
 use crate::orders::local::{Local, method_named};
 use crate::orders::map::{KS, METHODS, Map};
 use crate::orders::negotiate::Negotiate;
@@ -55,6 +58,15 @@ pub struct Reader<'a> {
 pub enum AnyStudy {
     Deal(StudyDeal),
     Lattice(StudyLattice),
+}
+
+/// What is asked of a hierarchy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AboutHierarchy {
+    Show(ShowHierarchy),
+    /// With whether values are told.
+    Absent(FindAbsent, bool),
+    Export(ExportHierarchy),
 }
 
 fn wrong(message: impl Into<Wording>) -> Error {
@@ -259,6 +271,39 @@ impl<'a> Reader<'a> {
             None => Ok(None),
             Some(seconds) if (0.0..1e9).contains(&seconds) => Ok(Some(Duration::from_secs_f64(seconds))),
             Some(_) => Err(wrong("time is not a time").hint("for example \"30s\"")),
+        }
+    }
+
+    pub fn init(&self) -> Result<Init> {
+        let order = Init {
+            data: self.needed("data", |reader, key| reader.path(key, PathUse::Read))?,
+            // Where nothing is said, the file is put where the front writes, which need not be the current folder.
+            output: Some(
+                self.path("output", PathUse::Write)?.map_or_else(|| (self.path)(FILE_NAME, PathUse::Write), Ok)?,
+            ),
+            replace: self.flag("force")?,
+            delimiter: self.delimiter()?,
+            missing: self.texts("missing")?.unwrap_or_default(),
+        };
+        self.finish()?;
+        Ok(order)
+    }
+
+    /// One attribute's hierarchy, `absent` or `export`.
+    pub fn hierarchy(&self) -> Result<AboutHierarchy> {
+        let attribute = self.text("attribute")?.map(str::to_string);
+        let (absent, export) = (self.flag("absent")?, self.flag("export")?);
+        let with_values = self.flag("show_values")?;
+        let (output, replace) = self.output()?;
+        self.finish()?;
+        match (attribute, absent, export) {
+            (_, true, true) => Err(wrong("absent and export exclude each other").hint("give one of them")),
+            (attribute, true, false) => Ok(AboutHierarchy::Absent(FindAbsent { attribute }, with_values)),
+            _ if with_values => Err(wrong("show_values is about what is absent").hint("give absent too")),
+            (None, ..) => Err(wrong("attribute is not given")),
+            (Some(attribute), _, true) => Ok(AboutHierarchy::Export(ExportHierarchy { attribute, output, replace })),
+            (Some(_), ..) if output.is_some() => Err(wrong("output is about what is exported").hint("give export too")),
+            (Some(attribute), ..) => Ok(AboutHierarchy::Show(ShowHierarchy { attribute })),
         }
     }
 
@@ -494,6 +539,12 @@ impl<'a> Reader<'a> {
         Ok((self.path("output", PathUse::Write)?, self.flag("force")?))
     }
 
+    /// What separates the fields of a CSV file.
+    fn delimiter(&self) -> Result<Option<u8>> {
+        let parsed = self.text("delimiter")?.map(parse_delimiter).transpose();
+        parsed.map_err(|what| wrong(format!("delimiter {what}")))
+    }
+
     fn suppressed_as(&self) -> Result<SuppressedAs> {
         match self.text("suppressed_as")? {
             None | Some("group") => Ok(SuppressedAs::Group),
@@ -504,7 +555,6 @@ impl<'a> Reader<'a> {
 
     pub fn verify(&self) -> Result<Verify> {
         let file = self.path("file", PathUse::Read)?;
-        let delimiter = self.text("delimiter")?.map(crate::input::source::parse_delimiter).transpose();
         let order = Verify {
             file: file.ok_or_else(|| wrong("no file is named").hint("name a release"))?,
             certificate: self.path("certificate", PathUse::Read)?,
@@ -515,7 +565,7 @@ impl<'a> Reader<'a> {
             key: self.text("key")?.map(Key::parse).transpose()?,
             criteria: self.criteria()?,
             suppressed_as: self.suppressed_as()?,
-            delimiter: delimiter.map_err(|what| wrong(format!("delimiter {what}")))?,
+            delimiter: self.delimiter()?,
             counted: self.text("counted")?.map(str::to_string),
         };
         self.finish()?;

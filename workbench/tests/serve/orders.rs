@@ -277,6 +277,9 @@ fn without_measurements(document: &mut Value) {
     match document {
         Value::Object(object) => {
             ["cpu_seconds", "seconds", "peak_bytes"].iter().for_each(|key| drop(object.remove(*key)));
+            if let Some(Value::String(file)) = object.get_mut("project") {
+                *file = file.trim_start_matches("./").to_string();
+            }
             object.values_mut().for_each(without_measurements);
         }
         Value::Array(list) => list.iter_mut().for_each(without_measurements),
