@@ -184,9 +184,9 @@ fn assert_even_in_two(counts: &GroupCounts, partition: &Partition) {
 #[test]
 fn every_small_table_of_two_attributes_is_dealt_evenly() {
     let mut n_tables = 0;
-    for code in 0..4u32.pow(6) {
-        // How often each of six pairs of values occurs: 0, 1, 2 or 5 times.
-        let times = |pair: u32| [0, 1, 2, 5][(code / 4u32.pow(pair) % 4) as usize];
+    for code in 0..3u32.pow(6) {
+        // How often each of six pairs of values occurs: never, once or three times.
+        let times = |pair: u32| [0, 1, 3][(code / 3u32.pow(pair) % 3) as usize];
         let pairs = (0..6).flat_map(|pair| (0..times(pair)).map(move |i| [i, (pair / 2) as u8, (pair % 2) as u8]));
         let rows: Vec<[u8; 3]> = pairs.collect();
         if rows.len() < 2 {
@@ -200,7 +200,7 @@ fn every_small_table_of_two_attributes_is_dealt_evenly() {
             n_tables += 1;
         }
     }
-    assert!(n_tables > 40_000);
+    assert!(n_tables > 4_000, "{n_tables}");
 }
 
 /// With three attributes an even dealing need not exist: of these four records, any two agree in one attribute.

@@ -144,11 +144,11 @@ impl Network {
         while open.last().is_some_and(|&arc| self.is_whole(arc)) {
             open.pop();
         }
-        if open.last().copied() == came_by {
+        if !open.is_empty() && open.last().copied() == came_by {
             while open.len() > 1 && self.is_whole(open[open.len() - 2]) {
                 open.swap_remove(open.len() - 2);
             }
-            let last = open.len().saturating_sub(1);
+            let last = open.len() - 1;
             open.swap(last, last.saturating_sub(1));
         }
         let found = open.last().copied().filter(|arc| Some(*arc) != came_by);
