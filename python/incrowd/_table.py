@@ -353,6 +353,8 @@ class Table:
         weights: PathLike = NOT_GIVEN,
         weights_seed: int | None = None,
         also_k: int = NOT_GIVEN,
+        as_published: bool = False,
+        search: str | None = None,
         **request: Unpack[Request],
     ) -> Release:
         """Makes a release: of an offer, of the answer to a request, at levels of your choice, or by another method.
@@ -378,6 +380,9 @@ class Table:
         Such a release is *not* k-anonymous; ``also_k`` groups the records afterwards. ``utility`` and ``risk`` name the
         models, ``dictionary`` is a file with the people whom an attacker knows (``similarity``: texts that are alike fit),
         ``weights`` a file of how sensitive values are, and ``weights_seed`` draws them.
+
+        ``as_published`` takes the method as its paper prints it, for comparison: ``"top-down"``, ``"bottom-up"``, ``"deal"``,
+        and ``"per-record"``, of which ``search`` names one of two searches, ``"best-first"`` or ``"walk"``. It loses more.
 
         >>> import incrowd as ic
         >>> ages = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
@@ -410,9 +415,11 @@ class Table:
             "weights": weights,
             "weights_seed": weights_seed,
             "also_k": also_k,
+            "search": search,
         }
         single = {name: None if value is NOT_GIVEN else value for name, value in single.items()}
         of_single = [name for name, value in single.items() if value is not None]
+        single["as_published"] = as_published
         if method == "per-record":
             chosen = {"levels": levels, "offer": offer}
             wrong = [*request, *given, *(name for name, value in chosen.items() if value is not NOT_GIVEN)]
@@ -424,9 +431,12 @@ class Table:
         if method != "global":
             if offer is not NOT_GIVEN or levels is not NOT_GIVEN:
                 raise TypeError("an offer and levels are about method='global'; a local method takes criteria")
-            made = self._native.publish_locally(wish(request, known=_REQUEST), {"method": method, **options}, bar())
+            made = self._native.publish_locally(wish(request, known=_REQUEST), {"method": method, "as_published": as_published, **options}, bar())
             return Release(made, self._origin)
-        if given := [name for name in given if name != "two_columns"]:
+        given = [name for name in given if name != "two_columns"]
+        if as_published:
+            given.append("as_published")
+        if given:
             raise TypeError(f"{given[0]} is about local methods; choose one with method='top-down'")
         return _publish_global(self, offer, levels, request, two_columns)
 
