@@ -9,7 +9,7 @@
 """
 
 from ._anonymizer import Anonymizer
-from ._error import Error, Note
+from ._error import Error, Note, PrivacyWarning
 from ._hierarchies import Hierarchy, cuts, dates, flat, function, intervals, labels, mask, parents, tree
 from ._native import __version__
 from ._objects import (
@@ -74,6 +74,7 @@ __all__ = [
     "Offer",
     "Offers",
     "Picture",
+    "PrivacyWarning",
     "Profile",
     "Release",
     "Risk",

@@ -65,6 +65,8 @@ class Table:
         methods: list[str] | None,
         n_queries: int,
         seed: int,
+        steps: int | None,
+        time: float | None,
         progress: Progress = None,
     ) -> dict[str, Any]: ...
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from . import _display, _native, _wishes
 from ._error import Error
-from ._frames import Origin, frame_of, to_arrow, to_pandas, to_polars
+from ._frames import Origin, frame_of, packed, readable, to_arrow, to_pandas, to_polars, unpacked
 from ._hierarchies import Hierarchy, Rule, hierarchy_of, rows_of_function
 from ._objects import (
     Attack,
@@ -55,6 +55,41 @@ class _Asked:
 
     table: _native.Table
     wish: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What a table is made of."""
+
+    document: str
+    rows: list[tuple[str, list[list[str]]]]
+    frame: _native.Frame | None
+    population: _native.Frame | None
+
+    def again(self) -> _native.Table:
+        return _native.Table(self.document, self.rows, self.frame, self.population)
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        frames = [None if frame is None else packed(frame) for frame in (self.frame, self.population)]
+        return (self.document, self.rows, *frames)
+
+    def __setstate__(self, kept: tuple[Any, ...]) -> None:
+        document, rows, *frames = kept
+        frame, population = (None if frame is None else unpacked(frame, name)
+                             for frame, name in zip(frames, ("data frame", "population")))
+        for name, value in (("document", document), ("rows", rows), ("frame", frame), ("population", population)):
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """The project that a table was opened from, and the data in place of its own."""
+
+    path: str
+    data: str | None
+
+    def again(self) -> _native.Table:
+        return _native.Table.open(self.path, self.data)
 
 
 class Table:
@@ -174,7 +209,9 @@ class Table:
         self._columns: list[str] | None = None
         frame = None
         if not isinstance(data, (str, os.PathLike)):
-            frame, self._origin = frame_of(data, name, declared=list(attributes))
+            beside = [*names(complete), *names(household), *(each for each in (weight_of, counted) if each is not None)]
+            needed = None if keep_all else [*attributes, *beside]
+            frame, self._origin = frame_of(data, name, declared=list(attributes), needed=needed)
             self._columns = frame.columns
             if keep_all and "keep" in frame.columns:
                 raise Error(
@@ -225,6 +262,7 @@ class Table:
                 kind, values = self._native.values(attribute)
                 rows.append((attribute, rows_of_function(function, kind, values)))
             self._native = _native.Table(document, rows, frame, people)
+        self._made: _Made | _Opened = _Made(document, rows, frame, people)
 
     @classmethod
     @takes()
@@ -239,7 +277,30 @@ class Table:
         table._origin = Origin()
         table._columns = None
         table._hierarchies = {}
+        table._made = _Opened(os.path.abspath(path), None if data is None else os.path.abspath(data))
         return table
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process or for later: what it was made of, with its records, and nothing that was found out."""
+        kept = {name: value for name, value in self.__dict__.items() if name != "_native"}
+        # A function cannot be kept, but what it said of every value can.
+        said = dict(self._made.rows) if isinstance(self._made, _Made) else {}
+        rules = self._hierarchies.items()
+        kept["_hierarchies"] = {
+            name: rule if rule.function is None else Hierarchy(rows=said[name]) for name, rule in rules
+        }
+        return kept
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self._native = self._made.again()
+
+    def __copy__(self) -> Table:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Table:
+        # It does not change, and neither may the frame that it is about.
+        return self
 
     @property
     def roles(self) -> dict[str, str]:
@@ -390,7 +451,7 @@ class Table:
         """
         if method not in _METHODS:
             raise Error(f"unknown method '{method}'", hint=f"there are: {', '.join(_METHODS)}")
-        options = {"cells": cells, "two_columns": two_columns, "seed": seed, "exchanges": exchanges}
+        options: dict[str, Any] = {"cells": cells, "two_columns": two_columns, "seed": seed, "exchanges": exchanges}
         options |= {"steps": steps, "time": time}
         given = [name for name, value in options.items() if value not in (None, False)]
         single = {
@@ -654,6 +715,13 @@ class Lattice:
         self.n_schemes: int = words["n_schemes"]
         self.n_bytes: int = words["n_bytes"]
 
+    def __copy__(self) -> Lattice:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Lattice:
+        # It does not change. A pickle has the table, which is annotated again when it is asked.
+        return self
+
     def _wish(self, asked: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
         return wish(asked, known=known, **self._settings)
 
@@ -742,6 +810,26 @@ class Picture:
         return "Picture(show it in a notebook, or write .html to a file)"
 
 
+@dataclass(frozen=True)
+class _Shown:
+    """What everybody may see of a release, which is all that a pickle of it has."""
+
+    certificate: dict[str, Any]
+    replaced: list[str]
+    frame: _native.Frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.frame.__arrow_c_stream__(requested_schema)
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.certificate, self.replaced, packed(self.frame)
+
+    def __setstate__(self, kept: tuple[Any, ...]) -> None:
+        certificate, replaced, frame = kept
+        for name, value in (("certificate", certificate), ("replaced", replaced), ("frame", unpacked(frame, "release"))):
+            object.__setattr__(self, name, value)
+
+
 class Release:
     """A published table with its certificate; it has been verified.
 
@@ -749,20 +837,39 @@ class Release:
     Columns that were not generalized have the type that they had; categories are those that published records have.
     """
 
-    def __init__(self, native: _native.Release, origin: Origin) -> None:
+    def __init__(self, native: _native.Release | _Shown, origin: Origin) -> None:
         self._native = native
         self._origin = origin
         self.certificate = Certificate(native.certificate)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is published: neither the table that it was made from, nor what only the signer knows or reads."""
+        shown = _Shown(self._native.certificate, self._native.replaced, self._native.frame)
+        return {**self.__dict__, "_native": shown, "_origin": self._origin.without_values()}
+
+    def __copy__(self) -> Release:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Release:
+        return self
+
     @property
     def report(self) -> str:
-        """The HTML page for the person who signs."""
-        return self._native.report
+        """The HTML page for the person who signs, with their key; in no pickle."""
+        return self._known("report").report
 
     @property
     def account(self) -> Account:
-        """What only the signer knows: losses over the table, the key. Not to be published."""
-        return Account(self._native.account)
+        """What only the signer knows: losses over the table, the key. Not to be published, and in no pickle."""
+        return Account(self._known("account").account)
+
+    def _known(self, what: str) -> _native.Release:
+        if isinstance(self._native, _Shown):
+            raise Error(
+                f"a release that was pickled has no {what}: what it was made from stayed where it was made",
+                hint="ask for it, or write the release, where it was published",
+            )
+        return self._native
 
     @property
     def columns(self) -> list[str]:
@@ -797,15 +904,15 @@ class Release:
 
         An index that is an attribute of the table is the index of the release too.
         """
-        return to_pandas(self._native, self._origin, self._exact())
+        return to_pandas(self._native.frame, self._origin, self._exact())
 
     @takes()
     def to_polars(self) -> polars.DataFrame:
-        return to_polars(self._native, self._origin, self._exact())
+        return to_polars(self._native.frame, self._origin, self._exact())
 
     @takes()
     def to_arrow(self) -> pyarrow.Table:
-        return to_arrow(self._native)
+        return to_arrow(self._native.frame)
 
     @takes()
     def to_frame(self) -> Any:
@@ -820,6 +927,8 @@ class Release:
         Where people are counted (``person=``), the table that it was made from says whose records its groups are; a local
         method is run again for that. Where it cannot be said, the answer is ``"not judged"``.
         """
+        if isinstance(self._native, _Shown):
+            return verify(self)
         return Verdict(self._native.verify(bar()))
 
     @takes()
@@ -828,11 +937,19 @@ class Release:
 
         The bytes are those that the command line writes. Nothing is replaced without ``force``.
         """
-        written, _, _ = self._native.write(os.fspath(path), force, bar())
+        written, _, _ = self._known("way to be written").write(os.fspath(path), force, bar())
         return Path(written)
 
     def __repr__(self) -> str:
         return f"Release({self.certificate!r})"
+
+    def __eq__(self, other: object) -> bool:
+        """The same records under the same certificate."""
+        if not isinstance(other, Release) or self.certificate != other.certificate:
+            return False
+        return self is other or self._native.frame.rows() == other._native.frame.rows()
+
+    __hash__ = None  # type: ignore[assignment]
 
     def _repr_html_(self) -> str:
         return _display.release(self._native.frame.rows(8), self.columns, repr(self))
@@ -943,7 +1060,9 @@ def verify(
         certificate = data.certificate if is_own else certificate
     else:
         named = [*(_some(quasi_identifiers) or ()), *(_some(sensitive) or ())]
-        frame, _ = frame_of(data, file, declared=[*named, *_columns_of(certificate)])
+        # A certificate says which columns there are, so that all of them are looked at.
+        needed = named if named and certificate is NOT_GIVEN else None
+        frame, _ = frame_of(data, file, declared=[*named, *_columns_of(certificate)], needed=needed)
     text, beside = None, None
     if isinstance(certificate, Certificate):
         text = to_json(certificate.to_dict())
@@ -1018,7 +1137,8 @@ def attack(
                 files.append(os.fspath(release))
         people = None
         if outside is not NOT_GIVEN and not isinstance(outside, (str, os.PathLike)):
-            people, _ = frame_of(outside, "outside", declared=_some(quasi_identifiers) or ())
+            known = _some(quasi_identifiers)
+            people, _ = frame_of(outside, "outside", declared=known or (), needed=known)
         labels = [] if hierarchies is NOT_GIVEN else [f"{name}={os.fspath(path)}" for name, path in hierarchies.items()]
         words = _native.attack(
             files,
@@ -1062,7 +1182,7 @@ def profile(data: Any, *, values: bool = False, delimiter: str | None = None, mi
     """
     if isinstance(data, (str, os.PathLike)):
         return Profile(_native.profile_file(os.fspath(data), values, delimiter, names(missing), bar()))
-    frame, _ = frame_of(data, "data frame")
+    frame = readable(data, "data frame")
     return Profile(_native.profile_frame(frame, values, names(missing), bar()))
 
 
@@ -1125,7 +1245,7 @@ def init(
         return Suggestion(_native.init_file(os.fspath(data), where, force, delimiter, names(missing), bar()))
     if output is not None:
         raise Error("a data frame has no path that a project file could name", hint="save it to a file first")
-    frame, _ = frame_of(data, "data frame")
+    frame = readable(data, "data frame")
     return Suggestion(_native.init_frame(frame, names(missing), bar()), data)
 
 
