@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 from ._error import Error, PrivacyWarning
-from ._frames import frame_of, movable, native_of, to_arrow, to_pandas, to_polars, unfit_columns, without_unused
+from ._frames import columns_of, frame_of, movable, native_of, to_arrow, to_pandas, to_polars, unfit_columns, without_unused
 from ._groups import Groups
 from ._objects import Answer, Offer
 from ._progress import bar
@@ -223,7 +223,9 @@ class Anonymizer(_Base):
             self._groups = _groups_of(given, quasi_identifiers, settings, asked, self.release_)
         self._table, self._recoder = table, None
         hidden = [*names(roles["identifiers"]), *names(roles["person"])]
-        columns = given.columns or table._columns or self.release_.columns
+        # An index of pandas that is an attribute is none of the frame's columns, and comes first.
+        index = [column for column in table._columns or () if column not in given.columns]
+        columns = [*index, *given.columns] or self.release_.columns
         self._kept = [c for c in columns if c in self.release_.columns or (keeps_all and c not in hidden)]
         self.n_features_in_ = len(columns)
         if given.has_names:
@@ -353,9 +355,10 @@ class _Given:
             columns = [f"x{i}" for i in range(X.shape[1])]
             return cls(pandas.DataFrame(X, columns=columns).infer_objects(), columns, has_names=False, is_array=True)
         data = native_of(X)
-        every: Any = data.column_names if hasattr(data, "column_names") else getattr(data, "columns", ())
-        columns = [column for column in every if isinstance(column, str)]
-        return cls(data, columns, has_names=True, unfit=tuple(unfit_columns(data)))
+        if type(data).__name__ == "RecordBatchReader":
+            # It can be read once, and is looked at several times.
+            data = data.read_all()
+        return cls(data, columns_of(data), has_names=True, unfit=tuple(unfit_columns(data)))
 
     def named(self, words: Any) -> Any:
         """The same with names in the place of numbers, which count columns from 0 as scikit-learn does."""

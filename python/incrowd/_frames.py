@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -303,6 +304,25 @@ def unfit_columns(data: Any) -> list[str]:
     columns = zip(data.columns, data.columns.duplicated(keep=False), data.dtypes)
     doubtful = [name for name, is_twice, dtype in columns if isinstance(name, str) and not is_twice and dtype.kind in "Oc"]
     return [name for name in doubtful if _arrow_column(pyarrow, data[name]) is None]
+
+
+def columns_of(data: Any) -> list[str]:
+    """The columns of a frame, without what was an index of pandas."""
+    if isinstance(data, (str, os.PathLike)):
+        return []
+    if _is_a(data, "pandas", "DataFrame"):
+        unfit = unfit_columns(data)
+        texts = [column for column in data.columns if isinstance(column, str)]
+        once = [column for column in texts if texts.count(column) == 1]
+        read = frame_of(data.iloc[:0].drop(columns=unfit), "data frame", needed=once)[0].columns
+        return [column for column in once if column in read or column in unfit]
+    if _is_a(data, "polars", "DataFrame"):
+        odd = [column for column, dtype in data.schema.items() if str(dtype.base_type()) in _POLARS_ALONE]
+        read = frame_of(data.head(0).drop(odd), "data frame")[0].columns
+        return [column for column in data.columns if column in read or column in odd]
+    if _is_a(data, "pyarrow", "Table"):
+        return frame_of(data.slice(0, 0), "data frame", needed=())[0].columns
+    return frame_of(data, "data frame")[0].columns
 
 
 def movable(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
