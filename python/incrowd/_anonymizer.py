@@ -81,7 +81,8 @@ class Anonymizer(_Base):
     >>> X = pa.table({"age": [31, 40, 32, 41, 77], "town": ["a", "b", "a", "b", "a"]})
     >>> ic.Anonymizer({"age": ic.intervals(10, 20)}, other="town", k=2, max_suppressed=1).fit_transform(X).to_pydict()
     {'age': ['30-39', '40-49', '30-39', '40-49', None], 'town': ['a', 'b', 'a', 'b', None]}
-    >>> ic.Anonymizer("age", method="top-down", k=2).fit(X).transform(pa.table({"age": [40, 31, 99]}))["age"].to_pylist()
+    >>> made = ic.Anonymizer("age", method="top-down", k=2, other=()).fit(X)
+    >>> made.transform(pa.table({"age": [50, 31, 99]}))["age"].to_pylist()
     ['[40-77]', '[31-32]', None]
     """
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import json
 import os
 import shutil
@@ -10,7 +12,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _display, _native, _wishes
 from ._error import Error
@@ -26,17 +28,20 @@ from ._objects import (
     Certificate,
     Counts,
     Frontier,
+    Groups,
     Height,
     Offer,
     Profile,
     Risk,
+    Rows,
     Scheme,
     ShownHierarchy,
     Verdict,
     left_out,
 )
 from ._progress import bar
-from ._wishes import CRITERIA, NOT_GIVEN, Criteria, Number, PerAttribute, Request, names, takes, to_json, wish
+from ._project import write_project
+from ._wishes import CRITERIA, NOT_GIVEN, Cells, Criteria, Method, Number, Over, Settle, PerAttribute, Request, names, takes, to_json, wish
 
 if TYPE_CHECKING:
     import pandas
@@ -170,7 +175,7 @@ class Table:
         count_at: Mapping[str, int | str] | None = None,
         population: Any = None,
         missing: Named = ("",),
-        missing_records: str = "keep",
+        missing_records: Literal["keep", "drop"] = "keep",
         complete: Named = (),
         unreadable: str | Mapping[str, str] | None = None,
         unknown: str | Mapping[str, str] | None = None,
@@ -178,7 +183,7 @@ class Table:
         delimiter: str | None = None,
         weight_of: str | None = None,
         household: Named = (),
-        records: str = "ask",
+        records: Literal["ask", "independent"] = "ask",
         max_records_per_person: int | None = None,
         records_seed: int | None = None,
         counted: str | None = None,
@@ -302,6 +307,28 @@ class Table:
         # It does not change, and neither may the frame that it is about.
         return self
 
+    @takes()
+    def save(self, folder: PathLike, *, force: bool = False) -> Path:
+        """Writes a project that the command line, :func:`open` and :func:`serve` open; returns its folder.
+
+        A frame is written as ``data.parquet``, with the columns that were named and no others; what a file holds stays
+        there, and the project names it. **The folder has the records as they are**: it is as secret as they are.
+        Nothing is replaced without ``force``.
+
+        >>> import incrowd as ic, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> table = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)})
+        >>> saved = table.save(folder.name)
+        >>> ic.open(saved).count() == table.count()
+        True
+        >>> folder.cleanup()
+        """
+        if isinstance(self._made, _Opened):
+            raise Error("the table is that of a project already", kind="project", hint="copy its folder")
+        made = self._made
+        write_project(Path(folder), json.loads(made.document), made.rows, made.frame, made.population, force)
+        return Path(folder)
+
     @property
     def roles(self) -> dict[str, str]:
         """The role of each attribute, in order."""
@@ -387,18 +414,18 @@ class Table:
         return Answer(words, _Asked(self._native, asked))
 
     @takes(Request)
-    def frontier(self, over: str = "k", **request: Unpack[Request]) -> Frontier:
+    def frontier(self, over: Over = "k", **request: Unpack[Request]) -> Frontier:
         """``annotate`` and ``frontier`` in one; see :meth:`Lattice.frontier`."""
         return Lattice(self, {}, request).frontier(over, **request)
 
     @takes(Request)
     def publish(
         self,
-        offer: Offer | Answer | Bargain | str = NOT_GIVEN,
+        offer: Offer | Answer | Bargain | Settle = NOT_GIVEN,
         *,
         levels: Mapping[str, int | str] = NOT_GIVEN,
-        method: str = "global",
-        cells: str | None = None,
+        method: Method = "global",
+        cells: Cells | None = None,
         two_columns: bool = False,
         seed: int | None = None,
         exchanges: int | None = None,
@@ -750,7 +777,7 @@ class Lattice:
         return Answer(words, _Asked(self.table._native, asked))
 
     @takes(Request)
-    def frontier(self, over: str = "k", **request: Unpack[Request]) -> Frontier:
+    def frontier(self, over: Over = "k", **request: Unpack[Request]) -> Frontier:
         """Every bargain that no other beats on privacy, records lost and loss together.
 
         ``over`` is the criterion that is varied; the others hold throughout, and a value given for it is the least that is
@@ -771,6 +798,21 @@ class Lattice:
         """Every scheme, with the records that it would lose where criteria are given."""
         words = self.table._native.annotate(self._wish(criteria, CRITERIA), True, bar())
         return [Scheme(scheme) for scheme in words["schemes"]]
+
+    @takes(Criteria)
+    def to_arrow(self, **criteria: Unpack[Criteria]) -> pyarrow.Table:
+        """A row per scheme, with the records that it would lose where criteria are given."""
+        return Rows.of([scheme.to_dict() for scheme in self.schemes(**criteria)]).to_arrow()
+
+    @takes(Criteria)
+    def to_pandas(self, **criteria: Unpack[Criteria]) -> pandas.DataFrame:
+        """The same as a pandas frame."""
+        return Rows.of([scheme.to_dict() for scheme in self.schemes(**criteria)]).to_pandas()
+
+    @takes(Criteria)
+    def to_polars(self, **criteria: Unpack[Criteria]) -> polars.DataFrame:
+        """The same as a polars frame."""
+        return Rows.of([scheme.to_dict() for scheme in self.schemes(**criteria)]).to_polars()
 
     @takes(Criteria)
     def heights(self, **criteria: Unpack[Criteria]) -> list[Height]:
@@ -798,10 +840,23 @@ class Lattice:
 
 
 class Picture:
-    """Something to look at in a notebook; ``svg`` or ``html`` to keep."""
+    """Something to look at in a notebook; ``svg`` or ``html`` to keep.
+
+    >>> import incrowd as ic
+    >>> picture = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)}).annotate().pyramid(k=2)
+    >>> picture.svg[:4]
+    '<svg'
+    """
 
     def __init__(self, markup: str) -> None:
         self.html = markup
+
+    @property
+    def svg(self) -> str:
+        """The picture alone; a table that stands for one that would be too large has none."""
+        if not self.html.startswith("<svg"):
+            raise Error("there are too many schemes to be drawn: a table stands for them", hint="see .html")
+        return self.html
 
     def _repr_html_(self) -> str:
         return self.html
@@ -940,6 +995,21 @@ class Release:
         written, _, _ = self._known("way to be written").write(os.fspath(path), force, bar())
         return Path(written)
 
+    def groups(self) -> Groups:
+        """Every group that the release shows, with how many records it has, the smallest first.
+
+        >>> import incrowd as ic
+        >>> ic.Table({"age": [31, 31, 40, 40, 40]}, ["age"]).publish(k=2).groups().to_dict()["rows"]
+        [{'age': '31', 'n_records': 2}, {'age': '40', 'n_records': 3}]
+        """
+        names = self.certificate.quasi_identifiers
+        places = [self._native.frame.columns.index(name) for name in names if name in self._native.frame.columns]
+        if len(places) < len(names):
+            raise Error("the release has two columns for some numbers", hint="publish without two_columns")
+        counted = collections.Counter(tuple(row[i] for i in places) for row in self._native.frame.rows())
+        rows = [{**dict(zip(names, cells)), "n_records": n} for cells, n in counted.items()]
+        return Groups({"rows": sorted(rows, key=lambda row: (row["n_records"], [str(cell) for cell in row.values()]))})
+
     def __repr__(self) -> str:
         return f"Release({self.certificate!r})"
 
@@ -1032,7 +1102,7 @@ def verify(
     certificate: Certificate | Mapping[str, Any] | PathLike = NOT_GIVEN,
     project: PathLike = NOT_GIVEN,
     project_data: PathLike = NOT_GIVEN,
-    suppressed_as: str = "group",
+    suppressed_as: Literal["group", "absent"] = "group",
     delimiter: str | None = None,
     counted: str | None = None,
     **criteria: Unpack[Criteria],
@@ -1271,7 +1341,7 @@ def demo(folder: PathLike | None = None, *, records: int = 60_000, seed: int = 1
 
 @takes()
 def serve(
-    project: PathLike = NOT_GIVEN,
+    project: PathLike | Table = NOT_GIVEN,
     *,
     data: PathLike = NOT_GIVEN,
     host: str = "127.0.0.1",
@@ -1279,9 +1349,20 @@ def serve(
     token: str | None = None,
     open: bool = False,
 ) -> None:
-    """Serves the page for a project or a file until Ctrl-C; made-up data where nothing is named and nothing is here."""
-    try:
-        _native.serve(_path(project), _path(data), host, port, token, open)
-    except KeyboardInterrupt:
-        pass
+    """Serves the page for a project, a file or a table until Ctrl-C; made-up data where nothing is named or here.
 
+    A table that is no project is saved into a temporary folder, which is gone at the end with all that was written there;
+    :meth:`Table.save` and ``serve(folder)`` keep it.
+    """
+    with contextlib.ExitStack() as at_end:
+        if isinstance(project, Table):
+            made = project._made
+            if isinstance(made, _Opened):
+                project, data = made.path, data if made.data is None else made.data
+            else:
+                folder = at_end.enter_context(tempfile.TemporaryDirectory(prefix="incrowd-serve-"))
+                project = project.save(folder)
+        try:
+            _native.serve(_path(project), _path(data), host, port, token, open)
+        except KeyboardInterrupt:
+            pass
