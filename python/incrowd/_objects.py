@@ -167,6 +167,20 @@ class Offer(Words):
     smallest_group: int | None
     reached: dict[str, Any]
     loss: dict[str, float]
+    k: int
+    k_map: int
+    l: Any
+    alpha: Any
+    entropy_l: Any
+    recursive: Any
+    t: Any
+    delta: Any
+    beta: Any
+    enhanced_beta: Any
+    fewest_distinct: int | None
+    n_people_lost: int
+    _choice: str
+    _asked: Any
     in_words: str
 
     def __init__(self, words: Mapping[str, Any], choice: str = "exact", asked: Any = None) -> None:
@@ -258,6 +272,9 @@ class Answer(Words):
 class Finding(Words):
     """One criterion: what was asked, what is reached, and how much falls short."""
 
+    asked: Any
+    reached: Any
+    needs: str
     judged: bool
     holds: bool
     n_groups_failing: int
@@ -323,6 +340,8 @@ class Account(Words):
     smallest group, and are alone by all their records together, where it is known whose record it is.
     """
 
+    beside: list[Any]
+    cells: dict[str, Any]
     key: str
     files: list[dict[str, str]]
     loss: dict[str, float]
@@ -338,6 +357,19 @@ class Account(Words):
 class Certificate(Words):
     """What is promised about a release; meant to be published with it."""
 
+    format: str
+    format_version: int
+    version: str
+    request: dict[str, Any] | None
+    smallest_group: int | None
+    fewest_distinct: int | None
+    order: str
+    sorted: bool
+    seed: int | None
+    steps: int
+    input: list[Any]
+    hierarchies: list[Any]
+    output: dict[str, Any]
     method: str
     choice: str
     criteria: dict[str, Any]
@@ -368,6 +400,19 @@ class Bargain(Words):
 
     n_suppressed: int
     loss: float
+    k: int
+    k_map: int
+    l: Any
+    alpha: Any
+    entropy_l: Any
+    recursive: Any
+    t: Any
+    delta: Any
+    beta: Any
+    enhanced_beta: Any
+    _over: str
+    _criteria: Mapping[str, Any]
+    _asked: Any
     n_groups: int
     height: int
     levels: dict[str, int]
@@ -391,6 +436,7 @@ class Frontier(Rows):
     max_suppressed: int
     n_records: int
     n_dropped: int
+    n_annotated: int
     n_schemes: int
 
     def __init__(self, words: Mapping[str, Any], asked: Any = None) -> None:
@@ -419,6 +465,11 @@ class Frontier(Rows):
 class Column(Words):
     """One column, and the role and hierarchy that its values suggest."""
 
+    type: str
+    is_exact: bool
+    role: str | None
+    suggested_hierarchy: str | None
+    why_hierarchy: str
     name: str
     n_distinct: int
     n_missing: int
@@ -431,6 +482,10 @@ class Column(Words):
 class Profile(Words):
     """What each column looks like, and how many records are unique on the quasi-identifiers."""
 
+    project: str | None
+    data: str
+    missing: list[str]
+    missing_records: str
     n_records: int
     n_incomplete: int
     quasi_identifiers: list[str]
@@ -480,6 +535,10 @@ class Counts(Rows):
 
     n_records: int
     n_dropped: int
+    n_cells: int
+    n_people: int | None
+    sensitive: str | None
+    n_sensitive: int | None
     n_groups: int
     n_unique: int
     n_schemes: int | None
@@ -493,6 +552,7 @@ class Counts(Rows):
 class Scheme(Words):
     """One scheme of the lattice: its levels, its groups, and what it would lose where criteria were given."""
 
+    n_suppressed: int
     levels: dict[str, int]
     height: int
     n_groups: int
@@ -502,6 +562,7 @@ class Scheme(Words):
 class Height(Words):
     """The schemes of one height together: least, mean and most."""
 
+    n_suppressed: dict[str, float]
     height: int
     n_schemes: int
     n_groups: dict[str, float]
@@ -510,6 +571,20 @@ class Height(Words):
 class Compared(Words):
     """What one method made of the table."""
 
+    title: str
+    choice: str
+    promises_k: bool
+    best_by: str | None
+    levels: dict[str, int] | None
+    ncp_of_attribute: dict[str, float]
+    n_groups: int
+    reached: dict[str, Any]
+    risk: dict[str, Any]
+    query_error: dict[str, Any]
+    own_query_error: Any
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
     k: int
     method: str
     holds: bool
@@ -520,6 +595,12 @@ class Compared(Words):
 class Comparison(Rows):
     """What each method made of the table, row by row."""
 
+    n_records: int
+    criteria: dict[str, Any]
+    max_suppressed: int
+    weights: dict[str, Any]
+    seed: int
+    varied_weight: Any
     rows: list[Compared]
 
     _made: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"rows": _all(Compared)}

@@ -1259,6 +1259,7 @@ def profile(data: Any, *, values: bool = False, delimiter: str | None = None, mi
 class Suggestion(Profile):
     """A first guess at the roles and hierarchies of a table, each with its reason; ``text`` is the project file."""
 
+    _data: Any
     text: str
     n_schemes: int
 
