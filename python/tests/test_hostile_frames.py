@@ -2,6 +2,10 @@
 
 import datetime
 import io
+import os
+import subprocess
+import sys
+import textwrap
 import uuid
 import warnings
 
@@ -191,3 +195,17 @@ def test_arrays_of_numpy():
     assert plain.tolist() == [[1, 5], [1, 6]] and plain.dtype.kind == "i"
     with pytest.raises(ic.Error, match="no column 7"):
         ic.Anonymizer([7], k=2).fit(X)
+
+
+def test_dicts_come_in_without_pyarrow():
+    code = """
+        import sys
+        sys.modules["pyarrow"] = None
+        import pickle, incrowd as ic, polars as pl
+        for data in ({"age": [31, 31, 40, 40]}, [{"age": age} for age in (31, 31, 40, 40)], pl.DataFrame({"age": [31, 31, 40, 40]})):
+            release = pickle.loads(pickle.dumps(ic.Table(data, ["age"]))).publish(k=2)
+            assert release.to_polars()["age"].to_list() == [31, 31, 40, 40] and release.verify().holds
+    """
+    env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(ic.__file__))}
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
