@@ -24,10 +24,10 @@ use crate::orders::extent::{Extent, ExtentWish, TIME};
 use crate::orders::frontier::{Frontier, max_suppressed};
 use crate::orders::hierarchy::{ExportHierarchy, FindAbsent, ShowHierarchy};
 use crate::orders::init::Init;
-use crate::orders::local::Local;
+use crate::orders::local::{Local, method_named};
 use crate::orders::map::{KS, METHODS, Map};
 use crate::orders::negotiate::Negotiate;
-use crate::orders::per_record::{PER_RECORD, PerRecordWish};
+use crate::orders::per_record::{PER_RECORD, PerRecordWish, published_search};
 use crate::orders::publish::{Choice, GLOBAL, Publish, Way};
 use crate::orders::request::{About, GivenRequest, Suppression};
 use crate::orders::risk::{Risk, THRESHOLD};
@@ -393,6 +393,7 @@ impl<'a> Reader<'a> {
             vary_weight: self.text("vary_weight")?.map(str::to_string),
             n_steps: self.steps()?,
             time: self.time_given()?,
+            target: self.text("target")?.map(str::to_string),
         };
         self.finish()?;
         Ok(order)
@@ -416,6 +417,7 @@ impl<'a> Reader<'a> {
             weights: self.path("weights", PathUse::Read)?,
             weights_seed: self.whole("weights_seed")?,
             also_k: self.whole("also_k")?,
+            as_published: published_search(self.flag("as_published")?, self.text("search")?)?,
         })
     }
 
@@ -484,7 +486,10 @@ impl<'a> Reader<'a> {
             },
             _ => self.given_request()?,
         };
-        Ok(Publish { about: self.about()?, request, way })
+        let is_global = matches!(way, Way::Answer { .. } | Way::Levels(_));
+        let two_columns = is_global && self.two_columns()?;
+        let target = self.text("target")?.map(str::to_string);
+        Ok(Publish { about: self.about()?, request, way, two_columns, target })
     }
 
     fn choice(&self) -> Result<Choice> {
@@ -492,6 +497,11 @@ impl<'a> Reader<'a> {
         let known = Choice::ALL.map(Choice::name);
         let choice = Choice::ALL.into_iter().find(|choice| choice.name() == name);
         choice.ok_or_else(|| unknown(ErrorKind::Request, "offer", name, &known))
+    }
+
+    /// `two_columns`: whether ranges are written as their lowest and their highest value.
+    pub fn two_columns(&self) -> Result<bool> {
+        self.flag("two_columns")
     }
 
     pub fn local(&self, method: &str) -> Result<Local> {
@@ -503,9 +513,9 @@ impl<'a> Reader<'a> {
             }
         };
         let exchanges = self.read("exchanges", "a whole number", |value| u32::try_from(value.as_u64()?).ok())?;
-        let (two_columns, plain) = (self.flag("two_columns")?, self.flag("plain")?);
-        let local =
-            Local::with_options(Method::parse(method)?, style, two_columns, self.whole("seed")?, plain, exchanges)?;
+        let (two_columns, plain) = (self.two_columns()?, self.flag("plain")?);
+        let method = method_named(method, self.flag("as_published")?)?;
+        let local = Local::with_options(method, style, two_columns, self.whole("seed")?, plain, exchanges)?;
         local.improved_by(self.steps()?, self.time_given()?)
     }
 
