@@ -412,7 +412,7 @@ fn a_table_that_changes_between_two_readings_is_not_published() {
         let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure)).expect("a yardstick");
         let scheme = incrowd::Scheme::new(vec![incrowd::Level(1), incrowd::Level(2)]);
         let offer = offer_of_levels(&counted, &yardstick, scheme, &privacy).expect("levels");
-        let agreed = Agreed { offer, choice: "levels", request: None, lattice: None, search: None };
+        let agreed = Agreed { offer, choice: "levels", request: None, lattice: None, search: None, two_columns: false };
         let publish = |name: &str| {
             let files = prepare(&project, &folder.join(name), false)?;
             let (work, counted) = (Work::default(), &counted);
