@@ -96,10 +96,7 @@ fn table_of_numbers(n_records: usize, random: &mut Random) -> GroupCounts {
 #[test]
 fn over_many_records_ours_lose_less() {
     assert_eq!(Method::TopDown.published(), Some(Method::TopDownPublished));
-    for (ours, published) in [
-        (Method::BottomUp, Method::BottomUpPublished),
-        (Method::Deal, Method::DealPublished),
-    ] {
+    for (ours, published) in [(Method::BottomUp, Method::BottomUpPublished), (Method::Deal, Method::DealPublished)] {
         assert_eq!(ours.published(), Some(published));
         let mut random = Random::new(11);
         let mut lost = [0.0; 2];
