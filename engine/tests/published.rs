@@ -96,10 +96,7 @@ fn table_of_numbers(n_records: usize, random: &mut Random) -> GroupCounts {
 #[test]
 fn over_many_records_ours_lose_less() {
     assert_eq!(Method::TopDown.published(), Some(Method::TopDownPublished));
-    for (ours, published) in [
-        (Method::BottomUp, Method::BottomUpPublished),
-        (Method::Deal, Method::DealPublished),
-    ] {
+    for (ours, published) in [(Method::BottomUp, Method::BottomUpPublished), (Method::Deal, Method::DealPublished)] {
         assert_eq!(ours.published(), Some(published));
         let mut random = Random::new(11);
         let mut lost = [0.0; 2];
@@ -111,25 +108,5 @@ fn over_many_records_ours_lose_less() {
         }
         println!("{}: {lost:?}", ours.name());
         assert!(lost[0] <= lost[1], "{} loses {:?} as published", ours.name(), lost);
-    }
-}
-
-#[test]
-fn tmp_adult() {
-    let text = std::fs::read_to_string("/work/shared/adult/adult.csv").expect("data");
-    let mut lines = text.lines();
-    let head: Vec<&str> = lines.next().expect("head").split(',').collect();
-    let names = ["age", "education-num", "marital-status", "occupation", "race", "workclass"];
-    let at = |name: &str| head.iter().position(|known| *known == name).expect("a column");
-    for n in [2000usize, 5000] {
-        let rows: Vec<Vec<common::Cell>> = text.lines().skip(1).take(n).map(|line| line.split(',').collect::<Vec<_>>())
-            .filter(|cells| cells.len() == head.len() && !cells.contains(&"?"))
-            .map(|cells| names.iter().chain(&["hours-per-week"]).map(|name| Some(cells[at(name)].to_string())).collect()).collect();
-        let counts = common::counts_of(&names, &["hours-per-week"], &Missing::default(), &rows);
-        for method in [Method::TopDown, Method::TopDownPublished, Method::BottomUp, Method::BottomUpPublished, Method::Deal, Method::DealPlain, Method::DealPublished] {
-            for k in [5, 10, 25] {
-                println!("ADULT {n} k={k} {} {:?}", method.name(), made(method, &counts, Least::of(k, None)));
-            }
-        }
     }
 }

@@ -470,7 +470,7 @@ class Table:
         ``weights`` a file of how sensitive values are, and ``weights_seed`` draws them.
 
         ``as_published`` takes the method as its paper prints it, for comparison: ``"top-down"``, ``"bottom-up"``, ``"deal"``,
-        and ``"per-record"``, of which ``search`` names one of two searches, ``"best-first"`` or ``"walk"``. It loses more.
+        and ``"per-record"``, of which ``search`` names one of two searches, ``"best-first"`` or ``"walk"``.
 
         >>> import incrowd as ic
         >>> ages = ic.Table({"age": [31, 32, 40, 45]}, ["age"])

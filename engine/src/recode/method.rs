@@ -64,7 +64,7 @@ impl Method {
         Method::DealPlain,
     ];
 
-    /// What the papers print, for comparison: it loses more than what incrowd does.
+    /// What the papers print, for comparison.
     pub const AS_PUBLISHED: [Method; 3] = [Method::TopDownPublished, Method::BottomUpPublished, Method::DealPublished];
 
     /// Those that keep l by construction, with or without a sensitive attribute, and publish ranges.

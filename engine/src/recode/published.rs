@@ -1,7 +1,7 @@
 //! The two methods of Xu et al., "Utility-based anonymization using local recoding" (KDD 2006), as they are printed.
 //!
-//! They are here to be compared with ours ([`crate::recode::bottom_up`], [`crate::recode::top_down`]), which lose less, and
-//! are quicker: every search looks at everything there is. What the paper leaves open is done plainly: tables are in the
+//! They are here to be compared with ours ([`crate::recode::bottom_up`], [`crate::recode::top_down`]), which are
+//! quicker: here every search looks at everything there is. What the paper leaves open is done plainly: tables are in the
 //! order of their values, equal records are one group from the start, the first of several that are as good is taken, and
 //! a group that is too large is split in the order in which its records joined it.
 //!

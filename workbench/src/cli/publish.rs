@@ -90,7 +90,7 @@ pub struct Args {
     /// With --method deal: attempts per group at an exchange of records that loses less [default: 300]
     #[arg(long, value_name = "N")]
     pub exchanges: Option<u32>,
-    /// As the method's paper prints it, for comparison; it loses more. With --method top-down, bottom-up, deal or per-record
+    /// As the method's paper prints it, for comparison. With --method top-down, bottom-up, deal or per-record
     #[arg(long)]
     pub as_published: bool,
     #[command(flatten)]
