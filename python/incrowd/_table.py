@@ -367,8 +367,11 @@ class Table:
         ``"mondrian"``, ``"mondrian-relaxed"``, ``"cells"``, which hides single cells and nothing else, and ``"deal"`` or
         ``"deal-plain"``, whose groups have every sensitive value as often as the table, to one record. ``cells`` says how
         they are written (``"ranges"``, ``"labels"``, ``"sets"``, ``"midpoints"``, ``"rounded"``, ``"stars"``),
-        ``two_columns`` gives numbers a column each for lowest and highest, ``seed`` decides random choices, and ``exchanges`` how often ``"deal"`` looks for nearer records. The groups of the others
-        are improved for ``time`` seconds, or by ``steps``; ``certificate.steps`` says how many it took.
+        ``seed`` decides random choices, and ``exchanges`` how often ``"deal"`` looks for nearer records. The groups of the
+        others are improved for ``time`` seconds, or by ``steps``; ``certificate.steps`` says how many it took.
+
+        ``two_columns`` writes ranges of numbers and dates as two columns, the lowest and the highest value, whatever the
+        method.
 
         ``"per-record"`` gives every record the least risk that leaves ``utility_at_least`` (a share such as ``0.6`` of its
         utility as it is, or a number), or the most utility with ``risk_at_most``, or the least risk − ``lambda_`` · utility.
@@ -387,6 +390,9 @@ class Table:
         [31, 31]
         >>> table.publish(levels={"age": 1}, k=3).to_arrow()["age"].to_pylist()
         ['*', '*', '*']
+        >>> fives = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5)})
+        >>> fives.publish(levels={"age": 1}, k=2, max_suppressed=1, two_columns=True).to_arrow().to_pylist()[0]
+        {'age_low': 30, 'age_high': 34}
         """
         if method not in _METHODS:
             raise Error(f"unknown method '{method}'", hint=f"there are: {', '.join(_METHODS)}")
@@ -420,9 +426,9 @@ class Table:
                 raise TypeError("an offer and levels are about method='global'; a local method takes criteria")
             made = self._native.publish_locally(wish(request, known=_REQUEST), {"method": method, **options}, bar())
             return Release(made, self._origin)
-        if given:
+        if given := [name for name in given if name != "two_columns"]:
             raise TypeError(f"{given[0]} is about local methods; choose one with method='top-down'")
-        return _publish_global(self, offer, levels, request)
+        return _publish_global(self, offer, levels, request, two_columns)
 
     def order(self, verb: str, /, *, threads: int = 0, memory: str | None = None, **order: Any) -> dict[str, Any]:
         """Any verb of the command line: its flags as keywords, with ``_`` for ``-``, and what ``--json`` says as a dict.
@@ -515,11 +521,13 @@ class Table:
         seed: int = 0,
         steps: int | None = None,
         time: float | None = None,
+        target: str | None = None,
     ) -> Comparison:
         """What each method makes of the table at the same ``k``, or at several: loss, query error, risk, time, memory.
 
         ``queries`` random count queries are asked for each selectivity and number of attributes. Local methods improve
-        their groups by ``steps``, or for ``time`` seconds each.
+        their groups by ``steps``, or for ``time`` seconds each. ``target`` names a published column that is to be predicted
+        and explained from each release; ``row.analyses`` says what becomes of that, of distributions and associations.
 
         >>> import incrowd as ic
         >>> table = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
@@ -539,7 +547,7 @@ class Table:
             "max_suppressed": max_suppressed,
         }
         asked = wish({name: value for name, value in given.items() if value is not NOT_GIVEN}, known=tuple(given))
-        words = self._native.compare(asked, ks, _some(methods), queries, seed, steps, time, bar())
+        words = self._native.compare(asked, ks, _some(methods), queries, seed, steps, time, target, bar())
         return Comparison(words)
 
     def __repr__(self) -> str:
@@ -843,13 +851,14 @@ def _publish_global(
     offer: Offer | Answer | Bargain | str,
     levels: Mapping[str, int | str],
     request: Mapping[str, Any],
+    two_columns: bool,
 ) -> Release:
     """One level per attribute for all records."""
     if levels is not NOT_GIVEN:
         if offer is not NOT_GIVEN:
             raise TypeError("give an offer or levels, not both")
         asked = wish(request, known=_REQUEST)
-        return _published(table, asked, levels, None, "levels")
+        return _published(table, asked, levels, None, "levels", two_columns)
     if offer is NOT_GIVEN:
         offer = "exact"
     if isinstance(offer, str):
@@ -866,8 +875,8 @@ def _publish_global(
     if isinstance(offer, Bargain):
         over = offer[offer._over]
         held = {name: value for name, value in offer._criteria.items() if name != offer._over}
-        return _published(table, source.wish, offer.levels, {**held, offer._over: over}, "levels")
-    return _published(table, source.wish, offer.levels, offer.criteria, offer._choice)
+        return _published(table, source.wish, offer.levels, {**held, offer._over: over}, "levels", two_columns)
+    return _published(table, source.wish, offer.levels, offer.criteria, offer._choice, two_columns)
 
 
 # The ways to make a release, by name.
@@ -894,9 +903,10 @@ def _published(
     levels: Mapping[str, int | str],
     promised: Mapping[str, Any] | None,
     choice: str,
+    two_columns: bool,
 ) -> Release:
     words = None if promised is None else to_json(promised)
-    made = table._native.publish(dict(asked), _wishes.levels(levels), words, choice, bar())
+    made = table._native.publish(dict(asked), _wishes.levels(levels), words, choice, two_columns, bar())
     return Release(made, table._origin)
 
 

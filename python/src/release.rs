@@ -100,7 +100,8 @@ fn write(
     replace: bool,
     work: &Work,
 ) -> Result<Published> {
-    let published = decided.write(&known.project, &bargain.counted, files, replace, work)?;
+    let published =
+        decided.write(&known.project, &bargain.counted, bargain.order.target.as_deref(), files, replace, work)?;
     match published.holds {
         true => Ok(published),
         false => Err(why_not(No::Broken(Box::new(published)))),

@@ -13,7 +13,7 @@ use incrowd::wire;
 use incrowd::{Criteria, Error, ErrorKind, Level, Method, Ranking, Result, Rule, Scheme};
 use incrowd_workbench::input::count::Counted;
 use incrowd_workbench::input::project::{Project, parse};
-use incrowd_workbench::input::source::Source;
+use incrowd_workbench::input::source::{Source, Unknown};
 use incrowd_workbench::memory::parse_memory;
 use incrowd_workbench::orders::Rules;
 use incrowd_workbench::orders::annotate::Annotate;
@@ -69,6 +69,21 @@ pub struct Table {
 /// Labels of a hierarchy that was written out value by value, from the value upwards.
 type Rows = Vec<Vec<String>>;
 
+/// What becomes of values that the hierarchy of an attribute does not know, as the attribute says it, or else the data. It
+/// is taken out of the document, which does not have that hierarchy.
+fn take_unknown(document: &mut toml::Table, name: &str) -> PyResult<Unknown> {
+    let of_attribute = document
+        .get_mut("attributes")
+        .and_then(|attributes| attributes.get_mut(name)?.as_table_mut()?.remove("unknown"));
+    let said = of_attribute.or_else(|| document.get("data")?.get("unknown").cloned());
+    let Some(said) = said else { return Ok(Unknown::Error) };
+    let text = said.as_str().unwrap_or_default();
+    Unknown::parse(text).ok_or_else(|| {
+        let what = format!("value of attributes.{name}.unknown");
+        raised(&unknown(ErrorKind::Project, &what, text, &Unknown::NAMES))
+    })
+}
+
 #[pymethods]
 impl Table {
     /// A table whose project is written in JSON with the words of `incrowd.toml`; hierarchies in `rows` are by
@@ -82,16 +97,19 @@ impl Table {
         population: Option<&Frame>,
     ) -> PyResult<Table> {
         let wrong = |error: String| raised(&Error::new(ErrorKind::Project, error));
-        let table = toml::Table::try_from(from_json(document)?).map_err(|error| wrong(error.to_string()))?;
+        let mut table = toml::Table::try_from(from_json(document)?).map_err(|error| wrong(error.to_string()))?;
+        let unknown: Vec<Unknown> =
+            rows.iter().map(|(name, _)| take_unknown(&mut table, name)).collect::<PyResult<_>>()?;
         let text = toml::to_string(&table).map_err(|error| wrong(error.to_string()))?;
         let mut project = parse(&text, Path::new(""), Path::new("Table")).map_err(|error| raised(&error))?;
-        for (name, rows) in rows {
+        for ((name, rows), unknown) in rows.into_iter().zip(unknown) {
             let source = format!("hierarchy of '{name}'");
             let text: String = rows.iter().map(|row| format!("{}\n", row.join(";"))).collect();
             let rows = (1..).zip(rows).collect();
             let table = LabelTable::new(&source, rows).map_err(|error| raised(&error))?;
             let attribute = project.attributes.iter_mut().find(|attribute| attribute.name == name);
             let attribute = attribute.expect("rows belong to attributes of the document");
+            attribute.unknown = unknown;
             *attribute = attribute.clone().with_rule(Rule::Table(table));
             attribute.hierarchy_text = source.clone();
             attribute.hierarchy_file = Some((source, text));
@@ -276,7 +294,7 @@ impl Table {
 
     /// Publishes a scheme of an answer: `promised` are the criteria in the words of the answer, `choice` is which
     /// answer it was.
-    #[pyo3(signature = (wish, levels, promised, choice, progress = None))]
+    #[pyo3(signature = (wish, levels, promised, choice, two_columns, progress = None))]
     fn publish(
         &self,
         py: Python<'_>,
@@ -284,6 +302,7 @@ impl Table {
         levels: Vec<String>,
         promised: Option<&str>,
         choice: &str,
+        two_columns: bool,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Release> {
         let promised = promised.map(from_json).transpose()?;
@@ -292,7 +311,7 @@ impl Table {
             progress.as_ref(),
             || wish.means(),
             |work| {
-                let bargain = self.known.bargain(&wish, &levels, promised.as_ref(), choice, work)?;
+                let bargain = self.known.bargain(&wish, &levels, promised.as_ref(), choice, two_columns, work)?;
                 release::publish(&self.known, bargain, None, work)
             },
         )
@@ -323,7 +342,13 @@ impl Table {
                 let LocalOptions { two_columns, seed, exchanges, steps, time, .. } = options;
                 let local = Local::with_options(method, style, two_columns, seed, false, exchanges)?;
                 let local = local.improved_by(steps, seconds(time)?)?;
-                let order = Publish { about: wish.about(), request: wish.given_request()?, way: Way::Local(local) };
+                let order = Publish {
+                    about: wish.about(),
+                    request: wish.given_request()?,
+                    way: Way::Local(local),
+                    two_columns: false,
+                    target: None,
+                };
                 let bargain = self.known.ordered(order, work)?;
                 release::publish(&self.known, bargain, None, work)
             },
@@ -345,7 +370,8 @@ impl Table {
             || wish.means(),
             |work| {
                 let way = Way::PerRecord(Box::new(options.wish()?));
-                let order = Publish { about: wish.about(), request: wish.given_request()?, way };
+                let (about, request) = (wish.about(), wish.given_request()?);
+                let order = Publish { about, request, way, two_columns: false, target: None };
                 let bargain = self.known.ordered(order, work)?;
                 release::publish(&self.known, bargain, None, work)
             },
@@ -409,7 +435,7 @@ impl Table {
     }
 
     /// What each method makes of the table, as `compare --json` says it.
-    #[pyo3(signature = (wish, ks, methods, n_queries, seed, steps, time, progress = None))]
+    #[pyo3(signature = (wish, ks, methods, n_queries, seed, steps, time, target, progress = None))]
     fn compare<'py>(
         &self,
         py: Python<'py>,
@@ -420,6 +446,7 @@ impl Table {
         seed: u64,
         steps: Option<u64>,
         time: Option<f64>,
+        target: Option<String>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let document = work_with(
@@ -442,6 +469,7 @@ impl Table {
                     vary_weight: None,
                     n_steps: steps,
                     time: seconds(time)?,
+                    target,
                 };
                 Ok(documents::compared(&order.run(&self.known.project, &self.known.known, work)?))
             },
@@ -530,6 +558,7 @@ impl KnownTable {
         list: &[String],
         promised: Option<&Value>,
         choice: &str,
+        two_columns: bool,
         work: &Work,
     ) -> Result<Bargain> {
         let choices = ["exact", "suppression", "height", "privacy", "levels"];
@@ -569,10 +598,11 @@ impl KnownTable {
                 let search = n_schemes.map(sentences::found_in_whole_lattice);
                 let n_records = counted.counts.n_records();
                 let request = given.checked(project, &asked, &counted.hierarchies, n_records)?;
-                Agreed { offer, choice, request: Some(request), lattice, search }
+                Agreed { offer, choice, request: Some(request), lattice, search, two_columns }
             }
         };
-        let order = Publish { about, request: given, way: Way::Levels(list) };
+        let agreed = Agreed { two_columns, ..agreed };
+        let order = Publish { about, request: given, way: Way::Levels(list), two_columns, target: None };
         Ok(Bargain { order, privacy, counted, agreed: Some(agreed) })
     }
 }

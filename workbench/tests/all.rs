@@ -38,4 +38,5 @@ mod replaced;
 mod risk;
 mod saved;
 mod serve;
+mod utility;
 mod verify;

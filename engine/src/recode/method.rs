@@ -1,7 +1,7 @@
 //! The ways to recode locally, by name: one list, for everything that offers a choice.
 
 use crate::counts::GroupCounts;
-use crate::error::{ErrorKind, Result, unknown};
+use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::hierarchy::Hierarchy;
 use crate::recode::deal::{self, Arrange};
 use crate::recode::mondrian::Cut;
@@ -135,6 +135,43 @@ impl Method {
             Method::MondrianRelaxed => mondrian::partition(counts, hierarchies, weights, least, Cut::Relaxed, task),
             Method::Deal => deal(Arrange::Near { n_tries: n_exchanges }),
             Method::DealPlain => deal(Arrange::Plain),
+        }
+    }
+
+    /// Deals hands that are so large that every one has the records of k people: the classes as they were dealt, and the
+    /// same of `by_person`, the counts by person.
+    ///
+    /// What is dealt are records, by their sensitive values; hands grow until the people are enough, for nobody can say
+    /// beforehand how many records that takes.
+    ///
+    /// # Guarantee
+    /// Every class has the records of at least k different people, and k is the assignment's.
+    ///
+    /// # Errors
+    /// Where there are fewer than k people, and as for [`Method::partition`].
+    pub fn deal_to_people(
+        self,
+        assignment: &Assignment,
+        by_person: &GroupCounts,
+        task: &Task,
+    ) -> Result<(Partition, Partition)> {
+        let (k, n_records) = (assignment.least.k, assignment.counts.n_records());
+        let mut size = k.min(n_records);
+        // Every try works through all records; the bar shows the last one.
+        let silent = Task { progress: &|_| (), ..*task };
+        loop {
+            let partition = self.partition(&Assignment { least: Least::of(size, None), ..*assignment }, &silent)?;
+            let whose = deal::by_person(assignment.counts, by_person, &partition);
+            let n_people = deal::fewest_people(by_person, &whose);
+            if n_people >= k {
+                (task.progress)(n_records);
+                return Ok((partition, whose));
+            }
+            if partition.n_classes() == 1 {
+                let message = format!("no hand has {k} people");
+                return Err(Error::new(ErrorKind::Request, message).hint("ask for a smaller k"));
+            }
+            size = (size * k / n_people.max(1)).max(size + size.div_ceil(8)).min(n_records);
         }
     }
 

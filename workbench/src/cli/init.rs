@@ -115,11 +115,20 @@ fn decisions(made: &NewProject) -> String {
             Role::QuasiIdentifier => rule_words(suggestion),
             _ => String::new(),
         };
-        vec![comment(&column.name), suggestion.role.name().into(), hierarchy, comment(&suggestion.why)]
+        vec![shortened(&comment(&column.name)), suggestion.role.name().into(), hierarchy, comment(&suggestion.why)]
     };
     let rows: Vec<Vec<String>> =
         made.suggested.survey.columns.iter().zip(&made.suggested.suggestions).map(row).collect();
     columns(&["column", "role", "hierarchy", "why"], &rows, &[0, 1, 2, 3])
+}
+
+/// The beginning of a name that is a question of a survey, so that what is said of it can be seen.
+fn shortened(name: &str) -> String {
+    const N_LETTERS_MAX: usize = 48;
+    match name.char_indices().nth(N_LETTERS_MAX) {
+        Some((end, _)) => format!("{}…", name[..end].trim_end()),
+        None => name.to_string(),
+    }
 }
 
 /// How the other commands are told which project; nothing where it is the current folder's.

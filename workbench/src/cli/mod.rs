@@ -9,6 +9,7 @@ pub mod count;
 pub mod annotate;
 pub mod negotiate;
 pub mod frontier;
+mod compare_utility;
 pub mod compare;
 pub mod verify;
 pub mod attack;

@@ -78,7 +78,7 @@ pub struct Args {
     /// [default: ranges]
     #[arg(long, value_name = "STYLE", value_parser = CellStyle::ALL.map(CellStyle::name))]
     pub cells: Option<String>,
-    /// Write numbers and dates of a local method as two columns, NAME_low and NAME_high
+    /// Write ranges of numbers and dates as two columns, NAME_low and NAME_high
     #[arg(long)]
     pub two_columns: bool,
     /// Where random choices of a local method come from: the same seed gives the same release [default: 0]
@@ -95,6 +95,9 @@ pub struct Args {
     /// File to write, .csv, .parquet, .sav or .dta [default: release.csv in the project's folder]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// The column that analysts want to predict or explain, for the report: any that is published
+    #[arg(long, value_name = "ATTRIBUTE")]
+    pub target: Option<String>,
     /// Replace files that are there already
     #[arg(long)]
     pub force: bool,
@@ -191,7 +194,9 @@ pub fn order(args: &Args) -> Result<Publish> {
             }
         }
     };
-    Ok(Publish { about: args.project.about(), request: args.request.given()?, way })
+    let two_columns = args.two_columns && matches!(way, Way::Answer { .. } | Way::Levels(_));
+    let (about, request, target) = (args.project.about(), args.request.given()?, args.target.clone());
+    Ok(Publish { about, request, way, two_columns, target })
 }
 
 /// Refuses flags that say nothing to a method which looks at one record at a time.
@@ -228,12 +233,8 @@ fn local(args: &Args) -> Result<Option<Local>> {
         if let (Some(flag), true) = (args.extent.first_given(), args.levels.is_some()) {
             return refuse(flag, "is about the search for a scheme", "leave out --levels".into());
         }
-        let given = [
-            ("--cells", args.cells.is_some()),
-            ("--two-columns", args.two_columns),
-            ("--seed", args.seed.is_some()),
-            ("--steps", args.steps.is_some()),
-        ];
+        let given =
+            [("--cells", args.cells.is_some()), ("--seed", args.seed.is_some()), ("--steps", args.steps.is_some())];
         return match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((flag, _)) => refuse(flag, "is about local methods", "choose one with --method top-down".into()),
             None => Ok(None),

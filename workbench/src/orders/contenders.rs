@@ -9,6 +9,7 @@ use incrowd::recode::method::Method;
 use incrowd::recode::{Recoding, global};
 use incrowd::search::negotiate::{Request, negotiate_with};
 use incrowd::task::Task;
+use incrowd::utility::preview::{Preview, Utility};
 use incrowd::{Answer, Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Quality, Ranking, Result, Scheme};
 
 use crate::input::count::Counted;
@@ -152,6 +153,8 @@ pub struct Ask<'a> {
     pub n_steps: Option<u64>,
     pub time: Option<Duration>,
     pub questions: &'a Questions,
+    /// What analysts look at; none where nobody has asked and it would take long.
+    pub preview: Option<&'a Preview<'a>>,
     /// What schemes are looked up in, and what it took to make; needed for global contenders.
     pub lattice: Option<(&'a Lattice, Cost)>,
 }
@@ -172,6 +175,8 @@ pub struct ContenderResult {
     pub error_by_kind: Vec<(Draw, f64, f64)>,
     /// The same for the analyst's own queries, with the exact and the estimated answer to each.
     pub own_error: Option<(f64, f64, Vec<(u64, f64)>)>,
+    /// What becomes of what analysts look at.
+    pub utility: Option<Utility>,
     pub cost: Cost,
 }
 
@@ -265,6 +270,7 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) ->
         Ok((error.median, error.percentile_90, answers))
     });
     let own_error = own_error.transpose()?;
+    let utility = ask.preview.map(|preview| preview.utility(made_of, &recoding, task)).transpose()?;
     Ok(ContenderResult {
         contender,
         holds: judgement.holds(criteria),
@@ -275,6 +281,7 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) ->
         error: median_and_90(all_errors),
         error_by_kind,
         own_error,
+        utility,
         cost,
     })
 }

@@ -262,7 +262,11 @@ impl Local {
         let is_dealt_to_people = self.method.is_dealing() && counted.counts.people().is_some();
         let mut n_steps = 0;
         let (partition, dealt) = match is_dealt_to_people {
-            true => self.deal_to_people(counted, assignment, task)?,
+            true => {
+                let assignment = Assignment { counts: &counted.counts, ..assignment };
+                let (partition, whose) = self.method.deal_to_people(&assignment, counts, task)?;
+                (whose, Some(dealing(&counted.counts, &partition)))
+            }
             false => {
                 let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
                 let demand = Demand { yardstick: &yardstick, criteria };
@@ -307,37 +311,6 @@ impl Local {
         let is_enough = |_: &SearchProgress| self.time.is_some_and(|time| start.elapsed() >= time);
         let task = Task { is_enough: &is_enough, ..*task };
         keep::improved(partition, assignment, wanted, self.n_steps, &task)
-    }
-
-    /// Deals hands that are so large that every one has the records of k people.
-    ///
-    /// What is dealt are records, by their sensitive values; hands grow until the people are enough, for nobody can say
-    /// beforehand how many records that takes.
-    fn deal_to_people(
-        &self,
-        counted: &Counted,
-        assignment: Assignment,
-        task: &Task,
-    ) -> Result<(Partition, Option<Dealing>)> {
-        let (k, by_person) = (assignment.least.k, counted.told_apart());
-        let mut size = k;
-        // Every try works through all records; the bar shows the last one.
-        let silent = Task { progress: &|_| (), ..*task };
-        loop {
-            let assignment = Assignment { counts: &counted.counts, least: Least::of(size, None), ..assignment };
-            let partition = self.method.partition(&assignment, &silent)?;
-            let whose = deal::by_person(&counted.counts, by_person, &partition);
-            let n_people = deal::fewest_people(by_person, &whose);
-            if n_people >= k {
-                (task.progress)(counted.counts.n_records());
-                return Ok((whose, Some(dealing(&counted.counts, &partition))));
-            }
-            if partition.n_classes() == 1 {
-                let message = format!("no hand has {k} people");
-                return Err(Error::new(ErrorKind::Request, message).hint("ask for a smaller k"));
-            }
-            size = (size * k / n_people.max(1)).max(size + size.div_ceil(8)).min(counted.counts.n_records());
-        }
     }
 
     /// Recodes, and judges by the criteria.

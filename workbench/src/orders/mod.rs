@@ -12,6 +12,7 @@ pub mod extent;
 pub mod known;
 pub mod local;
 pub mod per_record;
+pub mod utility;
 pub mod contenders;
 pub mod saved;
 pub mod annotate;

@@ -393,6 +393,7 @@ impl<'a> Reader<'a> {
             vary_weight: self.text("vary_weight")?.map(str::to_string),
             n_steps: self.steps()?,
             time: self.time_given()?,
+            target: self.text("target")?.map(str::to_string),
         };
         self.finish()?;
         Ok(order)
@@ -484,7 +485,10 @@ impl<'a> Reader<'a> {
             },
             _ => self.given_request()?,
         };
-        Ok(Publish { about: self.about()?, request, way })
+        let is_global = matches!(way, Way::Answer { .. } | Way::Levels(_));
+        let two_columns = is_global && self.two_columns()?;
+        let target = self.text("target")?.map(str::to_string);
+        Ok(Publish { about: self.about()?, request, way, two_columns, target })
     }
 
     fn choice(&self) -> Result<Choice> {
@@ -492,6 +496,11 @@ impl<'a> Reader<'a> {
         let known = Choice::ALL.map(Choice::name);
         let choice = Choice::ALL.into_iter().find(|choice| choice.name() == name);
         choice.ok_or_else(|| unknown(ErrorKind::Request, "offer", name, &known))
+    }
+
+    /// `two_columns`: whether ranges are written as their lowest and their highest value.
+    pub fn two_columns(&self) -> Result<bool> {
+        self.flag("two_columns")
     }
 
     pub fn local(&self, method: &str) -> Result<Local> {
@@ -503,7 +512,7 @@ impl<'a> Reader<'a> {
             }
         };
         let exchanges = self.read("exchanges", "a whole number", |value| u32::try_from(value.as_u64()?).ok())?;
-        let (two_columns, plain) = (self.flag("two_columns")?, self.flag("plain")?);
+        let (two_columns, plain) = (self.two_columns()?, self.flag("plain")?);
         let local =
             Local::with_options(Method::parse(method)?, style, two_columns, self.whole("seed")?, plain, exchanges)?;
         local.improved_by(self.steps()?, self.time_given()?)

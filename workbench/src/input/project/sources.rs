@@ -1,8 +1,9 @@
 //! The tables that a project names, opened as they are counted: with what becomes of cells on the way.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use incrowd::{Missing, Result, Rule};
+use incrowd::{Missing, Result, Role, Rule};
 
 use crate::input::per_person::PerPerson;
 use crate::input::project::{Attribute, Project};
@@ -85,6 +86,27 @@ impl Project {
 }
 
 impl Attribute {
+    /// An attribute of which nothing is said but its role.
+    pub fn plain(name: &str, role: Role) -> Attribute {
+        Attribute {
+            name: name.to_string(),
+            role,
+            rule: Rule::Flat,
+            hierarchy_file: None,
+            hierarchy_text: String::new(),
+            date_format: None,
+            weight: 1.0,
+            node_weights: BTreeMap::new(),
+            distance: None,
+            count_at: None,
+            unreadable: Unreadable::Error,
+            unknown: Unknown::Error,
+            publish_as: None,
+            publishes_unique: false,
+            accepts_telling: false,
+        }
+    }
+
     /// The same with another hierarchy.
     pub fn with_rule(mut self, rule: Rule) -> Attribute {
         self.rule = if self.unknown == Unknown::Other { rule.with_other() } else { rule };
