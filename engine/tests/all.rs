@@ -22,6 +22,7 @@ mod partial;
 mod people;
 mod per_record;
 mod promises;
+mod published;
 mod saved;
 mod small_world;
 mod special_uniques;

@@ -10,7 +10,7 @@ use incrowd::recode::partition::CellStyle;
 use incrowd::recode::per_record::{Risk, Utility};
 use incrowd::search::negotiate::{check_criteria, check_promise, offer_of};
 use incrowd::wire;
-use incrowd::{Criteria, Error, ErrorKind, Level, Method, Ranking, Result, Rule, Scheme};
+use incrowd::{Criteria, Error, ErrorKind, Level, Ranking, Result, Rule, Scheme};
 use incrowd_workbench::input::count::Counted;
 use incrowd_workbench::input::project::{Project, parse};
 use incrowd_workbench::input::source::{Source, Unknown};
@@ -23,9 +23,9 @@ use incrowd_workbench::orders::extent::{Extent, ExtentWish, Otherwise, TIME};
 use incrowd_workbench::orders::frontier::{Frontier, max_suppressed};
 use incrowd_workbench::orders::hierarchy::{ExportHierarchy, absent, domain_of};
 use incrowd_workbench::orders::known::{Known, Limits};
-use incrowd_workbench::orders::local::Local;
+use incrowd_workbench::orders::local::{Local, method_named};
 use incrowd_workbench::orders::negotiate::Negotiate;
-use incrowd_workbench::orders::per_record::PerRecordWish;
+use incrowd_workbench::orders::per_record::{PerRecordWish, published_search};
 use incrowd_workbench::orders::profile::of_project;
 use incrowd_workbench::orders::publish::agree::{agree_on_levels, offer_of_levels};
 use incrowd_workbench::orders::publish::{Agreed, Agreement, Decided, Publish, Way};
@@ -338,7 +338,7 @@ impl Table {
                     }
                     None => None,
                 };
-                let method = Method::parse(&options.method)?;
+                let method = method_named(&options.method, options.as_published)?;
                 let LocalOptions { two_columns, seed, exchanges, steps, time, .. } = options;
                 let local = Local::with_options(method, style, two_columns, seed, false, exchanges)?;
                 let local = local.improved_by(steps, seconds(time)?)?;
@@ -489,6 +489,7 @@ pub struct LocalOptions {
     exchanges: Option<u32>,
     steps: Option<u64>,
     time: Option<f64>,
+    as_published: bool,
 }
 
 /// A time that was said in seconds.
@@ -515,6 +516,8 @@ pub struct PerRecordOptions {
     weights: Option<PathBuf>,
     weights_seed: Option<u64>,
     also_k: Option<u64>,
+    as_published: bool,
+    search: Option<String>,
 }
 
 impl PerRecordOptions {
@@ -530,6 +533,7 @@ impl PerRecordOptions {
             weights: self.weights,
             weights_seed: self.weights_seed,
             also_k: self.also_k,
+            as_published: published_search(self.as_published, self.search.as_deref())?,
         })
     }
 }

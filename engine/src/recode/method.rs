@@ -6,7 +6,7 @@ use crate::hierarchy::Hierarchy;
 use crate::recode::deal::{self, Arrange};
 use crate::recode::mondrian::Cut;
 use crate::recode::partition::{CellStyle, Least, Partition};
-use crate::recode::{Recoding, bottom_up, mondrian, top_down};
+use crate::recode::{Recoding, bottom_up, mondrian, published, top_down};
 use crate::task::Task;
 
 /// A way to recode locally: records with equal quasi-identifiers may be published in different groups.
@@ -27,6 +27,12 @@ pub enum Method {
     DealPlain,
     /// From below, for cells that are exact or hidden.
     Cells,
+    /// From above, as the paper prints it.
+    TopDownPublished,
+    /// From below, as the paper prints it.
+    BottomUpPublished,
+    /// Dealt by the first sensitive attribute, as the paper prints it.
+    DealPublished,
 }
 
 /// What a method is given.
@@ -58,6 +64,9 @@ impl Method {
         Method::DealPlain,
     ];
 
+    /// What the papers print, for comparison: it loses more than what incrowd does.
+    pub const AS_PUBLISHED: [Method; 3] = [Method::TopDownPublished, Method::BottomUpPublished, Method::DealPublished];
+
     /// Those that keep l by construction, with or without a sensitive attribute, and publish ranges.
     pub const KEEPING_L: [Method; 4] = [Method::TopDown, Method::BottomUp, Method::Mondrian, Method::MondrianRelaxed];
 
@@ -71,6 +80,9 @@ impl Method {
             Method::Deal => "deal",
             Method::DealPlain => "deal-plain",
             Method::Cells => "cells",
+            Method::TopDownPublished => "top-down:published",
+            Method::BottomUpPublished => "bottom-up:published",
+            Method::DealPublished => "deal:published",
         }
     }
 
@@ -80,7 +92,7 @@ impl Method {
     /// Where there is none of that name.
     pub fn parse(name: &str) -> Result<Method> {
         let known = Method::ALL.map(Method::name);
-        let named = Method::ALL.into_iter().find(|method| method.name() == name);
+        let named = Method::ALL.into_iter().chain(Method::AS_PUBLISHED).find(|method| method.name() == name);
         named.ok_or_else(|| unknown(ErrorKind::Request, "method", name, &known))
     }
 
@@ -93,18 +105,41 @@ impl Method {
             Method::MondrianRelaxed => "as mondrian, but records with the middle value may go both ways",
             Method::Deal => "sensitive values are dealt evenly to groups of equal size, near records together",
             Method::DealPlain => "as deal, but any records of a sensitive value: the paper's own dealing",
+            Method::TopDownPublished => "as top-down, the way the paper prints it: records come in random order",
+            Method::BottomUpPublished => {
+                "as bottom-up, the way the paper prints it: the least loss of the union counts"
+            }
+            Method::DealPublished => "as deal, the way the paper prints it: any records, by one sensitive attribute",
             Method::Cells => "as few single cells as can be are hidden, everything else stays as it is",
         }
     }
 
     /// Whether it makes random choices, so that another seed can give another release.
     pub fn is_random(self) -> bool {
-        matches!(self, Method::TopDown | Method::Deal | Method::DealPlain)
+        matches!(
+            self,
+            Method::TopDown | Method::Deal | Method::DealPlain | Method::TopDownPublished | Method::DealPublished
+        )
     }
 
     /// Whether groups have the same sensitive values as the table, to one record.
     pub fn is_dealing(self) -> bool {
-        matches!(self, Method::Deal | Method::DealPlain)
+        matches!(self, Method::Deal | Method::DealPlain | Method::DealPublished)
+    }
+
+    /// The same as the paper prints it, where one does.
+    pub fn published(self) -> Option<Method> {
+        match self {
+            Method::TopDown | Method::TopDownPublished => Some(Method::TopDownPublished),
+            Method::BottomUp | Method::BottomUpPublished => Some(Method::BottomUpPublished),
+            Method::Deal | Method::DealPlain | Method::DealPublished => Some(Method::DealPublished),
+            Method::Mondrian | Method::MondrianRelaxed | Method::Cells => None,
+        }
+    }
+
+    /// Whether it is what a paper prints.
+    pub fn is_published(self) -> bool {
+        self.published() == Some(self)
     }
 
     /// Puts all records into classes.
@@ -135,6 +170,9 @@ impl Method {
             Method::MondrianRelaxed => mondrian::partition(counts, hierarchies, weights, least, Cut::Relaxed, task),
             Method::Deal => deal(Arrange::Near { n_tries: n_exchanges }),
             Method::DealPlain => deal(Arrange::Plain),
+            Method::DealPublished => deal(Arrange::Published),
+            Method::TopDownPublished => published::top_down(counts, hierarchies, weights, least, seed, task),
+            Method::BottomUpPublished => published::bottom_up(counts, hierarchies, weights, least, task),
         }
     }
 

@@ -12,6 +12,7 @@ pub(crate) mod nearest;
 pub(crate) mod improve;
 pub mod bottom_up;
 pub mod top_down;
+pub mod published;
 pub mod mondrian;
 pub mod deal;
 pub mod per_record;

@@ -17,8 +17,8 @@ use super::terminal::{Exit, Terminal};
 use crate::orders::Rules;
 use crate::orders::extent::Otherwise;
 use crate::orders::known::Known;
-use crate::orders::local::{Local, LocallyMade};
-use crate::orders::per_record::{Outcome, PER_RECORD};
+use crate::orders::local::{Local, LocallyMade, method_named};
+use crate::orders::per_record::{Outcome, PER_RECORD, PerRecordWish, published_search};
 use crate::orders::publish::{Choice, Files, GLOBAL, No, Ordered, Publish, Published, Way, prepare};
 use crate::output::account::Key;
 use crate::words::documents;
@@ -90,8 +90,14 @@ pub struct Args {
     /// With --method deal: attempts per group at an exchange of records that loses less [default: 300]
     #[arg(long, value_name = "N")]
     pub exchanges: Option<u32>,
+    /// As the method's paper prints it, for comparison; it loses more. With --method top-down, bottom-up, deal or per-record
+    #[arg(long)]
+    pub as_published: bool,
     #[command(flatten)]
     pub per_record: PerRecordArgs,
+    /// With --method per-record --as-published: which of the paper's searches [default: best-first]
+    #[arg(long, value_name = "SEARCH", value_parser = ["best-first", "walk"], help_heading = PER_RECORD)]
+    pub search: Option<String>,
     /// File to write, .csv, .parquet, .sav or .dta [default: release.csv in the project's folder]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -118,8 +124,9 @@ pub struct Args {
 fn methods() -> clap::builder::PossibleValuesParser {
     let global = PossibleValue::new(GLOBAL).help("one level per attribute, the same for all records");
     let local = Method::ALL.map(|method| PossibleValue::new(method.name()).help(method.words()));
+    let published = Method::AS_PUBLISHED.map(|method| PossibleValue::new(method.name()).hide(true));
     let single = PossibleValue::new(PER_RECORD).help("every record on its own, risk against utility; not k-anonymous");
-    std::iter::once(global).chain(local).chain([single]).collect::<Vec<_>>().into()
+    std::iter::once(global).chain(local).chain(published).chain([single]).collect::<Vec<_>>().into()
 }
 
 /// The answers that can be published.
@@ -161,7 +168,8 @@ pub fn order(args: &Args) -> Result<Publish> {
     let way = match args.method.as_str() {
         PER_RECORD => {
             check_one_by_one(args)?;
-            Way::PerRecord(Box::new(args.per_record.wish()?))
+            let as_published = published_search(args.as_published, args.search.as_deref())?;
+            Way::PerRecord(Box::new(PerRecordWish { as_published, ..args.per_record.wish()? }))
         }
         method => {
             if let Some(flag) = args.per_record.first_given() {
@@ -233,8 +241,13 @@ fn local(args: &Args) -> Result<Option<Local>> {
         if let (Some(flag), true) = (args.extent.first_given(), args.levels.is_some()) {
             return refuse(flag, "is about the search for a scheme", "leave out --levels".into());
         }
-        let given =
-            [("--cells", args.cells.is_some()), ("--seed", args.seed.is_some()), ("--steps", args.steps.is_some())];
+        let given = [
+            ("--cells", args.cells.is_some()),
+            ("--seed", args.seed.is_some()),
+            ("--steps", args.steps.is_some()),
+            ("--as-published", args.as_published),
+            ("--search", args.search.is_some()),
+        ];
         return match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((flag, _)) => refuse(flag, "is about local methods", "choose one with --method top-down".into()),
             None => Ok(None),
@@ -255,7 +268,10 @@ fn local(args: &Args) -> Result<Option<Local>> {
         return refuse(flag, &why, format!("take --method {GLOBAL}"));
     }
     let style = args.cells.as_deref().and_then(CellStyle::parse);
-    let method = Method::parse(&args.method)?;
+    if args.search.is_some() {
+        return refuse("--search", "is about single records", format!("take --method {PER_RECORD}"));
+    }
+    let method = method_named(&args.method, args.as_published)?;
     let local = Local::with_options(method, style, args.two_columns, args.seed, args.plain, args.exchanges)?;
     local.improved_by(args.steps, args.time.as_deref().map(parse_time).transpose()?).map(Some)
 }

@@ -99,7 +99,7 @@ impl Compare {
         let questions = work.quietly(|task| Questions::new(&counted, self.n_queries, self.seed, own, task))?;
         let wish = GivenRequest { criteria: Vec::new(), ..self.request.clone() };
         let request = wish.checked(project, &privacy, &counted.hierarchies, n_records)?;
-        if contenders.iter().any(|contender| matches!(contender, Contender::PerRecord(_))) {
+        if contenders.iter().any(|contender| matches!(contender, Contender::PerRecord(..))) {
             check_memory(&counted, Match::Exact, work.n_bytes_max())?;
         }
         let lattice = lattice(&counted, &privacy.criteria, &contenders, known, work)?;
@@ -184,7 +184,7 @@ impl Compare {
     ) -> Result<Weighing> {
         let local = contenders.iter().find_map(|contender| match contender {
             Contender::Local(method) => Some(*method),
-            Contender::Global(_) | Contender::PerRecord(_) => None,
+            Contender::Global(_) | Contender::PerRecord(..) => None,
         });
         let method = local.unwrap_or(Method::TopDown);
         let local = improving(Local { seed: self.seed, ..Local::new(method) }, self.n_steps, self.time)?;

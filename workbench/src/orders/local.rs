@@ -142,6 +142,21 @@ pub fn note_without_steps(counted: &Counted, work: &Work) {
     }
 }
 
+/// The method of a name, or what its paper prints.
+pub fn method_named(name: &str, as_published: bool) -> Result<Method> {
+    let method = Method::parse(name)?;
+    match method.published().filter(|_| as_published) {
+        None if as_published => Err(Error::new(
+            ErrorKind::Request,
+            Wording::text("")
+                .setting("as_published")
+                .and(format!(" is about methods of the papers, and {name} is none")),
+        )
+        .hint(Wording::text("leave it out, or take ").example("method", Method::TopDown.name()))),
+        published => Ok(published.unwrap_or(method)),
+    }
+}
+
 impl Local {
     pub fn new(method: Method) -> Local {
         Local {
@@ -212,6 +227,11 @@ impl Local {
     /// The same, where groups are improved by so many steps, or for so long; where both are said, what is over first.
     pub fn improved_by(self, n_steps: Option<u64>, time: Option<Duration>) -> Result<Local> {
         let Some(given) = n_steps.map(|_| "steps").or(time.map(|_| "time")) else { return Ok(self) };
+        if self.method.is_published() && !self.method.is_dealing() {
+            let message = Wording::text("").setting(given).and(" would improve what is to be as published");
+            let hint = Wording::text("leave it out, or take ").example("method", Method::TopDown.name());
+            return Err(Error::new(ErrorKind::Request, message).hint(hint));
+        }
         if self.method.is_dealing() {
             let message = Wording::text("").setting(given).and(" is about groups that may exchange any records");
             let hint = Wording::text("leave it out, or take ").example("exchanges", "300");
@@ -329,6 +349,12 @@ impl Local {
 impl LocallyMade {
     /// Why a criterion can be missed, and what to do about it.
     pub fn why_missed(&self) -> (&'static str, &'static str) {
+        if self.local.method.is_published() && !self.local.method.is_dealing() {
+            return (
+                "as published, a method keeps k and one l and can only be checked for the rest",
+                "ask for less, or leave out that it is to be as published",
+            );
+        }
         match (self.local.method.is_dealing(), self.of_people) {
             (true, _) => (
                 "dealing keeps k by construction and can only be checked for the rest",

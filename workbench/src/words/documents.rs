@@ -376,7 +376,7 @@ pub fn contender(row: &ContenderResult, counted: &Counted) -> Value {
         "promises_k": row.contender.promises_k(),
         "best_by": match row.contender {
             Contender::Global(quality) => Some(quality.name()),
-            Contender::Local(_) | Contender::PerRecord(_) => None,
+            Contender::Local(_) | Contender::PerRecord(..) => None,
         },
         "levels": row.scheme.as_ref().map(|(scheme, _)| wire::levels(&names, scheme)),
         "loss": match &row.scheme {

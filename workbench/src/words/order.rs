@@ -24,10 +24,10 @@ use crate::orders::extent::{Extent, ExtentWish, TIME};
 use crate::orders::frontier::{Frontier, max_suppressed};
 use crate::orders::hierarchy::{ExportHierarchy, FindAbsent, ShowHierarchy};
 use crate::orders::init::Init;
-use crate::orders::local::Local;
+use crate::orders::local::{Local, method_named};
 use crate::orders::map::{KS, METHODS, Map};
 use crate::orders::negotiate::Negotiate;
-use crate::orders::per_record::{PER_RECORD, PerRecordWish};
+use crate::orders::per_record::{PER_RECORD, PerRecordWish, published_search};
 use crate::orders::publish::{Choice, GLOBAL, Publish, Way};
 use crate::orders::request::{About, GivenRequest, Suppression};
 use crate::orders::risk::{Risk, THRESHOLD};
@@ -417,6 +417,7 @@ impl<'a> Reader<'a> {
             weights: self.path("weights", PathUse::Read)?,
             weights_seed: self.whole("weights_seed")?,
             also_k: self.whole("also_k")?,
+            as_published: published_search(self.flag("as_published")?, self.text("search")?)?,
         })
     }
 
@@ -513,8 +514,8 @@ impl<'a> Reader<'a> {
         };
         let exchanges = self.read("exchanges", "a whole number", |value| u32::try_from(value.as_u64()?).ok())?;
         let (two_columns, plain) = (self.two_columns()?, self.flag("plain")?);
-        let local =
-            Local::with_options(Method::parse(method)?, style, two_columns, self.whole("seed")?, plain, exchanges)?;
+        let method = method_named(method, self.flag("as_published")?)?;
+        let local = Local::with_options(method, style, two_columns, self.whole("seed")?, plain, exchanges)?;
         local.improved_by(self.steps()?, self.time_given()?)
     }
 
