@@ -229,15 +229,17 @@ impl Tree {
         let space = classes.space;
         let n_axes = space.n_axes();
         let (sides, size, cost) = (classes.sides(id), classes.sizes[id as usize], classes.costs[id as usize]);
-        let bound = |node: u32| {
+        // A union that costs each of our own records more than this is beyond what has been found.
+        let cost_most = |found: &[Near; N]| cost.saturating_add(found[N - 1].0 / size);
+        let bound = |node: u32, most: Steps| {
             let at = &self.nodes[node as usize];
             // The side that all boxes cover may be empty; its union with another side is never.
             let bounds = &self.bounds[node as usize * n_axes..(node as usize + 1) * n_axes];
-            let union = space.cost_of_union(sides, bounds);
+            let union = space.cost_of_union_up_to(most, sides, bounds);
             size * (union - cost) + at.size_least * union.saturating_sub(at.cost_most)
         };
         let mut to_visit = [(0, 0); 64];
-        to_visit[0] = (bound(0), 0u32);
+        to_visit[0] = (bound(0, Steps::MAX), 0u32);
         let mut n_to_visit = 1;
         while n_to_visit > 0 {
             n_to_visit -= 1;
@@ -248,7 +250,8 @@ impl Tree {
             }
             if at.second != 0 {
                 // The nearer half is looked at first, so that there is less to find in the other.
-                let [one, other] = [node + 1, at.second].map(|half| (bound(half), half));
+                let most = cost_most(found);
+                let [one, other] = [node + 1, at.second].map(|half| (bound(half, most), half));
                 let in_order = if one.0 <= other.0 { [other, one] } else { [one, other] };
                 to_visit[n_to_visit..n_to_visit + 2].copy_from_slice(&in_order);
                 n_to_visit += 2;
@@ -256,7 +259,11 @@ impl Tree {
             }
             for i in at.start as usize..at.end as usize {
                 let other = self.ids[i];
-                let union = space.cost_of_union(sides, &self.sides[i * n_axes..(i + 1) * n_axes]);
+                let most = cost_most(found);
+                let union = space.cost_of_union_up_to(most, sides, &self.sides[i * n_axes..(i + 1) * n_axes]);
+                if union > most {
+                    continue;
+                }
                 let near = (size * (union - cost) + self.sizes[i] * (union - self.costs[i]), other);
                 if near < found[N - 1] && other != id && classes.is_there(other) {
                     insert(found, near);

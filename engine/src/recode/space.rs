@@ -47,8 +47,8 @@ struct Ways {
     of_place: Vec<u32>,
     /// By the number of leading zeros of what differs between two ways, the level of the label that they share.
     level_shared: [u8; 33],
-    /// By level, how many bits of a way lie below it; and what its labels cost, by what is above these.
-    levels: Vec<(u32, Vec<u32>)>,
+    /// By level, what its labels cost.
+    costs: Vec<Costs>,
 }
 
 /// Up to this many categories, penalties of all pairs are looked up: 64 kB, which stay in the processor's cache.
@@ -95,15 +95,30 @@ impl Space {
     /// What the box around two boxes costs each record.
     #[inline]
     pub(crate) fn cost_of_union(&self, ours: &[Side], theirs: &[Side]) -> Steps {
-        let sides = self.axes.iter().zip(ours.iter().zip(theirs));
-        sides.map(|(axis, (a, b))| u64::from(axis.cost(a.0.min(b.0), a.1.max(b.1)))).sum()
+        self.cost_of_union_up_to(Steps::MAX, ours, theirs)
+    }
+
+    /// The same where it is at most so much; else anything that is more, and no more than it costs.
+    #[inline]
+    pub(crate) fn cost_of_union_up_to(&self, most: Steps, ours: &[Side], theirs: &[Side]) -> Steps {
+        let mut cost = 0;
+        for (axis, (a, b)) in self.axes.iter().zip(ours.iter().zip(theirs)) {
+            cost += u64::from(axis.cost(a.0.min(b.0), a.1.max(b.1)));
+            if cost > most {
+                break;
+            }
+        }
+        cost
     }
 
     /// What a box costs each record when a group of the counts that stands at these places is added.
     #[inline]
     pub(crate) fn cost_with(&self, sides: &[Side], places: &[u32]) -> Steps {
-        let sides = self.axes.iter().zip(sides.iter().zip(places));
-        sides.map(|(axis, (side, &place))| u64::from(axis.cost(side.0.min(place), side.1.max(place)))).sum()
+        let mut cost = 0;
+        for (axis, (side, &place)) in self.axes.iter().zip(sides.iter().zip(places)) {
+            cost += u64::from(axis.cost(side.0.min(place), side.1.max(place)));
+        }
+        cost
     }
 
     /// What the box around two groups of the counts costs each record: how far apart they are.
@@ -115,8 +130,11 @@ impl Space {
     /// The same for groups that stand at these places.
     #[inline]
     pub(crate) fn distance_between(&self, one: &[u32], other: &[u32]) -> Steps {
-        let places = self.axes.iter().zip(one.iter().zip(other));
-        places.map(|(axis, (&a, &b))| u64::from(axis.cost(a.min(b), a.max(b)))).sum()
+        let mut cost = 0;
+        for (axis, (&a, &b)) in self.axes.iter().zip(one.iter().zip(other)) {
+            cost += u64::from(axis.cost(a.min(b), a.max(b)));
+        }
+        cost
     }
 
     /// Widens a box to hold a group of the counts.
@@ -144,27 +162,42 @@ pub(crate) fn widen(sides: &mut [Side], places: &[u32]) {
 
 impl Axis {
     /// What a side costs one record; never less than a side within it.
-    #[inline]
+    ///
+    /// It is what local recoding does most: a call for every side would take as long as the answer.
+    #[inline(always)]
     pub(crate) fn cost(&self, low: u32, high: u32) -> u32 {
         match &self.measure {
             Measure::Table { n, steps } => steps[low as usize * n + high as usize],
             Measure::Line { missing, whole, .. } if high == *missing => whole * u32::from(low < high),
             Measure::Line { at, .. } => at[high as usize] - at[low as usize],
-            Measure::Tree { .. } if low == high => 0,
+            Measure::Tree { .. } | Measure::Ways(_) => self.cost_of_labels(low, high),
+        }
+    }
+
+    fn cost_of_labels(&self, low: u32, high: u32) -> u32 {
+        match &self.measure {
+            Measure::Table { .. } | Measure::Line { .. } => unreachable!("they need no labels"),
+            Measure::Tree { .. } | Measure::Ways(_) if low == high => 0,
             Measure::Tree { levels } => {
                 let shared = levels.iter().find(|level| level[low as usize].0 == level[high as usize].0);
                 shared.expect("all values share the top")[low as usize].1
             }
-            Measure::Ways(_) if low == high => 0,
             Measure::Ways(ways) => ways.cost(low, high),
         }
     }
 }
 
+/// What the labels of one level cost.
+enum Costs {
+    /// By what is left of a way without so many bits.
+    ByWay(u32, Vec<u32>),
+    /// By place, where most ways would lead nowhere.
+    ByPlace(Vec<u32>),
+}
+
 impl Ways {
     /// By level, the label above each place and what it costs; the top is last, and places below one label follow each
-    /// other. None where ways are long, or labels have such different numbers of labels below them that most ways would
-    /// lead nowhere.
+    /// other. None where ways are too long.
     fn new(levels: &[Vec<(u32, u32)>]) -> Option<Ways> {
         let (top, below) = levels.split_last()?;
         let n_places = top.len();
@@ -183,19 +216,19 @@ impl Ways {
         widths.reverse();
         let n_bits: u32 = widths.iter().sum();
         let bits_below: Vec<u32> = (0..levels.len()).map(|level| widths[..level].iter().sum()).collect();
-        if bits_below.iter().map(|bits| 1usize << (n_bits - bits)).sum::<usize>() > N_WAYS_PER_PLACE * n_places {
-            return None;
-        }
         let costs = |(level, &bits): (&Vec<(u32, u32)>, &u32)| {
+            if 1 << (n_bits - bits) > n_places {
+                return Costs::ByPlace(level.iter().map(|(_, cost)| *cost).collect());
+            }
             let mut costs = vec![0; 1 << (n_bits - bits)];
             level.iter().zip(&of_place).for_each(|((_, cost), way)| costs[(way >> bits) as usize] = *cost);
-            (bits, costs)
+            Costs::ByWay(bits, costs)
         };
         // The level above that in which the highest bit lies that differs.
         let level_shared = |n_zeros: usize| bits_below.iter().filter(|bits| **bits as usize + n_zeros < 32).count();
         Some(Ways {
             level_shared: std::array::from_fn(|n_zeros| level_shared(n_zeros).min(levels.len() - 1) as u8),
-            levels: levels.iter().zip(&bits_below).map(costs).collect(),
+            costs: levels.iter().zip(&bits_below).map(costs).collect(),
             of_place: of_place.into_iter().map(|way| way as u32).collect(),
         })
     }
@@ -204,16 +237,15 @@ impl Ways {
     fn cost(&self, low: u32, high: u32) -> u32 {
         let way = self.of_place[low as usize];
         let differs = way ^ self.of_place[high as usize];
-        let (bits, costs) = &self.levels[usize::from(self.level_shared[differs.leading_zeros() as usize])];
-        costs[(way >> bits) as usize]
+        match &self.costs[usize::from(self.level_shared[differs.leading_zeros() as usize])] {
+            Costs::ByWay(bits, costs) => costs[(way >> bits) as usize],
+            Costs::ByPlace(costs) => costs[low as usize],
+        }
     }
 }
 
 /// The longest ways, in bits.
 const N_BITS_MAX: u32 = 30;
-
-/// How many ways there may be to anywhere and nowhere, for each place.
-const N_WAYS_PER_PLACE: usize = 8;
 
 /// By place, how many labels of a level stand before its own below the same label of the level above.
 fn siblings(level: &[(u32, u32)], above: &[(u32, u32)]) -> Vec<u32> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use incrowd::query::{Query, parse_queries};
 use incrowd::recode::method::Method;
+use incrowd::recode::per_record::dictionary::Match;
 use incrowd::search::negotiate::check_criteria;
 use incrowd::utility::preview::Preview;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Quality, Ranking, Request, Result};
@@ -99,7 +100,7 @@ impl Compare {
         let wish = GivenRequest { criteria: Vec::new(), ..self.request.clone() };
         let request = wish.checked(project, &privacy, &counted.hierarchies, n_records)?;
         if contenders.iter().any(|contender| matches!(contender, Contender::PerRecord(..))) {
-            check_memory(&counted, work.n_bytes_max())?;
+            check_memory(&counted, Match::Exact, work.n_bytes_max())?;
         }
         let lattice = lattice(&counted, &privacy.criteria, &contenders, known, work)?;
         let weights = counted.weights();

@@ -112,8 +112,9 @@ pub fn note_flat(counted: &Counted, work: &Work) {
     }
 }
 
-/// Combinations of values up to which a method is tried only to tell what it would lose: well under a second.
-const N_GROUPS_TRIED: usize = 30_000;
+/// How many values all different combinations may have together for a method to be tried only to tell what it would lose:
+/// that is to take well under a second, and whoever has given an answer two seconds does not wait for ten.
+const N_VALUES_TRIED: usize = 240_000;
 
 /// Says where one level per attribute loses more than half of the detail, and what ranges of its own for every group would
 /// lose, where that is quickly known.
@@ -121,7 +122,8 @@ pub fn note_much_lost(ncp: f64, criteria: &Criteria, counted: Option<&Counted>, 
     if ncp <= 0.5 {
         return;
     }
-    let is_quick = |counted: &&Counted| counted.counts.n_groups() <= N_GROUPS_TRIED && guaranteed(criteria).is_ok();
+    let n_values = |counted: &Counted| counted.counts.n_groups() * counted.hierarchies.len();
+    let is_quick = |counted: &&Counted| n_values(counted) <= N_VALUES_TRIED && guaranteed(criteria).is_ok();
     let instead = counted.filter(is_quick).and_then(|counted| {
         let local = Local::new(Method::TopDown);
         let made = work.quietly(|task| work.on_threads(|| local.make(counted, criteria, task))).ok()?.ok()?;

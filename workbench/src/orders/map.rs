@@ -92,7 +92,7 @@ impl Map {
         self.check()?;
         let privacy = self.about.no_privacy(project)?;
         let counted = self.wish.count(project, self.about.choice(&privacy), known, work)?;
-        check_memory(&counted, work.n_bytes_max())?;
+        check_memory(&counted, self.wish.fit(), work.n_bytes_max())?;
         let lines = constraint_lines(&self.wish, &counted)?;
         // Before the long part: it may not fit.
         let with_entropy = Ranking::from(Quality::Ncp).needs_entropy();

@@ -93,8 +93,12 @@ impl PerRecordWish {
             (None, Some(seed)) => Sensitivities::random(hierarchies, seed),
             (None, None) => Sensitivities::equal(hierarchies),
         };
-        let fit = self.similarity.map_or(Match::Exact, Match::Similar);
-        Problem::new(&counted.counts, hierarchies, utility, risk, sensitivities, fit)
+        Problem::new(&counted.counts, hierarchies, utility, risk, sensitivities, self.fit())
+    }
+
+    /// Which values of a dictionary fit those of the table.
+    pub fn fit(&self) -> Match {
+        self.similarity.map_or(Match::Exact, Match::Similar)
     }
 
     /// What the flags want of every record.
@@ -179,8 +183,8 @@ impl PerRecordWish {
 }
 
 /// Refuses what would take more memory than is allowed to look people up.
-pub fn check_memory(counted: &Counted, n_bytes_max: u64) -> Result<()> {
-    let n_bytes = n_bytes_at_most(&counted.counts, &counted.hierarchies);
+pub fn check_memory(counted: &Counted, fit: Match, n_bytes_max: u64) -> Result<()> {
+    let n_bytes = n_bytes_at_most(&counted.counts, &counted.hierarchies, fit);
     let size = |n_bytes: u64| match n_bytes {
         0..1_000_000 => format!("{} kB", n_bytes.div_ceil(1_000)),
         _ => format!("{} MB", counted_number(n_bytes.div_ceil(1_000_000))),

@@ -342,7 +342,7 @@ impl Release<'_> {
         let n_records = counted.counts.n_records();
         if let Some(ordered) = &certificate.per_record {
             let Some(wish) = PerRecordWish::again(ordered, certificate.seed) else { return Ok(None) };
-            per_record::check_memory(counted, work.n_bytes_max())?;
+            per_record::check_memory(counted, wish.fit(), work.n_bytes_max())?;
             let made = work.stage(PER_RECORD, n_records, Unit::Records, |task| {
                 work.on_threads(|| per_record::make(&wish, counted, task))?
             })?;

@@ -113,7 +113,7 @@ impl Publish {
         match &self.way {
             Way::PerRecord(wish) => {
                 let counted = wish.count(project, choice, known, work)?;
-                per_record::check_memory(&counted, work.n_bytes_max())?;
+                per_record::check_memory(&counted, wish.fit(), work.n_bytes_max())?;
                 Ok(counted)
             }
             _ => known.count(project, &choice, work),
