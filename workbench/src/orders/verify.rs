@@ -536,7 +536,7 @@ fn columns_of(columns: &[String], hierarchies: &[Hierarchy]) -> Option<Vec<(usiz
 }
 
 /// By attribute, whether a release has the lowest and the highest value of it instead.
-fn in_two_columns(columns: &[String], hierarchies: &[Hierarchy]) -> Vec<bool> {
+pub fn in_two_columns(columns: &[String], hierarchies: &[Hierarchy]) -> Vec<bool> {
     hierarchies.iter().map(|known| !columns.iter().any(|column| column == known.attribute())).collect()
 }
 
