@@ -550,7 +550,8 @@ fn a_column_without_a_name_is_called_by_its_place() {
     let folder = Folder::with(&[("people.csv", &format!(",age,sex\n{rows}"))]);
     folder.run(&["init", "people.csv"]).ends(0);
     let project = folder.read("incrowd.toml");
-    assert!(project.contains("[attributes.\"column 1\"]\nrole = \"identifier\""), "{project}");
+    // Nobody can say what it is: it is named, and left out of a release.
+    assert!(project.contains("\n# [attributes.\"column 1\"]"), "{project}");
     let counted = folder.run(&["count", "--json"]).ends(0).json();
     assert_eq!(counted["n_records"], 40);
 }

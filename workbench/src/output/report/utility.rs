@@ -1,4 +1,6 @@
 //! What analysts will find: distributions, associations, a regression and a classifier, before and after.
+//!
+//! No value of the source stands here: what a category loses is said of its attribute, and `compare` has the rest.
 
 use incrowd::utility::association::{Association, Kind};
 use incrowd::utility::distribution::Distribution;
@@ -9,9 +11,6 @@ use super::facts::Facts;
 use super::plot::part;
 use super::text::{name, share};
 use crate::output::page::escape;
-
-/// Classes of an attribute that are drawn, those that change most.
-const N_CLASSES_SHOWN: usize = 8;
 
 /// Pairs of attributes that are shown, those that change most.
 const N_PAIRS_SHOWN: usize = 8;
@@ -24,10 +23,9 @@ pub(super) fn utility(facts: &Facts) -> String {
         "<section>\n<h2>What analysts will find</h2>\n\
          <p class=\"note\">The file beside its source, a generalized cell read as its records spread evenly over the values \
          that may be behind it. None of this is in the certificate.</p>\n\
-         <h3>Distributions</h3>\n<table>\n<caption>Of every attribute the classes whose shares change most: in the source \
-         (light), and in the file. The distance is half the sum of all differences, 0 % where nothing changes; \
-         the mean over all attributes is {}.</caption>\n\
-         <thead><tr><th scope=\"col\">Attribute</th><th scope=\"col\">Share of records, before and after</th></tr></thead>\n\
+         <h3>Distributions</h3>\n<table>\n<caption>How far the shares of an attribute’s values are from those of the source: \
+         half the sum of all differences, 0 % where nothing changes; the mean over all attributes is {}.</caption>\n\
+         <thead><tr><th scope=\"col\">Attribute</th><th scope=\"col\">Distance</th></tr></thead>\n\
          <tbody>\n{distributions}</tbody>\n</table>\n",
         share(utility.mean_distance())
     );
@@ -61,22 +59,16 @@ fn bars(before: f64, after: f64, most: f64, words: &str) -> String {
 }
 
 fn distribution(one: &Distribution) -> String {
-    let mut classes: Vec<usize> = (0..one.classes.len()).collect();
-    let change = |class: usize| (one.before[class] - one.after[class]).abs();
-    classes.sort_by(|&a, &b| change(b).total_cmp(&change(a)).then(a.cmp(&b)));
-    classes.truncate(N_CLASSES_SHOWN);
-    classes.sort_unstable();
-    let most = classes.iter().map(|&class| one.before[class].max(one.after[class])).fold(0.0, f64::max);
-    let of_class = |class: usize| {
-        let (before, after) = (one.before[class], one.after[class]);
-        let words = format!("{}: {} before, {} after", escape(&one.classes[class]), share(before), share(after));
-        format!("<small>{words}</small>{}", bars(before, after, most, &words))
-    };
-    let shown: String = classes.into_iter().map(of_class).collect();
+    format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape(&one.attribute), bar(one.distance))
+}
+
+/// A share in words, and as one bar.
+fn bar(value: f64) -> String {
+    let filled = part(value, 1.0) * 100.0;
     format!(
-        "<tr><th scope=\"row\">{}<small>distance {}</small></th><td>{shown}</td></tr>\n",
-        escape(&one.attribute),
-        share(one.distance)
+        "{}<svg class=\"bar\" aria-hidden=\"true\"><rect class=\"track\" width=\"100%\" height=\"100%\"/>\
+         <rect class=\"fill\" width=\"{filled:.2}%\" height=\"100%\"/></svg>",
+        share(value)
     )
 }
 
@@ -96,23 +88,14 @@ fn association(one: &Association) -> String {
 }
 
 fn of_target(target: &TargetUtility) -> String {
-    let what = match &target.regression.model {
-        Model::LeastSquares => format!("Least squares of {}", name(&target.attribute)),
-        Model::Logistic(category) => {
-            format!("Logistic regression of {} being {}", name(&target.attribute), escape(category))
-        }
+    let model = match &target.regression.model {
+        Model::LeastSquares => "Least squares",
+        Model::Logistic(_) => "Logistic regression",
     };
-    let rows: String = target.regression.coefficients.iter().map(coefficient).collect();
+    let what = format!("{model} of {}", name(&target.attribute));
+    let rows: String = by_attribute(&target.regression.coefficients).into_iter().map(coefficients).collect();
     let accuracy = &target.accuracy;
-    let line = |words: &str, value: f64| {
-        let filled = part(value, 1.0) * 100.0;
-        format!(
-            "<tr><th scope=\"row\">{words}</th><td>{}<svg class=\"bar\" aria-hidden=\"true\">\
-             <rect class=\"track\" width=\"100%\" height=\"100%\"/>\
-             <rect class=\"fill\" width=\"{filled:.2}%\" height=\"100%\"/></svg></td></tr>\n",
-            share(value)
-        )
-    };
+    let line = |words: &str, value: f64| format!("<tr><th scope=\"row\">{words}</th><td>{}</td></tr>\n", bar(value));
     format!(
         "<h3>A regression</h3>\n<table>\n<caption>{what} on the quasi-identifiers: coefficients with their intervals of 95 %, \
          in the source (light) and in the file. On average the intervals overlap by {}.</caption>\n\
@@ -129,8 +112,25 @@ fn of_target(target: &TargetUtility) -> String {
     )
 }
 
+/// Coefficients of the same attribute together, in their order.
+fn by_attribute(all: &[Coefficient]) -> Vec<&[Coefficient]> {
+    all.chunk_by(|one, next| one.attribute == next.attribute).collect()
+}
+
+/// A number has a coefficient; of categories it is said how far their intervals overlap on average, not which they are.
+fn coefficients(of_attribute: &[Coefficient]) -> String {
+    let words = match of_attribute {
+        [one] if one.category.is_none() => interval(one),
+        several => {
+            let mean = several.iter().map(|one| one.overlap).sum::<f64>() / several.len() as f64;
+            format!("<small>mean overlap of its categories ({})</small>{}", several.len(), bar(mean))
+        }
+    };
+    format!("<tr><th scope=\"row\">{}</th><td>{words}</td></tr>\n", escape(&of_attribute[0].attribute))
+}
+
 /// Both intervals on one line that goes as far as they do.
-fn coefficient(one: &Coefficient) -> String {
+fn interval(one: &Coefficient) -> String {
     let ends = [Some(one.before), one.after];
     let low = ends.iter().flatten().map(|estimate| estimate.low).fold(f64::INFINITY, f64::min);
     let high = ends.iter().flatten().map(|estimate| estimate.high).fold(f64::NEG_INFINITY, f64::max);
@@ -146,12 +146,9 @@ fn coefficient(one: &Coefficient) -> String {
         after.map_or("cannot be told after".to_string(), |after| format!("{:.3} after", after.value)),
         share(one.overlap)
     );
-    let category =
-        one.category.as_ref().map_or(String::new(), |category| format!("<small>{}</small>", escape(category)));
     format!(
-        "<tr><th scope=\"row\">{}{category}</th><td><small>{words}</small><svg class=\"bar two\" role=\"img\" aria-label=\"{words}\">\
-         <rect class=\"track\" width=\"100%\" height=\"100%\"/>{}{}</svg></td></tr>\n",
-        escape(&one.attribute),
+        "<small>{words}</small><svg class=\"bar two\" role=\"img\" aria-label=\"{words}\">\
+         <rect class=\"track\" width=\"100%\" height=\"100%\"/>{}{}</svg>",
         bar(&one.before, "range", 0),
         after.map_or(String::new(), |after| bar(after, "fill", 50)),
     )
@@ -171,7 +168,7 @@ mod tests {
         let text = |text: &str| text.to_string();
         let estimate = |value: f64| Estimate { value, low: value - 1.0, high: value + 1.0 };
         let coefficient = |category: Option<&str>, after: Option<f64>| Coefficient {
-            attribute: text("age<"),
+            attribute: text(if category.is_some() { "sex<" } else { "age<" }),
             category: category.map(text),
             before: estimate(1.5),
             after: after.map(estimate),
@@ -212,17 +209,19 @@ mod tests {
         let page = html(&facts);
         for words in [
             "What analysts will find",
-            "&lt;f&gt;: 25.0 % before, 50.0 % after",
-            "distance 25.0 %",
+            "sex&lt;</th><td>25.0 %",
             "correlation ratio: 0.40 before, 0.12 after",
-            "being &gt;50K",
+            "Logistic regression of",
             "1.500 before, 2.000 after; overlap 75.0 %",
-            "cannot be told after",
+            "mean overlap of its categories (1)</small>75.0 %",
             "learnt from the file</th><td>80.0 %",
         ] {
             assert!(page.contains(words), "{words}");
         }
-        assert!(!page.contains("<f>") && !page.contains("age<<"));
+        assert!(!page.contains("age<<"));
+        for value in ["<f>", "&lt;f&gt;", "&gt;50K"] {
+            assert!(!page.contains(value), "a value of the source, {value}");
+        }
         for tag in ["section", "table", "tr", "th", "td", "svg", "small", "rect"] {
             let n_open = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
             let n_closed = page.matches(&format!("</{tag}>")).count();
