@@ -25,5 +25,6 @@ mod saved;
 mod small_world;
 mod special_uniques;
 mod tells;
+mod tree;
 mod twins;
 mod updates;

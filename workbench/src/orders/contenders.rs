@@ -98,7 +98,7 @@ impl Contender {
 
     /// Whether it takes clearly longer than the others on a large table.
     pub fn is_slow(self) -> bool {
-        self.needs_entropy() || matches!(self, Contender::Local(Method::BottomUp | Method::Cells))
+        self.needs_entropy() || matches!(self, Contender::Local(Method::BottomUp | Method::Cells | Method::Negotiated))
     }
 }
 
