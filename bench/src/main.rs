@@ -57,13 +57,16 @@ fn main() {
         }
         Some("local-tree") => {
             let refined = Duration::from_millis(number("--refined-ms", 0) as u64);
+            let n = number("--requests", 1_000);
             match number("--attributes", 0) {
                 0 => counted(project, n_threads).and_then(|counted| {
-                    local_tree::measure(&counted.counts, &counted.hierarchies, &counted.weights(), refined, true)
+                    local_tree::measure(&counted.counts, &counted.hierarchies, &counted.weights(), refined, true, n)
                 }),
-                n => search::generated(n, number("--records", 1_000_000)).and_then(|(counts, hierarchies)| {
-                    local_tree::measure(&counts, &hierarchies, &vec![1.0; hierarchies.len()], refined, false)
-                }),
+                n_attributes => {
+                    search::generated(n_attributes, number("--records", 1_000_000)).and_then(|(counts, hierarchies)| {
+                        local_tree::measure(&counts, &hierarchies, &vec![1.0; hierarchies.len()], refined, false, n)
+                    })
+                }
             }
         }
         Some("per-record") => counted(project, n_threads)

@@ -98,9 +98,10 @@ fn steps(tree: &Tree, share: f64, whole: u64) -> u64 {
 fn is_within(tree: &Tree, request: &Request, way: &Way) -> bool {
     way.n_lost <= request.n_suppressed_max
         && request.loss_max.is_none_or(|share| way.loss <= steps(tree, share, LOSS_ONE))
-        && request.loss_max_of.iter().all(|&(a, share)| {
-            way.of_attribute[a] <= steps(tree, share, u64::from(tree.shape().whole()[a]))
-        })
+        && request
+            .loss_max_of
+            .iter()
+            .all(|&(a, share)| way.of_attribute[a] <= steps(tree, share, u64::from(tree.shape().whole()[a])))
 }
 
 /// The least that any cut within a request loses.
@@ -414,6 +415,36 @@ fn groups_of_every_stage_are_nodes() {
     assert!(losses.is_sorted());
     assert!(losses[0] < losses[37]);
     assert!(tree.cut(&Criteria::of(Some(201), None), 0, &Task::default()).expect("measured").is_none());
-    let refused = tree.cut(&Criteria::new([Criterion { measure: Measure::Entropy(0), value: 2_000_000 }]), 0, &Task::default());
+    let refused =
+        tree.cut(&Criteria::new([Criterion { measure: Measure::Entropy(0), value: 2_000_000 }]), 0, &Task::default());
     assert!(refused.is_err(), "what was not measured cannot be asked for");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Who is known stays, who is gone is left out, who is new finds a leaf; and the cuts of the tree are right.
+    #[test]
+    fn trees_follow_records_that_come_and_go(before in tables(30), come in tables(10), n_go in 0..10usize, k in 2..4u64) {
+        let after: Vec<Record> = before[n_go.min(before.len() - 1)..].iter().chain(&come).copied().collect();
+        let criteria = Criteria::of(Some(k), None);
+        let [was, is] = [&before, &after].map(|records| Given::new(records, &criteria, false));
+        let shape = grown(&was).shape().followed(&was.made_of, &is.made_of, &is.hierarchies, &WEIGHTS).expect("it fits");
+        let mut bases: Vec<u32> = shape.bases(shape.root()).collect();
+        bases.sort_unstable();
+        let all: Vec<u32> = (0..is.made_of.n_groups() as u32).collect();
+        prop_assert_eq!(bases, all);
+        prop_assert!((0..shape.n_nodes()).all(|node| shape.children(node).count() != 1));
+        let tree = Tree::of(shape, &is.made_of, &is.yardstick, &Task::default()).expect("it fits");
+        let found = tree.cut(&criteria, 0, &Task::default()).expect("measured");
+        prop_assert_eq!(found.is_some(), after.len() as u64 >= k);
+        let back = tree.shape().to_numbers();
+        let same = Shape::from_numbers(&back, &is.made_of, &is.hierarchies, &WEIGHTS).expect("a tree");
+        prop_assert_eq!(&same, tree.shape());
+        // Where nothing changed, nothing changes.
+        let own = grown(&was);
+        let same = own.shape().followed(&was.made_of, &was.made_of, &was.hierarchies, &WEIGHTS).expect("it fits");
+        prop_assert_eq!(&same, own.shape());
+        prop_assert!(before == after || was.made_of == is.made_of || own.shape().followed(&is.made_of, &is.made_of, &is.hierarchies, &WEIGHTS).is_err() || was.made_of.n_groups() == is.made_of.n_groups());
+    }
 }

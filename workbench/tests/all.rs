@@ -22,6 +22,7 @@ mod labels;
 mod leaks;
 mod local;
 mod missing;
+mod negotiate_local;
 mod nightly;
 mod on_demand;
 mod papers;

@@ -49,7 +49,7 @@ pub struct Args {
     #[arg(long, value_name = "A=LEVEL,…", value_delimiter = ',')]
     pub max_level: Option<Vec<String>>,
     /// Over ranges of their own for every group, instead of one level for all: cuts of one tree of groups
-    #[arg(long, conflicts_with_all = ["lattice", "output", "full", "partial", "on_demand"])]
+    #[arg(long, conflicts_with_all = ["output", "full", "partial", "on_demand"])]
     pub local: bool,
     /// With --local, the most that records may lose on average: 10% in all, age=5% of an attribute; may be given several times
     #[arg(long, value_name = "P%|A=P%", value_delimiter = ',', requires = "local")]

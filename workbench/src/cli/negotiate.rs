@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(long)]
     pub explain: bool,
     /// Over ranges of their own for every group, instead of one level for all: cuts of one tree of groups
-    #[arg(long, conflicts_with_all = ["explain", "as_published", "lattice", "full", "partial", "on_demand", "not_extended"])]
+    #[arg(long, conflicts_with_all = ["explain", "as_published", "full", "partial", "on_demand", "not_extended"])]
     pub local: bool,
     /// With --local, the most that records may lose on average: 10% in all, age=5% of an attribute; may be given several times
     #[arg(long, value_name = "P%|A=P%", value_delimiter = ',', requires = "local")]

@@ -9,7 +9,7 @@ use incrowd::{Criteria, Ranking, Result};
 use super::arguments::levels;
 use super::terminal::{Exit, Terminal, columns, csv};
 use super::{frontier, negotiate};
-use crate::input::count::Counted;
+use crate::input::count::Material;
 use crate::orders::Rules;
 use crate::orders::known::Known;
 use crate::orders::negotiate_local::{
@@ -24,6 +24,7 @@ pub fn run(args: &negotiate::Args, terminal: &Terminal) -> Result<Exit> {
         about: args.project.about(),
         request: args.request.given()?,
         max_loss: LossLimits::parse(&args.max_loss)?,
+        lattice: args.lattice.clone(),
     };
     order.check()?;
     let project = args.project.open()?;
@@ -89,12 +90,12 @@ fn share(ncp: f64) -> String {
     format!("{:.2} %", ncp * 100.0)
 }
 
-fn criteria_in_words(counted: &Counted, criteria: &Criteria) -> String {
+fn criteria_in_words(counted: &Material, criteria: &Criteria) -> String {
     let names = counted.sensitive_names();
     criteria.iter().map(|criterion| sentences::criterion_in_words(criterion, &names)).collect::<Vec<_>>().join(", ")
 }
 
-fn request_in_words(counted: &Counted, request: &Request) -> String {
+fn request_in_words(counted: &Material, request: &Request) -> String {
     let n_records = counted.counts.n_records();
     let lost = match request.n_suppressed_max {
         0 => "no record lost".to_string(),
@@ -109,7 +110,7 @@ fn request_in_words(counted: &Counted, request: &Request) -> String {
 }
 
 /// Offers side by side: what each loses of every attribute, and what it costs.
-fn table(counted: &Counted, offers: &[(&str, &Offer)]) -> String {
+fn table(counted: &Material, offers: &[(&str, &Offer)]) -> String {
     let mut header = vec![""];
     header.extend(offers.iter().map(|(title, _)| *title));
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -126,9 +127,8 @@ fn table(counted: &Counted, offers: &[(&str, &Offer)]) -> String {
     });
     row("  groups".into(), &|offer| grouped(offer.n_groups()));
     let names = counted.sensitive_names();
-    let measures: Vec<Measure> = offers.first().map_or(Vec::new(), |(_, offer)| {
-        offer.reached.iter().map(|(measure, _)| *measure).collect()
-    });
+    let measures: Vec<Measure> =
+        offers.first().map_or(Vec::new(), |(_, offer)| offer.reached.iter().map(|(measure, _)| *measure).collect());
     for measure in measures {
         let name = match measure {
             Measure::Size if counted.counts.people().is_some() => "fewest people".to_string(),
@@ -159,6 +159,7 @@ pub fn run_frontier(args: &frontier::Args, terminal: &Terminal) -> Result<Exit> 
             ..GivenRequest::of_criteria(args.criteria.texts())
         },
         max_loss: LossLimits::parse(&args.max_loss)?,
+        lattice: args.lattice.clone(),
     };
     let project = args.project.open()?;
     let found = order.run(&project, &Known::default(), &args.project.work(terminal)?)?;
@@ -171,7 +172,12 @@ pub fn run_frontier(args: &frontier::Args, terminal: &Terminal) -> Result<Exit> 
         let header = [name.as_str(), "n_suppressed", "loss", "n_groups"].map(String::from).to_vec();
         let row = |bargain: &Bargain| {
             let value = wire::number(found.measure, bargain.value).to_string();
-            vec![value, bargain.n_suppressed.to_string(), wire::rounded(bargain.ncp).to_string(), bargain.n_groups.to_string()]
+            vec![
+                value,
+                bargain.n_suppressed.to_string(),
+                wire::rounded(bargain.ncp).to_string(),
+                bargain.n_groups.to_string(),
+            ]
         };
         let rows: Vec<Vec<String>> = found.bargains.iter().map(row).collect();
         terminal.say(csv(&header, &rows).trim_end());
@@ -188,7 +194,9 @@ fn say_frontier(found: &LocalBargains, name: &str, all: bool, terminal: &Termina
     let LocalBargains { counted, request, measure, bargains, .. } = found;
     terminal.say(format!("Wished:  {}\n", request_in_words(counted, request)));
     let n_records = counted.counts.n_records();
-    let is_shown = |i: usize| all || bargains.len() <= N_SHOWN || i * N_SHOWN / bargains.len() != (i + 1) * N_SHOWN / bargains.len();
+    let is_shown = |i: usize| {
+        all || bargains.len() <= N_SHOWN || i * N_SHOWN / bargains.len() != (i + 1) * N_SHOWN / bargains.len()
+    };
     let rows: Vec<Vec<String>> = (0..)
         .zip(bargains)
         .filter(|(i, _)| is_shown(*i))

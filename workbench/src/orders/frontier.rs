@@ -149,7 +149,7 @@ pub(super) fn varied(over: &str, given: &[CriterionText], privacy: Privacy) -> R
 }
 
 /// What bargains are judged by: counts that were kept with a lattice, or those at hand.
-enum Tables {
+pub enum Tables {
     Own(Material),
     Counted(Arc<Counted>),
 }

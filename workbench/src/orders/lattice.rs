@@ -1,8 +1,8 @@
 //! Lattices of a counted project: annotated, or brought up to date.
 
 use incrowd::lattice::update::{is_worthwhile, updated};
-use incrowd::scheme::n_schemes;
 use incrowd::recode::tree::Tree;
+use incrowd::scheme::n_schemes;
 use incrowd::search::partial::{Selection, n_selected};
 use incrowd::{Criteria, GroupCounts, Lattice, Measure, Plan, Ranking, Result};
 

@@ -1,19 +1,21 @@
 //! `negotiate --local` and `frontier --local`: the same bargains over local recoding, as cuts of one tree of groups.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use incrowd::recode::tree::Tree;
 use incrowd::recode::tree::frontier::Bargain;
 use incrowd::recode::tree::negotiate::{Answer, Offers, Request};
 use incrowd::search::negotiate::{check_criteria, check_promise};
-use incrowd::{Criterion, Error, ErrorKind, Measure, Result};
+use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Ranking, Result};
 
 use super::Rules;
-use super::frontier::varied;
+use super::frontier::{Tables, varied};
 use super::known::Known;
 use super::local::guaranteed;
 use super::request::{About, GivenRequest, Privacy, Suppression, attribute_index};
-use crate::input::count::Counted;
+use super::saved;
+use crate::input::count::Material;
 use crate::input::project::{CriterionText, Project};
 use crate::sentences::hint;
 use crate::work::Work;
@@ -31,6 +33,8 @@ pub struct NegotiateLocal {
     pub about: About,
     pub request: GivenRequest,
     pub max_loss: LossLimits,
+    /// A tree that was kept in a file.
+    pub lattice: Option<PathBuf>,
 }
 
 /// Which criterion is varied, within which wishes.
@@ -42,11 +46,13 @@ pub struct FrontierLocal {
     /// The criterion that is varied, by its name in JSON.
     pub over: String,
     pub max_loss: LossLimits,
+    /// A tree that was kept in a file.
+    pub lattice: Option<PathBuf>,
 }
 
 /// An answer, and the tree that it is a cut of.
 pub struct LocallyNegotiated {
-    pub counted: Arc<Counted>,
+    pub counted: Tables,
     pub tree: Arc<Tree>,
     pub request: Request,
     pub answer: Answer,
@@ -54,7 +60,7 @@ pub struct LocallyNegotiated {
 
 /// The bargains, the least private first, and what they are about.
 pub struct LocalBargains {
-    pub counted: Arc<Counted>,
+    pub counted: Tables,
     pub tree: Arc<Tree>,
     pub request: Request,
     pub measure: Measure,
@@ -82,7 +88,9 @@ impl LossLimits {
     /// Adds a limit, of which there is one for everything and one for each attribute.
     pub fn add(&mut self, name: Option<&str>, share: f64) -> Result<()> {
         if !(0.0..=1.0).contains(&share) {
-            return Err(Error::new(ErrorKind::Request, "a loss is from 0% to 100%").hint(hint("for example {max_loss=10%}")));
+            return Err(
+                Error::new(ErrorKind::Request, "a loss is from 0% to 100%").hint(hint("for example {max_loss=10%}"))
+            );
         }
         let is_known = match name {
             None => self.all.is_some(),
@@ -121,12 +129,12 @@ impl NegotiateLocal {
         check_promise(&privacy.criteria)?;
         (rules.promise)(&privacy.criteria, &privacy.sensitive)?;
         guaranteed(&privacy.criteria)?;
-        let (counted, request) = asked(&self.about, &self.request, &self.max_loss, &privacy, project, known, work)?;
+        let about = Asked { about: &self.about, given: &self.request, max_loss: &self.max_loss };
+        let (counted, tree, privacy) = about.tree(self.lattice.as_deref(), &privacy, project, known, work)?;
+        let request = about.request(&counted, &privacy, project)?;
         check_criteria(&request.criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
         counted.check_promise(&request.criteria)?;
         privacy.note_trivial(&counted, work);
-        let measures = request.criteria.iter().map(|criterion| criterion.measure);
-        let tree = known.tree(&counted, measures, work)?;
         let answer = work.quietly(|task| tree.negotiate(&request, task))?;
         let may_promise = |criteria: &_| (rules.promise)(criteria, &privacy.sensitive).is_ok();
         let answer = match answer {
@@ -151,10 +159,15 @@ impl FrontierLocal {
         let measured = privacy.criteria.with(Criterion { measure, value });
         guaranteed(&measured)?;
         let asked_for = Privacy { criteria: measured.clone(), ..privacy.clone() };
-        let (counted, request) = asked(&self.about, &self.request, &self.max_loss, &asked_for, project, known, work)?;
-        check_criteria(&measured, counted.counts.crowd(), &counted.n_sensitive_values())?;
-        counted.check_promise(&measured)?;
-        let tree = known.tree(&counted, measured.iter().map(|criterion| criterion.measure), work)?;
+        let about = Asked { about: &self.about, given: &self.request, max_loss: &self.max_loss };
+        let (counted, tree, asked_for) = about.tree(self.lattice.as_deref(), &asked_for, project, known, work)?;
+        let request = about.request(&counted, &asked_for, project)?;
+        check_criteria(&request.criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
+        counted.check_promise(&request.criteria)?;
+        // Attributes are numbered as in the file.
+        let varied = Privacy { criteria: Criteria::new([Criterion { measure, value }]), ..privacy };
+        let varied = varied.about(&asked_for.sensitive).criteria;
+        let measure = varied.iter().next().expect("one criterion").measure;
         let bargains = work.quietly(|task| tree.frontier(&request, measure, task))?;
         Ok(LocalBargains { counted, tree, request, measure, bargains })
     }
@@ -170,23 +183,55 @@ fn check_no_levels(request: &GivenRequest) -> Result<()> {
     Err(Error::new(ErrorKind::Request, message).hint(hint("leave it out, or limit the loss: {max_loss=age=5%}")))
 }
 
-/// The counts, and the request with its limits on them.
-fn asked(
-    about: &About,
-    given: &GivenRequest,
-    max_loss: &LossLimits,
-    privacy: &Privacy,
-    project: &Project,
-    known: &Known,
-    work: &Work,
-) -> Result<(Arc<Counted>, Request)> {
-    let counted = known.count(project, &about.choice(privacy), work)?;
-    let of = |(name, share): &(String, f64)| Ok((attribute_index(name, &counted.hierarchies)?, *share));
-    let request = Request {
-        criteria: privacy.criteria.clone(),
-        n_suppressed_max: given.n_suppressed_max(project, counted.counts.n_records())?,
-        loss_max: max_loss.all,
-        loss_max_of: max_loss.of.iter().map(of).collect::<Result<_>>()?,
-    };
-    Ok((counted, request))
+/// What is asked, before it is known what it is asked of.
+struct Asked<'a> {
+    about: &'a About,
+    given: &'a GivenRequest,
+    max_loss: &'a LossLimits,
+}
+
+impl Asked<'_> {
+    /// The tree of a project or of a file, what it was made of, and the privacy with attributes numbered as there.
+    fn tree(
+        &self,
+        file: Option<&Path>,
+        privacy: &Privacy,
+        project: &Project,
+        known: &Known,
+        work: &Work,
+    ) -> Result<(Tables, Arc<Tree>, Privacy)> {
+        let Some(path) = file else {
+            let counted = known.count(project, &self.about.choice(privacy), work)?;
+            let measures = privacy.criteria.iter().map(|criterion| criterion.measure);
+            check_criteria(&privacy.criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
+            let tree = known.tree(&counted, measures, work)?;
+            return Ok((Tables::Counted(counted), tree, privacy.clone()));
+        };
+        let at = |error: Error| error.or_at(path.display().to_string());
+        // The file has the counts, so that whatever is asked can be measured.
+        let unmeasured = Privacy { criteria: Criteria::default(), ..privacy.clone() };
+        let opened = saved::open(path, project, self.about, &unmeasured, &Ranking::default(), work)?;
+        let privacy = privacy.about(&opened.privacy.sensitive);
+        let material = opened.content.material(project, &opened.lattice, work)?;
+        let none = || {
+            Error::new(ErrorKind::Request, "holds no tree of groups")
+                .at(path.display().to_string())
+                .hint(hint("make one: annotate with {local}"))
+        };
+        let shape = opened.content.tree(&material)?.ok_or_else(none)?;
+        let yardstick = material.yardstick(privacy.criteria.iter().map(|criterion| criterion.measure))?;
+        let tree = work.quietly(|task| Tree::of(shape, material.told_apart(), &yardstick, task)).map_err(at)?;
+        Ok((Tables::Own(material), Arc::new(tree), privacy))
+    }
+
+    /// The request with its limits.
+    fn request(&self, counted: &Material, privacy: &Privacy, project: &Project) -> Result<Request> {
+        let of = |(name, share): &(String, f64)| Ok((attribute_index(name, &counted.hierarchies)?, *share));
+        Ok(Request {
+            criteria: privacy.criteria.clone(),
+            n_suppressed_max: self.given.n_suppressed_max(project, counted.counts.n_records())?,
+            loss_max: self.max_loss.all,
+            loss_max_of: self.max_loss.of.iter().map(of).collect::<Result<_>>()?,
+        })
+    }
 }

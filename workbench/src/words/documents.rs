@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::input::count::{Counted, Material};
 use crate::note::{Beside, Note, TooMuch};
-use crate::orders::annotate::{HeightSummary, by_height};
+use crate::orders::annotate::{Annotated, HeightSummary, by_height};
 use crate::orders::attack::{Attacked, FoundInRelease, Release, UnknownValues, Unread};
 use crate::orders::compare::Compared;
 use crate::orders::contenders::{Contender, ContenderResult, Weighed};
@@ -74,8 +74,20 @@ pub fn locally_negotiated(negotiated: &LocallyNegotiated) -> Value {
     })
 }
 
+/// A tree of groups that was made; whoever asks for one gets it.
+pub fn grown(annotated: &Annotated) -> Value {
+    let counts = &annotated.counted.counts;
+    json!({
+        "local": true,
+        "n_records": counts.n_records(),
+        "n_dropped": counts.n_dropped(),
+        "n_combinations": counts.n_groups(),
+        "n_nodes": annotated.tree.as_ref().map(|tree| tree.shape().n_nodes()),
+    })
+}
+
 /// A request over local recoding as it was understood.
-fn local_request(counted: &Counted, request: &tree::Request) -> Value {
+fn local_request(counted: &Material, request: &tree::Request) -> Value {
     let mut document = json!({
         "criteria": wire::criteria(&request.criteria, &counted.sensitive_names()),
         "max_suppressed": request.n_suppressed_max,
@@ -91,11 +103,12 @@ fn local_request(counted: &Counted, request: &tree::Request) -> Value {
 }
 
 /// A cut of the tree: what it promises, loses and reaches.
-fn local_offer(counted: &Counted, offer: &tree::Offer) -> Value {
+fn local_offer(counted: &Material, offer: &tree::Offer) -> Value {
     let sensitive = counted.sensitive_names();
     let names = counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute().to_string());
     let ncp = names.zip(&offer.ncp_of_attribute).map(|(name, ncp)| (name, json!(wire::rounded(*ncp))));
-    let reached = offer.reached.iter().map(|&(measure, value)| (wire::key(measure, &sensitive), wire::number(measure, value)));
+    let reached =
+        offer.reached.iter().map(|&(measure, value)| (wire::key(measure, &sensitive), wire::number(measure, value)));
     json!({
         "criteria": wire::criteria(&offer.criteria, &sensitive),
         "n_suppressed": offer.cut.n_suppressed,

@@ -23,8 +23,8 @@ use crate::orders::extent::{Extent, ExtentWish, TIME};
 use crate::orders::frontier::{Frontier, max_suppressed};
 use crate::orders::local::Local;
 use crate::orders::map::{KS, METHODS, Map};
-use crate::orders::negotiate_local::{FrontierLocal, LossLimits, NegotiateLocal, no_record};
 use crate::orders::negotiate::Negotiate;
+use crate::orders::negotiate_local::{FrontierLocal, LossLimits, NegotiateLocal, no_record};
 use crate::orders::per_record::{PER_RECORD, PerRecordWish};
 use crate::orders::publish::{Choice, GLOBAL, Publish, Way};
 use crate::orders::request::{About, GivenRequest, Suppression};
@@ -285,8 +285,12 @@ impl<'a> Reader<'a> {
     }
 
     pub fn negotiate_local(&self) -> Result<NegotiateLocal> {
-        let order =
-            NegotiateLocal { about: self.about()?, request: self.given_request()?, max_loss: self.max_loss()? };
+        let order = NegotiateLocal {
+            about: self.about()?,
+            request: self.given_request()?,
+            max_loss: self.max_loss()?,
+            lattice: self.path("lattice", PathUse::Read)?,
+        };
         self.finish()?;
         order.check()?;
         Ok(order)
@@ -299,6 +303,7 @@ impl<'a> Reader<'a> {
             over: self.text("over")?.unwrap_or("k").to_string(),
             request: GivenRequest { max_suppressed: Some(given.max_suppressed.unwrap_or_else(no_record)), ..given },
             max_loss: self.max_loss()?,
+            lattice: self.path("lattice", PathUse::Read)?,
         };
         self.finish()?;
         Ok(order)
@@ -311,13 +316,16 @@ impl<'a> Reader<'a> {
             Value::String(text) => text.trim().strip_suffix('%')?.trim().parse::<f64>().ok().map(|share| share / 100.0),
             _ => None,
         };
-        let given = self.read("max_loss", "a share such as \"10%\", or {\"*\": \"10%\", \"age\": \"5%\"}", |value| {
-            let of = |(name, value): (&String, &Value)| Some((Some(name.clone()).filter(|name| name != "*"), share(value)?));
-            match value {
-                Value::Object(all) => all.iter().map(of).collect(),
-                value => Some(vec![(None, share(value)?)]),
-            }
-        })?;
+        let given =
+            self.read("max_loss", "a share such as \"10%\", or {\"*\": \"10%\", \"age\": \"5%\"}", |value| {
+                let of = |(name, value): (&String, &Value)| {
+                    Some((Some(name.clone()).filter(|name| name != "*"), share(value)?))
+                };
+                match value {
+                    Value::Object(all) => all.iter().map(of).collect(),
+                    value => Some(vec![(None, share(value)?)]),
+                }
+            })?;
         let mut limits = LossLimits::default();
         for (name, share) in given.unwrap_or_default() {
             limits.add(name.as_deref(), share)?;
@@ -332,6 +340,7 @@ impl<'a> Reader<'a> {
             request: GivenRequest { with_standing: self.with_standing, ..GivenRequest::of_criteria(self.criteria()?) },
             with_entropy: self.flag("entropy")?,
             extent: self.extent()?,
+            local: self.is_local()?,
             output: self.path("output", PathUse::Write)?,
             replace: self.flag("force")?,
         };

@@ -63,6 +63,7 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
             let (order, per_scheme) = reader.annotate()?;
             let annotated = order.run(project, known, work)?;
             Ok(match annotated.shown() {
+                _ if annotated.tree.is_some() => documents::grown(&annotated),
                 Some(lattice) => documents::annotated(lattice, &annotated.criteria, per_scheme),
                 None => documents::only_counted(&annotated.counted),
             })

@@ -70,7 +70,7 @@ impl Shape {
             (groups, sides) = (next, next_sides);
         }
         (task.progress)(counts.n_records());
-        Ok(Shape::new(&sprouts, counts, &space))
+        Ok(Shape::new(&sprouts, groups[0].0, counts, &space))
     }
 }
 

@@ -7,6 +7,7 @@
 //!
 //! - `shape` has the nodes; `atoms` and `grow` make them: in stages, groups below 2 records, then below 3, 4, 5, 7, 10 and
 //!   so on join those with which least is lost (as bottom-up does it for one k), and neighbours share their groups anew;
+//! - `follow` keeps the tree where records came or went;
 //! - `measure` says of every node what criteria see;
 //! - `fold` finds the cheapest cut for given prices, exactly; `best` finds the prices at which limits are kept, `exact` what
 //!   prices leave open, and it is said how far from the best cut the answer can be;
@@ -15,6 +16,7 @@
 pub mod shape;
 mod atoms;
 mod grow;
+mod follow;
 mod measure;
 mod fold;
 mod exact;

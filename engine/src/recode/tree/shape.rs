@@ -35,8 +35,8 @@ pub(crate) enum Sprout {
 }
 
 impl Shape {
-    /// Puts nodes in order: `sprouts` are in any order that has children first, the last is the root.
-    pub(crate) fn new(sprouts: &[Sprout], counts: &GroupCounts, space: &Space) -> Shape {
+    /// Puts nodes in order, from a root down.
+    pub(crate) fn new(sprouts: &[Sprout], root: u32, counts: &GroupCounts, space: &Space) -> Shape {
         let n = sprouts.len();
         let mut shape = Shape {
             parents: Vec::with_capacity(n),
@@ -47,7 +47,7 @@ impl Shape {
             whole: space.axes.iter().map(|axis| axis.whole()).collect(),
         };
         // What is visited next: on the way down, or with its children done and where the first of them is.
-        let mut to_visit: Vec<(u32, Option<u32>)> = vec![(number(n - 1), None)];
+        let mut to_visit: Vec<(u32, Option<u32>)> = vec![(root, None)];
         // Nodes that wait for their parent, with their boxes.
         let mut done: Vec<(u32, Vec<Side>)> = Vec::new();
         while let Some((sprout, first)) = to_visit.pop() {
@@ -211,7 +211,7 @@ impl Shape {
         if open.len() != 1 || !is_known.iter().all(|is_known| *is_known) {
             return Err(wrong());
         }
-        Ok(Shape::new(&sprouts, counts, &Space::new(counts, hierarchies, weights)?))
+        Ok(Shape::new(&sprouts, open[0], counts, &Space::new(counts, hierarchies, weights)?))
     }
 }
 
