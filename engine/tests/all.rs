@@ -1,6 +1,5 @@
 //! All tests in one program, which is quicker to build than one for each file; what compares times has programs of its own.
 
-mod adult_tmp;
 mod cells;
 mod common;
 mod counted_as;

@@ -311,7 +311,9 @@ proptest! {
         let measure = asked.measure;
         let bargains = tree.frontier(&request, measure, &Task::default()).expect("all was measured");
         let at_least = measure.is_at_least();
-        prop_assert!(bargains.is_sorted_by(|a, b| if at_least { a.value < b.value } else { a.value > b.value }));
+        let is_in_order =
+            bargains.is_sorted_by(|a, b| if at_least { a.value < b.value } else { a.value > b.value });
+        prop_assert!(is_in_order);
         let column = tree.signatures().column(measure).expect("measured");
         let values = (0..tree.signatures().len()).map(|signature| tree.signatures().of(signature)[column]);
         let weakest = Criterion { measure, value: measure.weakest() };
@@ -445,6 +447,5 @@ proptest! {
         let own = grown(&was);
         let same = own.shape().followed(&was.made_of, &was.made_of, &was.hierarchies, &WEIGHTS).expect("it fits");
         prop_assert_eq!(&same, own.shape());
-        prop_assert!(before == after || was.made_of == is.made_of || own.shape().followed(&is.made_of, &is.made_of, &is.hierarchies, &WEIGHTS).is_err() || was.made_of.n_groups() == is.made_of.n_groups());
     }
 }
