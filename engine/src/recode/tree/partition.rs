@@ -70,7 +70,8 @@ pub fn partition(
     least.check(counts, hierarchies)?;
     let l = least.l.map(|value| Criterion { measure: Measure::Distinct(least.sensitive), value });
     let criteria = Criteria::new([Criterion::k(least.k)].into_iter().chain(l));
-    let yardstick = Yardstick::new(counts, &[], criteria.iter().map(|criterion| criterion.measure))?;
+    // People are told apart by an attribute of their own here, whose different values are counted.
+    let yardstick = Yardstick::of_records(counts, criteria.iter().map(|criterion| criterion.measure))?;
     let tree = Tree::grow(counts, hierarchies, weights, &yardstick, task)?;
     let cut = tree.cut(&criteria, 0, task)?.expect("all records together have k, and every value");
     Ok(tree.plain(counts, &cut, least))
