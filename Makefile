@@ -6,7 +6,7 @@ VENV := target/venv
 # The Adult data are not part of the repository; tests and benchmarks that need them look here and say so if absent.
 ADULT ?= ../shared/adult
 
-.PHONY: demo build serve python test test-rust test-python test-page test-contract test-pycanon check-init lint bench bench-quick bench-python clean help FORCE
+.PHONY: demo build serve python sdist wheels test test-rust test-python test-page test-contract test-pycanon check-init lint bench bench-quick bench-python clean help FORCE
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -22,6 +22,25 @@ build: ## Build the program: target/release/incrowd
 
 python: ## Build the Python package: a wheel in target/wheels
 	$(PYTHON) -m pip wheel --no-deps --wheel-dir target/wheels ./python
+
+PACK_VENV := target/venv-pack
+
+$(PACK_VENV)/.installed: python/pack-requirements.txt
+	$(PYTHON) -m venv $(PACK_VENV)
+	$(PACK_VENV)/bin/pip install --quiet --requirement python/pack-requirements.txt
+	touch $@
+
+sdist: $(PACK_VENV)/.installed ## Build the source distribution of the Python package in target/wheels, and check it
+	rm -f target/wheels/*.tar.gz
+	$(PACK_VENV)/bin/maturin sdist --manifest-path python/Cargo.toml --out target/wheels
+	$(PYTHON) python/sdist.py target/wheels/*.tar.gz
+	$(PACK_VENV)/bin/twine check --strict target/wheels/*.tar.gz
+
+# One wheel for all Pythons from 3.10 on (abi3), for the system that this runs on; the tag is that of its C library.
+wheels: sdist ## Build the Python wheel for this system in target/wheels, and check it; takes some minutes
+	$(PACK_VENV)/bin/maturin build --release --locked --manifest-path python/Cargo.toml --out target/wheels
+	$(PACK_VENV)/bin/twine check --strict target/wheels/*.whl
+	if [ "$$(uname)" = Linux ]; then $(PACK_VENV)/bin/auditwheel show target/wheels/*.whl; fi
 
 # One after the other: they share what cargo builds.
 test: test-rust ## Run all tests

@@ -2,13 +2,14 @@
 
 import { cancel, work } from "./api.js";
 import { progressBar, scatter } from "./charts.js";
-import { h, noteList, problemBox, put, term } from "./dom.js";
+import { h, noteList, problemBox, put, svg, term } from "./dom.js";
 import { needLattice } from "./session.js";
 import { go, setWish, state } from "./store.js";
 import { QUALITY_TERMS, counted, criteriaOf, decimal, grouped, percent, valued } from "./words.js";
 
 /** @type {HTMLElement} */ let root;
 /** Whether methods that take longer are run too. */ let withSlow = false;
+/** The column that analysts want to predict, or none. */ let target = "";
 /** The last result, and what it is about. @type {{key: string, result: any} | null} */ let last = null;
 
 export function mount(element) {
@@ -26,12 +27,13 @@ async function begin() {
   }
   if (!isHere()) return;
   const methods = state.about.methods.filter((method) => withSlow || !method.is_slow).map((method) => method.name);
-  const key = JSON.stringify([state.project.id, state.wish, methods]);
+  if (target && !targets().includes(target)) target = "";
+  const key = JSON.stringify([state.project.id, state.wish, methods, target]);
   const body = h("div", {});
   put(root, h("div", { class: "title" }, h("div", {}, h("h1", {}, "Compare"), h("p", { class: "lead" }, inWords(state.wish)))), body);
   if (last?.key === key) return show(body, last.result);
   try {
-    const { result } = await work("/compare", { project: state.project.id, request: state.wish, methods },
+    const { result } = await work("/compare", { project: state.project.id, request: state.wish, methods, target: target || null },
       (job) => isHere() && put(body, h("div", { class: "card" }, progressBar(job, (id) => cancel(id)))));
     last = { key, result };
     if (isHere()) show(body, result);
@@ -40,7 +42,45 @@ async function begin() {
   }
 }
 
+/** The columns that are published, by their roles. */
+function targets() {
+  const attributes = Object.entries(state.project?.document?.attributes ?? {});
+  return attributes.filter(([, attribute]) => ["quasi-identifier", "sensitive", "other"].includes(attribute.role)).map(([name]) => name);
+}
+
+const chooseTarget = () => h("label", { class: "target" }, "What analysts want to predict ",
+  h("select", { "aria-label": "Target", onchange: (event) => { target = event.target.value; begin(); } },
+    h("option", { value: "" }, "nothing"), targets().map((name) => h("option", { value: name, selected: name === target ? true : null }, name))));
+
 const inWords = (wish) => `All at ${criteriaOf(wish).map((key) => `${key} = ${valued(wish[key])}`).join(", ")}, with at most ${counted(wish.max_suppressed, "record")} lost, within the wished levels.`;
+
+/** What becomes of what analysts look at; nothing where the server does not tell. */
+function analyses(rows) {
+  const told = rows.filter((row) => row.analyses);
+  if (told.length === 0) return null;
+  const first = told[0].analyses.target;
+  const bar = (before, after) => svg("svg", { class: "before-after", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
+    svg("rect", { class: "track", width: 100, height: 8 }),
+    before === null ? null : svg("rect", { class: "before", width: 100 * before, height: 8 }),
+    svg("rect", { class: "after", y: 2, width: 100 * after, height: 4 }));
+  const line = (row) => {
+    const { mean_distance: distance, most_changed: pair, target: of } = row.analyses;
+    return h("tr", {}, h("th", { scope: "row" }, row.best_by ? row.title : row.method),
+      h("td", { class: "n" }, percent(distance), bar(null, distance)),
+      h("td", {}, pair ? h("span", {}, `${decimal(Math.round(100 * pair.before) / 100)} to ${decimal(Math.round(100 * pair.after) / 100)}`, h("small", {}, pair.attributes.join(", "))) : "–"),
+      of ? h("td", { class: "n" }, percent(of.regression.overlap), bar(null, of.regression.overlap)) : null,
+      of ? h("td", { class: "n" }, percent(of.accuracy.after), bar(of.accuracy.before, of.accuracy.after)) : null);
+  };
+  const heads = [["method", null], ["distributions", "total variation distance to the source, the mean over attributes: 0 where nothing changes"],
+    ["association that changes most", "correlation of numbers, Cramér’s V of categories, correlation ratio of both"],
+    ...(first ? [["regression", "mean overlap of the coefficients’ confidence intervals with the source’s"],
+      [`tells ${first.attribute}`, "how often naive Bayes, learnt from the release, is right about records of the source"]] : [])];
+  return h("section", { class: "card", id: "analyses" }, h("h2", {}, "What analysts will find"), chooseTarget(),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Analyses" }, h("table", { class: "methods" },
+      h("thead", {}, h("tr", {}, heads.map(([name, meaning]) => h("th", { scope: "col" }, meaning ? term(name, meaning) : name)))),
+      h("tbody", {}, told.map(line)))),
+    first ? h("p", { class: "note" }, `Learnt from the source, ${first.attribute} is told right ${percent(first.accuracy.before)} of the time; saying always what is most frequent, ${percent(first.accuracy.baseline)}.`) : null);
+}
 
 function show(body, { rows, frontier, notes, n_records: n }) {
   const hasBits = rows.some((row) => row.loss.entropy !== undefined);
@@ -99,6 +139,7 @@ function show(body, { rows, frontier, notes, n_records: n }) {
       h("p", { class: "note" }, "The first give every record the same levels and differ in what they call best; those with a name of their own give every group ranges of its own and lose no record. Less is better in every column, the best of each is bold."),
       !withSlow && state.about.methods.some((method) => method.is_slow)
         ? h("button", { onclick: () => { withSlow = true; begin(); } }, "Also those that take longer") : null),
+    analyses(rows),
     placed.length === 0 ? null : h("section", { class: "card" }, h("h2", {}, "Risk and loss"),
       scatter({
         title: `${grouped(frontier.n_bargains)} bargains, at any levels, that no other beats on ${frontier.over}, records lost and loss together`,

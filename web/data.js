@@ -3,6 +3,7 @@
 import { ask, upload, work } from "./api.js";
 import { progressBar, sparkBars } from "./charts.js";
 import { h, problemBox, put, say, term } from "./dom.js";
+import { readingCard } from "./reading.js";
 import { riskCard } from "./risk.js";
 import { openProject } from "./session.js";
 import { go, on, state, writeAddress } from "./store.js";
@@ -28,7 +29,7 @@ async function look() {
       (job) => isHere() && put(root, h("div", { class: "card narrow" }, h("h1", {}, "Looking at the table"), progressBar(job))));
     if (isHere()) show(profile);
   } catch (problem) {
-    if (isHere()) put(root, h("div", { class: "card narrow" }, h("h1", {}, "This table cannot be read"), problemBox(problem)), panel), opener(true);
+    if (isHere()) put(root, h("div", { class: "card narrow" }, h("h1", {}, "This table cannot be read"), problemBox(problem)), readingCard(edit, true), panel), opener(true);
   }
 }
 
@@ -55,6 +56,7 @@ function show(profile) {
           : profile.columns.some((column) => column.n_missing > 0) ? "none is left out" : "no value is missing"),
       without(unique)),
     people(profile),
+    readingCard(edit),
     // A server without preview takes no orders.
     nQuasi > 0 && state.about.allows_preview ? riskCard() : null,
     h("section", { class: "card" }, h("h2", {}, "What is each column?"),

@@ -15,6 +15,7 @@ mod parents;
 mod tables;
 pub(crate) mod steps;
 
+pub use steps::TwoEnds;
 pub use tables::{KnownValues, LabelTable};
 
 /// What the top of every hierarchy is called: nothing is said about the value.
@@ -648,6 +649,12 @@ impl Rule {
             Rule::Named { rule, .. } => rule.needs(),
             Rule::Flat | Rule::Mask { .. } | Rule::Keep { .. } | Rule::Table(_) => Needs::Anything,
         }
+    }
+
+    /// Whether its labels are ranges with a lowest and a highest value, at every level between the values and `*`, whatever
+    /// the table has: intervals, cut points, and units of the calendar. Not where level 0 has labels too.
+    pub fn makes_ranges(&self) -> bool {
+        self.needs() != Needs::Anything && !self.codes_ends()
     }
 
     /// Whether ends are coded at level 0.

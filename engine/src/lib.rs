@@ -83,6 +83,7 @@ pub mod recode;
 pub mod judge;
 pub mod risk;
 pub mod query;
+pub mod utility;
 pub mod release;
 pub mod verify;
 pub mod attack;

@@ -269,8 +269,8 @@ impl<'a> Publisher<'a> {
             let kept_text;
             let cell = match column {
                 Column::Recoded(a, _) => Some(of(a)).filter(|cell| !cell.is_missing).map(|cell| cell.text.as_str()),
-                Column::Low(a, _) => of(a).ends.as_ref().map(|(low, _)| low.as_str()),
-                Column::High(a, _) => of(a).ends.as_ref().map(|(_, high)| high.as_str()),
+                Column::Low(a, _) => of(a).ends.0.as_deref(),
+                Column::High(a, _) => of(a).ends.1.as_deref(),
                 Column::Kept(_) | Column::Person(_) => {
                     kept_text = kept(place);
                     kept_text.as_deref()

@@ -278,7 +278,7 @@ fn a_request_without_a_meaning_is_refused() {
     let made = small();
     let ask = |criteria: Criteria, n_suppressed_max: u64, levels: &[u8]| {
         let request = request(criteria, n_suppressed_max, levels);
-        let published = incrowd::search::negotiate::negotiate_as_published(&made.lattice, &request);
+        let published = incrowd::search::as_published::negotiate_as_published(&made.lattice, &request);
         let answer = incrowd::negotiate(&made.lattice, &request);
         assert_eq!(published.as_ref().err(), answer.as_ref().err());
         answer

@@ -285,6 +285,11 @@ fn more_looks_offer_nothing_worse_and_as_many_offer_the_same() {
         assert!(is_no_worse, "{n} looks: {now:?} after {before:?}");
         before = Some(now);
     }
+    // No offer waits until another is proved to be the best: this one is as good as the way down from the top makes it.
+    let tops: Vec<u8> = hierarchies.iter().map(|hierarchy| hierarchy.top() as u8).collect();
+    let at_any_level = common::request(k(4), 60, &tops);
+    let [_, height] = before.expect("offers");
+    assert!(height <= greedy(&counts, &hierarchies, &plan, &at_any_level) + 1e-12, "{height}");
 }
 
 /// From the top, the step down that leaves the least loss, until none helps; every scheme from the counts alone.

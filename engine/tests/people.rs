@@ -431,6 +431,67 @@ fn every_method_keeps_k_for_people_on_every_tiny_table() {
     assert!(n_tried > 20_000, "{n_tried}");
 }
 
+/// Dealing, on every tiny table, for every k: everybody's records are dealt once, no hand has fewer than k people, hands
+/// have as many of each value as the others or one more, and where k are not there it is refused.
+#[test]
+fn dealt_hands_have_k_people_on_every_tiny_table() {
+    let mut n_several_hands = 0;
+    for records in tiny_tables(true) {
+        let counts = counts(&records);
+        let (by_person, hierarchies) = (counts.by_person(), hierarchies(&counts));
+        let n_people = group(&records).len() as u64;
+        for (method, k) in [Method::Deal, Method::DealPlain].into_iter().flat_map(|m| (1..=4).map(move |k| (m, k))) {
+            let assignment = Assignment {
+                counts: &counts,
+                hierarchies: &hierarchies,
+                weights: &[1.0, 1.0],
+                least: Least::of(k, None),
+                seed: 7,
+                n_exchanges: 5,
+            };
+            let dealt = method.deal_to_people(&assignment, &by_person, &Task::default());
+            if k > n_people {
+                assert!(dealt.is_err_and(|error| error.kind() == ErrorKind::Request), "{records:?}, k = {k}");
+                continue;
+            }
+            let (hands, whose) = dealt.expect("there are k people");
+            // Hand by hand, whose records with which values they are.
+            let mut left: BTreeMap<Record, i64> = BTreeMap::new();
+            records.iter().for_each(|record| *left.entry(*record).or_default() += 1);
+            let mut n_of_value: Vec<BTreeMap<i64, u64>> = Vec::new();
+            for parts in whose.classes() {
+                let (mut people, mut values) = (BTreeSet::new(), BTreeMap::from([(0, 0), (1, 0)]));
+                for part in parts {
+                    let base = part.base as usize;
+                    let number = |domain: &incrowd::table::Domain, code: incrowd::table::Code| -> i64 {
+                        domain.values()[code.index()].parse().expect("a number")
+                    };
+                    let xy: Vec<i64> =
+                        (0..2).map(|a| number(&by_person.domains()[a], by_person.codes(base)[a])).collect();
+                    let (codes, _) = by_person.cell(base, part.value.expect("by cell").index()).expect("a cell");
+                    let of = |s: usize| number(&by_person.sensitive()[s], codes[s]);
+                    people.insert(of(1));
+                    *values.entry(of(0)).or_default() += part.n_records;
+                    *left.entry([xy[0], xy[1], of(0), of(1)]).or_default() -= part.n_records as i64;
+                }
+                assert!(people.len() as u64 >= k, "{records:?}, {method:?}, k = {k}: {people:?}");
+                n_of_value.push(values);
+            }
+            assert!(left.values().all(|n| *n == 0), "{records:?}: {left:?}");
+            for value in [0, 1] {
+                let n: Vec<u64> = n_of_value.iter().map(|of_hand| of_hand[&value]).collect();
+                assert!(n.iter().max().expect("a hand") - n.iter().min().expect("a hand") <= 1, "{records:?}: {n:?}");
+            }
+            assert_eq!(hands.n_classes(), whose.n_classes());
+            n_several_hands += u64::from(k > 1 && hands.n_classes() > 1);
+            let recoding = whose.recode(&by_person, &hierarchies, CellStyle::Ranges);
+            let seen = people_as_seen(&by_person, &recoding);
+            assert!(seen.values().all(|who| who.len() as u64 >= k), "{records:?}, {method:?}, k = {k}: {seen:?}");
+        }
+    }
+    assert!(n_several_hands > 500, "{n_several_hands}: this tries too little");
+}
+
 /// The independent check, on every tiny table, as it is and all in one group.
 #[test]
 fn the_check_of_people_agrees_with_the_definitions_on_every_tiny_table() {

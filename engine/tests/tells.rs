@@ -1,32 +1,71 @@
 //! What a column tells about a generalized attribute, against the definition written naively.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use incrowd::random::Random;
 use incrowd::task::Task;
 use incrowd::tells::{Hidden, Kept, Told, relation, told};
 
-/// Records, group after group: group, cell, label, value.
+/// Records, group after group: the cell of the group, label, value.
+#[derive(Clone, Debug)]
 struct World {
     starts: Vec<usize>,
     cells: Vec<u32>,
     labels: Vec<u32>,
+    /// How many records each is: one, but where equal ones are one row.
+    n_alike: Vec<u64>,
     values: Vec<u32>,
     /// Whose record each is, where people are counted.
     people: Option<Vec<u32>>,
 }
 
 impl World {
+    fn empty() -> World {
+        World { starts: vec![0], cells: vec![], labels: vec![], n_alike: vec![], values: vec![], people: None }
+    }
+
+    fn push(&mut self, label: u32, value: u32) {
+        self.labels.push(label);
+        self.values.push(value);
+        self.n_alike.push(1);
+    }
+
+    /// The records since the last group are one, with this cell.
+    fn end_group(&mut self, cell: u32) {
+        self.cells.push(cell);
+        self.starts.push(self.labels.len());
+    }
+
+    fn group_of(&self, i: usize) -> usize {
+        self.starts.iter().filter(|start| **start <= i).count() - 1
+    }
+
+    /// The same with equal records of a group as one row.
+    fn in_rows(&self) -> World {
+        assert!(self.people.is_none(), "records of people are moved one by one");
+        let mut rows = World::empty();
+        for (&cell, ends) in self.cells.iter().zip(self.starts.windows(2)) {
+            let mut n_of: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+            (ends[0]..ends[1]).for_each(|i| *n_of.entry((self.values[i], self.labels[i])).or_default() += 1);
+            for ((value, label), n) in n_of {
+                rows.push(label, value);
+                *rows.n_alike.last_mut().expect("just pushed") = n;
+            }
+            rows.end_group(cell);
+        }
+        rows
+    }
+
     /// How many records these are, or of how many people.
     fn n_of(&self, records: impl Iterator<Item = usize>) -> u64 {
         match &self.people {
             Some(people) => records.map(|i| people[i]).collect::<BTreeSet<u32>>().len() as u64,
-            None => records.count() as u64,
+            None => records.map(|i| self.n_alike[i]).sum(),
         }
     }
 
     fn hidden(&self, k: u64) -> Hidden<'_> {
-        let hidden = Hidden::new(&self.starts, &self.cells, &self.labels, k);
+        let hidden = Hidden::new(&self.starts, &self.cells, &self.labels, &self.n_alike, k);
         match &self.people {
             Some(people) => hidden.of_people(people),
             None => hidden,
@@ -54,13 +93,13 @@ impl World {
     fn told_naively(&self, k: u64) -> Told {
         let n = self.values.len();
         let is_shared = self.is_shared(k);
-        let group_of = |i: usize| self.starts.iter().filter(|start| **start <= i).count();
+        let group_of = |i: usize| self.group_of(i);
+        let cell = |i: usize| self.cells[group_of(i)];
         let says = |i: usize| {
             if !is_shared[self.values[i] as usize] {
                 return None;
             }
-            let behind: BTreeSet<u32> =
-                (0..n).filter(|&j| self.cells[j] == self.cells[i]).map(|j| self.labels[j]).collect();
+            let behind: BTreeSet<u32> = (0..n).filter(|&j| cell(j) == cell(i)).map(|j| self.labels[j]).collect();
             let n_having =
                 |label: u32| (0..n).filter(move |&j| (self.values[j], self.labels[j]) == (self.values[i], label));
             behind.into_iter().rev().max_by_key(|&label| n_having(label).count())
@@ -86,22 +125,21 @@ impl World {
 fn random_world(seed: u64) -> World {
     let mut random = Random::new(seed);
     let (n_labels, n_values) = (1 + random.below(6), 1 + random.below(8));
-    let mut world = World { starts: vec![0], cells: vec![], labels: vec![], values: vec![], people: None };
+    let mut world = World::empty();
     for _ in 0..random.below(6) {
         let (cell, width) = (random.below(3) as u32, 1 + random.below(n_labels));
         let first = random.below(n_labels - width + 1);
         for _ in 0..1 + random.below(7) {
             let label = first + random.below(width);
             let is_related = random.below(3) > 0;
-            world.cells.push(cell);
-            world.labels.push(label as u32);
-            world.values.push(if is_related { label % n_values } else { random.below(n_values) } as u32);
+            let value = if is_related { label % n_values } else { random.below(n_values) };
+            world.push(label as u32, value as u32);
         }
-        world.starts.push(world.cells.len());
+        world.end_group(cell);
     }
     // In every other world some people have several records, in one group or in two.
     if seed % 2 == 1 {
-        world.people = Some(world.cells.iter().map(|_| random.below(9) as u32).collect());
+        world.people = Some(world.labels.iter().map(|_| random.below(9) as u32).collect());
     }
     world
 }
@@ -114,6 +152,9 @@ fn it_is_what_the_definition_says() {
         for k in 1..5 {
             let found = world.told(k);
             assert_eq!(found, world.told_naively(k), "seed {seed}, k = {k}");
+            if world.people.is_none() {
+                assert_eq!(world.in_rows().told(k), found, "seed {seed}, k = {k}: equal records as one row");
+            }
             n_below += found.n_below;
             n_left += u64::from(found.n_below == 0 && found.n_told > 0);
         }
@@ -124,15 +165,14 @@ fn it_is_what_the_definition_says() {
 /// Groups of twelve of which a cell hides nine labels; `value` makes the column from label and chance.
 fn crowd(n_groups: usize, value: impl Fn(u32, &mut Random) -> u32) -> World {
     let mut random = Random::new(5);
-    let mut world = World { starts: vec![0], cells: vec![], labels: vec![], values: vec![], people: None };
+    let mut world = World::empty();
     for _ in 0..n_groups {
         for _ in 0..12 {
             let label = random.below(9) as u32;
-            world.cells.push(0);
-            world.labels.push(label);
-            world.values.push(value(label, &mut random));
+            let value = value(label, &mut random);
+            world.push(label, value);
         }
-        world.starts.push(world.cells.len());
+        world.end_group(0);
     }
     world
 }
@@ -159,6 +199,73 @@ fn a_rule_is_found_and_chance_is_not() {
         assert_eq!(chance.relation(5), None, "{n_values} values");
     }
     assert!(crowd(100, |_, random| random.below(200) as u32).told(5).n_below > 100, "it looks like one");
+}
+
+/// What chance does, as it is defined: 39 times every group's values are written on slips and drawn anew, record by record.
+/// The relation's verdict, how many fall below k by chance, and whether other shuffles may well find otherwise.
+fn relation_naively(world: &World, k: u64, seed: u64) -> (Option<bool>, f64, bool) {
+    let found = world.told(k);
+    let mut random = Random::new(seed);
+    let mut shuffled = world.clone();
+    let by_chance: Vec<Told> = (0..39)
+        .map(|_| {
+            world.starts.windows(2).for_each(|ends| random.shuffle(&mut shuffled.values[ends[0]..ends[1]]));
+            shuffled.told(k)
+        })
+        .collect();
+    let mean_of = |of: &dyn Fn(&Told) -> f64| by_chance.iter().map(of).sum::<f64>() / 39.0;
+    let mean = mean_of(&|told| told.n_below as f64);
+    let deviation = mean_of(&|told| (told.n_below as f64 - mean).powi(2)).sqrt();
+    let is_more = by_chance.iter().all(|told| told.n_below < found.n_below);
+    let n_told = mean_of(&|told| told.n_told as f64);
+    let is_nearly_certain = found.n_told as f64 - n_told >= 0.9 * (found.n_shared as f64 - n_told);
+    let beyond = found.n_below as f64 - mean;
+    let is_by_luck = (2.0..7.0).contains(&(beyond / deviation.max(k as f64 / 2.0)));
+    ((is_more && beyond > 4.0 * deviation).then_some(is_nearly_certain), mean, is_by_luck)
+}
+
+/// Rows of equal records, shuffles that draw only what they have to, and an end before all 39 where it is clear what comes
+/// of it: none of this changes what is found, unless it hangs on the shuffles' luck. Relations of every strength, from none
+/// to a rule, at every size of groups.
+#[test]
+fn what_is_found_is_what_39_plain_shuffles_find() {
+    let (mut n_found, mut n_certain, mut n_none, mut n_by_luck) = (0, 0, 0, 0);
+    for seed in 0..36 {
+        let mut random = Random::new(1_000 + seed);
+        let (n_labels, n_values) = (2 + random.below(8), 2 + random.below(30));
+        // Tenths of the records whose value goes with the label: nothing, little enough to be missed by nobody, all.
+        let n_related = [0, 0, 4, 6, 10, 10][seed as usize % 6];
+        let mut world = World::empty();
+        for group in 0..20 {
+            for _ in 0..10 + random.below(if seed % 2 == 0 { 15 } else { 100 }) {
+                let label = random.below(n_labels);
+                let is_related = random.below(10) < n_related;
+                let value = if is_related { label + n_labels * random.below(3) } else { random.below(n_values) };
+                world.push(label as u32, value as u32);
+            }
+            world.end_group(group % 2);
+        }
+        for k in [3, 8] {
+            let (verdict, n_below_by_chance, is_by_luck) = relation_naively(&world, k, seed);
+            if is_by_luck {
+                n_by_luck += 1;
+                continue;
+            }
+            let found = world.in_rows().relation(k);
+            let found_verdict = found.map(|found| found.is_nearly_certain());
+            assert_eq!(found_verdict, verdict, "seed {seed}, k = {k}: {found:?}, {:?}", world.told(k));
+            assert_eq!(world.relation(k).map(|found| found.is_nearly_certain()), verdict, "seed {seed}, k = {k}");
+            if let Some(found) = found {
+                let off = (found.n_below_by_chance - n_below_by_chance).abs();
+                assert!(off <= 6.0 * k as f64 + 0.2 * n_below_by_chance, "{found:?} instead of {n_below_by_chance}");
+            }
+            n_found += u64::from(verdict == Some(false));
+            n_certain += u64::from(verdict == Some(true));
+            n_none += u64::from(verdict.is_none());
+        }
+    }
+    let tried = (n_found, n_certain, n_none, n_by_luck);
+    assert!(n_found >= 8 && n_certain >= 10 && n_none >= 20 && n_by_luck <= 18, "{tried:?}: this tries too little");
 }
 
 /// What the column says of a whole group is published anyway: only what differs within groups can tell.
@@ -189,10 +296,10 @@ fn records_of_one_person_hide_nobody() {
     let mut world = crowd(100, |label, random| label * 5 + random.below(5) as u32);
     let of_records = world.told(5);
     // Everybody has a record of their own: nothing changes.
-    world.people = Some((0..world.cells.len() as u32).collect());
+    world.people = Some((0..world.labels.len() as u32).collect());
     assert_eq!(world.told(5), of_records);
     // Two records each: of those left, some are the same person's.
-    world.people = Some((0..world.cells.len() as u32).map(|i| i / 2).collect());
+    world.people = Some((0..world.labels.len() as u32).map(|i| i / 2).collect());
     let of_people = world.told(5);
     assert_eq!(of_people, world.told_naively(5));
     assert!(of_people.n_below > of_records.n_below, "{of_people:?}, {of_records:?}");
@@ -205,19 +312,17 @@ fn values_that_repeat_with_a_person_are_no_rule() {
     let worlds = |n_worlds: u64, value: &dyn Fn(u32, &mut Random) -> u32| -> Vec<World> {
         let world = |seed: u64| {
             let mut random = Random::new(seed);
-            let mut world = World { starts: vec![0], cells: vec![], labels: vec![], values: vec![], people: None };
+            let mut world = World::empty();
             let mut people = Vec::new();
             for person in 0..40 * 12 {
                 let label = random.below(9) as u32;
                 let value = value(label, &mut random);
                 for _ in 0..1 + random.below(8) {
-                    world.cells.push(0);
-                    world.labels.push(label);
-                    world.values.push(value);
+                    world.push(label, value);
                     people.push(person);
                 }
                 if person % 12 == 11 {
-                    world.starts.push(world.cells.len());
+                    world.end_group(0);
                 }
             }
             world.people = Some(people);

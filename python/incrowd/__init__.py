@@ -9,7 +9,7 @@
 """
 
 from ._anonymizer import Anonymizer
-from ._error import Error, Note
+from ._error import Error, Note, PrivacyWarning
 from ._hierarchies import Hierarchy, cuts, dates, flat, function, intervals, labels, mask, parents, tree
 from ._native import __version__
 from ._objects import (
@@ -25,6 +25,7 @@ from ._objects import (
     Counts,
     Finding,
     Frontier,
+    Groups,
     Height,
     Offer,
     Offers,
@@ -67,6 +68,7 @@ __all__ = [
     "Error",
     "Finding",
     "Frontier",
+    "Groups",
     "Height",
     "Hierarchy",
     "Lattice",
@@ -74,6 +76,7 @@ __all__ = [
     "Offer",
     "Offers",
     "Picture",
+    "PrivacyWarning",
     "Profile",
     "Release",
     "Risk",

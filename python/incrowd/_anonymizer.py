@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Union
 
-from ._error import Error
-from ._frames import frame_of, native_of, to_arrow, to_pandas, to_polars
+from ._error import Error, PrivacyWarning
+from ._frames import columns_of, frame_of, movable, native_of, to_arrow, to_pandas, to_polars, unfit_columns, without_unused
+from ._groups import Groups
+from ._objects import Answer, Offer
 from ._progress import bar
-from ._table import Named, Release, Table, _chosen
-from ._wishes import PerAttribute, names, takes
+from ._table import Named, Release, Table, _chosen, _published, _Shown
+from ._wishes import Cells, Method, PerAttribute, Settle, names, takes
 
 if TYPE_CHECKING:
 
@@ -48,6 +52,10 @@ else:
                 return f"Anonymizer({', '.join(shown)})"
 
 
+# Names of columns, or their numbers from 0 on.
+Columns = Union[Named, int, Sequence[int]]
+
+
 class Anonymizer(_Base):
     """Generalizes the columns of a data frame until every record has company; for pipelines.
 
@@ -61,32 +69,70 @@ class Anonymizer(_Base):
     Columns that nobody names stay as they are in what ``transform`` returns, because a model needs them; ``other=()``
     leaves them out. They are never in ``release_``. A frame of pandas keeps its index, which a model's answers are found
     by. So what ``transform`` returns is for a model, and not to be given away: there an index and an order can tell who is
-    who. To give data away, publish ``release_``, which is sorted and has the columns that were named.
+    who. To give data away, publish ``release_``, which is sorted and has the columns that were named. A pickle of a fitted
+    ``Anonymizer`` has the records that it was fitted with, and is not to be given away either.
+
+    ``method`` is any that :meth:`Table.publish` has, with its options. Where groups have ranges of their own, or records
+    have, a record of ``X`` comes back as it is in the release, and a new one as the narrowest group that it fits: each of
+    its numbers lies between those of the group, and each of its other values is one that the group has, or is hidden.
+    An array of NumPy is taken too; its columns are counted from 0, as ``quasi_identifiers={0: ic.intervals(10)}``.
 
     >>> import incrowd as ic, pyarrow as pa
     >>> X = pa.table({"age": [31, 40, 32, 41, 77], "town": ["a", "b", "a", "b", "a"]})
     >>> ic.Anonymizer({"age": ic.intervals(10, 20)}, other="town", k=2, max_suppressed=1).fit_transform(X).to_pydict()
     {'age': ['30-39', '40-49', '30-39', '40-49', None], 'town': ['a', 'b', 'a', 'b', None]}
+    >>> made = ic.Anonymizer("age", method="top-down", k=2, other=()).fit(X)
+    >>> made.transform(pa.table({"age": [50, 31, 99]}))["age"].to_pylist()
+    ['[40-77]', '[31-32]', None]
     """
+
+    answer_: Answer | None
+    """What was negotiated; nothing where the method does not negotiate."""
+    offer_: Offer | None
+    """What was taken of it."""
+    release_: Release
+    """What can be given away."""
+    n_features_in_: int
+    """How many columns ``X`` had."""
+    feature_names_in_: Any
+    """Their names, where they had any."""
+    _groups: Groups | None
+    _recoder: Release | None
 
     @takes()
     def __init__(
         self,
-        quasi_identifiers: Mapping[str, Any] | Named = (),
+        quasi_identifiers: Mapping[Any, Any] | Columns = (),
         *,
-        sensitive: Named | Mapping[str, Any] = (),
-        identifiers: Named = (),
-        person: Named = (),
-        other: Named = "keep",
-        publish_unique: Named = (),
-        publish_telling: Named = (),
+        sensitive: Columns | Mapping[Any, Any] = (),
+        identifiers: Columns = (),
+        person: Columns = (),
+        other: Columns = "keep",
+        publish_unique: Columns = (),
+        publish_telling: Columns = (),
         weights: Mapping[str, float] | None = None,
         distance: str | Mapping[str, str] | None = None,
         count_at: Mapping[str, int | str] | None = None,
         missing: Named = ("",),
-        missing_records: str = "keep",
-        complete: Named = (),
+        missing_records: Literal["keep", "drop"] = "keep",
+        complete: Columns = (),
+        population: Any = None,
+        method: Method = "global",
+        cells: Cells | None = None,
+        seed: int | None = None,
+        exchanges: int | None = None,
+        steps: int | None = None,
+        time: float | None = None,
+        utility_at_least: float | None = None,
+        risk_at_most: float | None = None,
+        lambda_: float | None = None,
+        utility: str | None = None,
+        risk: str | None = None,
+        dictionary: Any = None,
+        similarity: float | None = None,
+        also_k: int | None = None,
         k: int | None = None,
+        k_map: int | None = None,
         l: PerAttribute | None = None,
         alpha: PerAttribute | None = None,
         entropy_l: PerAttribute | None = None,
@@ -98,7 +144,7 @@ class Anonymizer(_Base):
         max_suppressed: int | float | str | None = None,
         max_level: Mapping[str, int | str] | None = None,
         best_by: str | Mapping[str, float] | None = None,
-        settle: str = "exact",
+        settle: Settle = "exact",
     ) -> None:
         self.quasi_identifiers = quasi_identifiers
         self.sensitive = sensitive
@@ -113,7 +159,23 @@ class Anonymizer(_Base):
         self.missing = missing
         self.missing_records = missing_records
         self.complete = complete
+        self.population = population
+        self.method = method
+        self.cells = cells
+        self.seed = seed
+        self.exchanges = exchanges
+        self.steps = steps
+        self.time = time
+        self.utility_at_least = utility_at_least
+        self.risk_at_most = risk_at_most
+        self.lambda_ = lambda_
+        self.utility = utility
+        self.risk = risk
+        self.dictionary = dictionary
+        self.similarity = similarity
+        self.also_k = also_k
         self.k = k
+        self.k_map = k_map
         self.l = l
         self.alpha = alpha
         self.entropy_l = entropy_l
@@ -129,59 +191,264 @@ class Anonymizer(_Base):
 
     @takes()
     def fit(self, X: Any, y: Any = None) -> Anonymizer:
-        """Finds the best scheme that keeps the promise on ``X``, publishes with it, and has that verified."""
+        """Finds the best that keeps the promise on ``X``, publishes it, and has that verified."""
         params = self.get_params(deep=False)
-        of_table = ("sensitive", "identifiers", "person", "other", "publish_unique", "publish_telling", "weights",
-                    "distance", "count_at", "missing", "missing_records", "complete")
-        roles = {name: params.pop(name) for name in of_table}
-        settle, quasi_identifiers = params.pop("settle"), params.pop("quasi_identifiers")
-        if not quasi_identifiers:
+        given = _Given.of(X)
+        if given.is_array and len(given.data) == 1:
+            raise Error("1 sample has no company", kind="data", hint="give the records among which each is hidden")
+        roles = {name: given.named(params.pop(name)) for name in _OF_TABLE if name != "missing"}
+        roles |= {"missing": params.pop("missing"), **{name: params.pop(name) for name in _BESIDE}}
+        settle, method = params.pop("settle"), params.pop("method")
+        options = {name: params.pop(name) for name in (*_OF_LOCAL, *_OF_SINGLE)}
+        if roles.pop("quasi_identifiers") in ((), [], {}, None):
             raise Error("there is no quasi-identifier", kind="project", hint="name at least one with quasi_identifiers=…")
+        quasi_identifiers = given.named(self.quasi_identifiers)
         # A release has what was named, and nothing else.
         keeps_all = roles["other"] == "keep"
-        table = Table(X, quasi_identifiers, **{**roles, "other": () if keeps_all else roles["other"]})
-        self.answer_ = table.negotiate(**{name: value for name, value in params.items() if value is not None})
-        self.offer_ = _chosen(self.answer_, settle)
-        self.release_: Release = table.publish(self.offer_)
-        columns = table._columns or self.release_.columns
+        settings = {**roles, "other": () if keeps_all else roles["other"]}
+        table = Table(given.data, quasi_identifiers, **settings)
+        request = {name: value for name, value in params.items() if value is not None}
+        options = {name: value for name, value in options.items() if value is not None}
+        self.answer_, self.offer_, self._groups = None, None, None
+        if method == "global":
+            if options:
+                raise TypeError(f"{next(iter(options))} is about other methods; choose one with method='top-down'")
+            self.answer_ = table.negotiate(**request)
+            self.offer_ = _chosen(self.answer_, settle)
+            self.release_ = table.publish(self.offer_)
+            asked = dict(self.offer_._asked.wish)
+            self._again: tuple[Any, ...] = (asked, self.offer_.levels, self.offer_.criteria, self.offer_._choice)
+        else:
+            asked = {"method": method, **options, **request}
+            self.release_ = table.publish(**asked)
+            self._groups = _groups_of(given, quasi_identifiers, settings, asked, self.release_)
+        self._table, self._recoder = table, None
         hidden = [*names(roles["identifiers"]), *names(roles["person"])]
+        # An index of pandas that is an attribute is none of the frame's columns, and comes first.
+        index = [column for column in table._columns or () if column not in given.columns]
+        columns = [*index, *given.columns] or self.release_.columns
         self._kept = [c for c in columns if c in self.release_.columns or (keeps_all and c not in hidden)]
         self.n_features_in_ = len(columns)
+        if given.has_names:
+            self.feature_names_in_ = _as_array(columns)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         return self
 
     @takes()
     def transform(self, X: Any) -> Any:
         """The records of ``X``, one for one, each as the release publishes those like it; as the kind of frame it was."""
         release = self._fitted()
-        X = native_of(X)
-        frame, origin = frame_of(X, "data frame", declared=self._kept)
-        recoded = release._native.recode(frame, self._kept, bar())
-        exact = [column for column in self._kept if column not in release.columns or column in release._exact()]
+        given = _Given.of(X)
+        if not given.has_names and len(given.columns) != self.n_features_in_:
+            raise Error(
+                f"X has {len(given.columns)} features, but Anonymizer is expecting {self.n_features_in_} features as input",
+                kind="data",
+                hint="give the columns that it was fitted with",
+            )
+        # What Arrow does not know stays where it is, and is empty where the record is.
+        beside = [column for column in given.unfit if column in self._kept and column not in release.columns]
+        kept = [column for column in self._kept if column not in beside]
+        frame, origin = frame_of(given.data, "data frame", declared=kept, needed=[*kept, *release.columns])
+        recoded = self._recoded(frame, kept, release)
+        exact = [column for column in kept if column not in release.columns or column in release._exact()]
+        if given.is_array:
+            return _array_of(to_pandas(recoded, origin, exact), kept)
         if origin.kind == "pandas":
             made = to_pandas(recoded, origin, exact)
-            return made if origin.index else made.set_index(X.index)
+            made = made if origin.index else made.set_index(given.data.index)
+            return _with_beside(made, given.data, beside, self._kept)
         return to_polars(recoded, origin, exact) if origin.kind == "polars" else to_arrow(recoded)
+
+    def _recoded(self, frame: Any, kept: list[str], release: Release) -> Any:
+        if self._groups is not None:
+            return _by_groups(to_arrow(frame), kept, release.certificate.quasi_identifiers, self._groups)
+        if isinstance(release._native, _Shown):
+            # It comes from a pickle, where a release has nothing but what is published: it is made again.
+            if self._recoder is None:
+                self._recoder = _published(self._table, *self._again)
+            release = self._recoder
+        return release._known("way to recode").recode(frame, kept, bar())
 
     @takes()
     def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """``fit`` and ``transform`` in one."""
         return self.fit(X, y).transform(X)
 
     @takes()
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """The columns that ``transform`` returns."""
         self._fitted()
-        columns = list(self._kept)
-        try:
-            import numpy
-        except ImportError:
-            return columns
-        return numpy.asarray(columns, dtype=object)
+        return _as_array(self._kept)
 
     def _fitted(self) -> Release:
         release: Release | None = getattr(self, "release_", None)
         if release is None:
-            raise Error("the Anonymizer has not been fitted", hint="call fit before transform")
+            raise _not_fitted()
         return release
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = getattr(super(), "__getstate__", lambda: None)()
+        state = dict(self.__dict__ if state is None else state)
+        return {name: None if name == "_recoder" else value for name, value in state.items()}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "release_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        # Columns are of any type, and records may lack values.
+        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = []
+        tags.no_validation = True
+        return tags
+
+
+_BESIDE = ("weights", "distance", "count_at", "missing_records", "population")
+_OF_TABLE = ("quasi_identifiers", "sensitive", "identifiers", "person", "other", "publish_unique", "publish_telling",
+             "complete", "missing")
+_OF_LOCAL = ("cells", "seed", "exchanges", "steps", "time")
+_OF_SINGLE = ("utility_at_least", "risk_at_most", "lambda_", "utility", "risk", "dictionary", "similarity", "also_k")
+
+
+def _not_fitted() -> Error:
+    """What scikit-learn raises, where it is there."""
+    said = {"hint": "call fit before transform"}
+    try:
+        from sklearn.exceptions import NotFittedError
+    except ImportError:
+        return Error("the Anonymizer has not been fitted", **said)
+    made: type[Error] = type("NotFittedError", (Error, NotFittedError), {"__module__": "incrowd"})
+    return made("the Anonymizer has not been fitted", **said)
+
+
+def _as_array(columns: Sequence[str]) -> Any:
+    try:
+        import numpy
+    except ImportError:
+        return list(columns)
+    return numpy.asarray(list(columns), dtype=object)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What was given to fit or to transform: a frame, and the names of its columns."""
+
+    data: Any
+    columns: list[str]
+    has_names: bool
+    is_array: bool = False
+    # Columns of pandas that Arrow does not know.
+    unfit: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, X: Any) -> _Given:
+        if hasattr(X, "toarray") and hasattr(X, "nnz"):
+            raise Error("sparse input is not supported", kind="data", hint="give X.toarray(): records have all values")
+        if type(X).__module__.split(".")[0] == "numpy":
+            if X.ndim != 2:
+                raise Error(f"X has {X.ndim} dimensions instead of 2", kind="data",
+                            hint="Reshape your data: X.reshape(-1, 1), or X.reshape(1, -1) where it is one record")
+            if X.dtype.kind == "c":
+                raise Error("Complex data not supported", kind="data", hint="give numbers, texts or dates")
+            import pandas
+
+            columns = [f"x{i}" for i in range(X.shape[1])]
+            return cls(pandas.DataFrame(X, columns=columns).infer_objects(), columns, has_names=False, is_array=True)
+        data = native_of(X)
+        if type(data).__name__ == "RecordBatchReader":
+            # It can be read once, and is looked at several times.
+            data = data.read_all()
+        return cls(data, columns_of(data), has_names=True, unfit=tuple(unfit_columns(data)))
+
+    def named(self, words: Any) -> Any:
+        """The same with names in the place of numbers, which count columns from 0 as scikit-learn does."""
+        if isinstance(words, Mapping):
+            return {self._name(name): of for name, of in words.items()}
+        if isinstance(words, str) or words is None:
+            return words
+        return [self._name(name) for name in ([words] if isinstance(words, int) else words)]
+
+    def _name(self, name: Any) -> Any:
+        if isinstance(name, str) or not hasattr(name, "__index__"):
+            return name
+        try:
+            return self.columns[name]
+        except IndexError:
+            raise Error(f"there is no column {name}", kind="data", hint=f"X has {len(self.columns)} columns") from None
+
+
+# A name that no column has, for where a record was.
+_ROW = "incrowd: row"
+
+
+def _groups_of(
+    given: _Given, quasi_identifiers: Any, settings: Mapping[str, Any], asked: Mapping[str, Any], release: Release
+) -> Groups:
+    """What the release says of each record of ``X``: the same is published once more, in here, with their numbers."""
+    import pyarrow
+
+    of_release = release.certificate.quasi_identifiers
+    named = [*names(quasi_identifiers), *(c for role in ("sensitive", "identifiers", "person", "other", "complete")
+                                          for c in names(settings[role]))]
+    frame, _ = frame_of(given.data, "data frame", declared=named, needed=named)
+    table = to_arrow(frame)
+    numbered = table.append_column(_ROW, pyarrow.array(range(len(table)), pyarrow.int64()))
+    more = {"other": [*names(settings["other"]), _ROW], "publish_unique": [*names(settings["publish_unique"]), _ROW]}
+    with warnings.catch_warnings():
+        # All of it has been said.
+        warnings.simplefilter("ignore", PrivacyWarning)
+        made = Table(numbered, quasi_identifiers, **{**settings, **more}).publish(**asked).to_arrow()
+    says = list(zip(*(made[name].cast(pyarrow.string()).to_pylist() for name in of_release)))
+    plain = release.to_arrow()
+    if sorted(map(str, says)) != sorted(map(str, zip(*(plain[n].cast(pyarrow.string()).to_pylist() for n in of_release)))):
+        raise Error(
+            f"method {asked['method']!r} does not make the same groups twice, so records cannot be found in them",
+            hint="leave time= out, or give seed=",
+        )
+    cells: list[tuple[str | None, ...] | None] = [None] * len(table)
+    for row, said in zip(made[_ROW].to_pylist(), says):
+        cells[row] = said
+    return Groups(_records(table, of_release), cells)
+
+
+def _records(table: Any, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    return list(zip(*(table[name].to_pylist() for name in columns)))
+
+
+def _by_groups(table: Any, kept: Sequence[str], quasi_identifiers: Sequence[str], groups: Groups) -> Any:
+    """Records in their order, each as its group is published; empty where it fits none."""
+    import pyarrow
+
+    cells = groups.cells_of(_records(table, quasi_identifiers))
+    shown = [row for row, said in enumerate(cells) if said is not None]
+    place = {row: i for i, row in enumerate(shown)}
+    places = pyarrow.array([place.get(row) for row in range(len(table))], pyarrow.int64())
+    place_of = {name: i for i, name in enumerate(quasi_identifiers)}
+    columns = {}
+    for name in kept:
+        if name in place_of:
+            texts = [None if said is None else said[place_of[name]] for said in cells]
+            columns[name] = pyarrow.array(texts, pyarrow.string())
+        else:
+            # In two steps, so that not even a place that is empty holds what a hidden record had.
+            column = movable(table[name]).take(pyarrow.array(shown, pyarrow.int64()))
+            columns[name] = without_unused(column).take(places)
+    return pyarrow.table(columns)
+
+
+def _array_of(frame: Any, columns: Sequence[str]) -> Any:
+    """An array of numbers where all of them are, and of objects otherwise."""
+    frame = frame[list(columns)]
+    if all(dtype.kind in "iufb" for dtype in frame.dtypes):
+        return frame.to_numpy()
+    return frame.astype(object).where(frame.notna(), None).to_numpy()
+
+
+def _with_beside(made: Any, data: Any, beside: Sequence[str], kept: Sequence[str]) -> Any:
+    if not beside:
+        return made
+    is_empty = made.isna().all(axis=1)
+    for column in beside:
+        made[column] = [None if empty else value for value, empty in zip(data[column].array, is_empty)]
+    return made[[column for column in kept if column in made.columns]]

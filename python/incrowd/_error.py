@@ -6,7 +6,7 @@ import sys
 import warnings
 
 
-class Error(Exception):
+class Error(ValueError):
     """An error with its kind, its position and a hint.
 
     ``kind`` is one of ``data``, ``hierarchy``, ``project``, ``request``, ``too-large``, ``io``, and ``bug`` for what
@@ -38,12 +38,23 @@ class Error(Exception):
         return _again, (self.message, self.kind, self.position, self.hint)
 
 
-class Note(UserWarning):
+class PrivacyWarning(UserWarning):
     """Something worth knowing that is not the result, such as how many records lack a value and are left out.
 
-    The command line prints it on stderr. To hear nothing, ``warnings.simplefilter("ignore", incrowd.Note)``; to stop at
-    it, ``"error"``. No note contains the value of a cell.
+    The command line prints it on stderr. To hear nothing, ``warnings.simplefilter("ignore", incrowd.PrivacyWarning)``; to
+    stop at it, ``"error"``. No warning contains the value of a cell, and a table says each once.
+
+    >>> import incrowd as ic, warnings
+    >>> with warnings.catch_warnings(record=True) as heard:
+    ...     warnings.simplefilter("always")
+    ...     counts = ic.Table({"age": [31, 31, None]}, ["age"], missing_records="drop").count()
+    >>> [(warning.category.__name__, str(warning.message)) for warning in heard]
+    [('PrivacyWarning', '1 of 3 records lack a value and are left out (missing_records="drop")')]
     """
+
+
+# What it was called first.
+Note = PrivacyWarning
 
 
 def tell(note: str) -> None:
@@ -51,7 +62,7 @@ def tell(note: str) -> None:
     frame, n_levels = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (__package__, "sklearn"):
         frame, n_levels = frame.f_back, n_levels + 1
-    warnings.warn(note, Note, stacklevel=n_levels)
+    warnings.warn(note, PrivacyWarning, stacklevel=n_levels)
 
 
 def _again(message: str, kind: str, position: str | None, hint: str | None) -> Error:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import io
+import os
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from ._error import Error
+from ._error import Error, tell
 
 if TYPE_CHECKING:
     import pandas
@@ -24,6 +26,19 @@ class Origin:
     # The levels of a pandas index that are attributes of the table.
     index: tuple[str, ...] = ()
 
+    def without_values(self) -> Origin:
+        """The same without what the types of polars and pandas tell of values that may not be published."""
+        bare = {name: _bare_type(dtype) for name, dtype in self.dtypes.items()}
+        return Origin(self.kind, {name: dtype for name, dtype in bare.items() if dtype is not None}, self.index)
+
+
+def _bare_type(dtype: Any) -> Any:
+    """A type that lists the values that there could be, as the one that says no more than that it would."""
+    categories = getattr(dtype, "categories", None)
+    if categories is None:
+        return dtype
+    return type(dtype)(ordered=dtype.ordered) if hasattr(dtype, "ordered") else None
+
 
 def is_frame(data: Any) -> bool:
     return not isinstance(data, type) and any(hasattr(data, name) for name in ("__arrow_c_stream__", "to_pandas", "to_native"))
@@ -34,19 +49,48 @@ def _is_a(data: Any, package: str, *names: str) -> bool:
     return any(of.__module__.split(".")[0] == package and of.__name__ in names for of in type(data).__mro__)
 
 
-def native_of(data: Any) -> Any:
+def is_series(data: Any) -> bool:
+    return _is_a(data, "pandas", "Series")
+
+
+def with_text_names(data: Any) -> Any:
+    """A frame of pandas whose columns have texts for names, as one has none that was read with ``header=None``."""
+    return data.set_axis([str(column) for column in data.columns], axis=1) if _is_a(data, "pandas", "DataFrame") else data
+
+
+def is_records(data: Any) -> bool:
+    """Whether something is a list of dicts, one per record."""
+    return isinstance(data, (list, tuple)) and bool(data) and all(isinstance(record, Mapping) for record in data)
+
+
+def _columns_of_records(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Every name that a record has, in the order in which they come; who lacks one has no value there."""
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: [record.get(name) for record in records] for name in names}
+
+
+def native_of(data: Any, needed: Collection[str] | None = None) -> Any:
     """What a wrapper wraps, as the frame of pandas, polars or Arrow that it is.
 
-    What keeps an index goes by way of pandas, where an index can be told from a column.
+    What keeps an index goes by way of pandas, where an index can be told from a column. What is computed or read when it is
+    asked for gives the columns that are ``needed``, where that is known, and computes or reads no others.
     """
+    if is_records(data):
+        data = _columns_of_records(data)
     if isinstance(data, Mapping):
-        import pyarrow
-
-        return pyarrow.table(dict(data))
+        return _of_columns(dict(data))
     if _is_a(data, "narwhals", "DataFrame", "LazyFrame"):
-        return native_of(data.to_native())
+        return native_of(data.to_native(), needed)
     if _is_a(data, "polars", "LazyFrame"):
-        return data.collect()
+        columns = _those(data.collect_schema().names(), needed)
+        return (data if columns is None else data.select(columns)).collect()
+    if _is_a(data, "pyarrow", "Dataset"):
+        return data.scanner(columns=_those(data.schema.names, needed)).to_reader()
+    if _is_a(data, "pyarrow", "Scanner"):
+        return data.to_reader()
+    if _is_a(data, "duckdb", "DuckDBPyRelation"):
+        columns = _those(data.columns, needed)
+        return data if columns is None else data.select(*columns)
     if _is_a(data, "pandas", "DataFrame"):
         import pandas
 
@@ -60,79 +104,281 @@ def native_of(data: Any) -> Any:
     return native_of(made) if _is_a(made, "pandas", "DataFrame") else data
 
 
-def frame_of(data: Any, name: str, declared: Collection[str] = ()) -> tuple[_native.Frame, Origin]:
+def _those(columns: Sequence[str], needed: Collection[str] | None) -> list[str] | None:
+    """The columns that are needed; all where that is not known, and where none is there, so that whoever looks says so."""
+    if needed is None:
+        return None
+    return [column for column in columns if column in needed] or None
+
+
+def _of_columns(columns: dict[str, Any]) -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        try:
+            import polars
+        except ImportError:
+            raise Error(
+                "a dict needs pyarrow or polars to become a table", kind="data", hint="pip install pyarrow"
+            ) from None
+        return polars.DataFrame(columns)
+    try:
+        return pyarrow.table(columns)
+    except (pyarrow.ArrowException, ValueError, TypeError, OverflowError):
+        pass
+    arrays = {name: _arrow_column(pyarrow, values) for name, values in columns.items()}
+    wrong = [name for name, array in arrays.items() if array is None]
+    if wrong:
+        raise _mixed(str(wrong[0]), "data frame")
+    raise Error("columns are not of the same length", kind="data", hint="give every column a value per record")
+
+
+def _arrow_column(pyarrow: Any, values: Any) -> Any:
+    try:
+        return pyarrow.array(values, from_pandas=True)
+    except (pyarrow.ArrowException, ValueError, TypeError, OverflowError):
+        return None
+
+
+def _mixed(column: str, name: str) -> Error:
+    return Error(
+        f"column '{column}' holds values of different types, or of one that Arrow does not know",
+        kind="data",
+        position=name,
+        hint="make them one type: df[column] = df[column].astype(str)",
+    )
+
+
+def frame_of(
+    data: Any, name: str, declared: Collection[str] = (), needed: Collection[str] | None = None
+) -> tuple[_native.Frame, Origin]:
     """The records of a data frame, which stay where they are.
 
-    A pandas index takes part only where it is declared, by name; otherwise it stays behind.
+    A pandas index takes part only where it is declared, by name; otherwise it stays behind. Where it is known which columns
+    are ``needed``, others may be of any kind, have any name, or have it twice.
     """
-    data = native_of(data)
+    data = native_of(data, needed)
     origin = Origin()
     if _is_a(data, "pandas", "DataFrame"):
-        data, origin = _of_pandas(data, name, declared)
+        data, origin = _of_pandas(data, name, declared, needed)
     elif _is_a(data, "polars", "DataFrame"):
+        data = _of_polars(data, name, needed)
         origin = Origin("polars", dict(data.schema))
     elif _is_a(data, "pyarrow", "Table", "RecordBatch", "RecordBatchReader"):
         origin = Origin("arrow")
+        if _is_a(data, "pyarrow", "Table") and needed is not None:
+            data = _without_others_of_a_name(data, needed)
     if not hasattr(data, "__arrow_c_stream__"):
         raise Error(
             f"{type(data).__name__} is not a data frame that speaks Arrow",
             kind="data",
             position=name,
-            hint="give a frame of pandas (2.2 or later), polars, pyarrow or DuckDB, or the path of a file",
+            hint="give a frame of pandas (2.2 or later), polars, pyarrow or DuckDB, a dict, or the path of a file",
         )
     return _native.Frame(data, name, list(declared)), origin
 
 
-def _of_pandas(data: Any, name: str, declared: Collection[str]) -> tuple[Any, Origin]:
-    odd = [column for column in data.columns if not isinstance(column, str)]
-    if odd:
+def _without_others_of_a_name(data: pyarrow.Table, needed: Collection[str]) -> pyarrow.Table:
+    """Columns of one name are no obstacle where nobody needs one of them."""
+    names = list(data.column_names)
+    kept = [i for i, name in enumerate(names) if name in needed or names.count(name) == 1]
+    return data if len(kept) == len(names) else data.select(kept)
+
+
+# What polars has and its neighbours cannot read.
+_POLARS_ALONE = ("Int128", "UInt128", "Object")
+
+
+def _of_polars(data: Any, name: str, needed: Collection[str] | None) -> Any:
+    odd = [column for column, dtype in data.schema.items() if str(dtype.base_type()) in _POLARS_ALONE]
+    for column in odd:
+        if needed is None or column in needed:
+            raise Error(
+                f"column '{column}' has type {data.schema[column]}, which incrowd does not read",
+                kind="data",
+                position=name,
+                hint="cast it to a text or a number, or leave it out of the frame",
+            )
+    return data.drop(odd) if odd else data
+
+
+def _of_pandas(data: Any, name: str, declared: Collection[str], needed: Collection[str] | None) -> tuple[Any, Origin]:
+    is_needed = [needed is None or column in needed for column in data.columns]
+    odd = [column for column, is_one in zip(data.columns, is_needed) if not isinstance(column, str) and is_one]
+    if odd or (len(data.columns) and not any(isinstance(column, str) for column in data.columns)):
+        odd = odd or list(data.columns)
         raise Error(
             f"{len(odd)} of {len(data.columns)} columns have names that are not texts",
             kind="data",
             position=name,
             hint="rename them: df.columns = df.columns.map(str)",
         )
-    if not data.columns.is_unique:
-        twice = data.columns[data.columns.duplicated()][0]
-        raise Error(
-            f"several columns have the name '{twice}'",
-            kind="data",
-            position=name,
-            hint="give every column a name of its own",
-        )
+    for column, is_twice, is_one in zip(data.columns, data.columns.duplicated(keep=False), is_needed):
+        if is_twice and is_one:
+            raise Error(
+                f"several columns have the name '{column}'",
+                kind="data",
+                position=name,
+                hint="give every column a name of its own",
+            )
+    twice = data.columns.duplicated(keep=False)
+    keep = [is_one or (isinstance(column, str) and not again) for column, again, is_one in zip(data.columns, twice, is_needed)]
+    data = data if all(keep) else data.loc[:, keep]
     index = tuple(level for level in data.index.names if level in declared and level not in data.columns)
     if len(index) < data.index.nlevels:
         data = data.droplevel([i for i, level in enumerate(data.index.names) if level not in index]) if index else data
     data = data.reset_index(drop=not index)
-    dtypes = dict(data.dtypes)
     try:
         import pyarrow
-
-        # Without the metadata of pandas, which describe an index that is not there any more.
-        table = pyarrow.Table.from_pandas(data, preserve_index=False)
     except ImportError:
         raise Error(
             "pandas needs pyarrow to speak Arrow", kind="data", position=name, hint="pip install pyarrow"
         ) from None
-    except (ValueError, TypeError, OverflowError):
-        raise Error(
-            f"column '{_unreadable(data)}' holds values of different types",
-            kind="data",
-            position=name,
-            hint="make them one type: df[column] = df[column].astype(str)",
-        ) from None
+    dtypes = dict(data.dtypes)
+    try:
+        # Without the metadata of pandas, which describe an index that is not there any more.
+        table = pyarrow.Table.from_pandas(data, preserve_index=False)
+    except (pyarrow.ArrowException, ValueError, TypeError, OverflowError):
+        unfit = [column for column in data.columns if _arrow_column(pyarrow, data[column]) is None]
+        wrong = [column for column in unfit if needed is None or column in needed]
+        if wrong or not unfit:
+            raise _mixed(wrong[0] if wrong else "?", name) from None
+        table = pyarrow.Table.from_pandas(data.drop(columns=unfit), preserve_index=False)
     return table.replace_schema_metadata(None), Origin("pandas", dtypes, index)
 
 
-def _unreadable(data: Any) -> str:
+def readable(data: Any, name: str) -> _native.Frame:
+    """The columns of a frame that can be read; which cannot is told, as the command line tells it of a file."""
+    frame, _ = frame_of(data, name, needed=_of_readable_kind(native_of(data)))
+    try:
+        frame.rows(0)
+        return frame
+    except Error:
+        table = to_arrow(frame)
+    unreadable = [column for column in table.column_names if not _is_read(table.select([column]), name)]
+    _tell_unread(unreadable)
+    return _native.Frame(table.drop_columns(unreadable), name)
+
+
+def _is_read(column: Any, name: str) -> bool:
+    try:
+        _native.Frame(column, name).rows(0)
+    except Error:
+        return False
+    return True
+
+
+def _tell_unread(columns: Sequence[str]) -> None:
+    if columns:
+        tell(f"not read because of {'its type' if len(columns) == 1 else 'their types'}: {', '.join(columns)}")
+
+
+def _of_readable_kind(data: Any) -> list[str] | None:
+    """The columns of a pandas or polars frame that Arrow knows; nothing where all are, or where it is of another kind."""
+    if _is_a(data, "polars", "DataFrame"):
+        odd = [column for column, dtype in data.schema.items() if str(dtype.base_type()) in _POLARS_ALONE]
+    elif _is_a(data, "pandas", "DataFrame") and data.columns.is_unique:
+        try:
+            import pyarrow
+        except ImportError:
+            return None
+        texts = [column for column in data.columns if isinstance(column, str)]
+        if len(texts) < len(data.columns):
+            return None
+        mixed = [column for column in texts if data[column].dtype.kind in "Oc"]
+        odd = [column for column in mixed if _arrow_column(pyarrow, data[column]) is None]
+    else:
+        return None
+    _tell_unread(odd)
+    return [column for column in data.columns if column not in odd] if odd else None
+
+
+def unfit_columns(data: Any) -> list[str]:
+    """The columns of a pandas frame that Arrow does not know, such as those with values of different types."""
+    if not _is_a(data, "pandas", "DataFrame"):
+        return []
+    try:
+        import pyarrow
+    except ImportError:
+        return []
+    columns = zip(data.columns, data.columns.duplicated(keep=False), data.dtypes)
+    doubtful = [name for name, is_twice, dtype in columns if isinstance(name, str) and not is_twice and dtype.kind in "Oc"]
+    return [name for name in doubtful if _arrow_column(pyarrow, data[name]) is None]
+
+
+def columns_of(data: Any) -> list[str]:
+    """The columns of a frame, without what was an index of pandas."""
+    if isinstance(data, (str, os.PathLike)):
+        return []
+    if _is_a(data, "pandas", "DataFrame"):
+        unfit = unfit_columns(data)
+        texts = [column for column in data.columns if isinstance(column, str)]
+        once = [column for column in texts if texts.count(column) == 1]
+        read = frame_of(data.iloc[:0].drop(columns=unfit), "data frame", needed=once)[0].columns
+        return [column for column in once if column in read or column in unfit]
+    if _is_a(data, "polars", "DataFrame"):
+        odd = [column for column, dtype in data.schema.items() if str(dtype.base_type()) in _POLARS_ALONE]
+        read = frame_of(data.head(0).drop(odd), "data frame")[0].columns
+        return [column for column in data.columns if column in read or column in odd]
+    if _is_a(data, "pyarrow", "Table"):
+        return frame_of(data.slice(0, 0), "data frame", needed=())[0].columns
+    return frame_of(data, "data frame")[0].columns
+
+
+def movable(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
+    """A column whose records pyarrow can take: it cannot take texts that are views."""
     import pyarrow
 
-    for column in data.columns:
+    views = {pyarrow.string_view(): pyarrow.large_string(), pyarrow.binary_view(): pyarrow.large_binary()}
+    return column.cast(views[column.type]) if column.type in views else column
+
+
+def without_unused(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
+    """A column whose categories are those that it has, in their order."""
+    import pyarrow
+
+    if not pyarrow.types.is_dictionary(column.type):
+        return column
+    column = column.unify_dictionaries().combine_chunks()
+    chunk = column.chunk(0) if isinstance(column, pyarrow.ChunkedArray) else column
+    used = {code for code in chunk.indices.to_pylist() if code is not None}
+    codes = {code: i for i, code in enumerate(sorted(used))}
+    values = chunk.dictionary.take(pyarrow.array(sorted(used), pyarrow.int64()))
+    indices = pyarrow.array([codes.get(code) for code in chunk.indices.to_pylist()], column.type.index_type)
+    return pyarrow.chunked_array([pyarrow.DictionaryArray.from_arrays(indices, values, ordered=column.type.ordered)])
+
+
+def packed(frame: _native.Frame) -> bytes:
+    """The records of a frame as bytes, for another process."""
+    try:
+        import pyarrow
+    except ImportError:
         try:
-            pyarrow.array(data[column], from_pandas=True)
-        except (ValueError, TypeError, OverflowError):
-            return str(column)
-    return "?"
+            import polars
+        except ImportError:
+            raise Error("a table needs pyarrow or polars to be pickled", kind="data", hint="pip install pyarrow") from None
+        file = io.BytesIO()
+        polars.DataFrame(frame).write_ipc_stream(file)
+        return file.getvalue()
+    table = pyarrow.table(frame)
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def unpacked(packed: bytes, name: str) -> _native.Frame:
+    data: Any
+    try:
+        import pyarrow
+
+        data = pyarrow.ipc.open_stream(packed).read_all()
+    except ImportError:
+        import polars
+
+        data = polars.read_ipc_stream(packed)
+    columns = [field.name for field in data.schema] if hasattr(data.schema, "field") else list(data.columns)
+    return _native.Frame(data, name, columns)
 
 
 def to_arrow(release: _native.Release | _native.Frame) -> pyarrow.Table:

@@ -10,7 +10,7 @@ from typing import Any, Union
 
 from . import _native
 from ._error import Error
-from ._frames import frame_of, is_frame
+from ._frames import frame_of, is_frame, is_series, with_text_names
 from ._wishes import takes, to_json
 
 Labels = Union[str, int, float, Iterable[Any]]
@@ -201,15 +201,18 @@ def hierarchy_of(rule: Rule) -> Hierarchy:
         return Hierarchy(os.fspath(rule))
     if isinstance(rule, Mapping):
         return labels(rule)
+    if is_series(rule):
+        series: Any = rule
+        return labels(dict(zip(series.index, series.array)))
     if is_frame(rule):
-        frame, _ = frame_of(rule, "hierarchy")
+        frame, _ = frame_of(with_text_names(rule), "hierarchy")
         return Hierarchy(rows=[["" if cell is None else cell for cell in row] for row in frame.rows()])
     if callable(rule):
         return function(rule)
     raise Error(
         f"{type(rule).__name__} is not a hierarchy",
         kind="hierarchy",
-        hint="give a path, intervals(…), cuts(…), mask(…), dates(…), tree(…), a dict, a data frame or a function",
+        hint="give a path, intervals(…), cuts(…), mask(…), dates(…), tree(…), a dict, a Series, a data frame or a function",
     )
 
 

@@ -44,6 +44,7 @@ class Table:
         levels: list[str],
         promised: str | None,
         choice: str,
+        two_columns: bool,
         progress: Progress = None,
     ) -> Release: ...
     def publish_locally(
@@ -65,6 +66,9 @@ class Table:
         methods: list[str] | None,
         n_queries: int,
         seed: int,
+        steps: int | None,
+        time: float | None,
+        target: str | None,
         progress: Progress = None,
     ) -> dict[str, Any]: ...
 

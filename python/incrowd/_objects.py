@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from . import _display
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
 
 T = TypeVar("T")
 
@@ -23,13 +28,16 @@ class Words:
         words: dict[str, Any] = copy.deepcopy(self.__dict__["_words"])
         return words
 
-    def __getattr__(self, name: str) -> Any:
-        words = self.__dict__.get("_words", {})
-        if name not in words:
-            raise AttributeError(f"'{type(self).__name__}' has no '{name}'; it has: {', '.join(words)}")
-        make = self._made.get(name)
-        # A copy, so that changing it changes nothing that is published later.
-        return copy.deepcopy(words[name]) if make is None or words[name] is None else make(words[name])
+    # Attributes are those that classes declare, so that a typo is an error of types.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            words = self.__dict__.get("_words", {})
+            if name not in words:
+                raise AttributeError(f"'{type(self).__name__}' has no '{name}'; it has: {', '.join(words)}")
+            make = self._made.get(name)
+            # A copy, so that changing it changes nothing that is published later.
+            return copy.deepcopy(words[name]) if make is None or words[name] is None else make(words[name])
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"'{type(self).__name__}' says what was found, and cannot be changed")
@@ -72,6 +80,77 @@ def _all(kind: Callable[[Any], T]) -> Callable[[list[Any]], list[T]]:
     return lambda words: [kind(word) for word in words]
 
 
+class Rows(Words):
+    """What can be had as a frame: a row per thing that was found, with a column per word.
+
+    Words within words have a point between: ``loss.ncp``, ``levels.age``.
+    """
+
+    def _rows(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self.__dict__["_words"]["rows"]
+        return rows
+
+    @classmethod
+    def of(cls, rows: list[dict[str, Any]]) -> Rows:
+        return cls({"rows": rows})
+
+    def _flat(self) -> dict[str, list[Any]]:
+        flat = [dict(_flattened(row)) for row in self._rows()]
+        names = dict.fromkeys(name for row in flat for name in row)
+        return {name: [row.get(name) for row in flat] for name in names}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """As a pandas frame."""
+        import pandas
+
+        return pandas.DataFrame(self._flat())
+
+    def to_polars(self) -> polars.DataFrame:
+        """As a polars frame."""
+        import polars
+
+        return polars.DataFrame(self._flat(), strict=False)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """As an Arrow table."""
+        import pyarrow
+
+        return pyarrow.table({name: _arrow(pyarrow, values) for name, values in self._flat().items()})
+
+    def _repr_html_(self) -> str:
+        flat = self._flat()
+        rows = [["" if cell is None else cell for cell in row] for row in zip(*flat.values())]
+        return f"<p>{_display.escape(repr(self))}</p>" + _display.table(list(flat), rows)
+
+
+def _flattened(words: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in words.items():
+        if isinstance(value, Mapping):
+            yield from _flattened(value, f"{before}{name}.")
+        else:
+            yield before + name, value if not isinstance(value, list) else ", ".join(map(str, value))
+
+
+def _arrow(pyarrow: Any, values: list[Any]) -> Any:
+    try:
+        return pyarrow.array(values)
+    except pyarrow.ArrowInvalid:
+        # A level is a number, or its name where it has one.
+        return pyarrow.array([None if value is None else str(value) for value in values])
+
+
+class Groups(Rows):
+    """The groups of a release, the smallest first: its quasi-identifiers, and how many records have them."""
+
+    rows: list[dict[str, Any]]
+
+    def __len__(self) -> int:
+        return len(self._rows())
+
+    def __repr__(self) -> str:
+        return f"Groups({len(self):,} groups)"
+
+
 class Offer(Words):
     """A scheme and what publishing it would give: all that was wished, or the best that gives up one wish.
 
@@ -88,6 +167,20 @@ class Offer(Words):
     smallest_group: int | None
     reached: dict[str, Any]
     loss: dict[str, float]
+    k: int
+    k_map: int
+    l: Any
+    alpha: Any
+    entropy_l: Any
+    recursive: Any
+    t: Any
+    delta: Any
+    beta: Any
+    enhanced_beta: Any
+    fewest_distinct: int | None
+    n_people_lost: int
+    _choice: str
+    _asked: Any
     in_words: str
 
     def __init__(self, words: Mapping[str, Any], choice: str = "exact", asked: Any = None) -> None:
@@ -179,6 +272,9 @@ class Answer(Words):
 class Finding(Words):
     """One criterion: what was asked, what is reached, and how much falls short."""
 
+    asked: Any
+    reached: Any
+    needs: str
     judged: bool
     holds: bool
     n_groups_failing: int
@@ -244,6 +340,8 @@ class Account(Words):
     smallest group, and are alone by all their records together, where it is known whose record it is.
     """
 
+    beside: list[Any]
+    cells: dict[str, Any]
     key: str
     files: list[dict[str, str]]
     loss: dict[str, float]
@@ -259,6 +357,19 @@ class Account(Words):
 class Certificate(Words):
     """What is promised about a release; meant to be published with it."""
 
+    format: str
+    format_version: int
+    version: str
+    request: dict[str, Any] | None
+    smallest_group: int | None
+    fewest_distinct: int | None
+    order: str
+    sorted: bool
+    seed: int | None
+    steps: int
+    input: list[Any]
+    hierarchies: list[Any]
+    output: dict[str, Any]
     method: str
     choice: str
     criteria: dict[str, Any]
@@ -289,6 +400,19 @@ class Bargain(Words):
 
     n_suppressed: int
     loss: float
+    k: int
+    k_map: int
+    l: Any
+    alpha: Any
+    entropy_l: Any
+    recursive: Any
+    t: Any
+    delta: Any
+    beta: Any
+    enhanced_beta: Any
+    _over: str
+    _criteria: Mapping[str, Any]
+    _asked: Any
     n_groups: int
     height: int
     levels: dict[str, int]
@@ -303,7 +427,7 @@ class Bargain(Words):
         object.__setattr__(self, "_asked", asked)
 
 
-class Frontier(Words):
+class Frontier(Rows):
     """Every bargain that no other beats on privacy, records lost and loss, the most private first."""
 
     over: str
@@ -312,6 +436,7 @@ class Frontier(Words):
     max_suppressed: int
     n_records: int
     n_dropped: int
+    n_annotated: int
     n_schemes: int
 
     def __init__(self, words: Mapping[str, Any], asked: Any = None) -> None:
@@ -320,6 +445,9 @@ class Frontier(Words):
         object.__setattr__(self, "bargains", made)
 
     bargains: list[Bargain]
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [bargain.to_dict() for bargain in self.bargains]
 
     def __iter__(self) -> Iterator[Bargain]:
         return iter(self.bargains)
@@ -337,6 +465,11 @@ class Frontier(Words):
 class Column(Words):
     """One column, and the role and hierarchy that its values suggest."""
 
+    type: str
+    is_exact: bool
+    role: str | None
+    suggested_hierarchy: str | None
+    why_hierarchy: str
     name: str
     n_distinct: int
     n_missing: int
@@ -349,6 +482,10 @@ class Column(Words):
 class Profile(Words):
     """What each column looks like, and how many records are unique on the quasi-identifiers."""
 
+    project: str | None
+    data: str
+    missing: list[str]
+    missing_records: str
     n_records: int
     n_incomplete: int
     quasi_identifiers: list[str]
@@ -393,20 +530,29 @@ class ShownHierarchy(Words):
         return _display.hierarchy(self)
 
 
-class Counts(Words):
+class Counts(Rows):
     """How many distinct combinations of quasi-identifiers there are."""
 
     n_records: int
     n_dropped: int
+    n_cells: int
+    n_people: int | None
+    sensitive: str | None
+    n_sensitive: int | None
     n_groups: int
     n_unique: int
     n_schemes: int | None
     attributes: list[dict[str, Any]]
 
+    def _rows(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self.to_dict()["attributes"]
+        return rows
+
 
 class Scheme(Words):
     """One scheme of the lattice: its levels, its groups, and what it would lose where criteria were given."""
 
+    n_suppressed: int
     levels: dict[str, int]
     height: int
     n_groups: int
@@ -416,6 +562,7 @@ class Scheme(Words):
 class Height(Words):
     """The schemes of one height together: least, mean and most."""
 
+    n_suppressed: dict[str, float]
     height: int
     n_schemes: int
     n_groups: dict[str, float]
@@ -424,6 +571,20 @@ class Height(Words):
 class Compared(Words):
     """What one method made of the table."""
 
+    title: str
+    choice: str
+    promises_k: bool
+    best_by: str | None
+    levels: dict[str, int] | None
+    ncp_of_attribute: dict[str, float]
+    n_groups: int
+    reached: dict[str, Any]
+    risk: dict[str, Any]
+    query_error: dict[str, Any]
+    own_query_error: Any
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
     k: int
     method: str
     holds: bool
@@ -431,9 +592,15 @@ class Compared(Words):
     n_suppressed: int
 
 
-class Comparison(Words):
+class Comparison(Rows):
     """What each method made of the table, row by row."""
 
+    n_records: int
+    criteria: dict[str, Any]
+    max_suppressed: int
+    weights: dict[str, Any]
+    seed: int
+    varied_weight: Any
     rows: list[Compared]
 
     _made: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"rows": _all(Compared)}
@@ -445,7 +612,7 @@ class Comparison(Words):
         return len(self.rows)
 
 
-class Risk(Words):
+class Risk(Rows):
     """How likely people are to be found: as a prosecutor, a journalist and a marketer see it."""
 
     n_records: int
@@ -468,6 +635,11 @@ class Risk(Words):
     special_uniques: dict[str, Any] | None
     per_record: str | None
 
+    def _rows(self) -> list[dict[str, Any]]:
+        """What each attribute does to it."""
+        rows: list[dict[str, Any]] = self.to_dict()["attributes"]
+        return rows
+
     def __repr__(self) -> str:
         highest, average = self.prosecutor["highest"], self.prosecutor["average"]
         n, who = (self.n_records, "records") if self.n_people is None else (self.n_people, "people")
@@ -475,7 +647,7 @@ class Risk(Words):
         return f"Risk(highest {highest}, average {average}, {alone}{left_out(self.n_dropped)})"
 
 
-class Attack(Words):
+class Attack(Rows):
     """What somebody learns from releases; ``is_certain`` where somebody's sensitive value is.
 
     Where cells cannot be read, ``linkage_not_known`` says of which attributes, and ``is_certain`` is None if it hangs on
@@ -488,8 +660,13 @@ class Attack(Words):
     unknown_outside: list[dict[str, Any]]
     is_certain: bool | None
 
+    def _rows(self) -> list[dict[str, Any]]:
+        """A row per release."""
+        rows: list[dict[str, Any]] = self.to_dict()["releases"]
+        return rows
 
-class Study(Words):
+
+class Study(Rows):
     """An experiment of a paper, row by row."""
 
     rows: list[dict[str, Any]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import json
 import os
 import shutil
@@ -10,11 +12,11 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _display, _native, _wishes
 from ._error import Error
-from ._frames import Origin, frame_of, to_arrow, to_pandas, to_polars
+from ._frames import Origin, frame_of, packed, readable, to_arrow, to_pandas, to_polars, unpacked
 from ._hierarchies import Hierarchy, Rule, hierarchy_of, rows_of_function
 from ._objects import (
     Attack,
@@ -26,17 +28,20 @@ from ._objects import (
     Certificate,
     Counts,
     Frontier,
+    Groups,
     Height,
     Offer,
     Profile,
     Risk,
+    Rows,
     Scheme,
     ShownHierarchy,
     Verdict,
     left_out,
 )
 from ._progress import bar
-from ._wishes import CRITERIA, NOT_GIVEN, Criteria, Number, PerAttribute, Request, names, takes, to_json, wish
+from ._project import write_project
+from ._wishes import CRITERIA, NOT_GIVEN, Cells, Criteria, Method, Number, Over, Settle, PerAttribute, Request, names, takes, to_json, wish
 
 if TYPE_CHECKING:
     import pandas
@@ -55,6 +60,41 @@ class _Asked:
 
     table: _native.Table
     wish: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What a table is made of."""
+
+    document: str
+    rows: list[tuple[str, list[list[str]]]]
+    frame: _native.Frame | None
+    population: _native.Frame | None
+
+    def again(self) -> _native.Table:
+        return _native.Table(self.document, self.rows, self.frame, self.population)
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        frames = [None if frame is None else packed(frame) for frame in (self.frame, self.population)]
+        return (self.document, self.rows, *frames)
+
+    def __setstate__(self, kept: tuple[Any, ...]) -> None:
+        document, rows, *frames = kept
+        frame, population = (None if frame is None else unpacked(frame, name)
+                             for frame, name in zip(frames, ("data frame", "population")))
+        for name, value in (("document", document), ("rows", rows), ("frame", frame), ("population", population)):
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """The project that a table was opened from, and the data in place of its own."""
+
+    path: str
+    data: str | None
+
+    def again(self) -> _native.Table:
+        return _native.Table.open(self.path, self.data)
 
 
 class Table:
@@ -135,7 +175,7 @@ class Table:
         count_at: Mapping[str, int | str] | None = None,
         population: Any = None,
         missing: Named = ("",),
-        missing_records: str = "keep",
+        missing_records: Literal["keep", "drop"] = "keep",
         complete: Named = (),
         unreadable: str | Mapping[str, str] | None = None,
         unknown: str | Mapping[str, str] | None = None,
@@ -143,7 +183,7 @@ class Table:
         delimiter: str | None = None,
         weight_of: str | None = None,
         household: Named = (),
-        records: str = "ask",
+        records: Literal["ask", "independent"] = "ask",
         max_records_per_person: int | None = None,
         records_seed: int | None = None,
         counted: str | None = None,
@@ -174,7 +214,9 @@ class Table:
         self._columns: list[str] | None = None
         frame = None
         if not isinstance(data, (str, os.PathLike)):
-            frame, self._origin = frame_of(data, name, declared=list(attributes))
+            beside = [*names(complete), *names(household), *(each for each in (weight_of, counted) if each is not None)]
+            needed = None if keep_all else [*attributes, *beside]
+            frame, self._origin = frame_of(data, name, declared=list(attributes), needed=needed)
             self._columns = frame.columns
             if keep_all and "keep" in frame.columns:
                 raise Error(
@@ -225,6 +267,7 @@ class Table:
                 kind, values = self._native.values(attribute)
                 rows.append((attribute, rows_of_function(function, kind, values)))
             self._native = _native.Table(document, rows, frame, people)
+        self._made: _Made | _Opened = _Made(document, rows, frame, people)
 
     @classmethod
     @takes()
@@ -239,7 +282,52 @@ class Table:
         table._origin = Origin()
         table._columns = None
         table._hierarchies = {}
+        table._made = _Opened(os.path.abspath(path), None if data is None else os.path.abspath(data))
         return table
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process or for later: what it was made of, with its records, and nothing that was found out."""
+        kept = {name: value for name, value in self.__dict__.items() if name != "_native"}
+        # A function cannot be kept, but what it said of every value can.
+        said = dict(self._made.rows) if isinstance(self._made, _Made) else {}
+        rules = self._hierarchies.items()
+        kept["_hierarchies"] = {
+            name: rule if rule.function is None else Hierarchy(rows=said[name]) for name, rule in rules
+        }
+        return kept
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self._native = self._made.again()
+
+    def __copy__(self) -> Table:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Table:
+        # It does not change, and neither may the frame that it is about.
+        return self
+
+    @takes()
+    def save(self, folder: PathLike, *, force: bool = False) -> Path:
+        """Writes a project that the command line, :func:`open` and :func:`serve` open; returns its folder.
+
+        A frame is written as ``data.parquet``, with the columns that were named and no others; what a file holds stays
+        there, and the project names it. **The folder has the records as they are**: it is as secret as they are.
+        Nothing is replaced without ``force``.
+
+        >>> import incrowd as ic, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> table = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)})
+        >>> saved = table.save(folder.name)
+        >>> ic.open(saved).count() == table.count()
+        True
+        >>> folder.cleanup()
+        """
+        if isinstance(self._made, _Opened):
+            raise Error("the table is that of a project already", kind="project", hint="copy its folder")
+        made = self._made
+        write_project(Path(folder), json.loads(made.document), made.rows, made.frame, made.population, force)
+        return Path(folder)
 
     @property
     def roles(self) -> dict[str, str]:
@@ -326,18 +414,18 @@ class Table:
         return Answer(words, _Asked(self._native, asked))
 
     @takes(Request)
-    def frontier(self, over: str = "k", **request: Unpack[Request]) -> Frontier:
+    def frontier(self, over: Over = "k", **request: Unpack[Request]) -> Frontier:
         """``annotate`` and ``frontier`` in one; see :meth:`Lattice.frontier`."""
         return Lattice(self, {}, request).frontier(over, **request)
 
     @takes(Request)
     def publish(
         self,
-        offer: Offer | Answer | Bargain | str = NOT_GIVEN,
+        offer: Offer | Answer | Bargain | Settle = NOT_GIVEN,
         *,
         levels: Mapping[str, int | str] = NOT_GIVEN,
-        method: str = "global",
-        cells: str | None = None,
+        method: Method = "global",
+        cells: Cells | None = None,
         two_columns: bool = False,
         seed: int | None = None,
         exchanges: int | None = None,
@@ -353,6 +441,8 @@ class Table:
         weights: PathLike = NOT_GIVEN,
         weights_seed: int | None = None,
         also_k: int = NOT_GIVEN,
+        as_published: bool = False,
+        search: str | None = None,
         **request: Unpack[Request],
     ) -> Release:
         """Makes a release: of an offer, of the answer to a request, at levels of your choice, or by another method.
@@ -367,14 +457,20 @@ class Table:
         ``"mondrian"``, ``"mondrian-relaxed"``, ``"negotiated"``, ``"cells"``, which hides single cells and nothing else, and ``"deal"`` or
         ``"deal-plain"``, whose groups have every sensitive value as often as the table, to one record. ``cells`` says how
         they are written (``"ranges"``, ``"labels"``, ``"sets"``, ``"midpoints"``, ``"rounded"``, ``"stars"``),
-        ``two_columns`` gives numbers a column each for lowest and highest, ``seed`` decides random choices, and ``exchanges`` how often ``"deal"`` looks for nearer records. The groups of the others
-        are improved for ``time`` seconds, or by ``steps``; ``certificate.steps`` says how many it took.
+        ``seed`` decides random choices, and ``exchanges`` how often ``"deal"`` looks for nearer records. The groups of the
+        others are improved for ``time`` seconds, or by ``steps``; ``certificate.steps`` says how many it took.
+
+        ``two_columns`` writes ranges of numbers and dates as two columns, the lowest and the highest value, whatever the
+        method.
 
         ``"per-record"`` gives every record the least risk that leaves ``utility_at_least`` (a share such as ``0.6`` of its
         utility as it is, or a number), or the most utility with ``risk_at_most``, or the least risk − ``lambda_`` · utility.
         Such a release is *not* k-anonymous; ``also_k`` groups the records afterwards. ``utility`` and ``risk`` name the
         models, ``dictionary`` is a file with the people whom an attacker knows (``similarity``: texts that are alike fit),
         ``weights`` a file of how sensitive values are, and ``weights_seed`` draws them.
+
+        ``as_published`` takes the method as its paper prints it, for comparison: ``"top-down"``, ``"bottom-up"``, ``"deal"``,
+        and ``"per-record"``, of which ``search`` names one of two searches, ``"best-first"`` or ``"walk"``.
 
         >>> import incrowd as ic
         >>> ages = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
@@ -387,10 +483,13 @@ class Table:
         [31, 31]
         >>> table.publish(levels={"age": 1}, k=3).to_arrow()["age"].to_pylist()
         ['*', '*', '*']
+        >>> fives = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5)})
+        >>> fives.publish(levels={"age": 1}, k=2, max_suppressed=1, two_columns=True).to_arrow().to_pylist()[0]
+        {'age_low': 30, 'age_high': 34}
         """
         if method not in _METHODS:
             raise Error(f"unknown method '{method}'", hint=f"there are: {', '.join(_METHODS)}")
-        options = {"cells": cells, "two_columns": two_columns, "seed": seed, "exchanges": exchanges}
+        options: dict[str, Any] = {"cells": cells, "two_columns": two_columns, "seed": seed, "exchanges": exchanges}
         options |= {"steps": steps, "time": time}
         given = [name for name, value in options.items() if value not in (None, False)]
         single = {
@@ -404,9 +503,11 @@ class Table:
             "weights": weights,
             "weights_seed": weights_seed,
             "also_k": also_k,
+            "search": search,
         }
         single = {name: None if value is NOT_GIVEN else value for name, value in single.items()}
         of_single = [name for name, value in single.items() if value is not None]
+        single["as_published"] = as_published
         if method == "per-record":
             chosen = {"levels": levels, "offer": offer}
             wrong = [*request, *given, *(name for name, value in chosen.items() if value is not NOT_GIVEN)]
@@ -418,11 +519,14 @@ class Table:
         if method != "global":
             if offer is not NOT_GIVEN or levels is not NOT_GIVEN:
                 raise TypeError("an offer and levels are about method='global'; a local method takes criteria")
-            made = self._native.publish_locally(wish(request, known=_REQUEST), {"method": method, **options}, bar())
+            made = self._native.publish_locally(wish(request, known=_REQUEST), {"method": method, "as_published": as_published, **options}, bar())
             return Release(made, self._origin)
+        given = [name for name in given if name != "two_columns"]
+        if as_published:
+            given.append("as_published")
         if given:
             raise TypeError(f"{given[0]} is about local methods; choose one with method='top-down'")
-        return _publish_global(self, offer, levels, request)
+        return _publish_global(self, offer, levels, request, two_columns)
 
     def order(self, verb: str, /, *, threads: int = 0, memory: str | None = None, **order: Any) -> dict[str, Any]:
         """Any verb of the command line: its flags as keywords, with ``_`` for ``-``, and what ``--json`` says as a dict.
@@ -515,11 +619,13 @@ class Table:
         seed: int = 0,
         steps: int | None = None,
         time: float | None = None,
+        target: str | None = None,
     ) -> Comparison:
         """What each method makes of the table at the same ``k``, or at several: loss, query error, risk, time, memory.
 
         ``queries`` random count queries are asked for each selectivity and number of attributes. Local methods improve
-        their groups by ``steps``, or for ``time`` seconds each.
+        their groups by ``steps``, or for ``time`` seconds each. ``target`` names a published column that is to be predicted
+        and explained from each release; ``row.analyses`` says what becomes of that, of distributions and associations.
 
         >>> import incrowd as ic
         >>> table = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
@@ -539,7 +645,7 @@ class Table:
             "max_suppressed": max_suppressed,
         }
         asked = wish({name: value for name, value in given.items() if value is not NOT_GIVEN}, known=tuple(given))
-        words = self._native.compare(asked, ks, _some(methods), queries, seed, steps, time, bar())
+        words = self._native.compare(asked, ks, _some(methods), queries, seed, steps, time, target, bar())
         return Comparison(words)
 
     def __repr__(self) -> str:
@@ -654,6 +760,13 @@ class Lattice:
         self.n_schemes: int = words["n_schemes"]
         self.n_bytes: int = words["n_bytes"]
 
+    def __copy__(self) -> Lattice:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Lattice:
+        # It does not change. A pickle has the table, which is annotated again when it is asked.
+        return self
+
     def _wish(self, asked: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
         return wish(asked, known=known, **self._settings)
 
@@ -682,7 +795,7 @@ class Lattice:
         return Answer(words, _Asked(self.table._native, asked))
 
     @takes(Request)
-    def frontier(self, over: str = "k", **request: Unpack[Request]) -> Frontier:
+    def frontier(self, over: Over = "k", **request: Unpack[Request]) -> Frontier:
         """Every bargain that no other beats on privacy, records lost and loss together.
 
         ``over`` is the criterion that is varied; the others hold throughout, and a value given for it is the least that is
@@ -703,6 +816,21 @@ class Lattice:
         """Every scheme, with the records that it would lose where criteria are given."""
         words = self.table._native.annotate(self._wish(criteria, CRITERIA), True, bar())
         return [Scheme(scheme) for scheme in words["schemes"]]
+
+    @takes(Criteria)
+    def to_arrow(self, **criteria: Unpack[Criteria]) -> pyarrow.Table:
+        """A row per scheme, with the records that it would lose where criteria are given."""
+        return Rows.of([scheme.to_dict() for scheme in self.schemes(**criteria)]).to_arrow()
+
+    @takes(Criteria)
+    def to_pandas(self, **criteria: Unpack[Criteria]) -> pandas.DataFrame:
+        """The same as a pandas frame."""
+        return Rows.of([scheme.to_dict() for scheme in self.schemes(**criteria)]).to_pandas()
+
+    @takes(Criteria)
+    def to_polars(self, **criteria: Unpack[Criteria]) -> polars.DataFrame:
+        """The same as a polars frame."""
+        return Rows.of([scheme.to_dict() for scheme in self.schemes(**criteria)]).to_polars()
 
     @takes(Criteria)
     def heights(self, **criteria: Unpack[Criteria]) -> list[Height]:
@@ -730,16 +858,49 @@ class Lattice:
 
 
 class Picture:
-    """Something to look at in a notebook; ``svg`` or ``html`` to keep."""
+    """Something to look at in a notebook; ``svg`` or ``html`` to keep.
+
+    >>> import incrowd as ic
+    >>> picture = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)}).annotate().pyramid(k=2)
+    >>> picture.svg[:4]
+    '<svg'
+    """
 
     def __init__(self, markup: str) -> None:
         self.html = markup
+
+    @property
+    def svg(self) -> str:
+        """The picture alone; a table that stands for one that would be too large has none."""
+        if not self.html.startswith("<svg"):
+            raise Error("there are too many schemes to be drawn: a table stands for them", hint="see .html")
+        return self.html
 
     def _repr_html_(self) -> str:
         return self.html
 
     def __repr__(self) -> str:
         return "Picture(show it in a notebook, or write .html to a file)"
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What everybody may see of a release, which is all that a pickle of it has."""
+
+    certificate: dict[str, Any]
+    replaced: list[str]
+    frame: _native.Frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.frame.__arrow_c_stream__(requested_schema)
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.certificate, self.replaced, packed(self.frame)
+
+    def __setstate__(self, kept: tuple[Any, ...]) -> None:
+        certificate, replaced, frame = kept
+        for name, value in (("certificate", certificate), ("replaced", replaced), ("frame", unpacked(frame, "release"))):
+            object.__setattr__(self, name, value)
 
 
 class Release:
@@ -749,20 +910,39 @@ class Release:
     Columns that were not generalized have the type that they had; categories are those that published records have.
     """
 
-    def __init__(self, native: _native.Release, origin: Origin) -> None:
+    def __init__(self, native: _native.Release | _Shown, origin: Origin) -> None:
         self._native = native
         self._origin = origin
         self.certificate = Certificate(native.certificate)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is published: neither the table that it was made from, nor what only the signer knows or reads."""
+        shown = _Shown(self._native.certificate, self._native.replaced, self._native.frame)
+        return {**self.__dict__, "_native": shown, "_origin": self._origin.without_values()}
+
+    def __copy__(self) -> Release:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Release:
+        return self
+
     @property
     def report(self) -> str:
-        """The HTML page for the person who signs."""
-        return self._native.report
+        """The HTML page for the person who signs, with their key; in no pickle."""
+        return self._known("report").report
 
     @property
     def account(self) -> Account:
-        """What only the signer knows: losses over the table, the key. Not to be published."""
-        return Account(self._native.account)
+        """What only the signer knows: losses over the table, the key. Not to be published, and in no pickle."""
+        return Account(self._known("account").account)
+
+    def _known(self, what: str) -> _native.Release:
+        if isinstance(self._native, _Shown):
+            raise Error(
+                f"a release that was pickled has no {what}: what it was made from stayed where it was made",
+                hint="ask for it, or write the release, where it was published",
+            )
+        return self._native
 
     @property
     def columns(self) -> list[str]:
@@ -797,15 +977,15 @@ class Release:
 
         An index that is an attribute of the table is the index of the release too.
         """
-        return to_pandas(self._native, self._origin, self._exact())
+        return to_pandas(self._native.frame, self._origin, self._exact())
 
     @takes()
     def to_polars(self) -> polars.DataFrame:
-        return to_polars(self._native, self._origin, self._exact())
+        return to_polars(self._native.frame, self._origin, self._exact())
 
     @takes()
     def to_arrow(self) -> pyarrow.Table:
-        return to_arrow(self._native)
+        return to_arrow(self._native.frame)
 
     @takes()
     def to_frame(self) -> Any:
@@ -820,6 +1000,8 @@ class Release:
         Where people are counted (``person=``), the table that it was made from says whose records its groups are; a local
         method is run again for that. Where it cannot be said, the answer is ``"not judged"``.
         """
+        if isinstance(self._native, _Shown):
+            return verify(self)
         return Verdict(self._native.verify(bar()))
 
     @takes()
@@ -828,11 +1010,34 @@ class Release:
 
         The bytes are those that the command line writes. Nothing is replaced without ``force``.
         """
-        written, _, _ = self._native.write(os.fspath(path), force, bar())
+        written, _, _ = self._known("way to be written").write(os.fspath(path), force, bar())
         return Path(written)
+
+    def groups(self) -> Groups:
+        """Every group that the release shows, with how many records it has, the smallest first.
+
+        >>> import incrowd as ic
+        >>> ic.Table({"age": [31, 31, 40, 40, 40]}, ["age"]).publish(k=2).groups().to_dict()["rows"]
+        [{'age': '31', 'n_records': 2}, {'age': '40', 'n_records': 3}]
+        """
+        names = self.certificate.quasi_identifiers
+        places = [self._native.frame.columns.index(name) for name in names if name in self._native.frame.columns]
+        if len(places) < len(names):
+            raise Error("the release has two columns for some numbers", hint="publish without two_columns")
+        counted = collections.Counter(tuple(row[i] for i in places) for row in self._native.frame.rows())
+        rows = [{**dict(zip(names, cells)), "n_records": n} for cells, n in counted.items()]
+        return Groups({"rows": sorted(rows, key=lambda row: (row["n_records"], [str(cell) for cell in row.values()]))})
 
     def __repr__(self) -> str:
         return f"Release({self.certificate!r})"
+
+    def __eq__(self, other: object) -> bool:
+        """The same records under the same certificate."""
+        if not isinstance(other, Release) or self.certificate != other.certificate:
+            return False
+        return self is other or self._native.frame.rows() == other._native.frame.rows()
+
+    __hash__ = None  # type: ignore[assignment]
 
     def _repr_html_(self) -> str:
         return _display.release(self._native.frame.rows(8), self.columns, repr(self))
@@ -843,13 +1048,14 @@ def _publish_global(
     offer: Offer | Answer | Bargain | str,
     levels: Mapping[str, int | str],
     request: Mapping[str, Any],
+    two_columns: bool,
 ) -> Release:
     """One level per attribute for all records."""
     if levels is not NOT_GIVEN:
         if offer is not NOT_GIVEN:
             raise TypeError("give an offer or levels, not both")
         asked = wish(request, known=_REQUEST)
-        return _published(table, asked, levels, None, "levels")
+        return _published(table, asked, levels, None, "levels", two_columns)
     if offer is NOT_GIVEN:
         offer = "exact"
     if isinstance(offer, str):
@@ -866,8 +1072,8 @@ def _publish_global(
     if isinstance(offer, Bargain):
         over = offer[offer._over]
         held = {name: value for name, value in offer._criteria.items() if name != offer._over}
-        return _published(table, source.wish, offer.levels, {**held, offer._over: over}, "levels")
-    return _published(table, source.wish, offer.levels, offer.criteria, offer._choice)
+        return _published(table, source.wish, offer.levels, {**held, offer._over: over}, "levels", two_columns)
+    return _published(table, source.wish, offer.levels, offer.criteria, offer._choice, two_columns)
 
 
 # The ways to make a release, by name.
@@ -894,9 +1100,10 @@ def _published(
     levels: Mapping[str, int | str],
     promised: Mapping[str, Any] | None,
     choice: str,
+    two_columns: bool,
 ) -> Release:
     words = None if promised is None else to_json(promised)
-    made = table._native.publish(dict(asked), _wishes.levels(levels), words, choice, bar())
+    made = table._native.publish(dict(asked), _wishes.levels(levels), words, choice, two_columns, bar())
     return Release(made, table._origin)
 
 
@@ -915,7 +1122,7 @@ def verify(
     certificate: Certificate | Mapping[str, Any] | PathLike = NOT_GIVEN,
     project: PathLike = NOT_GIVEN,
     project_data: PathLike = NOT_GIVEN,
-    suppressed_as: str = "group",
+    suppressed_as: Literal["group", "absent"] = "group",
     delimiter: str | None = None,
     counted: str | None = None,
     **criteria: Unpack[Criteria],
@@ -943,7 +1150,9 @@ def verify(
         certificate = data.certificate if is_own else certificate
     else:
         named = [*(_some(quasi_identifiers) or ()), *(_some(sensitive) or ())]
-        frame, _ = frame_of(data, file, declared=[*named, *_columns_of(certificate)])
+        # A certificate says which columns there are, so that all of them are looked at.
+        needed = named if named and certificate is NOT_GIVEN else None
+        frame, _ = frame_of(data, file, declared=[*named, *_columns_of(certificate)], needed=needed)
     text, beside = None, None
     if isinstance(certificate, Certificate):
         text = to_json(certificate.to_dict())
@@ -1018,7 +1227,8 @@ def attack(
                 files.append(os.fspath(release))
         people = None
         if outside is not NOT_GIVEN and not isinstance(outside, (str, os.PathLike)):
-            people, _ = frame_of(outside, "outside", declared=_some(quasi_identifiers) or ())
+            known = _some(quasi_identifiers)
+            people, _ = frame_of(outside, "outside", declared=known or (), needed=known)
         labels = [] if hierarchies is NOT_GIVEN else [f"{name}={os.fspath(path)}" for name, path in hierarchies.items()]
         words = _native.attack(
             files,
@@ -1062,13 +1272,14 @@ def profile(data: Any, *, values: bool = False, delimiter: str | None = None, mi
     """
     if isinstance(data, (str, os.PathLike)):
         return Profile(_native.profile_file(os.fspath(data), values, delimiter, names(missing), bar()))
-    frame, _ = frame_of(data, "data frame")
+    frame = readable(data, "data frame")
     return Profile(_native.profile_frame(frame, values, names(missing), bar()))
 
 
 class Suggestion(Profile):
     """A first guess at the roles and hierarchies of a table, each with its reason; ``text`` is the project file."""
 
+    _data: Any
     text: str
     n_schemes: int
 
@@ -1125,7 +1336,7 @@ def init(
         return Suggestion(_native.init_file(os.fspath(data), where, force, delimiter, names(missing), bar()))
     if output is not None:
         raise Error("a data frame has no path that a project file could name", hint="save it to a file first")
-    frame, _ = frame_of(data, "data frame")
+    frame = readable(data, "data frame")
     return Suggestion(_native.init_frame(frame, names(missing), bar()), data)
 
 
@@ -1151,7 +1362,7 @@ def demo(folder: PathLike | None = None, *, records: int = 60_000, seed: int = 1
 
 @takes()
 def serve(
-    project: PathLike = NOT_GIVEN,
+    project: PathLike | Table = NOT_GIVEN,
     *,
     data: PathLike = NOT_GIVEN,
     host: str = "127.0.0.1",
@@ -1159,9 +1370,20 @@ def serve(
     token: str | None = None,
     open: bool = False,
 ) -> None:
-    """Serves the page for a project or a file until Ctrl-C; made-up data where nothing is named and nothing is here."""
-    try:
-        _native.serve(_path(project), _path(data), host, port, token, open)
-    except KeyboardInterrupt:
-        pass
+    """Serves the page for a project, a file or a table until Ctrl-C; made-up data where nothing is named or here.
 
+    A table that is no project is saved into a temporary folder, which is gone at the end with all that was written there;
+    :meth:`Table.save` and ``serve(folder)`` keep it.
+    """
+    with contextlib.ExitStack() as at_end:
+        if isinstance(project, Table):
+            made = project._made
+            if isinstance(made, _Opened):
+                project, data = made.path, data if made.data is None else made.data
+            else:
+                folder = at_end.enter_context(tempfile.TemporaryDirectory(prefix="incrowd-serve-"))
+                project = project.save(folder)
+        try:
+            _native.serve(_path(project), _path(data), host, port, token, open)
+        except KeyboardInterrupt:
+            pass

@@ -9,7 +9,7 @@ import json
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, TypedDict, TypeVar, Union
+from typing import Any, Literal, TypedDict, TypeVar, Union
 
 from ._error import Error
 
@@ -17,6 +17,15 @@ Number = Union[int, float, str]
 # A number, or one per sensitive attribute.
 PerAttribute = Union[Number, Mapping[str, Number]]
 Pair = Union[Sequence[Number], str]
+# The ways to make a release, and how local ones write their cells.
+Method = Literal[
+    "global", "top-down", "bottom-up", "mondrian", "mondrian-relaxed", "cells", "deal", "deal-plain", "per-record"
+]
+Cells = Literal["ranges", "labels", "sets", "midpoints", "rounded", "stars"]
+# The offer that is taken where not all wishes can be met.
+Settle = Literal["exact", "suppression", "height", "privacy"]
+Over = Literal["k", "k_map", "l", "alpha", "entropy_l", "recursive", "t", "delta", "beta", "enhanced_beta"]
+BestBy = Literal["ncp", "height", "discernibility", "group-size", "precision", "entropy"]
 
 
 class Criteria(TypedDict, total=False):

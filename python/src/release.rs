@@ -17,7 +17,7 @@ use incrowd_workbench::input::source::{self, ReadOptions, Source};
 use incrowd_workbench::io_error;
 use incrowd_workbench::orders::Rules;
 use incrowd_workbench::orders::publish::{Decided, Files, No, Published, prepare};
-use incrowd_workbench::orders::verify::{Checked, Question, counted_at, judge_source};
+use incrowd_workbench::orders::verify::{Checked, Question, counted_at, in_two_columns, judge_source};
 use incrowd_workbench::output::account::{Account, Key};
 use incrowd_workbench::sentences::hint;
 use incrowd_workbench::words::documents;
@@ -100,7 +100,8 @@ fn write(
     replace: bool,
     work: &Work,
 ) -> Result<Published> {
-    let published = decided.write(&known.project, &bargain.counted, files, replace, work)?;
+    let published =
+        decided.write(&known.project, &bargain.counted, bargain.order.target.as_deref(), files, replace, work)?;
     match published.holds {
         true => Ok(published),
         false => Err(why_not(No::Broken(Box::new(published)))),
@@ -215,10 +216,12 @@ impl Release {
             labels: self.bargain.counted.labels(&None),
         };
         let scheme = self.bargain.agreed.as_ref().map(|agreed| agreed.offer.scheme.clone());
-        let all = outside(&self.bargain.counted, scheme.as_ref(), &None);
+        let counted = &*self.bargain.counted;
+        let in_two_columns = in_two_columns(&certificate.quasi_identifiers, &counted.hierarchies);
+        let all = outside(counted, scheme.as_ref(), &in_two_columns, &None);
         let source = Source::of_frame(frame)?;
         let judged = judge_source(&source, &question, |_| all.clone(), SuppressedAs::Group, work)?;
-        let known = (&self.known.project, &*self.bargain.counted, &all);
+        let known = (&self.known.project, counted, &all);
         let judged = judged.over_people(&source, certificate, &question, Some(known), work)?;
         let claims = wire::check_release(certificate, &judged.verdict, &judged.file, &judged.columns, None);
         let (sensitive, dealt) = (certificate.sensitive.clone(), certificate.dealt.clone());

@@ -10,11 +10,10 @@ use incrowd::recode::partition::CellStyle;
 use incrowd::recode::per_record::{Risk, Utility};
 use incrowd::search::negotiate::{check_criteria, check_promise, offer_of};
 use incrowd::wire;
-use incrowd::{Criteria, Error, ErrorKind, Level, Method, Ranking, Result, Rule, Scheme};
-use incrowd_workbench::cli::{hierarchy, profile};
+use incrowd::{Criteria, Error, ErrorKind, Level, Ranking, Result, Rule, Scheme};
 use incrowd_workbench::input::count::Counted;
 use incrowd_workbench::input::project::{Project, parse};
-use incrowd_workbench::input::source::Source;
+use incrowd_workbench::input::source::{Source, Unknown};
 use incrowd_workbench::memory::parse_memory;
 use incrowd_workbench::orders::Rules;
 use incrowd_workbench::orders::annotate::Annotate;
@@ -22,17 +21,19 @@ use incrowd_workbench::orders::compare::Compare;
 use incrowd_workbench::orders::contenders::Contender;
 use incrowd_workbench::orders::extent::{Extent, ExtentWish, Otherwise, TIME};
 use incrowd_workbench::orders::frontier::{Frontier, max_suppressed};
+use incrowd_workbench::orders::hierarchy::{ExportHierarchy, absent, domain_of};
 use incrowd_workbench::orders::known::{Known, Limits};
-use incrowd_workbench::orders::local::Local;
+use incrowd_workbench::orders::local::{Local, method_named};
 use incrowd_workbench::orders::negotiate::Negotiate;
-use incrowd_workbench::orders::per_record::PerRecordWish;
+use incrowd_workbench::orders::per_record::{PerRecordWish, published_search};
+use incrowd_workbench::orders::profile::of_project;
 use incrowd_workbench::orders::publish::agree::{agree_on_levels, offer_of_levels};
 use incrowd_workbench::orders::publish::{Agreed, Agreement, Decided, Publish, Way};
 use incrowd_workbench::orders::request::levels;
 use incrowd_workbench::orders::request::{GivenRequest, Privacy, with_levels};
 use incrowd_workbench::sentences;
 use incrowd_workbench::words::order::Reader;
-use incrowd_workbench::words::{documents, verbs};
+use incrowd_workbench::words::{documents, hierarchies, profiles, verbs};
 use incrowd_workbench::work::Work;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -68,6 +69,21 @@ pub struct Table {
 /// Labels of a hierarchy that was written out value by value, from the value upwards.
 type Rows = Vec<Vec<String>>;
 
+/// What becomes of values that the hierarchy of an attribute does not know, as the attribute says it, or else the data. It
+/// is taken out of the document, which does not have that hierarchy.
+fn take_unknown(document: &mut toml::Table, name: &str) -> PyResult<Unknown> {
+    let of_attribute = document
+        .get_mut("attributes")
+        .and_then(|attributes| attributes.get_mut(name)?.as_table_mut()?.remove("unknown"));
+    let said = of_attribute.or_else(|| document.get("data")?.get("unknown").cloned());
+    let Some(said) = said else { return Ok(Unknown::Error) };
+    let text = said.as_str().unwrap_or_default();
+    Unknown::parse(text).ok_or_else(|| {
+        let what = format!("value of attributes.{name}.unknown");
+        raised(&unknown(ErrorKind::Project, &what, text, &Unknown::NAMES))
+    })
+}
+
 #[pymethods]
 impl Table {
     /// A table whose project is written in JSON with the words of `incrowd.toml`; hierarchies in `rows` are by
@@ -81,16 +97,19 @@ impl Table {
         population: Option<&Frame>,
     ) -> PyResult<Table> {
         let wrong = |error: String| raised(&Error::new(ErrorKind::Project, error));
-        let table = toml::Table::try_from(from_json(document)?).map_err(|error| wrong(error.to_string()))?;
+        let mut table = toml::Table::try_from(from_json(document)?).map_err(|error| wrong(error.to_string()))?;
+        let unknown: Vec<Unknown> =
+            rows.iter().map(|(name, _)| take_unknown(&mut table, name)).collect::<PyResult<_>>()?;
         let text = toml::to_string(&table).map_err(|error| wrong(error.to_string()))?;
         let mut project = parse(&text, Path::new(""), Path::new("Table")).map_err(|error| raised(&error))?;
-        for (name, rows) in rows {
+        for ((name, rows), unknown) in rows.into_iter().zip(unknown) {
             let source = format!("hierarchy of '{name}'");
             let text: String = rows.iter().map(|row| format!("{}\n", row.join(";"))).collect();
             let rows = (1..).zip(rows).collect();
             let table = LabelTable::new(&source, rows).map_err(|error| raised(&error))?;
             let attribute = project.attributes.iter_mut().find(|attribute| attribute.name == name);
             let attribute = attribute.expect("rows belong to attributes of the document");
+            attribute.unknown = unknown;
             *attribute = attribute.clone().with_rule(Rule::Table(table));
             attribute.hierarchy_text = source.clone();
             attribute.hierarchy_file = Some((source, text));
@@ -121,7 +140,7 @@ impl Table {
     /// The kind of a column's values, and the values in order.
     fn values(&self, py: Python<'_>, name: &str) -> PyResult<(&'static str, Vec<String>)> {
         work(py, None, |work| {
-            let domain = hierarchy::domain_of(&self.known.project, name, work)?;
+            let domain = domain_of(&self.known.project, name, work)?;
             let values = domain.present().map(|(_, value)| value.to_string()).collect();
             Ok((domain.kind().name(), values))
         })
@@ -135,23 +154,19 @@ impl Table {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let project = &self.known.project;
-        let document = work(py, progress.as_ref(), |work| {
-            let source = project.source_as_written()?;
-            project.attributes.iter().try_for_each(|attribute| source.check_column(&attribute.name))?;
-            let missing = Some(project.missing.clone());
-            let found = profile::of_source(Some(project.clone()), project.data.clone(), &source, missing, work)?;
-            Ok(profile::to_json(&found, with_values))
-        })?;
+        let document =
+            work(py, progress.as_ref(), |work| Ok(profiles::profiled(&of_project(project, work)?, with_values)))?;
         to_python(py, &document)
     }
 
     /// One attribute's hierarchy, as `hierarchy show --json` says it, with its rows.
     fn hierarchy<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let document = work(py, None, |work| {
-            let resolved = hierarchy::resolve(&self.known.project, name, work)?;
-            let mut document = hierarchy::document(&resolved);
-            document["rows"] = resolved.rows().map(|row| json!(row)).collect();
-            document["arx"] = json!(hierarchy::arx(&resolved));
+            let order = ExportHierarchy { attribute: name.to_string(), output: None, replace: false };
+            let exported = order.run(&self.known.project, work)?;
+            let mut document = hierarchies::shown(&exported.hierarchy);
+            document["rows"] = hierarchies::exported(&exported)["rows"].take();
+            document["arx"] = json!(exported.text);
             Ok(document)
         })?;
         to_python(py, &document)
@@ -159,9 +174,7 @@ impl Table {
 
     /// The cells that an attribute's hierarchy does not fit, as `hierarchy show --absent --show-values --json` says it.
     fn absent<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let document = work(py, None, |_| {
-            Ok(hierarchy::absent_document(name, &hierarchy::absent(&self.known.project, name)?, true))
-        })?;
+        let document = work(py, None, |_| Ok(hierarchies::absent(name, &absent(&self.known.project, name)?, true)))?;
         to_python(py, &document)
     }
 
@@ -281,7 +294,7 @@ impl Table {
 
     /// Publishes a scheme of an answer: `promised` are the criteria in the words of the answer, `choice` is which
     /// answer it was.
-    #[pyo3(signature = (wish, levels, promised, choice, progress = None))]
+    #[pyo3(signature = (wish, levels, promised, choice, two_columns, progress = None))]
     fn publish(
         &self,
         py: Python<'_>,
@@ -289,6 +302,7 @@ impl Table {
         levels: Vec<String>,
         promised: Option<&str>,
         choice: &str,
+        two_columns: bool,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Release> {
         let promised = promised.map(from_json).transpose()?;
@@ -297,7 +311,7 @@ impl Table {
             progress.as_ref(),
             || wish.means(),
             |work| {
-                let bargain = self.known.bargain(&wish, &levels, promised.as_ref(), choice, work)?;
+                let bargain = self.known.bargain(&wish, &levels, promised.as_ref(), choice, two_columns, work)?;
                 release::publish(&self.known, bargain, None, work)
             },
         )
@@ -324,11 +338,17 @@ impl Table {
                     }
                     None => None,
                 };
-                let method = Method::parse(&options.method)?;
+                let method = method_named(&options.method, options.as_published)?;
                 let LocalOptions { two_columns, seed, exchanges, steps, time, .. } = options;
                 let local = Local::with_options(method, style, two_columns, seed, false, exchanges)?;
                 let local = local.improved_by(steps, seconds(time)?)?;
-                let order = Publish { about: wish.about(), request: wish.given_request()?, way: Way::Local(local) };
+                let order = Publish {
+                    about: wish.about(),
+                    request: wish.given_request()?,
+                    way: Way::Local(local),
+                    two_columns: false,
+                    target: None,
+                };
                 let bargain = self.known.ordered(order, work)?;
                 release::publish(&self.known, bargain, None, work)
             },
@@ -350,7 +370,8 @@ impl Table {
             || wish.means(),
             |work| {
                 let way = Way::PerRecord(Box::new(options.wish()?));
-                let order = Publish { about: wish.about(), request: wish.given_request()?, way };
+                let (about, request) = (wish.about(), wish.given_request()?);
+                let order = Publish { about, request, way, two_columns: false, target: None };
                 let bargain = self.known.ordered(order, work)?;
                 release::publish(&self.known, bargain, None, work)
             },
@@ -414,7 +435,7 @@ impl Table {
     }
 
     /// What each method makes of the table, as `compare --json` says it.
-    #[pyo3(signature = (wish, ks, methods, n_queries, seed, steps, time, progress = None))]
+    #[pyo3(signature = (wish, ks, methods, n_queries, seed, steps, time, target, progress = None))]
     fn compare<'py>(
         &self,
         py: Python<'py>,
@@ -425,6 +446,7 @@ impl Table {
         seed: u64,
         steps: Option<u64>,
         time: Option<f64>,
+        target: Option<String>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let document = work_with(
@@ -447,6 +469,7 @@ impl Table {
                     vary_weight: None,
                     n_steps: steps,
                     time: seconds(time)?,
+                    target,
                 };
                 Ok(documents::compared(&order.run(&self.known.project, &self.known.known, work)?))
             },
@@ -466,6 +489,7 @@ pub struct LocalOptions {
     exchanges: Option<u32>,
     steps: Option<u64>,
     time: Option<f64>,
+    as_published: bool,
 }
 
 /// A time that was said in seconds.
@@ -492,6 +516,8 @@ pub struct PerRecordOptions {
     weights: Option<PathBuf>,
     weights_seed: Option<u64>,
     also_k: Option<u64>,
+    as_published: bool,
+    search: Option<String>,
 }
 
 impl PerRecordOptions {
@@ -507,6 +533,7 @@ impl PerRecordOptions {
             weights: self.weights,
             weights_seed: self.weights_seed,
             also_k: self.also_k,
+            as_published: published_search(self.as_published, self.search.as_deref())?,
         })
     }
 }
@@ -535,6 +562,7 @@ impl KnownTable {
         list: &[String],
         promised: Option<&Value>,
         choice: &str,
+        two_columns: bool,
         work: &Work,
     ) -> Result<Bargain> {
         let choices = ["exact", "suppression", "height", "privacy", "levels"];
@@ -574,10 +602,11 @@ impl KnownTable {
                 let search = n_schemes.map(sentences::found_in_whole_lattice);
                 let n_records = counted.counts.n_records();
                 let request = given.checked(project, &asked, &counted.hierarchies, n_records)?;
-                Agreed { offer, choice, request: Some(request), lattice, search }
+                Agreed { offer, choice, request: Some(request), lattice, search, two_columns }
             }
         };
-        let order = Publish { about, request: given, way: Way::Levels(list) };
+        let agreed = Agreed { two_columns, ..agreed };
+        let order = Publish { about, request: given, way: Way::Levels(list), two_columns, target: None };
         Ok(Bargain { order, privacy, counted, agreed: Some(agreed) })
     }
 }

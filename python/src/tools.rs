@@ -5,18 +5,19 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use incrowd::verify::SuppressedAs;
-use incrowd::{Error, ErrorKind, Missing};
-use incrowd_workbench::cli::terminal::Terminal;
-use incrowd_workbench::cli::{init, profile, serve as page};
+use incrowd::{Error, ErrorKind};
 use incrowd_workbench::demo_data;
 use incrowd_workbench::input::source::{Frame as Records, Source, parse_delimiter};
 use incrowd_workbench::input::survey;
 use incrowd_workbench::orders::attack::Attack;
+use incrowd_workbench::orders::init::Init;
 use incrowd_workbench::orders::known::Known;
+use incrowd_workbench::orders::profile::{Profile, of_source, said_missing};
 use incrowd_workbench::orders::request::About;
 use incrowd_workbench::orders::study_deal::StudyDeal;
 use incrowd_workbench::orders::verify::{Verify, certificate_of, check, parse_certificate};
-use incrowd_workbench::words::{documents, studies};
+use incrowd_workbench::serve::start::{N_UPLOAD_MAX, Serve};
+use incrowd_workbench::words::{documents, profiles, studies};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -28,10 +29,6 @@ use crate::work::{is_forked, work};
 fn separator(text: Option<&str>) -> PyResult<Option<u8>> {
     let wrong = |what: String| raised(&Error::new(ErrorKind::Request, format!("delimiter {what}")));
     text.map(|text| parse_delimiter(text).map_err(wrong)).transpose()
-}
-
-fn tokens(missing: &[String]) -> Option<Missing> {
-    (!missing.is_empty()).then(|| Missing { tokens: missing.to_vec(), ..Missing::default() })
 }
 
 /// How incrowd writes a number, to compare with the texts that it reads.
@@ -59,12 +56,11 @@ pub fn init_file<'py>(
     missing: Vec<String>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let args = init::Args { data, output, force, delimiter: separator(delimiter)?, missing };
+    let order = Init { data, output, replace: force, delimiter: separator(delimiter)?, missing };
     let document = work(py, progress.as_ref(), |work| {
-        let made = init::make(&args, work)?;
-        let mut document = init::to_json(&made);
-        let text = std::fs::read_to_string(&made.file);
-        document["text"] = json!(text.map_err(|error| incrowd_workbench::io_error(&made.file, error))?);
+        let made = order.run(work)?;
+        let mut document = profiles::started(&made);
+        document["text"] = json!(made.text);
         Ok(document)
     })?;
     to_python(py, &document)
@@ -81,11 +77,10 @@ pub fn init_frame<'py>(
     let frame: &Records = &frame.inner;
     let document = work(py, progress.as_ref(), |work| {
         let source = Source::of_frame(frame)?;
-        let found = profile::of_source(None, frame.name.clone(), &source, tokens(&missing), work)?;
-        let mut document = profile::to_json(&found, false);
+        let found = of_source(None, frame.name.clone(), &source, said_missing(&missing), work)?;
+        let mut document = profiles::profiled(&found, false);
         document["n_schemes"] = json!(survey::n_schemes(&found.suggestions));
-        document["text"] =
-            json!(init::project_text(&frame.name, None, &Default::default(), &found.survey, &found.suggestions));
+        document["text"] = json!(found.project_text());
         Ok(document)
     })?;
     to_python(py, &document)
@@ -101,8 +96,8 @@ pub fn profile_file<'py>(
     missing: Vec<String>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let args = profile::Args { path, data: None, values, delimiter: separator(delimiter)?, missing };
-    let document = work(py, progress.as_ref(), |work| Ok(profile::to_json(&profile::profile(&args, work)?, values)))?;
+    let order = Profile { path, data: None, delimiter: separator(delimiter)?, missing };
+    let document = work(py, progress.as_ref(), |work| Ok(profiles::profiled(&order.run(work)?, values)))?;
     to_python(py, &document)
 }
 
@@ -118,8 +113,8 @@ pub fn profile_frame<'py>(
     let frame = &frame.inner;
     let document = work(py, progress.as_ref(), |work| {
         let source = Source::of_frame(frame)?;
-        let found = profile::of_source(None, frame.name.clone(), &source, tokens(&missing), work)?;
-        Ok(profile::to_json(&found, values))
+        let found = of_source(None, frame.name.clone(), &source, said_missing(&missing), work)?;
+        Ok(profiles::profiled(&found, values))
     })?;
     to_python(py, &document)
 }
@@ -243,23 +238,29 @@ pub fn serve(
 ) -> PyResult<()> {
     let wrong = |_| raised(&Error::new(ErrorKind::Request, "host is not an address").hint("for example 127.0.0.1"));
     let host: IpAddr = host.parse().map_err(wrong)?;
-    let args = page::Args {
-        project,
-        data,
-        host,
-        port,
-        token,
-        allow_host: Vec::new(),
-        allow_preview: None,
-        max_upload: "500MB".into(),
-        memory: None,
-        open,
-    };
+    let (hosts, n_upload_max) = (Vec::new(), N_UPLOAD_MAX);
+    let order =
+        Serve { project, data, host, port, token, hosts, allows_preview: None, n_upload_max, n_bytes_max: None };
     if is_forked() {
         let message = "the page cannot be served by a process that was forked from one that has worked";
         let hint = "start it by itself: multiprocessing.get_context(\"spawn\").Process(target=incrowd.serve)";
         return Err(raised(&Error::new(ErrorKind::Request, message).hint(hint)));
     }
-    let terminal = Terminal { is_json: false, is_quiet: false };
-    py.detach(|| page::run(&args, &terminal)).map(|_| ()).map_err(|error| raised(&error))
+    let page = py.detach(|| order.start()).map_err(|error| raised(&error))?;
+    say(py, &format!("incrowd is at {}", page.url))?;
+    if page.is_demo {
+        say(py, "It serves made-up hospital discharges; name a project or a table to serve your own.")?;
+    }
+    say(py, "Ctrl-C ends it.")?;
+    if open && !page.is_shown() {
+        say(py, "No browser could be opened; copy the address into one.")?;
+    }
+    py.detach(|| page.answer()).map_err(|error| raised(&error))
+}
+
+/// As Python's `print` says it, at once.
+fn say(py: Python<'_>, line: &str) -> PyResult<()> {
+    let flushed = pyo3::types::PyDict::new(py);
+    flushed.set_item("flush", true)?;
+    py.import("builtins")?.getattr("print")?.call((line,), Some(&flushed)).map(|_| ())
 }

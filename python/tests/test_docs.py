@@ -62,7 +62,10 @@ def test_types(tmp_path):
     assert done.returncode == 0, done.stdout
     right = "import incrowd as ic\ntable = ic.Table({'a': [1]}, ['a'])\noffer = table.negotiate(k=2, t=0.2).exact\n"
     wrong = right + "table.negotiate(k='many', max_supressed=1)\nx: str = offer.n_suppressed\ntable.publish(offer)\n"
-    for text, n_errors in ((right, 0), (wrong, 4)):
+    typos = "from incrowd import Offer, Release\ndef f(offer: Offer, release: Release) -> None:\n"
+    typos += "    offer.n_supressed\n    release.certificate.n_group\n    offer.levels\n"
+    choices = right + "table.publish(method='top-dwon', k=2)\ntable.frontier('kk')\ntable.publish('heigth', k=2)\n"
+    for text, n_errors in ((right, 0), (wrong, 4), (typos, 2), (choices, 3)):
         (tmp_path / "use.py").write_text(text)
         done = mypy(*settings, tmp_path / "use.py", cwd=PACKAGE.parent)
         assert done.stdout.count("error:") >= n_errors and (done.returncode == 0) == (n_errors == 0), done.stdout

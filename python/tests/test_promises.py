@@ -172,7 +172,7 @@ def test_errors_say_what_to_do_and_show_no_value():
     cases = [
         (lambda: ic.Table(frame[["age"]], {"age": ic.intervals(5)}).count(), "hierarchy"),
         (lambda: ic.Table(frame[["age"]], {"age": {"12": "x"}}).count(), "hierarchy"),
-        (lambda: ic.Table(frame, ["age"]).count(), "data"),
+        (lambda: ic.Table(frame, ["mixed"]).count(), "data"),
         (lambda: ic.Table(frame[["age"]], ["agee"]), "data"),
         (lambda: ic.Table(frame[["age", "s"]], ["age"], sensitive="age"), "project"),
         (lambda: ic.Table(frame[["age"]], []), "project"),

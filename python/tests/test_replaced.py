@@ -43,6 +43,20 @@ def test_what_becomes_of_it_is_said_and_told():
         warnings.simplefilter("ignore")
         counts = table(unreadable={"age": "missing"}, unknown={"city": "missing"}, missing_records="drop").count()
     assert counts.n_dropped == 4
+    # A hierarchy that is written out here knows as little of other values as one of a file.
+    for cities in (CITIES, [["Oslo", "North"], ["Rome", "South"]]):
+        written_out = {"age": ic.intervals(5, 10), "city": cities}
+        for unknown in ("other", {"city": "other"}):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                made = ic.Table(
+                    people(), written_out, sensitive="income", publish_telling="income", unreadable="missing", unknown=unknown
+                )
+                release = made.publish(levels={"age": 1, "city": 0}, k=2, max_suppressed="50%")
+            assert set(release.to_arrow()["city"].to_pylist()) == {"Oslo", "Rome", "other"}
+            assert release.certificate.to_dict()["unknown"] == {"city": "other"}
+    with pytest.raises(ic.Error, match="unknown value"):
+        ic.Table(people(), {"city": CITIES}, unknown={"city": "others"})
     with pytest.raises(ic.Error, match="no attribute"):
         table(unknown={"town": "other"})
     with pytest.raises(ic.Error, match="unknown value"):

@@ -171,7 +171,21 @@ max_suppressed = "5%"
     assert.match(said, new RegExp(`${risk.special_uniques.n_special.toLocaleString("en")} records? stands? alone already`));
     for (const { attribute, percent } of risk.special_uniques.attributes) assert.match(said, new RegExp(`${attribute}\\s+${percent.toFixed(1)} %`));
   };
+  // What each value contributes, the most first, and all of them when asked.
+  const checkValues = async (risk) => {
+    for (const { attribute, values } of risk.special_uniques.attributes.filter((of) => of.values.length > 0)) {
+      const part = page.locator(".risk .of-values", { hasText: ` of ${attribute} ` });
+      assert.equal(await part.locator("summary").innerText(), `What the ${values.length} value${values.length === 1 ? "" : "s"} of ${attribute} ${values.length === 1 ? "does" : "do"}`);
+      await part.locator("summary").click();
+      const shown = async () => (await part.locator("li").allInnerTexts()).map((line) => line.split(/\s*\n\s*/).filter((text) => text !== ""));
+      const expected = values.map(({ value, percent }) => [value, `${percent.toFixed(1)} %`]);
+      assert.deepEqual(await shown(), expected.slice(0, 10));
+      if (values.length > 10) await part.getByRole("button", { name: `Show ${values.length - 10} more value` }).click();
+      assert.deepEqual(await shown(), expected);
+    }
+  };
   check(await look(), told(), "records");
+  await checkValues(told("--show-values"));
   await page.getByRole("button", { name: "Count people by USUBJID" }).click();
   await page.waitForFunction(() => document.querySelector("#talk").textContent === "USUBJID is now person");
   await page.getByText("unique people").waitFor();
@@ -180,6 +194,9 @@ max_suppressed = "5%"
   writeFileSync(join(home, "incrowd.toml"), of.replace('role = "identifier"', 'role = "person"'));
   const said = await look();
   check(said, told(), "people");
+  const named = told("--show-values");
+  assert.ok(named.special_uniques.attributes.some((of) => of.values.length > 10), "some values are behind a button");
+  await checkValues(named);
   assert.match(said, /by all their records together/);
   assert.doesNotMatch(said, /01-701/);
   const tile = JSON.parse(execFileSync(PROGRAM, ["profile", home, "--json", "--quiet"], { encoding: "utf8" })).uniqueness;
@@ -242,6 +259,40 @@ max_level = { age = 2 }
   await shot(accepted.page, "beside-accepted");
   assert.match(readFileSync(join(home, "release.csv.report.html"), "utf8"), /What stands beside the promise/);
   assert.deepEqual(accepted.complaints, []);
+});
+
+test("how a table is read, and what is published coarser, can be said and is saved", { skip }, async (t) => {
+  const home = folder(t);
+  const rows = Array.from({ length: 80 }, (_, i) => `${i === 9 ? "unknown" : 20 + (i % 12)};${["Oslo", "Rome"][i % 2]};${1000 + 37 * (i % 15)},5`);
+  writeFileSync(join(home, "people.csv"), `age;city;income\n${rows.join("\n")}\n`);
+  writeFileSync(join(home, "incrowd.toml"), `# ours\n[data]\npath = "people.csv"\n[attributes.age]\nrole = "quasi-identifier"\nhierarchy = { intervals = [5, 10] }\n[attributes.city]\nrole = "quasi-identifier"\n[attributes.income]\nrole = "sensitive"\ntells = "accepted"\n[request]\nk = 2\nmax_suppressed = "50%"\n`);
+  const server = await serve(t, [home]);
+  const { page, complaints } = await open(t, server.url);
+  await page.locator("nav").getByText("Data").click();
+  await page.getByText("How the table is read").click();
+  const change = async (work) => {
+    const before = await page.evaluate(() => location.hash);
+    await work();
+    await page.waitForFunction((old) => location.hash !== old, before);
+    await page.locator(".reading .settings").waitFor();
+  };
+  await change(() => page.getByLabel("Cells that are no numbers").selectOption("missing"));
+  await change(() => page.getByLabel("Decimal sign").selectOption(","));
+  await change(() => page.getByLabel("Records that lack a value").selectOption("drop"));
+  await change(() => page.getByLabel("Texts that mean").fill("?, NA").then(() => page.keyboard.press("Tab")));
+  await change(() => page.getByLabel("How income is published").selectOption("round"));
+  await change(() => page.getByLabel("rounded to multiples of, for income").fill("50").then(() => page.keyboard.press("Tab")));
+  await shot(page, "reading");
+  await page.getByRole("button", { name: "Save project" }).click();
+  await page.getByRole("button", { name: "Replace and save" }).click();
+  await page.getByText("saved as incrowd.toml").waitFor();
+  const text = readFileSync(join(home, "incrowd.toml"), "utf8");
+  for (const line of ['# ours', 'unreadable = "missing"', 'decimal = ","', 'missing_records = "drop"', 'missing = ["?", "NA"]', "publish_as = { round = 50 }"]) assert.ok(text.includes(line), `${line}\n${text}`);
+  // What is said again as it is without saying it is not written.
+  await change(() => page.getByLabel("Decimal sign").selectOption("."));
+  await page.locator("nav").getByText("Negotiate").click();
+  await page.locator(".verdict, .offer").first().waitFor();
+  assert.deepEqual(complaints.filter((complaint) => !/409/.test(complaint)), []);
 });
 
 test("who leaves a screen at once sees what was changed there, as soon as it is", { skip }, async (t) => {

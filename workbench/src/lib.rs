@@ -1,6 +1,6 @@
 //! The workbench around the engine: files, projects and the command line.
 //!
-//! Modules stand in reading order; each uses only those above it, except that `serve` uses words that commands have
+//! Modules stand in reading order; each uses only those above it.
 
 use std::path::Path;
 

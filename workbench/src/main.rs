@@ -27,7 +27,10 @@ fn main() -> ExitCode {
     let terminal = Terminal { is_json: cli.json, is_quiet: cli.quiet };
     // The server has its own way to end, as has whoever uses the crate in a program of their own.
     if !matches!(cli.command, Command::Serve(_)) {
-        signals::take_over();
+        signals::take_over(|name, named| match named {
+            Ok(()) => to_stderr(format_args!("{name} was published before the program was told to end")),
+            Err(error) => to_stderr(format_args!("error: {}", error_for_command_line(error))),
+        });
     }
     match dispatch(&cli.command, &terminal) {
         Ok(Exit::Done) => ExitCode::SUCCESS,

@@ -217,6 +217,8 @@ fn records_without_a_value_are_found_where_they_were_kept() {
         ("--method top-down --k 3 --two-columns", "two.csv"),
         ("--k-map 2 --levels age=1,admitted=2,bmi=2,city=1", "global.csv"),
         ("--k-map 2 --levels age=1,admitted=2,bmi=2,city=1", "global.parquet"),
+        ("--k-map 2 --levels age=1,admitted=2,bmi=2,city=1 --two-columns", "two-ends.csv"),
+        ("--k-map 2 --levels age=1,admitted=2,bmi=2,city=1 --two-columns", "two-ends.parquet"),
     ] {
         run(&folder, &format!("publish {line} -o {release}")).ends(0);
         for whom in ["--project .", "--outside people.csv --project .", "--outside people.csv"] {
@@ -237,6 +239,16 @@ fn two_columns_are_read_as_one_range() {
     for release in ["two.csv", "two.parquet"] {
         for whom in ["--project .", "--outside people.csv", "--outside people.csv --project ."] {
             assert_eq!(one, counts(&linkage(&folder, &format!("{release} {whom}"))), "{release} {whom}");
+        }
+    }
+    for levels in ["age=1,admitted=2,bmi=2,city=1", "age=2,admitted=4,bmi=1,city=0", "age=0,admitted=5,bmi=3,city=1"] {
+        run(&folder, &format!("publish --k-map 2 --levels {levels} --force -o one.csv")).ends(0);
+        let one = counts(&linkage(&folder, "one.csv --project ."));
+        for release in ["two.csv", "two.parquet"] {
+            run(&folder, &format!("publish --k-map 2 --levels {levels} --two-columns --force -o {release}")).ends(0);
+            for whom in ["--project .", "--outside people.csv", "--outside people.csv --project ."] {
+                assert_eq!(one, counts(&linkage(&folder, &format!("{release} {whom}"))), "{levels} {release} {whom}");
+            }
         }
     }
     folder.write("names.csv", "name\nBob\n");

@@ -217,8 +217,11 @@ fn the_hierarchy_file_is_not_utf_8() {
 fn two_columns_have_one_name() {
     let folder = people_with("people.csv", PEOPLE.replacen("postcode", "sex", 1));
     check(&folder, PUBLISH, &["people.csv", "columns 2 and 3 have the same name 'sex'"]);
-    let folder = people_with("people.csv", PEOPLE.replacen("postcode", "", 1));
-    check(&folder, PUBLISH, &["people.csv:1: column 3 has no name"]);
+    // A line in which most columns have no name is a title.
+    let (header, records) = PEOPLE.split_once('\n').expect("a header");
+    let title = ",".repeat(header.matches(',').count());
+    let folder = people_with("people.csv", format!("report{title}\n{records}"));
+    check(&folder, PUBLISH, &["people.csv:1: column 2 has no name"]);
 }
 
 #[test]

@@ -542,3 +542,15 @@ fn a_release_for_spss_or_stata_has_labels_and_keeps_its_promise() {
         assert!(!folder.has(output));
     }
 }
+
+/// Programs that number their records give that column no name.
+#[test]
+fn a_column_without_a_name_is_called_by_its_place() {
+    let rows: String = (0..40).map(|i| format!("{i},{},{}\n", 30 + i % 4, ["f", "m"][i % 2])).collect();
+    let folder = Folder::with(&[("people.csv", &format!(",age,sex\n{rows}"))]);
+    folder.run(&["init", "people.csv"]).ends(0);
+    let project = folder.read("incrowd.toml");
+    assert!(project.contains("[attributes.\"column 1\"]\nrole = \"identifier\""), "{project}");
+    let counted = folder.run(&["count", "--json"]).ends(0).json();
+    assert_eq!(counted["n_records"], 40);
+}

@@ -7,6 +7,7 @@ use incrowd_workbench::input::count::{Choice, count};
 use incrowd_workbench::input::digest::sha256_of;
 use incrowd_workbench::input::project::Project;
 use incrowd_workbench::orders::publish::agree::offer_of_levels;
+use incrowd_workbench::orders::publish::draft::Place;
 use incrowd_workbench::orders::publish::{Agreed, draft, prepare};
 use incrowd_workbench::orders::request::Privacy;
 use incrowd_workbench::output::account::Key;
@@ -411,10 +412,13 @@ fn a_table_that_changes_between_two_readings_is_not_published() {
         let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure)).expect("a yardstick");
         let scheme = incrowd::Scheme::new(vec![incrowd::Level(1), incrowd::Level(2)]);
         let offer = offer_of_levels(&counted, &yardstick, scheme, &privacy).expect("levels");
-        let agreed = Agreed { offer, choice: "levels", request: None, lattice: None, search: None };
+        let agreed = Agreed { offer, choice: "levels", request: None, lattice: None, search: None, two_columns: false };
         let publish = |name: &str| {
             let files = prepare(&project, &folder.join(name), false)?;
-            draft::publish(&project, &counted, &agreed, &files, false, &Work::default())
+            let (work, counted) = (Work::default(), &counted);
+            let place =
+                Place { project: &project, counted, analysis: None, files: &files, replace: false, work: &work };
+            draft::publish(&place, &agreed)
         };
         let published = publish("before.csv").unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(published.account.files[0].sha256, sha256_of(&folder.bytes(table)));

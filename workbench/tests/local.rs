@@ -36,6 +36,7 @@ fn local_recoding_loses_less_than_mondrian_and_the_best_scheme() {
         n_steps: None,
         time: None,
         questions: &questions,
+        preview: None,
         lattice: Some((&lattice, Cost::default())),
     };
     let contenders = [
@@ -412,7 +413,6 @@ fn what_cannot_be_is_refused_with_a_reason() {
     }
     check_refused(&folder, "publish --k 3 --seed 1", "--seed is about local methods");
     check_refused(&folder, "publish --k 3 --cells sets", "--cells is about local methods");
-    check_refused(&folder, "publish --k 3 --two-columns", "--two-columns is about local methods");
     check_refused(&folder, "compare", "k is not given");
     check_refused(&folder, "compare --k 61", "k = 61 is larger");
     check_refused(&folder, "compare --k 3 --methods topdown", "did you mean 'top-down'?");
@@ -504,7 +504,8 @@ fn methods_are_compared() {
     assert!(text.contains("NCP of") && text.contains("weight of age"), "{text}");
     run(&folder, "compare -o methods.html --vary-weight job --n-queries 20").ends(0);
     let page = folder.read("methods.html");
-    assert_eq!(page.matches("<svg").count(), 5);
+    // Four charts over k, two of what analysts look at, and the weight.
+    assert_eq!(page.matches("<svg").count(), 7);
     assert!(page.contains("k = 100") && page.contains("More weight for job") && !page.contains("<script"));
     check_refused(&folder, "compare --k 4 -o methods.html", "is there already");
 }

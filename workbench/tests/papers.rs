@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use incrowd::search::negotiate::{Offers, negotiate_as_published, offer_of};
+use incrowd::search::as_published::negotiate_as_published;
+use incrowd::search::negotiate::{Offers, offer_of};
 use incrowd::task::Task;
 use incrowd::{Answer, Criteria, Lattice, Level, Offer, Quality, Request, Scheme, negotiate};
 use incrowd_workbench::input::count::{Choice, count};

@@ -363,3 +363,63 @@ fn formats_without_lines_tell_the_record() {
     let said = run(&folder, "count").ends(2);
     assert!(said.stderr.contains("table.parquet, record ") && said.stderr.contains("cells of column 'born'"), "{said}");
 }
+
+/// A table of combinations gives what its records give: release, counts, and how many cells were replaced.
+#[test]
+fn combinations_are_replaced_as_their_records_are() {
+    let lines: Vec<String> = people().replace("\"two\nlines\"", "n2").lines().map(str::to_string).collect();
+    let number = |i: usize| 1 + i % 4;
+    let rows = |repeat: bool| {
+        let mut text = format!("{}{}\n", lines[0], if repeat { "" } else { ",n" });
+        for (i, line) in lines[1..].iter().enumerate() {
+            match repeat {
+                true => text.push_str(&format!("{line}\n").repeat(number(i))),
+                false => text.push_str(&format!("{line},{}\n", number(i))),
+            }
+        }
+        text
+    };
+    let income = ("role = \"sensitive\"", "role = \"sensitive\"\npublish_as = { top = 0.9 }");
+    let made = |repeat: bool| {
+        let counted = if repeat { "" } else { "\ncounted = \"n\"" };
+        let data = format!("path = \"people.csv\"\nunreadable = \"missing\"{counted}");
+        let folder = folder(&[("path = \"people.csv\"", &data), OTHER, income]);
+        folder.write("people.csv", rows(repeat));
+        let counts = run(&folder, "count --json").ends(0);
+        let notes: Vec<String> =
+            counts.stderr.lines().filter(|line| line.starts_with("note")).map(str::to_string).collect();
+        run(&folder, "publish -o release.csv").ends(0);
+        run(&folder, "verify release.csv --project .").ends(0);
+        (counts.json(), notes, folder.read("release.csv"))
+    };
+    let (records, combinations) = (made(true), made(false));
+    assert_eq!(records.1, combinations.1);
+    assert_eq!(records.1.len(), 3, "{:?}", records.1);
+    assert_eq!(records.0, combinations.0);
+    assert_eq!(records.2, combinations.2);
+}
+
+/// A release is compared with its project as the certificate says that cells were replaced, whatever the project says by now.
+#[test]
+fn verify_replaces_cells_as_the_certificate_says() {
+    let before = [MISSING, OTHER, ("role = \"sensitive\"", "role = \"sensitive\"\npublish_as = { round = 100 }")];
+    let folder = folder(&before);
+    run(&folder, "publish --k 2 --t 0.9 -o release.csv").ends(0);
+    let judged = |folder: &Folder| {
+        let verdict = run(folder, "verify release.csv --project . --json").ends(0).json();
+        (verdict["answer"].clone(), verdict["criteria"].clone())
+    };
+    let same = judged(&folder);
+    assert_eq!(same.0, "kept");
+    let (certificate, release) = (folder.read("release.csv.certificate.json"), folder.read("release.csv"));
+    for after in [
+        vec![],
+        vec![MISSING, ("hierarchy = \"city.csv\"", "hierarchy = \"city.csv\"\nunknown = \"missing\"")],
+        vec![MISSING, OTHER, ("role = \"sensitive\"", "role = \"sensitive\"\npublish_as = { top = 0.5 }")],
+    ] {
+        let later = self::folder(&after);
+        later.write("release.csv", &release);
+        later.write("release.csv.certificate.json", &certificate);
+        assert_eq!(judged(&later), same, "{after:?}");
+    }
+}

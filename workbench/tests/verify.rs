@@ -121,6 +121,134 @@ fn a_release_with_two_columns_per_number_is_compared_with_its_project() {
     assert!(said.stderr.contains("age_low"), "half of a pair is no attribute: {said}");
 }
 
+/// The two ends of a label, as docs/cells.md has them.
+fn ends(label: &str, is_whole: bool) -> [String; 2] {
+    let pair = |low: &str, high: &str| [low.to_string(), high.to_string()];
+    let days_of = |month: u32| [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month as usize - 1];
+    match label {
+        "*" | "" => pair("", ""),
+        _ if label.starts_with(">=") => pair(&label[2..], ""),
+        _ if label.starts_with('<') && is_whole => {
+            pair("", &(label[1..].parse::<i32>().expect("a number") - 1).to_string())
+        }
+        _ if label.starts_with('<') => pair("", &label[1..]),
+        _ if label.starts_with('[') => {
+            let (low, high) = label[1..label.len() - 1].split_once(", ").expect("two ends");
+            pair(low, high)
+        }
+        _ if label.len() == 7 && label.starts_with("2024-") => {
+            pair(&format!("{label}-01"), &format!("{label}-{}", days_of(label[5..].parse().expect("a month"))))
+        }
+        "2024" => pair("2024-01-01", "2024-12-31"),
+        _ if label.len() == 10 => pair(label, label),
+        _ => match label.split_once(" to ").or_else(|| label.split_once('-').filter(|(low, _)| !low.is_empty())) {
+            Some((low, high)) => pair(low, high),
+            None => pair(label, label),
+        },
+    }
+}
+
+const TWO_ENDS: &str = r#"
+[data]
+path = "a.csv"
+population = "town.csv"
+[attributes.who]
+role = "person"
+[attributes.age]
+role = "quasi-identifier"
+hierarchy = { intervals = [5, 10], below = 18, above = 60 }
+[attributes.balance]
+role = "quasi-identifier"
+hierarchy = { cuts = [[-10, -5, 0, 5], [-5]] }
+[attributes.bmi]
+role = "quasi-identifier"
+hierarchy = { intervals = [2.5, 5] }
+[attributes.seen]
+role = "quasi-identifier"
+hierarchy = { dates = ["month", "year"] }
+[attributes.city]
+role = "quasi-identifier"
+hierarchy = { tree = { North = ["Oslo", "Umea"], South = ["Rome"] } }
+[attributes.ill]
+role = "sensitive"
+"#;
+
+/// One level per attribute: what stands in one column, two say as well, with the same groups and the same promise.
+#[test]
+fn one_level_is_written_as_two_columns() {
+    let record = |i: usize| -> Vec<String> {
+        let age = if i % 16 == 5 { String::new() } else { (10 + i * 7 % 60).to_string() };
+        let balance = (i as i32 * 5 % 23 - 12).to_string();
+        let bmi = format!("{}.{}", 18 + i % 9, i % 4);
+        let seen = format!("2024-{:02}-{:02}", 1 + i % 12, 1 + i * 3 % 28);
+        let city = ["Oslo", "Umea", "Rome"][i % 3].to_string();
+        vec![format!("p{}", i % 60), age, balance, bmi, seen, city, format!("d{}", i % 4)]
+    };
+    let records: Vec<Vec<String>> = (0..96).map(record).collect();
+    let names = ["who", "age", "balance", "bmi", "seen", "city", "ill"];
+    let table = csv(',', &names, &records);
+    let town = csv(
+        ',',
+        &names[1..],
+        &[&records[..], &records[..]].concat().iter().map(|r| r[1..].to_vec()).collect::<Vec<_>>(),
+    );
+    let folder = Folder::with(&[("a.csv", &table), ("town.csv", &town), ("incrowd.toml", TWO_ENDS)]);
+    for levels in [
+        "age=0,balance=0,bmi=0,seen=0,city=0",
+        "age=1,balance=1,bmi=1,seen=1,city=1",
+        "age=2,balance=2,bmi=2,seen=2,city=0",
+        "age=3,balance=1,bmi=3,seen=3,city=2",
+    ] {
+        let line = format!("publish --levels {levels} --k-map 2 --max-suppressed 100% --force");
+        run(&folder, &format!("{line} -o one.csv")).ends(0);
+        let one = certificate(&folder, "one.csv");
+        let rows = |release: &str| -> Vec<Vec<String>> {
+            let text = folder.read(release);
+            let cells = |line: &str| {
+                let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
+                let record = reader.records().next().expect("a line").expect("CSV");
+                record.iter().map(str::to_string).collect()
+            };
+            text.lines().skip(1).map(cells).collect()
+        };
+        let two_of = |row: &Vec<String>| -> Vec<String> {
+            let [age, balance, bmi, seen, city, ill] = &row[..] else { panic!("six columns: {row:?}") };
+            let numbers = [ends(age, true), ends(balance, true), ends(bmi, false), ends(seen, false)];
+            numbers.into_iter().flatten().chain([city.clone(), ill.clone()]).collect()
+        };
+        let mut expected: Vec<Vec<String>> = rows("one.csv").iter().map(two_of).collect();
+        expected.sort();
+        for release in ["two.csv", "two.parquet"] {
+            run(&folder, &format!("{line} --two-columns -o {release}")).ends(0);
+            let two = certificate(&folder, release);
+            let columns = [
+                "age_low",
+                "age_high",
+                "balance_low",
+                "balance_high",
+                "bmi_low",
+                "bmi_high",
+                "seen_low",
+                "seen_high",
+                "city",
+            ];
+            assert_eq!(two["quasi_identifiers"], serde_json::json!(columns));
+            for same in ["levels", "level_names", "n_groups", "n_records_published", "criteria", "smallest_group"] {
+                assert_eq!(one[same], two[same], "{levels} {same}");
+            }
+            run(&folder, &format!("verify {release}"));
+            let verdict = run(&folder, &format!("verify {release} --project . --json")).ends(0).json();
+            assert_eq!(verdict["answer"], "kept", "{levels} {release}: {verdict}");
+            assert_eq!(verdict["criteria"]["k_map"]["judged"], true, "{levels} {release}: {verdict}");
+        }
+        let mut found = rows("two.csv");
+        found.sort();
+        assert_eq!(found, expected, "{levels}");
+    }
+    run(&folder, "publish --k 2 --max-suppressed 50% --two-columns --force -o two.csv").ends(0);
+    run(&folder, "verify two.csv --project .").ends(0);
+}
+
 // ---- How a release is written ----
 
 /// All separators, styles and numbers of columns, with names and values that contain every separator.

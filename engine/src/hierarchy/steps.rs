@@ -18,6 +18,14 @@ impl Step {
         self.low.is_none_or(|low| low <= at) && self.high.is_none_or(|high| at < high || (self.has_high && at == high))
     }
 
+    /// The lowest and the highest value of it, as texts.
+    fn ends(&self, kind: Kind) -> TwoEnds {
+        let text = |at: Decimal| if kind == Kind::Date { day(at) } else { at.to_string() };
+        let is_whole = kind == Kind::Integer && !self.has_high && self.low.is_none_or(|low| low.is_whole());
+        let last = self.high.filter(|high| is_whole && high.is_whole()).and_then(|high| high.minus(Decimal::from(1)));
+        (self.low.map(text), last.or(self.high).map(text))
+    }
+
     fn is_single(&self) -> bool {
         self.has_high && self.low == self.high
     }
@@ -111,17 +119,39 @@ impl Steps {
 
     /// The ends of all steps from one to another, for releases that give each a column; none where there is no end. What is
     /// not whole ends where the next step begins.
-    pub(crate) fn ends(&self, low: Code, high: Code) -> Option<(String, String)> {
-        let Step { low, high, .. } = self.united(low, high);
-        let (low, high) = low.zip(high)?;
-        Some(match (self.kind, self.has_times) {
+    pub(crate) fn ends(&self, low: Code, high: Code) -> TwoEnds {
+        let step = self.united(low, high);
+        match (self.kind, self.has_times) {
             (Kind::Date, true) => {
                 let midnight = |at: Decimal| format!("{}T00:00:00", day(at));
-                (midnight(low), midnight(high.plus(Decimal::from(1))?))
+                let next = step.high.and_then(|high| high.plus(Decimal::from(1)));
+                (step.low.map(midnight), next.map(midnight))
             }
-            (Kind::Date, false) => (day(low), day(high)),
-            _ => (low.to_string(), high.to_string()),
-        })
+            _ => step.ends(self.kind),
+        }
+    }
+}
+
+/// The lowest and the highest value that something stands for, each where there is one.
+pub type TwoEnds = (Option<String>, Option<String>);
+
+impl Hierarchy {
+    /// What a label says itself about its lowest and its highest value, for releases that give each a column: `20-24` is
+    /// 20 and 24, `<18` of whole numbers has 17 and no lowest, `2024-03` its first and its last day. None where it does not
+    /// say any, as `*`. What is not whole ends where the next label begins: `[2.5, 5)` is 2.5 and 5.
+    ///
+    /// # Guarantee
+    /// It depends on the label alone, and on no value that is behind it.
+    pub fn ends_of_label(&self, level: usize, label: Code) -> TwoEnds {
+        let text = &self.level(level).labels()[label.index()];
+        let has_order = matches!(self.kind(), Kind::Integer | Kind::Number | Kind::Date);
+        if level == self.top() || self.is_missing(level, label) || !has_order {
+            return (None, None);
+        }
+        match level {
+            0 => (Some(text.clone()), Some(text.clone())),
+            _ => read(self.kind(), text).map_or((None, None), |step| step.ends(self.kind())),
+        }
     }
 }
 

@@ -467,6 +467,7 @@ impl<'a> HistogramWork<'a> {
         let lower = roll_up.order.iter().rev().take_while(|&&a| a != attribute);
         let shift: u32 = lower.map(|&a| roll_up.trees[a].widths[levels[a] as usize]).sum();
         let code_mask = (1u64 << width_before) - 1;
+        let has_entropies = self.has_entropies;
         words.clear();
         words.reserve(source.len());
         let (mut start, mut is_sorted) = (0, true);
@@ -489,8 +490,10 @@ impl<'a> HistogramWork<'a> {
             words.extend_from_slice(row);
             key.write(&mut words[at..]);
             words[at + K::N_WORDS] = row[K::N_WORDS].wrapping_add(loss);
-            let entropy = after[parent as usize].wrapping_sub(before[code]);
-            words[at + K::N_WORDS + 1] = row[K::N_WORDS + 1].wrapping_add(entropy << 32);
+            if has_entropies {
+                let entropy = after[parent as usize].wrapping_sub(before[code]);
+                words[at + K::N_WORDS + 1] = row[K::N_WORDS + 1].wrapping_add(entropy << 32);
+            }
         }
         self.finish_block::<K>(words, start, is_sorted);
         self.profile()
@@ -531,6 +534,7 @@ impl<'a> HistogramWork<'a> {
         let rest_at = |at: usize| K::read(&source[at..]).shifted_right(tree.widths[0]);
         let size_at = |at: usize| source[at + K::N_WORDS] & SIZE_MASK;
         self.of_level.resize_with(tree.above.len(), Vec::new);
+        let has_entropies = self.has_entropies;
         // The groups of the level at hand: a row of each, and the signature of all of its rows.
         let mut groups: Vec<(usize, u32)> = Vec::new();
         let mut start = 0;
@@ -539,9 +543,12 @@ impl<'a> HistogramWork<'a> {
                 let code = code_at(row);
                 let of_row = &source[row + K::N_WORDS..];
                 let loss = (of_row[0] >> SIZE_BITS).wrapping_add(tree.loss_above[level][code]);
-                let label = tree.above[level][code] as usize;
-                let entropy = tree.entropies[level][label].wrapping_sub(tree.entropies[0][code]);
-                work.push((signature, loss as u32, (of_row[1] >> 32).wrapping_add(entropy) as u32));
+                let entropy = || {
+                    let label = tree.above[level][code] as usize;
+                    let more = tree.entropies[level][label].wrapping_sub(tree.entropies[0][code]);
+                    (of_row[1] >> 32).wrapping_add(more) as u32
+                };
+                work.push((signature, loss as u32, if has_entropies { entropy() } else { 0 }));
             }
         };
         while start < source.len() {

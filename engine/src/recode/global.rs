@@ -6,7 +6,7 @@ use crate::criterion::{Criteria, Yardstick};
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
 use crate::lattice::groups_of;
-use crate::recode::{Cell, Ends, Recoding, Share, Span};
+use crate::recode::{Cell, Recoding, Share, Span};
 use crate::scheme::Scheme;
 use crate::table::Code;
 
@@ -52,11 +52,12 @@ pub fn recode(
     });
     let cells = hierarchies.iter().enumerate().map(|(a, hierarchy)| {
         let level = scheme.level(a);
-        let ends = Ends::new(hierarchy);
         let cell = |(code, text): (u32, &String)| {
             let span = Span::Label(level as u8, Code(code));
             let is_missing = hierarchy.is_missing(level, Code(code));
-            Cell::new(text.clone(), is_missing, span, &ends)
+            // What a label says itself: the values behind it are also those of records that are not published.
+            let ends = hierarchy.ends_of_label(level, Code(code));
+            Cell { text: text.clone(), is_missing, ends, span }
         };
         (0..).zip(hierarchy.level(level).labels()).map(cell).collect()
     });

@@ -1,12 +1,12 @@
 //! The ways to recode locally, by name: one list, for everything that offers a choice.
 
 use crate::counts::GroupCounts;
-use crate::error::{ErrorKind, Result, unknown};
+use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::hierarchy::Hierarchy;
 use crate::recode::deal::{self, Arrange};
 use crate::recode::mondrian::Cut;
 use crate::recode::partition::{CellStyle, Least, Partition};
-use crate::recode::{Recoding, bottom_up, mondrian, top_down, tree};
+use crate::recode::{Recoding, bottom_up, mondrian, published, top_down, tree};
 use crate::task::Task;
 
 /// A way to recode locally: records with equal quasi-identifiers may be published in different groups.
@@ -29,6 +29,12 @@ pub enum Method {
     Cells,
     /// The best cut of one tree of groups, over which it can be negotiated.
     Negotiated,
+    /// From above, as the paper prints it.
+    TopDownPublished,
+    /// From below, as the paper prints it.
+    BottomUpPublished,
+    /// Dealt by the first sensitive attribute, as the paper prints it.
+    DealPublished,
 }
 
 /// What a method is given.
@@ -61,6 +67,9 @@ impl Method {
         Method::DealPlain,
     ];
 
+    /// What the papers print, for comparison.
+    pub const AS_PUBLISHED: [Method; 3] = [Method::TopDownPublished, Method::BottomUpPublished, Method::DealPublished];
+
     /// Those that keep l by construction, with or without a sensitive attribute, and publish ranges.
     pub const KEEPING_L: [Method; 5] =
         [Method::TopDown, Method::BottomUp, Method::Mondrian, Method::MondrianRelaxed, Method::Negotiated];
@@ -76,6 +85,9 @@ impl Method {
             Method::DealPlain => "deal-plain",
             Method::Cells => "cells",
             Method::Negotiated => "negotiated",
+            Method::TopDownPublished => "top-down:published",
+            Method::BottomUpPublished => "bottom-up:published",
+            Method::DealPublished => "deal:published",
         }
     }
 
@@ -85,7 +97,7 @@ impl Method {
     /// Where there is none of that name.
     pub fn parse(name: &str) -> Result<Method> {
         let known = Method::ALL.map(Method::name);
-        let named = Method::ALL.into_iter().find(|method| method.name() == name);
+        let named = Method::ALL.into_iter().chain(Method::AS_PUBLISHED).find(|method| method.name() == name);
         named.ok_or_else(|| unknown(ErrorKind::Request, "method", name, &known))
     }
 
@@ -99,18 +111,41 @@ impl Method {
             Method::Deal => "sensitive values are dealt evenly to groups of equal size, near records together",
             Method::DealPlain => "as deal, but any records of a sensitive value: the paper's own dealing",
             Method::Negotiated => "one tree of groups for all k is made, and the best groups in it are taken",
+            Method::TopDownPublished => "as top-down, the way the paper prints it: records come in random order",
+            Method::BottomUpPublished => {
+                "as bottom-up, the way the paper prints it: the least loss of the union counts"
+            }
+            Method::DealPublished => "as deal, the way the paper prints it: any records, by one sensitive attribute",
             Method::Cells => "as few single cells as can be are hidden, everything else stays as it is",
         }
     }
 
     /// Whether it makes random choices, so that another seed can give another release.
     pub fn is_random(self) -> bool {
-        matches!(self, Method::TopDown | Method::Deal | Method::DealPlain)
+        matches!(
+            self,
+            Method::TopDown | Method::Deal | Method::DealPlain | Method::TopDownPublished | Method::DealPublished
+        )
     }
 
     /// Whether groups have the same sensitive values as the table, to one record.
     pub fn is_dealing(self) -> bool {
-        matches!(self, Method::Deal | Method::DealPlain)
+        matches!(self, Method::Deal | Method::DealPlain | Method::DealPublished)
+    }
+
+    /// The same as the paper prints it, where one does.
+    pub fn published(self) -> Option<Method> {
+        match self {
+            Method::TopDown | Method::TopDownPublished => Some(Method::TopDownPublished),
+            Method::BottomUp | Method::BottomUpPublished => Some(Method::BottomUpPublished),
+            Method::Deal | Method::DealPlain | Method::DealPublished => Some(Method::DealPublished),
+            Method::Mondrian | Method::MondrianRelaxed | Method::Cells => None,
+        }
+    }
+
+    /// Whether it is what a paper prints.
+    pub fn is_published(self) -> bool {
+        self.published() == Some(self)
     }
 
     /// Puts all records into classes.
@@ -142,6 +177,46 @@ impl Method {
             Method::Negotiated => tree::partition::partition(counts, hierarchies, weights, least, task),
             Method::Deal => deal(Arrange::Near { n_tries: n_exchanges }),
             Method::DealPlain => deal(Arrange::Plain),
+            Method::DealPublished => deal(Arrange::Published),
+            Method::TopDownPublished => published::top_down(counts, hierarchies, weights, least, seed, task),
+            Method::BottomUpPublished => published::bottom_up(counts, hierarchies, weights, least, task),
+        }
+    }
+
+    /// Deals hands that are so large that every one has the records of k people: the classes as they were dealt, and the
+    /// same of `by_person`, the counts by person.
+    ///
+    /// What is dealt are records, by their sensitive values; hands grow until the people are enough, for nobody can say
+    /// beforehand how many records that takes.
+    ///
+    /// # Guarantee
+    /// Every class has the records of at least k different people, and k is the assignment's.
+    ///
+    /// # Errors
+    /// Where there are fewer than k people, and as for [`Method::partition`].
+    pub fn deal_to_people(
+        self,
+        assignment: &Assignment,
+        by_person: &GroupCounts,
+        task: &Task,
+    ) -> Result<(Partition, Partition)> {
+        let (k, n_records) = (assignment.least.k, assignment.counts.n_records());
+        let mut size = k.min(n_records);
+        // Every try works through all records; the bar shows the last one.
+        let silent = Task { progress: &|_| (), ..*task };
+        loop {
+            let partition = self.partition(&Assignment { least: Least::of(size, None), ..*assignment }, &silent)?;
+            let whose = deal::by_person(assignment.counts, by_person, &partition);
+            let n_people = deal::fewest_people(by_person, &whose);
+            if n_people >= k {
+                (task.progress)(n_records);
+                return Ok((partition, whose));
+            }
+            if partition.n_classes() == 1 {
+                let message = format!("no hand has {k} people");
+                return Err(Error::new(ErrorKind::Request, message).hint("ask for a smaller k"));
+            }
+            size = (size * k / n_people.max(1)).max(size + size.div_ceil(8)).min(n_records);
         }
     }
 

@@ -14,6 +14,7 @@ pub(crate) mod improve;
 pub(crate) mod settle;
 pub mod bottom_up;
 pub mod top_down;
+pub mod published;
 pub mod mondrian;
 pub mod deal;
 pub mod per_record;
@@ -27,7 +28,7 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap;
 
 use crate::counts::number;
-use crate::hierarchy::Hierarchy;
+use crate::hierarchy::{Hierarchy, TwoEnds};
 use crate::table::Code;
 
 /// What becomes of the records: which published group each takes part in, and what its cells say.
@@ -66,8 +67,8 @@ pub struct Cell {
     /// Whether it says that there is no value.
     pub is_missing: bool,
     /// The lowest and the highest number or date that may be behind it, for releases that give each a column.
-    /// None for categories, and where there may be no value.
-    pub ends: Option<(String, String)>,
+    /// None for categories, where there may be no value, and where a label has no such end.
+    pub ends: TwoEnds,
     /// Which of the table's values may be behind it.
     pub span: Span,
 }
@@ -95,8 +96,8 @@ impl<'a> Ends<'a> {
     }
 
     /// None for categories, and where there may be no value.
-    fn of(&self, span: &Span) -> Option<(String, String)> {
-        let positions = self.positions.as_ref()?;
+    fn of(&self, span: &Span) -> TwoEnds {
+        let Some(positions) = &self.positions else { return (None, None) };
         let (low, high) = match span {
             Span::Value(code) => (code.index(), code.index()),
             Span::Range(low, high) | Span::Middle(low, high) => (low.index(), high.index()),
@@ -104,7 +105,10 @@ impl<'a> Ends<'a> {
             Span::Label(level, label) => self.of_label(usize::from(*level), *label),
         };
         let text = |code: usize| self.hierarchy.level(0).labels()[code].clone();
-        (positions[low].is_some() && positions[high].is_some()).then(|| (text(low), text(high)))
+        match positions[low].is_some() && positions[high].is_some() {
+            true => (Some(text(low)), Some(text(high))),
+            false => (None, None),
+        }
     }
 
     fn of_label(&self, level: usize, label: Code) -> (usize, usize) {
@@ -218,13 +222,15 @@ impl Recoding {
     pub fn in_two_columns(mut self, is_meant: impl Fn(usize) -> bool) -> Recoding {
         for (_, cells) in self.cells.iter_mut().enumerate().filter(|(a, _)| is_meant(*a)) {
             for cell in cells {
-                match &cell.ends {
-                    Some((low, high)) => cell.text = format!("{low} to {high}"),
-                    None => cell.is_missing = true,
-                }
-                if cell.is_missing {
-                    cell.text.clear();
-                }
+                cell.text = match &cell.ends {
+                    (Some(low), Some(high)) => format!("{low} to {high}"),
+                    (Some(low), None) => format!("from {low}"),
+                    (None, Some(high)) => format!("to {high}"),
+                    (None, None) => {
+                        cell.is_missing = true;
+                        String::new()
+                    }
+                };
             }
         }
         self

@@ -37,6 +37,9 @@ pub(crate) struct Classes<'a> {
     trees: Vec<Tree>,
     /// The number of the first class that is in no tree.
     first_loose: u32,
+    /// The number of the first class that came after the first tree, and how many of that tree are gone.
+    first_later: u32,
+    n_gone: usize,
 }
 
 impl<'a> Classes<'a> {
@@ -49,6 +52,8 @@ impl<'a> Classes<'a> {
             sides: Vec::new(),
             trees: Vec::new(),
             first_loose: 0,
+            first_later: 0,
+            n_gone: 0,
         }
     }
 
@@ -72,6 +77,7 @@ impl<'a> Classes<'a> {
 
     /// Takes away a class.
     pub(crate) fn take(&mut self, id: u32) -> Vec<Part> {
+        self.n_gone += usize::from(id < self.first_later);
         std::mem::take(&mut self.parts[id as usize])
     }
 
@@ -107,10 +113,23 @@ impl<'a> Classes<'a> {
     pub(crate) fn lay_out(&mut self) {
         self.trees = vec![Tree::new(self, self.ids())];
         self.first_loose = number(self.sizes.len());
+        (self.first_later, self.n_gone) = (self.first_loose, 0);
+    }
+
+    /// Lays out the first tree again without the classes that are gone, where these are most: a search that finds nothing
+    /// but them wanders far.
+    fn lay_out_what_is_left(&mut self) {
+        let Some(first) = self.trees.first() else { return };
+        if 2 * self.n_gone > first.ids.len() {
+            let ids = first.ids.iter().copied().filter(|&id| self.is_there(id)).collect();
+            self.trees[0] = Tree::new(self, ids);
+            self.n_gone = 0;
+        }
     }
 
     /// Lays out the classes that are in no tree, together with trees that are not much larger.
     pub(crate) fn lay_out_loose(&mut self) {
+        self.lay_out_what_is_left();
         let mut ids: Vec<u32> = (self.first_loose..number(self.sizes.len())).filter(|&id| self.is_there(id)).collect();
         self.first_loose = number(self.sizes.len());
         if ids.is_empty() {
@@ -129,7 +148,8 @@ impl<'a> Classes<'a> {
     /// The nearest classes to one of them among those in trees, the nearest first.
     pub(crate) fn nearest<const N: usize>(&self, id: u32) -> [Near; N] {
         let mut found = [NOTHING; N];
-        self.trees.iter().for_each(|tree| tree.nearest(self, id, &mut found));
+        // The smallest trees first: what they have bounds the search in the largest.
+        self.trees.iter().rev().for_each(|tree| tree.nearest(self, id, &mut found));
         found
     }
 
@@ -214,15 +234,17 @@ impl Tree {
         let space = classes.space;
         let n_axes = space.n_axes();
         let (sides, size, cost) = (classes.sides(id), classes.sizes[id as usize], classes.costs[id as usize]);
-        let bound = |node: u32| {
+        // A union that costs each of our own records more than this is beyond what has been found.
+        let cost_most = |found: &[Near; N]| cost.saturating_add(found[N - 1].0 / size);
+        let bound = |node: u32, most: Steps| {
             let at = &self.nodes[node as usize];
             // The side that all boxes cover may be empty; its union with another side is never.
             let bounds = &self.bounds[node as usize * n_axes..(node as usize + 1) * n_axes];
-            let union = space.cost_of_union(sides, bounds);
+            let union = space.cost_of_union_up_to(most, sides, bounds);
             size * (union - cost) + at.size_least * union.saturating_sub(at.cost_most)
         };
         let mut to_visit = [(0, 0); 64];
-        to_visit[0] = (bound(0), 0u32);
+        to_visit[0] = (bound(0, Steps::MAX), 0u32);
         let mut n_to_visit = 1;
         while n_to_visit > 0 {
             n_to_visit -= 1;
@@ -233,7 +255,8 @@ impl Tree {
             }
             if at.second != 0 {
                 // The nearer half is looked at first, so that there is less to find in the other.
-                let [one, other] = [node + 1, at.second].map(|half| (bound(half), half));
+                let most = cost_most(found);
+                let [one, other] = [node + 1, at.second].map(|half| (bound(half, most), half));
                 let in_order = if one.0 <= other.0 { [other, one] } else { [one, other] };
                 to_visit[n_to_visit..n_to_visit + 2].copy_from_slice(&in_order);
                 n_to_visit += 2;
@@ -241,7 +264,11 @@ impl Tree {
             }
             for i in at.start as usize..at.end as usize {
                 let other = self.ids[i];
-                let union = space.cost_of_union(sides, &self.sides[i * n_axes..(i + 1) * n_axes]);
+                let most = cost_most(found);
+                let union = space.cost_of_union_up_to(most, sides, &self.sides[i * n_axes..(i + 1) * n_axes]);
+                if union > most {
+                    continue;
+                }
                 let near = (size * (union - cost) + self.sizes[i] * (union - self.costs[i]), other);
                 if near < found[N - 1] && other != id && classes.is_there(other) {
                     insert(found, near);
@@ -336,11 +363,22 @@ fn insert<const N: usize>(found: &mut [Near; N], near: Near) {
 
 /// The nearest classes to each of some, on all threads.
 pub(crate) fn nearest_of_each<const N: usize>(classes: &Classes, ids: &[u32], task: &Task) -> Result<Vec<[Near; N]>> {
-    let nearest = |(i, id): (usize, &u32)| {
+    let nearest = |(i, id): (usize, &u32)| -> Result<[Near; N]> {
         task.go_on_now_and_then(i, N_BETWEEN)?;
         Ok(classes.nearest(*id))
     };
-    ids.par_iter().enumerate().with_min_len(16).map(nearest).collect()
+    // In the order of the tree, so that one search finds in the cache what the one before has visited.
+    let mut places = vec![u32::MAX; classes.sizes.len()];
+    let laid_out = classes.trees.iter().flat_map(|tree| &tree.ids);
+    (0..).zip(laid_out).for_each(|(place, &id)| places[id as usize] = place);
+    let mut order: Vec<u32> = (0..number(ids.len())).collect();
+    order.par_sort_unstable_by_key(|&i| places[ids[i as usize] as usize]);
+    let found = order.par_iter().enumerate().with_min_len(16).map(|(n, &i)| nearest((n, &ids[i as usize])));
+    let mut in_order = vec![[NOTHING; N]; ids.len()];
+    for (i, near) in order.iter().zip(found.collect::<Result<Vec<_>>>()?) {
+        in_order[*i as usize] = near;
+    }
+    Ok(in_order)
 }
 
 /// Classes between two questions whether the work is still wanted.

@@ -38,6 +38,19 @@ enum Measure {
     Line { at: Vec<u32>, missing: u32, whole: u32 },
     /// Categories: by level, the label above each place and what it costs.
     Tree { levels: Vec<Vec<(u32, u32)>> },
+    /// The same of many categories, told by their ways.
+    Ways(Ways),
+}
+
+/// The ways from the top of a tree to its places, from which it is seen where two of them part: to compare labels level
+/// by level is, where there are many places, a visit to main memory for each.
+struct Ways {
+    /// By place, which of its siblings each label above it is: the levels side by side in bits, the highest first.
+    of_place: Vec<u32>,
+    /// By the number of leading zeros of what differs between two ways, the level of the label that they share.
+    level_shared: [u8; 33],
+    /// By level, what its labels cost.
+    costs: Vec<Costs>,
 }
 
 /// Up to this many categories, penalties of all pairs are looked up: 64 kB, which stay in the processor's cache.
@@ -84,15 +97,30 @@ impl Space {
     /// What the box around two boxes costs each record.
     #[inline]
     pub(crate) fn cost_of_union(&self, ours: &[Side], theirs: &[Side]) -> Steps {
-        let sides = self.axes.iter().zip(ours.iter().zip(theirs));
-        sides.map(|(axis, (a, b))| u64::from(axis.cost(a.0.min(b.0), a.1.max(b.1)))).sum()
+        self.cost_of_union_up_to(Steps::MAX, ours, theirs)
+    }
+
+    /// The same where it is at most so much; else anything that is more, and no more than it costs.
+    #[inline]
+    pub(crate) fn cost_of_union_up_to(&self, most: Steps, ours: &[Side], theirs: &[Side]) -> Steps {
+        let mut cost = 0;
+        for (axis, (a, b)) in self.axes.iter().zip(ours.iter().zip(theirs)) {
+            cost += u64::from(axis.cost(a.0.min(b.0), a.1.max(b.1)));
+            if cost > most {
+                break;
+            }
+        }
+        cost
     }
 
     /// What a box costs each record when a group of the counts that stands at these places is added.
     #[inline]
     pub(crate) fn cost_with(&self, sides: &[Side], places: &[u32]) -> Steps {
-        let sides = self.axes.iter().zip(sides.iter().zip(places));
-        sides.map(|(axis, (side, &place))| u64::from(axis.cost(side.0.min(place), side.1.max(place)))).sum()
+        let mut cost = 0;
+        for (axis, (side, &place)) in self.axes.iter().zip(sides.iter().zip(places)) {
+            cost += u64::from(axis.cost(side.0.min(place), side.1.max(place)));
+        }
+        cost
     }
 
     /// What the box around two groups of the counts costs each record: how far apart they are.
@@ -104,8 +132,11 @@ impl Space {
     /// The same for groups that stand at these places.
     #[inline]
     pub(crate) fn distance_between(&self, one: &[u32], other: &[u32]) -> Steps {
-        let places = self.axes.iter().zip(one.iter().zip(other));
-        places.map(|(axis, (&a, &b))| u64::from(axis.cost(a.min(b), a.max(b)))).sum()
+        let mut cost = 0;
+        for (axis, (&a, &b)) in self.axes.iter().zip(one.iter().zip(other)) {
+            cost += u64::from(axis.cost(a.min(b), a.max(b)));
+        }
+        cost
     }
 
     /// Widens a box to hold a group of the counts.
@@ -138,19 +169,103 @@ impl Axis {
     }
 
     /// What a side costs one record; never less than a side within it.
-    #[inline]
+    ///
+    /// It is what local recoding does most: a call for every side would take as long as the answer.
+    #[inline(always)]
     pub(crate) fn cost(&self, low: u32, high: u32) -> u32 {
         match &self.measure {
             Measure::Table { n, steps } => steps[low as usize * n + high as usize],
             Measure::Line { missing, whole, .. } if high == *missing => whole * u32::from(low < high),
             Measure::Line { at, .. } => at[high as usize] - at[low as usize],
-            Measure::Tree { .. } if low == high => 0,
+            Measure::Tree { .. } | Measure::Ways(_) => self.cost_of_labels(low, high),
+        }
+    }
+
+    fn cost_of_labels(&self, low: u32, high: u32) -> u32 {
+        match &self.measure {
+            Measure::Table { .. } | Measure::Line { .. } => unreachable!("they need no labels"),
+            Measure::Tree { .. } | Measure::Ways(_) if low == high => 0,
             Measure::Tree { levels } => {
                 let shared = levels.iter().find(|level| level[low as usize].0 == level[high as usize].0);
                 shared.expect("all values share the top")[low as usize].1
             }
+            Measure::Ways(ways) => ways.cost(low, high),
         }
     }
+}
+
+/// What the labels of one level cost.
+enum Costs {
+    /// By what is left of a way without so many bits.
+    ByWay(u32, Vec<u32>),
+    /// By place, where most ways would lead nowhere.
+    ByPlace(Vec<u32>),
+}
+
+impl Ways {
+    /// By level, the label above each place and what it costs; the top is last, and places below one label follow each
+    /// other. None where ways are too long.
+    fn new(levels: &[Vec<(u32, u32)>]) -> Option<Ways> {
+        let (top, below) = levels.split_last()?;
+        let n_places = top.len();
+        let mut of_place = vec![0u64; n_places];
+        // By level, from the highest below the top.
+        let mut widths = Vec::new();
+        for (level, above) in below.iter().rev().zip(levels.iter().rev()) {
+            let siblings = siblings(level, above);
+            let width = siblings.iter().max().map_or(0, |most| 32 - most.leading_zeros());
+            widths.push(width);
+            if widths.iter().sum::<u32>() > N_BITS_MAX {
+                return None;
+            }
+            of_place.iter_mut().zip(siblings).for_each(|(way, sibling)| *way = *way << width | u64::from(sibling));
+        }
+        widths.reverse();
+        let n_bits: u32 = widths.iter().sum();
+        let bits_below: Vec<u32> = (0..levels.len()).map(|level| widths[..level].iter().sum()).collect();
+        let costs = |(level, &bits): (&Vec<(u32, u32)>, &u32)| {
+            if 1 << (n_bits - bits) > n_places {
+                return Costs::ByPlace(level.iter().map(|(_, cost)| *cost).collect());
+            }
+            let mut costs = vec![0; 1 << (n_bits - bits)];
+            level.iter().zip(&of_place).for_each(|((_, cost), way)| costs[(way >> bits) as usize] = *cost);
+            Costs::ByWay(bits, costs)
+        };
+        // The level above that in which the highest bit lies that differs.
+        let level_shared = |n_zeros: usize| bits_below.iter().filter(|bits| **bits as usize + n_zeros < 32).count();
+        Some(Ways {
+            level_shared: std::array::from_fn(|n_zeros| level_shared(n_zeros).min(levels.len() - 1) as u8),
+            costs: levels.iter().zip(&bits_below).map(costs).collect(),
+            of_place: of_place.into_iter().map(|way| way as u32).collect(),
+        })
+    }
+
+    #[inline]
+    fn cost(&self, low: u32, high: u32) -> u32 {
+        let way = self.of_place[low as usize];
+        let differs = way ^ self.of_place[high as usize];
+        match &self.costs[usize::from(self.level_shared[differs.leading_zeros() as usize])] {
+            Costs::ByWay(bits, costs) => costs[(way >> bits) as usize],
+            Costs::ByPlace(costs) => costs[low as usize],
+        }
+    }
+}
+
+/// The longest ways, in bits.
+const N_BITS_MAX: u32 = 30;
+
+/// By place, how many labels of a level stand before its own below the same label of the level above.
+fn siblings(level: &[(u32, u32)], above: &[(u32, u32)]) -> Vec<u32> {
+    let (mut before, mut sibling) = (None, 0);
+    let number = |(&(label, _), &(parent, _)): (&(u32, u32), &(u32, u32))| {
+        match before.replace((label, parent)) {
+            Some((_, known)) if known != parent => sibling = 0,
+            Some((known, _)) if known != label => sibling += 1,
+            _ => {}
+        }
+        sibling
+    };
+    level.iter().zip(above).map(number).collect()
 }
 
 /// The axis of a quasi-identifier, and the place of each of its values by code.
@@ -197,6 +312,49 @@ fn axis(hierarchy: &Hierarchy, penalties: &Penalties, attribute: usize, weight: 
         let pairs = (0..n_values * n_values).map(|i| (i / n_values, i % n_values));
         let cost = |(low, high)| if low <= high { axis.cost(low as u32, high as u32) } else { 0 };
         axis.measure = Measure::Table { n: n_values, steps: pairs.map(cost).collect() };
+    } else if let Measure::Tree { levels } = &axis.measure
+        && let Some(ways) = Ways::new(levels)
+    {
+        axis.measure = Measure::Ways(ways);
     }
     (axis, place_of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    /// What two places have in common is what comparing their labels level by level finds, in trees of any shape.
+    #[test]
+    fn ways_part_where_labels_differ() {
+        let mut random = Random::new(5);
+        let mut n_with_ways = 0;
+        for _ in 0..200 {
+            let (n_places, n_levels) = (1 + random.below(60) as usize, 1 + random.below(5) as usize);
+            // From the top, each level cuts what is below a label at some more places; names are in no order.
+            let mut is_cut = vec![false; n_places];
+            let mut levels = Vec::new();
+            for level in (0..n_levels).rev() {
+                let share = random.below(4);
+                let cut = |is_cut: &mut bool| *is_cut |= level < n_levels - 1 && random.below(4) < share;
+                is_cut.iter_mut().skip(1).for_each(cut);
+                let mut label = 0;
+                let labels = is_cut.iter().map(|is_cut| {
+                    label += u32::from(*is_cut);
+                    (label ^ 0b101, 1_000 * level as u32 + label)
+                });
+                levels.insert(0, labels.collect::<Vec<_>>());
+            }
+            let Some(ways) = Ways::new(&levels) else { continue };
+            n_with_ways += 1;
+            let compared = Axis { is_numeric: false, measure: Measure::Tree { levels } };
+            for (low, high) in
+                (0..n_places as u32).flat_map(|low| (low + 1..n_places as u32).map(move |high| (low, high)))
+            {
+                assert_eq!(ways.cost(low, high), compared.cost(low, high));
+            }
+        }
+        assert!(n_with_ways > 100, "{n_with_ways} trees");
+    }
 }

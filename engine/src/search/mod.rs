@@ -1,6 +1,7 @@
 //! The ways to an answer: from the whole lattice, from none, from a part of it; and all bargains at once.
 
 pub mod negotiate;
+pub mod as_published;
 pub mod frontier;
 pub(crate) mod bounds;
 pub(crate) mod climb;

@@ -302,7 +302,7 @@ fn may_be_possible(lattice: &Lattice, request: &Request) -> bool {
 
 /// The place of the coarsest acceptable scheme, where it decides: under monotone criteria nothing below it suppresses
 /// less than it does. A partial lattice may not have it.
-fn decisive(lattice: &Lattice, request: &Request) -> Option<usize> {
+pub(super) fn decisive(lattice: &Lattice, request: &Request) -> Option<usize> {
     lattice.schemes().find(&request.level_max).filter(|_| request.criteria.is_monotone(lattice.n_people().is_some()))
 }
 
@@ -346,7 +346,7 @@ fn best(
 }
 
 /// Schemes that are hardly looked at, between two questions whether the answer is still wanted.
-const N_BETWEEN: usize = 256;
+pub(super) const N_BETWEEN: usize = 256;
 
 /// The best of the schemes that were looked at.
 struct Ranked<'a> {
@@ -383,7 +383,7 @@ fn places_within<'a>(lattice: &'a Lattice, within: Option<&Scheme>) -> impl Doub
 }
 
 /// Whether a place is within some levels.
-fn within_levels<'a>(lattice: &'a Lattice, within: Option<&Scheme>) -> impl Fn(&usize) -> bool + 'a {
+pub(super) fn within_levels<'a>(lattice: &'a Lattice, within: Option<&Scheme>) -> impl Fn(&usize) -> bool + 'a {
     let schemes = lattice.schemes();
     let bound: Option<Vec<u8>> = within.map(|scheme| scheme.levels().iter().map(|level| level.0).collect());
     move |place: &usize| {
@@ -475,15 +475,22 @@ fn relax_height(lattice: &Lattice, request: &Request, task: &Task) -> Result<Opt
 
 /// What each criterion alone could be relaxed to, the smallest concession first.
 fn relax_privacy(lattice: &Lattice, request: &Request, task: &Task) -> Result<Vec<Offer>> {
+    smallest_concession_first(request, |criterion| relax(lattice, request, criterion, task))
+}
+
+/// What relaxing each criterion of a request gives, relative to what was asked; the earlier criterion where they tie.
+pub(super) fn smallest_concession_first(
+    request: &Request,
+    relax: impl Fn(Criterion) -> Result<Option<(u64, Offer)>>,
+) -> Result<Vec<Offer>> {
     let mut alternatives: Vec<(f64, Offer)> = request
         .criteria
         .iter()
         .filter_map(|criterion| {
-            let relaxed = relax(lattice, request, criterion, task).transpose()?;
+            let relaxed = relax(criterion).transpose()?;
             Some(relaxed.map(|(value, offer)| (criterion.share_left(value), offer)))
         })
         .collect::<Result<_>>()?;
-    // Relative to what was asked; the earlier criterion where they tie.
     alternatives.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     Ok(alternatives.into_iter().map(|(_, offer)| offer).collect())
 }
@@ -493,14 +500,7 @@ fn relax(lattice: &Lattice, request: &Request, criterion: Criterion, task: &Task
     let relaxed =
         |value: u64| Request { criteria: request.criteria.with(criterion.with_value(value)), ..request.clone() };
     let measure = criterion.measure;
-    // Beyond the greatest value that a group has, nothing changes any more.
-    let weakest = match measure.is_at_least() {
-        true => measure.weakest(),
-        false => measure.weakest().min(lattice.greatest(measure)),
-    };
-    if criterion.holds(weakest) {
-        return Ok(None);
-    }
+    let Some(weakest) = weakest_of(lattice, criterion) else { return Ok(None) };
     let strictest = match decisive(lattice, request) {
         Some(place) => strictest_of(&mut Relaxed::new(lattice, request, measure), place, weakest, criterion.value),
         None => strictest_of_any(lattice, request, criterion, weakest, task)?,
@@ -511,8 +511,19 @@ fn relax(lattice: &Lattice, request: &Request, criterion: Criterion, task: &Task
     Ok(Some((value, offer.expect("it works"))))
 }
 
+/// The weakest value that a criterion can be relaxed to; none where it is no weaker than what was asked for.
+pub(super) fn weakest_of(lattice: &Lattice, criterion: Criterion) -> Option<u64> {
+    let measure = criterion.measure;
+    // Beyond the greatest value that a group has, nothing changes any more.
+    let weakest = match measure.is_at_least() {
+        true => measure.weakest(),
+        false => measure.weakest().min(lattice.greatest(measure)),
+    };
+    (!criterion.holds(weakest)).then_some(weakest)
+}
+
 /// Schemes asked whether they satisfy a request in which one measure is asked another value.
-struct Relaxed<'a> {
+pub(super) struct Relaxed<'a> {
     lattice: &'a Lattice,
     test: Test<'a>,
     measure: Measure,
@@ -520,7 +531,7 @@ struct Relaxed<'a> {
 }
 
 impl<'a> Relaxed<'a> {
-    fn new(lattice: &'a Lattice, request: &Request, measure: Measure) -> Relaxed<'a> {
+    pub(super) fn new(lattice: &'a Lattice, request: &Request, measure: Measure) -> Relaxed<'a> {
         let test = lattice.signatures().test(&request.criteria);
         Relaxed { lattice, test, measure, n_max: request.n_suppressed_max }
     }
@@ -534,7 +545,7 @@ impl<'a> Relaxed<'a> {
 
 /// The strictest value at which one scheme satisfies a request, from the weakest to one that it is known to fail at; none
 /// where not even the weakest does.
-fn strictest_of(relaxed: &mut Relaxed, place: usize, weakest: u64, failing: u64) -> Option<u64> {
+pub(super) fn strictest_of(relaxed: &mut Relaxed, place: usize, weakest: u64, failing: u64) -> Option<u64> {
     if !relaxed.is_possible(place, weakest) {
         return None;
     }
@@ -578,7 +589,7 @@ fn strictest_of_any(
     Ok(strictest)
 }
 
-fn offer(lattice: &Lattice, place: usize, criteria: &Criteria) -> Offer {
+pub(super) fn offer(lattice: &Lattice, place: usize, criteria: &Criteria) -> Offer {
     let outcome = lattice.outcome(place, criteria);
     let losses = lattice.losses(place, &outcome);
     Offer::new(lattice.schemes().scheme(place), criteria.clone(), lattice.signatures(), outcome, losses)
@@ -628,62 +639,6 @@ pub fn offer_of(lattice: &Lattice, scheme: &Scheme, criteria: &Criteria) -> Resu
 fn place_of(lattice: &Lattice, scheme: &Scheme) -> Result<usize> {
     scheme.check(lattice.hierarchies())?;
     lattice.schemes().find(scheme).ok_or_else(|| wrong("this part of the lattice has no such scheme"))
-}
-
-/// The answer that the published algorithm gives (thesis, Figures 4.3–4.8), for comparison.
-///
-/// It differs from [`negotiate`] in the height offer: the binary search starts at the height of the coarsest
-/// acceptable scheme, so a satisfying scheme that lies lower but outside the acceptable levels is missed.
-///
-/// # Errors
-/// As for [`negotiate`].
-pub fn negotiate_as_published(lattice: &Lattice, request: &Request) -> Result<Answer> {
-    negotiate_as_published_with(lattice, request, &Task::default())
-}
-
-/// The same as work that somebody may stop.
-///
-/// # Errors
-/// As for [`negotiate_with`].
-pub fn negotiate_as_published_with(lattice: &Lattice, request: &Request, task: &Task) -> Result<Answer> {
-    let answer = negotiate_with(lattice, request, task)?;
-    Ok(match answer {
-        Answer::Exact(_) => answer,
-        Answer::Offers(offers) => {
-            Answer::Offers(Offers { height: relax_height_as_published(lattice, request, task)?, ..offers })
-        }
-    })
-}
-
-fn relax_height_as_published(lattice: &Lattice, request: &Request, task: &Task) -> Result<Option<Offer>> {
-    let schemes = lattice.schemes();
-    let suppression = lattice.suppression(&request.criteria);
-    let satisfies = |&place: &usize| suppression.exact(place) <= request.n_suppressed_max;
-    let (mut low, mut high) = (request.level_max.height() as usize, schemes.n_heights() - 1);
-    let mut lowest_height = None;
-    while low <= high {
-        let middle = (low + high) / 2;
-        let mut is_found = false;
-        for (i, place) in schemes.at_height(middle).enumerate() {
-            task.go_on_now_and_then(i, N_BETWEEN)?;
-            is_found |= satisfies(&place);
-            if is_found {
-                break;
-            }
-        }
-        if is_found {
-            lowest_height = Some(middle);
-            if middle == 0 {
-                break;
-            }
-            high = middle - 1;
-        } else {
-            low = middle + 1;
-        }
-    }
-    let Some(height) = lowest_height else { return Ok(None) };
-    let place = schemes.at_height(height).filter(satisfies).min_by_key(|&place| suppression.exact(place));
-    Ok(place.map(|place| offer(lattice, place, &request.criteria)))
 }
 
 /// Why a scheme suppresses what it does.

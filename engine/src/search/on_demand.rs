@@ -174,10 +174,13 @@ impl<'a> SchemeSearch<'a> {
         }
     }
 
-    /// The best scheme within `bound` that suppresses at most `n_max` records, and what is proved about it.
-    fn best(&mut self, bound: &[u8], n_max: u64, desk: &mut Desk) -> (Option<Spot>, Proof) {
+    /// The beginning of a search for the best scheme within `bound` that suppresses at most `n_max` records, with what is
+    /// known already.
+    fn scan<'b>(&self, bound: &'b [u8], n_max: u64) -> Scan<'b>
+    where
+        'a: 'b,
+    {
         let searched = self.searched;
-        let lowest = searched.floors.of(&vec![0; bound.len()]);
         let mut scan = Scan {
             failing: Failing::new(searched.tops),
             working: Working::new(searched.tops),
@@ -189,9 +192,32 @@ impl<'a> SchemeSearch<'a> {
             bound,
             n_max,
             low: f64::NEG_INFINITY,
-            high: lowest,
+            high: searched.floors.of(&vec![0; bound.len()]),
         };
         self.seed(&mut scan);
+        scan
+    }
+
+    /// Goes down from the coarsest scheme within `bound`, where there are many: a good scheme for [`SchemeSearch::best`] to
+    /// begin with, that is found before the time is spent on the proofs of another search.
+    fn begin(&mut self, bound: &[u8], n_max: u64, desk: &mut Desk) {
+        if desk.is_stopped || n_schemes(bound) <= N_SCHEMES_FEW {
+            return;
+        }
+        let mut scan = self.scan(bound, n_max);
+        let top = self.look_at(bound, desk);
+        scan.take(bound, top);
+        self.tell(desk, &scan);
+        if top.n_failing <= n_max {
+            self.climb(&mut scan, desk, |climb, ground| climb.begin(ground));
+        }
+    }
+
+    /// The best scheme within `bound` that suppresses at most `n_max` records, and what is proved about it.
+    fn best(&mut self, bound: &[u8], n_max: u64, desk: &mut Desk) -> (Option<Spot>, Proof) {
+        let searched = self.searched;
+        let mut scan = self.scan(bound, n_max);
+        let lowest = scan.high;
         let top = self.look_at(bound, desk);
         scan.take(bound, top);
         if top.n_failing > n_max {
@@ -555,6 +581,15 @@ impl<'a> Searched<'a> {
         let is_decided = proof.is_optimal;
         // What gives up as little as possible: known at once under monotone criteria, to be looked for otherwise.
         let least = self.least(&bound, &mut search, desk);
+        let relaxed = |(criterion, value): (Criterion, &Option<u64>)| {
+            value.map(|value| SchemeSearch::new(self, &request.criteria.with(criterion.with_value(value))))
+        };
+        let mut relaxed: Vec<Option<SchemeSearch>> = request.criteria.iter().zip(&least.values).map(relaxed).collect();
+        // Every offer has a good scheme before one is proved to be the best, which may take all the time that there is.
+        // Where the fewest that can be lost are all, the finest scheme does no worse, and the way down is long: it is last.
+        search.begin(self.tops, request.n_suppressed_max, desk);
+        relaxed.iter_mut().flatten().for_each(|search| search.begin(&bound, request.n_suppressed_max, desk));
+        search.begin(&bound, least.n_suppressed, desk);
         let (best, mut suppression) = search.best(&bound, least.n_suppressed, desk);
         suppression.is_optimal &= least.is_proved;
         let best = best.expect("one scheme suppresses the least");
@@ -563,13 +598,13 @@ impl<'a> Searched<'a> {
         let height_offer = best.map(|best| self.offer(&best.levels, &request.criteria, desk));
         let mut alternatives: Vec<(f64, Offer, Proof)> = Vec::new();
         let mut proofs = vec![suppression, height];
-        for (criterion, value) in request.criteria.iter().zip(&least.values) {
-            let Some(value) = *value else {
+        for ((criterion, value), relaxed) in request.criteria.iter().zip(&least.values).zip(&mut relaxed) {
+            let (Some(value), Some(relaxed)) = (*value, relaxed) else {
                 proofs.extend((!least.is_proved).then_some(Proof { is_optimal: false, loss_at_least: 0.0 }));
                 continue;
             };
-            let criteria = request.criteria.with(criterion.with_value(value));
-            let (best, mut proof) = SchemeSearch::new(self, &criteria).best(&bound, request.n_suppressed_max, desk);
+            let criteria = relaxed.criteria.clone();
+            let (best, mut proof) = relaxed.best(&bound, request.n_suppressed_max, desk);
             proof.is_optimal &= least.is_proved;
             let levels = match best {
                 Some(best) => best.levels,

@@ -319,6 +319,9 @@ pub struct PerRecord {
     pub dictionary: Option<FileHash>,
     /// How alike a person's values must be to fit; null where they must be the same.
     pub similarity: Option<f64>,
+    /// Which of the published searches was taken, for comparison; not there where the best was looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_published: Option<String>,
 }
 
 /// What records that were generalized one by one came to. That is of the source, and for the signer.

@@ -79,13 +79,68 @@ pub fn negotiate(naive: &Naive, request: &Request) -> NaiveAnswer {
     }
 }
 
-/// The same, with the height offer of the thesis, Figure 4.8; ties, which it leaves open, by level vector.
+/// As the thesis does it, Figures 4.3 to 4.8; ties, which it leaves open, by suppression and level vector.
 pub fn negotiate_as_published(naive: &Naive, request: &Request) -> NaiveAnswer {
-    let mut answer = negotiate(naive, request);
-    if let NaiveAnswer::Offers { height, .. } = &mut answer {
-        *height = height_as_published(naive, request);
+    let Request { criteria, n_suppressed_max, .. } = request;
+    let top: Vec<u8> = request.level_max.levels().iter().map(|level| level.0).collect();
+    let v_max = naive.schemes.iter().find(|scheme| scheme.levels == top).expect("every scheme is there");
+    if v_max.n_suppressed(criteria) <= *n_suppressed_max {
+        let mut candidates: Vec<&NaiveScheme> = Vec::new();
+        exact_sublattice_search(naive, v_max, request, &mut candidates);
+        let winner = candidates.into_iter().min_by_key(|v| (v.height(), v.n_suppressed(criteria), v.levels.clone()));
+        return NaiveAnswer::Exact(naive.offer(winner.expect("v_max is one"), criteria));
     }
-    answer
+    let suppression = descend(naive, &top, criteria, v_max.n_suppressed(criteria));
+    let relaxed = |criterion: Criterion| {
+        let relaxed_to = |value: u64| criteria.with(Criterion { value, ..criterion });
+        let values = weaker_values(naive, criterion, |levels| levels == top);
+        let is_possible = |value: &u64| v_max.n_suppressed(&relaxed_to(*value)) <= *n_suppressed_max;
+        let value = values.into_iter().find(is_possible)?;
+        let left = if is_at_least(criterion.measure) { (value, criterion.value) } else { (criterion.value, value) };
+        Some((left, descend(naive, &top, &relaxed_to(value), *n_suppressed_max)))
+    };
+    let mut privacy: Vec<((u64, u64), NaiveOffer)> = criteria.iter().filter_map(relaxed).collect();
+    let product = |a: u64, b: u64| u128::from(a) * u128::from(b);
+    privacy.sort_by(|(a, _), (b, _)| product(b.0, a.1).cmp(&product(a.0, b.1)));
+    NaiveAnswer::Offers {
+        suppression,
+        height: height_as_published(naive, request),
+        privacy: privacy.into_iter().map(|(_, offer)| offer).collect(),
+    }
+}
+
+/// Figure 4.4: down from a scheme as long as schemes satisfy.
+fn exact_sublattice_search<'a>(
+    naive: &'a Naive,
+    v: &'a NaiveScheme,
+    request: &Request,
+    candidates: &mut Vec<&'a NaiveScheme>,
+) {
+    let is_visited = candidates.iter().any(|seen| seen.levels == v.levels);
+    if is_visited || v.n_suppressed(&request.criteria) > request.n_suppressed_max {
+        return;
+    }
+    candidates.push(v);
+    for lower in naive.schemes.iter().filter(|lower| {
+        let steps = lower.levels.iter().zip(&v.levels);
+        lower.height() + 1 == v.height() && steps.clone().all(|(low, high)| low <= high)
+    }) {
+        exact_sublattice_search(naive, lower, request, candidates);
+    }
+}
+
+/// Figures 4.6 and 4.7: the lowest scheme below the top, where every height from the top down to it has one that satisfies.
+fn descend(naive: &Naive, top: &[u8], criteria: &Criteria, n_max: u64) -> NaiveOffer {
+    let below = |scheme: &&NaiveScheme| scheme.levels.iter().zip(top).all(|(level, most)| level <= most);
+    let highest: u32 = top.iter().map(|&level| u32::from(level)).sum();
+    let best_at = |height: u32| {
+        let at_height = naive.schemes.iter().filter(below).filter(move |scheme| scheme.height() == height);
+        at_height
+            .filter(|scheme| scheme.n_suppressed(criteria) <= n_max)
+            .min_by_key(|scheme| (scheme.n_suppressed(criteria), scheme.levels.clone()))
+    };
+    let winner = (0..=highest).rev().map_while(best_at).last().expect("the top satisfies");
+    naive.offer(winner, criteria)
 }
 
 pub(super) fn height_as_published(naive: &Naive, request: &Request) -> Option<NaiveOffer> {

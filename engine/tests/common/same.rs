@@ -62,11 +62,11 @@ pub fn assert_same_negotiation(lattice: &Lattice, naive: &Naive, request: &Reque
         return;
     }
     let answer =
-        incrowd::search::negotiate::negotiate_as_published(lattice, request).expect("a request with a meaning");
+        incrowd::search::as_published::negotiate_as_published(lattice, request).expect("a request with a meaning");
     let expected = negotiate_as_published(naive, request);
     assert!(
         is_same_answer(&answer, &expected),
-        "{request:?} of {context:#?}\ngives, as published, {answer:#?}\nwhere Figure 4.8 gives {expected:#?}"
+        "{request:?} of {context:#?}\ngives, as published, {answer:#?}\nwhere Figures 4.3 to 4.8 give {expected:#?}"
     );
 }
 

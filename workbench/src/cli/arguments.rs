@@ -248,6 +248,7 @@ impl PerRecordArgs {
             weights: self.weights.clone(),
             weights_seed: self.weights_seed,
             also_k: self.also_k,
+            as_published: None,
         })
     }
 }

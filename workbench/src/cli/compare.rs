@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use incrowd::utility::preview::Utility;
 use incrowd::wire;
 use incrowd::{Measure, Result};
 
 use super::arguments::{BesideK, ProjectArgs, parse_time};
+use super::compare_utility::{self, Columns, change, target};
 use super::terminal::{Exit, Terminal, columns, csv};
 use crate::input::project::check_not_among;
 use crate::orders::compare::{Compare, Compared, Weighing};
@@ -36,6 +38,7 @@ Examples:
   incrowd compare --k 10 --t 0.2                      every local method keeps every criterion; dealt groups keep k
   incrowd compare --k 2,5,10 --l 3 --methods global:ncp,top-down,bottom-up
   incrowd compare -o methods.html                     charts over k = 2, 5, 10, 25, 50, 100
+  incrowd compare --k 10 --target income              how well income is predicted and explained from each release
   incrowd compare --k 10 --vary-weight age            what more weight of one attribute does to the others
   incrowd compare --k 10 --queries questions.txt --csv > methods.csv")]
 pub struct Args {
@@ -72,6 +75,9 @@ pub struct Args {
     /// Raise the weight of this attribute from 1 to 32, with the first local method and the first k
     #[arg(long, value_name = "ATTRIBUTE")]
     pub vary_weight: Option<String>,
+    /// The column that analysts want to predict or explain: any that is published
+    #[arg(long, value_name = "ATTRIBUTE")]
+    pub target: Option<String>,
     /// Print the rows as CSV
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
@@ -103,6 +109,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         vary_weight: args.vary_weight.clone(),
         n_steps: args.steps,
         time: args.time.as_deref().map(parse_time).transpose()?,
+        target: args.target.clone(),
     };
     let compared = order.run(&project, &Known::default(), &args.project.work(terminal)?)?;
     let view = View { args, compared: &compared };
@@ -151,7 +158,7 @@ impl View<'_> {
         ks
     }
 
-    fn at(&self, k: u64) -> impl Iterator<Item = &ContenderResult> {
+    fn at(&self, k: u64) -> impl Iterator<Item = &ContenderResult> + Clone {
         self.compared.rows.iter().filter(move |row| row.k() == k)
     }
 
@@ -243,6 +250,10 @@ impl View<'_> {
             terminal.say("");
             terminal.say(laid_out(self.attribute_columns(k)));
             terminal.say("");
+            if let Some(columns) = compare_utility::columns(self.at(k)) {
+                terminal.say(laid_out(columns));
+                terminal.say("");
+            }
         }
         if let Some(weighing) = &self.compared.weighed {
             terminal.say(format!(
@@ -286,6 +297,7 @@ impl View<'_> {
         if self.compared.has_own_queries {
             header.extend(texts(&["own_query_error_median", "own_query_error_p90"]));
         }
+        header.extend(compare_utility::machine_header(self.compared));
         header.extend(texts(&["discernibility", "group_size", "n_groups", "n_suppressed"]));
         let reached = self.compared.rows.first().map_or(Vec::new(), |row| self.reached(row));
         header.extend(reached.into_iter().map(|(name, _)| format!("reached:{name}")));
@@ -300,6 +312,7 @@ impl View<'_> {
             if let Some((median, percentile_90, _)) = &row.own_error {
                 cells.extend([decimals(*median), decimals(*percentile_90)]);
             }
+            cells.extend(compare_utility::machine_cells(row));
             cells.extend([judgement.discernibility.to_string(), decimals(judgement.mean_group_size)]);
             cells.extend([judgement.n_groups.to_string(), judgement.n_suppressed.to_string()]);
             cells.extend(self.reached(row).into_iter().map(|(_, value)| value.replace([',', '–'], "")));
@@ -321,6 +334,18 @@ impl View<'_> {
         y_label: fn(f64) -> String,
         y: impl Fn(&ContenderResult) -> f64,
     ) -> String {
+        self.chart_with(title, y_name, y_label, y, &[])
+    }
+
+    /// The same with lines that are as high everywhere.
+    fn chart_with(
+        &self,
+        title: &str,
+        y_name: &str,
+        y_label: fn(f64) -> String,
+        y: impl Fn(&ContenderResult) -> f64,
+        fixed: &[(&str, f64)],
+    ) -> String {
         let mut contenders: Vec<Contender> = Vec::new();
         for row in &self.compared.rows {
             if !contenders.contains(&row.contender) {
@@ -336,7 +361,12 @@ impl View<'_> {
             name: contender.name(),
             points: self.compared.rows.iter().filter(|row| row.contender == *contender).map(point).collect(),
         };
-        let y_max = self.compared.rows.iter().map(&y).fold(0.0, f64::max);
+        let ks = self.ks();
+        let fixed_line = |&(name, y): &(&str, f64)| Line {
+            name: name.to_string(),
+            points: ks.iter().map(|&k| Point { x: k as f64, y, title: format!("{name}: {}", y_label(y)) }).collect(),
+        };
+        let y_max = self.compared.rows.iter().map(&y).chain(fixed.iter().map(|(_, y)| *y)).fold(0.0, f64::max);
         svg(&Chart {
             title: title.to_string(),
             x_name: "k: records alike".to_string(),
@@ -348,7 +378,7 @@ impl View<'_> {
             y_label,
             is_stepped: false,
             dots: Vec::new(),
-            lines: contenders.iter().map(line).collect(),
+            lines: contenders.iter().map(line).chain(fixed.iter().map(fixed_line)).collect(),
         })
     }
 
@@ -389,6 +419,49 @@ impl View<'_> {
         })
     }
 
+    /// Charts of what analysts look at.
+    fn utility_figures(&self, figure: &dyn Fn(&str, &str, String) -> String) -> String {
+        if self.compared.rows.iter().any(|row| row.utility.is_none()) {
+            return String::new();
+        }
+        let of = |row: &ContenderResult, y: fn(&Utility) -> f64| row.utility.as_ref().map_or(0.0, y);
+        let mut body = figure(
+            "Distributions",
+            "Total variation distance of each attribute’s distribution to the source’s, the mean over attributes: 0 where \
+             nothing changes. Cells are read as their records spread evenly over the values that may be behind them.",
+            self.chart("Distributions by k", "mean distance", two_decimals, |row| of(row, Utility::mean_distance)),
+        );
+        body += &figure(
+            "Associations",
+            "The largest change of any pair’s association: correlation of numbers, Cramér’s V of categories, correlation \
+             ratio of both.",
+            self.chart("Associations by k", "largest change", two_decimals, |row| of(row, change)),
+        );
+        let Some(first) = self.compared.rows.first().and_then(target) else { return body };
+        let overlap = |row: &ContenderResult| target(row).map_or(0.0, |target| target.regression.overlap);
+        body += &figure(
+            "A regression",
+            &format!(
+                "Overlap of the confidence intervals of coefficients with the source’s, the mean over coefficients: {}.",
+                escape(&compare_utility::model_in_words(first))
+            ),
+            self.chart("Overlap of intervals by k", "mean overlap", whole_percent, overlap),
+        );
+        let accuracy = |row: &ContenderResult| target(row).map_or(0.0, |target| target.accuracy.after);
+        let fixed = [("source", first.accuracy.before), ("most frequent", first.accuracy.baseline)];
+        body += &figure(
+            "A classifier",
+            &format!(
+                "How often naive Bayes, learnt from the release, tells which of {} classes of {} a record of the source has \
+                 that it has not learnt from; beside it, learnt from the source, and saying always what is most frequent.",
+                first.accuracy.n_classes,
+                escape(&first.attribute)
+            ),
+            self.chart_with("Accuracy by k", "accuracy", whole_percent, accuracy, &fixed),
+        );
+        body
+    }
+
     fn page(&self) -> String {
         let figure = |title: &str, note: &str, chart: String| {
             format!(
@@ -415,6 +488,7 @@ impl View<'_> {
              of the records, answered from the release as if the records of a group were spread evenly over its ranges.",
             self.chart("Query error by k", "median relative error", whole_percent, |row| row.error.0),
         );
+        body += &self.utility_figures(&figure);
         body += &figure(
             "Size of groups",
             "Records per group.",
@@ -449,7 +523,14 @@ impl View<'_> {
                 page::table(&header, &rows)
             );
             let (header, rows) = self.attribute_columns(k);
-            body += &format!("{}</div>\n</section>\n", page::table(&header, &rows));
+            body += &page::table(&header, &rows);
+            let tables = [
+                compare_utility::columns(self.at(k)),
+                compare_utility::distances(self.at(k)),
+                compare_utility::coefficients(self.at(k)),
+            ];
+            tables.iter().flatten().for_each(|(header, rows): &Columns| body += &page::table(header, rows));
+            body += "</div>\n</section>\n";
         }
         page::document("What each method makes of the table", &body)
     }

@@ -6,7 +6,7 @@ use incrowd::scheme::n_schemes;
 
 use super::arguments::ProjectArgs;
 use crate::cli::terminal::{Exit, Terminal, columns};
-use crate::input::count::count;
+use crate::input::count::count_only;
 use crate::words::documents;
 
 /// Read the records once and say how many distinct combinations there are
@@ -25,7 +25,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let project = args.project.open()?;
     let about = args.project.about();
     let choice = about.choice(&about.no_privacy(&project)?);
-    let counted = count(&project, &choice, &args.project.work(terminal)?)?;
+    let counted = count_only(&project, &choice, &args.project.work(terminal)?)?;
     let counts = &counted.counts;
     let n_schemes = n_schemes(&counted.hierarchies);
     let n_unique = documents::n_unique(&counted.counts);

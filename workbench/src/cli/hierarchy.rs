@@ -2,16 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::sentences::{counted_words, grouped};
-use incrowd::{Error, ErrorKind, Hierarchy, Missing, Result, Role};
-use serde_json::{Value, json};
+use incrowd::{Hierarchy, Result};
 
 use super::terminal::{Exit, Terminal, columns};
-use crate::input::count::{count_source, located};
-use crate::input::project::{Attribute, FILE_NAME, Project};
-use crate::input::source::{Asked, At, CellPlace, Places};
-use crate::output::staged::write_whole;
-use crate::work::Work;
+use crate::input::project::{FILE_NAME, Project};
+use crate::input::source::CellPlace;
+use crate::orders::hierarchy::{ExportHierarchy, FindAbsent, ShowHierarchy};
+use crate::sentences::{counted_words, grouped};
+use crate::words::hierarchies::{all_absent, children, exported, shown};
 
 /// Look at an attribute's hierarchy, or write it as an ARX file
 #[derive(Clone, Debug, clap::Subcommand)]
@@ -81,15 +79,12 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         }
         Args::Export { attribute, project, data, output, force } => {
             let project = Project::open(project)?.with_data(data.as_deref())?;
-            output.iter().try_for_each(|path| project.check_output(path))?;
-            let hierarchy = resolve(&project, attribute, &terminal.work(0, None))?;
-            let text = arx(&hierarchy);
-            match output {
-                Some(path) => write_whole(path, text.as_bytes(), *force)?,
-                None => terminal.say(text.trim_end()),
+            let order = ExportHierarchy { attribute: attribute.clone(), output: output.clone(), replace: *force };
+            let made = order.run(&project, &terminal.work(0, None))?;
+            if output.is_none() {
+                terminal.say(made.text.trim_end());
             }
-            let rows = hierarchy.rows().map(|row| json!(row)).collect::<Vec<_>>();
-            terminal.json(&json!({ "attribute": attribute, "rows": rows }));
+            terminal.json(&exported(&made));
             Ok(Exit::Done)
         }
     }
@@ -105,61 +100,9 @@ fn named<'a>(attribute: Option<&'a str>, project: Option<&'a Path>) -> (Option<&
     }
 }
 
-/// Counts the one attribute to know which values there are.
-pub fn domain_of(project: &Project, attribute: &str, work: &Work) -> Result<incrowd::Domain> {
-    let source = project.source_as_counted()?;
-    source.check_column(attribute)?;
-    let missing: &Missing = &project.missing;
-    let counts = count_source(&source, &[attribute], &[], &[], missing, work)?;
-    Ok(counts.domains()[0].clone())
-}
-
-/// The cells of an attribute that its hierarchy does not fit, whatever becomes of them.
-pub fn absent(project: &Project, name: &str) -> Result<Places> {
-    let attribute = project.attribute(name)?;
-    let source = project.source_as_written()?;
-    source.check_column(name)?;
-    source.unfit(name, &Asked::of(&attribute.rule, attribute.rule.needs(), &project.missing.tokens))
-}
-
-/// The attributes whose hierarchies may not fit.
-pub fn with_hierarchies(project: &Project) -> impl Iterator<Item = &Attribute> {
-    project.attributes.iter().filter(|known| !known.role.tells_who() && known.hierarchy_text != "flat")
-}
-
-/// As `hierarchy show --absent --json` says it; values only where they may be shown.
-pub fn absent_document(name: &str, places: &Places, with_values: bool) -> Value {
-    let place = |place: &CellPlace| match place.at {
-        At::Line(line) => json!({ "file": place.file, "line": line }),
-        At::Record(record) => json!({ "file": place.file, "record": record }),
-    };
-    let all = |places: &[CellPlace]| places.iter().map(place).collect::<Value>();
-    let mut document = json!({
-        "attribute": name,
-        "n_absent": places.values.len(),
-        "n_cells": places.n_cells,
-        "first": all(&places.first),
-        "absent": if places.values.is_empty() { json!([]) } else { Value::Null },
-    });
-    if with_values {
-        let value = |(value, n_cells, first): &(String, u64, Vec<CellPlace>)| json!({ "value": value, "n_cells": n_cells, "first": all(first) });
-        document["absent"] = places.values.iter().map(|(value, ..)| json!(value)).collect();
-        document["values"] = places.values.iter().map(value).collect();
-    }
-    document
-}
-
 fn show_absent(project: &Project, name: Option<&str>, with_values: bool, terminal: &Terminal) -> Result<Exit> {
-    let names: Vec<&str> = match name {
-        Some(name) => vec![name],
-        None => with_hierarchies(project).map(|attribute| attribute.name.as_str()).collect(),
-    };
-    let found = names.iter().map(|name| Ok((*name, absent(project, name)?))).collect::<Result<Vec<_>>>()?;
-    let documents: Vec<Value> = found.iter().map(|(name, places)| absent_document(name, places, with_values)).collect();
-    match (name, &documents[..]) {
-        (Some(_), [document]) => terminal.json(document),
-        _ => terminal.json(&json!({ "attributes": documents })),
-    }
+    let found = FindAbsent { attribute: name.map(str::to_string) }.run(project)?;
+    terminal.json(&all_absent(name.is_some(), &found, with_values));
     for (name, places) in &found {
         if with_values {
             let row = |(value, n_cells, first): &(String, u64, Vec<CellPlace>)| {
@@ -188,25 +131,10 @@ fn show_absent(project: &Project, name: Option<&str>, with_values: bool, termina
     Ok(Exit::No)
 }
 
-/// The hierarchy of an attribute, over the values that the data have.
-pub fn resolve(project: &Project, name: &str, work: &Work) -> Result<Hierarchy> {
-    let attribute = project.attribute(name)?;
-    if attribute.role != Role::QuasiIdentifier && attribute.hierarchy_text == "flat" {
-        return Err(Error::new(
-            ErrorKind::Request,
-            format!("attribute '{name}' is {}, and has no hierarchy", attribute.role.name()),
-        ));
-    }
-    let domain = domain_of(project, name, work)?;
-    attribute.rule.resolve(&domain).map_err(|error| match project.source_as_counted() {
-        Ok(source) => located(error, std::slice::from_ref(attribute), &source, &project.missing),
-        Err(_) => error,
-    })
-}
-
 fn show(project: &Project, name: &str, depth: Option<usize>, most: usize, terminal: &Terminal) -> Result<Exit> {
-    let hierarchy = resolve(project, name, &terminal.work(0, None))?;
-    terminal.json(&document(&hierarchy));
+    let order = ShowHierarchy { attribute: name.to_string() };
+    let hierarchy = order.run(project, &terminal.work(0, None))?;
+    terminal.json(&shown(&hierarchy));
     let rows: Vec<Vec<String>> = hierarchy
         .levels()
         .iter()
@@ -220,33 +148,6 @@ fn show(project: &Project, name: &str, depth: Option<usize>, most: usize, termin
     draw(&hierarchy, hierarchy.top(), 0, "", lowest, most, &mut lines);
     terminal.say(lines.join("\n"));
     Ok(Exit::Done)
-}
-
-/// As `hierarchy show --json` says it.
-pub fn document(hierarchy: &Hierarchy) -> Value {
-    let levels = hierarchy.levels().iter().enumerate();
-    let levels = levels.map(|(i, level)| json!({ "level": i, "name": level.name(), "n_values": level.len() }));
-    json!({
-        "attribute": hierarchy.attribute(),
-        "levels": levels.collect::<Vec<_>>(),
-        "tree": tree(hierarchy, hierarchy.top(), 0),
-    })
-}
-
-/// The codes one level below a value.
-pub fn children(hierarchy: &Hierarchy, level: usize, code: usize) -> Vec<usize> {
-    let parents = hierarchy.level(level - 1).parents();
-    (0..parents.len()).filter(|&child| parents[child].index() == code).collect()
-}
-
-fn tree(hierarchy: &Hierarchy, level: usize, code: usize) -> Value {
-    let label = &hierarchy.level(level).labels()[code];
-    if level == 0 {
-        return json!(label);
-    }
-    let below: Vec<Value> =
-        children(hierarchy, level, code).into_iter().map(|child| tree(hierarchy, level - 1, child)).collect();
-    json!({ "label": label, "below": below })
 }
 
 fn draw(
@@ -280,13 +181,4 @@ fn draw(
     if below.len() > n_shown {
         lines.push(format!("{indent}└─ … {} more (--most {})", below.len() - n_shown, below.len()));
     }
-}
-
-/// ARX's format: a line per value, labels from fine to coarse, separated by `;`.
-pub fn arx(hierarchy: &Hierarchy) -> String {
-    let mut writer = csv::WriterBuilder::new().delimiter(b';').from_writer(Vec::new());
-    for row in hierarchy.rows() {
-        writer.write_record(row).expect("memory takes any record");
-    }
-    String::from_utf8(writer.into_inner().expect("memory takes any record")).expect("made of texts")
 }

@@ -10,6 +10,7 @@ pub mod annotate;
 pub mod negotiate;
 pub mod frontier;
 pub mod negotiate_local;
+mod compare_utility;
 pub mod compare;
 pub mod verify;
 pub mod attack;

@@ -17,8 +17,8 @@ use super::terminal::{Exit, Terminal};
 use crate::orders::Rules;
 use crate::orders::extent::Otherwise;
 use crate::orders::known::Known;
-use crate::orders::local::{Local, LocallyMade};
-use crate::orders::per_record::{Outcome, PER_RECORD};
+use crate::orders::local::{Local, LocallyMade, method_named};
+use crate::orders::per_record::{Outcome, PER_RECORD, PerRecordWish, published_search};
 use crate::orders::publish::{Choice, Files, GLOBAL, No, Ordered, Publish, Published, Way, prepare};
 use crate::output::account::Key;
 use crate::words::documents;
@@ -78,7 +78,7 @@ pub struct Args {
     /// [default: ranges]
     #[arg(long, value_name = "STYLE", value_parser = CellStyle::ALL.map(CellStyle::name))]
     pub cells: Option<String>,
-    /// Write numbers and dates of a local method as two columns, NAME_low and NAME_high
+    /// Write ranges of numbers and dates as two columns, NAME_low and NAME_high
     #[arg(long)]
     pub two_columns: bool,
     /// Where random choices of a local method come from: the same seed gives the same release [default: 0]
@@ -90,11 +90,20 @@ pub struct Args {
     /// With --method deal: attempts per group at an exchange of records that loses less [default: 300]
     #[arg(long, value_name = "N")]
     pub exchanges: Option<u32>,
+    /// As the method's paper prints it, for comparison. With --method top-down, bottom-up, deal or per-record
+    #[arg(long)]
+    pub as_published: bool,
     #[command(flatten)]
     pub per_record: PerRecordArgs,
+    /// With --method per-record --as-published: which of the paper's searches [default: best-first]
+    #[arg(long, value_name = "SEARCH", value_parser = ["best-first", "walk"], help_heading = PER_RECORD)]
+    pub search: Option<String>,
     /// File to write, .csv, .parquet, .sav or .dta [default: release.csv in the project's folder]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// The column that analysts want to predict or explain, for the report: any that is published
+    #[arg(long, value_name = "ATTRIBUTE")]
+    pub target: Option<String>,
     /// Replace files that are there already
     #[arg(long)]
     pub force: bool,
@@ -115,8 +124,9 @@ pub struct Args {
 fn methods() -> clap::builder::PossibleValuesParser {
     let global = PossibleValue::new(GLOBAL).help("one level per attribute, the same for all records");
     let local = Method::ALL.map(|method| PossibleValue::new(method.name()).help(method.words()));
+    let published = Method::AS_PUBLISHED.map(|method| PossibleValue::new(method.name()).hide(true));
     let single = PossibleValue::new(PER_RECORD).help("every record on its own, risk against utility; not k-anonymous");
-    std::iter::once(global).chain(local).chain([single]).collect::<Vec<_>>().into()
+    std::iter::once(global).chain(local).chain(published).chain([single]).collect::<Vec<_>>().into()
 }
 
 /// The answers that can be published.
@@ -158,7 +168,8 @@ pub fn order(args: &Args) -> Result<Publish> {
     let way = match args.method.as_str() {
         PER_RECORD => {
             check_one_by_one(args)?;
-            Way::PerRecord(Box::new(args.per_record.wish()?))
+            let as_published = published_search(args.as_published, args.search.as_deref())?;
+            Way::PerRecord(Box::new(PerRecordWish { as_published, ..args.per_record.wish()? }))
         }
         method => {
             if let Some(flag) = args.per_record.first_given() {
@@ -191,7 +202,9 @@ pub fn order(args: &Args) -> Result<Publish> {
             }
         }
     };
-    Ok(Publish { about: args.project.about(), request: args.request.given()?, way })
+    let two_columns = args.two_columns && matches!(way, Way::Answer { .. } | Way::Levels(_));
+    let (about, request, target) = (args.project.about(), args.request.given()?, args.target.clone());
+    Ok(Publish { about, request, way, two_columns, target })
 }
 
 /// Refuses flags that say nothing to a method which looks at one record at a time.
@@ -230,9 +243,10 @@ fn local(args: &Args) -> Result<Option<Local>> {
         }
         let given = [
             ("--cells", args.cells.is_some()),
-            ("--two-columns", args.two_columns),
             ("--seed", args.seed.is_some()),
             ("--steps", args.steps.is_some()),
+            ("--as-published", args.as_published),
+            ("--search", args.search.is_some()),
         ];
         return match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((flag, _)) => refuse(flag, "is about local methods", "choose one with --method top-down".into()),
@@ -254,7 +268,10 @@ fn local(args: &Args) -> Result<Option<Local>> {
         return refuse(flag, &why, format!("take --method {GLOBAL}"));
     }
     let style = args.cells.as_deref().and_then(CellStyle::parse);
-    let method = Method::parse(&args.method)?;
+    if args.search.is_some() {
+        return refuse("--search", "is about single records", format!("take --method {PER_RECORD}"));
+    }
+    let method = method_named(&args.method, args.as_published)?;
     let local = Local::with_options(method, style, args.two_columns, args.seed, args.plain, args.exchanges)?;
     local.improved_by(args.steps, args.time.as_deref().map(parse_time).transpose()?).map(Some)
 }

@@ -1,19 +1,14 @@
 //! `incrowd serve`: the whole path as a page, for a curator, an analyst and a privacy officer around one screen.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
 
-use incrowd::{Error, ErrorKind, Result};
+use incrowd::Result;
 use serde_json::json;
 
 use super::arguments::parse_memory;
 use crate::cli::terminal::{Exit, Terminal};
-use crate::demo_data;
-use crate::input::project::FILE_NAME;
-use crate::io_error;
-use crate::memory::free_memory;
-use crate::sentences::hint;
-use crate::serve::{Settings, app, check_address, random_text, run as answer};
+use crate::serve::start::Serve;
 
 /// Open the page: see the data, build hierarchies, negotiate, compare, publish
 #[derive(Clone, Debug, clap::Args)]
@@ -64,88 +59,28 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
-    let address = SocketAddr::new(args.host, args.port);
-    check_address(address, args.token.is_some())?;
-    // The demo's folder is gone when the server ends.
-    let demo = match is_demo(args) {
-        true => {
-            let folder = tempfile::tempdir().map_err(|error| io_error(Path::new("temporary folder"), error))?;
-            demo_data::write(folder.path(), demo_data::N_RECORDS, demo_data::SEED)?;
-            Some(folder)
-        }
-        false => None,
+    let Args { project, data, host, port, token, allow_host, allow_preview, max_upload, memory, open } = args.clone();
+    let order = Serve {
+        project,
+        data,
+        host,
+        port,
+        token,
+        hosts: allow_host,
+        allows_preview: allow_preview,
+        n_upload_max: parse_memory(&max_upload)?,
+        n_bytes_max: memory.as_deref().map(parse_memory).transpose()?,
     };
-    let path = match &demo {
-        Some(folder) => folder.path().to_path_buf(),
-        None => args.project.clone().unwrap_or_else(|| PathBuf::from(".")),
-    };
-    let (root, start) = place(&path)?;
-    let settings = Settings {
-        root,
-        start,
-        data: args.data.clone(),
-        is_demo: demo.is_some(),
-        address,
-        token: args.token.clone().map_or_else(random_text, Ok)?,
-        hosts: args.allow_host.clone(),
-        allows_preview: args.allow_preview.unwrap_or(args.host.is_loopback()),
-        n_upload_max: parse_memory(&args.max_upload)?,
-        n_bytes_max: args.memory.as_deref().map_or_else(|| Ok(free_memory() / 2), parse_memory)?,
-    };
-    let app = app(&settings)?;
-    let wrong = |error: std::io::Error| {
-        Error::new(ErrorKind::Io, format!("{address} cannot be listened on: {error}"))
-            .hint(hint("choose another {port}"))
-    };
-    let listener = TcpListener::bind(address).map_err(wrong)?;
-    let mut local = listener.local_addr().map_err(wrong)?;
-    if local.ip().is_unspecified() {
-        // Every address of this machine is listened on; this one works from here.
-        local.set_ip(Ipv4Addr::LOCALHOST.into());
-    }
-    let url = format!("http://{local}/#key={}", settings.token);
-    terminal.say(format!("incrowd is at {url}"));
-    terminal.json(&json!({ "url": url, "token": settings.token, "folder": settings.root.display().to_string() }));
-    if demo.is_some() {
+    let page = order.start()?;
+    terminal.say(format!("incrowd is at {}", page.url));
+    terminal.json(&json!({ "url": page.url, "token": page.token, "folder": page.folder.display().to_string() }));
+    if page.is_demo {
         terminal.note("It serves made-up hospital discharges; name a project or a table to serve your own.");
     }
     terminal.note("Ctrl-C ends it.");
-    if args.open {
-        open_browser(&url, terminal);
-    }
-    answer(listener, app)?;
-    Ok(Exit::Done)
-}
-
-/// Made-up data are served where nothing is named and nothing is here.
-fn is_demo(args: &Args) -> bool {
-    args.project.is_none() && !Path::new(FILE_NAME).exists()
-}
-
-/// The folder to serve, and what to open in it.
-fn place(path: &Path) -> Result<(PathBuf, Option<PathBuf>)> {
-    if path.is_dir() {
-        let file = path.join(FILE_NAME);
-        return Ok((path.to_path_buf(), file.exists().then_some(file)));
-    }
-    if !path.exists() {
-        return Err(io_error(path, std::io::ErrorKind::NotFound.into()));
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Ok((folder.to_path_buf(), Some(path.to_path_buf())))
-}
-
-/// Asks the system to show the page; where it cannot, the address is there to be copied.
-fn open_browser(url: &str, terminal: &Terminal) {
-    let (program, first): (&str, &[&str]) = match std::env::consts::OS {
-        "macos" => ("open", &[]),
-        "windows" => ("cmd", &["/C", "start", ""]),
-        _ => ("xdg-open", &[]),
-    };
-    let nothing = std::process::Stdio::null;
-    let mut command = std::process::Command::new(program);
-    command.args(first).arg(url).stdin(nothing()).stdout(nothing()).stderr(nothing());
-    if command.spawn().is_err() {
+    if open && !page.is_shown() {
         terminal.note("No browser could be opened; copy the address into one.");
     }
+    page.answer()?;
+    Ok(Exit::Done)
 }

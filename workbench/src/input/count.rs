@@ -144,6 +144,13 @@ impl Material {
         self.hierarchies[attribute].positions().is_some()
     }
 
+    /// By quasi-identifier, whether a release that gives every attribute one level can have a column for the lowest and one
+    /// for the highest value of it.
+    pub fn with_ranges(&self) -> Vec<bool> {
+        let has_ranges = |a: usize| self.quasi_identifiers[a].rule.makes_ranges() && self.is_numeric(a);
+        (0..self.hierarchies.len()).map(has_ranges).collect()
+    }
+
     /// By sensitive attribute, how many different values it has.
     pub fn n_sensitive_values(&self) -> Vec<usize> {
         self.counts.sensitive().iter().map(|domain| domain.len()).collect()
@@ -209,8 +216,16 @@ fn counted_at(sensitive: &[Attribute], counts: &GroupCounts) -> Result<(Vec<Leve
 
 /// Counts the records of a project and applies its hierarchies to the values they have.
 pub fn count(project: &Project, choice: &Choice, work: &Work) -> Result<Counted> {
+    count_from(project, project.source()?, choice, work)
+}
+
+/// The same for somebody who wants the counts and nothing else, so that no file has to be hashed.
+pub fn count_only(project: &Project, choice: &Choice, work: &Work) -> Result<Counted> {
+    count_from(project, project.source()?.unhashed(), choice, work)
+}
+
+fn count_from(project: &Project, source: Source, choice: &Choice, work: &Work) -> Result<Counted> {
     let (quasi_identifiers, sensitive) = chosen(project, choice)?;
-    let source = project.source()?;
     source.pin();
     check_columns(project, &source)?;
     if source.publishes_coarser() {

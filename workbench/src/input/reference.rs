@@ -5,17 +5,34 @@ use std::collections::HashMap;
 use incrowd::table::Code;
 use incrowd::verify::{Original, Outside, Text};
 use incrowd::wire::Certificate;
-use incrowd::{Criteria, Distance, Domain, Scheme, Verifier};
+use incrowd::{Criteria, Distance, Domain, Hierarchy, Scheme, Verifier};
 use serde_json::{Map, Value, json};
 
 use crate::input::count::Counted;
 
 /// Everything that the project knows, with texts as the release writes them; `missing` is how it writes "no value".
 ///
-/// Whom of the population a group may be is known for a scheme only.
-pub fn outside(counted: &Counted, scheme: Option<&Scheme>, missing: &Text) -> Outside {
+/// Whom of the population a group may be is known for a scheme only; `in_two_columns` says of which quasi-identifiers the
+/// release has the lowest and the highest value.
+pub fn outside(counted: &Counted, scheme: Option<&Scheme>, in_two_columns: &[bool], missing: &Text) -> Outside {
     let originals = (0..counted.sensitive.len()).map(|s| Some(original(counted, s, missing))).collect();
-    Outside { originals, population: scheme.and_then(|scheme| population(counted, scheme, missing)) }
+    let population = scheme.and_then(|scheme| population(counted, scheme, in_two_columns, missing));
+    Outside { originals, population }
+}
+
+/// What a release that gives an attribute this level shows of each of its values: its label, or its two ends.
+pub fn shown_at(hierarchy: &Hierarchy, level: usize, in_two_columns: bool, missing: &Text) -> Vec<Vec<Text>> {
+    let values = hierarchy.level(level);
+    let label = |code: Code| match in_two_columns {
+        true => {
+            let (low, high) = hierarchy.ends_of_label(level, code);
+            vec![low.or_else(|| missing.clone()), high.or_else(|| missing.clone())]
+        }
+        false if hierarchy.is_missing(level, code) => vec![missing.clone()],
+        false => vec![Some(values.labels()[code.index()].clone())],
+    };
+    let labels: Vec<Vec<Text>> = (0..values.len() as u32).map(|code| label(Code(code))).collect();
+    values.of_base().iter().map(|code| labels[code.index()].clone()).collect()
 }
 
 fn text_of(domain: &Domain, code: usize, missing: &Text) -> Text {
@@ -41,18 +58,20 @@ fn original(counted: &Counted, sensitive: usize, missing: &Text) -> Original {
 }
 
 /// How many people of the population share each combination of published values.
-fn population(counted: &Counted, scheme: &Scheme, missing: &Text) -> Option<HashMap<Vec<Text>, u64>> {
+fn population(
+    counted: &Counted,
+    scheme: &Scheme,
+    in_two_columns: &[bool],
+    missing: &Text,
+) -> Option<HashMap<Vec<Text>, u64>> {
+    let population = counted.counts.population()?;
+    let shown_of =
+        |(a, hierarchy): (usize, &Hierarchy)| shown_at(hierarchy, scheme.level(a), in_two_columns[a], missing);
+    let shown: Vec<Vec<Vec<Text>>> = counted.hierarchies.iter().enumerate().map(shown_of).collect();
     let mut people = HashMap::new();
-    for (codes, n) in counted.counts.population()?.groups() {
-        let label = |(a, code): (usize, &Code)| {
-            let (hierarchy, level) = (&counted.hierarchies[a], scheme.level(a));
-            let values = hierarchy.level(level);
-            match hierarchy.is_missing(level, values.of_base()[code.index()]) {
-                true => missing.clone(),
-                false => Some(values.label_of(code.index()).to_string()),
-            }
-        };
-        *people.entry(codes.iter().enumerate().map(label).collect()).or_default() += n;
+    for (codes, n) in population.groups() {
+        let cells = codes.iter().zip(&shown).flat_map(|(code, shown)| shown[code.index()].clone());
+        *people.entry(cells.collect()).or_default() += n;
     }
     Some(people)
 }

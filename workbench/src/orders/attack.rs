@@ -1,6 +1,6 @@
 //! `attack`: what somebody with a release in hand learns about the people in it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use incrowd::attack::{self, Group, Hit, Linkable, Linkage, Meaning, Skewness};
@@ -198,8 +198,10 @@ impl Release {
             Some((name, ..)) => name.to_string(),
             None => self.quasi_identifiers[place].clone(),
         };
-        let cell = |group: &Group, place: usize| match range_at(place) {
-            Some(&(_, low, high)) => range_cell(&group.cells[low], &group.cells[high]),
+        let pairs: Vec<Pairs> = ranges.iter().map(|&(_, low, high)| self.pairs(low, high)).collect();
+        let pairs_at = |place: usize| pairs.iter().find(|pairs| pairs.low == place);
+        let cell = |group: &Group, place: usize| match pairs_at(place) {
+            Some(pairs) => pairs.cell(&group.cells[pairs.low], &group.cells[pairs.high]),
             None => group.cells[place].clone(),
         };
         let group = |group: &Group| Group {
@@ -211,14 +213,49 @@ impl Release {
     }
 }
 
-/// Two columns as one cell. Where both are empty, not even whether there is a value is said.
-fn range_cell(low: &Text, high: &Text) -> Text {
-    let (low, high) = (low.as_deref().unwrap_or(""), high.as_deref().unwrap_or(""));
-    Some(match (low, high) {
-        ("", "") => ANY.to_string(),
-        _ if low == high => low.to_string(),
-        _ => format!("[{}]", range_text(low, high)),
-    })
+/// Two columns of a release that are the lowest and the highest value of an attribute.
+struct Pairs {
+    low: usize,
+    high: usize,
+    /// Whether two empty columns leave open whether there is a value; elsewhere they say that there is none.
+    empty_is_any: bool,
+    /// Where one level was given to all records, what ends where another begins does not contain its end.
+    begins: HashSet<String>,
+}
+
+impl Release {
+    fn pairs(&self, low: usize, high: usize) -> Pairs {
+        let is_global = self.certificate.as_ref().is_some_and(|certificate| certificate.levels.is_object());
+        let cells = self.groups.iter().map(|group| (&group.cells[low], &group.cells[high]));
+        let all: HashSet<_> = cells.map(|(low, high)| (known_end(low), known_end(high))).collect();
+        // A level has labels for the values, or `*` for all of them.
+        let empty_is_any = !is_global || all.iter().all(|ends| *ends == (None, None));
+        let begins = all.iter().filter_map(|(low, _)| low.filter(|_| is_global).map(str::to_string)).collect();
+        Pairs { low, high, empty_is_any, begins }
+    }
+}
+
+/// A number or a date; whatever else stands there means that there is no such end.
+fn known_end(cell: &Text) -> Option<&str> {
+    cell.as_deref().filter(|text| matches!(Kind::of(text), Kind::Integer | Kind::Number | Kind::Date))
+}
+
+impl Pairs {
+    /// Two columns as one cell.
+    fn cell(&self, low: &Text, high: &Text) -> Text {
+        Some(match (known_end(low), known_end(high)) {
+            (None, None) if self.empty_is_any => ANY.to_string(),
+            (None, None) => return low.clone(),
+            (Some(low), None) => format!(">={low}"),
+            (None, Some(high)) if self.begins.contains(high) => format!("<{high}"),
+            (None, Some(high)) => format!("<={high}"),
+            (Some(low), Some(high)) if low == high => low.to_string(),
+            (Some(low), Some(high)) if self.begins.contains(high) && Kind::of(high) != Kind::Date => {
+                format!("[{low}, {high})")
+            }
+            (Some(low), Some(high)) => format!("[{}]", range_text(low, high)),
+        })
+    }
 }
 
 /// The hierarchies that are known, by attribute, and what means "no value".

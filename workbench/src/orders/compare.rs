@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use incrowd::query::{Query, parse_queries};
 use incrowd::recode::method::Method;
+use incrowd::recode::per_record::dictionary::Match;
 use incrowd::search::negotiate::check_criteria;
+use incrowd::utility::preview::Preview;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Quality, Ranking, Request, Result};
 
 use super::contenders::{
@@ -16,6 +18,7 @@ use super::known::Known;
 use super::local::{Local, guaranteed, note_flat};
 use super::per_record::check_memory;
 use super::request::{About, GivenRequest, Privacy, attribute_index};
+use super::utility::Analysis;
 use crate::input::count::Counted;
 use crate::input::project::Project;
 use crate::note::Note;
@@ -43,6 +46,8 @@ pub struct Compare {
     /// By how many steps the groups of local methods are improved, and for how long at most.
     pub n_steps: Option<u64>,
     pub time: Option<Duration>,
+    /// The attribute that analysts want to say something about: any column that is published.
+    pub target: Option<String>,
 }
 
 /// The rows, and what they are about.
@@ -89,11 +94,13 @@ impl Compare {
             self.vary_weight.as_ref().map(|name| attribute_index(name, &counted.hierarchies)).transpose()?;
         let own = self.own_queries(&counted)?;
         let has_own_queries = own.is_some();
+        let analysis = Analysis::new(project, &counted, self.target.as_deref(), self.seed, work)?;
+        let preview = look(analysis.as_ref(), &counted, work)?;
         let questions = work.quietly(|task| Questions::new(&counted, self.n_queries, self.seed, own, task))?;
         let wish = GivenRequest { criteria: Vec::new(), ..self.request.clone() };
         let request = wish.checked(project, &privacy, &counted.hierarchies, n_records)?;
-        if contenders.iter().any(|contender| matches!(contender, Contender::PerRecord(_))) {
-            check_memory(&counted, work.n_bytes_max())?;
+        if contenders.iter().any(|contender| matches!(contender, Contender::PerRecord(..))) {
+            check_memory(&counted, Match::Exact, work.n_bytes_max())?;
         }
         let lattice = lattice(&counted, &privacy.criteria, &contenders, known, work)?;
         let weights = counted.weights();
@@ -106,6 +113,7 @@ impl Compare {
             n_steps: self.n_steps,
             time: self.time,
             questions: &questions,
+            preview: preview.as_ref(),
             lattice: lattice.as_ref().map(|(lattice, cost)| (&**lattice, *cost)),
         };
         let n_all = n_records * (contenders.len() * ks.len()) as u64;
@@ -176,7 +184,7 @@ impl Compare {
     ) -> Result<Weighing> {
         let local = contenders.iter().find_map(|contender| match contender {
             Contender::Local(method) => Some(*method),
-            Contender::Global(_) | Contender::PerRecord(_) => None,
+            Contender::Global(_) | Contender::PerRecord(..) => None,
         });
         let method = local.unwrap_or(Method::TopDown);
         let local = improving(Local { seed: self.seed, ..Local::new(method) }, self.n_steps, self.time)?;
@@ -195,6 +203,8 @@ pub struct Field {
     pub contenders: Option<Vec<Contender>>,
     pub n_queries: usize,
     pub seed: u64,
+    /// As in [`Compare`].
+    pub target: Option<String>,
 }
 
 impl Field {
@@ -211,6 +221,7 @@ impl Field {
     /// What each makes of the request; those take part that can promise what is asked.
     pub fn run(
         &self,
+        project: &Project,
         counted: &Counted,
         lattice: &Lattice,
         request: &Request,
@@ -223,6 +234,8 @@ impl Field {
             contender.is_possible(!counted.sensitive.is_empty())
                 && (can_promise || matches!(contender, Contender::Global(_)))
         });
+        let analysis = Analysis::new(project, counted, self.target.as_deref(), self.seed, work)?;
+        let preview = look(analysis.as_ref(), counted, work)?;
         let weights = counted.weights();
         let ask = Ask {
             counted,
@@ -233,6 +246,7 @@ impl Field {
             n_steps: None,
             time: None,
             questions: &work.quietly(|task| Questions::new(counted, self.n_queries, self.seed, None, task))?,
+            preview: preview.as_ref(),
             lattice: Some((lattice, Cost::default())),
         };
         let n_all = counted.counts.n_records() * contenders.len() as u64;
@@ -240,6 +254,12 @@ impl Field {
             contenders.into_iter().map(|contender| one(&ask, contender, &request.criteria, task)).collect()
         })
     }
+}
+
+/// Looks at the source as analysts do.
+fn look<'a>(analysis: Option<&'a Analysis>, counted: &'a Counted, work: &Work) -> Result<Option<Preview<'a>>> {
+    let look = |analysis: &'a Analysis| work.quietly(|task| work.on_threads(|| analysis.preview(counted, task)))?;
+    analysis.map(look).transpose()
 }
 
 /// Of values of k that nobody has asked for, those that the table is large enough for; says which are left out. The first

@@ -6,9 +6,11 @@ use incrowd::judge::{Judgement, judge_with};
 use incrowd::quality::Losses;
 use incrowd::query::{Draw, Query, Workload, draw_queries, median_and_90};
 use incrowd::recode::method::Method;
+use incrowd::recode::per_record::Strategy;
 use incrowd::recode::{Recoding, global};
 use incrowd::search::negotiate::{Request, negotiate_with};
 use incrowd::task::Task;
+use incrowd::utility::preview::{Preview, Utility};
 use incrowd::{Answer, Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Quality, Ranking, Result, Scheme};
 
 use crate::input::count::Counted;
@@ -22,8 +24,11 @@ pub enum Contender {
     Global(Quality),
     Local(Method),
     /// Every record on its own, with the least risk that leaves this share of its utility, in percent. It keeps no k.
-    PerRecord(u8),
+    PerRecord(u8, Option<Strategy>),
 }
+
+/// What follows the name of a contender that is as its paper prints it.
+const PUBLISHED: &str = "published";
 
 /// What every record keeps of its utility where nobody says how much, in percent.
 const UTILITY_KEPT: u8 = 60;
@@ -46,21 +51,31 @@ impl Contender {
         match self {
             Contender::Global(quality) => format!("global:{}", quality.name()),
             Contender::Local(method) => method.name().to_string(),
-            Contender::PerRecord(percent) => format!("{PER_RECORD}:{percent}%"),
+            Contender::PerRecord(percent, None) => format!("{PER_RECORD}:{percent}%"),
+            Contender::PerRecord(percent, Some(strategy)) => {
+                let search = if strategy == Strategy::BestFirst { PUBLISHED } else { strategy.name() };
+                format!("{PER_RECORD}:{percent}%:{search}")
+            }
         }
     }
 
     pub fn parse(name: &str) -> Result<Contender> {
         if let Some(share) = name.strip_prefix(PER_RECORD) {
+            let searches = [(PUBLISHED, Strategy::BestFirst), (Strategy::Walk.name(), Strategy::Walk)];
+            let found = searches
+                .into_iter()
+                .find_map(|(name, strategy)| Some((share.strip_suffix(name)?.strip_suffix(':')?, Some(strategy))));
+            let (share, strategy) = found.unwrap_or((share, None));
             let percent = share.strip_prefix(':').and_then(|share| share.strip_suffix('%')?.parse().ok());
             return match (share, percent) {
-                ("", _) => Ok(Contender::PerRecord(UTILITY_KEPT)),
-                (_, Some(percent @ 0..=100)) => Ok(Contender::PerRecord(percent)),
+                ("", _) => Ok(Contender::PerRecord(UTILITY_KEPT, strategy)),
+                (_, Some(percent @ 0..=100)) => Ok(Contender::PerRecord(percent, strategy)),
                 _ => Err(Error::new(ErrorKind::Request, format!("'{name}' does not say what records keep"))
                     .hint(format!("for example {PER_RECORD}:{UTILITY_KEPT}%"))),
             };
         }
-        let all = Contender::all();
+        let all: Vec<Contender> =
+            Contender::all().into_iter().chain(Method::AS_PUBLISHED.map(Contender::Local)).collect();
         let names: Vec<String> = all.iter().map(|contender| contender.name()).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).chain([PER_RECORD]).collect();
         let found = names.iter().position(|known| known == name).map(|i| all[i]);
@@ -82,13 +97,14 @@ impl Contender {
             Contender::Global(Quality::GroupSize) => "smallest groups",
             Contender::Global(Quality::Discernibility) => "fewest records alike",
             Contender::Local(method) => method.words(),
-            Contender::PerRecord(_) => "every record on its own; no k",
+            Contender::PerRecord(_, None) => "every record on its own; no k",
+            Contender::PerRecord(_, Some(_)) => "every record on its own, by the paper's search; no k",
         }
     }
 
     /// Whether it is meant to keep the criteria.
     pub fn promises_k(self) -> bool {
-        !matches!(self, Contender::PerRecord(_))
+        !matches!(self, Contender::PerRecord(..))
     }
 
     /// Whether the lattice must be annotated with entropies for it.
@@ -98,7 +114,9 @@ impl Contender {
 
     /// Whether it takes clearly longer than the others on a large table.
     pub fn is_slow(self) -> bool {
-        self.needs_entropy() || matches!(self, Contender::Local(Method::BottomUp | Method::Cells | Method::Negotiated))
+        let slow =
+            [Method::BottomUp, Method::Cells, Method::Negotiated, Method::BottomUpPublished, Method::TopDownPublished];
+        self.needs_entropy() || matches!(self, Contender::Local(method) if slow.contains(&method))
     }
 }
 
@@ -152,6 +170,8 @@ pub struct Ask<'a> {
     pub n_steps: Option<u64>,
     pub time: Option<Duration>,
     pub questions: &'a Questions,
+    /// What analysts look at; none where nobody has asked and it would take long.
+    pub preview: Option<&'a Preview<'a>>,
     /// What schemes are looked up in, and what it took to make; needed for global contenders.
     pub lattice: Option<(&'a Lattice, Cost)>,
 }
@@ -172,6 +192,8 @@ pub struct ContenderResult {
     pub error_by_kind: Vec<(Draw, f64, f64)>,
     /// The same for the analyst's own queries, with the exact and the estimated answer to each.
     pub own_error: Option<(f64, f64, Vec<(u64, f64)>)>,
+    /// What becomes of what analysts look at.
+    pub utility: Option<Utility>,
     pub cost: Cost,
 }
 
@@ -207,7 +229,7 @@ pub fn run(
 
 /// A method that improves its groups, where it can.
 pub fn improving(local: Local, n_steps: Option<u64>, time: Option<Duration>) -> Result<Local> {
-    if local.method.is_dealing() { Ok(local) } else { local.improved_by(n_steps, time) }
+    if local.method.is_dealing() || local.method.is_published() { Ok(local) } else { local.improved_by(n_steps, time) }
 }
 
 /// Lets one contender try.
@@ -241,8 +263,9 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) ->
             let local = improving(local, ask.n_steps, ask.time)?;
             Ok(("exact", None, local.recode(counted, ask.weights, criteria, task)?))
         }
-        Contender::PerRecord(percent) => {
-            let asked = PerRecordWish { utility_at_least: Some(format!("{percent}%")), ..PerRecordWish::default() };
+        Contender::PerRecord(percent, as_published) => {
+            let utility_at_least = Some(format!("{percent}%"));
+            let asked = PerRecordWish { utility_at_least, as_published, ..PerRecordWish::default() };
             Ok(("exact", None, per_record::recoded(&asked, counted, task)?))
         }
     });
@@ -265,6 +288,7 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) ->
         Ok((error.median, error.percentile_90, answers))
     });
     let own_error = own_error.transpose()?;
+    let utility = ask.preview.map(|preview| preview.utility(made_of, &recoding, task)).transpose()?;
     Ok(ContenderResult {
         contender,
         holds: judgement.holds(criteria),
@@ -275,6 +299,7 @@ pub fn one(ask: &Ask, contender: Contender, criteria: &Criteria, task: &Task) ->
         error: median_and_90(all_errors),
         error_by_kind,
         own_error,
+        utility,
         cost,
     })
 }

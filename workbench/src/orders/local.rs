@@ -112,8 +112,9 @@ pub fn note_flat(counted: &Counted, work: &Work) {
     }
 }
 
-/// Combinations of values up to which a method is tried only to tell what it would lose: well under a second.
-const N_GROUPS_TRIED: usize = 30_000;
+/// How many values all different combinations may have together for a method to be tried only to tell what it would lose:
+/// that is to take well under a second, and whoever has given an answer two seconds does not wait for ten.
+const N_VALUES_TRIED: usize = 240_000;
 
 /// Says where one level per attribute loses more than half of the detail, and what ranges of its own for every group would
 /// lose, where that is quickly known.
@@ -121,7 +122,8 @@ pub fn note_much_lost(ncp: f64, criteria: &Criteria, counted: Option<&Counted>, 
     if ncp <= 0.5 {
         return;
     }
-    let is_quick = |counted: &&Counted| counted.counts.n_groups() <= N_GROUPS_TRIED && guaranteed(criteria).is_ok();
+    let n_values = |counted: &Counted| counted.counts.n_groups() * counted.hierarchies.len();
+    let is_quick = |counted: &&Counted| n_values(counted) <= N_VALUES_TRIED && guaranteed(criteria).is_ok();
     let instead = counted.filter(is_quick).and_then(|counted| {
         let local = Local::new(Method::TopDown);
         let made = work.quietly(|task| work.on_threads(|| local.make(counted, criteria, task))).ok()?.ok()?;
@@ -137,6 +139,21 @@ pub fn note_without_steps(counted: &Counted, work: &Work) {
         if attribute.rule == Rule::Flat && counted.is_numeric(a) {
             work.note(Note::NoSteps { attribute: attribute.name.clone() });
         }
+    }
+}
+
+/// The method of a name, or what its paper prints.
+pub fn method_named(name: &str, as_published: bool) -> Result<Method> {
+    let method = Method::parse(name)?;
+    match method.published().filter(|_| as_published) {
+        None if as_published => Err(Error::new(
+            ErrorKind::Request,
+            Wording::text("")
+                .setting("as_published")
+                .and(format!(" is about methods of the papers, and {name} is none")),
+        )
+        .hint(Wording::text("leave it out, or take ").example("method", Method::TopDown.name()))),
+        published => Ok(published.unwrap_or(method)),
     }
 }
 
@@ -210,6 +227,11 @@ impl Local {
     /// The same, where groups are improved by so many steps, or for so long; where both are said, what is over first.
     pub fn improved_by(self, n_steps: Option<u64>, time: Option<Duration>) -> Result<Local> {
         let Some(given) = n_steps.map(|_| "steps").or(time.map(|_| "time")) else { return Ok(self) };
+        if self.method.is_published() && !self.method.is_dealing() {
+            let message = Wording::text("").setting(given).and(" would improve what is to be as published");
+            let hint = Wording::text("leave it out, or take ").example("method", Method::TopDown.name());
+            return Err(Error::new(ErrorKind::Request, message).hint(hint));
+        }
         if self.method.is_dealing() {
             let message = Wording::text("").setting(given).and(" is about groups that may exchange any records");
             let hint = Wording::text("leave it out, or take ").example("exchanges", "300");
@@ -260,7 +282,11 @@ impl Local {
         let is_dealt_to_people = self.method.is_dealing() && counted.counts.people().is_some();
         let mut n_steps = 0;
         let (partition, dealt) = match is_dealt_to_people {
-            true => self.deal_to_people(counted, assignment, task)?,
+            true => {
+                let assignment = Assignment { counts: &counted.counts, ..assignment };
+                let (partition, whose) = self.method.deal_to_people(&assignment, counts, task)?;
+                (whose, Some(dealing(&counted.counts, &partition)))
+            }
             false => {
                 let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
                 let demand = Demand { yardstick: &yardstick, criteria };
@@ -307,37 +333,6 @@ impl Local {
         keep::improved(partition, assignment, wanted, self.n_steps, &task)
     }
 
-    /// Deals hands that are so large that every one has the records of k people.
-    ///
-    /// What is dealt are records, by their sensitive values; hands grow until the people are enough, for nobody can say
-    /// beforehand how many records that takes.
-    fn deal_to_people(
-        &self,
-        counted: &Counted,
-        assignment: Assignment,
-        task: &Task,
-    ) -> Result<(Partition, Option<Dealing>)> {
-        let (k, by_person) = (assignment.least.k, counted.told_apart());
-        let mut size = k;
-        // Every try works through all records; the bar shows the last one.
-        let silent = Task { progress: &|_| (), ..*task };
-        loop {
-            let assignment = Assignment { counts: &counted.counts, least: Least::of(size, None), ..assignment };
-            let partition = self.method.partition(&assignment, &silent)?;
-            let whose = deal::by_person(&counted.counts, by_person, &partition);
-            let n_people = deal::fewest_people(by_person, &whose);
-            if n_people >= k {
-                (task.progress)(counted.counts.n_records());
-                return Ok((whose, Some(dealing(&counted.counts, &partition))));
-            }
-            if partition.n_classes() == 1 {
-                let message = format!("no hand has {k} people");
-                return Err(Error::new(ErrorKind::Request, message).hint("ask for a smaller k"));
-            }
-            size = (size * k / n_people.max(1)).max(size + size.div_ceil(8)).min(counted.counts.n_records());
-        }
-    }
-
     /// Recodes, and judges by the criteria.
     pub fn make(&self, counted: &Counted, criteria: &Criteria, task: &Task) -> Result<LocallyMade> {
         let weights = counted.weights();
@@ -354,6 +349,12 @@ impl Local {
 impl LocallyMade {
     /// Why a criterion can be missed, and what to do about it.
     pub fn why_missed(&self) -> (&'static str, &'static str) {
+        if self.local.method.is_published() && !self.local.method.is_dealing() {
+            return (
+                "as published, a method keeps k and one l and can only be checked for the rest",
+                "ask for less, or leave out that it is to be as published",
+            );
+        }
         match (self.local.method.is_dealing(), self.of_people) {
             (true, _) => (
                 "dealing keeps k by construction and can only be checked for the rest",

@@ -70,8 +70,13 @@ pub fn shown(places: &[MapPoint], risk: Risk) -> impl Iterator<Item = &MapPoint>
 impl Map {
     /// Refuses wishes that would do nothing.
     pub fn check(&self) -> Result<()> {
-        let PerRecordWish { risk, lambda, also_k, .. } = &self.wish;
-        let without_effect = [("risk", risk.is_some()), ("lambda", lambda.is_some()), ("also_k", also_k.is_some())];
+        let PerRecordWish { risk, lambda, also_k, as_published, .. } = &self.wish;
+        let without_effect = [
+            ("risk", risk.is_some()),
+            ("lambda", lambda.is_some()),
+            ("also_k", also_k.is_some()),
+            ("as_published", as_published.is_some()),
+        ];
         match without_effect.iter().find(|(_, is_given)| *is_given) {
             Some((name, _)) => {
                 let message = Wording::text("").setting(name).and(" has no effect on a map");
@@ -87,7 +92,7 @@ impl Map {
         self.check()?;
         let privacy = self.about.no_privacy(project)?;
         let counted = self.wish.count(project, self.about.choice(&privacy), known, work)?;
-        check_memory(&counted, work.n_bytes_max())?;
+        check_memory(&counted, self.wish.fit(), work.n_bytes_max())?;
         let lines = constraint_lines(&self.wish, &counted)?;
         // Before the long part: it may not fit.
         let with_entropy = Ranking::from(Quality::Ncp).needs_entropy();

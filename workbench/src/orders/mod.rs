@@ -3,12 +3,16 @@
 //! An order is checked when it is made; running it takes a project, what is already known of it, and the work that shows
 //! how far it is. Nothing here knows flags, HTTP, documents of questions, or a terminal.
 
+pub mod profile;
+pub mod init;
+pub mod hierarchy;
 pub mod request;
 pub mod lattice;
 pub mod extent;
 pub mod known;
 pub mod local;
 pub mod per_record;
+pub mod utility;
 pub mod contenders;
 pub mod saved;
 pub mod annotate;

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use incrowd::lattice::Scope;
 use incrowd::recode::global::n_people_lost;
-use incrowd::search::negotiate::{
-    Explanation, check_criteria, check_promise, depends_on_table, negotiate_as_published_with, negotiate_with,
-};
+use incrowd::search::as_published::negotiate_as_published_with;
+use incrowd::search::negotiate::{Explanation, check_criteria, check_promise, depends_on_table, negotiate_with};
 use incrowd::search::on_demand::FoundAnswer;
 use incrowd::search::partial::{Selection, prove};
 use incrowd::task::Task;

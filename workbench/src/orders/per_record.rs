@@ -11,7 +11,7 @@ use incrowd::judge::{Judgement, judge_with};
 use incrowd::recode::Recoding;
 use incrowd::recode::per_record::dictionary::{Match, n_bytes_at_most};
 use incrowd::recode::per_record::{
-    Goal, Problem, Risk, SENSITIVITY_MAX, Sensitivities, UTILITY_ONE, Utility, Wish, grouped, recode,
+    Goal, Problem, Risk, SENSITIVITY_MAX, Sensitivities, Strategy, UTILITY_ONE, Utility, Wish, grouped, recode,
 };
 use incrowd::search::negotiate::check_promise;
 use incrowd::task::Task;
@@ -54,6 +54,21 @@ pub struct PerRecordWish {
     pub weights_seed: Option<u64>,
     /// Afterwards, generalize further until every group has so many records.
     pub also_k: Option<u64>,
+    /// One of the paper's own searches, for comparison; the best is looked for where none is named.
+    pub as_published: Option<Strategy>,
+}
+
+/// Which of the paper's searches is ordered, if any: best-first where nobody says which.
+pub fn published_search(as_published: bool, search: Option<&str>) -> Result<Option<Strategy>> {
+    let named = search.map(Strategy::parse_published).transpose()?;
+    match (as_published, named) {
+        (true, named) => Ok(Some(named.unwrap_or(Strategy::BestFirst))),
+        (false, None) => Ok(None),
+        (false, Some(_)) => {
+            let message = hint("{search} names one of the paper's own searches");
+            Err(Error::new(ErrorKind::Request, message).hint(hint("leave it out, or give {as_published} too")))
+        }
+    }
 }
 
 impl PerRecordWish {
@@ -78,8 +93,12 @@ impl PerRecordWish {
             (None, Some(seed)) => Sensitivities::random(hierarchies, seed),
             (None, None) => Sensitivities::equal(hierarchies),
         };
-        let fit = self.similarity.map_or(Match::Exact, Match::Similar);
-        Problem::new(&counted.counts, hierarchies, utility, risk, sensitivities, fit)
+        Problem::new(&counted.counts, hierarchies, utility, risk, sensitivities, self.fit())
+    }
+
+    /// Which values of a dictionary fit those of the table.
+    pub fn fit(&self) -> Match {
+        self.similarity.map_or(Match::Exact, Match::Similar)
     }
 
     /// What the flags want of every record.
@@ -139,6 +158,10 @@ impl PerRecordWish {
             weights: None,
             weights_seed: seed,
             also_k: ordered.also_k,
+            as_published: match &ordered.as_published {
+                Some(name) => Some(Strategy::parse_published(name).ok()?),
+                None => None,
+            },
         })
     }
 
@@ -160,8 +183,8 @@ impl PerRecordWish {
 }
 
 /// Refuses what would take more memory than is allowed to look people up.
-pub fn check_memory(counted: &Counted, n_bytes_max: u64) -> Result<()> {
-    let n_bytes = n_bytes_at_most(&counted.counts, &counted.hierarchies);
+pub fn check_memory(counted: &Counted, fit: Match, n_bytes_max: u64) -> Result<()> {
+    let n_bytes = n_bytes_at_most(&counted.counts, &counted.hierarchies, fit);
     let size = |n_bytes: u64| match n_bytes {
         0..1_000_000 => format!("{} kB", n_bytes.div_ceil(1_000)),
         _ => format!("{} MB", counted_number(n_bytes.div_ceil(1_000_000))),
@@ -300,12 +323,26 @@ fn out_of_reach(problem: &Problem, counts: &GroupCounts, wish: Wish) -> Option<O
     Some(Outcome::OutOfReach { greatest_utility: rounded(as_number(least)), n_records })
 }
 
+/// Solves every record, by a published search where one is ordered.
+fn solved(
+    args: &PerRecordWish,
+    problem: &Problem,
+    counts: &GroupCounts,
+    wish: Wish,
+    task: &Task,
+) -> Result<Vec<Option<Vec<u8>>>> {
+    match args.as_published {
+        Some(strategy) => problem.solve_all_as_published(counts, wish, strategy, task),
+        None => problem.solve_all(counts, wish, task),
+    }
+}
+
 /// Solves every record for a share of its utility, which can always be had.
 pub fn recoded(args: &PerRecordWish, counted: &Counted, task: &Task) -> Result<Recoding> {
     let (utility_model, risk_model) = args.models();
     let problem = args.problem(counted, utility_model, risk_model)?;
     let wish = args.wish(&problem)?;
-    let solved = problem.solve_all(&counted.counts, wish, task)?;
+    let solved = solved(args, &problem, &counted.counts, wish, task)?;
     let levels: Vec<Vec<u8>> = solved.into_iter().map(|levels| levels.expect("within reach")).collect();
     Ok(recode(&counted.counts, &counted.hierarchies, &levels))
 }
@@ -321,7 +358,7 @@ pub fn make(args: &PerRecordWish, counted: &Counted, task: &Task) -> Result<Outc
     if let Some(out_of_reach) = out_of_reach(&problem, counts, wish) {
         return Ok(out_of_reach);
     }
-    let solved = problem.solve_all(counts, wish, task)?;
+    let solved = solved(args, &problem, counts, wish, task)?;
     let unsolved = solved.iter().enumerate().filter(|(_, levels)| levels.is_none());
     let n_records: u64 = unsolved.map(|(group, _)| counts.size(group)).sum();
     if n_records > 0 {
@@ -365,6 +402,7 @@ pub fn make(args: &PerRecordWish, counted: &Counted, task: &Task) -> Result<Outc
         sensitivities: sensitivities.to_string(),
         dictionary,
         similarity: args.similarity,
+        as_published: args.as_published.map(|strategy| strategy.name().to_string()),
     };
     let outcome = PerRecordOutcome {
         greatest_utility: rounded(as_number(greatest)),

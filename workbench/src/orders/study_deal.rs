@@ -43,6 +43,9 @@ pub struct DealRow {
     pub making: Making,
     /// The fewest different values in a class.
     pub diversity: usize,
+    /// By how much classes differ at most in how many records they have of a value. Classes of two records cannot differ
+    /// by three.
+    pub most_differ: u64,
     /// Greatest and mean distance to the table, all values equally far apart.
     pub equal: (f64, f64),
     /// The same, values in the order of their frequency.
@@ -149,7 +152,7 @@ fn ks_of(text: &str, n_records: u64) -> Result<Vec<u64>> {
 pub enum Making {
     Dealt,
     ByChance,
-    /// Dealt, then disturbed as long as counts of a value differ by no more than this.
+    /// Dealt, then disturbed as long as counts of a value differ by no more than this; in the end some differ by it.
     Differing(u64),
 }
 
@@ -188,6 +191,7 @@ fn rows(frequencies: &[u64], k: u64, seed: u64, task: &Task) -> Result<Vec<DealR
             n_classes: distances.len(),
             making,
             diversity,
+            most_differ: most_differ(&classes, frequencies.len()),
             equal: greatest_and_mean(&|distance| distance.0),
             ordered: greatest_and_mean(&|distance| distance.1),
         })
@@ -238,6 +242,9 @@ fn shuffle(stack: &mut [u32], random: &mut Random, task: &Task) -> Result<()> {
 }
 
 /// Lets classes exchange records by chance, as long as their counts of every value differ by at most `most`.
+///
+/// Where the counts may lie is not laid down beforehand, for with few values the bounds of one would forbid every move of
+/// another.
 fn disturb(
     classes: &mut [u64],
     n_values: usize,
@@ -247,14 +254,9 @@ fn disturb(
     task: &Task,
 ) -> Result<()> {
     let n_classes = (classes.len() / n_values) as u64;
-    let of_value = |v: usize| classes.iter().skip(v).step_by(n_values).sum::<u64>();
-    let mean: Vec<u64> = (0..n_values).map(|v| of_value(v) / n_classes).collect();
+    let mut spreads: Vec<Spread> =
+        (0..n_values).map(|v| Spread::new(classes.iter().skip(v).step_by(n_values), most)).collect();
     let at = |class: usize, value: usize| class * n_values + value;
-    // Half of the play below the mean, half above.
-    let is_fine = |n: u64, value: usize| {
-        let low = mean[value].saturating_sub(most / 2);
-        (low..=low + most).contains(&n)
-    };
     for i in 0..n_tries {
         if i % N_STEPS == 0 {
             task.go_on()?;
@@ -264,15 +266,68 @@ fn disturb(
         if a == b || v == w || classes[at(a, v)] == 0 || classes[at(b, w)] == 0 {
             continue;
         }
-        let [less, more] = [[(a, v), (b, w)], [(b, v), (a, w)]];
-        let is_fine_less = less.iter().all(|&(class, value)| is_fine(classes[at(class, value)] - 1, value));
-        let is_fine_more = more.iter().all(|&(class, value)| is_fine(classes[at(class, value)] + 1, value));
-        if is_fine_less && is_fine_more {
-            less.iter().for_each(|&(class, value)| classes[at(class, value)] -= 1);
-            more.iter().for_each(|&(class, value)| classes[at(class, value)] += 1);
+        let moves = [(v, a, b), (w, b, a)];
+        let is_fine = |(value, from, to): (usize, usize, usize)| {
+            spreads[value].after(classes[at(from, value)], classes[at(to, value)]).is_some_and(|by| by <= most)
+        };
+        if moves.into_iter().all(is_fine) {
+            for (value, from, to) in moves {
+                spreads[value].exchange(classes[at(from, value)], classes[at(to, value)]);
+                classes[at(from, value)] -= 1;
+                classes[at(to, value)] += 1;
+            }
         }
     }
     Ok(())
+}
+
+/// How many classes have how many records of a value.
+struct Spread {
+    /// The number of records that the first entry is about.
+    first: u64,
+    n_classes: Vec<u64>,
+}
+
+impl Spread {
+    /// With room for all counts that differ by at most `most`: their mean stays what it is.
+    fn new<'a>(counts: impl Iterator<Item = &'a u64> + Clone, most: u64) -> Spread {
+        let least = counts.clone().min().copied().unwrap_or(0);
+        let mut spread = Spread { first: least.saturating_sub(most), n_classes: vec![0; 2 * most as usize + 4] };
+        counts.for_each(|&n| *spread.of(n).expect("dealt counts differ by one") += 1);
+        spread
+    }
+
+    fn of(&mut self, n_records: u64) -> Option<&mut u64> {
+        self.n_classes.get_mut(n_records.checked_sub(self.first)? as usize)
+    }
+
+    /// By how much counts differ after one class gives a record to another; none where there is no room for that.
+    fn after(&self, from: u64, to: u64) -> Option<u64> {
+        let place = |n: u64| Some(n.checked_sub(self.first)? as usize).filter(|&at| at < self.n_classes.len());
+        let (given, taken) = (place(from.checked_sub(1)?)?, place(to + 1)?);
+        let is_there = |at: &usize| {
+            let n = self.n_classes[*at] + u64::from(*at == given) + u64::from(*at == taken);
+            n > u64::from(*at == given + 1) + u64::from(*at + 1 == taken)
+        };
+        let there = || (0..self.n_classes.len()).filter(is_there);
+        Some((there().next_back()? - there().next()?) as u64)
+    }
+
+    fn exchange(&mut self, from: u64, to: u64) {
+        for (n, is_more) in [(from, false), (to, false), (from - 1, true), (to + 1, true)] {
+            let there = self.of(n).expect("there is room");
+            *there = if is_more { *there + 1 } else { *there - 1 };
+        }
+    }
+}
+
+/// By how much classes differ at most in how many records they have of a value.
+fn most_differ(classes: &[u64], n_values: usize) -> u64 {
+    let of_value = |v: usize| {
+        let counts = || classes.iter().skip(v).step_by(n_values);
+        counts().max().unwrap_or(&0) - counts().min().unwrap_or(&0)
+    };
+    (0..n_values).map(of_value).max().unwrap_or(0)
 }
 
 /// The distance of a class to the table: all values equally far apart, and in the order in which they stand.
@@ -320,21 +375,49 @@ mod tests {
         }
     }
 
+    /// Frequencies of the paper's data: its example, the transfusion data (Figure 4), Haberman's (Figure 5).
+    const OF_THE_PAPER: [&[u64]; 3] = [&[167, 153, 127, 103, 91, 89], &[570, 178], &[225, 81]];
+
     #[test]
     fn disturbed_classes_differ_by_as_much_as_they_may() {
-        let frequencies = [167, 153, 127, 103, 91, 89];
-        for most in [2, 3] {
-            let classes = classes(&frequencies, 9, Making::Differing(most), &mut Random::new(1), &Task::default());
-            let classes = classes.expect("nobody cancels");
-            let differ = (0..6).map(|v| {
-                let of_class = || classes.chunks_exact(6).map(|class| class[v]);
-                of_class().max().expect("a class") - of_class().min().expect("a class")
-            });
-            assert_eq!(differ.max(), Some(most));
-            let sum = |v: usize| classes.chunks_exact(6).map(|class| class[v]).sum();
-            assert_eq!((0..6).map(sum).collect::<Vec<u64>>(), frequencies);
+        for frequencies in OF_THE_PAPER {
+            let n_values = frequencies.len();
+            for (most, k) in (3..21).flat_map(|k| [(2, k), (3, k)]) {
+                let classes = classes(frequencies, k, Making::Differing(most), &mut Random::new(1), &Task::default());
+                let classes = classes.expect("nobody cancels");
+                let of_class = |v: usize| classes.chunks_exact(n_values).map(move |class| class[v]);
+                let differ = |v: usize| of_class(v).max().expect("a class") - of_class(v).min().expect("a class");
+                assert_eq!((0..n_values).map(differ).max(), Some(most), "k = {k}, {frequencies:?}");
+                assert_eq!(most_differ(&classes, n_values), most);
+                assert_eq!((0..n_values).map(|v| of_class(v).sum()).collect::<Vec<u64>>(), frequencies);
+                let sizes = || classes.chunks_exact(n_values).map(|class| class.iter().sum::<u64>());
+                assert!(sizes().min() >= Some(k) && sizes().max() <= sizes().min().map(|size| size + 1));
+            }
         }
     }
+
+    /// Figures 3 to 5: the more counts may differ, the farther classes are from the table.
+    #[test]
+    fn the_figures_have_three_different_curves() {
+        const N_SEEDS: u64 = 10;
+        for frequencies in OF_THE_PAPER {
+            for k in 3..21 {
+                let mut mean = [0.0; 3];
+                for seed in 0..N_SEEDS {
+                    let rows = rows(frequencies, k, seed, &Task::default()).expect("nobody cancels");
+                    for (mean, making) in
+                        mean.iter_mut().zip([Making::Dealt, Making::Differing(2), Making::Differing(3)])
+                    {
+                        let row = rows.iter().find(|row| row.making == making).expect("every way is tried");
+                        *mean += row.ordered.1 / N_SEEDS as f64;
+                    }
+                }
+                let [dealt, by_2, by_3] = mean;
+                assert!(dealt < by_2 && by_2 < by_3, "k = {k}, {frequencies:?}: {mean:?}");
+            }
+        }
+    }
+
     #[test]
     fn a_shuffle_that_asks_is_the_shuffle() {
         let (mut asked, mut plain): (Vec<u32>, Vec<u32>) = ((0..200_000).collect(), (0..200_000).collect());

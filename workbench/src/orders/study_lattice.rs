@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use incrowd::search::negotiate::negotiate_as_published_with;
+use incrowd::search::as_published::negotiate_as_published_with;
 use incrowd::search::partial::{Estimator, Power, Selection, powers, select};
 use incrowd::{
     Answer, Criteria, Error, ErrorKind, Lattice, Level, Measure, Offer, Plan, Quality, Request, Result, Scheme,

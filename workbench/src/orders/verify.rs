@@ -14,7 +14,7 @@ use incrowd::verify::{
     Labels, Original, Outside, PeopleVerifier, Ruling, SuppressedAs, Text, Texts, Verdict, Verifier,
 };
 use incrowd::wire::{self, Certificate, Claim, CountAt, Dealt};
-use incrowd::{Criteria, Distance, Error, ErrorKind, Level, Measure, Result, Role, Scheme};
+use incrowd::{Criteria, Distance, Error, ErrorKind, Hierarchy, Level, Measure, Result, Role, Scheme};
 use serde_json::Value;
 
 use super::local::Local;
@@ -22,9 +22,9 @@ use super::per_record::{self, Outcome, PER_RECORD, PerRecordWish};
 use super::request::resolve;
 use crate::input::count::{Choice, Counted, count};
 use crate::input::level::LevelSaid;
-use crate::input::project::{CriterionText, Project};
+use crate::input::project::{Attribute, CriterionText, Project};
 use crate::input::reference;
-use crate::input::source::{DELIMITERS, Frame, ReadOptions, Source};
+use crate::input::source::{DELIMITERS, Frame, PublishAs, ReadOptions, Source, Unknown, Unreadable};
 use crate::output::account::{Key, SourceFiles};
 use crate::sentences::{counted_words, hint};
 use crate::work::{Unit, Work};
@@ -167,6 +167,7 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
             let mut project = Project::open(project)?.with_data(order.data.as_deref())?;
             if let Some(certificate) = &certificate {
                 count_as_promised(&mut project, certificate, &sensitive);
+                read_as_published(&mut project, certificate)?;
             }
             let release = Release { source: &source, certificate: certificate.as_ref() };
             let counted = release.count(&project, &question, work)?;
@@ -305,26 +306,17 @@ impl Release<'_> {
         question: &Question,
     ) -> Option<PeopleVerifier> {
         let missing = self.writes_missing_as_text().then(|| project.missing.label().to_string());
-        let place = |names: Vec<&str>, name: &str| names.iter().position(|known| *known == name);
-        let hierarchies = || counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
-        let sensitive = || counted.sensitive.iter().map(|attribute| attribute.name.as_str()).collect();
-        let columns: Option<Vec<usize>> =
-            question.quasi_identifiers.iter().map(|name| place(hierarchies(), name)).collect();
-        let attributes: Option<Vec<usize>> = question.sensitive.iter().map(|name| place(sensitive(), name)).collect();
-        let (columns, attributes) = (columns?, attributes?);
+        let place = |name: &String| counted.sensitive.iter().position(|attribute| attribute.name == *name);
+        let attributes: Vec<usize> = question.sensitive.iter().map(place).collect::<Option<_>>()?;
+        let columns = columns_of(question.quasi_identifiers, &counted.hierarchies)?;
+        let in_two_columns = in_two_columns(question.quasi_identifiers, &counted.hierarchies);
+        let shown_of = |(a, hierarchy)| reference::shown_at(hierarchy, scheme.level(a), in_two_columns[a], &missing);
+        let shown: Vec<Vec<Vec<Text>>> = counted.hierarchies.iter().enumerate().map(shown_of).collect();
         let sizes: HashMap<&[Text], u64> = file.groups().into_iter().map(|(cells, n, _)| (cells, n)).collect();
         let mut found: HashMap<Vec<Text>, u64> = HashMap::new();
         let mut people = PeopleVerifier::new(attributes.len());
         for (codes, values, person, n_records) in counted.counts.records_of_people()? {
-            let cell = |a: &usize| {
-                let (hierarchy, level) = (&counted.hierarchies[*a], scheme.level(*a));
-                let label = hierarchy.level(level).of_base()[codes[*a].index()];
-                match hierarchy.is_missing(level, label) {
-                    true => missing.clone(),
-                    false => Some(hierarchy.level(level).labels()[label.index()].clone()),
-                }
-            };
-            let cells: Vec<Text> = columns.iter().map(cell).collect();
+            let cells: Vec<Text> = columns.iter().map(|&(a, end)| shown[a][codes[a].index()][end].clone()).collect();
             let value = |s: &usize| {
                 let domain = &counted.counts.sensitive()[*s];
                 match domain.missing() == Some(values[*s]) {
@@ -350,7 +342,7 @@ impl Release<'_> {
         let n_records = counted.counts.n_records();
         if let Some(ordered) = &certificate.per_record {
             let Some(wish) = PerRecordWish::again(ordered, certificate.seed) else { return Ok(None) };
-            per_record::check_memory(counted, work.n_bytes_max())?;
+            per_record::check_memory(counted, wish.fit(), work.n_bytes_max())?;
             let made = work.stage(PER_RECORD, n_records, Unit::Records, |task| {
                 work.on_threads(|| per_record::make(&wish, counted, task))?
             })?;
@@ -403,8 +395,8 @@ impl Release<'_> {
                     let cell = recoding.cell(group, a);
                     if cell.is_missing { missing.clone() } else { Some(cell.text.clone()) }
                 }
-                (_, Some(a), _) => recoding.cell(group, a).ends.as_ref().map(|ends| ends.0.clone()).or(missing.clone()),
-                (_, _, Some(a)) => recoding.cell(group, a).ends.as_ref().map(|ends| ends.1.clone()).or(missing.clone()),
+                (_, Some(a), _) => recoding.cell(group, a).ends.0.clone().or(missing.clone()),
+                (_, _, Some(a)) => recoding.cell(group, a).ends.1.clone().or(missing.clone()),
                 _ => None,
             }
         };
@@ -474,16 +466,17 @@ impl Release<'_> {
 
     /// What the project knows about the original table and the population.
     fn outside_of_project(&self, project: &Project, counted: &Counted, question: &Question) -> Outside {
-        let attributes = attributes_of(question.quasi_identifiers, project);
         let scheme = self.scheme(counted);
         let missing = self.writes_missing_as_text().then(|| project.missing.label().to_string());
-        let Outside { mut originals, population } = reference::outside(counted, scheme.as_ref(), &missing);
+        let Outside { mut originals, population } = {
+            let in_two_columns = in_two_columns(question.quasi_identifiers, &counted.hierarchies);
+            reference::outside(counted, scheme.as_ref(), &in_two_columns, &missing)
+        };
         // The project has its own order of attributes.
         let place = |names: Vec<&str>, name: &String| names.iter().position(|known| *known == name.as_str());
         let sensitive = || counted.sensitive.iter().map(|attribute| attribute.name.as_str()).collect();
         let originals = question.sensitive.iter().map(|name| originals[place(sensitive(), name)?].take()).collect();
-        let hierarchies = || counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
-        let places: Option<Vec<usize>> = attributes.iter().map(|name| place(hierarchies(), name)).collect();
+        let places = places_of(question.quasi_identifiers, &counted.hierarchies);
         let in_order = |cells: Vec<Text>, places: &[usize]| places.iter().map(|&a| cells[a].clone()).collect();
         let population = population
             .zip(places)
@@ -518,6 +511,7 @@ pub fn people_of_release(
     }
     let mut project = project.clone();
     count_as_promised(&mut project, certificate, &certificate.sensitive);
+    read_as_published(&mut project, certificate)?;
     let release = Release { source, certificate: Some(certificate) };
     let (criteria, has_levels) = (Criteria::default(), certificate.levels.is_object());
     // Local methods look at sensitive values too.
@@ -530,6 +524,28 @@ pub fn people_of_release(
         None if counted.counts.people().is_none() => Ok(None),
         None => release.people_of_method(file, &project, &counted, &question, work),
     }
+}
+
+/// By column of a release, the attribute that it was made of, and which of its columns it is; none where it is of no
+/// attribute.
+fn columns_of(columns: &[String], hierarchies: &[Hierarchy]) -> Option<Vec<(usize, usize)>> {
+    let place = |name: &str| hierarchies.iter().position(|known| known.attribute() == name);
+    let ends = [("_low", 0), ("_high", 1)];
+    let of_end = |column: &str| ends.iter().find_map(|(end, n)| Some((place(column.strip_suffix(end)?)?, *n)));
+    columns.iter().map(|column| place(column).map(|a| (a, 0)).or_else(|| of_end(column))).collect()
+}
+
+/// By attribute, whether a release has the lowest and the highest value of it instead.
+pub fn in_two_columns(columns: &[String], hierarchies: &[Hierarchy]) -> Vec<bool> {
+    hierarchies.iter().map(|known| !columns.iter().any(|column| column == known.attribute())).collect()
+}
+
+/// By column of a release, its place among those of all attributes in their order.
+fn places_of(columns: &[String], hierarchies: &[Hierarchy]) -> Option<Vec<usize>> {
+    let in_two_columns = in_two_columns(columns, hierarchies);
+    let n_before = |a: usize| in_two_columns[..a].iter().map(|two| 1 + usize::from(*two)).sum::<usize>();
+    let columns = columns_of(columns, hierarchies)?;
+    Some(columns.into_iter().map(|(a, end)| n_before(a) + end).collect())
 }
 
 /// The attributes of a project that columns of a release were made of: `age` of `age_low` and `age_high` too.
@@ -560,6 +576,37 @@ fn count_as_promised(project: &mut Project, certificate: &Certificate, sensitive
         let level = certificate.count_at.get(&attribute.name).map(|at| at.level);
         attribute.count_at = level.map(|level| LevelSaid::Number(usize::try_from(level).unwrap_or(usize::MAX)));
     }
+}
+
+/// Lets a project replace cells as a certificate says that they were, whatever it says itself by now: the release is what the
+/// certificate describes.
+fn read_as_published(project: &mut Project, certificate: &Certificate) -> Result<()> {
+    let wrong = |what: &str, name: &str| {
+        Error::new(ErrorKind::Data, format!("the certificate says something of '{name}' ({what}) that is not known"))
+            .hint("it may be of a later version, or damaged")
+    };
+    let text = |said: &serde_json::Map<String, Value>, name: &str| -> Option<String> {
+        said.get(name).map(|said| said.as_str().unwrap_or_default().to_string())
+    };
+    let is_published = |attribute: &&mut Attribute| !matches!(attribute.role, Role::Identifier | Role::Person);
+    for attribute in project.attributes.iter_mut().filter(is_published) {
+        let name = attribute.name.clone();
+        attribute.unreadable = match text(&certificate.unreadable, &name) {
+            Some(said) => Unreadable::parse(&said).ok_or_else(|| wrong("unreadable", &name))?,
+            None => Unreadable::Error,
+        };
+        attribute.unknown = match text(&certificate.unknown, &name) {
+            Some(said) => Unknown::parse(&said).ok_or_else(|| wrong("unknown", &name))?,
+            None => Unknown::Error,
+        };
+        attribute.publish_as = match certificate.published_as.get(&name) {
+            Some(said) => Some(PublishAs::of_document(said).ok_or_else(|| wrong("published_as", &name))?),
+            None => None,
+        };
+        // A row for what is not known is added where it was there, and does no harm where it was not.
+        *attribute = attribute.clone().with_rule(attribute.rule.clone());
+    }
+    Ok(())
 }
 
 /// Whether the labels of a certificate are those that the project's hierarchies give. No value of the data is named.

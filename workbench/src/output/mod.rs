@@ -3,6 +3,7 @@
 pub mod signals;
 pub mod staged;
 pub mod naming;
+pub mod project_text;
 pub mod account;
 pub mod uniques;
 pub mod sorted;

@@ -8,10 +8,8 @@ use std::time::{Duration, Instant};
 
 use incrowd::{Error, ErrorKind, Result};
 
-use crate::cli::terminal::to_stderr;
 use crate::output::signals;
 use crate::output::staged::{Staged, exists, fault_point, folder_of, sync_folder_of, write_whole};
-use crate::sentences::error_for_command_line;
 use crate::sentences::hint;
 
 /// What gets its names together; in the order in which it does.
@@ -35,14 +33,10 @@ pub fn give_names(trio: Trio, replace: bool) -> Result<()> {
         let _at_work = at_rest();
         one_after_the_other(trio, replace)
     });
-    if let Some(status) = status {
-        match named {
-            Ok(()) => to_stderr(format_args!("{name} was published before the program was told to end")),
-            Err(error) => to_stderr(format_args!("error: {}", error_for_command_line(&error))),
-        }
-        std::process::exit(status);
+    match status {
+        Some(status) => signals::end(&name, &named, status),
+        None => named,
     }
-    named
 }
 
 /// Waits until no thread of this process gives names; as long as what is returned lives, none begins.

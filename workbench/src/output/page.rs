@@ -90,6 +90,7 @@ small { display: block; font-size: .8rem; font-weight: 400; line-height: 1.4; }
 rect.published, .fill { fill: var(--accent); } rect.suppressed { fill: var(--amber); } rect.dropped { fill: var(--grey); }
 .records { display: block; width: 100%; height: 14px; border-radius: 4px; }
 .bar { display: block; width: 100%; height: 6px; margin-top: .35rem; border-radius: 3px; }
+.bar.two { height: 10px; } .bar .range { fill: var(--range); }
 .track { fill: var(--line); } .failing { fill: var(--bad); }
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding-bottom: .5rem; }

@@ -1,17 +1,29 @@
 //! Signals that would end the program, held back while something is done that must not be left half done.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Whether this process is a command of ours, and not a program that uses this crate.
-static ARE_OURS: AtomicBool = AtomicBool::new(false);
+use incrowd::Result;
+
+/// What is said of a file that was being named when a signal came, and whether it got its name.
+pub type LastWords = fn(&str, &Result<()>);
+
+/// Whoever has the last words of this process, where it is a command of ours and not a program that uses this crate.
+static LAST_WORDS: OnceLock<LastWords> = OnceLock::new();
 
 /// Held while signals are held back.
 static AT_WORK: Mutex<()> = Mutex::new(());
 
 /// Says that nobody else in this process cares about signals, so that they may be held back.
-pub fn take_over() {
-    ARE_OURS.store(true, Ordering::SeqCst);
+pub fn take_over(last_words: LastWords) {
+    LAST_WORDS.get_or_init(|| last_words);
+}
+
+/// Ends the program, after what there is to say of what was done meanwhile.
+pub fn end(name: &str, named: &Result<()>, status: i32) -> ! {
+    if let Some(last_words) = LAST_WORDS.get() {
+        last_words(name, named);
+    }
+    std::process::exit(status);
 }
 
 /// Works undisturbed by Ctrl-C, a hang-up or a polite kill. Where one came meanwhile, also returns the status with which
@@ -19,7 +31,7 @@ pub fn take_over() {
 ///
 /// Signals that are not ours are left alone; so is what nobody can hold back, a kill with SIGKILL.
 pub fn held<T>(work: impl FnOnce() -> T) -> (T, Option<i32>) {
-    match ARE_OURS.load(Ordering::SeqCst).then(system::hold).flatten() {
+    match LAST_WORDS.get().and_then(|_| system::hold()) {
         Some(mut held) => {
             // Who has worked so before and waits for the next signal waits for this work too.
             let at_work = AT_WORK.lock().unwrap_or_else(PoisonError::into_inner);

@@ -29,6 +29,7 @@ static FILES: &[(&str, &[u8])] = &files![
     "words.js",
     "charts.js",
     "pyramid.js",
+    "reading.js",
     "risk.js",
     "data.js",
     "hierarchies.js",

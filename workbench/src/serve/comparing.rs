@@ -18,6 +18,7 @@ pub(super) struct CompareQuestion {
     request: Wish,
     /// All that there are where none is named.
     contenders: Option<Vec<Contender>>,
+    target: Option<String>,
 }
 
 impl Readable for CompareQuestion {
@@ -26,6 +27,7 @@ impl Readable for CompareQuestion {
             project: reader.needed("project", Reader::text)?.to_string(),
             request: reader.needed("request", Reader::object)?.clone(),
             contenders: reader.contenders()?,
+            target: reader.text("target")?.map(str::to_string),
         })
     }
 }
@@ -34,16 +36,17 @@ pub(super) async fn compare_methods(State(server): Shared, Document(asked): Docu
     let opened = server.opened(&asked.project)?;
     let (privacy, _) = privacy(&opened, &asked.request).map_err(|error| server.problem(error))?;
     server.check_promise(&privacy.criteria, &privacy.sensitive)?;
-    let field = Field { contenders: asked.contenders, seed: 0, n_queries: N_QUERIES };
+    let field = Field { contenders: asked.contenders, seed: 0, n_queries: N_QUERIES, target: asked.target };
     let worker = server.clone();
-    let key = format!("{} {} {:?}", opened.id, Value::Object(asked.request.clone()), field.contenders);
+    let key =
+        format!("{} {} {:?} {:?}", opened.id, Value::Object(asked.request.clone()), field.contenders, field.target);
     let job = server.jobs.start("compare", key, move |job| {
         job.takes_long()?;
         let wrong = |error| worker.problem(error);
         let work = job.work(worker.tables.n_bytes_max);
         let ready = worker.tables.annotate(&opened, &privacy, &field.ranking(), &work).map_err(wrong)?;
         let request = request(&opened, &ready, &privacy, &asked.request).map_err(wrong)?;
-        let rows = field.run(&ready.counted, &ready.lattice, &request, &work).map_err(wrong)?;
+        let rows = field.run(&opened.project, &ready.counted, &ready.lattice, &request, &work).map_err(wrong)?;
         let rows: Vec<Value> = rows.iter().map(|row| row_json(row, &ready)).collect();
         job.go_on()?;
         let may_promise = |criteria: &Criteria| {

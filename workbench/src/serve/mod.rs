@@ -1,6 +1,6 @@
 //! The workbench as a page: an HTTP server that answers wishes from lattices it keeps, and is safe by default.
 //!
-//! Modules stand in reading order; each uses only those above it. `commands::serve` starts it.
+//! Modules stand in reading order; each uses only those above it. `start` is how a front begins.
 
 mod problem;
 mod safety;
@@ -23,6 +23,7 @@ mod comparing;
 mod orders;
 mod following;
 mod api;
+pub mod start;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -52,7 +53,6 @@ use tables::Tables;
 
 pub use api::OPENAPI;
 pub use assets::n_bytes_of_page;
-pub use safety::random_text;
 
 /// The head of a request must come within this time, and an idle connection is closed after it.
 const HEAD_TIME: Duration = Duration::from_secs(15);

@@ -42,6 +42,8 @@ pub struct PublishQuestion {
     replace: bool,
     /// The signer's key; a new one where none is given.
     key: Option<Key>,
+    /// The column that analysts want to say something about, for the report.
+    target: Option<String>,
 }
 
 impl Readable for PublishQuestion {
@@ -57,6 +59,7 @@ impl Readable for PublishQuestion {
             output: text("output")?,
             replace: reader.flag("replace")?,
             key: reader.key()?,
+            target: text("target")?,
         })
     }
 }
@@ -92,11 +95,20 @@ impl PublishQuestion {
                 Way::Answer { choice, extent: ExtentWish::default(), time: TIME }
             }
         };
-        if self.choice != "method" && !self.options.is_empty() {
-            return Err(wrong("options are about methods").hint("choose \"method\", or leave them out"));
+        let two_columns = self.choice != "method" && options.two_columns()?;
+        if self.choice != "method" && self.options.keys().any(|name| name != "two_columns") {
+            return Err(
+                wrong("options are about methods, but for two_columns").hint("choose \"method\", or leave them out")
+            );
         }
         options.finish()?;
-        Ok(publishing::Publish { about: About::default(), request: given_request(&self.request)?, way })
+        Ok(publishing::Publish {
+            about: About::default(),
+            request: given_request(&self.request)?,
+            way,
+            two_columns,
+            target: self.target.clone(),
+        })
     }
 }
 
@@ -252,8 +264,16 @@ pub async fn publish_release(State(server): Shared, Document(asked): Document<Pu
     })
     .await?;
     let worker = server.clone();
-    let what =
-        json!([taken.opened.id, asked.request, asked.choice, asked.levels, asked.method, asked.options, replace]);
+    let what = json!([
+        taken.opened.id,
+        asked.request,
+        asked.choice,
+        asked.levels,
+        asked.method,
+        asked.options,
+        asked.target,
+        replace
+    ]);
     let job = server.jobs.start("publish", format!("{name} {what}"), move |job| {
         if takes_long(&taken, &counted) {
             job.takes_long()?;
@@ -269,7 +289,7 @@ pub async fn publish_release(State(server): Shared, Document(asked): Document<Pu
                     worker.tables.extent(&counted, &work)?;
                 }
                 let decided = taken.decide(&worker, &counted, &work)?;
-                match decided.publish(project, &counted, &files, replace, &work)? {
+                match decided.publish(project, &counted, taken.order.target.as_deref(), &files, replace, &work)? {
                     Ordered::Published(published) => Ok((files, published)),
                     Ordered::No(no) => Err(why_not(&no, &worker)),
                 }
@@ -341,15 +361,7 @@ pub async fn run_order(State(server): Shared, InPath(verb): InPath<String>, Body
             verbs::run(verb, &asked.order, &desk, &work)
         });
         let mut result = result.map_err(|error| worker.problem(error))?;
-        // Files are named as the page knows them.
-        let short = |named: &mut Value, key: &str| {
-            if let Some(file) = named.get(key).and_then(Value::as_str).map(|file| folder.relative(file)) {
-                named[key] = json!(file);
-            }
-        };
-        let releases = result.get_mut("releases").and_then(Value::as_array_mut);
-        releases.into_iter().flatten().for_each(|release| short(release, "file"));
-        ["release", "certificate", "report"].iter().for_each(|key| short(&mut result, key));
+        folder.name_files(&mut result);
         Ok(json!({ "result": result, "notes": worker.notes(&work) }))
     })?;
     accepted(&server, &job)

@@ -18,12 +18,13 @@ use super::saving::save_project;
 use super::server::{Answered, N_LARGE_BYTES, Server, Shared, accepted, aside, json_response, look_first, ok};
 use super::tables::Opened;
 use super::{document, trees};
-use crate::cli::hierarchy::{absent, absent_document};
-use crate::cli::profile::{column_json, repeating, repeating_json, uniqueness_json};
 use crate::input::project::{CRITERIA, FILE_NAME};
 use crate::input::survey::{Suggestion, SurveyedColumn, holds_values, rule_toml};
 use crate::orders::contenders::Contender;
+use crate::orders::hierarchy::absent;
+use crate::orders::profile::{repeating, tells_who};
 use crate::output::staged::Staged;
+use crate::words::{hierarchies, profiles};
 use crate::work::Work;
 
 /// A part of an upload must come within this time.
@@ -261,16 +262,12 @@ fn profile_json(server: &Server, opened: &Opened) -> incrowd::Result<Value> {
     let columns = opened.columns(&Work::default())?;
     let column = |(column, suggestion): (&SurveyedColumn, &Suggestion)| {
         let shows = server.allows_preview();
-        let mut document = column_json(survey, column, suggestion, Some(&opened.project), shows);
+        let mut document = profiles::column(survey, column, suggestion, Some(&opened.project), shows);
         // A chart of names is no picture, and names are nobody's business.
-        let role = opened.project.attributes.iter().find(|known| known.name == column.name).map(|known| known.role);
-        let is_named = role.is_some_and(Role::tells_who) || suggestion.role.tells_who();
+        let is_named = tells_who(Some(&opened.project), column, suggestion);
         // Small numbers tell, with or without the values that they belong to; and so do rules made from values.
         let chart = columns.get(&column.name).filter(|_| shows && !is_named);
         document["chart"] = chart.map_or(Value::Null, ColumnValues::chart);
-        if is_named {
-            document.as_object_mut().map(|known| (known.shift_remove("least"), known.shift_remove("greatest")));
-        }
         let shows_rule = shows && !(is_named && holds_values(&suggestion.rule));
         document["suggested_rule"] = if shows_rule { rule_json(&suggestion.rule) } else { Value::Null };
         if !shows && let Some(known) = document.as_object_mut() {
@@ -281,7 +278,7 @@ fn profile_json(server: &Server, opened: &Opened) -> incrowd::Result<Value> {
     };
     let uniqueness = opened.uniqueness(&Work::default())?.map(|found| {
         let names: Vec<String> = opened.project.with_role(Role::QuasiIdentifier).map(|a| a.name.clone()).collect();
-        uniqueness_json(&names, &found)
+        profiles::uniqueness(&names, &found)
     });
     Ok(json!({
         "data": opened.document["data"]["path"],
@@ -291,7 +288,7 @@ fn profile_json(server: &Server, opened: &Opened) -> incrowd::Result<Value> {
         "missing_records": if survey.missing.drop_records { "drop" } else { "keep" },
         "columns": survey.columns.iter().zip(suggestions).map(column).collect::<Vec<_>>(),
         "uniqueness": uniqueness,
-        "repeating": repeating(Some(&opened.project), survey).as_ref().map(repeating_json),
+        "repeating": repeating(Some(&opened.project), survey).as_ref().map(profiles::repeating),
     }))
 }
 
@@ -324,7 +321,9 @@ pub async fn hierarchy(State(server): Shared, Body(asked): Body<OfAttribute>) ->
         server.previews("which cells do not fit is not told")?;
         return aside(&server, move |server| {
             let places = absent(&opened.project, &asked.attribute).map_err(|error| server.problem(error))?;
-            Ok(json_response(StatusCode::OK, &absent_document(&asked.attribute, &places, true)))
+            let mut document = hierarchies::absent(&asked.attribute, &places, true);
+            server.tables.folder.name_files(&mut document);
+            Ok(json_response(StatusCode::OK, &document))
         })
         .await;
     }

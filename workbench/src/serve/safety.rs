@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use incrowd::{Error, ErrorKind, Result};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::problem::Problem;
@@ -153,6 +154,23 @@ impl Folder {
     /// Takes the root off a text, so that answers name files as the user knows them.
     pub fn relative(&self, text: &str) -> String {
         text.replace(&format!("{}/", self.root.display()), "")
+    }
+
+    /// Names the files of a document as the user knows them: a path tells about the machine.
+    pub fn name_files(&self, document: &mut Value) {
+        const KEYS: [&str; 6] = ["project", "data", "file", "release", "certificate", "report"];
+        match document {
+            Value::Object(object) => {
+                for (key, value) in object.iter_mut() {
+                    match value {
+                        Value::String(file) if KEYS.contains(&key.as_str()) => *file = self.relative(file),
+                        value => self.name_files(value),
+                    }
+                }
+            }
+            Value::Array(list) => list.iter_mut().for_each(|value| self.name_files(value)),
+            _ => {}
+        }
     }
 }
 

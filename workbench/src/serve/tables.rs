@@ -15,14 +15,15 @@ use serde_json::{Value, json};
 use super::columns::{Columns, look};
 use super::document;
 use super::safety::Folder;
-use crate::cli::init::project_text;
 use crate::input::count::{Choice, Counted};
 use crate::input::digest::{sha256, sha256_of};
 use crate::input::project::{Attribute, FILE_NAME, Project};
 use crate::input::source::{ReadOptions, Source};
 use crate::input::survey::{self, Suggestion, Survey, Uniqueness};
 use crate::orders::extent::{Extent, ExtentWish, Otherwise};
+use crate::orders::init::suggest;
 use crate::orders::known::{Known, Limits};
+use crate::orders::profile::surveyed;
 use crate::orders::request::{About, Privacy};
 use crate::work::{Watch, Work};
 
@@ -138,11 +139,8 @@ impl Tables {
 
     /// Suggests a project for a data file.
     fn open_data(&self, path: &str, full: &Path, work: &Work) -> Result<Arc<Opened>> {
-        let (source, found) = Source::open(full, &ReadOptions::default())?.finding_out()?;
-        let survey = survey::survey(&source, None, work)?;
-        let mut suggestions = survey::suggest(&survey);
-        survey::take_back_twins(&source, &survey, &mut suggestions, work)?;
-        let text = project_text(path, None, &found, &survey, &suggestions);
+        let suggested = suggest(Source::open(full, &ReadOptions::default())?, None, work)?;
+        let text = suggested.text(path, None);
         self.open_document(document::of_text(&text)?, Some(&text))
     }
 
@@ -318,10 +316,7 @@ impl Opened {
     pub fn survey(&self, work: &Work) -> Result<&(Survey, Vec<Suggestion>)> {
         made(&self.table.survey, || {
             let source = self.project.source_as_written()?;
-            let survey = survey::survey(&source, Some(&self.project.missing), work)?;
-            let mut suggestions = survey::suggest(&survey);
-            survey::take_back_twins(&source, &survey, &mut suggestions, work)?;
-            Ok((survey, suggestions))
+            surveyed(&source, Some(&self.project.missing), work)
         })
     }
 

@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::document;
 use super::tables::{Opened, Tables};
-use crate::cli::hierarchy::{arx, children};
+use crate::orders::hierarchy::arx;
+use crate::words::hierarchies::children;
 use crate::work::Work;
 
 /// Children of one node that are shown, and nodes in all.

@@ -9,6 +9,10 @@ use incrowd::risk::weighted::Expected;
 use incrowd::risk::{Contribution, View};
 use incrowd::scheme::n_schemes;
 use incrowd::search::frontier::Bargain;
+use incrowd::utility::association::Association;
+use incrowd::utility::distribution::Distribution;
+use incrowd::utility::preview::Utility;
+use incrowd::utility::regression::{Coefficient, Estimate, Model};
 use incrowd::wire::{self, rounded};
 use incrowd::{Criteria, Criterion, GroupCounts, Lattice};
 use serde_json::{Map, Value, json};
@@ -473,7 +477,7 @@ pub fn contender(row: &ContenderResult, counted: &Counted) -> Value {
         "promises_k": row.contender.promises_k(),
         "best_by": match row.contender {
             Contender::Global(quality) => Some(quality.name()),
-            Contender::Local(_) | Contender::PerRecord(_) => None,
+            Contender::Local(_) | Contender::PerRecord(..) => None,
         },
         "levels": row.scheme.as_ref().map(|(scheme, _)| wire::levels(&names, scheme)),
         "loss": match &row.scheme {
@@ -487,9 +491,57 @@ pub fn contender(row: &ContenderResult, counted: &Counted) -> Value {
         "risk": risk,
         "query_error": of_queries,
         "own_query_error": own,
+        "analyses": row.utility.as_ref().map(analyses),
         "seconds": row.cost.seconds,
         "cpu_seconds": row.cost.cpu_seconds,
         "peak_bytes": row.cost.peak_bytes,
+    })
+}
+
+/// What becomes of what analysts look at.
+pub fn analyses(utility: &Utility) -> Value {
+    let all = |values: &[f64]| values.iter().map(|value| rounded(*value)).collect::<Vec<_>>();
+    let distribution = |one: &Distribution| {
+        json!({ "attribute": one.attribute, "distance": rounded(one.distance), "classes": one.classes,
+                "before": all(&one.before), "after": all(&one.after) })
+    };
+    let association = |one: &Association| {
+        json!({ "attributes": [one.attributes.0, one.attributes.1], "measure": one.kind.name(),
+                "before": rounded(one.before), "after": rounded(one.after) })
+    };
+    let estimate =
+        |one: &Estimate| json!({ "value": rounded(one.value), "low": rounded(one.low), "high": rounded(one.high) });
+    let coefficient = |one: &Coefficient| {
+        json!({ "attribute": one.attribute, "category": one.category, "before": estimate(&one.before),
+                "after": one.after.as_ref().map(estimate), "overlap": rounded(one.overlap) })
+    };
+    let target = utility.target.as_ref().map(|target| {
+        let (model, category) = match &target.regression.model {
+            Model::LeastSquares => ("least squares", None),
+            Model::Logistic(category) => ("logistic", Some(category)),
+        };
+        json!({
+            "attribute": target.attribute,
+            "accuracy": {
+                "after": rounded(target.accuracy.after),
+                "before": rounded(target.accuracy.before),
+                "baseline": rounded(target.accuracy.baseline),
+                "n_classes": target.accuracy.n_classes,
+            },
+            "regression": {
+                "model": model,
+                "category": category,
+                "overlap": rounded(target.regression.overlap),
+                "coefficients": target.regression.coefficients.iter().map(coefficient).collect::<Vec<_>>(),
+            },
+        })
+    });
+    json!({
+        "mean_distance": rounded(utility.mean_distance()),
+        "most_changed": utility.most_changed().map(association),
+        "distributions": utility.distributions.iter().map(distribution).collect::<Vec<_>>(),
+        "associations": utility.associations.iter().map(association).collect::<Vec<_>>(),
+        "target": target,
     })
 }
 

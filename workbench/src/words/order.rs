@@ -14,18 +14,21 @@ use incrowd::verify::SuppressedAs;
 use incrowd::{Error, ErrorKind, Method, Ranking, Result};
 use serde_json::{Map as Object, Value};
 
-use crate::input::project::{CRITERIA, CriterionText};
+use crate::input::project::{CRITERIA, CriterionText, FILE_NAME};
+use crate::input::source::parse_delimiter;
 use crate::orders::annotate::{Annotate, Update};
 use crate::orders::attack::Attack;
 use crate::orders::compare::Compare;
 use crate::orders::contenders::{Contender, N_QUERIES};
 use crate::orders::extent::{Extent, ExtentWish, TIME};
 use crate::orders::frontier::{Frontier, max_suppressed};
-use crate::orders::local::Local;
+use crate::orders::hierarchy::{ExportHierarchy, FindAbsent, ShowHierarchy};
+use crate::orders::init::Init;
+use crate::orders::local::{Local, method_named};
 use crate::orders::map::{KS, METHODS, Map};
 use crate::orders::negotiate::Negotiate;
 use crate::orders::negotiate_local::{FrontierLocal, LossLimits, NegotiateLocal, no_record};
-use crate::orders::per_record::{PER_RECORD, PerRecordWish};
+use crate::orders::per_record::{PER_RECORD, PerRecordWish, published_search};
 use crate::orders::publish::{Choice, GLOBAL, Publish, Way};
 use crate::orders::request::{About, GivenRequest, Suppression};
 use crate::orders::risk::{Risk, THRESHOLD};
@@ -56,6 +59,15 @@ pub struct Reader<'a> {
 pub enum AnyStudy {
     Deal(StudyDeal),
     Lattice(StudyLattice),
+}
+
+/// What is asked of a hierarchy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AboutHierarchy {
+    Show(ShowHierarchy),
+    /// With whether values are told.
+    Absent(FindAbsent, bool),
+    Export(ExportHierarchy),
 }
 
 fn wrong(message: impl Into<Wording>) -> Error {
@@ -263,6 +275,39 @@ impl<'a> Reader<'a> {
         }
     }
 
+    pub fn init(&self) -> Result<Init> {
+        let order = Init {
+            data: self.needed("data", |reader, key| reader.path(key, PathUse::Read))?,
+            // Where nothing is said, the file is put where the front writes, which need not be the current folder.
+            output: Some(
+                self.path("output", PathUse::Write)?.map_or_else(|| (self.path)(FILE_NAME, PathUse::Write), Ok)?,
+            ),
+            replace: self.flag("force")?,
+            delimiter: self.delimiter()?,
+            missing: self.texts("missing")?.unwrap_or_default(),
+        };
+        self.finish()?;
+        Ok(order)
+    }
+
+    /// One attribute's hierarchy, `absent` or `export`.
+    pub fn hierarchy(&self) -> Result<AboutHierarchy> {
+        let attribute = self.text("attribute")?.map(str::to_string);
+        let (absent, export) = (self.flag("absent")?, self.flag("export")?);
+        let with_values = self.flag("show_values")?;
+        let (output, replace) = self.output()?;
+        self.finish()?;
+        match (attribute, absent, export) {
+            (_, true, true) => Err(wrong("absent and export exclude each other").hint("give one of them")),
+            (attribute, true, false) => Ok(AboutHierarchy::Absent(FindAbsent { attribute }, with_values)),
+            _ if with_values => Err(wrong("show_values is about what is absent").hint("give absent too")),
+            (None, ..) => Err(wrong("attribute is not given")),
+            (Some(attribute), _, true) => Ok(AboutHierarchy::Export(ExportHierarchy { attribute, output, replace })),
+            (Some(_), ..) if output.is_some() => Err(wrong("output is about what is exported").hint("give export too")),
+            (Some(attribute), ..) => Ok(AboutHierarchy::Show(ShowHierarchy { attribute })),
+        }
+    }
+
     pub fn negotiate(&self) -> Result<Negotiate> {
         let order = Negotiate {
             about: self.about()?,
@@ -404,6 +449,7 @@ impl<'a> Reader<'a> {
             vary_weight: self.text("vary_weight")?.map(str::to_string),
             n_steps: self.steps()?,
             time: self.time_given()?,
+            target: self.text("target")?.map(str::to_string),
         };
         self.finish()?;
         Ok(order)
@@ -427,6 +473,7 @@ impl<'a> Reader<'a> {
             weights: self.path("weights", PathUse::Read)?,
             weights_seed: self.whole("weights_seed")?,
             also_k: self.whole("also_k")?,
+            as_published: published_search(self.flag("as_published")?, self.text("search")?)?,
         })
     }
 
@@ -495,7 +542,10 @@ impl<'a> Reader<'a> {
             },
             _ => self.given_request()?,
         };
-        Ok(Publish { about: self.about()?, request, way })
+        let is_global = matches!(way, Way::Answer { .. } | Way::Levels(_));
+        let two_columns = is_global && self.two_columns()?;
+        let target = self.text("target")?.map(str::to_string);
+        Ok(Publish { about: self.about()?, request, way, two_columns, target })
     }
 
     fn choice(&self) -> Result<Choice> {
@@ -503,6 +553,11 @@ impl<'a> Reader<'a> {
         let known = Choice::ALL.map(Choice::name);
         let choice = Choice::ALL.into_iter().find(|choice| choice.name() == name);
         choice.ok_or_else(|| unknown(ErrorKind::Request, "offer", name, &known))
+    }
+
+    /// `two_columns`: whether ranges are written as their lowest and their highest value.
+    pub fn two_columns(&self) -> Result<bool> {
+        self.flag("two_columns")
     }
 
     pub fn local(&self, method: &str) -> Result<Local> {
@@ -514,9 +569,9 @@ impl<'a> Reader<'a> {
             }
         };
         let exchanges = self.read("exchanges", "a whole number", |value| u32::try_from(value.as_u64()?).ok())?;
-        let (two_columns, plain) = (self.flag("two_columns")?, self.flag("plain")?);
-        let local =
-            Local::with_options(Method::parse(method)?, style, two_columns, self.whole("seed")?, plain, exchanges)?;
+        let (two_columns, plain) = (self.two_columns()?, self.flag("plain")?);
+        let method = method_named(method, self.flag("as_published")?)?;
+        let local = Local::with_options(method, style, two_columns, self.whole("seed")?, plain, exchanges)?;
         local.improved_by(self.steps()?, self.time_given()?)
     }
 
@@ -543,6 +598,12 @@ impl<'a> Reader<'a> {
         Ok((self.path("output", PathUse::Write)?, self.flag("force")?))
     }
 
+    /// What separates the fields of a CSV file.
+    fn delimiter(&self) -> Result<Option<u8>> {
+        let parsed = self.text("delimiter")?.map(parse_delimiter).transpose();
+        parsed.map_err(|what| wrong(format!("delimiter {what}")))
+    }
+
     fn suppressed_as(&self) -> Result<SuppressedAs> {
         match self.text("suppressed_as")? {
             None | Some("group") => Ok(SuppressedAs::Group),
@@ -553,7 +614,6 @@ impl<'a> Reader<'a> {
 
     pub fn verify(&self) -> Result<Verify> {
         let file = self.path("file", PathUse::Read)?;
-        let delimiter = self.text("delimiter")?.map(crate::input::source::parse_delimiter).transpose();
         let order = Verify {
             file: file.ok_or_else(|| wrong("no file is named").hint("name a release"))?,
             certificate: self.path("certificate", PathUse::Read)?,
@@ -564,7 +624,7 @@ impl<'a> Reader<'a> {
             key: self.text("key")?.map(Key::parse).transpose()?,
             criteria: self.criteria()?,
             suppressed_as: self.suppressed_as()?,
-            delimiter: delimiter.map_err(|what| wrong(format!("delimiter {what}")))?,
+            delimiter: self.delimiter()?,
             counted: self.text("counted")?.map(str::to_string),
         };
         self.finish()?;

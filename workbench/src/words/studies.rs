@@ -24,6 +24,7 @@ pub fn deal(studied: &StudiedDeal) -> Value {
             "n_classes": row.n_classes,
             "made": row.making.name(),
             "fewest_distinct": row.diversity,
+            "most_differ": row.most_differ,
             "emd": { "equal": rounded(row.equal), "ordered": rounded(row.ordered) },
         })
     };

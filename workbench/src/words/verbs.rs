@@ -6,16 +6,20 @@ use incrowd::error::unknown;
 use incrowd::{ErrorKind, Result};
 use serde_json::{Map as Object, Value};
 
-use super::order::{AnyStudy, PathUse, Reader};
-use super::{documents, studies};
+use super::order::{AboutHierarchy, AnyStudy, PathUse, Reader};
+use super::{documents, hierarchies, profiles, studies};
 use crate::input::project::Project;
 use crate::orders::Rules;
 use crate::orders::known::Known;
+use crate::orders::profile::of_project;
 use crate::orders::publish::{Files, Ordered, prepare};
 use crate::work::Work;
 
 /// The verbs that are answered so.
-pub const VERBS: [&str; 12] = [
+pub const VERBS: [&str; 15] = [
+    "init",
+    "profile",
+    "hierarchy",
     "count",
     "annotate",
     "update",
@@ -46,13 +50,26 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
     let Desk { project, known, rules, .. } = *desk;
     let reader = Reader::new(document, desk.path, desk.with_standing);
     // Whoever names other projects or releases says of these which data they are about.
-    let other = match ["verify", "attack", "risk"].contains(&verb) {
+    let other = match ["init", "verify", "attack", "risk"].contains(&verb) {
         true => None,
         false => reader.data()?,
     };
     let other = other.map(|data| project.clone().with_data(Some(&data))).transpose()?;
     let project = other.as_ref().unwrap_or(project);
     match verb {
+        "init" => Ok(profiles::started(&reader.init()?.run(work)?)),
+        "profile" => {
+            let with_values = reader.flag("values")?;
+            reader.finish()?;
+            Ok(profiles::profiled(&of_project(project, work)?, with_values))
+        }
+        "hierarchy" => Ok(match reader.hierarchy()? {
+            AboutHierarchy::Show(order) => hierarchies::shown(&order.run(project, work)?),
+            AboutHierarchy::Absent(order, with_values) => {
+                hierarchies::all_absent(order.attribute.is_some(), &order.run(project)?, with_values)
+            }
+            AboutHierarchy::Export(order) => hierarchies::exported(&order.run(project, work)?),
+        }),
         "count" => {
             let about = reader.about()?;
             reader.finish()?;

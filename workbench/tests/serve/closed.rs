@@ -304,7 +304,7 @@ fn a_client_without_preview_gets_no_value_that_is_not_in_a_verified_release() {
             }
             attacker.post(
                 "/compare",
-                &json!({ "project": project, "request": request, "methods": ["global:ncp", "mondrian"] }),
+                &json!({ "project": project, "request": request, "methods": ["global:ncp", "mondrian"], "target": "age" }),
             );
             for choice in ["exact", "suppression", "height", "privacy"] {
                 let order = json!({ "project": project, "request": request, "choice": choice, "output": format!("a{i}{choice}.csv") });

@@ -277,6 +277,12 @@ fn without_measurements(document: &mut Value) {
     match document {
         Value::Object(object) => {
             ["cpu_seconds", "seconds", "peak_bytes"].iter().for_each(|key| drop(object.remove(*key)));
+            // The server names files as its folder does, the command line as they were given or by their whole path.
+            for key in ["project", "data", "file"] {
+                if let Some(Value::String(file)) = object.get_mut(key) {
+                    *file = file.trim_start_matches("./").trim_start_matches("FOLDER/").to_string();
+                }
+            }
             object.values_mut().for_each(without_measurements);
         }
         Value::Array(list) => list.iter_mut().for_each(without_measurements),

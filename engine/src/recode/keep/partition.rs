@@ -31,7 +31,7 @@ pub struct Wanted<'a> {
 /// Puts records into classes that keep every criterion, also those that a reader takes for one because their cells are
 /// the same.
 ///
-/// Of dealt classes neither is looked at: these have all records.
+/// Of dealt classes, and of those that are made as published, neither is looked at: these have all records.
 ///
 /// # Guarantee
 /// Every class keeps every criterion, and so does every published group; unless there is one class only, of which
@@ -50,7 +50,7 @@ pub fn partition(method: Method, assignment: &Assignment, wanted: &Wanted, task:
         return cut_of_tree(assignment, wanted, task);
     }
     let plain = method.partition(assignment, task)?;
-    if method.is_dealing() || (n_suppressed_max == 0 && is_built_in(&least, &demand)) {
+    if method.is_dealing() || method.is_published() || (n_suppressed_max == 0 && is_built_in(&least, &demand)) {
         return Ok(plain);
     }
     let is_enough = |parts: &[Part]| is_enough(counts, &demand, parts);

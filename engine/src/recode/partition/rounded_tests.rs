@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray};
 
 use super::*;
 use crate::counts::Counter;
-use crate::hierarchy::{DateUnit, Rule};
+use crate::hierarchy::{DateUnit, Rule, TwoEnds};
 use crate::random::Random;
 use crate::table::Missing;
 
@@ -94,7 +94,7 @@ fn a_value_may_be_replaced_by_another_of_its_step_and_nobody_sees_it() {
             for other in same {
                 values[place] = Some(other.clone());
                 let after = published(&values, &class_of, &rule);
-                let seen = |cells: &[Cell]| -> Vec<(String, bool, Option<(String, String)>)> {
+                let seen = |cells: &[Cell]| -> Vec<(String, bool, TwoEnds)> {
                     cells.iter().map(|cell| (cell.text.clone(), cell.is_missing, cell.ends.clone())).collect()
                 };
                 assert_eq!(seen(&after), seen(&before), "{rule:?}: {own} became {other}");
@@ -117,8 +117,13 @@ fn rounded_cells_contain_their_values_and_end_where_steps_do() {
                 let of_class = values.iter().zip(&class_of).filter(|(_, of)| **of == class).map(|(value, _)| value);
                 for value in of_class {
                     assert!(Meaning::plain().allows(&Some(cell.text.clone()), value), "{value:?} in {}", cell.text);
-                    if let Some((low, high)) = &cell.ends {
-                        let range = Some(format!("[{}]", range_text(low, high)));
+                    let range = match &cell.ends {
+                        (Some(low), Some(high)) => Some(format!("[{}]", range_text(low, high))),
+                        (Some(low), None) => Some(format!(">={low}")),
+                        (None, Some(high)) => Some(format!("<={high}")),
+                        (None, None) => None,
+                    };
+                    if range.is_some() {
                         assert!(Meaning::plain().allows(&range, value), "{value:?} in {range:?}");
                     }
                 }

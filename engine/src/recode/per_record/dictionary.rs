@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
-use crate::counts::GroupCounts;
+use crate::counts::{GroupCounts, number};
 use crate::error::{Error, ErrorKind, Result, Wording};
 use crate::hierarchy::{Hierarchy, Values};
 use crate::recode::Span;
@@ -48,28 +48,72 @@ pub struct Dictionary {
 #[derive(Debug, Default)]
 pub struct AskedBefore(FxHashMap<u128, u64>);
 
-/// Some rows, as bits; words without a row at either end are left out.
+/// Some rows, as words of 64 bits each: all words from the first with a row to the last, or, where hardly any of those
+/// between has one, only those that do.
 #[derive(Clone, Debug, Default)]
 struct Rows {
     first: usize,
+    /// Of each word that is there, which one it is; empty where all are.
+    places: Vec<u32>,
     words: Vec<u64>,
 }
 
+/// Where fewer than one word in so many has a row, only those are kept.
+const N_WORDS_APART: usize = 4;
+
 impl Rows {
-    fn of(mut words: Vec<u64>) -> Rows {
-        let end = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
-        let first = words.iter().position(|word| *word != 0).unwrap_or(0);
-        words.truncate(end);
-        Rows { first, words: words.split_off(first.min(end)) }
+    /// Rows in any order, several times or once.
+    fn of(mut rows: Vec<usize>) -> Rows {
+        rows.sort_unstable();
+        let (mut places, mut words) = (Vec::new(), Vec::new());
+        for row in rows {
+            let place = number(row / 64);
+            if places.last() != Some(&place) {
+                places.push(place);
+                words.push(0);
+            }
+            *words.last_mut().expect("it was put there") |= 1u64 << (row % 64);
+        }
+        let (Some(&first), Some(&last)) = (places.first(), places.last()) else { return Rows::default() };
+        let (first, n_between) = (first as usize, (last - first) as usize + 1);
+        if words.len() * N_WORDS_APART < n_between {
+            places.shrink_to_fit();
+            words.shrink_to_fit();
+            return Rows { first, places, words };
+        }
+        let mut all = vec![0; n_between];
+        places.iter().zip(words).for_each(|(&place, word)| all[place as usize - first] = word);
+        Rows { first, places: Vec::new(), words: all }
+    }
+
+    /// The rows of one word; none where it is not there.
+    #[inline]
+    fn word(&self, place: usize) -> u64 {
+        let at = match self.places.is_empty() {
+            true => place.checked_sub(self.first),
+            false => self.places.binary_search(&number(place)).ok(),
+        };
+        at.and_then(|at| self.words.get(at)).copied().unwrap_or(0)
     }
 
     fn has(&self, row: usize) -> bool {
-        let word = (row / 64).checked_sub(self.first).and_then(|place| self.words.get(place));
-        word.is_some_and(|word| word >> (row % 64) & 1 == 1)
+        self.word(row / 64) >> (row % 64) & 1 == 1
     }
 
     fn end(&self) -> usize {
-        self.first + self.words.len()
+        self.places.last().map_or(self.first + self.words.len(), |last| *last as usize + 1)
+    }
+
+    fn is_apart(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> {
+        let word = |(i, &word): (usize, &u64)| {
+            let place = self.places.get(i).map_or(self.first + i, |place| *place as usize);
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| place * 64 + bit)
+        };
+        self.words.iter().enumerate().flat_map(word)
     }
 }
 
@@ -82,11 +126,18 @@ const N_KNOWN_MAX: usize = 4_000_000;
 /// The most different texts of an attribute that are compared with each other.
 const N_TEXTS_MAX: usize = 20_000;
 
-/// What the rows of all labels take at most, in bytes.
-pub fn n_bytes_at_most(counts: &GroupCounts, hierarchies: &[Hierarchy]) -> u64 {
-    let n_rows = counts.population().map_or(counts.n_groups(), |population| population.groups().count());
-    let n_labels: usize = hierarchies.iter().flat_map(Hierarchy::levels).map(|level| level.len()).sum();
-    (n_labels as u64).saturating_mul(n_rows.div_ceil(64) as u64 * 8)
+/// What the rows of all labels take at most, in bytes: where only the same value fits, every row has one label of each
+/// level, and is never more than a few words.
+pub fn n_bytes_at_most(counts: &GroupCounts, hierarchies: &[Hierarchy], fit: Match) -> u64 {
+    let n_rows = counts.population().map_or(counts.n_groups(), |population| population.groups().count()) as u64;
+    let of_level = |level: &Values| {
+        let as_bits = (level.len() as u64).saturating_mul(n_rows.div_ceil(64) * 8);
+        match fit {
+            Match::Exact => as_bits.min(n_rows * N_WORDS_APART as u64 * 8),
+            Match::Similar(_) => as_bits,
+        }
+    };
+    hierarchies.iter().flat_map(Hierarchy::levels).map(of_level).fold(0, u64::saturating_add)
 }
 
 impl Dictionary {
@@ -116,8 +167,7 @@ impl Dictionary {
                 (0..counts.n_groups()).for_each(|group| push(counts.codes(group), sizes[group]));
             }
         }
-        let n_words = sizes.len().div_ceil(64);
-        if n_bytes_at_most(counts, hierarchies) > N_BYTES_MAX {
+        if n_bytes_at_most(counts, hierarchies, fit) > N_BYTES_MAX {
             let n_labels: usize = hierarchies.iter().flat_map(Hierarchy::levels).map(|level| level.len()).sum();
             let message = format!("{n_labels} labels over {} different records are too many to look up", sizes.len());
             return Err(Error::new(ErrorKind::TooLarge, message)
@@ -129,7 +179,7 @@ impl Dictionary {
             for (row, code) in codes.iter().skip(a).step_by(hierarchies.len()).enumerate() {
                 rows_with[code.index()].push(row);
             }
-            of_labels.push(fitting(&rows_with, n_words, hierarchy, similar(hierarchy, fit)?.as_deref()));
+            of_labels.push(fitting(&rows_with, hierarchy, similar(hierarchy, fit)?.as_deref()));
             a_row_with.push(rows_with.iter().map(|rows| rows.first().copied()).collect());
         }
         let place = |hierarchy: &Hierarchy| {
@@ -175,9 +225,8 @@ impl Dictionary {
 
     /// The same for cells that need not be labels, one span per attribute.
     pub fn n_fitting_spans(&self, spans: &[&Span]) -> u64 {
-        let n_words = self.size_of_word.len();
         let of_values = |a: usize, codes: &mut dyn Iterator<Item = usize>| {
-            Cow::Owned(united(codes.map(|code| &self.fitting[a][0][code]), n_words))
+            Cow::Owned(Rows::of(codes.flat_map(|code| self.fitting[a][0][code].iter()).collect()))
         };
         let of_span = |(a, span): (usize, &&Span)| match span {
             Span::Value(code) => Cow::Borrowed(&self.fitting[a][0][code.index()]),
@@ -245,27 +294,35 @@ impl Dictionary {
 fn size_of(rows: &[&Rows], sizes: &[u64], size_of_word: &[u64]) -> u64 {
     let first = rows.iter().map(|rows| rows.first).max().unwrap_or(0);
     let end = rows.iter().map(|rows| rows.end()).min().unwrap_or(size_of_word.len());
+    // Those that are far apart say where to look at all.
+    if let Some(few) = rows.iter().filter(|rows| rows.is_apart()).min_by_key(|rows| rows.places.len()) {
+        let from = few.places.partition_point(|place| (*place as usize) < first);
+        let places =
+            few.places[from..].iter().zip(&few.words[from..]).take_while(|(place, _)| (**place as usize) < end);
+        let size = |(&place, &word): (&u32, &u64)| {
+            let others = rows.iter().filter(|others| !std::ptr::eq(**others, *few));
+            let bits = others.fold(word, |bits, others| if bits == 0 { 0 } else { bits & others.word(place as usize) });
+            size_of_bits(bits, place as usize, sizes)
+        };
+        return places.map(size).sum::<u64>().max(1);
+    }
     let mut size = 0;
     for (word, size_of_all) in size_of_word.iter().enumerate().take(end).skip(first) {
-        let mut bits = rows.iter().fold(u64::MAX, |bits, rows| bits & rows.words[word - rows.first]);
-        if bits == u64::MAX {
-            size += size_of_all;
-            continue;
-        }
-        while bits != 0 {
-            size += sizes.get(word * 64 + bits.trailing_zeros() as usize).unwrap_or(&0);
-            bits &= bits - 1;
-        }
+        let bits = rows.iter().fold(u64::MAX, |bits, rows| bits & rows.words[word - rows.first]);
+        size += if bits == u64::MAX { *size_of_all } else { size_of_bits(bits, word, sizes) };
     }
     size.max(1)
 }
 
-fn united<'a>(of: impl Iterator<Item = &'a Rows>, n_words: usize) -> Rows {
-    let mut words = vec![0; n_words];
-    for rows in of {
-        words[rows.first..rows.end()].iter_mut().zip(&rows.words).for_each(|(all, word)| *all |= word);
+/// How many people the rows of one word are.
+#[inline]
+fn size_of_bits(mut bits: u64, word: usize, sizes: &[u64]) -> u64 {
+    let mut size = 0;
+    while bits != 0 {
+        size += sizes.get(word * 64 + bits.trailing_zeros() as usize).unwrap_or(&0);
+        bits &= bits - 1;
     }
-    Rows::of(words)
+    size
 }
 
 /// By value of an attribute, which values of a dictionary fit it; none where only the same one does.
@@ -293,25 +350,17 @@ fn similar(hierarchy: &Hierarchy, fit: Match) -> Result<Option<Vec<Vec<usize>>>>
 /// By level and label of an attribute, the rows that fit.
 ///
 /// A value fits a label where it fits one of the values below it, so that more fit a label than any below it.
-fn fitting(
-    rows_with: &[Vec<usize>],
-    n_words: usize,
-    hierarchy: &Hierarchy,
-    similar: Option<&[Vec<usize>]>,
-) -> Vec<Vec<Rows>> {
+fn fitting(rows_with: &[Vec<usize>], hierarchy: &Hierarchy, similar: Option<&[Vec<usize>]>) -> Vec<Vec<Rows>> {
     let of_level = |level: &Values| {
         let mut below = vec![Vec::new(); level.len()];
         level.of_base().iter().enumerate().for_each(|(value, label)| below[label.index()].push(value));
         let of_label = |values: &Vec<usize>| {
-            let mut words = vec![0u64; n_words];
-            let mut add = |value: usize| rows_with[value].iter().for_each(|row| words[row / 64] |= 1 << (row % 64));
-            for &value in values {
-                match similar {
-                    Some(similar) => similar[value].iter().for_each(|&value| add(value)),
-                    None => add(value),
-                }
+            let mut rows = Vec::new();
+            for value in values {
+                let fitting = similar.map_or(std::slice::from_ref(value), |similar| &similar[*value]);
+                fitting.iter().for_each(|value| rows.extend_from_slice(&rows_with[*value]));
             }
-            Rows::of(words)
+            Rows::of(rows)
         };
         below.iter().map(of_label).collect()
     };
@@ -320,7 +369,40 @@ fn fitting(
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::random::Random;
+
+    /// Whether all words are kept or only those with a row, the people in all of some rows are those that looking at every
+    /// row finds.
+    #[test]
+    fn rows_close_together_and_far_apart_meet_alike() {
+        let mut random = Random::new(11);
+        let n_rows = 64 * 40 + 7;
+        let sizes: Vec<u64> = (0..n_rows).map(|_| 1 + random.below(3)).collect();
+        let size_of_word: Vec<u64> = sizes.chunks(64).map(|sizes| sizes.iter().sum()).collect();
+        let (mut n_apart, mut n_met) = (0, 0);
+        for _ in 0..300 {
+            let n_lists = 1 + random.below(3);
+            let mut list = || -> Vec<usize> {
+                let n = [0, 1, 3, 8, 400, 4_000, 40_000][random.below(7) as usize];
+                (0..n).map(|_| random.below(n_rows as u64) as usize).collect()
+            };
+            let lists: Vec<Vec<usize>> = (0..n_lists).map(|_| list()).collect();
+            let rows: Vec<Rows> = lists.iter().cloned().map(Rows::of).collect();
+            let mut is_in = vec![vec![false; n_rows + 200]; lists.len()];
+            lists.iter().zip(&mut is_in).for_each(|(list, is_in)| list.iter().for_each(|&row| is_in[row] = true));
+            n_apart += rows.iter().filter(|rows| rows.is_apart()).count();
+            for (is_in, rows) in is_in.iter().zip(&rows) {
+                assert!((0..n_rows + 200).all(|row| rows.has(row) == is_in[row]));
+                assert!(rows.iter().eq((0..n_rows).filter(|&row| is_in[row])));
+            }
+            let met = (0..n_rows).filter(|&row| is_in.iter().all(|is_in| is_in[row]));
+            let size: u64 = met.map(|row| sizes[row]).sum();
+            n_met += usize::from(size > 0 && n_lists > 1);
+            assert_eq!(size_of(&rows.iter().collect::<Vec<_>>(), &sizes, &size_of_word), size.max(1));
+        }
+        assert!(n_apart > 100 && n_met > 20, "{n_apart} lists far apart, {n_met} that meet");
+    }
 
     /// Jaro's definition: the mean of three shares, of the characters of one text that are found in the other not too far
     /// away, the same the other way round, and of these the ones that stand in the same order.

@@ -10,9 +10,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Hierarchy, Values};
 use crate::recode::partition::closest_common_ancestor;
 use crate::recode::per_record::dictionary::{AskedBefore, Dictionary, Match};
-use crate::recode::per_record::models::{Risk, Rung, Sensitivities, UTILITY_ONE, Utility, Wish, in_steps};
+use crate::recode::per_record::models::{Goal, Risk, Rung, Sensitivities, UTILITY_ONE, Utility, Wish, in_steps};
 use crate::recode::per_record::record::Record;
-use crate::recode::per_record::search;
+use crate::recode::per_record::search::{self, Strategy};
 use crate::recode::{Recoding, Span};
 use crate::scheme::Scheme;
 use crate::table::Code;
@@ -37,6 +37,9 @@ pub struct Problem<'a> {
     /// One per thread.
     known: Vec<Mutex<AskedBefore>>,
 }
+
+/// Of more generalizations of a record, the published searches would look at too many.
+const N_PUBLISHED_MAX: u64 = 200_000;
 
 /// What each thread has asked a dictionary so far.
 fn nothing_known() -> Vec<Mutex<AskedBefore>> {
@@ -176,6 +179,50 @@ impl<'a> Problem<'a> {
     /// Where the task was cancelled.
     pub fn solve_all(&self, counts: &GroupCounts, wish: impl Into<Wish>, task: &Task) -> Result<Vec<Option<Vec<u8>>>> {
         self.solve_after(counts, wish, &[], task)
+    }
+
+    /// The same by one of the published searches, which may miss the best.
+    ///
+    /// Where everything will do, the walk has nowhere to begin: then `*`, or for the most utility the record as it is, is
+    /// taken.
+    ///
+    /// # Errors
+    /// Where a record has too many generalizations to be looked at one by one, the walk is to weigh risk against utility,
+    /// or the task was cancelled.
+    pub fn solve_all_as_published(
+        &self,
+        counts: &GroupCounts,
+        wish: impl Into<Wish>,
+        strategy: Strategy,
+        task: &Task,
+    ) -> Result<Vec<Option<Vec<u8>>>> {
+        let (n_threads, wish) = (self.known.len(), wish.into());
+        let n_levels = |hierarchy: &Hierarchy| hierarchy.n_levels() as u64;
+        if self.hierarchies.iter().map(n_levels).fold(1, u64::saturating_mul) > N_PUBLISHED_MAX {
+            let message =
+                format!("the published searches are for at most {N_PUBLISHED_MAX} generalizations of a record");
+            return Err(Error::new(ErrorKind::TooLarge, message).hint("choose fewer quasi-identifiers"));
+        }
+        if matches!((strategy, wish), (Strategy::Walk, Wish::Same(Goal::Scalar { .. }))) {
+            return Err(Error::new(ErrorKind::Request, "there is no walk that weighs risk against utility")
+                .hint("take the search best-first"));
+        }
+        let solve = |group: usize| {
+            task.go_on()?;
+            let goal = wish.of(self.utility_as_it_is(counts.codes(group)));
+            let thread = rayon::current_thread_index().unwrap_or(0) % n_threads;
+            let mut known = self.known[thread].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut record =
+                Record::new(self.chains(counts.codes(group)), self.risk_model, &self.dictionary, &mut known);
+            let end = match goal {
+                Goal::MostUtility { .. } => vec![0; self.hierarchies.len()],
+                _ => self.hierarchies.iter().map(|hierarchy| hierarchy.top() as u8).collect(),
+            };
+            let found = strategy.solve(&mut record, goal).levels;
+            (task.progress)(counts.size(group));
+            Ok(found.or_else(|| record.will_do(&end, goal).then_some(end)))
+        };
+        (0..counts.n_groups()).into_par_iter().with_min_len(16).map(solve).collect()
     }
 
     /// The same after a wish of the same kind that allowed all that this one does: what was best then and is allowed

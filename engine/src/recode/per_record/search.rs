@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::error::Result;
+use crate::error::{ErrorKind, Result, unknown};
 use crate::recode::per_record::models::{Goal, Risk, UTILITY_ONE};
 use crate::recode::per_record::near::{NAtLevels, Near};
 use crate::recode::per_record::record::{Landscape, Record};
@@ -794,6 +794,16 @@ impl Strategy {
             Strategy::Walk => "walk",
             Strategy::Optimum => "optimum",
         }
+    }
+
+    /// The published search of a name.
+    ///
+    /// # Errors
+    /// Where there is none of that name.
+    pub fn parse_published(name: &str) -> Result<Strategy> {
+        let published = [Strategy::BestFirst, Strategy::Walk];
+        let named = published.into_iter().find(|strategy| strategy.name() == name);
+        named.ok_or_else(|| unknown(ErrorKind::Request, "search", name, &published.map(Strategy::name)))
     }
 
     /// Looks for the best generalization of a record.

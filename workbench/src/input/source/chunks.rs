@@ -4,6 +4,7 @@
 //! order. That is quick: where there is no quote, the last line break is the border, and only quotes are looked at.
 
 use std::io::Read;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use memchr::{memchr, memchr_iter, memrchr2};
 
@@ -15,8 +16,19 @@ pub(super) struct Chunk {
     /// How many pieces came before.
     pub index: usize,
     pub bytes: Vec<u8>,
-    /// The line on which it begins.
+    /// The line on which it begins, and how many line breaks it has.
     pub line: u64,
+    pub n_lines: usize,
+    spare: Spare,
+}
+
+/// Memory of pieces that nobody needs any more, for the next ones: new memory is filled with zeros first.
+type Spare = Arc<Mutex<Vec<Vec<u8>>>>;
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.bytes));
+    }
 }
 
 /// Why there is no next piece.
@@ -46,8 +58,10 @@ pub(super) struct Chunks<R> {
     inner: R,
     delimiter: u8,
     n_chunk_bytes: usize,
-    /// What has been read and not been given away; it begins where a record does.
+    /// What has been read and not been given away is the first part of it; it begins where a record does.
     buffer: Vec<u8>,
+    n_read: usize,
+    spare: Spare,
     /// How much of it has been looked at, and the last border in that.
     n_seen: usize,
     border: usize,
@@ -70,6 +84,8 @@ impl<R: Read> Chunks<R> {
             delimiter,
             n_chunk_bytes,
             buffer: Vec::new(),
+            n_read: 0,
+            spare: Spare::default(),
             n_seen: 0,
             border: 0,
             state: QuoteState::FieldStart,
@@ -100,7 +116,7 @@ impl<R: Read> Chunks<R> {
                 // What stands before it may be wrong in another way, which comes first.
                 (self.broken, self.is_end) = (Some(Broken::Quote { line }), true);
             }
-            let end = if self.is_end && seen.is_ok() { self.buffer.len() } else { self.border };
+            let end = if self.is_end && seen.is_ok() { self.n_read } else { self.border };
             if end > 0 {
                 return Ok(Some(self.cut(end)));
             }
@@ -110,31 +126,25 @@ impl<R: Read> Chunks<R> {
     /// Reads on until there is enough for a piece.
     fn fill(&mut self) -> std::io::Result<()> {
         // A record may be longer than a piece.
-        let n_before = self.buffer.len();
-        let n_wanted = self.n_chunk_bytes.max(n_before + n_before / 2 + 1);
+        let n_wanted = self.n_chunk_bytes.max(self.n_read + self.n_read / 2 + 1);
         self.buffer.resize(n_wanted, 0);
-        let mut n = n_before;
-        while n < n_wanted {
-            match self.inner.read(&mut self.buffer[n..]) {
+        while self.n_read < n_wanted {
+            match self.inner.read(&mut self.buffer[self.n_read..]) {
                 Ok(0) => {
                     self.is_end = true;
                     break;
                 }
-                Ok(more) => n += more,
+                Ok(more) => self.n_read += more,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    self.buffer.truncate(n);
-                    return Err(error);
-                }
+                Err(error) => return Err(error),
             }
         }
-        self.buffer.truncate(n);
         Ok(())
     }
 
     /// Follows the quotes through what was read; where one is not closed, the line on which it was opened.
     fn look(&mut self) -> Result<(), u64> {
-        let bytes = &self.buffer;
+        let bytes = &self.buffer[..self.n_read];
         let after = |byte: u8| match byte == self.delimiter || byte == b'\n' || byte == b'\r' {
             true => QuoteState::FieldStart,
             false => QuoteState::Bare,
@@ -187,12 +197,18 @@ impl<R: Read> Chunks<R> {
     }
 
     fn cut(&mut self, end: usize) -> Chunk {
-        let rest = self.buffer[end..].to_vec();
-        let bytes = std::mem::replace(&mut self.buffer, rest);
-        let mut bytes = bytes;
+        let rest = &self.buffer[end..self.n_read];
+        let mut next = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        if next.len() < rest.len() {
+            next.resize(rest.len(), 0);
+        }
+        next[..rest.len()].copy_from_slice(rest);
+        self.n_read = rest.len();
+        let mut bytes = std::mem::replace(&mut self.buffer, next);
         bytes.truncate(end);
-        let chunk = Chunk { index: self.index, line: self.line, bytes };
-        self.line += memchr_iter(b'\n', &chunk.bytes).count() as u64;
+        let n_lines = memchr_iter(b'\n', &bytes).count();
+        let chunk = Chunk { index: self.index, line: self.line, n_lines, bytes, spare: self.spare.clone() };
+        self.line += n_lines as u64;
         self.index += 1;
         self.n_seen = self.n_seen.saturating_sub(end);
         self.opened_at = self.opened_at.saturating_sub(end);

@@ -55,20 +55,35 @@ pub(super) fn open(
             .hint(hint("name one character with {data.delimiter}, or \"tab\"")));
     }
     let file = CsvFile { place, packing, encoding, is_unusual, delimiter };
-    let names = file.header()?;
-    if let Some(index) = names.iter().position(String::is_empty) {
-        return Err(Error::new(ErrorKind::Data, format!("column {} has no name", index + 1))
-            .at(format!("{position}:1"))
-            .hint("the first line must name every column"));
-    }
+    let names = named(file.header()?, &position)?;
     let fields: Vec<Field> = names.into_iter().map(|name| Field::new(name, text_type(), true)).collect();
     Ok((file, Arc::new(Schema::new(fields))))
 }
 
+/// The names with one for each column that has none, as programs write that number their records: `column 1`. Refused where
+/// most have none, for then the line is a title.
+fn named(mut names: Vec<String>, position: &str) -> Result<Vec<String>> {
+    let unnamed: Vec<usize> = (0..names.len()).filter(|index| names[*index].is_empty()).collect();
+    if let Some(first) = unnamed.first().filter(|_| 2 * unnamed.len() > names.len()) {
+        return Err(Error::new(ErrorKind::Data, format!("column {} has no name", first + 1))
+            .at(format!("{position}:1"))
+            .hint("the first line must name the columns"));
+    }
+    for index in unnamed {
+        let mut name = format!("column {}", index + 1);
+        while names.contains(&name) {
+            name.push('_');
+        }
+        names[index] = name;
+    }
+    Ok(names)
+}
+
 impl CsvFile {
-    /// The file from its beginning, in pieces.
-    pub fn chunks(&self) -> Result<Chunks<Stream>> {
-        Ok(Chunks::new(Stream::open(&self.place, self.packing, self.encoding)?, self.delimiter))
+    /// The file from its beginning, in pieces, and hashed where that is wanted.
+    pub fn chunks(&self, is_hashed: bool) -> Result<Chunks<Stream>> {
+        let stream = Stream::open(&self.place, self.packing, self.encoding)?;
+        Ok(Chunks::new(if is_hashed { stream.hashed() } else { stream }, self.delimiter))
     }
 
     /// The names of the columns.
@@ -76,7 +91,7 @@ impl CsvFile {
         let stream = Stream::open(&self.place, self.packing, self.encoding)?;
         let mut chunks = Chunks::of_size(stream, self.delimiter, 1 << 16);
         let chunk = chunks.next().map_err(|broken| self.broken(broken))?;
-        let bytes = chunk.map_or(Vec::new(), |chunk| chunk.bytes);
+        let bytes = chunk.map_or(Vec::new(), |mut chunk| std::mem::take(&mut chunk.bytes));
         let mut reader = ::csv::ReaderBuilder::new().delimiter(self.delimiter).from_reader(bytes.as_slice());
         let header = reader.byte_headers().map_err(|_| self.wrong("is not CSV"))?;
         let mut names = Vec::new();

@@ -72,7 +72,14 @@ impl<'a> Feed<'a> {
     /// A batch as it is to be seen.
     fn made(&self, batch: RecordBatch) -> Result<RecordBatch> {
         let batch = self.source.rewriting.apply(batch)?;
-        replace::apply(&self.source.replacements, &self.coarse, batch, &self.tally)
+        let is_numbered = |name: &String| batch.schema_ref().column_with_name(name).is_some();
+        let numbers = match self.source.counted.as_ref().filter(|name| is_numbered(name)) {
+            // A number that is none is told by whoever asks for the numbers.
+            Some(_) if !self.source.replacements.is_empty() => self.source.split_numbers(&batch, 0).ok(),
+            _ => None,
+        };
+        let numbers = numbers.as_ref().map(|(_, numbers)| numbers.as_slice());
+        replace::apply(&self.source.replacements, &self.coarse, batch.clone(), numbers, &self.tally)
     }
 
     /// Everything was read: how many cells were replaced is known now.
@@ -128,7 +135,7 @@ impl<'a> Feed<'a> {
     fn next_chunk(&self, file: &CsvFile, state: &mut State) -> Result<Option<What>> {
         if state.chunks.is_none() {
             let layout = Arc::new(file.layout(&self.source.stored, self.columns));
-            (state.chunks, state.n_bytes_read) = (Some((file.chunks()?, layout)), 0);
+            (state.chunks, state.n_bytes_read) = (Some((file.chunks(self.source.is_hashed)?, layout)), 0);
         }
         let (chunks, layout) = state.chunks.as_mut().expect("it was just opened");
         match chunks.next().map_err(|broken| file.broken(broken))? {
@@ -140,7 +147,11 @@ impl<'a> Feed<'a> {
             None => {
                 let hash = chunks.inner().sha256().map_err(|error| crate::io_error(&file.place.path, error))?;
                 state.chunks = None;
-                self.source.remember(state.part, hash)?;
+                match hash {
+                    Some(hash) => self.source.remember(state.part, hash)?,
+                    // Whatever was read is of the file that was opened, as far as its times and size tell.
+                    None => file.place.check()?,
+                }
                 Ok(None)
             }
         }
@@ -149,7 +160,7 @@ impl<'a> Feed<'a> {
     /// The batches of a piece of CSV.
     fn parse(&self, part: usize, chunk: &Chunk, layout: &Layout) -> Result<Vec<RecordBatch>> {
         let Part::Csv(file) = &self.source.parts[part] else { unreachable!("only CSV is cut into pieces") };
-        let read = records::read(&chunk.bytes, chunk.index == 0, layout);
+        let read = records::read(&chunk.bytes, chunk.n_lines, chunk.index == 0, layout);
         read.map_err(|bad| file.bad(chunk, &bad, &names(&self.source.stored)))
     }
 

@@ -40,9 +40,9 @@ pub(super) enum BadRecord {
     Encoding(usize),
 }
 
-/// Reads whole records; `has_header` says whether the first one names the columns.
-pub(super) fn read(bytes: &[u8], has_header: bool, layout: &Layout) -> Result<Vec<RecordBatch>, Bad> {
-    match plain::read(bytes, has_header, layout) {
+/// Reads whole records with so many line breaks; `has_header` says whether the first one names the columns.
+pub(super) fn read(bytes: &[u8], n_lines: usize, has_header: bool, layout: &Layout) -> Result<Vec<RecordBatch>, Bad> {
+    match plain::read(bytes, n_lines, has_header, layout) {
         Some(batches) => Ok(batches),
         None => read_anything(bytes, has_header, layout),
     }
@@ -226,7 +226,7 @@ impl TextColumn {
         self.codes.push(code);
     }
 
-    #[inline]
+    #[inline(always)]
     fn code(&mut self, bytes: &[u8], from: usize, to: usize) -> i32 {
         let n = to - from;
         if n > N_SHORT {

@@ -93,6 +93,26 @@ impl PublishAs {
             PublishAs::Level(LevelSaid::Name(name)) => json!({ "level": name }),
         }
     }
+
+    /// What [`PublishAs::document`] has written; none where it is nothing of that kind.
+    pub fn of_document(document: &Value) -> Option<PublishAs> {
+        let number = |value: &Value| match value {
+            Value::String(text) => Decimal::parse(text),
+            Value::Number(number) => Decimal::parse(&number.to_string()),
+            _ => None,
+        };
+        let (what, said) = document.as_object()?.iter().next()?;
+        match (what.as_str(), said) {
+            ("round", said) => number(said).map(PublishAs::Round),
+            ("top", said) => number(said).map(PublishAs::Top),
+            ("level", Value::String(name)) => Some(PublishAs::Level(LevelSaid::Name(name.clone()))),
+            ("level", said) => {
+                let level = usize::try_from(said.as_u64()?).ok()?;
+                Some(PublishAs::Level(LevelSaid::Number(level)))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// What is replaced in one column.
@@ -232,7 +252,14 @@ impl Replacement {
         }
     }
 
-    fn column(&self, column: &ArrayRef, coarse: Option<&Coarse>, tally: &[AtomicU64; 2]) -> Result<ArrayRef> {
+    /// `numbers` are how many records each row stands for, where rows are not records.
+    fn column(
+        &self,
+        column: &ArrayRef,
+        coarse: Option<&Coarse>,
+        tally: &[AtomicU64; 2],
+        numbers: Option<&[u64]>,
+    ) -> Result<ArrayRef> {
         let texts = Texts::of(&self.column, column)?;
         let becomes: Vec<Becomes> = texts.different.iter().map(|text| self.becomes(text, coarse)).collect();
         let wanted = self.type_of(column.data_type());
@@ -240,9 +267,9 @@ impl Replacement {
             return Ok(column.clone());
         }
         let mut n_replaced = [0; 2];
-        for cell in texts.cells.iter().flatten() {
-            if let Becomes::NoValue(why) | Becomes::Text(_, Some(why)) = &becomes[*cell] {
-                n_replaced[*why as usize] += 1;
+        for (row, cell) in texts.cells.iter().enumerate().filter_map(|(row, cell)| Some((row, (*cell)?))) {
+            if let Becomes::NoValue(why) | Becomes::Text(_, Some(why)) = &becomes[cell] {
+                n_replaced[*why as usize] += numbers.map_or(1, |numbers| numbers[row]);
             }
         }
         tally.iter().zip(n_replaced).for_each(|(all, n)| _ = all.fetch_add(n, Ordering::Relaxed));
@@ -319,11 +346,13 @@ pub(super) fn schema(replacements: &[Replacement], schema: &SchemaRef) -> Schema
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-/// A batch with its cells replaced; `coarse` is what is published, by replacement, where that is known.
+/// A batch with its cells replaced; `coarse` is what is published, by replacement, where that is known, and `numbers` how many
+/// records each row stands for, where rows are not records.
 pub(super) fn apply(
     replacements: &[Replacement],
     coarse: &[Option<Coarse>],
     batch: RecordBatch,
+    numbers: Option<&[u64]>,
     tally: &Tally,
 ) -> Result<RecordBatch> {
     if replacements.is_empty() {
@@ -334,7 +363,7 @@ pub(super) fn apply(
         .iter()
         .position(|known| known.column == *field.name())
     {
-        Some(i) => replacements[i].column(column, coarse.get(i).and_then(Option::as_ref), &tally.0[i]),
+        Some(i) => replacements[i].column(column, coarse.get(i).and_then(Option::as_ref), &tally.0[i], numbers),
         None => Ok(column.clone()),
     };
     let arrays = columns.map(replaced).collect::<Result<Vec<_>>>()?;

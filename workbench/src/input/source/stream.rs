@@ -164,10 +164,10 @@ pub(super) struct Stream {
     tap: Arc<Mutex<Tap>>,
 }
 
-/// The bytes of the file as they are, hashed on their way.
+/// The bytes of the file as they are, hashed on their way where somebody wants that.
 struct Tap {
     bytes: Bytes,
-    hasher: Sha256,
+    hasher: Option<Sha256>,
     n_read: u64,
 }
 
@@ -177,7 +177,9 @@ impl Read for Tapped {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let mut tap = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let n = tap.bytes.read(buffer)?;
-        tap.hasher.update(&buffer[..n]);
+        if let Some(hasher) = &mut tap.hasher {
+            hasher.update(&buffer[..n]);
+        }
         tap.n_read += n as u64;
         Ok(n)
     }
@@ -195,7 +197,7 @@ impl Stream {
 
     /// The bytes as they were before they were packed.
     pub fn unpacked(place: &Place, packing: Packing) -> Result<Stream> {
-        let tap = Arc::new(Mutex::new(Tap { bytes: place.bytes()?, hasher: Sha256::new(), n_read: 0 }));
+        let tap = Arc::new(Mutex::new(Tap { bytes: place.bytes()?, hasher: None, n_read: 0 }));
         let tapped = Tapped(tap.clone());
         let buffered = |tapped: Tapped| BufReader::with_capacity(1 << 18, tapped);
         let reader: Box<dyn Read + Send> = match packing {
@@ -209,16 +211,26 @@ impl Stream {
         Ok(Stream { reader, tap })
     }
 
+    /// The same with a hash of the file, taken while it is read.
+    pub fn hashed(self) -> Stream {
+        self.tap.lock().unwrap_or_else(PoisonError::into_inner).hasher = Some(Sha256::new());
+        self
+    }
+
     /// How many bytes of the file have been read.
     pub fn n_read(&self) -> u64 {
         self.tap.lock().unwrap_or_else(PoisonError::into_inner).n_read
     }
 
-    /// The hash of the whole file.
-    pub fn sha256(&self) -> std::io::Result<String> {
+    /// The hash of the whole file, where it is taken.
+    pub fn sha256(&self) -> std::io::Result<Option<String>> {
+        let is_taken = |tap: &Mutex<Tap>| tap.lock().unwrap_or_else(PoisonError::into_inner).hasher.is_some();
+        if !is_taken(&self.tap) {
+            return Ok(None);
+        }
         std::io::copy(&mut Tapped(self.tap.clone()), &mut std::io::sink())?;
         let tap = self.tap.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(hex(&tap.hasher.clone().finalize()))
+        Ok(tap.hasher.clone().map(|hasher| hex(&hasher.finalize())))
     }
 }
 

@@ -99,7 +99,7 @@ fn quickly(bytes: &[u8], delimiter: u8, columns: &[usize], n_chunk_bytes: usize)
     let mut rows = Vec::new();
     loop {
         match chunks.next() {
-            Ok(Some(chunk)) => match read(&chunk.bytes, chunk.index == 0, &layout) {
+            Ok(Some(chunk)) => match read(&chunk.bytes, chunk.n_lines, chunk.index == 0, &layout) {
                 Ok(batches) => cells_of(&batches, &mut rows),
                 Err(bad) => {
                     let line = chunk.line + chunk.bytes[..bad.at].iter().filter(|b| **b == b'\n').count() as u64;
@@ -224,7 +224,7 @@ fn one_byte_at_a_time_is_enough() {
     let mut chunks = Chunks::of_size(Slow(bytes), b',', 3);
     let mut all = Vec::new();
     while let Some(chunk) = chunks.next().expect("whole records") {
-        all.push(String::from_utf8(chunk.bytes).expect("a text"));
+        all.push(String::from_utf8(chunk.bytes.clone()).expect("a text"));
     }
     assert_eq!(all, ["a,b\n", "1,\"2\n3\"\n", "4,5"]);
 }

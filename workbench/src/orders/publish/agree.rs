@@ -57,6 +57,8 @@ pub struct Agreed {
     pub lattice: Option<Arc<Lattice>>,
     /// How the scheme was found; nothing where levels were chosen by hand.
     pub search: Option<HowFound>,
+    /// Whether labels that are ranges are published as their lowest and their highest value.
+    pub two_columns: bool,
 }
 
 /// An answer to be published, or why there is none.
@@ -81,7 +83,10 @@ pub fn agree_on_levels(
     let offer = offer_of_levels(counted, &yardstick, scheme, privacy)?;
     Ok(match given.exceeds_suppression(project, &offer, n_records)? {
         true => Agreement::No(No::TooManyLost { n_suppressed: offer.n_suppressed, n_records }),
-        false => Agreement::Agreed(Agreed { offer, choice: "levels", request: None, lattice: None, search: None }),
+        false => {
+            let (choice, request, lattice, search) = ("levels", None, None, None);
+            Agreement::Agreed(Agreed { offer, choice, request, lattice, search, two_columns: false })
+        }
     })
 }
 
@@ -117,7 +122,8 @@ pub fn agree_on_answer(
         None => scope.n_schemes().map(sentences::found_in_whole_lattice),
     };
     let lattice = lattice.filter(|lattice| lattice.schemes().is_complete());
-    Ok(Agreement::Agreed(Agreed { offer, choice: choice.name(), request: Some(request.clone()), lattice, search }))
+    let (choice, request) = (choice.name(), Some(request.clone()));
+    Ok(Agreement::Agreed(Agreed { offer, choice, request, lattice, search, two_columns: false }))
 }
 
 /// An answer, and where it comes from.

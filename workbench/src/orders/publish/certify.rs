@@ -42,7 +42,7 @@ pub fn certificate(
     };
     let scheme = draft.way.scheme();
     let (method, cells, seed) = match draft.way {
-        Way::Global(_) => (GLOBAL, None, None),
+        Way::Global { .. } => (GLOBAL, None, None),
         Way::Local(local) => (local.method.name(), Some(local.style.name().to_string()), local.seed_used()),
         Way::PerRecord(seed) => (PER_RECORD, Some(CellStyle::Labels.name().to_string()), seed),
     };
@@ -108,11 +108,11 @@ pub fn certificate(
         seed,
         exchanges: match draft.way {
             Way::Local(local) => local.exchanges_ordered(),
-            Way::Global(_) | Way::PerRecord(_) => None,
+            Way::Global { .. } | Way::PerRecord(_) => None,
         },
         steps: match draft.way {
             Way::Local(local) => local.steps_taken(),
-            Way::Global(_) | Way::PerRecord(_) => None,
+            Way::Global { .. } | Way::PerRecord(_) => None,
         },
         input: marked(&sources.input),
         hierarchies: marked(&sources.hierarchies),

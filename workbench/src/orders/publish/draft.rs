@@ -18,6 +18,7 @@ use crate::input::project::Project;
 use crate::input::reference::outside;
 use crate::orders::local::{Dealing, Local, LocallyMade};
 use crate::orders::per_record::MadeOneByOne;
+use crate::orders::utility::Analysis;
 use crate::output::account::{Account, Loss, SourceFiles};
 use crate::output::report::{self, HeightFacts};
 use crate::output::sink::Format;
@@ -25,14 +26,7 @@ use crate::sentences;
 use crate::work::Work;
 
 /// Publishes records that were generalized one by one, with certificate and report.
-pub fn publish_one_by_one(
-    project: &Project,
-    counted: &Counted,
-    made: &MadeOneByOne,
-    files: &Files,
-    replace: bool,
-    work: &Work,
-) -> Result<Published> {
+pub fn publish_one_by_one(place: &Place, made: &MadeOneByOne) -> Result<Published> {
     let draft = Draft {
         recoding: &made.recoding,
         criteria: &made.criteria,
@@ -49,7 +43,7 @@ pub fn publish_one_by_one(
         dealt: None,
         per_record: Some((made.facts.clone(), made.outcome.clone())),
     };
-    publish_draft(project, counted, &draft, files, replace, work)
+    publish_draft(place, &draft)
 }
 
 /// A release that has been judged; it has its name only where the promise holds.
@@ -61,6 +55,17 @@ pub struct Published {
     /// What the certificate says, beside what the file shows.
     pub claims: Vec<Claim>,
     pub holds: bool,
+}
+
+/// What is published, where to, and what the report looks at.
+pub struct Place<'a> {
+    pub project: &'a Project,
+    pub counted: &'a Counted,
+    /// None where nobody has asked and it would take long.
+    pub analysis: Option<&'a Analysis>,
+    pub files: &'a Files,
+    pub replace: bool,
+    pub work: &'a Work,
 }
 
 /// What is to be published, whichever way it was found.
@@ -96,7 +101,11 @@ pub enum AskedFor<'a> {
 
 #[derive(Clone, Copy)]
 pub enum Way<'a> {
-    Global(&'a Scheme),
+    /// One level per attribute; in two columns where that is wanted and its labels are ranges.
+    Global {
+        scheme: &'a Scheme,
+        two_columns: bool,
+    },
     Local(&'a Local),
     /// Every record on its own, with the seed of random weights where they are.
     PerRecord(Option<u64>),
@@ -105,7 +114,7 @@ pub enum Way<'a> {
 impl<'a> Way<'a> {
     pub fn scheme(self) -> Option<&'a Scheme> {
         match self {
-            Way::Global(scheme) => Some(scheme),
+            Way::Global { scheme, .. } => Some(scheme),
             Way::Local(_) | Way::PerRecord(_) => None,
         }
     }
@@ -114,35 +123,38 @@ impl<'a> Way<'a> {
     pub fn counts(self, counted: &Counted) -> &GroupCounts {
         match self {
             Way::Local(_) => counted.told_apart(),
-            Way::Global(_) | Way::PerRecord(_) => &counted.counts,
+            Way::Global { .. } | Way::PerRecord(_) => &counted.counts,
         }
     }
 
-    pub fn has_two_columns(self) -> bool {
-        matches!(self, Way::Local(local) if local.two_columns)
+    /// By quasi-identifier, whether its lowest and its highest value have a column each.
+    pub fn in_two_columns(self, counted: &Counted) -> Vec<bool> {
+        let n_attributes = counted.hierarchies.len();
+        match self {
+            Way::Local(local) if local.two_columns => (0..n_attributes).map(|a| counted.is_numeric(a)).collect(),
+            Way::Global { two_columns: true, .. } => counted.with_ranges(),
+            _ => vec![false; n_attributes],
+        }
     }
 }
 
 /// Writes the release of an offer with its certificate and report, or nothing.
-pub fn publish(
-    project: &Project,
-    counted: &Counted,
-    agreed: &Agreed,
-    files: &Files,
-    replace: bool,
-    work: &Work,
-) -> Result<Published> {
+pub fn publish(place: &Place, agreed: &Agreed) -> Result<Published> {
     if agreed.offer.n_groups == 0 {
         return Err(Error::new(ErrorKind::Request, "no group keeps the promise, so there is nothing to publish")
             .hint("ask for less privacy, or allow coarser levels"));
     }
+    let counted = place.counted;
     let Offer { criteria, scheme, .. } = &agreed.offer;
     let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
     let recoding = global::recode(&counted.counts, &counted.hierarchies, scheme, &yardstick, criteria)?;
+    let way = Way::Global { scheme, two_columns: agreed.two_columns };
+    let in_two_columns = way.in_two_columns(counted);
+    let recoding = recoding.in_two_columns(|a| in_two_columns[a]);
     let draft = Draft {
         recoding: &recoding,
         criteria,
-        way: Way::Global(scheme),
+        way,
         choice: agreed.choice,
         asked: agreed.request.as_ref().map_or(AskedFor::Levels, AskedFor::Request),
         search: agreed.search.clone(),
@@ -155,18 +167,11 @@ pub fn publish(
         dealt: None,
         per_record: None,
     };
-    publish_draft(project, counted, &draft, files, replace, work)
+    publish_draft(place, &draft)
 }
 
 /// Writes the release of a local method with its certificate and report, or nothing.
-pub fn publish_made(
-    project: &Project,
-    counted: &Counted,
-    made: &LocallyMade,
-    files: &Files,
-    replace: bool,
-    work: &Work,
-) -> Result<Published> {
+pub fn publish_made(place: &Place, made: &LocallyMade) -> Result<Published> {
     let LocallyMade { local, criteria, recoding, judgement, dealt, .. } = made;
     let draft = Draft {
         recoding,
@@ -184,23 +189,18 @@ pub fn publish_made(
         dealt: dealt.clone(),
         per_record: None,
     };
-    publish_draft(project, counted, &draft, files, replace, work)
+    publish_draft(place, &draft)
 }
 
-fn publish_draft(
-    project: &Project,
-    counted: &Counted,
-    draft: &Draft,
-    files: &Files,
-    replace: bool,
-    work: &Work,
-) -> Result<Published> {
+fn publish_draft(place: &Place, draft: &Draft) -> Result<Published> {
+    let &Place { project, counted, analysis, files, replace, work } = place;
     // Whoever asks, and by whatever method: what promises nothing is no release.
     counted.check_promise(draft.criteria)?;
     counted.check_people()?;
     check_ordered(counted, draft)?;
     let output = &files.release;
-    let columns = published_columns(project, counted, draft.way.has_two_columns())?;
+    let in_two_columns = draft.way.in_two_columns(counted);
+    let columns = published_columns(project, counted, &in_two_columns)?;
     let format = Format::of(output, counted.source.delimiter())?.of_columns(columns.len());
     format.check_names(columns.iter().map(Column::name), output)?;
     let written = write_release(project, counted, draft, format, columns, output, work)?;
@@ -211,7 +211,7 @@ fn publish_draft(
     let certificate = certificate(project, counted, draft, &written, &sources, format, files);
     // How the release writes "no value".
     let missing = format.writes_missing_as_text().then(|| project.missing.label().to_string());
-    let all = outside(counted, draft.way.scheme(), &missing);
+    let all = outside(counted, draft.way.scheme(), &in_two_columns, &missing);
     let of_people = |people: &PeopleVerifier| people.findings(draft.criteria, &without_missing(&all, &missing));
     let of_people = written.people.as_ref().map(of_people);
     let mut judged = judge_staged(&staged_path, format, &certificate, counted.labels(&missing), all, work)?;
@@ -231,6 +231,8 @@ fn publish_draft(
         return Ok(Published { certificate, account, verdict: judged.verdict, claims, holds: false });
     }
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let made_of = draft.way.counts(counted);
+    let utility = analysis.map(|analysis| analysis.utility(counted, made_of, draft.recoding, work));
     let facts = report::Facts {
         release: &name(output),
         certificate_name: &name(&files.certificate),
@@ -242,6 +244,7 @@ fn publish_draft(
         group_sizes: group_sizes(draft.recoding, written.people.as_ref()),
         risk: risk_facts(counted, draft.recoding, &written, &missing, work)?,
         by_height: draft.by_height.clone(),
+        utility: utility.transpose()?,
     };
     let report = report::html(&facts);
     let certificate_text = format!("{}\n", serde_json::to_string_pretty(&certificate).expect("a certificate is JSON"));

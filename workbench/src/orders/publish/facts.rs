@@ -38,7 +38,7 @@ pub fn attribute_facts(counted: &Counted, draft: &Draft) -> Vec<AttributeFacts> 
         }
         let published = || (0..penalties.len()).filter(|&code| is_published[code]);
         let published_as = match draft.way {
-            Way::Global(scheme) => PublishedAs::Level {
+            Way::Global { scheme, .. } => PublishedAs::Level {
                 level: scheme.level(a),
                 n_levels: hierarchy.n_levels(),
                 name: hierarchy.level(scheme.level(a)).phrase().to_string(),
@@ -207,8 +207,8 @@ fn texts(recoding: &Recoding, group: usize, columns: &[(usize, &Column)], missin
     let text = |(attribute, column): &(usize, &Column)| {
         let cell = recoding.cell(group, *attribute);
         let text = match column {
-            Column::Low(..) => cell.ends.as_ref().map(|(low, _)| low.clone()),
-            Column::High(..) => cell.ends.as_ref().map(|(_, high)| high.clone()),
+            Column::Low(..) => cell.ends.0.clone(),
+            Column::High(..) => cell.ends.1.clone(),
             _ => (!cell.is_missing).then(|| cell.text.clone()),
         };
         text.or_else(|| missing.clone())

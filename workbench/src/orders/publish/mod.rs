@@ -18,6 +18,7 @@ use incrowd::search::negotiate::{check_criteria, check_promise};
 use incrowd::{Answer, Error, ErrorKind, Measure, Request, Result, Role};
 
 pub use agree::{Agreed, Agreement, Choice};
+use draft::Place;
 pub use draft::Published;
 pub use files::{Files, prepare};
 
@@ -27,6 +28,7 @@ use super::known::Known;
 use super::local::{Local, LocallyMade, guaranteed, note_flat, note_much_lost, note_without_steps};
 use super::per_record::{self, Outcome, PER_RECORD, PerRecordWish};
 use super::request::{About, GivenRequest, Privacy};
+use super::utility::Analysis;
 use crate::input::count::Counted;
 use crate::input::project::Project;
 use crate::note::Note;
@@ -42,6 +44,10 @@ pub struct Publish {
     pub about: About,
     pub request: GivenRequest,
     pub way: Way,
+    /// Whether labels of one level per attribute that are ranges become two columns; a local method says it itself.
+    pub two_columns: bool,
+    /// The attribute that analysts want to say something about, for the report: any column that is published.
+    pub target: Option<String>,
 }
 
 /// How the release is found.
@@ -107,7 +113,7 @@ impl Publish {
         match &self.way {
             Way::PerRecord(wish) => {
                 let counted = wish.count(project, choice, known, work)?;
-                per_record::check_memory(&counted, work.n_bytes_max())?;
+                per_record::check_memory(&counted, wish.fit(), work.n_bytes_max())?;
                 Ok(counted)
             }
             _ => known.count(project, &choice, work),
@@ -162,7 +168,7 @@ impl Publish {
         Ok(match agreement {
             Agreement::Agreed(agreed) => {
                 note_much_lost(agreed.offer.losses.ncp, &agreed.offer.criteria, Some(counted), work);
-                Decided::Agreed(agreed)
+                Decided::Agreed(Agreed { two_columns: self.two_columns, ..agreed })
             }
             Agreement::No(no) => Decided::No(no),
         })
@@ -181,7 +187,7 @@ impl Publish {
         let privacy = self.privacy(project)?;
         let counted = self.count(project, &privacy, known, work)?;
         let decided = self.decide(project, &privacy, &counted, known, rules, work)?;
-        decided.publish(project, &counted, files, replace, work)
+        decided.publish(project, &counted, self.target.as_deref(), files, replace, work)
     }
 }
 
@@ -191,13 +197,14 @@ impl Decided {
         self,
         project: &Project,
         counted: &Counted,
+        target: Option<&str>,
         files: &Files,
         replace: bool,
         work: &Work,
     ) -> Result<Ordered> {
         let published = match self {
             Decided::No(no) => return Ok(Ordered::No(no)),
-            decided => decided.write(project, counted, files, replace, work)?,
+            decided => decided.write(project, counted, target, files, replace, work)?,
         };
         Ok(match published.holds {
             true => Ordered::Published(Box::new(published)),
@@ -213,14 +220,18 @@ impl Decided {
         &self,
         project: &Project,
         counted: &Counted,
+        target: Option<&str>,
         files: &Files,
         replace: bool,
         work: &Work,
     ) -> Result<Published> {
+        // A target that is not published is refused before anything is written.
+        let analysis = Analysis::new(project, counted, target, 0, work)?;
+        let place = Place { project, counted, analysis: analysis.as_ref(), files, replace, work };
         match self {
-            Decided::Agreed(agreed) => draft::publish(project, counted, agreed, files, replace, work),
-            Decided::Made(made) => draft::publish_made(project, counted, made, files, replace, work),
-            Decided::OneByOne(made) => draft::publish_one_by_one(project, counted, made, files, replace, work),
+            Decided::Agreed(agreed) => draft::publish(&place, agreed),
+            Decided::Made(made) => draft::publish_made(&place, made),
+            Decided::OneByOne(made) => draft::publish_one_by_one(&place, made),
             Decided::No(_) => panic!("there is nothing to write"),
         }
     }

@@ -306,11 +306,11 @@ fn sorted_as_said(sorter: Sorter, typed: &[TypedColumn], folder: &Path) -> Resul
 }
 
 /// The columns of the release, in the order of the table.
-pub fn published_columns(project: &Project, counted: &Counted, two_columns: bool) -> Result<Vec<Column>> {
+pub fn published_columns(project: &Project, counted: &Counted, in_two_columns: &[bool]) -> Result<Vec<Column>> {
     let column = |name: String| {
         let index = counted.quasi_identifiers.iter().position(|attribute| attribute.name == name);
         if let Some(index) = index {
-            return match two_columns && counted.is_numeric(index) {
+            return match in_two_columns[index] {
                 true => {
                     vec![Column::Low(index, format!("{name}_low")), Column::High(index, format!("{name}_high"))]
                 }

@@ -2,6 +2,7 @@
 
 use incrowd::risk::special_uniques::SpecialUniques;
 use incrowd::risk::{Contribution, Risks};
+use incrowd::utility::preview::Utility;
 use incrowd::verify::Verdict;
 use incrowd::wire::{Certificate, Claim};
 
@@ -27,6 +28,8 @@ pub struct Facts<'a> {
     /// What the schemes of each height would suppress under the certificate's criteria, by increasing height;
     /// empty when no lattice was made.
     pub by_height: Vec<HeightFacts>,
+    /// What becomes of what analysts look at; none where nobody has asked and it would take long.
+    pub utility: Option<Utility>,
 }
 
 impl Facts<'_> {

@@ -13,6 +13,7 @@ mod crowds;
 mod risk;
 mod beside;
 mod cells;
+mod utility;
 mod heights;
 mod request;
 mod check;
@@ -30,6 +31,7 @@ use numbers::{attributes, numbers};
 use promise::promise;
 use request::request;
 use risk::risk;
+use utility::utility;
 use verdict::{heading, signature};
 
 pub use facts::{AttributeFacts, Facts, HeightFacts, PublishedAs, RiskFacts, UniquesFacts};
@@ -46,6 +48,7 @@ pub fn html(facts: &Facts) -> String {
         risk(facts),
         beside(facts),
         cells(facts),
+        utility(facts),
         by_height(facts),
         request(facts),
         claims(facts),

@@ -131,6 +131,7 @@ pub(super) fn facts<'a>(certificate: &'a Certificate, verdict: &'a Verdict, clai
         group_sizes: vec![(10, 30), (25, 40), (80, 50), (300, 40), (1052, 12)],
         risk: None,
         by_height: of_height.map(height).into(),
+        utility: None,
     }
 }
 

@@ -1,22 +1,31 @@
 //! The quick way for pieces of CSV as nearly all are: without quotes, every record on a line of its own, and as many fields
 //! in each. First all ends of fields are found, 64 bytes at a time; then one column is read after the other.
 
+use std::cell::RefCell;
+
 use arrow_array::RecordBatch;
 
 use super::{Columns, Layout, N_RECORDS_MAX, N_TEXT_BYTES_MAX};
 
 /// Reads whole records as [`super::read_anything`] does; none where a piece is not plain, or something is wrong with it.
-pub(super) fn read(bytes: &[u8], has_header: bool, layout: &Layout) -> Option<Vec<RecordBatch>> {
-    let n_fields = layout.n_fields;
-    let is_plain = bytes.last() == Some(&b'\n')
-        && bytes.len() < N_TEXT_BYTES_MAX
-        && memchr::memchr2(b'"', b'\r', bytes).is_none()
-        && std::str::from_utf8(bytes).is_ok();
-    if !is_plain || n_fields == 0 {
+pub(super) fn read(bytes: &[u8], n_lines: usize, has_header: bool, layout: &Layout) -> Option<Vec<RecordBatch>> {
+    thread_local! {
+        /// Where fields end: the memory of the piece before serves the next.
+        static ENDS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+    }
+    if bytes.last() != Some(&b'\n') || bytes.len() >= N_TEXT_BYTES_MAX || layout.n_fields == 0 {
         return None;
     }
-    let ends = ends(bytes, layout.delimiter);
-    let n_lines = memchr::memchr_iter(b'\n', bytes).count();
+    ENDS.with_borrow_mut(|memory| {
+        let (n_ends, others) = ends(bytes, layout.delimiter, memory);
+        let is_plain = !others.has_quote_or_return && (others.is_ascii || std::str::from_utf8(bytes).is_ok());
+        if is_plain { columns(bytes, &memory[..n_ends], n_lines, has_header, layout) } else { None }
+    })
+}
+
+/// The columns of records whose fields end there; none where not every line has as many.
+fn columns(bytes: &[u8], ends: &[u32], n_lines: usize, has_header: bool, layout: &Layout) -> Option<Vec<RecordBatch>> {
+    let n_fields = layout.n_fields;
     // Where every line has an end of a field for each field, the last of them is where the line ends.
     let ends_line = |record: &[u32]| bytes[record[n_fields - 1] as usize] == b'\n';
     if ends.len() != n_lines * n_fields || !ends.chunks_exact(n_fields).all(ends_line) {
@@ -57,14 +66,28 @@ pub(super) fn read(bytes: &[u8], has_header: bool, layout: &Layout) -> Option<Ve
     Some(batches)
 }
 
-/// Where fields end: at every separator and line break.
-fn ends(bytes: &[u8], delimiter: u8) -> Vec<u32> {
-    let mut ends = vec![0; bytes.len() / 8 + N_BLOCK];
+/// What else there is in a piece.
+struct Others {
+    has_quote_or_return: bool,
+    is_ascii: bool,
+}
+
+/// Where fields end: at every separator and line break. They are written to the beginning of `ends`, and how many there are
+/// is returned.
+fn ends(bytes: &[u8], delimiter: u8, ends: &mut Vec<u32>) -> (usize, Others) {
     let mut n = 0;
+    let (mut quotes, mut high) = (0, 0);
+    if ends.len() < bytes.len() / 8 + N_BLOCK {
+        ends.resize(bytes.len() / 8 + N_BLOCK, 0);
+    }
     let blocks = bytes.chunks_exact(N_BLOCK);
     let rest = blocks.remainder();
     for (i, block) in blocks.enumerate() {
-        let mut found = found(block.try_into().expect("a whole block"), delimiter);
+        let block: &[u8; N_BLOCK] = block.try_into().expect("a whole block");
+        let mut found = found(block, delimiter);
+        let (quote, any) = others(block);
+        quotes |= quote;
+        high |= any;
         let n_found = found.count_ones() as usize;
         if ends.len() < n + N_BLOCK {
             ends.resize(2 * ends.len() + N_BLOCK, 0);
@@ -79,11 +102,28 @@ fn ends(bytes: &[u8], delimiter: u8) -> Vec<u32> {
         }
         n += n_found;
     }
-    ends.truncate(n);
     let start = bytes.len() - rest.len();
-    let is_end = |(_, byte): &(usize, &u8)| **byte == delimiter || **byte == b'\n';
-    ends.extend(rest.iter().enumerate().filter(is_end).map(|(i, _)| (start + i) as u32));
-    ends
+    ends.resize(ends.len().max(n + rest.len()), 0);
+    for (i, byte) in rest.iter().enumerate() {
+        quotes |= u8::from(*byte == b'"') | u8::from(*byte == b'\r');
+        high |= byte;
+        if *byte == delimiter || *byte == b'\n' {
+            ends[n] = (start + i) as u32;
+            n += 1;
+        }
+    }
+    (n, Others { has_quote_or_return: quotes != 0, is_ascii: high < 0x80 })
+}
+
+/// Whether a block has quotes or carriage returns, and the bits of all its bytes.
+#[inline]
+fn others(block: &[u8; N_BLOCK]) -> (u8, u8) {
+    let (mut quotes, mut any) = (0, 0);
+    for byte in block {
+        quotes |= u8::from(*byte == b'"') | u8::from(*byte == b'\r');
+        any |= byte;
+    }
+    (quotes, any)
 }
 
 /// Bytes that are looked at together.

@@ -2,6 +2,11 @@
 //!
 //! Published records are looked at as they go by; what `incrowd::tells` finds in them is refused or becomes a note.
 
+mod columns;
+mod pairs;
+
+use std::cmp::Reverse;
+
 use incrowd::error::{Step, Wording};
 use incrowd::random::Random;
 use incrowd::recode::Recoding;
@@ -12,6 +17,9 @@ use incrowd::{Criteria, Error, ErrorKind, Measure, Result};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use columns::{KeptColumn, Whose, numbered};
+use pairs::{Bound, pairs, worth_telling};
+
 use crate::input::count::Counted;
 use crate::input::project::Project;
 use crate::note::{Beside, Note, Telling};
@@ -21,10 +29,6 @@ use crate::work::Work;
 /// At most so many records are looked at, in whole groups, and at most so many bytes of what is kept of them.
 const N_RECORDS_MAX: u64 = 100_000;
 const N_BYTES_MAX: u64 = 64 << 20;
-
-/// Columns with more values than this are not looked at in pairs, nor are more columns than that.
-const N_VALUES_OF_PAIRS: usize = 100;
-const N_COLUMNS_OF_PAIRS: usize = 8;
 
 /// So many relations are notes, the strongest; all of them are in the report.
 const N_NOTES: usize = 5;
@@ -39,12 +43,14 @@ pub struct Bystanders<'a> {
     /// By published group, its number among those that readers tell apart; none where it is not looked at.
     seen_as: Vec<Option<u32>>,
     /// By number of the group, the numbers of its cells.
-    rows: FxHashMap<u32, Vec<u32>>,
-    /// By record, its group as it is seen and its group of the counts.
-    records: Vec<(u32, u32)>,
-    /// By record, the hash of its value in each column.
+    cells: FxHashMap<u32, Vec<u32>>,
+    /// By row, its group as it is seen and its group of the counts.
+    rows: Vec<(u32, u32)>,
+    /// By row, how many records are equal in all of this; one where people are counted.
+    n_alike: Vec<u64>,
+    /// By row, the hash of its value in each column.
     hashes: Vec<u64>,
-    /// By record, whose it is, where people are counted: a hash, and then a number.
+    /// By row, whose it is, where people are counted: a hash.
     people: Vec<u64>,
     counts_people: bool,
 }
@@ -66,8 +72,9 @@ impl<'a> Bystanders<'a> {
             k,
             n_columns,
             seen_as: vec![None; recoding.n_groups()],
-            rows: FxHashMap::default(),
-            records: Vec::new(),
+            cells: FxHashMap::default(),
+            rows: Vec::new(),
+            n_alike: Vec::new(),
             hashes: Vec::new(),
             people: Vec::new(),
             counts_people: counted.counts.people().is_some(),
@@ -93,7 +100,7 @@ impl<'a> Bystanders<'a> {
         for ((group, seen_as), row) in seen_as.into_iter().enumerate().zip(self.recoding.rows_as_seen()) {
             if is_chosen[seen_as as usize] {
                 self.seen_as[group] = Some(seen_as);
-                self.rows.insert(seen_as, row);
+                self.cells.insert(seen_as, row);
             }
         }
     }
@@ -103,11 +110,15 @@ impl<'a> Bystanders<'a> {
     pub fn see(&mut self, origin: Origin, hashes: &[u64], n_records: u64, person: impl FnOnce() -> Option<u64>) {
         let Some(group) = self.seen_as[origin.group as usize] else { return };
         let person = self.counts_people.then(person);
-        for _ in 0..n_records {
-            self.records.push((group, origin.base));
+        let known = |person: Option<u64>| person.expect("where people are counted, every record is somebody's");
+        let person = person.map(known);
+        // Records of people are moved one by one.
+        let (n_rows, n_alike) = if person.is_some() { (n_records, 1) } else { (1, n_records) };
+        for _ in 0..n_rows {
+            self.rows.push((group, origin.base));
+            self.n_alike.push(n_alike);
             self.hashes.extend_from_slice(hashes);
-            let known = |person: Option<u64>| person.expect("where people are counted, every record is somebody's");
-            self.people.extend(person.map(known));
+            self.people.extend(person);
         }
     }
 
@@ -120,15 +131,17 @@ impl<'a> Bystanders<'a> {
     pub fn check(mut self, project: &Project, uniques: &Uniques, work: &Work) -> Result<Vec<Beside>> {
         let Some(k) = self.k else { return Ok(Vec::new()) };
         self.sort();
-        let columns = self.columns(uniques, k);
+        let people = self.numbers_of_people();
+        let whose = Whose { n_alike: &self.n_alike, people: people.as_deref() };
+        let columns = self.columns(uniques, &whose, k);
         let of_people = |rare: &dyn Fn(&KeptColumn) -> u64| -> Vec<(String, u64, u64)> {
             let open = columns.iter().filter(|column| !uniques.may_be_unique(&column.names[0]));
-            open.map(|column| (column.names[0].clone(), rare(column), column.n_present())).collect()
+            open.map(|column| (column.names[0].clone(), rare(column), column.n_present(&whose))).collect()
         };
         if self.counts_people {
-            uniques.check_people(of_people(&|column| column.n_of_one_person(self.numbers_of_people().as_deref())))?;
+            uniques.check_people(of_people(&|column| column.n_of_one_person(&whose)))?;
         }
-        let look = |task: &Task| self.look(&columns, k, task);
+        let look = |task: &Task| self.look(&columns, &whose, k, task);
         let found: Vec<Telling> = work.quietly(|task| work.on_threads(|| look(task))?)?;
         let is_accepted = |name: &String| {
             let attribute = project.attributes.iter().find(|attribute| attribute.name == *name);
@@ -142,7 +155,7 @@ impl<'a> Bystanders<'a> {
             return Err(refusal(&refused));
         }
         let rare: Vec<(String, u64, u64)> = match self.counts_people {
-            true => uniques::rare_of(of_people(&KeptColumn::n_rare)),
+            true => uniques::rare_of(of_people(&|column| column.n_rare(&whose))),
             false => uniques.rare(k).map(|(column, n, of)| (column.to_string(), n, of)).collect(),
         };
         let rare =
@@ -155,29 +168,32 @@ impl<'a> Bystanders<'a> {
         Ok(all)
     }
 
-    /// Puts records into an order that depends on nothing but what they are.
+    /// Puts rows into an order that depends on nothing but what they are, equal ones together.
     fn sort(&mut self) {
         let n = self.n_columns;
         let hashes = |i: usize| &self.hashes[i * n..(i + 1) * n];
-        let mut order: Vec<usize> = (0..self.records.len()).collect();
-        let person = |i: usize| self.people.get(i);
-        order.sort_unstable_by(|&a, &b| {
-            (self.records[a], hashes(a), person(a)).cmp(&(self.records[b], hashes(b), person(b)))
-        });
+        let row = |i: usize| (self.rows[i], hashes(i), self.people.get(i));
+        let mut order: Vec<usize> = (0..self.rows.len()).collect();
+        order.sort_unstable_by(|&a, &b| row(a).cmp(&row(b)));
+        let is_same = |a: &usize, b: &usize| !self.counts_people && row(*a) == row(*b);
+        let (n_alike, order): (Vec<u64>, Vec<usize>) = order
+            .chunk_by(is_same)
+            .map(|alike| (alike.iter().map(|i| self.n_alike[*i]).sum::<u64>(), alike[0]))
+            .unzip();
         self.people = order.iter().filter_map(|&i| self.people.get(i).copied()).collect();
         self.hashes = order.iter().flat_map(|&i| hashes(i).iter().copied()).collect();
-        self.records = order.iter().map(|&i| self.records[i]).collect();
+        self.rows = order.iter().map(|&i| self.rows[i]).collect();
+        self.n_alike = n_alike;
     }
 
     /// The columns that are published as they are, with their values numbered.
-    fn columns(&self, uniques: &Uniques, k: u64) -> Vec<KeptColumn> {
-        let people = self.numbers_of_people();
+    fn columns(&self, uniques: &Uniques, whose: &Whose, k: u64) -> Vec<KeptColumn> {
         let column = |(place, name): (usize, &str)| {
             let hashes: Vec<u64> = self.hashes.iter().skip(place).step_by(self.n_columns).copied().collect();
             let (values, distinct) = numbered(&hashes);
-            let n_seen = n_having_of(&values, distinct.len(), people.as_deref());
+            let n_seen = whose.n_having(&values, distinct.len());
             // Among all that are published, where that is known; whose records these are is known of those looked at.
-            let n_having = |(hash, n): (&u64, u64)| match people {
+            let n_having = |(hash, n): (&u64, u64)| match whose.people {
                 Some(_) => n,
                 None => uniques.n_having(place, *hash).unwrap_or(n).max(n),
             };
@@ -188,104 +204,120 @@ impl<'a> Bystanders<'a> {
         uniques.names().enumerate().map(column).collect()
     }
 
-    /// By record, the number of the person whose it is; nothing where records are counted.
+    /// By row, the number of the person whose it is; nothing where records are counted.
     fn numbers_of_people(&self) -> Option<Vec<u32>> {
         self.counts_people.then(|| numbered(&self.people).0)
     }
 
     /// Everything that is told about every quasi-identifier.
-    fn look(&self, columns: &[KeptColumn], k: u64, task: &Task) -> Result<Vec<Telling>> {
+    fn look(&self, columns: &[KeptColumn], whose: &Whose, k: u64, task: &Task) -> Result<Vec<Telling>> {
         let starts = self.starts();
-        let cells: Vec<Vec<u32>> = (0..self.recoding.n_attributes())
-            .map(|a| self.records.iter().map(|(group, _)| self.rows[group][a]).collect())
-            .collect();
-        let (partners, people) = (self.partners(&cells), self.numbers_of_people());
-        let mut all = Vec::new();
-        for a in (0..cells.len()).filter(|a| !self.recoding.is_exact(*a)) {
-            let behind = self.labels(a);
-            let hidden: Vec<(usize, Hidden)> = behind
-                .iter()
-                .enumerate()
-                .map(|(level, labels)| {
-                    let hidden = Hidden::new(&starts, &cells[a], labels, k);
-                    let hidden = if let Some(people) = &people { hidden.of_people(people) } else { hidden };
-                    (level, hidden)
-                })
-                .filter(|(_, hidden)| !hidden.is_open())
-                .collect();
-            let of = |column: &KeptColumn, only_certain: bool| self.worst(a, &hidden, column, only_certain, k, task);
-            let singly = columns.par_iter().map(|column| of(column, false)).collect::<Result<Vec<_>>>()?;
+        let groups: Vec<&[u32]> =
+            starts[..starts.len() - 1].iter().map(|start| self.cells[&self.rows[*start].0].as_slice()).collect();
+        let cells: Vec<Vec<u32>> =
+            (0..self.recoding.n_attributes()).map(|a| groups.iter().map(|cells| cells[a]).collect()).collect();
+        let partners = self.partners(&starts, &cells);
+        let hidden: Vec<usize> = (0..cells.len()).filter(|a| !self.recoding.is_exact(*a)).collect();
+        let told_of = |&a: &usize| {
             let others = partners.iter().filter(|(b, _)| *b != a).map(|(_, column)| column);
-            let pairs = pairs(columns, &singly, others).into_par_iter();
-            // Where a column tells something alone, it is told again only of pairs that tell nearly everything.
-            let is_told = |column: &KeptColumn| {
-                singly.iter().flatten().any(|telling| column.names.iter().any(|name| telling.columns.contains(name)))
-            };
-            let in_pairs =
-                pairs.map(|(one, other)| of(&one.with(other, k, people.as_deref()), is_told(one) || is_told(other)));
-            let in_pairs = in_pairs.collect::<Result<Vec<_>>>()?;
-            let singly: Vec<Telling> = singly.into_iter().flatten().collect();
-            all.extend(worth_telling(in_pairs, &singly));
-            all.extend(singly);
-        }
-        all.sort_by_key(|telling| (!telling.is_nearly_certain, std::cmp::Reverse(telling.n_below)));
+            self.look_at(a, &starts, &cells[a], columns, others, whose, k, task)
+        };
+        let all: Vec<Vec<Telling>> = hidden.par_iter().map(told_of).collect::<Result<_>>()?;
+        let mut all: Vec<Telling> = all.into_iter().flatten().collect();
+        all.sort_by_key(|telling| (!telling.is_nearly_certain, Reverse(telling.n_below)));
         Ok(all)
     }
 
-    fn starts(&self) -> Vec<usize> {
-        let is_start = |&i: &usize| i == 0 || self.records[i].0 != self.records[i - 1].0;
-        (0..self.records.len()).filter(is_start).chain([self.records.len()]).collect()
+    /// Everything that is told about a quasi-identifier, by a column or by two.
+    fn look_at<'c>(
+        &self,
+        a: usize,
+        starts: &[usize],
+        cells: &[u32],
+        columns: &'c [KeptColumn],
+        partners: impl Iterator<Item = &'c KeptColumn> + Clone,
+        whose: &Whose,
+        k: u64,
+        task: &Task,
+    ) -> Result<Vec<Telling>> {
+        let labels = self.labels(a);
+        let hidden = labels.iter().map(|labels| {
+            let hidden = Hidden::new(starts, cells, labels, &self.n_alike, k);
+            if let Some(people) = whose.people { hidden.of_people(people) } else { hidden }
+        });
+        let hidden: Vec<(usize, Hidden)> = hidden.enumerate().filter(|(_, hidden)| !hidden.is_open()).collect();
+        let worst = |column: &KeptColumn| self.worst(a, &hidden, column, suspects(&hidden, column, false), k, task);
+        let singly = columns.par_iter().map(worst).collect::<Result<Vec<_>>>()?;
+        let pairs = pairs(columns, &singly, partners);
+        let singly: Vec<Telling> = singly.into_iter().flatten().collect();
+        // Where a column tells something alone, it is told again only of pairs that tell nearly everything.
+        let is_told = |column: &KeptColumn| {
+            singly.iter().any(|telling| column.names.iter().any(|name| telling.columns.contains(name)))
+        };
+        let suspected = |&(one, other): &(&KeptColumn, &KeptColumn)| {
+            suspects(&hidden, &one.with(other, k, whose), is_told(one) || is_told(other))
+        };
+        let suspected: Vec<Vec<Suspect>> = pairs.par_iter().map(suspected).collect();
+        let bounds: Vec<Option<Bound>> = suspected.iter().map(|levels| levels.first().map(Suspect::at_most)).collect();
+        let in_pairs = worth_telling(&pairs, &bounds, &singly, |i| {
+            let (one, other) = pairs[i];
+            self.worst(a, &hidden, &one.with(other, k, whose), suspected[i].clone(), k, task)
+        })?;
+        Ok(in_pairs.into_iter().chain(singly).collect())
     }
 
-    /// By level below the top, what a quasi-identifier of every record is.
+    fn starts(&self) -> Vec<usize> {
+        let is_start = |&i: &usize| i == 0 || self.rows[i].0 != self.rows[i - 1].0;
+        (0..self.rows.len()).filter(is_start).chain([self.rows.len()]).collect()
+    }
+
+    /// By level below the top, what a quasi-identifier of every row is.
     fn labels(&self, a: usize) -> Vec<Vec<u32>> {
         let (counts, hierarchy) = (&self.counted.counts, &self.counted.hierarchies[a]);
         let label =
             |level: usize, base: u32| hierarchy.level(level).of_base()[counts.codes(base as usize)[a].index()].0;
-        (0..hierarchy.top()).map(|level| self.records.iter().map(|(_, base)| label(level, *base)).collect()).collect()
+        (0..hierarchy.top()).map(|level| self.rows.iter().map(|(_, base)| label(level, *base)).collect()).collect()
     }
 
     /// Quasi-identifiers as they are published, which may tell another one together with a column.
-    fn partners(&self, cells: &[Vec<u32>]) -> Vec<(usize, KeptColumn)> {
+    fn partners(&self, starts: &[usize], cells: &[Vec<u32>]) -> Vec<(usize, KeptColumn)> {
         let column = |(a, cells): (usize, &Vec<u32>)| {
             let numbers: Vec<u64> = cells.iter().map(|cell| u64::from(*cell)).collect();
-            let (values, distinct) = numbered(&numbers);
+            let (of_groups, distinct) = numbered(&numbers);
+            let sizes = starts.windows(2).map(|ends| ends[1] - ends[0]);
+            let values =
+                of_groups.into_iter().zip(sizes).flat_map(|(value, n)| std::iter::repeat_n(value, n)).collect();
             let names = vec![self.counted.quasi_identifiers[a].name.clone()];
             (a, KeptColumn { names, values, is_shared: vec![true; distinct.len()], missing: None })
         };
         cells.iter().enumerate().map(column).filter(|(_, column)| column.has_few_values()).collect()
     }
 
-    /// What a column tells about a quasi-identifier, on the level on which it tells most; only where that is nearly
-    /// everything, if nobody asks about less. To compare with chance takes the time: levels that cannot be the worst are not
-    /// compared.
+    /// What a column tells about a quasi-identifier, on the level on which it tells most. To compare with chance takes the
+    /// time: levels that cannot be the worst are not compared.
     fn worst(
         &self,
         a: usize,
         hidden: &[(usize, Hidden)],
         column: &KeptColumn,
-        only_certain: bool,
+        suspects: Vec<Suspect>,
         k: u64,
         task: &Task,
     ) -> Result<Option<Telling>> {
         let kept = Kept { values: &column.values, is_shared: &column.is_shared };
-        let mut levels: Vec<(&(usize, Hidden), Told)> = hidden.iter().map(|of| (of, told(&of.1, &kept))).collect();
-        levels.retain(|(_, told)| told.n_below > 0 && (told.may_be_nearly_certain() || !only_certain));
-        let at_most = |told: &Told| (told.may_be_nearly_certain(), told.n_below);
-        levels.sort_by_key(|(_, told)| std::cmp::Reverse(at_most(told)));
         let mut worst: Option<(usize, Relation)> = None;
-        for ((level, hidden), told) in levels {
+        for suspect in suspects {
+            let (level, hidden) = &hidden[suspect.place];
             // Of several that tell as much, the finest.
             let weight = |level: usize, relation: &Relation| {
-                ((relation.is_nearly_certain(), relation.told.n_below), std::cmp::Reverse(level))
+                ((relation.is_nearly_certain(), relation.told.n_below), Reverse(level))
             };
-            let is_beaten = |(known, relation): &(usize, Relation)| {
-                weight(*known, relation) > (at_most(&told), std::cmp::Reverse(*level))
-            };
+            let is_beaten =
+                |(known, relation): &(usize, Relation)| weight(*known, relation) > (suspect.at_most(), Reverse(*level));
             if worst.as_ref().is_some_and(is_beaten) {
                 continue;
             }
-            let Some(found) = beyond_chance(hidden, &kept, told, task)? else { continue };
+            let Some(found) = beyond_chance(hidden, &kept, suspect.told, task)? else { continue };
             if worst.as_ref().is_none_or(|(known, relation)| weight(*level, &found) > weight(*known, relation)) {
                 worst = Some((*level, found));
             }
@@ -301,110 +333,38 @@ impl<'a> Bystanders<'a> {
             n_below_by_chance: found.n_below_by_chance.round() as u64,
             n_told: found.told.n_told,
             n_shared: found.told.n_shared,
-            n_records: self.records.len() as u64,
+            n_records: self.n_alike.iter().sum(),
             counts_people: self.counts_people,
             is_nearly_certain: found.is_nearly_certain(),
         }))
     }
 }
 
-/// A column that is published as it is, or two.
-struct KeptColumn {
-    names: Vec<String>,
-    /// By record, the number of its value.
-    values: Vec<u32>,
-    is_shared: Vec<bool>,
-    /// The number of "no value" among the values.
-    missing: Option<u32>,
+/// What a column may tell about a level of a quasi-identifier, if it is no chance.
+#[derive(Clone, Copy)]
+struct Suspect {
+    /// The place of the level among those that hide something.
+    place: usize,
+    told: Told,
 }
 
-impl KeptColumn {
-    fn has_few_values(&self) -> bool {
-        (2..=N_VALUES_OF_PAIRS).contains(&self.is_shared.len())
-    }
-
-    fn n_present(&self) -> u64 {
-        self.values.iter().filter(|value| Some(**value) != self.missing).count() as u64
-    }
-
-    /// How many records have a value that fewer than k share.
-    fn n_rare(&self) -> u64 {
-        let is_rare = |value: &&u32| Some(**value) != self.missing && !self.is_shared[**value as usize];
-        self.values.iter().filter(is_rare).count() as u64
-    }
-
-    /// How many records have a value that nobody else has.
-    fn n_of_one_person(&self, people: Option<&[u32]>) -> u64 {
-        let n_having = n_having_of(&self.values, self.is_shared.len(), people);
-        let is_own = |value: &&u32| Some(**value) != self.missing && n_having[**value as usize] == 1;
-        self.values.iter().filter(is_own).count() as u64
-    }
-
-    fn with(&self, other: &KeptColumn, k: u64, people: Option<&[u32]>) -> KeptColumn {
-        let n_other = other.is_shared.len() as u32;
-        let values: Vec<u32> = self.values.iter().zip(&other.values).map(|(a, b)| a * n_other + b).collect();
-        let n_values = self.is_shared.len() * other.is_shared.len();
-        let is_shared = n_having_of(&values, n_values, people).into_iter().map(|n| n >= k).collect();
-        let names = self.names.iter().chain(&other.names).cloned().collect();
-        KeptColumn { names, values, is_shared, missing: None }
+impl Suspect {
+    /// No relation is worse than this.
+    fn at_most(&self) -> Bound {
+        (self.told.may_be_nearly_certain(), self.told.n_below)
     }
 }
 
-/// Pairs of columns with few values, and of such a column and a published quasi-identifier; without columns that tell
-/// nearly everything by themselves.
-fn pairs<'a>(
-    columns: &'a [KeptColumn],
-    singly: &[Option<Telling>],
-    partners: impl Iterator<Item = &'a KeptColumn> + Clone,
-) -> Vec<(&'a KeptColumn, &'a KeptColumn)> {
-    let is_certain = |telling: &Option<Telling>| telling.as_ref().is_some_and(|telling| telling.is_nearly_certain);
-    let few = columns.iter().zip(singly).filter(|(column, telling)| column.has_few_values() && !is_certain(telling));
-    let mut few: Vec<&KeptColumn> = few.map(|(column, _)| column).collect();
-    few.sort_by_key(|column| column.is_shared.len());
-    few.truncate(N_COLUMNS_OF_PAIRS);
-    let of = |(i, column): (usize, &&'a KeptColumn)| {
-        let others = few[i + 1..].iter().copied().chain(partners.clone());
-        others.map(|other| (*column, other)).collect::<Vec<_>>()
-    };
-    few.iter().enumerate().flat_map(of).collect()
-}
-
-/// The pairs that tell nearly everything, or something where neither column alone does; each column in its worst pair.
-fn worth_telling(in_pairs: Vec<Option<Telling>>, singly: &[Telling]) -> Vec<Telling> {
-    let mut in_pairs: Vec<Telling> = in_pairs.into_iter().flatten().collect();
-    in_pairs.sort_by_key(|telling| (!telling.is_nearly_certain, std::cmp::Reverse(telling.n_below)));
-    let mut told: Vec<Telling> = Vec::new();
-    for pair in in_pairs {
-        let names_one = |other: &Telling| other.columns.iter().any(|name| pair.columns.contains(name));
-        if !told.iter().any(names_one) && (pair.is_nearly_certain || !singly.iter().any(names_one)) {
-            told.push(pair);
-        }
-    }
-    told
-}
-
-/// Numbers values by their size, and the values by number.
-fn numbered(values: &[u64]) -> (Vec<u32>, Vec<u64>) {
-    let mut distinct = values.to_vec();
-    distinct.sort_unstable();
-    distinct.dedup();
-    let numbers: FxHashMap<u64, u32> = distinct.iter().copied().zip(0..).collect();
-    (values.iter().map(|value| numbers[value]).collect(), distinct)
-}
-
-/// By value, how many records have it; or how many people, where it is known whose each record is.
-fn n_having_of(values: &[u32], n_values: usize, people: Option<&[u32]>) -> Vec<u64> {
-    let mut n_having = vec![0; n_values];
-    match people {
-        None => values.iter().for_each(|&value| n_having[value as usize] += 1),
-        Some(people) => {
-            let mut pairs: Vec<(u32, u32)> = values.iter().copied().zip(people.iter().copied()).collect();
-            pairs.sort_unstable();
-            pairs.dedup();
-            pairs.iter().for_each(|(value, _)| n_having[*value as usize] += 1);
-        }
-    }
-    n_having
+/// The levels on which a column leaves records among fewer than k, the worst first; only those of which it may tell nearly
+/// everything, if nobody asks about less.
+fn suspects(hidden: &[(usize, Hidden)], column: &KeptColumn, only_certain: bool) -> Vec<Suspect> {
+    let kept = Kept { values: &column.values, is_shared: &column.is_shared };
+    let all = hidden.iter().enumerate().map(|(place, (_, hidden))| Suspect { place, told: told(hidden, &kept) });
+    let may_tell =
+        |suspect: &Suspect| suspect.told.n_below > 0 && (suspect.told.may_be_nearly_certain() || !only_certain);
+    let mut all: Vec<Suspect> = all.filter(may_tell).collect();
+    all.sort_by_key(|suspect| Reverse(suspect.at_most()));
+    all
 }
 
 fn refusal(refused: &[&Telling]) -> Error {

@@ -1,0 +1,37 @@
+"""What is given away to be built: all that the sources ask for is in it."""
+
+import importlib.util
+import io
+import re
+import tarfile
+
+from conftest import ROOT
+
+
+def sdist():
+    spec = importlib.util.spec_from_file_location("sdist", ROOT / "python/sdist.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_put_into_a_source_distribution(tmp_path):
+    path = tmp_path / "incrowd-1.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        info = tarfile.TarInfo("incrowd-1/PKG-INFO")
+        info.size = 4
+        archive.addfile(info, io.BytesIO(b"text"))
+    for _ in range(2):
+        sdist().with_page(path)
+        with tarfile.open(path) as archive:
+            names = archive.getnames()
+            assert archive.extractfile("incrowd-1/PKG-INFO").read() == b"text" and len(names) == len(set(names))
+    sources = (ROOT / "workbench/src/serve/assets.rs").read_text()
+    listed = sources.split("files![")[1].split("]")[0]
+    asked = re.findall('"([^"]+)"', listed)
+    assert len(asked) > 10 and {f"incrowd-1/web/{name}" for name in asked} <= set(names)
+
+
+def test_licence_texts_are_those_of_the_repository():
+    for name in ("LICENSE-MIT", "LICENSE-APACHE"):
+        assert (ROOT / "python" / name).read_bytes() == (ROOT / name).read_bytes()
