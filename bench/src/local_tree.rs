@@ -23,6 +23,7 @@ pub fn measure(
     weights: &[f64],
     refined: Duration,
     dedicated: bool,
+    n_requests: usize,
 ) -> Result<Value> {
     let yardstick = Yardstick::new(counts, &[], [])?;
     let clock = Clock::start();

@@ -139,7 +139,7 @@ impl Method {
             Method::TopDown | Method::TopDownPublished => Some(Method::TopDownPublished),
             Method::BottomUp | Method::BottomUpPublished => Some(Method::BottomUpPublished),
             Method::Deal | Method::DealPlain | Method::DealPublished => Some(Method::DealPublished),
-            Method::Mondrian | Method::MondrianRelaxed | Method::Cells => None,
+            Method::Mondrian | Method::MondrianRelaxed | Method::Cells | Method::Negotiated => None,
         }
     }
 
