@@ -328,6 +328,39 @@ def local_by_records(args, report):
                 "< 60", value is not None and value < 60)
 
 
+def local_tree(args, adult, report):
+    """One tree of groups for all k: what it costs, how quick its answers are, and what its cuts lose."""
+    project = adult_eight_project(args, adult) if adult else None
+    if project:
+        command = [args.bin, "local-tree", "--project", project, "--threads", 1, "--refined-ms", 1000]
+        m = report.measure("local-tree", {"tree": command}, 1)["tree"]
+        heading("local-tree: Adult, eight quasi-identifiers, 1 thread")
+        rows = m.get("by_k", [])
+        print_table(["k", "cut", "refined 1 s", "bottom-up", "top-down", "mondrian", "cut / bottom-up"],
+                    [[row["k"], *(number(row, name, 4) for name in ("cut", "refined", "bottom-up", "top-down", "mondrian")),
+                      number(row, "ratio", 3)] for row in rows])
+        worst = max((row["ratio"] for row in rows), default=None)
+        refined = max((row["refined_ratio"] for row in rows), default=None)
+        goals = [("CPU s of the tree", m.get("cpu_s"), 3), ("NCP of cuts / bottom-up, at most", worst, 1.2),
+                 ("NCP after 1 s / bottom-up, at most", refined, 1.03)]
+        for name, most_50, most_99 in ("answers_k_l", 1, 5), ("answers_t_entropy", None, 20):
+            answers = m.get(name) or {}
+            goals += [(f"{name}: p50 ms", answers.get("p50_ms"), most_50)] if most_50 else []
+            goals += [(f"{name}: p99 ms", answers.get("p99_ms"), most_99)]
+        for name, value, most in goals:
+            report.goal(f"local-tree: {name}", "-" if value is None else f"{value:.3f}", f"<= {most}",
+                        value is not None and value <= most)
+        is_below = bool(rows) and all(row["cut"] < row["mondrian"] for row in rows)
+        report.goal("local-tree: cuts lose less than Mondrian", "yes" if is_below else "no", "at every k", is_below)
+    command = [args.bin, "local-tree", "--attributes", 8, "--records", N_RECORDS_LOCAL, "--threads", 2, "--requests", 200]
+    m = report.measure("local-tree, generated", {"tree": command}, 1)["tree"]
+    value, p99 = m.get("wall_s"), (m.get("answers_k_l") or {}).get("p99_ms")
+    print(f"\nGenerated, {N_RECORDS_LOCAL:,} records, 2 threads: tree {number(m, 'wall_s', 1)} s, peak {number(m, 'peak_mb')} MB")
+    report.goal("local-tree: wall s of a million records", number(m, "wall_s", 1), "<= 60", value is not None and value <= 60)
+    report.goal("local-tree: p99 ms of its answers", "-" if p99 is None else f"{p99:.1f}", "<= 100",
+                p99 is not None and p99 <= 100)
+
+
 RISK_MODELS = {"sensitivity": "model I", "identity": "model II", "entropic": "model III"}
 
 
@@ -565,7 +598,7 @@ def search(args, _adult, report):
 
 
 SECTIONS = {"annotate": annotate, "criteria": criteria, "frontier": frontier, "negotiate": negotiate, "http": http,
-            "local": local, "per-record": per_record, "count": count, "any-size": any_size, "people": people,
+            "local": local, "local-tree": local_tree, "per-record": per_record, "count": count, "any-size": any_size, "people": people,
             "search": search}
 
 

@@ -1,6 +1,7 @@
 //! Measures incrowd in one process per measurement, for `bench/run.py` to put beside its peers.
 
 mod http;
+mod local_tree;
 mod people;
 mod per_record;
 mod search;
@@ -54,6 +55,20 @@ fn main() {
             let method = Method::parse(option("--method").expect("--method NAME")).expect("one of the methods");
             measure_local(project, n_threads, method, number("--k", 10) as u64)
         }
+        Some("local-tree") => {
+            let refined = Duration::from_millis(number("--refined-ms", 0) as u64);
+            let n = number("--requests", 1_000);
+            match number("--attributes", 0) {
+                0 => counted(project, n_threads).and_then(|counted| {
+                    local_tree::measure(&counted.counts, &counted.hierarchies, &counted.weights(), refined, true, n)
+                }),
+                n_attributes => {
+                    search::generated(n_attributes, number("--records", 1_000_000)).and_then(|(counts, hierarchies)| {
+                        local_tree::measure(&counts, &hierarchies, &vec![1.0; hierarchies.len()], refined, false, n)
+                    })
+                }
+            }
+        }
         Some("per-record") => counted(project, n_threads)
             .and_then(|counted| per_record::measure(&counted.counts, &counted.hierarchies, risk(), SHARES, usize::MAX)),
         Some("per-record-generated") => {
@@ -78,7 +93,7 @@ fn main() {
             }
         }
         _ => panic!(
-            "one of: annotate, negotiate, http, frontier, count, local, per-record, per-record-generated, people, saved, kept, on-demand, search"
+            "one of: annotate, negotiate, http, frontier, count, local, local-tree, per-record, per-record-generated, people, saved, kept, on-demand, search"
         ),
     };
     println!("{}", measured.expect("the project works"));

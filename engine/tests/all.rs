@@ -27,6 +27,7 @@ mod saved;
 mod small_world;
 mod special_uniques;
 mod tells;
+mod tree;
 mod twins;
 mod updates;
 mod utility;

@@ -454,7 +454,7 @@ class Table:
         says nothing about that of the table.
 
         Local methods give every group ranges of its own and lose no record: ``"top-down"``, ``"bottom-up"``,
-        ``"mondrian"``, ``"mondrian-relaxed"``, ``"cells"``, which hides single cells and nothing else, and ``"deal"`` or
+        ``"mondrian"``, ``"mondrian-relaxed"``, ``"negotiated"``, ``"cells"``, which hides single cells and nothing else, and ``"deal"`` or
         ``"deal-plain"``, whose groups have every sensitive value as often as the table, to one record. ``cells`` says how
         they are written (``"ranges"``, ``"labels"``, ``"sets"``, ``"midpoints"``, ``"rounded"``, ``"stars"``),
         ``seed`` decides random choices, and ``exchanges`` how often ``"deal"`` looks for nearer records. The groups of the
@@ -1077,7 +1077,7 @@ def _publish_global(
 
 
 # The ways to make a release, by name.
-_METHODS = ("global", "top-down", "bottom-up", "mondrian", "mondrian-relaxed", "cells", "deal", "deal-plain", "per-record")
+_METHODS = ("global", "top-down", "bottom-up", "mondrian", "mondrian-relaxed", "negotiated", "cells", "deal", "deal-plain", "per-record")
 
 
 def _chosen(answer: Answer, choice: str) -> Offer:

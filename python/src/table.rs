@@ -218,6 +218,7 @@ impl Table {
                     request: wish.given_request()?,
                     with_entropy: false,
                     extent: ExtentWish { forced: Some(Extent::Full), estimator: None },
+                    local: false,
                     output: None,
                     replace: false,
                 };

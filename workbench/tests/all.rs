@@ -23,6 +23,7 @@ mod labels;
 mod leaks;
 mod local;
 mod missing;
+mod negotiate_local;
 mod nightly;
 mod on_demand;
 mod papers;

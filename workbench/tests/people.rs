@@ -62,7 +62,7 @@ fn of_groups(groups: &[(u32, &[&str])]) -> String {
     format!("patient,age,city,disease,ward\n{}", records.enumerate().map(line).collect::<String>())
 }
 
-const LOCAL: [&str; 4] = ["top-down", "bottom-up", "mondrian", "mondrian-relaxed"];
+const LOCAL: [&str; 5] = ["top-down", "bottom-up", "mondrian", "mondrian-relaxed", "negotiated"];
 
 // ---- k counts people ----
 

@@ -1,6 +1,7 @@
 //! Measures groups by all criteria of a run at once, and tells which groups satisfy a request.
 
 use crate::counts::GroupCounts;
+use crate::counts::people::People;
 use crate::criterion::formulas::{
     Histogram, Reference, add, distance_to_table, effective_values, greatest_bounded_gain, greatest_disclosure,
     greatest_gain, greatest_share, n_distinct, recursive_ratio, told_most,
@@ -34,6 +35,20 @@ impl Yardstick {
         distances: &[(Distance, Option<Hierarchy>)],
         measures: impl IntoIterator<Item = Measure>,
     ) -> Result<Yardstick> {
+        Yardstick::over(counts, counts.people(), distances, measures)
+    }
+
+    /// The same over records, whosever they are.
+    pub(crate) fn of_records(counts: &GroupCounts, measures: impl IntoIterator<Item = Measure>) -> Result<Yardstick> {
+        Yardstick::over(counts, None, &[], measures)
+    }
+
+    fn over(
+        counts: &GroupCounts,
+        people: Option<&People>,
+        distances: &[(Distance, Option<Hierarchy>)],
+        measures: impl IntoIterator<Item = Measure>,
+    ) -> Result<Yardstick> {
         let n_sensitive = counts.sensitive().len();
         let mut all: Vec<Measure> = measures.into_iter().chain([Measure::Size]).collect();
         if n_sensitive > 0 {
@@ -59,10 +74,10 @@ impl Yardstick {
             references: Vec::new(),
             parts: Vec::new(),
             offsets: std::iter::once(0).chain(lengths.scan(0, |sum, n| Some(add(sum, n)))).collect(),
-            is_over_people: counts.people().is_some(),
+            is_over_people: people.is_some(),
         };
         let distance = |s: usize| distances.get(s).cloned().unwrap_or_default();
-        let Some(people) = counts.people() else {
+        let Some(people) = people else {
             let reference = |s: usize| {
                 let (distance, hierarchy) = distance(s);
                 Reference::new(counts.distribution(s), distance, hierarchy.as_ref())

@@ -88,6 +88,23 @@ pub fn save(
     Ok(sections)
 }
 
+/// What else is kept beside a lattice: bytes that begin at `start`.
+pub fn beside(name: &str, bytes: &[u8], start: u64) -> Section {
+    let checksum = Some(crc32fast::hash(bytes));
+    Section { name: name.into(), start, n_bytes: bytes.len() as u64, checksum }
+}
+
+/// What was kept so; none where there is nothing of that name.
+///
+/// # Errors
+/// Where bytes cannot be read or are not those that were written.
+pub fn open_beside(sections: &[Section], storage: &dyn ReadAt, name: &'static str) -> Result<Option<Vec<u8>>> {
+    match sections.iter().any(|section| section.name == name) {
+        true => read_section(sections, storage, name).map(Some),
+        false => Ok(None),
+    }
+}
+
 /// Opens a saved lattice: all but its profiles is read and checked, and they are when they are first asked for.
 ///
 /// # Guarantee

@@ -24,12 +24,6 @@ impl<'a> Divider<'a> {
         n_records >= self.least.k && self.is_diverse(parts)
     }
 
-    /// What the records of a class lose together.
-    pub(crate) fn loss(&self, parts: &[Part]) -> u64 {
-        let n_records: u64 = parts.iter().map(|part| part.n_records).sum();
-        n_records * self.space.cost(&self.space.around(parts.iter().map(|part| part.base)))
-    }
-
     fn is_diverse(&mut self, parts: &[Part]) -> bool {
         let Some(l) = self.least.l else { return true };
         let mut n_distinct = 0;

@@ -6,7 +6,7 @@ use crate::hierarchy::Hierarchy;
 use crate::recode::deal::{self, Arrange};
 use crate::recode::mondrian::Cut;
 use crate::recode::partition::{CellStyle, Least, Partition};
-use crate::recode::{Recoding, bottom_up, mondrian, published, top_down};
+use crate::recode::{Recoding, bottom_up, mondrian, published, top_down, tree};
 use crate::task::Task;
 
 /// A way to recode locally: records with equal quasi-identifiers may be published in different groups.
@@ -27,6 +27,8 @@ pub enum Method {
     DealPlain,
     /// From below, for cells that are exact or hidden.
     Cells,
+    /// The best cut of one tree of groups, over which it can be negotiated.
+    Negotiated,
     /// From above, as the paper prints it.
     TopDownPublished,
     /// From below, as the paper prints it.
@@ -54,11 +56,12 @@ pub struct Assignment<'a> {
 
 impl Method {
     /// Every method there is.
-    pub const ALL: [Method; 7] = [
+    pub const ALL: [Method; 8] = [
         Method::TopDown,
         Method::BottomUp,
         Method::Mondrian,
         Method::MondrianRelaxed,
+        Method::Negotiated,
         Method::Cells,
         Method::Deal,
         Method::DealPlain,
@@ -68,7 +71,8 @@ impl Method {
     pub const AS_PUBLISHED: [Method; 3] = [Method::TopDownPublished, Method::BottomUpPublished, Method::DealPublished];
 
     /// Those that keep l by construction, with or without a sensitive attribute, and publish ranges.
-    pub const KEEPING_L: [Method; 4] = [Method::TopDown, Method::BottomUp, Method::Mondrian, Method::MondrianRelaxed];
+    pub const KEEPING_L: [Method; 5] =
+        [Method::TopDown, Method::BottomUp, Method::Mondrian, Method::MondrianRelaxed, Method::Negotiated];
 
     /// The word that flags and certificates use.
     pub fn name(self) -> &'static str {
@@ -80,6 +84,7 @@ impl Method {
             Method::Deal => "deal",
             Method::DealPlain => "deal-plain",
             Method::Cells => "cells",
+            Method::Negotiated => "negotiated",
             Method::TopDownPublished => "top-down:published",
             Method::BottomUpPublished => "bottom-up:published",
             Method::DealPublished => "deal:published",
@@ -105,6 +110,7 @@ impl Method {
             Method::MondrianRelaxed => "as mondrian, but records with the middle value may go both ways",
             Method::Deal => "sensitive values are dealt evenly to groups of equal size, near records together",
             Method::DealPlain => "as deal, but any records of a sensitive value: the paper's own dealing",
+            Method::Negotiated => "one tree of groups for all k is made, and the best groups in it are taken",
             Method::TopDownPublished => "as top-down, the way the paper prints it: records come in random order",
             Method::BottomUpPublished => {
                 "as bottom-up, the way the paper prints it: the least loss of the union counts"
@@ -133,7 +139,7 @@ impl Method {
             Method::TopDown | Method::TopDownPublished => Some(Method::TopDownPublished),
             Method::BottomUp | Method::BottomUpPublished => Some(Method::BottomUpPublished),
             Method::Deal | Method::DealPlain | Method::DealPublished => Some(Method::DealPublished),
-            Method::Mondrian | Method::MondrianRelaxed | Method::Cells => None,
+            Method::Mondrian | Method::MondrianRelaxed | Method::Cells | Method::Negotiated => None,
         }
     }
 
@@ -168,6 +174,7 @@ impl Method {
             Method::BottomUp | Method::Cells => bottom_up::partition(counts, hierarchies, weights, least, task),
             Method::Mondrian => mondrian::partition(counts, hierarchies, weights, least, Cut::Strict, task),
             Method::MondrianRelaxed => mondrian::partition(counts, hierarchies, weights, least, Cut::Relaxed, task),
+            Method::Negotiated => tree::partition::partition(counts, hierarchies, weights, least, task),
             Method::Deal => deal(Arrange::Near { n_tries: n_exchanges }),
             Method::DealPlain => deal(Arrange::Plain),
             Method::DealPublished => deal(Arrange::Published),

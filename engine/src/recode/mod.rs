@@ -7,15 +7,18 @@ pub mod global;
 pub mod sets;
 pub(crate) mod space;
 pub mod partition;
+pub(crate) mod enough;
 pub(crate) mod divide;
 pub(crate) mod nearest;
 pub(crate) mod improve;
+pub(crate) mod settle;
 pub mod bottom_up;
 pub mod top_down;
 pub mod published;
 pub mod mondrian;
 pub mod deal;
 pub mod per_record;
+pub mod tree;
 pub mod method;
 pub mod keep;
 

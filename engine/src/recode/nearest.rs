@@ -63,6 +63,11 @@ impl<'a> Classes<'a> {
 
     pub(crate) fn push(&mut self, parts: Vec<Part>) -> u32 {
         let sides = self.space.around(parts.iter().map(|part| part.base));
+        self.push_box(parts, sides)
+    }
+
+    /// The same where the box around the parts is known.
+    pub(crate) fn push_box(&mut self, parts: Vec<Part>, sides: Vec<Side>) -> u32 {
         self.costs.push(self.space.cost(&sides));
         self.sides.extend(sides);
         self.sizes.push(parts.iter().map(|part| part.n_records).sum());

@@ -26,6 +26,8 @@ pub(crate) struct Space {
 pub(crate) struct Axis {
     pub(crate) is_numeric: bool,
     measure: Measure,
+    /// What it costs a record to be suppressed.
+    whole: u32,
 }
 
 /// What a side costs one record, in steps of the loss, weight included.
@@ -161,6 +163,11 @@ pub(crate) fn widen(sides: &mut [Side], places: &[u32]) {
 }
 
 impl Axis {
+    /// What it costs one record where nothing is said of it.
+    pub(crate) fn whole(&self) -> u32 {
+        self.whole
+    }
+
     /// What a side costs one record; never less than a side within it.
     ///
     /// It is what local recoding does most: a call for every side would take as long as the answer.
@@ -299,7 +306,8 @@ fn axis(hierarchy: &Hierarchy, penalties: &Penalties, attribute: usize, weight: 
     };
     let mut place_of = vec![0; n_values];
     (0..).zip(&code_at).for_each(|(place, code)| place_of[code.index()] = place);
-    let mut axis = Axis { is_numeric: positions.is_some(), measure };
+    let whole = (weight * LOSS_ONE as f64).round() as u32;
+    let mut axis = Axis { is_numeric: positions.is_some(), measure, whole };
     if matches!(axis.measure, Measure::Tree { .. }) && n_values <= N_TABLE_MAX {
         let pairs = (0..n_values * n_values).map(|i| (i / n_values, i % n_values));
         let cost = |(low, high)| if low <= high { axis.cost(low as u32, high as u32) } else { 0 };

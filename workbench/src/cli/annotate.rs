@@ -26,6 +26,7 @@ Examples:
   incrowd annotate --quasi-identifiers age,sex     a smaller lattice
   incrowd annotate --partial 5% --k 10             the most promising schemes only
   incrowd annotate --k 10 --t 0.2 -o adult.crowd   keep it: negotiate --lattice adult.crowd answers from it
+  incrowd annotate --local -o adult.crowd          the tree of groups, for negotiate --local --lattice adult.crowd
   incrowd annotate --append new.csv adult.crowd    new records have come: count them, and annotate what changed
   incrowd annotate --remove gone.csv adult.crowd   people have withdrawn")]
 pub struct Args {
@@ -42,6 +43,9 @@ pub struct Args {
     /// Measure non-uniform entropy too, for --best-by entropy
     #[arg(long)]
     pub entropy: bool,
+    /// Make the tree of groups over which local recoding is negotiated, instead of the lattice
+    #[arg(long, conflicts_with_all = ["full", "partial", "on_demand", "entropy", "per_scheme", "csv"])]
+    pub local: bool,
     /// Keep the lattice in a file, for negotiate --lattice and frontier --lattice
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -72,6 +76,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         request: args.criteria.given(),
         with_entropy: args.entropy,
         extent: args.extent.wish()?,
+        local: args.local,
         output: args.output.clone(),
         replace: args.force,
     };
@@ -79,6 +84,18 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let annotated = order.run(&project, &Known::default(), &args.project.work(terminal)?)?;
     if let (Some(path), Some(n_bytes)) = (&args.output, annotated.n_bytes) {
         terminal.note(format!("{} written, {}", path.display(), size_in_words(n_bytes as usize)));
+    }
+    if let Some(tree) = &annotated.tree {
+        terminal.json(&documents::grown(&annotated));
+        let counts = &annotated.counted.counts;
+        terminal.say(format!(
+            "{} in {}; a tree of {}, {}.",
+            sentences::counted_words(counts.n_records(), "record"),
+            sentences::counted_words(counts.n_groups() as u64, "combination"),
+            sentences::counted_words(tree.shape().n_nodes() as u64, "group"),
+            size_in_words(tree.n_bytes())
+        ));
+        return Ok(Exit::Done);
     }
     match annotated.shown() {
         Some(lattice) => say(args, lattice, &annotated.criteria, terminal),

@@ -49,7 +49,7 @@ pub struct Args {
     pub k: Vec<u64>,
     #[command(flatten)]
     pub beside: BesideK,
-    /// Only these methods: global:QUALITY, top-down, bottom-up, mondrian, mondrian-relaxed, cells, deal; or per-record:60%,
+    /// Only these methods: global:QUALITY, top-down, bottom-up, mondrian, mondrian-relaxed, negotiated, cells, deal; or per-record:60%,
     /// which gives every record the least risk with 60 % of its utility and keeps no k
     /// [default: global:height, global:ncp and all local ones]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]

@@ -29,6 +29,7 @@ Examples:
   incrowd frontier                                    k against records lost and NCP
   incrowd frontier --l 3 --list                       every bargain with at least 3 sensitive values
   incrowd frontier --over t --k 10 -o frontier.html   t against records lost, with at least 10 records alike
+  incrowd frontier --local                            the same with ranges of their own for every group
   incrowd frontier --best-by group-size --max-suppressed 5% --csv")]
 pub struct Args {
     #[command(flatten)]
@@ -41,12 +42,18 @@ pub struct Args {
     /// What loss means: height, ncp, discernibility, group-size, precision, entropy, or a mix such as ncp=2,precision=1
     #[arg(long, value_name = "QUALITY", default_value = "ncp")]
     pub best_by: String,
-    /// Most records that may be lost: a number, or a share
-    #[arg(long, value_name = "N|P%", default_value = "10%")]
-    pub max_suppressed: String,
+    /// Most records that may be lost: a number, or a share [default: 10%; with --local 0]
+    #[arg(long, value_name = "N|P%")]
+    pub max_suppressed: Option<String>,
     /// Coarsest level of each attribute, by number or name
     #[arg(long, value_name = "A=LEVEL,…", value_delimiter = ',')]
     pub max_level: Option<Vec<String>>,
+    /// Over ranges of their own for every group, instead of one level for all: cuts of one tree of groups
+    #[arg(long, conflicts_with_all = ["output", "full", "partial", "on_demand"])]
+    pub local: bool,
+    /// With --local, the most that records may lose on average: 10% in all, age=5% of an attribute; may be given several times
+    #[arg(long, value_name = "P%|A=P%", value_delimiter = ',', requires = "local")]
+    pub max_loss: Vec<String>,
     /// Answer from a lattice that annotate -o has written, without counting
     #[arg(long, value_name = "FILE", conflicts_with_all = ["full", "partial", "on_demand"])]
     pub lattice: Option<PathBuf>,
@@ -67,6 +74,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
+    let max_suppressed = args.max_suppressed.as_deref().unwrap_or("10%");
     let project = args.project.open()?;
     if let Some(path) = &args.output {
         check_picture(path, &["html", "svg"], args.force)?;
@@ -78,7 +86,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         criteria: args.criteria.texts(),
         over: args.over.clone(),
         ranking: Ranking::parse(&args.best_by)?,
-        max_suppressed: Suppression::parse(&args.max_suppressed)?,
+        max_suppressed: Suppression::parse(max_suppressed)?,
         max_level: levels(args.max_level.as_deref().unwrap_or_default())?,
         lattice: args.lattice.clone(),
         extent: args.extent.wish()?,
@@ -97,7 +105,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         terminal.say(view.csv().trim_end());
         return Ok(Exit::Done);
     }
-    view.say(args.list, &args.max_suppressed, terminal);
+    view.say(args.list, max_suppressed, terminal);
     if let Some(path) = &args.output {
         terminal.say(format!("\n  chart  {}", path.display()));
     }

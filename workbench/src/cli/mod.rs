@@ -9,6 +9,7 @@ pub mod count;
 pub mod annotate;
 pub mod negotiate;
 pub mod frontier;
+pub mod negotiate_local;
 mod compare_utility;
 pub mod compare;
 pub mod verify;
@@ -96,7 +97,9 @@ pub fn dispatch(command: &Command, terminal: &Terminal) -> Result<Exit> {
         Command::Hierarchy(args) => hierarchy::run(args, terminal),
         Command::Count(args) => count::run(args, terminal),
         Command::Annotate(args) => annotate::run(args, terminal),
+        Command::Negotiate(args) if args.local => negotiate_local::run(args, terminal),
         Command::Negotiate(args) => negotiate::run(args, terminal),
+        Command::Frontier(args) if args.local => negotiate_local::run_frontier(args, terminal),
         Command::Frontier(args) => frontier::run(args, terminal),
         Command::Compare(args) => compare::run(args, terminal),
         Command::Publish(args) => publish::run(args, terminal),

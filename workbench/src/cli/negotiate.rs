@@ -33,6 +33,7 @@ Examples:
   incrowd negotiate --k 10 --max-suppressed 1% --lattice hospital.crowd
   incrowd negotiate --k 10 --max-suppressed 1% --on-demand --time 5m
   incrowd negotiate --k 10 --max-suppressed 1% --partial 5%
+  incrowd negotiate --local --k 10 --l 3 --max-suppressed 1% --max-loss 10% --max-loss age=5%
   incrowd negotiate hospital --json | jq .offers.height.levels")]
 pub struct Args {
     #[command(flatten)]
@@ -42,6 +43,12 @@ pub struct Args {
     /// Say why so many records are lost and what would help
     #[arg(long)]
     pub explain: bool,
+    /// Over ranges of their own for every group, instead of one level for all: cuts of one tree of groups
+    #[arg(long, conflicts_with_all = ["explain", "as_published", "full", "partial", "on_demand", "not_extended"])]
+    pub local: bool,
+    /// With --local, the most that records may lose on average: 10% in all, age=5% of an attribute; may be given several times
+    #[arg(long, value_name = "P%|A=P%", value_delimiter = ',', requires = "local")]
+    pub max_loss: Vec<String>,
     /// Answer as the published algorithm would, whose height offer is not always the lowest
     #[arg(long)]
     pub as_published: bool,

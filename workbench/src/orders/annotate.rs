@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use incrowd::error::{Step, Wording};
+use incrowd::recode::tree::{Shape, Tree};
 use incrowd::search::negotiate::check_criteria;
 use incrowd::search::partial::Selection;
 use incrowd::wire;
@@ -13,7 +14,7 @@ use super::extent::{Extent, ExtentWish, Otherwise};
 use super::known::Known;
 use super::lattice::{annotate_some, follow};
 use super::request::{About, GivenRequest};
-use super::saved::{self, Origin, check_place, has_counts_only, save};
+use super::saved::{self, Origin, SavedContent, check_place, has_counts_only, save_with_tree};
 use crate::input::count::{Choice, Counted, Material, check_values, chosen, count_source};
 use crate::input::project::{Attribute, Project, check_not_among};
 use crate::input::source::{PublishAs, Source};
@@ -28,6 +29,8 @@ pub struct Annotate {
     /// Whether non-uniform entropy is measured too.
     pub with_entropy: bool,
     pub extent: ExtentWish,
+    /// Whether the tree of groups is made instead, over which local recoding is negotiated.
+    pub local: bool,
     pub output: Option<PathBuf>,
     /// Whether a file that is there is replaced.
     pub replace: bool,
@@ -38,6 +41,8 @@ pub struct Annotated {
     pub counted: Arc<Counted>,
     /// None where nothing is annotated: schemes are evaluated on demand.
     pub lattice: Option<Arc<Lattice>>,
+    /// The tree of groups, where it was asked for.
+    pub tree: Option<Arc<Tree>>,
     pub criteria: Criteria,
     /// How large the file is, where one was written.
     pub n_bytes: Option<u64>,
@@ -63,15 +68,25 @@ impl Annotate {
         if !criteria.is_empty() {
             check_criteria(&criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
         }
-        let lattice = self.lattice(&counted, &criteria, known, work)?;
+        let measures = || criteria.iter().map(|criterion| criterion.measure);
+        let (lattice, tree) = match self.local {
+            // The file holds the counts beside the tree, and no scheme.
+            true => {
+                let none = || Selection { share: 0.0, ..Selection::default() };
+                let lattice = || known.annotate_some(&counted, measures(), false, Some(none()), work);
+                (self.output.as_ref().map(|_| lattice()).transpose()?, Some(known.tree(&counted, measures(), work)?))
+            }
+            false => (self.lattice(&counted, &criteria, known, work)?, None),
+        };
         let n_bytes = match (&self.output, origin, &lattice) {
             (Some(path), Some(origin), Some(lattice)) => {
                 let origin = origin.finish(project, &counted.source)?;
-                Some(save(path, lattice, counted.counts_as_read(), &origin, self.replace)?)
+                let shape = tree.as_ref().map(|tree| tree.shape());
+                Some(save_with_tree(path, lattice, counted.counts_as_read(), shape, &origin, self.replace)?)
             }
             _ => None,
         };
-        Ok(Annotated { counted, lattice, criteria, n_bytes })
+        Ok(Annotated { counted, lattice, tree, criteria, n_bytes })
     }
 
     /// As much of the lattice as the order or its size say; none where that is nothing, and no file is to be kept.
@@ -257,6 +272,10 @@ impl Update {
             }
             _ => None,
         };
+        let tree = match content.has_tree() {
+            true => content_tree(&content, project, &lattice, &material, work).map_err(at)?,
+            false => None,
+        };
         let updated = match followed {
             Some(updated) => updated,
             None => {
@@ -267,10 +286,24 @@ impl Update {
         };
         // The old file is read no more.
         drop((lattice, content));
-        let n_bytes = save(output, &updated, material.counts_as_read(), &origin, replaces)?;
+        let n_bytes = save_with_tree(output, &updated, material.counts_as_read(), tree.as_ref(), &origin, replaces)?;
         let (output, n_records_before) = (output.to_path_buf(), before.n_records());
         Ok(Updated { material, lattice: updated, criteria, output, n_bytes, n_records_before })
     }
+}
+
+/// The tree of groups that was kept, with the records that came or went: they find their leaf.
+fn content_tree(
+    content: &SavedContent,
+    project: &Project,
+    lattice: &Lattice,
+    after: &Material,
+    work: &Work,
+) -> Result<Option<Shape>> {
+    let before = content.material(project, lattice, work)?;
+    let Some(shape) = content.tree(&before)? else { return Ok(None) };
+    let (was, is) = (before.told_apart(), after.told_apart());
+    shape.followed(was, is, &after.hierarchies, &after.weights()).map(Some)
 }
 
 /// The criteria that a lattice is shown with: those of the flags, which it has measured; or of the project's standing ones

@@ -114,13 +114,9 @@ impl Contender {
 
     /// Whether it takes clearly longer than the others on a large table.
     pub fn is_slow(self) -> bool {
-        self.needs_entropy()
-            || matches!(
-                self,
-                Contender::Local(
-                    Method::BottomUp | Method::Cells | Method::BottomUpPublished | Method::TopDownPublished
-                )
-            )
+        let slow =
+            [Method::BottomUp, Method::Cells, Method::Negotiated, Method::BottomUpPublished, Method::TopDownPublished];
+        self.needs_entropy() || matches!(self, Contender::Local(method) if slow.contains(&method))
     }
 }
 

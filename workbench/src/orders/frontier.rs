@@ -133,7 +133,7 @@ impl Frontier {
 }
 
 /// The measure that is varied, and the privacy without a standing wish for it.
-fn varied(over: &str, given: &[CriterionText], privacy: Privacy) -> Result<(Measure, Privacy)> {
+pub(super) fn varied(over: &str, given: &[CriterionText], privacy: Privacy) -> Result<(Measure, Privacy)> {
     let asked = privacy.criteria.iter().map(|criterion| criterion.measure);
     let by_name = asked.into_iter().find(|measure| wire::key(*measure, &privacy.sensitive) == over);
     let Some(measure) = by_name.or_else(|| wire::measure_of(over, &privacy.sensitive)) else {
@@ -149,7 +149,7 @@ fn varied(over: &str, given: &[CriterionText], privacy: Privacy) -> Result<(Meas
 }
 
 /// What bargains are judged by: counts that were kept with a lattice, or those at hand.
-enum Tables {
+pub enum Tables {
     Own(Material),
     Counted(Arc<Counted>),
 }

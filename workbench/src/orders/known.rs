@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use incrowd::recode::tree::Tree;
 use incrowd::search::partial::Selection;
 use incrowd::{ErrorKind, Lattice, Measure, Ranking, Request, Result};
 
 use super::extent::{Extent, ExtentWish, Otherwise};
-use super::lattice::annotate_some;
+use super::lattice::{annotate_some, grow};
 use super::request::Privacy;
 use crate::input::count::{Choice, Counted, count};
 use crate::input::project::Project;
@@ -22,6 +23,7 @@ pub struct Known {
     limits: Option<Limits>,
     counted: Mutex<Vec<(String, Arc<Counted>)>>,
     lattices: Mutex<Vec<(LatticeKey, Arc<Lattice>)>>,
+    trees: Mutex<Vec<(LatticeKey, Arc<Tree>)>>,
 }
 
 /// How much is kept.
@@ -76,6 +78,7 @@ impl Known {
                 let (_, forgotten) = all.remove(0);
                 let key = address(&forgotten);
                 locked(&self.lattices).retain(|(known, _)| known.counts != key);
+                locked(&self.trees).retain(|(known, _)| known.counts != key);
             }
         }
         Ok(counted)
@@ -134,6 +137,31 @@ impl Known {
             }
         }
         Ok(lattice)
+    }
+
+    /// The tree of groups with some measures, unless it was made.
+    pub fn tree(
+        &self,
+        counted: &Arc<Counted>,
+        measures: impl IntoIterator<Item = Measure>,
+        work: &Work,
+    ) -> Result<Arc<Tree>> {
+        let measures: Vec<Measure> = measures.into_iter().collect();
+        let key = lattice_key(counted, measures.iter().copied(), false, None);
+        let known = locked(&self.trees).iter().find(|(known, _)| *known == key).map(|(_, tree)| tree.clone());
+        if let Some(tree) = known {
+            return Ok(tree);
+        }
+        let tree = Arc::new(grow(counted, measures, work)?);
+        if let Some(limits) = self.limits {
+            let mut all = locked(&self.trees);
+            all.push((key, tree.clone()));
+            let n_bytes = |all: &[(LatticeKey, Arc<Tree>)]| all.iter().map(|(_, t)| t.n_bytes() as u64).sum::<u64>();
+            while all.len() > 1 && (all.len() > limits.n_lattices || n_bytes(&all) > limits.n_bytes) {
+                all.remove(0);
+            }
+        }
+        Ok(tree)
     }
 
     /// The lattice for one request, as much of it as the wish or its size say; none where schemes are evaluated on

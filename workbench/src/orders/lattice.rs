@@ -1,6 +1,7 @@
 //! Lattices of a counted project: annotated, or brought up to date.
 
 use incrowd::lattice::update::{is_worthwhile, updated};
+use incrowd::recode::tree::Tree;
 use incrowd::scheme::n_schemes;
 use incrowd::search::partial::{Selection, n_selected};
 use incrowd::{Criteria, GroupCounts, Lattice, Measure, Plan, Ranking, Result};
@@ -28,6 +29,15 @@ pub fn annotate_some(
     };
     work.stage("annotating", n_schemes, Unit::Schemes, |task| {
         work.on_threads(|| counted.annotate_some(measures, with_entropy, selection, task))?
+    })
+}
+
+/// The tree of groups of a table, with some measures of every group.
+pub fn grow(counted: &Material, measures: Vec<Measure>, work: &Work) -> Result<Tree> {
+    let (weights, yardstick) = (counted.weights(), counted.yardstick(measures)?);
+    let counts = counted.told_apart();
+    work.stage("making the tree of groups", counts.n_records(), Unit::Records, |task| {
+        work.on_threads(|| Tree::grow(counts, &counted.hierarchies, &weights, &yardstick, task))?
     })
 }
 

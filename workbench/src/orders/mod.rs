@@ -20,6 +20,7 @@ pub mod negotiate;
 pub mod verify;
 pub mod publish;
 pub mod frontier;
+pub mod negotiate_local;
 pub mod compare;
 pub mod map;
 pub mod risk;

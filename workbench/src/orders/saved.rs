@@ -12,6 +12,7 @@ use std::time::UNIX_EPOCH;
 use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt32Array, UInt64Array};
 use incrowd::error::{Step, Wording};
 use incrowd::lattice::saved::{ReadAt, Section};
+use incrowd::recode::tree::Shape;
 use incrowd::search::negotiate::decimal;
 use incrowd::wire;
 use incrowd::{Distance, Error, ErrorKind, GroupCounts, Lattice, Measure, Ranking, Result, Role};
@@ -314,6 +315,21 @@ fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Att
 
 /// Writes a lattice, whole or not at all; returns how many bytes the file has.
 pub fn save(path: &Path, lattice: &Lattice, counts: &GroupCounts, origin: &Origin, replace: bool) -> Result<u64> {
+    save_with_tree(path, lattice, counts, None, origin, replace)
+}
+
+/// The section that holds a tree of groups, as whole numbers of 64 bits.
+const TREE: &str = "tree";
+
+/// The same with a tree of groups of the same counts.
+pub fn save_with_tree(
+    path: &Path,
+    lattice: &Lattice,
+    counts: &GroupCounts,
+    tree: Option<&Shape>,
+    origin: &Origin,
+    replace: bool,
+) -> Result<u64> {
     let staged = Staged::create(path)?;
     let wrong = |error| parquet_error(path, error);
     let batch = table(lattice);
@@ -325,7 +341,13 @@ pub fn save(path: &Path, lattice: &Lattice, counts: &GroupCounts, origin: &Origi
     writer.flush().map_err(wrong)?;
     let start = writer.bytes_written() as u64;
     let mut write = |bytes: &[u8]| writer.write_all(bytes).map_err(|error| crate::io_error(path, error));
-    let sections = incrowd::lattice::saved::save(lattice, counts, start, &mut write)?;
+    let mut sections = incrowd::lattice::saved::save(lattice, counts, start, &mut write)?;
+    if let Some(tree) = tree {
+        let bytes: Vec<u8> = tree.to_numbers().into_iter().flat_map(i64::to_le_bytes).collect();
+        let end = sections.iter().map(|section| section.start + section.n_bytes).max().unwrap_or(start);
+        write(&bytes)?;
+        sections.push(incrowd::lattice::saved::beside(TREE, &bytes, end));
+    }
     let section = |section: &Section| {
         let Section { name, start, n_bytes, checksum } = section;
         json!({ "name": name, "start": start, "n_bytes": n_bytes, "crc32": checksum })
@@ -436,6 +458,22 @@ impl SavedContent {
     pub fn counts(&self, work: &Work) -> Result<GroupCounts> {
         let counts = work.quietly(|task| incrowd::lattice::saved::open_counts(&self.sections, &*self.storage, task));
         counts.map_err(|error| error.or_at(self.path.display().to_string()))
+    }
+
+    /// Whether a tree of groups was kept too.
+    pub fn has_tree(&self) -> bool {
+        self.sections.iter().any(|section| section.name == TREE)
+    }
+
+    /// The tree of groups of the same counts, where one was kept.
+    pub fn tree(&self, material: &Material) -> Result<Option<Shape>> {
+        let at = |error: Error| error.or_at(self.path.display().to_string());
+        let bytes = incrowd::lattice::saved::open_beside(&self.sections, &*self.storage, TREE).map_err(at)?;
+        let Some(bytes) = bytes else { return Ok(None) };
+        let number = |bytes: &[u8]| i64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+        let numbers: Vec<i64> = bytes.chunks_exact(8).map(number).collect();
+        let shape = Shape::from_numbers(&numbers, material.told_apart(), &material.hierarchies, &material.weights());
+        shape.map(Some).map_err(at)
     }
 
     /// What the lattice was made of, for a project that it was annotated for.

@@ -2,6 +2,7 @@
 
 use incrowd::attack::{Gain, Hit, Linkage};
 use incrowd::recode::per_record::Risk;
+use incrowd::recode::tree::negotiate as tree;
 use incrowd::risk::people::Members;
 use incrowd::risk::special_uniques::AttributeShare;
 use incrowd::risk::weighted::Expected;
@@ -18,13 +19,14 @@ use serde_json::{Map, Value, json};
 
 use crate::input::count::{Counted, Material};
 use crate::note::{Beside, Note, TooMuch};
-use crate::orders::annotate::{HeightSummary, by_height};
+use crate::orders::annotate::{Annotated, HeightSummary, by_height};
 use crate::orders::attack::{Attacked, FoundInRelease, Release, UnknownValues, Unread};
 use crate::orders::compare::Compared;
 use crate::orders::contenders::{Contender, ContenderResult, Weighed};
 use crate::orders::frontier::Bargains;
 use crate::orders::map::{self, MapPoint, Mapped, shown};
 use crate::orders::negotiate::{Negotiated, Where};
+use crate::orders::negotiate_local::{LocalBargains, LocallyNegotiated};
 use crate::orders::per_record::{Outcome, PER_RECORD};
 use crate::orders::publish::{Files, No, Published};
 use crate::orders::risk::{NamedUniques, Told};
@@ -45,6 +47,105 @@ pub fn negotiated(negotiated: &Negotiated) -> Value {
         document["explanation"] = wire::explanation(lattice, explanation);
     }
     document
+}
+
+/// The answer to a request over local recoding.
+pub fn locally_negotiated(negotiated: &LocallyNegotiated) -> Value {
+    let LocallyNegotiated { counted, tree, request, answer } = negotiated;
+    let offer = |offer: &tree::Offer| local_offer(counted, offer);
+    let (outcome, key, offers) = match answer {
+        tree::Answer::Exact(exact) => ("exact", "exact", offer(exact)),
+        tree::Answer::Offers(offers) => {
+            let mut made = json!({
+                "suppression": offers.suppression.as_ref().map(offer),
+                "loss": offers.loss.as_ref().map(offer),
+                "privacy": offers.privacy.as_ref().map(offer),
+            });
+            if offers.privacy_alternatives.len() > 1 {
+                made["privacy_alternatives"] = offers.privacy_alternatives.iter().map(offer).collect();
+            }
+            ("offers", "offers", made)
+        }
+    };
+    json!({
+        "outcome": outcome,
+        "local": true,
+        "request": local_request(counted, request),
+        "n_records": counted.counts.n_records(),
+        "n_dropped": counted.counts.n_dropped(),
+        "n_nodes": tree.shape().n_nodes(),
+        key: offers,
+    })
+}
+
+/// A tree of groups that was made; whoever asks for one gets it.
+pub fn grown(annotated: &Annotated) -> Value {
+    let counts = &annotated.counted.counts;
+    json!({
+        "local": true,
+        "n_records": counts.n_records(),
+        "n_dropped": counts.n_dropped(),
+        "n_combinations": counts.n_groups(),
+        "n_nodes": annotated.tree.as_ref().map(|tree| tree.shape().n_nodes()),
+    })
+}
+
+/// A request over local recoding as it was understood.
+fn local_request(counted: &Material, request: &tree::Request) -> Value {
+    let mut document = json!({
+        "criteria": wire::criteria(&request.criteria, &counted.sensitive_names()),
+        "max_suppressed": request.n_suppressed_max,
+    });
+    let name = |a: usize| counted.hierarchies[a].attribute().to_string();
+    let of = request.loss_max_of.iter().map(|&(a, share)| (name(a), json!(share)));
+    let all = request.loss_max.map(|share| ("*".to_string(), json!(share)));
+    let limits: Map<String, Value> = all.into_iter().chain(of).collect();
+    if !limits.is_empty() {
+        document["max_loss"] = Value::Object(limits);
+    }
+    document
+}
+
+/// A cut of the tree: what it promises, loses and reaches.
+fn local_offer(counted: &Material, offer: &tree::Offer) -> Value {
+    let sensitive = counted.sensitive_names();
+    let names = counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute().to_string());
+    let ncp = names.zip(&offer.ncp_of_attribute).map(|(name, ncp)| (name, json!(wire::rounded(*ncp))));
+    let reached =
+        offer.reached.iter().map(|&(measure, value)| (wire::key(measure, &sensitive), wire::number(measure, value)));
+    json!({
+        "criteria": wire::criteria(&offer.criteria, &sensitive),
+        "n_suppressed": offer.cut.n_suppressed,
+        "n_groups": offer.n_groups(),
+        "reached": reached.collect::<Map<String, Value>>(),
+        "loss": wire::rounded(offer.ncp),
+        "loss_at_least": wire::rounded(offer.ncp_at_least),
+        "loss_of": ncp.collect::<Map<String, Value>>(),
+    })
+}
+
+/// The bargains over local recoding, the least private first.
+pub fn local_frontier(found: &LocalBargains) -> Value {
+    let LocalBargains { counted, tree, request, measure, bargains } = found;
+    let name = wire::key(*measure, &counted.sensitive_names());
+    let bargain = |bargain: &incrowd::recode::tree::frontier::Bargain| {
+        json!({
+            &name: wire::number(*measure, bargain.value),
+            "n_suppressed": bargain.n_suppressed,
+            "loss": wire::rounded(bargain.ncp),
+            "loss_at_least": wire::rounded(bargain.ncp_at_least),
+            "n_groups": bargain.n_groups,
+        })
+    };
+    json!({
+        "over": &name,
+        "local": true,
+        "request": local_request(counted, request),
+        "n_records": counted.counts.n_records(),
+        "n_dropped": counted.counts.n_dropped(),
+        "n_nodes": tree.shape().n_nodes(),
+        "bargains": bargains.iter().map(bargain).collect::<Vec<_>>(),
+    })
 }
 
 /// Notes with their facts, and in the words of a front.

@@ -27,6 +27,7 @@ use crate::orders::init::Init;
 use crate::orders::local::{Local, method_named};
 use crate::orders::map::{KS, METHODS, Map};
 use crate::orders::negotiate::Negotiate;
+use crate::orders::negotiate_local::{FrontierLocal, LossLimits, NegotiateLocal, no_record};
 use crate::orders::per_record::{PER_RECORD, PerRecordWish, published_search};
 use crate::orders::publish::{Choice, GLOBAL, Publish, Way};
 use crate::orders::request::{About, GivenRequest, Suppression};
@@ -323,6 +324,60 @@ impl<'a> Reader<'a> {
         Ok(order)
     }
 
+    /// Whether ranges of their own for every group are meant, instead of one level for all.
+    pub fn is_local(&self) -> Result<bool> {
+        self.flag("local")
+    }
+
+    pub fn negotiate_local(&self) -> Result<NegotiateLocal> {
+        let order = NegotiateLocal {
+            about: self.about()?,
+            request: self.given_request()?,
+            max_loss: self.max_loss()?,
+            lattice: self.path("lattice", PathUse::Read)?,
+        };
+        self.finish()?;
+        order.check()?;
+        Ok(order)
+    }
+
+    pub fn frontier_local(&self) -> Result<FrontierLocal> {
+        let given = self.given_request()?;
+        let order = FrontierLocal {
+            about: self.about()?,
+            over: self.text("over")?.unwrap_or("k").to_string(),
+            request: GivenRequest { max_suppressed: Some(given.max_suppressed.unwrap_or_else(no_record)), ..given },
+            max_loss: self.max_loss()?,
+            lattice: self.path("lattice", PathUse::Read)?,
+        };
+        self.finish()?;
+        Ok(order)
+    }
+
+    /// `max_loss`: a share such as "10%" or 0.1, or shares of attributes as {"age": "5%"}, with "*" for everything.
+    fn max_loss(&self) -> Result<LossLimits> {
+        let share = |value: &Value| match value {
+            Value::Number(share) => share.as_f64(),
+            Value::String(text) => text.trim().strip_suffix('%')?.trim().parse::<f64>().ok().map(|share| share / 100.0),
+            _ => None,
+        };
+        let given =
+            self.read("max_loss", "a share such as \"10%\", or {\"*\": \"10%\", \"age\": \"5%\"}", |value| {
+                let of = |(name, value): (&String, &Value)| {
+                    Some((Some(name.clone()).filter(|name| name != "*"), share(value)?))
+                };
+                match value {
+                    Value::Object(all) => all.iter().map(of).collect(),
+                    value => Some(vec![(None, share(value)?)]),
+                }
+            })?;
+        let mut limits = LossLimits::default();
+        for (name, share) in given.unwrap_or_default() {
+            limits.add(name.as_deref(), share)?;
+        }
+        Ok(limits)
+    }
+
     /// With whether every scheme is told, instead of a line per height.
     pub fn annotate(&self) -> Result<(Annotate, bool)> {
         let order = Annotate {
@@ -330,6 +385,7 @@ impl<'a> Reader<'a> {
             request: GivenRequest { with_standing: self.with_standing, ..GivenRequest::of_criteria(self.criteria()?) },
             with_entropy: self.flag("entropy")?,
             extent: self.extent()?,
+            local: self.is_local()?,
             output: self.path("output", PathUse::Write)?,
             replace: self.flag("force")?,
         };

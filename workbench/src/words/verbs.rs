@@ -80,6 +80,7 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
             let (order, per_scheme) = reader.annotate()?;
             let annotated = order.run(project, known, work)?;
             Ok(match annotated.shown() {
+                _ if annotated.tree.is_some() => documents::grown(&annotated),
                 Some(lattice) => documents::annotated(lattice, &annotated.criteria, per_scheme),
                 None => documents::only_counted(&annotated.counted),
             })
@@ -92,7 +93,13 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
                 true => documents::only_counted(&updated.material),
             })
         }
+        "negotiate" if reader.is_local()? => {
+            Ok(documents::locally_negotiated(&reader.negotiate_local()?.run(project, known, rules, work)?))
+        }
         "negotiate" => Ok(documents::negotiated(&reader.negotiate()?.run(project, known, rules, work)?)),
+        "frontier" if reader.is_local()? => {
+            Ok(documents::local_frontier(&reader.frontier_local()?.run(project, known, work)?))
+        }
         "frontier" => Ok(documents::frontier(&reader.frontier()?.run(project, known, work)?)),
         "compare" => Ok(documents::compared(&reader.compare()?.run(project, known, work)?)),
         "map" => Ok(documents::mapped(&reader.map()?.run(project, known, work)?)),

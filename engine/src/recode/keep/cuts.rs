@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::recode::keep::enough::{Scale, Tally};
+use crate::recode::enough::{Scale, Tally};
 use crate::recode::partition::{Part, put_together};
 use crate::recode::space::{Side, Space};
 

@@ -6,7 +6,8 @@
 //! - from above and from below, classes that miss something join one of their nearest with which they do not (`unite`);
 //!   what keeps everything is divided again where both sides do (`cuts`), and in the end neighbours share their records
 //!   anew;
-//! - Mondrian cuts anew, and only where both halves keep everything (`mondrian`).
+//! - Mondrian cuts anew, and only where both halves keep everything (`mondrian`);
+//! - what is negotiated is the best cut of its tree, which keeps everything anyway ([`crate::recode::tree`]).
 //!
 //! Where records may be lost, those are left out that cost the others more than everything they have (`suppress`).
 //!
@@ -21,7 +22,6 @@
 //! classes, and no criterion but k is kept by joining them; so whatever is united is measured again, also where classes
 //! come to the same cells.
 
-pub(crate) mod enough;
 pub(crate) mod cuts;
 pub(crate) mod unite;
 pub(crate) mod mondrian;
@@ -29,6 +29,6 @@ pub(crate) mod suppress;
 mod partition;
 mod better;
 
+pub use crate::recode::enough::Demand;
 pub use better::{improved, loss};
-pub use enough::Demand;
-pub use partition::{Wanted, partition};
+pub use partition::{Wanted, partition, published};

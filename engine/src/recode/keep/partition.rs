@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use crate::criterion::Measure;
 use crate::error::Result;
 use crate::loss::LOSS_ONE;
+use crate::recode::enough::{Demand, Scale, is_enough};
 use crate::recode::keep::cuts::Cutter;
-use crate::recode::keep::enough::{Demand, Scale, is_enough};
 use crate::recode::keep::mondrian;
 use crate::recode::keep::suppress::suppress;
 use crate::recode::keep::unite::Judged;
@@ -14,6 +14,7 @@ use crate::recode::method::{Assignment, Method};
 use crate::recode::mondrian::Cut;
 use crate::recode::partition::{CellStyle, Least, Part, Partition, put_together};
 use crate::recode::space::Space;
+use crate::recode::tree::{self, Tree};
 use crate::task::Task;
 
 /// What is wanted of classes beside what the method begins with.
@@ -45,6 +46,9 @@ pub struct Wanted<'a> {
 pub fn partition(method: Method, assignment: &Assignment, wanted: &Wanted, task: &Task) -> Result<Partition> {
     let &Assignment { counts, hierarchies, weights, least, .. } = assignment;
     let &Wanted { demand, n_suppressed_max, style } = wanted;
+    if method == Method::Negotiated && !(n_suppressed_max == 0 && is_built_in(&least, &demand)) {
+        return cut_of_tree(assignment, wanted, task);
+    }
     let plain = method.partition(assignment, task)?;
     if method.is_dealing() || method.is_published() || (n_suppressed_max == 0 && is_built_in(&least, &demand)) {
         return Ok(plain);
@@ -72,6 +76,46 @@ pub fn partition(method: Method, assignment: &Assignment, wanted: &Wanted, task:
         n_suppressed * LOSS_ONE + found.classes().map(|parts| cutter.loss(parts)).sum::<u64>()
     };
     Ok(if loss(&less) < loss(&all) { less } else { all })
+}
+
+/// The best cut of a tree of groups; all records where no cut keeps everything.
+fn cut_of_tree(assignment: &Assignment, wanted: &Wanted, task: &Task) -> Result<Partition> {
+    let &Assignment { counts, hierarchies, weights, least, .. } = assignment;
+    let &Wanted { demand, n_suppressed_max, .. } = wanted;
+    least.check(counts, hierarchies)?;
+    let tree = Tree::grow(counts, hierarchies, weights, demand.yardstick, task)?;
+    let cut = tree.cut(demand.criteria, n_suppressed_max, task)?;
+    // Where not even some records can be published, it is said of all of them what they miss.
+    let cut = cut.filter(|cut| !cut.published.is_empty()).unwrap_or_else(|| tree::Cut::everything(&tree));
+    published(&tree, &cut, assignment, wanted, task)
+}
+
+/// The classes of a cut of a tree, as they can be published: groups that a reader takes for one keep everything together.
+///
+/// # Errors
+/// Where the yardstick does not measure a criterion, or the task was cancelled.
+pub fn published(
+    tree: &Tree,
+    cut: &tree::Cut,
+    assignment: &Assignment,
+    wanted: &Wanted,
+    task: &Task,
+) -> Result<Partition> {
+    let &Assignment { counts, hierarchies, weights, least, .. } = assignment;
+    let demand = &wanted.demand;
+    let is_enough = |parts: &[Part]| is_enough(counts, demand, parts);
+    let (classes, suppressed) = tree.classes(counts, cut);
+    let found = match suppressed.is_empty() && is_built_in(&least, demand) {
+        true => tree.plain(counts, cut, least),
+        false => Partition::keeping(classes, is_enough).leaving_out(suppressed),
+    };
+    let scale = Scale::new(counts, demand)?;
+    if !scale.is_over_people() {
+        return Ok(found);
+    }
+    let space = Space::new(counts, hierarchies, weights)?;
+    let cutter = Cutter { space: &space, scale: &scale, k: least.k };
+    kept_as_seen(found, assignment, wanted.style, &cutter, &is_enough, task)
 }
 
 /// The same, where classes that a reader takes for one keep everything together too.

@@ -1,8 +1,8 @@
 //! Classes that do not keep a criterion join near ones until all do; then neighbours share their records anew.
 
 use crate::error::Result;
+use crate::recode::enough::Tally;
 use crate::recode::keep::cuts::Cutter;
-use crate::recode::keep::enough::Tally;
 use crate::recode::nearest::{Classes, NOTHING, Near, nearest_of_each};
 use crate::recode::partition::{Part, put_together};
 use crate::task::Task;

@@ -24,7 +24,7 @@ pub struct Demand<'a> {
 pub(crate) struct Tally {
     pub(crate) n_records: u64,
     /// How much there is of each slot of the yardstick, in order and never nothing.
-    slots: Vec<(u32, u64)>,
+    pub(crate) slots: Vec<(u32, u64)>,
     /// Where people are counted, everybody's different values, which increase.
     people: FxHashMap<u32, Vec<u32>>,
 }
@@ -71,6 +71,11 @@ impl<'a> Scale<'a> {
         Ok(Scale { counts, yardstick: demand.yardstick, criteria })
     }
 
+    /// Only to measure, not to ask for anything.
+    pub(crate) fn measuring(counts: &'a GroupCounts, yardstick: &'a Yardstick) -> Scale<'a> {
+        Scale { counts, yardstick, criteria: Vec::new() }
+    }
+
     /// Whether people are counted, not records.
     pub(crate) fn is_over_people(&self) -> bool {
         self.yardstick.is_over_people()
@@ -103,6 +108,20 @@ impl<'a> Scale<'a> {
         match self.yardstick.is_over_people() {
             true => small.people.iter().for_each(|(&person, values)| {
                 self.add_person(&mut tally, person, values.iter().copied());
+            }),
+            false => small.slots.iter().for_each(|&(slot, n)| tally.put(slot, n)),
+        }
+        tally
+    }
+
+    /// Adds what the criteria see of one class to that of another, of which the larger is kept.
+    pub(crate) fn joined(&self, one: Tally, other: Tally) -> Tally {
+        let is_larger = (one.people.len(), one.slots.len()) >= (other.people.len(), other.slots.len());
+        let (mut tally, small) = if is_larger { (one, other) } else { (other, one) };
+        tally.n_records += small.n_records;
+        match self.yardstick.is_over_people() {
+            true => small.people.into_iter().for_each(|(person, values)| {
+                self.add_person(&mut tally, person, values.into_iter());
             }),
             false => small.slots.iter().for_each(|&(slot, n)| tally.put(slot, n)),
         }
