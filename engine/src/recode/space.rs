@@ -348,7 +348,7 @@ mod tests {
             }
             let Some(ways) = Ways::new(&levels) else { continue };
             n_with_ways += 1;
-            let compared = Axis { is_numeric: false, measure: Measure::Tree { levels } };
+            let compared = Axis { is_numeric: false, whole: 0, measure: Measure::Tree { levels } };
             for (low, high) in
                 (0..n_places as u32).flat_map(|low| (low + 1..n_places as u32).map(move |high| (low, high)))
             {
