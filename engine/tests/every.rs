@@ -99,8 +99,8 @@ fn groups(given: &Given, recoding: &Recoding) -> Vec<Seen> {
                 None => cells.clone(),
             };
             for (codes, n) in of_share {
-                for s in 0..2 {
-                    *group.values[s].entry(value(s, codes[s].index())).or_default() += n;
+                for (s, (counted, code)) in group.values.iter_mut().zip(codes).enumerate() {
+                    *counted.entry(value(s, code.index())).or_default() += n;
                 }
             }
         }

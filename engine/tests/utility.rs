@@ -109,7 +109,7 @@ fn possible(counts: &GroupCounts, recoding: &Recoding) -> Vec<Possible> {
                 for values in behind.chain(sensitive.into_iter().map(|value| vec![value])) {
                     let longer = |(record, n): Possible| {
                         let part = n / values.len() as f64;
-                        let record = move |value: &String| ([&record[..], &[value.clone()]].concat(), part);
+                        let record = move |value: &String| ([&record[..], std::slice::from_ref(value)].concat(), part);
                         values.iter().map(record).collect::<Vec<_>>()
                     };
                     records = records.into_iter().flat_map(longer).collect();

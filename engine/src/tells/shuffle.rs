@@ -71,9 +71,11 @@ impl Deal {
         let mut n_of_label = vec![0; hidden.n_labels];
         for group in hidden.starts.windows(2) {
             let first = labels.len();
-            for i in group[0]..group[1] {
-                let (label, n) = (hidden.labels[i], hidden.n_alike[i] as usize);
-                values.extend(std::iter::repeat_n(original[i], n));
+            let rows = group[0]..group[1];
+            let labelled = hidden.labels[rows.clone()].iter().zip(&hidden.n_alike[rows.clone()]);
+            for (value, (&label, &n)) in original[rows].iter().zip(labelled) {
+                let n = n as usize;
+                values.extend(std::iter::repeat_n(*value, n));
                 if n_of_label[label as usize] == 0 {
                     labels.push((label, 0));
                 }

@@ -39,9 +39,9 @@ fn independent(matrix: &[Vec<f64>]) -> Vec<usize> {
         }
         used.push(column);
         let pivot = left[column].clone();
-        for row in column + 1..matrix.len() {
-            let factor = left[row][column] / square;
-            left[row].iter_mut().zip(&pivot).for_each(|(value, other)| *value -= factor * other);
+        for row in &mut left[column + 1..] {
+            let factor = row[column] / square;
+            row.iter_mut().zip(&pivot).for_each(|(value, other)| *value -= factor * other);
         }
     }
     used
