@@ -111,7 +111,9 @@ fn leaving_records_out_loses_less_on_adult() {
             let (ncp, n) = (less.judgement.ncp, less.judgement.n_suppressed);
             println!("{}: NCP {:.4}, {ncp:.4} without {n} records", method.name(), all.judgement.ncp);
             assert!(less.missed().is_empty() && all.missed().is_empty());
-            assert!((1..=301).contains(&n) && all.judgement.n_suppressed == 0 && ncp < all.judgement.ncp);
+            assert!(n <= 301 && all.judgement.n_suppressed == 0 && ncp <= all.judgement.ncp);
+            // A cut of the tree leaves out whole nodes, of which none may pay.
+            assert!(method == Method::Negotiated || (n > 0 && ncp < all.judgement.ncp));
         }
     }
 }
@@ -352,7 +354,8 @@ fn records_may_be_left_out_where_that_loses_less() {
         };
         let (all, less) = (publish("all.csv", ""), publish("less.csv", "--max-suppressed 3%"));
         let n = certificate(&folder, "less.csv")["n_records_suppressed"].as_u64().expect("a number");
-        assert!(less < all && (1..=9).contains(&n), "{method}: {less} {all} {n}");
+        assert!(less <= all && n <= 9, "{method}: {less} {all} {n}");
+        assert!(method == Method::Negotiated.name() || (less < all && n > 0), "{method}: {less} {all} {n}");
         assert_eq!(certificate(&folder, "less.csv")["request"]["max_suppressed"], 9);
         assert_eq!(certificate(&folder, "all.csv")["request"]["max_suppressed"], Value::Null);
         run(&folder, "verify less.csv --project .").ends(0);
