@@ -107,7 +107,8 @@ fn a_release_with_two_columns_per_number_is_compared_with_its_project() {
         [attributes.sex]\nrole = \"quasi-identifier\"\n[attributes.tide_low]\nrole = \"quasi-identifier\"\n\
         [attributes.ill]\nrole = \"sensitive\"\n";
     let folder = Folder::with(&[("a.csv", &table), ("incrowd.toml", project)]);
-    for method in Method::ALL {
+    // Cells that are exact or hidden have no ends.
+    for method in Method::ALL.into_iter().filter(|method| *method != Method::Cells) {
         for release in ["r.csv", "r.parquet"] {
             let flags = format!("--method {} --k 6 --t 0.9 --two-columns --force -o {release}", method.name());
             run(&folder, &format!("publish {flags}")).ends(0);
@@ -179,7 +180,7 @@ fn one_level_is_written_as_two_columns() {
     let record = |i: usize| -> Vec<String> {
         let age = if i % 16 == 5 { String::new() } else { (10 + i * 7 % 60).to_string() };
         let balance = (i as i32 * 5 % 23 - 12).to_string();
-        let bmi = format!("{}.{}", 18 + i % 9, i % 4);
+        let bmi = format!("{}.{}", 18 + i % 9, 1 + i % 4);
         let seen = format!("2024-{:02}-{:02}", 1 + i % 12, 1 + i * 3 % 28);
         let city = ["Oslo", "Umea", "Rome"][i % 3].to_string();
         vec![format!("p{}", i % 60), age, balance, bmi, seen, city, format!("d{}", i % 4)]
