@@ -1100,7 +1100,7 @@ def _published(
     levels: Mapping[str, int | str],
     promised: Mapping[str, Any] | None,
     choice: str,
-    two_columns: bool,
+    two_columns: bool = False,
 ) -> Release:
     words = None if promised is None else to_json(promised)
     made = table._native.publish(dict(asked), _wishes.levels(levels), words, choice, two_columns, bar())

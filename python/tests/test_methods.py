@@ -151,7 +151,7 @@ def test_what_a_method_cannot_do_is_told():
 
 def test_methods_are_compared():
     rows = ic.Table(patients(), **roles()).compare([4, 8], queries=20, max_suppressed=0.1)
-    assert len(rows) == 2 * 8
+    assert len(rows) == 2 * 10
     assert {row.method for row in rows} >= {"global:ncp", *LOCAL}
     assert all(0 <= row.loss["ncp"] <= 1 for row in rows)
 

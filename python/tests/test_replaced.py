@@ -2,6 +2,7 @@
 
 import warnings
 
+import pandas as pd
 import pytest
 
 import incrowd as ic
@@ -44,7 +45,7 @@ def test_what_becomes_of_it_is_said_and_told():
         counts = table(unreadable={"age": "missing"}, unknown={"city": "missing"}, missing_records="drop").count()
     assert counts.n_dropped == 4
     # A hierarchy that is written out here knows as little of other values as one of a file.
-    for cities in (CITIES, [["Oslo", "North"], ["Rome", "South"]]):
+    for cities in (CITIES, pd.DataFrame([["Oslo", "North"], ["Rome", "South"]])):
         written_out = {"age": ic.intervals(5, 10), "city": cities}
         for unknown in ("other", {"city": "other"}):
             with warnings.catch_warnings():

@@ -277,7 +277,7 @@ test("how a table is read, and what is published coarser, can be said and is sav
     await page.locator(".reading .settings").waitFor();
   };
   await change(() => page.getByLabel("Cells that are no numbers").selectOption("missing"));
-  await change(() => page.getByLabel("Decimal sign").selectOption(","));
+  await change(() => page.getByLabel("Records that lack a value").selectOption("keep"));
   await change(() => page.getByLabel("Records that lack a value").selectOption("drop"));
   await change(() => page.getByLabel("Texts that mean").fill("?, NA").then(() => page.keyboard.press("Tab")));
   await change(() => page.getByLabel("How income is published").selectOption("round"));
@@ -288,8 +288,8 @@ test("how a table is read, and what is published coarser, can be said and is sav
   await page.getByText("saved as incrowd.toml").waitFor();
   const text = readFileSync(join(home, "incrowd.toml"), "utf8");
   for (const line of ['# ours', 'unreadable = "missing"', 'decimal = ","', 'missing_records = "drop"', 'missing = ["?", "NA"]', "publish_as = { round = 50 }"]) assert.ok(text.includes(line), `${line}\n${text}`);
-  // What is said again as it is without saying it is not written.
-  await change(() => page.getByLabel("Decimal sign").selectOption("."));
+  // An answer follows what was said.
+  await change(() => page.getByLabel("Records that lack a value").selectOption("keep"));
   await page.locator("nav").getByText("Negotiate").click();
   await page.locator(".verdict, .offer").first().waitFor();
   assert.deepEqual(complaints.filter((complaint) => !/409/.test(complaint)), []);
