@@ -76,7 +76,7 @@ function analyses(rows) {
     ...(first ? [["regression", "mean overlap of the coefficients’ confidence intervals with the source’s"],
       [`tells ${first.attribute}`, "how often naive Bayes, learnt from the release, is right about records of the source"]] : [])];
   return h("section", { class: "card", id: "analyses" }, h("h2", {}, "What analysts will find"), chooseTarget(),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Analyses" }, h("table", { class: "methods" },
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Analyses" }, h("table", { class: "analyses" },
       h("thead", {}, h("tr", {}, heads.map(([name, meaning]) => h("th", { scope: "col" }, meaning ? term(name, meaning) : name)))),
       h("tbody", {}, told.map(line)))),
     first ? h("p", { class: "note" }, `Learnt from the source, ${first.attribute} is told right ${percent(first.accuracy.before)} of the time; saying always what is most frequent, ${percent(first.accuracy.baseline)}.`) : null);

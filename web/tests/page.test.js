@@ -277,7 +277,7 @@ test("how a table is read, and what is published coarser, can be said and is sav
     await page.locator(".reading .settings").waitFor();
   };
   await change(() => page.getByLabel("Cells that are no numbers").selectOption("missing"));
-  await change(() => page.getByLabel("Records that lack a value").selectOption("keep"));
+  await change(() => page.getByLabel("Decimal sign").selectOption(","));
   await change(() => page.getByLabel("Records that lack a value").selectOption("drop"));
   await change(() => page.getByLabel("Texts that mean").fill("?, NA").then(() => page.keyboard.press("Tab")));
   await change(() => page.getByLabel("How income is published").selectOption("round"));
