@@ -47,29 +47,7 @@ def by_definition(data, quasi_identifiers, sensitive, l):
     return c, delta, is_bounded
 
 
-def broken(flags, sensitive, found, is_whole):
-    """What was asked about an attribute, and is not so by what was found. Where records are suppressed, t, delta and beta
-    are promised against the whole table, which pycanon does not see."""
-    wrong = []
-    for flag, text in zip(flags, map(str, flags[1:])):
-        name = str(flag).removeprefix("--").replace("-", "_")
-        if name not in found or not str(flag).startswith("--"):
-            continue
-        attribute, _, value = text.rpartition(":")
-        if attribute not in ("", sensitive) or (not is_whole and name in ("t", "delta", "beta", "enhanced_beta")):
-            continue
-        if name == "recursive":
-            value, l = value.split(",")
-            if int(l) != 2:
-                continue
-        asked, reached = float(value), found[name]
-        holds = reached >= math.floor(asked) if name in ("k", "l", "entropy_l") else reached <= asked + TOLERANCE
-        if not holds:
-            wrong.append(f"  {name} = {text} was asked of {sensitive}, {reached} is reached")
-    return wrong
-
-
-def check(incrowd, release, quasi_identifiers, sensitive, flags, is_whole):
+def check(incrowd, release, quasi_identifiers, sensitive):
     data = pd.read_csv(release, dtype={name: str for name in quasi_identifiers}, keep_default_na=False)
     weakest = ["--k", 1, "--l", 1, "--alpha", 1, "--entropy-l", 1, "--recursive", "1000,2", "--t", 1,
                "--delta", 1000, "--beta", 100000, "--enhanced-beta", 100000]
@@ -105,9 +83,8 @@ def check(incrowd, release, quasi_identifiers, sensitive, flags, is_whole):
         n_wrong += not is_equal
         if not is_equal:
             print(f"  {name} of {sensitive}: incrowd {mine}, expected {value}")
-    missed = broken(flags, sensitive, theirs, is_whole)
-    print("\n".join([f"{release.name}, {sensitive}: {len(theirs) - n_wrong} of {len(theirs)} criteria agree", *missed]))
-    return n_wrong + len(missed)
+    print(f"{release.name}, {sensitive}: {len(theirs) - n_wrong} of {len(theirs)} criteria agree")
+    return n_wrong
 
 
 def main():
@@ -121,17 +98,8 @@ def main():
         file = folder / "demo" / "incrowd.toml"
         project = file.read_text().replace('role = "person"', 'role = "identifier"')
         file.write_text(project.replace("[data]\n", '[data]\nrecords = "independent"\n'))
-        asked = [["--k", 4], ["--l", 3], ["--alpha", 0.5], ["--entropy-l", 2.5], ["--recursive", "3,2"], ["--t", 0.3],
-                 ["--delta", 3], ["--beta", 4], ["--enhanced-beta", 2]]
-        # Every local method with every criterion.
-        local = [["--method", method, "--k", 3, *criterion] if criterion[0] != "--k" else ["--method", method, *criterion]
-                 for method in ["top-down", "bottom-up", "mondrian", "mondrian-relaxed", "cells"] for criterion in asked]
-        # Dealt records keep k; what else is asked is published where it holds.
-        local += [["--method", "deal", *plain, "--k", k, *criterion] for plain in ([], ["--plain"]) for k in (3, 40)
-                  for criterion in [[], *asked[1:]]]
-        local += [["--method", "per-record", "--utility-at-least", "60%", "--also-k", 5]]
-        local += [["--method", "mondrian", "--k", 5, "--steps", 300], ["--method", "top-down", "--k", 3, "--t", 0.3, "--steps", 300]]
-        projects = [(folder / "demo", ["diagnosis"], [["--k", 5], ["--k", 3, "--t", 0.5], ["--entropy-l", 3], *local])]
+        projects = [(folder / "demo", ["diagnosis"], [["--k", 5], ["--k", 3, "--t", 0.5], ["--entropy-l", 3],
+                     ["--method", "bottom-up", "--k", 3, "--t", 0.3], ["--method", "mondrian", "--k", 5, "--recursive", "3,2"]])]
         if adult and (adult / "adult.csv").exists():
             project = folder / "adult"
             project.mkdir()
@@ -145,25 +113,16 @@ def main():
             flags = [["--k", 100, "--t", "hours-per-week:0.1"], ["--alpha", "income-per-year:0.9", "--recursive", "hours-per-week:3,3"],
                      ["--delta", "income-per-year:1", "--k", 200], ["--enhanced-beta", "income-per-year:1.2", "--entropy-l", "hours-per-week:5"],
                      ["--method", "top-down", "--k", 10, "--t", "hours-per-week:0.15"]]
-            flags += [["--method", method, "--k", 10, "--l", "hours-per-week:3", "--alpha", "income-per-year:0.95"]
-                      for method in ["top-down", "bottom-up", "mondrian", "mondrian-relaxed", "cells", "deal"]]
             projects.append((project, ["hours-per-week", "income-per-year"], flags))
         else:
             print("the Adult data are absent: only the demo is checked")
         for project, sensitive, requests in projects:
             for i, flags in enumerate(requests):
                 release = folder / f"{project.name}-{i}.csv"
-                # Dealing and records one by one suppress nothing.
-                lost = [] if "deal" in flags or "per-record" in flags or ("--method" in flags and i % 2) else ["--max-suppressed", "5%"]
-                made = run(incrowd, "publish", project, *flags, *lost, "-o", release, codes=(0, 1))
-                if not release.exists():
-                    print(f"{' '.join(map(str, flags))}: nothing is published: {made.strip().splitlines()[0]}")
-                    continue
+                run(incrowd, "publish", project, *flags, "--max-suppressed", "5%", "-o", release)
                 certificate = json.loads((folder / f"{release.name}.certificate.json").read_text())
-                is_whole = certificate["n_records_suppressed"] == 0
-                wanted = flags if "per-record" not in flags else ["--k", 5]
                 for name in sensitive:
-                    n_wrong += check(incrowd, release, certificate["quasi_identifiers"], name, wanted, is_whole)
+                    n_wrong += check(incrowd, release, certificate["quasi_identifiers"], name)
     sys.exit(f"{n_wrong} criteria differ" if n_wrong else 0)
 
 
