@@ -6,7 +6,7 @@ VENV := target/venv
 # The Adult data are not part of the repository; tests and benchmarks that need them look here and say so if absent.
 ADULT ?= ../shared/adult
 
-.PHONY: demo build serve python sdist wheels test test-rust test-python test-page test-contract test-pycanon check-init lint bench bench-quick bench-python clean help FORCE
+.PHONY: demo build serve python sdist wheels test test-rust test-python test-page test-contract test-pycanon test-database check-init lint bench bench-quick bench-python clean help FORCE
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -48,6 +48,7 @@ test: test-rust ## Run all tests
 	$(MAKE) test-page
 	$(MAKE) test-contract
 	$(MAKE) test-pycanon
+	$(MAKE) test-database
 
 test-rust: ## Run the tests of the program
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
@@ -112,6 +113,28 @@ test-pycanon: target/venv-checks/.installed ## Compare published releases with p
 	@# The tests have built it; building it alone would choose other features and build its dependencies again.
 	test -x target/debug/incrowd || $(CARGO) build --locked
 	target/venv-checks/bin/python checks/with_pycanon.py target/debug/incrowd $(ADULT)
+
+target/venv-database/.installed: checks/database-requirements.txt
+	$(PYTHON) -m venv target/venv-database
+	target/venv-database/bin/pip install --quiet --requirement checks/database-requirements.txt
+	touch $@
+
+# DuckDB's own library, as its package for Node brings it; the one in its Python package has no door for others.
+DUCKDB := target/duckdb/node_modules/@duckdb/node-bindings-linux-x64/libduckdb.so
+
+$(DUCKDB):
+	@mkdir -p target/duckdb && cd target/duckdb && echo '{}' > package.json && \
+		npm install --no-audit --no-fund --silent @duckdb/node-bindings-linux-x64@$(DUCKDB_VERSION) || \
+		echo "DuckDB's library cannot be had here"
+
+DUCKDB_VERSION := 1.5.6-r.1
+
+# Real databases: PostgreSQL from the system's packages, on loopback, SQLite and DuckDB by their libraries.
+test-database: $(PROGRAM) target/venv-database/.installed $(DUCKDB) ## Compare tables in PostgreSQL, SQLite and DuckDB with files
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || { \
+		echo "installing PostgreSQL, for the tests of databases"; \
+		apt-get update -qq; apt-get install -y --no-install-recommends postgresql || echo "no PostgreSQL can be had here"; }
+	target/venv-database/bin/python checks/with_databases.py target/debug/incrowd "$$(ls $(DUCKDB) 2>/dev/null)"
 
 # Real tables that are not part of the repository; checks/init/roles says where each can be had.
 check-init: $(PROGRAM) ## Compare what init suggests with roles given by hand: TABLES=folder

@@ -54,6 +54,11 @@ def parse_arguments():
     sub.add_argument("--records", type=int, default=10_000_000)
     sub.add_argument("--seed", type=int, default=7)
 
+    sub = command("repeat-parquet", repeat_parquet, "write the records of a CSV file to Parquet, again and again")
+    sub.add_argument("source", type=Path)
+    sub.add_argument("path", type=Path)
+    sub.add_argument("--times", type=int, default=100)
+
     sub = command("count-duckdb", count_duckdb, "one GROUP BY of a Parquet file, reading included")
     sub.add_argument("path", type=Path)
     sub.add_argument("--threads", type=int, default=1)
@@ -212,6 +217,19 @@ def generate_parquet(args):
     with measured(result):
         discharges.write_parquet(args.path, args.records, args.seed)
     return result | {"n_bytes": args.path.stat().st_size}
+
+
+def repeat_parquet(args):
+    import pyarrow
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    once = pyarrow.csv.read_csv(args.source)
+    table = pyarrow.concat_tables([once] * args.times).combine_chunks()
+    partial = args.path.with_suffix(".partial")
+    pyarrow.parquet.write_table(table, partial, row_group_size=250_000)
+    partial.rename(args.path)
+    return {"n_records": table.num_rows}
 
 
 def count_duckdb(args):

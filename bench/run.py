@@ -336,17 +336,17 @@ def local_tree(args, adult, report):
         m = report.measure("local-tree", {"tree": command}, 1)["tree"]
         heading("local-tree: Adult, eight quasi-identifiers, 1 thread")
         rows = m.get("by_k", [])
-        print_table(["k", "cut", "refined 1 s", "bottom-up", "top-down", "mondrian", "cut / bottom-up"],
-                    [[row["k"], *(number(row, name, 4) for name in ("cut", "refined", "bottom-up", "top-down", "mondrian")),
+        print_table(["k", "cut", "refined 1 CPU s", "bottom-up", "top-down", "mondrian", "cut / bottom-up"],
+                    [[str(row["k"]), *(number(row, name, 4) for name in ("cut", "refined", "bottom-up", "top-down", "mondrian")),
                       number(row, "ratio", 3)] for row in rows])
         worst = max((row["ratio"] for row in rows), default=None)
         refined = max((row["refined_ratio"] for row in rows), default=None)
         goals = [("CPU s of the tree", m.get("cpu_s"), 3), ("NCP of cuts / bottom-up, at most", worst, 1.2),
-                 ("NCP after 1 s / bottom-up, at most", refined, 1.03)]
+                 ("NCP after 1 s of CPU / bottom-up, at most", refined, 1.03)]
         for name, most_50, most_99 in ("answers_k_l", 1, 5), ("answers_t_entropy", None, 20):
             answers = m.get(name) or {}
-            goals += [(f"{name}: p50 ms", answers.get("p50_ms"), most_50)] if most_50 else []
-            goals += [(f"{name}: p99 ms", answers.get("p99_ms"), most_99)]
+            goals += [(f"{name}: p50 CPU ms", answers.get("p50_cpu_ms"), most_50)] if most_50 else []
+            goals += [(f"{name}: p99 CPU ms", answers.get("p99_cpu_ms"), most_99)]
         for name, value, most in goals:
             report.goal(f"local-tree: {name}", "-" if value is None else f"{value:.3f}", f"<= {most}",
                         value is not None and value <= most)
@@ -474,6 +474,39 @@ def count(args, _adult, report):
         )
 
 
+N_TIMES_ADULT = 100
+
+
+def publish(args, adult, report):
+    """A whole publish of a large table of few combinations, from Parquet, beside the counting that it begins with."""
+    if not adult:
+        return
+    path = args.work / f"adult-{N_TIMES_ADULT}.parquet"
+    if not path.exists():
+        talk(f"writing Adult {N_TIMES_ADULT} times")
+        made = run(peer("repeat-parquet", adult / "adult.csv", path, "--times", N_TIMES_ADULT))
+        if "error" in made:
+            report.problem(f"writing {path.name} failed: {made['error']}")
+            return
+    project = adult_project(args, adult, path)
+    warm_up(path)
+    order = [args.bin, "order", "--project", project, "--threads", 1, "--repeat", 2, "--verb"]
+    commands = {"count": [*order, "count"]}
+    for form in "parquet", "csv":
+        for k in 10, 1000:
+            wish = {"k": k, "max_suppressed": "10%", "output": str(project / f"release.{form}"), "force": True}
+            commands[f"publish to {form}, k = {k}"] = [*order, "publish", "--document", json.dumps(wish)]
+    medians = report.measure("publish", commands, 1)
+    heading(f"publish: Adult {N_TIMES_ADULT} times, from Parquet, six quasi-identifiers, 1 thread")
+    base = medians["count"]
+    print_table(["", "CPU s", "wall s", "peak MB", "CPU / count"],
+                [[name, number(m, "cpu_s", 3), number(m, "wall_s", 3), number(m, "peak_mb"),
+                  times(ratio(m, base, "cpu_s"))] for name, m in medians.items()])
+    for name in "publish to parquet, k = 10", "publish to parquet, k = 1000":
+        value = ratio(medians[name], base, "cpu_s")
+        report.goal(f"{name}: CPU / count", times(value), "<= 2x", value is not None and value <= 2)
+
+
 def any_size(args, _adult, report):
     """How the lattice grows with the number of quasi-identifiers; whole in a file, kept true, and on demand."""
     tables = {f"{n} of 3 levels": ([4], n, 0) for n in [4, 6, 8, 10, 12, 15]}
@@ -598,8 +631,8 @@ def search(args, _adult, report):
 
 
 SECTIONS = {"annotate": annotate, "criteria": criteria, "frontier": frontier, "negotiate": negotiate, "http": http,
-            "local": local, "local-tree": local_tree, "per-record": per_record, "count": count, "any-size": any_size, "people": people,
-            "search": search}
+            "local": local, "local-tree": local_tree, "per-record": per_record,
+            "count": count, "publish": publish, "any-size": any_size, "people": people, "search": search}
 
 
 # ------------------------------------------------------------- running and judging
@@ -727,12 +760,12 @@ def find_adult(directory):
     return directory.resolve(), None
 
 
-def adult_project(args, adult):
+def adult_project(args, adult, table=None):
     attributes = {name: quote(adult / "hierarchies" / f"{name}.csv")
                   for name in ADULT_QUASI_IDENTIFIERS}
-    data = {"path": quote(adult / "adult.csv"), "missing": '["?"]', "missing_records": '"drop"',
+    data = {"path": quote(table or adult / "adult.csv"), "missing": '["?"]', "missing_records": '"drop"',
             "complete": '["workclass", "occupation", "native-country"]'}
-    return write_project(args.work / "adult", data, attributes, ADULT_SENSITIVE)
+    return write_project(args.work / (f"adult-{table.stem}" if table else "adult"), data, attributes, ADULT_SENSITIVE)
 
 
 def adult_eight_project(args, adult):

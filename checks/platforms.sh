@@ -10,6 +10,10 @@ set -eu
 cd "$(dirname "$0")/.."
 
 check() {
+    if command -v rustup > /dev/null && ! rustup target list --installed | grep -qx "$1"; then
+        echo "$1: not checked, the target is not installed; rustup target add $1" >&2
+        exit 1
+    fi
     echo "$1"
     CARGO_TARGET_DIR="target/platforms" cargo check --target "$1" -p incrowd -p incrowd-workbench
 }

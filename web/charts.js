@@ -71,7 +71,7 @@ export function sparkBars(bars, label) {
  * @param {{title: string, xName: string, yName: string, points: {x: number, y: number, kind: string, name?: string, label: string, mark?: string}[], yText: (y: number) => string, note?: string}} map
  */
 export function scatter({ title, xName, yName, points, yText }) {
-  const [width, height, left, right, above, below] = [640, 320, 62, 18, 18, 44];
+  const [width, height, left, right, above, below] = [640, 320, 72, 18, 18, 44];
   const xs = points.map((point) => point.x);
   const ys = points.map((point) => point.y);
   const [xLow, xHigh] = [Math.max(0, Math.min(...xs) - 0.03), Math.min(1, Math.max(...xs) + 0.03)];

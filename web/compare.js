@@ -5,7 +5,7 @@ import { progressBar, scatter } from "./charts.js";
 import { h, noteList, problemBox, put, svg, term } from "./dom.js";
 import { needLattice } from "./session.js";
 import { go, setWish, state } from "./store.js";
-import { QUALITY_TERMS, counted, criteriaOf, decimal, grouped, percent, valued } from "./words.js";
+import { QUALITY_TERMS, counted, criteriaOf, decimal, grouped, percent, valued, levelsWish } from "./words.js";
 
 /** @type {HTMLElement} */ let root;
 /** Whether methods that take longer are run too. */ let withSlow = false;
@@ -33,7 +33,7 @@ async function begin() {
   put(root, h("div", { class: "title" }, h("div", {}, h("h1", {}, "Compare"), h("p", { class: "lead" }, inWords(state.wish)))), body);
   if (last?.key === key) return show(body, last.result);
   try {
-    const { result } = await work("/compare", { project: state.project.id, request: state.wish, methods, target: target || null },
+    const { result } = await work("/compare", { project: state.project.id, request: levelsWish(state.wish), methods, target: target || null },
       (job) => isHere() && put(body, h("div", { class: "card" }, progressBar(job, (id) => cancel(id)))));
     last = { key, result };
     if (isHere()) show(body, result);
@@ -93,9 +93,9 @@ function show(body, { rows, frontier, notes, n_records: n }) {
     const twin = seen.get(levels);
     if (twin === undefined) seen.set(levels, i);
     return h("tr", {},
-      h("th", { scope: "row" }, h("span", { class: "number" }, String(i + 1)), row.best_by
+      h("th", { scope: "row" }, h("span", { class: "named" }, h("span", { class: "number" }, String(i + 1)), row.best_by
         ? h("span", {}, row.title, h("small", { title: QUALITY_TERMS[row.best_by] }, QUALITY_TERMS[row.best_by] ?? row.method))
-        : h("span", {}, row.method, row.holds ? null : " (broken)", h("small", {}, row.title))),
+        : h("span", {}, row.method, row.holds ? null : " (broken)", h("small", {}, row.title)))),
       number(row, (one) => one.n_suppressed, grouped),
       number(row, (one) => one.loss.ncp, (value) => percent(value)),
       number(row, (one) => one.query_error.median, (value) => percent(value)),

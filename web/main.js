@@ -1,4 +1,4 @@
-// Starts the page: the bar at the top, the five screens, and what they share.
+// Starts the page: the bar at the top, the six screens, and what they share.
 
 import { get, setKey, takeKey } from "./api.js";
 import { h, problemBox, put, say } from "./dom.js";
@@ -9,9 +9,10 @@ import * as hierarchies from "./hierarchies.js";
 import * as negotiate from "./negotiate.js";
 import * as compare from "./compare.js";
 import * as publish from "./publish.js";
+import * as study from "./study.js";
 
-const SCREENS = { data, hierarchies, negotiate, compare, publish };
-const TITLES = { data: "Data", hierarchies: "Hierarchies", negotiate: "Negotiate", compare: "Compare", publish: "Publish" };
+const SCREENS = { data, hierarchies, negotiate, compare, publish, study };
+const TITLES = { data: "Data", hierarchies: "Hierarchies", negotiate: "Negotiate", compare: "Compare", publish: "Publish", study: "Study" };
 
 const top = document.getElementById("top");
 const main = document.getElementById("main");

@@ -2,11 +2,14 @@
 
 import { ask } from "./api.js";
 import { lineChart, progressBar } from "./charts.js";
-import { h, later, noteList, problemBox, put, say, term, unique } from "./dom.js";
+import { h, later, noteList, problemBox, put, say, term } from "./dom.js";
+import { fillKnobs, refreshKnobs } from "./knobs.js";
 import { pyramid } from "./pyramid.js";
+import { ranges } from "./ranges.js";
+import { beforeAndAfter } from "./sample.js";
 import { needLattice } from "./session.js";
 import { go, on, setWish, state } from "./store.js";
-import { CRITERIA, OF_SIZES, QUALITIES, QUALITY_TERMS, counted, criteriaOf, criterionOf, decimal, grouped, percent, valued } from "./words.js";
+import { counted, criteriaOf, decimal, grouped, levelsWish, percent, valued } from "./words.js";
 
 /** @type {HTMLElement} */ let root;
 /** @type {any} */ let parts = null;
@@ -35,8 +38,14 @@ async function begin() {
 }
 
 function build() {
+  if (state.wish.local) {
+    parts = ranges(modes());
+    put(root, parts.content);
+    fillKnobs(parts.knobs);
+    return wished();
+  }
   const picture = pyramid(
-    (place) => ask("/scheme", { project: state.project.id, request: state.wish, place }),
+    (place) => ask("/scheme", { project: state.project.id, request: levelsWish(state.wish), place }),
     (scheme) => pinned(scheme));
   parts = {
     knobs: h("div", { class: "knobs" }), answer: h("section", { class: "answer", "aria-label": "Answer", "aria-live": "polite" }),
@@ -44,7 +53,7 @@ function build() {
     picture, curves: h("div", { class: "curves" }), why: h("div", {}), sample: h("div", {}), pin: h("div", {}),
   };
   put(root,
-    h("h1", { class: "unseen" }, "Negotiate"), parts.brief,
+    h("h1", { class: "unseen" }, "Negotiate"), modes(), parts.brief,
     h("div", { class: "table" },
       h("aside", { "aria-label": "Wishes" }, parts.knobs),
       h("div", { class: "outcome" },
@@ -55,16 +64,30 @@ function build() {
         h("section", { class: "card" }, h("h2", {}, "What more privacy would cost"), parts.curves),
         h("section", { class: "card" }, h("h2", {}, "Why records are lost"), parts.why),
         state.about.allows_preview ? h("section", { class: "card" }, h("h2", {}, "Before and after"), parts.sample) : null)));
-  knobs();
+  fillKnobs(parts.knobs);
   wished();
+}
+
+/** One level for all, or ranges of its own for every group. */
+function modes() {
+  const mode = (isLocal, title, words) => h("label", { class: Boolean(state.wish.local) === isLocal ? "on" : null, title: words },
+    h("input", { type: "radio", name: "mode", checked: Boolean(state.wish.local) === isLocal, onchange: () => setWish({ ...state.wish, local: isLocal }) }), title);
+  return h("div", { class: "kinds modes", role: "radiogroup", "aria-label": "How records are generalized" },
+    mode(false, "One level for all", "every attribute has one level, the same for all records"),
+    mode(true, "Ranges per group", "every group has ranges of its own, which loses less"));
 }
 
 on("wish", () => {
   if (state.screen !== "negotiate" || !parts) return;
-  for (const setter of setters) setter();
+  // Undoing may change the mode, too.
+  if (Boolean(parts.isLocal) !== Boolean(state.wish.local)) {
+    state.answer = null;
+    return build();
+  }
+  refreshKnobs();
   wished();
 });
-on("theme", () => parts?.picture.draw());
+on("theme", () => parts?.picture?.draw());
 
 // ── Asking ──
 
@@ -73,17 +96,22 @@ let isBehind = false;
 
 /** Asks for the latest wish; those that were passed over while an answer was on its way are never asked. */
 async function wished() {
-  put(parts.pin);
+  if (parts.pin) put(parts.pin);
   if (isAsking) { isBehind = true; return; }
   isAsking = true;
   do {
     isBehind = false;
     const wish = state.wish;
+    const asked = parts;
     try {
-      const answer = await ask("/negotiate", { project: state.project.id, request: wish },
-        (job) => parts && put(parts.answer, h("div", { class: "card" }, progressBar(job))));
+      const waiting = (job) => parts === asked && put(parts.answer, h("div", { class: "card" }, progressBar(job)));
+      const answer = wish.local ? await asked.ask(wish, waiting)
+        : await ask("/negotiate", { project: state.project.id, request: levelsWish(wish) }, waiting);
+      // Another mode may have been chosen meanwhile.
+      if (parts !== asked) continue;
       state.answer = answer;
-      if (parts && state.screen === "negotiate") showAnswer();
+      if (state.screen !== "negotiate") continue;
+      if (wish.local) parts.show(answer); else showAnswer();
     } catch (problem) {
       state.answer = null;
       if (parts) put(parts.answer, h("div", { class: "card" }, problemBox(problem)));
@@ -97,8 +125,9 @@ const lookAround = later(60, async () => {
   // While a knob moves, the machine belongs to the answer; whoever is asking looks around afterwards.
   if (!parts || !state.answer || isAsking) return;
   const wish = state.wish;
+  if (wish.local) return parts.lookAround(wish);
   try {
-    const around = await ask("/explore", { project: state.project.id, request: wish });
+    const around = await ask("/explore", { project: state.project.id, request: levelsWish(wish) });
     if (!parts || wish !== state.wish) return;
     state.around = around;
     parts.picture.update(around, wish, named(around.marks));
@@ -111,175 +140,6 @@ const lookAround = later(60, async () => {
 const named = (marks) => [["exact", "✓", "good"], ["suppression", "1", "curator"], ["height", "2", "analyst"], ["privacy", "3", "officer"]]
   .filter(([name]) => marks[name] !== null && marks[name] !== undefined)
   .map(([name, text, kind]) => ({ place: marks[name], name: text, kind }));
-
-// ── Knobs ──
-
-/** What to do when a wish was changed from elsewhere. @type {(() => void)[]} */
-let setters = [];
-
-function knobs() {
-  setters = [];
-  put(parts.knobs, officer(), curator(), analyst());
-}
-
-function officer() {
-  const list = h("div", {});
-  const keys = () => criteriaOf(state.wish);
-  let shown = "";
-  const draw = () => {
-    if (shown === keys().join()) return;
-    shown = keys().join();
-    put(list, keys().map(criterionKnob), adder());
-  };
-  setters.push(draw);
-  draw();
-  return party("officer", "Privacy officer", "hide everyone in a crowd", list);
-}
-
-function criterionKnob(key) {
-  const [attribute, name] = criterionOf(key);
-  const about = CRITERIA[name];
-  const most = name === "k" ? state.lattice.n_records
-    : name === "l" ? (state.lattice.sensitive.find((one) => one.attribute === attribute) ?? state.lattice.sensitive[0])?.n_values ?? about.max : about.max;
-  const steps = about.steps.filter((value) => value <= most);
-  const of = attribute ? ` of ${attribute}` : "";
-  const id = unique("knob");
-  const nearest = (value) => steps.reduce((best, step, i) => (Math.abs(step - value) < Math.abs(steps[best] - value) ? i : best), 0);
-  // A recursive one has two numbers: the ratio, which is haggled over, and the l that it is about.
-  const isPair = name === "recursive";
-  const now = () => (isPair ? state.wish[key]?.c : state.wish[key]);
-  const set = (value, isPassing) => Number.isFinite(value) && setWish({ ...state.wish, [key]: isPair ? { ...state.wish[key], c: value } : value }, isPassing);
-  const slider = h("input", {
-    type: "range", id, min: 0, max: steps.length - 1, step: 1,
-    oninput: () => set(steps[slider.value], true), onchange: () => set(steps[slider.value], false),
-  });
-  const read = (value) => Math.min(most, Math.max(about.min, about.step === 1 ? Math.round(value) : value));
-  const field = numberField(`${name}, ${about.word}${of}`, (value) => set(read(value), false));
-  const show = () => {
-    const value = now();
-    if (value === undefined) return;
-    slider.value = nearest(value);
-    slider.setAttribute("aria-valuetext", `${value} ${about.word}${of}`);
-    field.value = grouped(value);
-    if (second) second.value = grouped(state.wish[key].l);
-  };
-  const second = isPair ? numberField(`l of ${name}${of}`, (value) => setWish({ ...state.wish, [key]: { ...state.wish[key], l: Math.max(2, Math.round(value)) } })) : null;
-  setters.push(show);
-  show();
-  const remove = keysCount() > 1 ? h("button", {
-    class: "remove", title: "Do not ask for this", "aria-label": `Do not ask for ${name}`,
-    onclick: () => { const { [key]: _, ...rest } = state.wish; setWish(rest); },
-  }, "×") : null;
-  return h("div", { class: "knob" },
-    h("div", { class: "knob-head" }, h("label", { for: id }, h("b", {}, attribute ? `${attribute}: ${name}` : name), " ", term(about.word, about.term)), field, remove),
-    slider, second && h("label", { class: "second" }, term("from the l-th most frequent on, l", "the l of recursive (c,l)-diversity"), " ", second));
-}
-
-/** A number that can be typed, with or without commas; what is no number changes nothing. */
-function numberField(label, onValue) {
-  const field = h("input", { type: "text", inputmode: "decimal", class: "value", autocomplete: "off", "aria-label": label });
-  field.addEventListener("change", () => {
-    const value = Number(field.value.replaceAll(/[,\s]/g, ""));
-    if (field.value.trim() && Number.isFinite(value)) onValue(value);
-    else for (const setter of setters) setter();
-  });
-  return field;
-}
-
-const keysCount = () => criteriaOf(state.wish).length;
-
-/** Asks for one more kind of privacy. */
-function adder() {
-  const sensitive = state.lattice.sensitive.length > 0
-    ? [null]
-    : Object.entries(state.project.document.attributes ?? {}).filter(([, about]) => about.role === "sensitive").map(([name]) => name);
-  const options = [];
-  const ofSizes = state.project.document.data?.population ? OF_SIZES : ["k"];
-  for (const name of ofSizes) if (!(name in state.wish)) options.push([name, name]);
-  for (const attribute of sensitive) {
-    for (const name of Object.keys(CRITERIA).filter((name) => !OF_SIZES.includes(name))) {
-      const key = attribute ? `${attribute}:${name}` : name;
-      if (!(key in state.wish)) options.push([key, attribute ? `${attribute}: ${name}` : name]);
-    }
-  }
-  if (options.length === 0) return h("p", { class: "note" }, "With a sensitive attribute, more can be promised.");
-  return h("select", {
-    class: "adder", "aria-label": "Promise more",
-    onchange: (event) => {
-      const key = event.target.value;
-      if (key) setWish({ ...state.wish, [key]: CRITERIA[criterionOf(key)[1]].start });
-    },
-  }, h("option", { value: "" }, "Promise more …"), options.map(([key, name]) => h("option", { value: key }, `${name}: ${CRITERIA[criterionOf(key)[1]].word}`)));
-}
-
-const SHARES = [0, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1];
-
-function curator() {
-  const n = state.lattice.n_records;
-  const steps = [...new Set(SHARES.map((share) => Math.floor(share * n)))];
-  const id = unique("knob");
-  const set = (value, isPassing) => Number.isFinite(value) && setWish({ ...state.wish, max_suppressed: value }, isPassing);
-  const slider = h("input", {
-    type: "range", id, min: 0, max: steps.length - 1, step: 1,
-    oninput: () => set(steps[slider.value], true), onchange: () => set(steps[slider.value], false),
-  });
-  const field = numberField("records that may be lost, at most", (value) => set(Math.min(n, Math.max(0, Math.trunc(value))), false));
-  const share = h("span", { class: "share" });
-  const show = () => {
-    const value = state.wish.max_suppressed;
-    slider.value = steps.reduce((best, step, i) => (Math.abs(step - value) < Math.abs(steps[best] - value) ? i : best), 0);
-    slider.setAttribute("aria-valuetext", `${counted(value, "record")}, ${percent(value / n)}`);
-    share.textContent = percent(value / n);
-    field.value = grouped(value);
-  };
-  setters.push(show);
-  show();
-  return party("curator", "Data curator", "lose few records", h("div", { class: "knob" },
-    h("div", { class: "knob-head" }, h("label", { for: id }, term("records lost, at most", "suppressed: records whose group does not keep the promise are not published")), field, share),
-    slider));
-}
-
-function analyst() {
-  const attributes = state.lattice.attributes.map(({ attribute, levels, weight }) => {
-    const id = unique("knob");
-    const set = (level, isPassing) =>
-      setWish({ ...state.wish, max_level: { ...state.wish.max_level, [attribute]: Number(level) } }, isPassing);
-    const slider = h("input", {
-      type: "range", id, min: 0, max: levels.length - 1, step: 1,
-      oninput: () => set(slider.value, true), onchange: () => set(slider.value, false),
-    });
-    const says = h("span", { class: "says" });
-    const example = h("span", { class: "example" });
-    const show = () => {
-      const level = levels[state.wish.max_level?.[attribute] ?? levels.length - 1] ?? levels[levels.length - 1];
-      slider.value = level.level;
-      slider.setAttribute("aria-valuetext", `${level.phrase}${level.example ? `, for example ${level.example}` : ""}`);
-      says.textContent = level.phrase;
-      says.title = `level ${level.level} of ${levels.length - 1}: ${counted(level.n_values, "value")}`;
-      example.textContent = level.example !== undefined && level.level < levels.length - 1 ? level.example : "";
-    };
-    setters.push(show);
-    show();
-    return h("div", { class: "knob level" },
-      h("div", { class: "knob-head" }, h("label", { for: id }, h("b", {}, attribute), weight !== 1 ? h("small", { title: "how much the analyst cares: its weight in the loss" }, ` × ${weight}`) : null), says),
-      h("div", { class: "slide" }, slider, h("span", { class: "ticks", "aria-hidden": true }, levels.map(() => h("i", {})))), example);
-  });
-  const best = h("select", { "aria-label": "What the best release is", onchange: () => setWish({ ...state.wish, best_by: best.value }) },
-    state.about.best_by.map((name) => h("option", { value: name, title: QUALITY_TERMS[name] }, QUALITIES[name] ?? name)));
-  const show = () => {
-    const value = state.wish.best_by ?? "ncp";
-    if (![...best.options].some((option) => option.value === value)) best.append(h("option", { value }, value));
-    best.value = value;
-  };
-  setters.push(show);
-  show();
-  return party("analyst", "Analyst", "keep the detail", [
-    h("p", { class: "note" }, term("Nothing coarser than", "the greatest level of each quasi-identifier")), attributes,
-    h("label", { class: "best" }, term("Of several, the one with", "the quality function that ranks satisfying schemes"), best)]);
-}
-
-const party = (kind, title, wish, content) => h("section", { class: `card party ${kind}`, "aria-label": title },
-  h("header", {}, h("h2", {}, title), h("p", {}, wish)), content);
 
 // ── The answer ──
 
@@ -444,28 +304,10 @@ function showWhy() {
 async function showSample(offer) {
   if (!state.about.allows_preview) return;
   const wish = state.wish;
-  let sample;
   try {
-    sample = await ask("/sample", { project: state.project.id, request: wish, levels: offer.levels });
+    const sample = await ask("/sample", { project: state.project.id, request: levelsWish(wish), levels: offer.levels });
+    if (parts && wish === state.wish) put(parts.sample, beforeAndAfter(sample));
   } catch (problem) {
-    return put(parts.sample, problemBox(problem));
+    put(parts.sample, problemBox(problem));
   }
-  if (!parts || wish !== state.wish) return;
-  const shown = sample.columns.filter((name) => sample.records.some((record) => name in record.after || name in record.before));
-  const role = (name) => state.project.document.attributes?.[name]?.role ?? "none";
-  const cell = (record, name) => {
-    const before = record.before[name] ?? "–";
-    if (!(name in record.after)) return h("td", { class: "gone" }, h("s", {}, before));
-    const after = record.after[name] ?? "–";
-    if (!record.published) return h("td", {}, before);
-    return before === after ? h("td", {}, before) : h("td", { class: "changed" }, h("s", {}, before), " ", h("b", {}, after));
-  };
-  const n = sample.records.filter((record) => !record.published).length;
-  put(parts.sample,
-    h("p", { class: "note" }, `${counted(sample.records.length, "record")} of the table`, n > 0 ? `; ${grouped(n)} of them would be lost.` : ", all of which would be published."),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Records before and after" },
-      h("table", { class: "sample" },
-        h("thead", {}, h("tr", {}, shown.map((name) => h("th", { scope: "col", class: role(name) }, name)), h("th", { scope: "col" }, "alike"))),
-        h("tbody", {}, sample.records.map((record) => h("tr", { class: record.published ? null : "lost" },
-          shown.map((name) => cell(record, name)), h("td", { class: "n" }, record.published ? grouped(record.n_alike ?? 0) : "lost")))))));
 }

@@ -5,7 +5,7 @@ import { progressBar } from "./charts.js";
 import { h, noteList, problemBox, put, say, term } from "./dom.js";
 import { needLattice } from "./session.js";
 import { go, state } from "./store.js";
-import { OF_SIZES, counted, criteriaOf, grouped, percent, valued } from "./words.js";
+import { OF_SIZES, counted, criteriaOf, grouped, levelsWish, percent, rangesWish, valued } from "./words.js";
 
 /** @type {HTMLElement} */ let root;
 
@@ -19,8 +19,9 @@ async function begin() {
   if (!state.project) return go("negotiate");
   try {
     await needLattice((job) => isHere() && put(root, h("div", { class: "card narrow" }, progressBar(job))));
-    state.chosen ??= { choice: "exact" };
-    const question = { project: state.project.id, request: state.wish, ...state.chosen };
+    state.chosen ??= { choice: "exact", ...(state.wish.local ? { local: true } : {}) };
+    const request = state.chosen.local ? rangesWish(state.wish) : levelsWish(state.wish);
+    const question = { project: state.project.id, request, ...state.chosen };
     const review = await ask("/review", question);
     if (isHere()) show(review, question);
   } catch (problem) {
@@ -57,8 +58,8 @@ function show(review, question) {
         h("h2", {}, "The promise"),
         h("p", {}, "Every published record is in a group with ", review.promises.map((one, i) => [i > 0 ? " and " : "", h("b", {}, one)]), "."),
         h("ul", { class: "plainlist" },
-          h("li", {}, h("b", {}, counted(review.n_published, "record")), review.offer ? ` will be published in ${counted(review.offer.n_groups, "group")}.` : " will be published, none is lost."),
-          review.method ? null : h("li", {}, h("b", {}, counted(review.n_suppressed, "record")), ` (${review.share_suppressed}) will be lost, because their groups do not keep the promise.`),
+          h("li", {}, h("b", {}, counted(review.n_published, "record")), review.offer ? ` will be published in ${counted(review.offer.n_groups, "group")}.` : review.cut ? ` will be published in about ${counted(review.cut.n_groups, "group")}, each with ranges of its own.` : " will be published, none is lost."),
+          review.method && !review.cut ? null : h("li", {}, h("b", {}, counted(review.n_suppressed, "record")), ` (${review.share_suppressed}) will be lost, because their groups do not keep the promise.`),
           review.n_dropped > 0 ? h("li", {}, `${counted(review.n_dropped, "record")} lack a value and were left out before.`) : null,
           review.removed.length ? h("li", {}, "Removed: ", list(review.removed), ".") : null,
           review.person.length ? h("li", {}, "It is about people, who are counted by ", list(review.person), ", however many records they have.") : null,
@@ -78,7 +79,7 @@ function show(review, question) {
             h("span", { class: "meter", "aria-hidden": true }, h("i", { style: { width: `${levels > 1 ? (100 * one.level) / (levels - 1) : 0}%` } })),
             h("span", { class: "phrase" }, one.phrase, one.n_values > 1 ? h("small", {}, ` ${counted(one.n_values, "value")}`) : null));
         })),
-        h("p", { class: "note" }, review.offer ? [term("Detail lost", "NCP, the normalized certainty penalty"), ` ${percent(review.offer.loss.ncp)}; records`] : "Records", ` are sorted by what is published, so that their order says nothing.`),
+        h("p", { class: "note" }, review.offer || review.cut ? [term("Detail lost", "NCP, the normalized certainty penalty"), ` ${review.cut ? "at most " : ""}${percent(review.offer ? review.offer.loss.ncp : review.cut.loss)}; records`] : "Records", ` are sorted by what is published, so that their order says nothing.`),
         h("form", { class: "row publish-form", onsubmit: run },
           h("label", { for: "output" }, "Write to", name), button,
           h("button", { type: "button", class: "plain", onclick: () => { state.chosen = null; go("negotiate"); } }, "Haggle on")))),

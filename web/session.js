@@ -2,6 +2,7 @@
 
 import { ask } from "./api.js";
 import { startWish, state, tell, writeAddress } from "./store.js";
+import { criteriaOf } from "./words.js";
 
 /** Opens a project that the server knows. @param {import("./store.js").Project} project */
 export async function openProject(project, { keepsWish = false } = {}) {
@@ -52,6 +53,6 @@ function fitting(wish, lattice) {
     const level = Number(wished[attribute] ?? levels.length - 1);
     return [attribute, Math.min(Math.max(0, level || 0), levels.length - 1)];
   }));
-  if (!Object.keys(fitted).some((key) => !["max_suppressed", "max_level", "best_by"].includes(key))) fitted.k = 5;
+  if (criteriaOf(fitted).length === 0) fitted.k = 5;
   return fitted;
 }

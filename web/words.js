@@ -67,6 +67,17 @@ export const valued = (value) => (typeof value === "object" && value ? `${valued
 /** Which keys of a wish are criteria. */
 export const criteriaOf = (wish) => Object.keys(wish).filter((key) => criterionOf(key)[1] in CRITERIA);
 
+/** A wish for one level for all: what is about ranges is left out. */
+export function levelsWish({ local: _, max_loss: __, ...wish }) {
+  return wish;
+}
+
+/** A wish for ranges of their own for every group: what is about levels is left out, and limits that limit nothing. */
+export function rangesWish({ local: _, max_level: __, best_by: ___, max_loss = {}, ...wish }) {
+  const limits = Object.entries(max_loss).filter(([, share]) => share < 1);
+  return limits.length > 0 ? { ...wish, max_loss: Object.fromEntries(limits) } : wish;
+}
+
 export const ROLES = {
   "identifier": ["names the person", "identifier: never published"],
   "person": ["whose record it is", "person: people are counted by it, and it is never published"],

@@ -2,6 +2,7 @@
 
 mod http;
 mod local_tree;
+mod order;
 mod people;
 mod per_record;
 mod search;
@@ -28,7 +29,8 @@ use incrowd::{
 use incrowd_workbench::input::count::{Choice, Counted, count, count_source};
 use incrowd_workbench::input::project::Project;
 use incrowd_workbench::input::source::Source;
-use incrowd_workbench::orders::saved::{self, Origin};
+use incrowd_workbench::orders::saved;
+use incrowd_workbench::output::lattice_header::Origin;
 use incrowd_workbench::work::{Watch, Work};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
@@ -79,6 +81,10 @@ fn main() {
             let is_drifting = arguments.iter().any(|argument| argument == "--drifting");
             people::measure(number("--people", 60_000), is_drifting, number("--repeat", 3))
         }
+        Some("order") => {
+            let (verb, document) = (option("--verb").expect("--verb NAME"), option("--document").unwrap_or("{}"));
+            order::measure(project, n_threads, verb, document, number("--repeat", 1))
+        }
         Some("saved") => measure_saved(project, n_threads, number("--requests", 2_000)),
         Some("kept") => measure_kept(&Path::new(project).join("bench.crowd"), number("--requests", 2_000)),
         Some("on-demand") => measure_on_demand(project, n_threads, number("--seconds", 60)),
@@ -93,7 +99,7 @@ fn main() {
             }
         }
         _ => panic!(
-            "one of: annotate, negotiate, http, frontier, count, local, local-tree, per-record, per-record-generated, people, saved, kept, on-demand, search"
+            "one of: annotate, negotiate, http, frontier, count, local, local-tree, per-record, per-record-generated, people, order, saved, kept, on-demand, search"
         ),
     };
     println!("{}", measured.expect("the project works"));

@@ -110,6 +110,13 @@ pub enum Step {
     PublishTelling,
     /// Leave the column that was named out of what is published.
     DropColumn,
+    /// Say it by one entry: this key, with this value.
+    Entry {
+        /// What it is called.
+        key: &'static str,
+        /// A number, or a text.
+        value: &'static str,
+    },
     /// Write intervals like these.
     Intervals,
     /// Write cut points like these.
@@ -224,6 +231,7 @@ impl fmt::Display for Step {
             Step::PublishUnique => f.write_str("say that its values are published though few records share them"),
             Step::PublishTelling => f.write_str("say that it is published though it tells what another one hides"),
             Step::DropColumn => f.write_str("drop the column"),
+            Step::Entry { key, value } => write!(f, "{key} = {value}"),
             Step::Intervals => f.write_str("5, 10, 20 from 0 on"),
             Step::Cuts => f.write_str("18, 30, 45, 65 and then 18, 65"),
             Step::Mask => f.write_str("5, or 1 and 3"),

@@ -28,12 +28,12 @@ pub struct Condition {
     /// The number of the quasi-identifier.
     pub attribute: usize,
     /// Which of its values.
-    pub wanted: Wanted,
+    pub wanted: WantedValues,
 }
 
 /// Which values a condition asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wanted {
+pub enum WantedValues {
     /// A number within these bounds, which belong to it; dates are days since 1970-01-01.
     Between(f64, f64),
     /// One of these values, increasing.
@@ -212,11 +212,11 @@ fn estimate_of(hierarchies: &[Hierarchy], recoding: &Recoding, sizes: &[u64], qu
     sizes.iter().enumerate().map(of_group).sum()
 }
 
-impl Wanted {
+impl WantedValues {
     fn meets(&self, hierarchy: &Hierarchy, code: Code) -> bool {
         match self {
-            Wanted::Values(codes) => codes.binary_search(&code).is_ok(),
-            Wanted::Between(low, high) => {
+            WantedValues::Values(codes) => codes.binary_search(&code).is_ok(),
+            WantedValues::Between(low, high) => {
                 let at = position(hierarchy, code);
                 at.is_some_and(|at| *low <= at && at <= *high)
             }
@@ -237,7 +237,7 @@ fn position(hierarchy: &Hierarchy, code: Code) -> Option<f64> {
 /// What share of a cell's records meets a condition.
 struct Evenly<'a> {
     hierarchy: &'a Hierarchy,
-    wanted: &'a Wanted,
+    wanted: &'a WantedValues,
     positions: Option<Vec<Option<f64>>>,
     meets: Vec<bool>,
     /// By level and label, the values below; made when first asked for.
@@ -245,10 +245,10 @@ struct Evenly<'a> {
 }
 
 impl<'a> Evenly<'a> {
-    fn new(hierarchy: &'a Hierarchy, wanted: &'a Wanted) -> Evenly<'a> {
+    fn new(hierarchy: &'a Hierarchy, wanted: &'a WantedValues) -> Evenly<'a> {
         let positions = hierarchy.positions();
         let meets = (0..hierarchy.level(0).len()).map(|code| match (wanted, &positions) {
-            (Wanted::Between(low, high), Some(positions)) => {
+            (WantedValues::Between(low, high), Some(positions)) => {
                 positions[code].is_some_and(|at| *low <= at && at <= *high)
             }
             (wanted, _) => wanted.meets(hierarchy, Code(code as u32)),
@@ -262,7 +262,7 @@ impl<'a> Evenly<'a> {
             Span::Value(code) => f64::from(self.meets[code.index()]),
             Span::Set(codes) => self.share_of_values(codes.iter().copied()),
             Span::Middle(low, high) => match (self.at(*low), self.at(*high), self.wanted) {
-                (Some(low), Some(high), Wanted::Between(from, to)) => {
+                (Some(low), Some(high), WantedValues::Between(from, to)) => {
                     let middle = (low + high) / 2.0;
                     f64::from(*from <= middle && middle <= *to)
                 }
@@ -272,7 +272,7 @@ impl<'a> Evenly<'a> {
             Span::Label(level, label) => {
                 let below = || self.below(usize::from(*level), *label).iter().copied();
                 match (&self.positions, self.wanted) {
-                    (Some(_), Wanted::Between(..)) => {
+                    (Some(_), WantedValues::Between(..)) => {
                         // Codes are in the order of numbers; a missing value has no place among them.
                         let known = || below().filter(|&code| self.at(code).is_some());
                         match (known().next(), known().next_back()) {
@@ -308,7 +308,7 @@ impl<'a> Evenly<'a> {
     }
 
     fn share_of_range(&self, low: Code, high: Code) -> f64 {
-        let (Wanted::Between(from, to), Some(low_at), Some(high_at)) = (self.wanted, self.at(low), self.at(high))
+        let (WantedValues::Between(from, to), Some(low_at), Some(high_at)) = (self.wanted, self.at(low), self.at(high))
         else {
             return self.share_of_values((low.0..=high.0).map(Code));
         };
@@ -351,13 +351,13 @@ impl<'a> Row<'a> {
     }
 
     /// Values around one of them that so many records have, or all.
-    fn around(&self, code: Code, n_wanted: u64, random: &mut Random) -> Wanted {
+    fn around(&self, code: Code, n_wanted: u64, random: &mut Random) -> WantedValues {
         let at = self.codes.iter().position(|&known| known == code).expect("every value has a place");
         let number = |place: usize| position(self.hierarchy, self.codes[place]);
         // A missing value is no number: it can be asked for alone, and is no neighbour of any.
         let is_apart = |place: usize| self.is_numeric && number(place).is_none();
         if is_apart(at) {
-            return Wanted::Values(vec![code]);
+            return WantedValues::Values(vec![code]);
         }
         let (mut low, mut high) = (at, at);
         let mut n_found = self.n_records[at];
@@ -378,11 +378,11 @@ impl<'a> Row<'a> {
             }
         }
         if let (Some(from), Some(to)) = (number(low), number(high)) {
-            return Wanted::Between(from, to);
+            return WantedValues::Between(from, to);
         }
         let mut codes = self.codes[low..=high].to_vec();
         codes.sort_unstable();
-        Wanted::Values(codes)
+        WantedValues::Values(codes)
     }
 }
 
@@ -511,8 +511,8 @@ impl<'a> Reader<'a> {
                 let (column, text) = self.word("a number or a date")?;
                 let at = self.number(hierarchy, column, text)?;
                 match sign {
-                    ">=" => Wanted::Between(at, f64::INFINITY),
-                    _ => Wanted::Between(f64::NEG_INFINITY, at),
+                    ">=" => WantedValues::Between(at, f64::INFINITY),
+                    _ => WantedValues::Between(f64::NEG_INFINITY, at),
                 }
             }
             "in" if self.words.get(self.next).is_some_and(|word| !word.is_quoted && word.text.contains("..")) => {
@@ -522,7 +522,7 @@ impl<'a> Reader<'a> {
                 if low > high {
                     return Err((column, wrong("a range goes from the lower bound to the higher")));
                 }
-                Wanted::Between(low, high)
+                WantedValues::Between(low, high)
             }
             "=" | "in" => {
                 let mut codes = self.values(hierarchy)?;
@@ -532,7 +532,7 @@ impl<'a> Reader<'a> {
                 }
                 codes.sort_unstable();
                 codes.dedup();
-                Wanted::Values(codes)
+                WantedValues::Values(codes)
             }
             _ => return Err((column, wrong("expected =, >=, <= or in"))),
         };

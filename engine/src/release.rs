@@ -11,7 +11,8 @@ use crate::counts::people::person_column;
 use crate::counts::{GroupCounts, hash_codes, number};
 use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::recode::{Recoding, Share};
-use crate::table::{Cells, Code, Domain, Encoder, Missing, UNSEEN};
+use crate::table::encoder::UNSEEN;
+use crate::table::{Cells, Code, Domain, Encoder, Missing};
 
 mod counted;
 

@@ -21,8 +21,8 @@ use incrowd::search::on_demand::negotiate_on_demand;
 use incrowd::search::partial::{Estimator, Selection, annotate_partially, prove};
 use incrowd::task::Task;
 use incrowd::{
-    Criteria, ErrorKind, GroupCounts, Hierarchy, Lattice, Level, Measure, Missing, Plan, Quality, Ranking, Request,
-    Result, Rule, Scheme, Yardstick,
+    Counter, Criteria, ErrorKind, GroupCounts, Hierarchy, Lattice, Level, Measure, Missing, Plan, Quality, Ranking,
+    Request, Result, Rule, Scheme, Yardstick,
 };
 
 /// A table of many combinations, and what is made of it.
@@ -247,4 +247,19 @@ fn no_work_goes_on_for_long_without_asking() {
         long_calls(&world).iter().map(|(name, call)| (name.clone(), longest_gap(call))).collect();
     let long: Vec<_> = gaps.iter().filter(|(_, gap)| *gap > GAP_MAX).collect();
     assert!(long.is_empty(), "{long:?} of {gaps:?}");
+}
+
+/// Millions of combinations take a while to be put together and in order.
+#[test]
+fn counts_are_not_finished_for_nobody() {
+    let counter = || {
+        let mut counter = Counter::new(&["age"], &[], &Missing::default());
+        counter.push(&batch(&["age"], &[vec![Some("31".into())]])).expect("texts");
+        counter
+    };
+    let is_cancelled = || true;
+    let stopped = Task { is_cancelled: &is_cancelled, ..Task::default() };
+    let merged = counter().merge_unless(counter(), &stopped).expect_err("nobody wants it");
+    let finished = counter().finish_unless(&stopped).expect_err("nobody wants it");
+    assert_eq!([merged.kind(), finished.kind()], [ErrorKind::Cancelled; 2]);
 }

@@ -125,3 +125,24 @@ fn eight_records_by_hand() {
     // 3 1 5 and 2 1 5 hide the first key, 3 1 4 and 3 1 1 the last: four cells, and no way with fewer.
     assert_eq!(n_hidden(&rows, &["x", "y", "z"], 2, 2_000), 4);
 }
+
+/// The ten records of sdcMicro's own tests of `localSuppression` (R's `set.seed(3)`, `Var4` and `Var5`; then with `Var3`, which
+/// all have for themselves). It hides 2 and 10 cells for k = 2, where a hidden cell is taken for any value; where hidden cells
+/// are like hidden ones alone, no way hides fewer than these.
+#[test]
+fn ten_records_of_another_tool() {
+    let keys = [[2, 1], [2, 2], [1, 1], [2, 2], [2, 1], [2, 1], [3, 1], [1, 1], [2, 1], [1, 2]];
+    let text = |n: &i32| Some(n.to_string());
+    let rows: Vec<Vec<Cell>> = keys.iter().map(|record| record.iter().map(text).collect()).collect();
+    let with_own: Vec<Vec<Cell>> =
+        (0..).zip(&rows).map(|(own, row)| row.iter().cloned().chain([text(&own)]).collect()).collect();
+    assert_eq!(n_hidden(&rows, &["x", "y"], 2, 2_000), 4);
+    assert_eq!(n_hidden(&with_own, &["x", "y", "z"], 2, 2_000), 14);
+    // Every way to hide some cells of the first.
+    let is_kept = |hidden: u32| {
+        let cell = |i: usize, a: usize| ((hidden >> (2 * i + a)) & 1 == 0).then_some(keys[i][a]);
+        let seen: Vec<[Option<i32>; 2]> = (0..10).map(|i| [cell(i, 0), cell(i, 1)]).collect();
+        seen.iter().all(|one| seen.iter().filter(|other| *other == one).count() >= 2)
+    };
+    assert!((0..1u32 << 20).filter(|hidden| hidden.count_ones() < 4).all(|hidden| !is_kept(hidden)));
+}

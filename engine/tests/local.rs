@@ -10,7 +10,7 @@ use common::random::{larger_tables, small_tables};
 use common::{Cell, Made, Table, batch, counts_of, recode_all};
 use incrowd::hierarchy::LabelTable;
 use incrowd::judge::{Judgement, judge};
-use incrowd::query::{Draw, Query, Wanted, Workload, draw_queries, estimate, exact_answer, parse_queries};
+use incrowd::query::{Draw, Query, WantedValues, Workload, draw_queries, estimate, exact_answer, parse_queries};
 use incrowd::recode::method::Assignment;
 use incrowd::recode::mondrian::Cut;
 use incrowd::recode::partition::{CellStyle, Least, Part, Partition};
@@ -697,9 +697,9 @@ fn check_queries(table: &Table, k: u64, seed: u64) {
         let error = workload.error(hierarchies, &recoding, &Task::default()).expect("nobody stops it");
         for (i, query) in queries.iter().enumerate() {
             assert_eq!(query.conditions.len(), draw.n_attributes);
-            let meets = |a: usize, code: usize, wanted: &Wanted| match wanted {
-                Wanted::Values(codes) => codes.iter().any(|known| known.index() == code),
-                Wanted::Between(low, high) => {
+            let meets = |a: usize, code: usize, wanted: &WantedValues| match wanted {
+                WantedValues::Values(codes) => codes.iter().any(|known| known.index() == code),
+                WantedValues::Between(low, high) => {
                     hierarchies[a].positions().expect("numbers")[code].is_some_and(|at| *low <= at && at <= *high)
                 }
             };

@@ -298,6 +298,46 @@ proptest! {
         }
     }
 
+    /// Whatever single attributes may lose, they lose no more after any number of steps, and neither do all together.
+    #[test]
+    fn cuts_are_improved_within_limits(
+        records in tables(60), asked in vec(criteria(), 0..2), k in 2..5u64, n_out in 0..3u64, of_people: bool,
+        shares in (99..106u32, 99..106u32),
+    ) {
+        let given = Given::new(&records, &Criteria::new(asked).with(Criterion::k(k)), of_people);
+        let crowd = if of_people { given.counts.n_people() } else { given.counts.n_records() };
+        prop_assume!(k <= crowd);
+        let tree = grown(&given);
+        prop_assume!((0..2).all(|a| tree.shape().whole()[a] > 0));
+        let n_suppressed_max = n_out.min(tree.n_records());
+        let free = Request { criteria: given.criteria.clone(), n_suppressed_max, ..Request::default() };
+        let Answer::Exact(best) = tree.negotiate(&free, &Task::default()).expect("measured") else { return Ok(()) };
+        let limit = |a: usize, percent: u32| (a, (best.ncp_of_attribute[a] * f64::from(percent) / 100.0).min(1.0));
+        let limited = Request { loss_max_of: vec![limit(0, shares.0), limit(1, shares.1)], ..free };
+        let Answer::Exact(offer) = tree.negotiate(&limited, &Task::default()).expect("measured") else { return Ok(()) };
+        prop_assume!(!offer.cut.published.is_empty());
+        let wanted = given.wanted(CellStyle::Ranges, n_out);
+        let assignment = given.assignment();
+        let limits = limited.limits_of_published(&tree, offer.cut.n_suppressed);
+        let found = keep::published(&tree, &offer.cut, &assignment, &wanted, &Task::default()).expect("it fits");
+        let lost = |partition: &_| keep::loss_of_attributes(partition, &assignment).expect("it fits");
+        let is_within = |lost: &[u64]| limits.iter().all(|&(a, most)| lost[a] <= most);
+        let before = lost(&found);
+        // Groups of people that look alike may have been united, and lose more.
+        prop_assume!(is_within(&before));
+        let mut sum: u64 = before.iter().sum();
+        for n_steps in [1, 2, 5, 20, 60] {
+            let (better, _) = keep::improved_within(found.clone(), &assignment, &wanted, &limits, n_steps, &Task::default())
+                .expect("nobody stops it");
+            let lost = lost(&better);
+            prop_assert!(is_within(&lost), "{lost:?} {limits:?}");
+            prop_assert!(of_people || lost.iter().sum::<u64>() <= sum);
+            let judged = given.judged(&better, CellStyle::Ranges);
+            prop_assert!(judged.holds(&given.criteria) || judged.n_groups == 1);
+            sum = lost.iter().sum();
+        }
+    }
+
     #[test]
     fn frontiers_have_the_best_cut_at_every_value(
         records in small(), asked in criteria(), other in prop::option::of(criteria()), n_out in 0..4u64,
@@ -443,6 +483,12 @@ proptest! {
         let back = tree.shape().to_numbers();
         let same = Shape::from_numbers(&back, &is.made_of, &is.hierarchies, &WEIGHTS).expect("a tree");
         prop_assert_eq!(&same, tree.shape());
+        // Who came and went again leaves nothing behind.
+        if n_go == 0 {
+            let went = tree.shape().followed(&is.made_of, &was.made_of, &was.hierarchies, &WEIGHTS).expect("it fits");
+            let at_first = grown(&was);
+            prop_assert_eq!(&went, at_first.shape());
+        }
         // Where nothing changed, nothing changes.
         let own = grown(&was);
         let same = own.shape().followed(&was.made_of, &was.made_of, &was.hierarchies, &WEIGHTS).expect("it fits");

@@ -37,6 +37,7 @@ from ._objects import (
     Verdict,
 )
 from ._progress import show_progress
+from ._ranges import LocalAnswer, LocalBargain, LocalFrontier, LocalOffer, LocalOffers, Tree
 from ._table import (
     Lattice,
     Picture,
@@ -72,6 +73,11 @@ __all__ = [
     "Height",
     "Hierarchy",
     "Lattice",
+    "LocalAnswer",
+    "LocalBargain",
+    "LocalFrontier",
+    "LocalOffer",
+    "LocalOffers",
     "Note",
     "Offer",
     "Offers",
@@ -85,6 +91,7 @@ __all__ = [
     "Study",
     "Suggestion",
     "Table",
+    "Tree",
     "Verdict",
     "__version__",
     "attack",

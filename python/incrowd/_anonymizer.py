@@ -83,7 +83,7 @@ class Anonymizer(_Base):
     {'age': ['30-39', '40-49', '30-39', '40-49', None], 'town': ['a', 'b', 'a', 'b', None]}
     >>> made = ic.Anonymizer("age", method="top-down", k=2, other=()).fit(X)
     >>> made.transform(pa.table({"age": [50, 31, 99]}))["age"].to_pylist()
-    ['[40-77]', '[31-32]', None]
+    ['[41-77]', '[31-40]', None]
     """
 
     answer_: Answer | None

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._objects import Answer, Frontier, Offer, Profile, ShownHierarchy, Verdict
+    from ._ranges import LocalOffer
 
 TITLES = {
     "exact": "all wishes are met",
     "suppression": "lose more records",
     "height": "generalize otherwise",
+    "loss": "accept more loss",
     "privacy": "settle for less",
     "levels": "levels of your choice",
 }
@@ -64,6 +66,22 @@ def _card(title: str, offer: Offer) -> str:
         f"<table style='margin:6px 0'>{levels}</table>"
         f"<div>promised: {promised}</div><div>records lost: {lost}</div>"
         f"<div>groups: {grouped(offer.n_groups)}</div><div>loss (NCP): {offer.loss['ncp']:.3f}</div></div>"
+    )
+
+
+def local_cards(offers: Sequence[tuple[str, LocalOffer]]) -> str:
+    return "<div>" + "".join(_local_card(title, offer) for title, offer in offers) + "</div>"
+
+
+def _local_card(title: str, offer: LocalOffer) -> str:
+    losses = "".join(
+        f"<tr><td>{escape(name)}</td><td>loses {percent(loss)}</td></tr>" for name, loss in offer.loss_of.items()
+    )
+    promised = ", ".join(f"{escape(name)} = {escape(_value(value))}" for name, value in offer.criteria.items())
+    return (
+        f"<div style='{_CARD}'><b>{escape(title)}</b><table style='margin:6px 0'>{losses}</table>"
+        f"<div>promised: {promised}</div><div>records lost: {grouped(offer.n_suppressed)}</div>"
+        f"<div>groups: {grouped(offer.n_groups)}</div><div>loss (NCP): {offer.loss:.4f}</div></div>"
     )
 
 

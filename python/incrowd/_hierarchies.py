@@ -35,7 +35,9 @@ class Hierarchy:
         return os.path.basename(self.words) if isinstance(self.words, str) else None
 
 
-Rule = Union[Hierarchy, str, "os.PathLike[str]", Mapping[Any, Labels], Callable[[Any], Labels], None, Any]
+Rule = Union[
+    Hierarchy, str, "os.PathLike[str]", Mapping[Any, Labels], Sequence[Sequence[Any]], Callable[[Any], Labels], None, Any
+]
 
 
 @takes()
@@ -201,6 +203,8 @@ def hierarchy_of(rule: Rule) -> Hierarchy:
         return Hierarchy(os.fspath(rule))
     if isinstance(rule, Mapping):
         return labels(rule)
+    if isinstance(rule, (list, tuple)):
+        return _of_rows(rule)
     if is_series(rule):
         series: Any = rule
         return labels(dict(zip(series.index, series.array)))
@@ -212,8 +216,20 @@ def hierarchy_of(rule: Rule) -> Hierarchy:
     raise Error(
         f"{type(rule).__name__} is not a hierarchy",
         kind="hierarchy",
-        hint="give a path, intervals(…), cuts(…), mask(…), dates(…), tree(…), a dict, a Series, a data frame or a function",
+        hint="give a path, intervals(…), cuts(…), mask(…), dates(…), tree(…), a dict, a list of rows, a Series, a data frame "
+        "or a function",
     )
+
+
+def _of_rows(rows: Sequence[Any]) -> Hierarchy:
+    """A row per value, with its labels from fine to coarse behind it."""
+    if not rows or not all(isinstance(row, (list, tuple)) and row for row in rows):
+        raise Error(
+            "a list gives each value a row, with its labels from fine to coarse behind it",
+            kind="hierarchy",
+            hint='[["Paris", "France", "Europe"], ["Rome", "Italy", "Europe"]]',
+        )
+    return Hierarchy(rows=[_texts(row) for row in rows])
 
 
 def rows_of_function(of_value: Callable[[Any], Labels], kind: str, values: Sequence[str]) -> list[list[str]]:

@@ -45,13 +45,14 @@ class Table:
         promised: str | None,
         choice: str,
         two_columns: bool,
+        target: str | None,
         progress: Progress = None,
     ) -> Release: ...
     def publish_locally(
-        self, wish: Mapping[str, Any], options: Mapping[str, Any], progress: Progress = None
+        self, wish: Mapping[str, Any], options: Mapping[str, Any], target: str | None, progress: Progress = None
     ) -> Release: ...
     def publish_one_by_one(
-        self, wish: Mapping[str, Any], options: Mapping[str, Any], progress: Progress = None
+        self, wish: Mapping[str, Any], options: Mapping[str, Any], target: str | None, progress: Progress = None
     ) -> Release: ...
     def order(
         self, verb: str, order: str, threads: int = 0, memory: str | None = None, progress: Progress = None

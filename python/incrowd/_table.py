@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from . import _display, _native, _wishes
 from ._error import Error
@@ -41,6 +41,7 @@ from ._objects import (
 )
 from ._progress import bar
 from ._project import write_project
+from ._ranges import LocalAnswer, LocalFrontier, LocalOffer, MaxLoss, Tree, order_to_publish
 from ._wishes import CRITERIA, NOT_GIVEN, Cells, Criteria, Method, Number, Over, Settle, PerAttribute, Request, names, takes, to_json, wish
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class Table:
 
     ``quasi_identifiers`` are what others may know about a person, with their hierarchies: a path to an ARX file,
     :func:`intervals`, :func:`cuts`, :func:`mask`, :func:`dates`, :func:`tree`, a dict from each value to its labels, a
-    data frame with a row per value, a function, or None for ``*`` alone. ``sensitive`` attributes are published as they
+    list or a data frame with a row per value, a Series, a function, or None for ``*`` alone. ``sensitive`` attributes are published as they
     are, within a crowd; ``identifiers`` never, and ``person`` neither; ``other`` columns as they are, all that are not named where it is
     ``"keep"``. Columns that nobody names are left out. A sensitive or other column in which most records have a value of
     their own would find people, and is refused unless ``publish_unique`` names it. One that tells what a quasi-identifier
@@ -372,25 +373,53 @@ class Table:
         asked = wish({}, known=(), quasi_identifiers=_some(quasi_identifiers), threads=threads)
         return Counts(self._native.count(asked, bar()))
 
-    @takes(Criteria)
+    @overload
     def annotate(
         self,
         *,
+        local: Literal[False] = False,
         quasi_identifiers: Named | None = None,
         sensitive: str | None = None,
         threads: int = 0,
         memory: str | None = None,
         **criteria: Unpack[Criteria],
-    ) -> Lattice:
+    ) -> Lattice: ...
+
+    @overload
+    def annotate(
+        self,
+        *,
+        local: Literal[True],
+        quasi_identifiers: Named | None = None,
+        sensitive: str | None = None,
+        threads: int = 0,
+        memory: str | None = None,
+        **criteria: Unpack[Criteria],
+    ) -> Tree: ...
+
+    @takes(Criteria)
+    def annotate(
+        self,
+        *,
+        local: bool = False,
+        quasi_identifiers: Named | None = None,
+        sensitive: str | None = None,
+        threads: int = 0,
+        memory: str | None = None,
+        **criteria: Unpack[Criteria],
+    ) -> Lattice | Tree:
         """Annotates every scheme with what its groups look like, so that requests are answered at once.
 
         k and l are measured always; another criterion when it is given here, or when it is first asked for.
         ``quasi_identifiers`` restricts the lattice to some of them; ``sensitive`` is what criteria are about that do not
         say it, where there are several sensitive attributes; ``memory`` limits what it may take, such as ``"4GB"``.
+        ``local`` makes the tree of groups instead, over which ranges of their own for every group are negotiated.
 
         >>> import incrowd as ic
         >>> ic.Table({"age": [31, 31, 40]}, {"age": ic.intervals(5, 10)}).annotate().n_schemes
         4
+        >>> ic.Table({"age": [31, 31, 40]}, ["age"]).annotate(local=True).n_nodes
+        3
         """
         settings = {
             "quasi_identifiers": _some(quasi_identifiers),
@@ -398,32 +427,77 @@ class Table:
             "threads": threads,
             "memory": memory,
         }
-        return Lattice(self, settings, criteria)
+        return Tree(self, settings, criteria) if local else Lattice(self, settings, criteria)
+
+    @overload
+    def negotiate(
+        self,
+        *,
+        local: Literal[False] = False,
+        explain: bool = False,
+        as_published: bool = False,
+        **request: Unpack[Request],
+    ) -> Answer: ...
+
+    @overload
+    def negotiate(
+        self, *, local: Literal[True], max_loss: MaxLoss = NOT_GIVEN, **request: Unpack[Request]
+    ) -> LocalAnswer: ...
 
     @takes(Request)
     def negotiate(
-        self, *, explain: bool = False, as_published: bool = False, **request: Unpack[Request]
-    ) -> Answer:
-        """``annotate`` and ``negotiate`` in one; see :meth:`Lattice.negotiate`.
+        self,
+        *,
+        local: bool = False,
+        max_loss: MaxLoss = NOT_GIVEN,
+        explain: bool = False,
+        as_published: bool = False,
+        **request: Unpack[Request],
+    ) -> Answer | LocalAnswer:
+        """``annotate`` and ``negotiate`` in one; see :meth:`Lattice.negotiate`, and :meth:`Tree.negotiate` for ``local``.
 
         Where the whole lattice would be too large, or take minutes, schemes are evaluated on demand: a note says so, and
         ``answer["on_demand"]`` what is proved.
+
+        >>> import incrowd as ic
+        >>> ic.Table({"age": [31, 32, 40, 45]}, ["age"]).negotiate(local=True, k=2, max_loss=0.3).exact.loss
+        0.214286
         """
+        if local:
+            _only_of_levels({"explain": explain, "as_published": as_published})
+            return Tree(self, {}, {}).negotiate(**({} if max_loss is NOT_GIVEN else {"max_loss": max_loss}), **request)
+        _only_of_ranges(max_loss)
         asked = wish(request, known=_REQUEST)
         words = self._native.negotiate(asked, explain, as_published, bar())
         return Answer(words, _Asked(self._native, asked))
 
+    @overload
+    def frontier(self, over: Over = "k", *, local: Literal[False] = False, **request: Unpack[Request]) -> Frontier: ...
+
+    @overload
+    def frontier(
+        self, over: Over = "k", *, local: Literal[True], max_loss: MaxLoss = NOT_GIVEN, **request: Unpack[Request]
+    ) -> LocalFrontier: ...
+
     @takes(Request)
-    def frontier(self, over: Over = "k", **request: Unpack[Request]) -> Frontier:
-        """``annotate`` and ``frontier`` in one; see :meth:`Lattice.frontier`."""
+    def frontier(
+        self, over: Over = "k", *, local: bool = False, max_loss: MaxLoss = NOT_GIVEN, **request: Unpack[Request]
+    ) -> Frontier | LocalFrontier:
+        """``annotate`` and ``frontier`` in one; see :meth:`Lattice.frontier`, and :meth:`Tree.frontier` for ``local``."""
+        if local:
+            limits = {} if max_loss is NOT_GIVEN else {"max_loss": max_loss}
+            return Tree(self, {}, {}).frontier(over, **limits, **request)
+        _only_of_ranges(max_loss)
         return Lattice(self, {}, request).frontier(over, **request)
 
     @takes(Request)
     def publish(
         self,
-        offer: Offer | Answer | Bargain | Settle = NOT_GIVEN,
+        offer: Offer | Answer | Bargain | LocalOffer | LocalAnswer | Settle = NOT_GIVEN,
         *,
         levels: Mapping[str, int | str] = NOT_GIVEN,
+        local: bool = False,
+        max_loss: MaxLoss = NOT_GIVEN,
         method: Method = "global",
         cells: Cells | None = None,
         two_columns: bool = False,
@@ -443,6 +517,7 @@ class Table:
         also_k: int = NOT_GIVEN,
         as_published: bool = False,
         search: str | None = None,
+        target: str | None = None,
         **request: Unpack[Request],
     ) -> Release:
         """Makes a release: of an offer, of the answer to a request, at levels of your choice, or by another method.
@@ -460,6 +535,11 @@ class Table:
         ``seed`` decides random choices, and ``exchanges`` how often ``"deal"`` looks for nearer records. The groups of the
         others are improved for ``time`` seconds, or by ``steps``; ``certificate.steps`` says how many it took.
 
+        ``local`` publishes an answer over ranges of their own for every group, as ``negotiate(local=True)`` finds it, within
+        ``max_loss``; ``offer`` names one of ``"exact"``, ``"suppression"``, ``"loss"`` and ``"privacy"``, or is one that was
+        negotiated. Its groups are improved, by four steps for each of them where neither ``steps`` nor ``time`` says
+        otherwise: never worse, and within what was agreed on.
+
         ``two_columns`` writes ranges of numbers and dates as two columns, the lowest and the highest value, whatever the
         method.
 
@@ -472,11 +552,16 @@ class Table:
         ``as_published`` takes the method as its paper prints it, for comparison: ``"top-down"``, ``"bottom-up"``, ``"deal"``,
         and ``"per-record"``, of which ``search`` names one of two searches, ``"best-first"`` or ``"walk"``.
 
+        ``target`` names a published column that analysts want to predict or explain; the report says how well that goes with
+        the release and with the table. It changes nothing else.
+
         >>> import incrowd as ic
         >>> ages = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
         >>> ages.publish(method="per-record", utility_at_least=1.0).account.per_record["greatest_utility"]
         1.0
         >>> ages.publish(method="top-down", k=2).to_arrow()["age"].to_pylist()
+        ['[31-32]', '[31-32]', '[40-45]', '[40-45]']
+        >>> ages.publish(local=True, k=2, max_loss=0.5).to_arrow()["age"].to_pylist()
         ['[31-32]', '[31-32]', '[40-45]', '[40-45]']
         >>> table = ic.Table({"age": [31, 31, 40]}, ["age"])
         >>> table.publish(k=2, max_suppressed=1).to_arrow()["age"].to_pylist()
@@ -513,26 +598,38 @@ class Table:
             wrong = [*request, *given, *(name for name, value in chosen.items() if value is not NOT_GIVEN)]
             if wrong:
                 raise TypeError(f"{wrong[0]} cannot be had with method='per-record', which looks at one record at a time")
-            return Release(self._native.publish_one_by_one(wish({}, known=()), single, bar()), self._origin)
+            return Release(self._native.publish_one_by_one(wish({}, known=()), single, target, bar()), self._origin)
         if of_single:
             raise TypeError(f"{of_single[0]} is about method='per-record'")
+        if local or isinstance(offer, (LocalOffer, LocalAnswer)):
+            if method not in ("global", "negotiated"):
+                raise TypeError(f"local=True is about groups that were negotiated, and method={method!r} makes others")
+            _only_of_levels({"levels": levels is not NOT_GIVEN, "as_published": as_published})
+            taken = "exact" if offer is NOT_GIVEN else offer
+            if not isinstance(taken, (str, LocalOffer, LocalAnswer)):
+                raise TypeError(f"{type(taken).__name__} is about one level for all; leave out local=True")
+            order = order_to_publish(self, taken, max_loss, request, options)
+            made = self._native.publish_order(to_json(order.order), order.threads, order.memory, bar())
+            return Release(made, self._origin)
+        _only_of_ranges(max_loss)
         if method != "global":
             if offer is not NOT_GIVEN or levels is not NOT_GIVEN:
                 raise TypeError("an offer and levels are about method='global'; a local method takes criteria")
-            made = self._native.publish_locally(wish(request, known=_REQUEST), {"method": method, "as_published": as_published, **options}, bar())
+            options |= {"method": method, "as_published": as_published}
+            made = self._native.publish_locally(wish(request, known=_REQUEST), options, target, bar())
             return Release(made, self._origin)
         given = [name for name in given if name != "two_columns"]
         if as_published:
             given.append("as_published")
         if given:
             raise TypeError(f"{given[0]} is about local methods; choose one with method='top-down'")
-        return _publish_global(self, offer, levels, request, two_columns)
+        return _publish_global(self, offer, levels, request, two_columns, target)
 
     def order(self, verb: str, /, *, threads: int = 0, memory: str | None = None, **order: Any) -> dict[str, Any]:
         """Any verb of the command line: its flags as keywords, with ``_`` for ``-``, and what ``--json`` says as a dict.
 
         ``verb`` is ``"count"``, ``"annotate"``, ``"update"`` (``annotate --append`` and ``--remove``), ``"negotiate"``,
-        ``"frontier"``, ``"compare"``, ``"map"``, ``"verify"``, ``"attack"``, ``"risk"`` or ``"study"``. A criterion about one of several
+        ``"frontier"``, ``"compare"``, ``"map"``, ``"verify"``, ``"attack"``, ``"risk"``, ``"histogram"`` or ``"study"``. A criterion about one of several
         sensitive attributes is written ``**{"income:t": 0.2}``. So partial and kept lattices, searches with a time, maps and
         own queries can be had; the methods of this class say the same more conveniently where they have it.
 
@@ -563,7 +660,7 @@ class Table:
         self,
         threshold: float = 0.2,
         *,
-        sampled: float | None = None,
+        sampled: float | str | None = None,
         weight_of: str | None = None,
         household: Named | None = None,
         special_uniques: bool | int = False,
@@ -1043,19 +1140,31 @@ class Release:
         return _display.release(self._native.frame.rows(8), self.columns, repr(self))
 
 
+def _only_of_levels(given: Mapping[str, bool]) -> None:
+    for name, is_given in given.items():
+        if is_given:
+            raise TypeError(f"{name} is about one level for all; leave it out, or local=True")
+
+
+def _only_of_ranges(max_loss: Any) -> None:
+    if max_loss is not NOT_GIVEN:
+        raise TypeError("max_loss is about ranges of their own for every group; give local=True too")
+
+
 def _publish_global(
     table: Table,
     offer: Offer | Answer | Bargain | str,
     levels: Mapping[str, int | str],
     request: Mapping[str, Any],
     two_columns: bool,
+    target: str | None,
 ) -> Release:
     """One level per attribute for all records."""
     if levels is not NOT_GIVEN:
         if offer is not NOT_GIVEN:
             raise TypeError("give an offer or levels, not both")
         asked = wish(request, known=_REQUEST)
-        return _published(table, asked, levels, None, "levels", two_columns)
+        return _published(table, asked, levels, None, "levels", two_columns, target)
     if offer is NOT_GIVEN:
         offer = "exact"
     if isinstance(offer, str):
@@ -1072,8 +1181,8 @@ def _publish_global(
     if isinstance(offer, Bargain):
         over = offer[offer._over]
         held = {name: value for name, value in offer._criteria.items() if name != offer._over}
-        return _published(table, source.wish, offer.levels, {**held, offer._over: over}, "levels", two_columns)
-    return _published(table, source.wish, offer.levels, offer.criteria, offer._choice, two_columns)
+        return _published(table, source.wish, offer.levels, {**held, offer._over: over}, "levels", two_columns, target)
+    return _published(table, source.wish, offer.levels, offer.criteria, offer._choice, two_columns, target)
 
 
 # The ways to make a release, by name.
@@ -1082,6 +1191,8 @@ _METHODS = ("global", "top-down", "bottom-up", "mondrian", "mondrian-relaxed", "
 
 def _chosen(answer: Answer, choice: str) -> Offer:
     """Who would accept an offer accepts the answer that needs none."""
+    if choice == "loss":
+        raise Error("the loss offer is about ranges of their own for every group", hint='take "height", or give local=True')
     if choice not in ("exact", "suppression", "height", "privacy"):
         raise Error(f"unknown offer '{choice}'", hint="there are: exact, suppression, height, privacy")
     if answer.exact is not None:
@@ -1101,9 +1212,10 @@ def _published(
     promised: Mapping[str, Any] | None,
     choice: str,
     two_columns: bool = False,
+    target: str | None = None,
 ) -> Release:
     words = None if promised is None else to_json(promised)
-    made = table._native.publish(dict(asked), _wishes.levels(levels), words, choice, two_columns, bar())
+    made = table._native.publish(dict(asked), _wishes.levels(levels), words, choice, two_columns, target, bar())
     return Release(made, table._origin)
 
 

@@ -19,11 +19,11 @@ PerAttribute = Union[Number, Mapping[str, Number]]
 Pair = Union[Sequence[Number], str]
 # The ways to make a release, and how local ones write their cells.
 Method = Literal[
-    "global", "top-down", "bottom-up", "mondrian", "mondrian-relaxed", "cells", "deal", "deal-plain", "per-record"
+    "global", "top-down", "bottom-up", "mondrian", "mondrian-relaxed", "negotiated", "cells", "deal", "deal-plain", "per-record"
 ]
 Cells = Literal["ranges", "labels", "sets", "midpoints", "rounded", "stars"]
 # The offer that is taken where not all wishes can be met.
-Settle = Literal["exact", "suppression", "height", "privacy"]
+Settle = Literal["exact", "suppression", "height", "loss", "privacy"]
 Over = Literal["k", "k_map", "l", "alpha", "entropy_l", "recursive", "t", "delta", "beta", "enhanced_beta"]
 BestBy = Literal["ncp", "height", "discernibility", "group-size", "precision", "entropy"]
 
@@ -192,6 +192,35 @@ def _value(name: str, value: Any) -> str:
     if name in ("k", "k_map", "l") and isinstance(value, float) and value.is_integer():
         value = int(value)
     return text(value)
+
+
+def in_numbers(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Keywords of a request as a document with the words of the flags: criteria by name, or ``attribute:name``."""
+    document: dict[str, Any] = {}
+    for name, value in asked.items():
+        if value is None:
+            continue
+        if name in CRITERIA:
+            for attribute, of in value.items() if isinstance(value, Mapping) else [("", value)]:
+                document[f"{attribute}:{name}" if attribute else name] = _number(name, of)
+        elif name == "max_suppressed":
+            document[name] = _suppressed(value)
+        elif name == "best_by":
+            document[name] = _best_by(value)
+        else:
+            document[name] = dict(value) if isinstance(value, Mapping) else value
+    return document
+
+
+def _number(name: str, value: Any) -> Any:
+    written = _value(name, value)
+    try:
+        if name == "recursive":
+            c, l = (json.loads(part) for part in written.split(","))
+            return {"c": c, "l": l}
+        return json.loads(written)
+    except ValueError:
+        raise Error(f"{name} is asked for as a number", hint=f"for example {name}=2") from None
 
 
 def _suppressed(value: Any) -> str:

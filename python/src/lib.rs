@@ -29,8 +29,11 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
-        use super::PyModuleMethods;
+        use super::{PyAnyMethods, PyModuleMethods};
         incrowd_workbench::input::source::quiet_guarded_panics();
+        // Drivers of databases that are installed as packages are found as packages are.
+        let folders: Vec<std::path::PathBuf> = module.py().import("sys")?.getattr("path")?.extract()?;
+        incrowd_workbench::input::database::look_in(folders);
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -12,6 +12,7 @@ use incrowd::table::{Cells, Domain, Encoder};
 use incrowd::verify::SuppressedAs;
 use incrowd::wire::{self, Certificate};
 use incrowd::{Error, ErrorKind, Result};
+use incrowd_workbench::input::notation::Notation;
 use incrowd_workbench::input::reference::outside;
 use incrowd_workbench::input::source::{self, ReadOptions, Source};
 use incrowd_workbench::io_error;
@@ -20,7 +21,7 @@ use incrowd_workbench::orders::publish::{Decided, Files, No, Published, prepare}
 use incrowd_workbench::orders::verify::{Checked, Question, counted_at, in_two_columns, judge_source};
 use incrowd_workbench::output::account::{Account, Key};
 use incrowd_workbench::sentences::hint;
-use incrowd_workbench::words::documents;
+use incrowd_workbench::words::releases;
 use incrowd_workbench::work::Work;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -66,12 +67,12 @@ pub fn publish(known: &Arc<KnownTable>, bargain: Bargain, key: Option<Key>, work
     let is_replaced = |name: &str| {
         let has_coded_ends =
             known.project.attributes.iter().any(|attribute| attribute.name == name && attribute.rule.codes_ends());
-        let is_other = certificate.unknown.get(name).is_some_and(|said| said == "other");
+        let is_other = certificate.unknown_of(name) == Some("other");
         has_coded_ends || is_other || certificate.published_as.contains_key(name)
     };
-    let is_exact = |name: &str| match certificate.levels.get(name) {
+    let is_exact = |name: &str| match certificate.level(name) {
         _ if is_replaced(name) => false,
-        Some(level) => level.as_u64() == Some(0),
+        Some(level) => level == 0,
         None => !certificate.quasi_identifiers.iter().any(|known| known == name),
     };
     let frame = restored(frame, known.project.frame.as_ref(), is_exact)?;
@@ -112,7 +113,7 @@ fn write(
 pub fn why_not(no: No) -> Error {
     let wrong = |message: String| Error::new(ErrorKind::Request, message);
     match no {
-        No::NoSuchAnswer(_) => wrong("there is no such answer to these wishes".into()),
+        No::NoSuchAnswer(_) | No::NoSuchCut(_) => wrong("there is no such answer to these wishes".into()),
         No::TooManyLost { n_suppressed, n_records } => {
             wrong(format!("at these levels {n_suppressed} of {n_records} records would be lost, more than may be"))
                 .hint(hint("choose coarser levels, or allow it with {max_suppressed}"))
@@ -143,7 +144,7 @@ impl Release {
     /// What the signer knows beside the certificate.
     #[getter]
     fn account<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_python(py, &self.account.document())
+        to_python(py, &releases::account(&self.account, &self.certificate))
     }
 
     #[getter]
@@ -208,25 +209,26 @@ impl Release {
 impl Release {
     fn judge(&self, frame: &source::Frame, work: &Work) -> Result<Value> {
         let certificate = &self.certificate;
+        let source = Source::of_frame(frame)?;
+        let notation = Notation::of_schema(None, source.schema());
         let question = Question {
             quasi_identifiers: &certificate.quasi_identifiers,
             sensitive: &certificate.sensitive,
             criteria: &certificate.promised().expect("the certificate is our own"),
             with_order: certificate.sorted,
-            labels: self.bargain.counted.labels(&None),
+            labels: self.bargain.counted.labels(&notation),
         };
         let scheme = self.bargain.agreed.as_ref().map(|agreed| agreed.offer.scheme.clone());
         let counted = &*self.bargain.counted;
         let in_two_columns = in_two_columns(&certificate.quasi_identifiers, &counted.hierarchies);
-        let all = outside(counted, scheme.as_ref(), &in_two_columns, &None);
-        let source = Source::of_frame(frame)?;
+        let all = outside(counted, scheme.as_ref(), &in_two_columns, &notation);
         let judged = judge_source(&source, &question, |_| all.clone(), SuppressedAs::Group, work)?;
         let known = (&self.known.project, counted, &all);
         let judged = judged.over_people(&source, certificate, &question, Some(known), work)?;
         let claims = wire::check_release(certificate, &judged.verdict, &judged.file, &judged.columns, None);
         let (sensitive, dealt) = (certificate.sensitive.clone(), certificate.dealt.clone());
         let count_at = counted_at(certificate);
-        Ok(documents::checked(&Checked { judged, sensitive, claims, is_own: false, dealt, count_at }))
+        Ok(releases::checked(&Checked { judged, sensitive, claims, is_own: false, dealt, count_at }))
     }
 
     fn recoded(&self, frame: &source::Frame, columns: &[String]) -> Result<source::Frame> {
@@ -243,7 +245,7 @@ impl Release {
         let published = self.published()?;
         let missing = &self.known.project.missing;
         let quasi_identifiers = &self.certificate.quasi_identifiers;
-        let level = |name: &str| self.certificate.levels.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let level = |name: &str| self.certificate.level(name).unwrap_or(0);
         let mut batches = Vec::new();
         let mut fields: Vec<Field> = Vec::new();
         for batch in frame.batches.iter() {
@@ -361,7 +363,7 @@ impl Release {
             let values = domain.present().map(|(_, value)| value.to_string()).chain(known).collect();
             let all = Domain::new(name, values, label);
             let hierarchy = attribute.rule.resolve(&all)?;
-            let level = self.certificate.levels.get(name).and_then(Value::as_u64).unwrap_or(0) as usize;
+            let level = self.certificate.level(name).unwrap_or(0) as usize;
             let values = hierarchy.level(level);
             let label_of = |code: usize| values.labels()[values.of_base()[code].index()].clone();
             let mut labels: HashMap<Option<String>, Option<String>> =

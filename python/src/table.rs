@@ -28,7 +28,7 @@ use incrowd_workbench::orders::negotiate::Negotiate;
 use incrowd_workbench::orders::per_record::{PerRecordWish, published_search};
 use incrowd_workbench::orders::profile::of_project;
 use incrowd_workbench::orders::publish::agree::{agree_on_levels, offer_of_levels};
-use incrowd_workbench::orders::publish::{Agreed, Agreement, Decided, Publish, Way};
+use incrowd_workbench::orders::publish::{Agreed, Agreement, Decided, Publish, PublishBy};
 use incrowd_workbench::orders::request::levels;
 use incrowd_workbench::orders::request::{GivenRequest, Privacy, with_levels};
 use incrowd_workbench::sentences;
@@ -216,6 +216,7 @@ impl Table {
                 let order = Annotate {
                     about: wish.about(),
                     request: wish.given_request()?,
+                    more_ks: Vec::new(),
                     with_entropy: false,
                     extent: ExtentWish { forced: Some(Extent::Full), estimator: None },
                     local: false,
@@ -295,7 +296,7 @@ impl Table {
 
     /// Publishes a scheme of an answer: `promised` are the criteria in the words of the answer, `choice` is which
     /// answer it was.
-    #[pyo3(signature = (wish, levels, promised, choice, two_columns, progress = None))]
+    #[pyo3(signature = (wish, levels, promised, choice, two_columns, target, progress = None))]
     fn publish(
         &self,
         py: Python<'_>,
@@ -304,6 +305,7 @@ impl Table {
         promised: Option<&str>,
         choice: &str,
         two_columns: bool,
+        target: Option<String>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Release> {
         let promised = promised.map(from_json).transpose()?;
@@ -312,19 +314,21 @@ impl Table {
             progress.as_ref(),
             || wish.means(),
             |work| {
-                let bargain = self.known.bargain(&wish, &levels, promised.as_ref(), choice, two_columns, work)?;
+                let mut bargain = self.known.bargain(&wish, &levels, promised.as_ref(), choice, two_columns, work)?;
+                bargain.order.target = target;
                 release::publish(&self.known, bargain, None, work)
             },
         )
     }
 
     /// Publishes what a local method makes.
-    #[pyo3(signature = (wish, options, progress = None))]
+    #[pyo3(signature = (wish, options, target, progress = None))]
     fn publish_locally(
         &self,
         py: Python<'_>,
         wish: Wish,
         options: LocalOptions,
+        target: Option<String>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Release> {
         work_with(
@@ -346,9 +350,9 @@ impl Table {
                 let order = Publish {
                     about: wish.about(),
                     request: wish.given_request()?,
-                    way: Way::Local(local),
+                    way: PublishBy::Local(local),
                     two_columns: false,
-                    target: None,
+                    target,
                 };
                 let bargain = self.known.ordered(order, work)?;
                 release::publish(&self.known, bargain, None, work)
@@ -357,12 +361,13 @@ impl Table {
     }
 
     /// Publishes every record generalized on its own; what is asked for, by the names of the flags.
-    #[pyo3(signature = (wish, options, progress = None))]
+    #[pyo3(signature = (wish, options, target, progress = None))]
     fn publish_one_by_one(
         &self,
         py: Python<'_>,
         wish: Wish,
         options: PerRecordOptions,
+        target: Option<String>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Release> {
         work_with(
@@ -370,9 +375,9 @@ impl Table {
             progress.as_ref(),
             || wish.means(),
             |work| {
-                let way = Way::PerRecord(Box::new(options.wish()?));
+                let way = PublishBy::PerRecord(Box::new(options.wish()?));
                 let (about, request) = (wish.about(), wish.given_request()?);
-                let order = Publish { about, request, way, two_columns: false, target: None };
+                let order = Publish { about, request, way, two_columns: false, target };
                 let bargain = self.known.ordered(order, work)?;
                 release::publish(&self.known, bargain, None, work)
             },
@@ -401,7 +406,7 @@ impl Table {
             let mut bargain = self.known.ordered(ordered, work)?;
             let (project, known) = (&self.known.project, &self.known.known);
             let Bargain { order, privacy, counted, agreed } = &mut bargain;
-            if matches!(order.way, Way::Levels(_) | Way::Answer { .. }) {
+            if matches!(order.way, PublishBy::Levels(_) | PublishBy::Answer { .. }) {
                 match order.decide(project, privacy, counted, known, &Rules::default(), work)? {
                     Decided::Agreed(found) => *agreed = Some(found),
                     Decided::No(no) => return Err(release::why_not(no)),
@@ -574,7 +579,7 @@ impl KnownTable {
             None => asked.criteria.clone(),
             Some(words) => promised_criteria(words, &asked.sensitive)?,
         };
-        let privacy = Privacy { criteria, sensitive: asked.sensitive.clone() };
+        let privacy = Privacy { criteria, floors: Default::default(), sensitive: asked.sensitive.clone() };
         let counted = self.known.count(project, &about.choice(&privacy), work)?;
         let list = levels(list)?;
         let agreed = match choice {
@@ -607,7 +612,7 @@ impl KnownTable {
             }
         };
         let agreed = Agreed { two_columns, ..agreed };
-        let order = Publish { about, request: given, way: Way::Levels(list), two_columns, target: None };
+        let order = Publish { about, request: given, way: PublishBy::Levels(list), two_columns, target: None };
         Ok(Bargain { order, privacy, counted, agreed: Some(agreed) })
     }
 }

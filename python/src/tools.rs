@@ -17,7 +17,7 @@ use incrowd_workbench::orders::request::About;
 use incrowd_workbench::orders::study_deal::StudyDeal;
 use incrowd_workbench::orders::verify::{Verify, certificate_of, check, parse_certificate};
 use incrowd_workbench::serve::start::{N_UPLOAD_MAX, Serve};
-use incrowd_workbench::words::{documents, profiles, studies};
+use incrowd_workbench::words::{documents, profiles, releases, studies};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -56,7 +56,7 @@ pub fn init_file<'py>(
     missing: Vec<String>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let order = Init { data, output, replace: force, delimiter: separator(delimiter)?, missing };
+    let order = Init { data, output, replace: force, delimiter: separator(delimiter)?, missing, ..Init::default() };
     let document = work(py, progress.as_ref(), |work| {
         let made = order.run(work)?;
         let mut document = profiles::started(&made);
@@ -141,6 +141,8 @@ pub fn verify<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let args = Verify {
         file,
+        database: None,
+        table: None,
         certificate: certificate_file,
         quasi_identifiers,
         sensitive,
@@ -165,7 +167,7 @@ pub fn verify<'py>(
             None => certificate_of(&args)?,
         };
         let checked = check(&args, certificate, frame, work)?;
-        let mut document = documents::checked(&checked);
+        let mut document = releases::checked(&checked);
         document["compared_with_itself"] = json!(checked.is_own);
         Ok(document)
     })?;

@@ -79,7 +79,10 @@ REQUESTS = [
 @pytest.mark.parametrize("asked, flags", REQUESTS)
 def test_negotiate(program, project, asked, flags):
     theirs = json.loads(run(program, "negotiate", project, *flags, "--explain", "--json"))
-    assert table(project).annotate().negotiate(**asked, explain=True).to_dict() == theirs
+    ours = table(project).annotate().negotiate(**asked, explain=True).to_dict()
+    # How long it took is another number in every run.
+    assert ours.pop("search")["n_looked_at"] == theirs.pop("search")["n_looked_at"]
+    assert ours == theirs
     from_file = ic.open(project).negotiate(**asked)
     assert from_file.to_dict() == {name: said for name, said in theirs.items() if name != "explanation"}
 

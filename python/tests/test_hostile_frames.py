@@ -178,8 +178,12 @@ def test_hive_folders(tmp_path):
 def test_hierarchies_as_pandas_has_them():
     series = pd.Series({31: "30s", 32: "30s", 41: "40s", 42: "40s"})
     file = pd.read_csv(io.StringIO("31;30s;*\n32;30s;*\n41;40s;*\n42;40s;*\n"), sep=";", header=None)
-    for rule in (series, file):
+    rows = [[31, "30s"], [32, "30s"], (41, "40s"), (42, "40s")]
+    for rule in (series, file, rows, tuple(rows)):
         assert ic.Table(BASE, {"age": rule}).hierarchy("age").rows[0] == ["31", "30s", "*"]
+    for rule in ([], [31, 32], ["31", "32"], [[]]):
+        with pytest.raises(ic.Error, match="a list gives each value a row"):
+            ic.Table(BASE, {"age": rule})
 
 
 def test_arrays_of_numpy():

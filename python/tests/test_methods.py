@@ -176,3 +176,18 @@ def test_a_study_of_frequencies():
     assert [k for k, n in dealt.items() if n == 6] == list(range(9, 22))
     with pytest.raises(ic.Error):
         ic.study_deal([5, 5], 99)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [{"method": "top-down", "k": 5}, {"k": 3, "max_suppressed": 0.5}, {"levels": {"age": 3, "zip": 4, "town": 1, "seen": 2}, "k": 2}],
+    ids=["local", "negotiated", "levels"],
+)
+@pytest.mark.parametrize("target", ["ill", "town", "pay"])
+def test_a_target_is_in_the_report_and_changes_nothing_else(order, target):
+    table = ic.Table(patients(), **roles())
+    plain, told = table.publish(**order), table.publish(**order, target=target)
+    assert told.to_arrow().equals(plain.to_arrow())
+    assert "A classifier" in told.report and "A classifier" not in plain.report
+    with pytest.raises(ic.Error):
+        table.publish(**order, target="nothing")

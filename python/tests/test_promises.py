@@ -334,3 +334,25 @@ def test_labels_are_counted_in_the_place_of_values():
         ic.Table(frame, {"age": ic.intervals(5, 20)}, **roles).negotiate(k=4, l=3)
     with pytest.raises(ic.Error, match="count_at is given for 'age', which is no sensitive attribute"):
         ic.Table(frame, ["age"], sensitive="pay", count_at={"age": 1})
+
+
+def test_numbers_that_pandas_reads_are_those_of_the_file(tmp_path):
+    draw = random.Random(4)
+    doses = ["1.50", "2.0", "2.25", "3.10"]
+    lines = [f"{20 + draw.randrange(3)}.0,{draw.choice(doses)}" for _ in range(200)]
+    (tmp_path / "table.csv").write_text("\n".join(["age,dose", *lines, ""]))
+    (tmp_path / "doses.csv").write_text("1.50;low;*\n2.0;low;*\n2.25;high;*\n3.10;high;*\n")
+    wishes = [({"l": 2}, {"count_at": {"dose": 1}}), ({"t": 0.4}, {}), ({"t": 0.4}, {"distance": "hierarchical"})]
+    for i, (wish, more) in enumerate(wishes):
+        table = ic.Table(str(tmp_path / "table.csv"), {"age": ic.intervals(5)},
+                         sensitive={"dose": str(tmp_path / "doses.csv")}, **more)
+        release = table.publish(k=5, **wish)
+        assert release.verify().answer == "kept"
+        for ending, read in [("csv", pd.read_csv), ("parquet", pd.read_parquet)]:
+            path = tmp_path / f"release{i}.{ending}"
+            release.write(path)
+            verdict = ic.verify(read(path), certificate=f"{path}.certificate.json")
+            assert verdict.answer == "kept", (wish, ending, verdict)
+            assert {name: found["reached"] for name, found in verdict.criteria.items()} == {
+                name: found["reached"] for name, found in ic.verify(path).criteria.items()
+            }

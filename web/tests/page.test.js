@@ -709,7 +709,7 @@ test("every control has a name, every screen one heading", { skip }, async (t) =
   const server = await serve(t);
   const { page } = await open(t, server.url);
   await page.locator(".sample").waitFor();
-  for (const screen of ["Data", "Hierarchies", "Negotiate", "Compare", "Publish"]) {
+  for (const screen of ["Data", "Hierarchies", "Negotiate", "Compare", "Publish", "Study"]) {
     await page.locator("nav").getByText(screen).click();
     await page.locator(".card").nth(1).waitFor();
     await page.waitForTimeout(400);
@@ -834,5 +834,33 @@ test("where nothing else is said, records that lack a value are kept, and the be
   await page.getByRole("button", { name: "Publish", exact: true }).click();
   await page.getByText("Published, and verified from the file alone").waitFor();
   assert.equal(readFileSync(join(home, "release.csv"), "utf8").trimEnd().split("\n").length, 901, "nobody is left out");
+  assert.deepEqual(complaints, []);
+});
+
+test("the studies of a table are drawn, and taken along as pictures and tables", { skip }, async (t) => {
+  const home = folder(t);
+  writeFileSync(join(home, "people.csv"), people());
+  writeFileSync(join(home, "incrowd.toml"), `[data]\npath = "people.csv"\n[attributes.name]\nrole = "identifier"\n[attributes.age]\nrole = "quasi-identifier"\nhierarchy = { intervals = [5, 10, 20] }\n[attributes.city]\nrole = "quasi-identifier"\n[attributes.disease]\nrole = "sensitive"\n[request]\nk = 7\nmax_suppressed = 0\n`);
+  const server = await serve(t, [home]);
+  const { page, complaints } = await open(t, server.url);
+  await page.locator(".sample").waitFor();
+  await page.locator("nav").getByText("Study").click();
+  const first = page.locator("img.study").first();
+  await first.waitFor();
+  await page.waitForFunction(() => [...document.querySelectorAll("img.study")].every((image) => image.complete && image.naturalWidth > 0));
+  // The current request stands among the values.
+  const svg = page.waitForEvent("download");
+  await page.getByRole("button", { name: "SVG" }).first().click();
+  assert.match(readFileSync(await (await svg).path(), "utf8"), /k = 7/);
+  const png = page.waitForEvent("download");
+  await page.getByRole("button", { name: "PNG" }).first().click();
+  assert.equal(readFileSync(await (await png).path()).subarray(1, 4).toString(), "PNG");
+  const csv = page.waitForEvent("download");
+  await page.getByRole("button", { name: "All numbers (CSV)" }).click();
+  assert.match(readFileSync(await (await csv).path(), "utf8"), /^n_quasi_identifiers,quasi_identifiers,criterion,value,height/);
+  await shot(page, "study");
+  await page.getByLabel("Study", { exact: true }).selectOption("requests");
+  await page.getByRole("button", { name: "Study", exact: true }).click();
+  await page.getByRole("heading", { name: "Schemes looked at" }).waitFor();
   assert.deepEqual(complaints, []);
 });

@@ -1,7 +1,5 @@
 //! What is worth knowing beside a result: what, how many and where, without a front's words.
 
-use serde_json::{Value, json};
-
 use crate::sentences::grouped;
 
 /// Something that whoever gave an order should know.
@@ -111,31 +109,6 @@ impl Beside {
                 grouped(*n_records),
                 grouped(*n_all)
             ),
-        }
-    }
-
-    /// Its facts, for programs.
-    pub fn document(&self) -> Value {
-        match self {
-            Beside::Tells(telling) => json!({
-                "code": self.code(),
-                "columns": telling.columns,
-                "attribute": telling.attribute,
-                "level": telling.level,
-                "level_name": telling.level_name,
-                "k": telling.k,
-                "effective_k": telling.effective_k,
-                "n_below": telling.n_below,
-                "n_below_by_chance": telling.n_below_by_chance,
-                "n_told": telling.n_told,
-                "n_shared": telling.n_shared,
-                "n_records": telling.n_records,
-                "nearly_certain": telling.is_nearly_certain,
-                "of": if telling.counts_people { "people" } else { "records" },
-            }),
-            Beside::RareValues { column, n_records, n_all, k } => {
-                json!({ "code": self.code(), "column": column, "n_records": n_records, "n_all": n_all, "k": k })
-            }
         }
     }
 }

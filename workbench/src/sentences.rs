@@ -6,30 +6,8 @@ use incrowd::lattice::Scope;
 use incrowd::number::Crowd;
 pub use incrowd::number::{counted_words, grouped, people_in_words, percent};
 use incrowd::search::negotiate::decimal;
-use incrowd::wire::{self, Dealt, DealtAttribute, HowFound, key, sensitive_names};
-use incrowd::{Answer, Criterion, Error, Lattice, Measure, Offer, Request};
-use serde_json::Value;
-
-/// An offer as JSON, with its one sentence in words.
-pub fn offer(scope: &Scope, offer: &Offer) -> Value {
-    let said = |offer: &Offer| vec![("in_words", in_words(scope, offer))];
-    wire::WrittenOffer { scope, offer, said: &said }.to_value()
-}
-
-/// The answer to a request as JSON, with a sentence for every offer that says what it means, and what it gives up.
-pub fn answer(scope: &Scope, asked: &Request, answer: &Answer) -> Value {
-    let said = |offer: &Offer| said_of(scope, asked, answer, offer);
-    wire::WrittenAnswer { scope, asked, answer, said: &said, more: Vec::new() }.to_value()
-}
-
-/// What an offer of an answer means, and what it gives up of the request.
-pub fn said_of(scope: &Scope, asked: &Request, answer: &Answer, offer: &Offer) -> wire::Said {
-    let mut said = vec![("in_words", in_words(scope, offer))];
-    if let Answer::Offers(_) = answer {
-        said.push(("concession", concession(scope, asked, offer)));
-    }
-    said
-}
+use incrowd::wire::{Dealt, DealtAttribute, HowFound, key, sensitive_names};
+use incrowd::{Criterion, Error, Lattice, Measure, Offer, Request};
 
 /// One sentence that says what an offer means.
 pub fn in_words(scope: &Scope, offer: &Offer) -> String {
@@ -193,12 +171,14 @@ pub fn dealt_in_words(dealt: &Dealt) -> String {
 
 /// A text of an error whose settings stand in braces, to be worded by the front: `give {k}, or {certificate=FILE}`.
 ///
-/// Settings of the project file have their section before them: `{data.missing}`, `{data.other=drop}`, `{role=sensitive}`.
+/// Settings of the project file have their section before them: `{data.missing}`, `{data.other=drop}`, `{role=sensitive}`;
+/// those of an attribute `{attribute.unknown=missing}`. What is said by one entry of its own is `{:round=100}`.
 pub fn hint(template: &'static str) -> Wording {
     let mut made = Wording::text("");
     for (i, part) in template.split(['{', '}']).enumerate() {
         made = match (i % 2, part.split_once('=')) {
             (0, _) => made.and(part),
+            (_, Some((key, value))) if key.starts_with(':') => made.step(Step::Entry { key: &key[1..], value }),
             (_, Some((name, value))) => made.example(name, value),
             (_, None) => made.setting(part),
         };
@@ -236,6 +216,7 @@ pub fn for_command_line(wording: &Wording) -> String {
         Step::Annotate { over: true } => "incrowd annotate -o FILE --force".to_string(),
         Step::Append => "incrowd annotate --append new.csv adult.crowd".to_string(),
         Step::MakeProject => "incrowd init DATA.csv".to_string(),
+        Step::Entry { key, value } => format!("{{ {key} = {} }}", quoted_unless_number(value)),
         Step::Intervals => "{ intervals = [5, 10, 20], origin = 0 }".to_string(),
         Step::Cuts => "{ cuts = [[18, 30, 45, 65], [18, 65]] }".to_string(),
         Step::Mask => "{ mask = 5 } or { mask = [1, 3] }".to_string(),
@@ -244,6 +225,7 @@ pub fn for_command_line(wording: &Wording) -> String {
     };
     wording.worded(|piece| match piece {
         Piece::Setting(name) => match name.split_once('.') {
+            Some(("attribute", key)) => key.to_string(),
             Some((section, key)) => format!("[{section}] {key}"),
             None if *name == "data" => "[data]".to_string(),
             None => flag(name),
@@ -287,11 +269,12 @@ pub fn for_http(wording: &Wording) -> String {
         Step::Annotate { over: true } => "the order annotate, its \"output\" and \"force\": true".to_string(),
         Step::Append => "the order update with \"lattice\" and \"append\"".to_string(),
         Step::MakeProject => "/api/v1/open and the path of a table".to_string(),
+        Step::Entry { key, value } => format!("{{\"{key}\": {}}}", quoted_unless_number(value)),
         step @ (Step::Intervals | Step::Cuts | Step::Mask | Step::Dates) => for_command_line(&step.clone().into()),
         step => step.to_string(),
     };
     wording.worded(|piece| match piece {
-        Piece::Setting(name) => name.to_string(),
+        Piece::Setting(name) => name.strip_prefix("attribute.").unwrap_or(name).to_string(),
         Piece::Example("role", value) => format!("the role \"{value}\""),
         Piece::Example("recursive", value) => {
             let (c, l) = value.split_once(',').unwrap_or((value, value));
@@ -326,6 +309,7 @@ pub fn for_python(wording: &Wording) -> String {
         Step::Annotate { over: true } => "table.order(\"annotate\", output=…, force=True)".to_string(),
         Step::Append => "table.order(\"update\", lattice=\"adult.crowd\", append=\"new.csv\")".to_string(),
         Step::MakeProject => "incrowd.init(\"DATA.csv\")".to_string(),
+        Step::Entry { key, value } => format!("{{\"{key}\": {}}}", quoted_unless_number(value)),
         Step::Intervals => "intervals(5, 10, 20, origin=0)".to_string(),
         Step::Cuts => "cuts([18, 30, 45, 65], [18, 65])".to_string(),
         Step::Mask => "mask(5) or mask([1, 3])".to_string(),
@@ -391,6 +375,17 @@ mod tests {
         assert_eq!(for_http(&hint), sent);
     }
 
+    #[test]
+    fn what_an_attribute_says_is_written_as_each_front_writes_it() {
+        let hint = hint("one of {:round=100} and {:level=month}; what is not known is {attribute.unknown=missing}");
+        let typed = "one of { round = 100 } and { level = \"month\" }; what is not known is unknown = \"missing\"";
+        assert_eq!(for_command_line(&hint), typed);
+        let called = "one of {\"round\": 100} and {\"level\": \"month\"}; what is not known is unknown=\"missing\"";
+        assert_eq!(for_python(&hint), called);
+        let sent = "one of {\"round\": 100} and {\"level\": \"month\"}; what is not known is \"unknown\": \"missing\"";
+        assert_eq!(for_http(&hint), sent);
+    }
+
     /// One hint with a piece of every sort.
     fn hints() -> Vec<Wording> {
         let steps = [
@@ -412,6 +407,7 @@ mod tests {
             Step::DropColumn,
             Step::AddPopulation,
             Step::AskAbout { criterion: "l", attribute: "ill".into(), value: "2".into() },
+            Step::Entry { key: "round", value: "100" },
             Step::Intervals,
             Step::Cuts,
             Step::Mask,

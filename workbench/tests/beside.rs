@@ -169,6 +169,21 @@ fn a_weight_that_tells_the_hidden_region_is_refused() {
     run(&weighted(OTHER), "publish --k 2 --levels age=2 --max-suppressed 50%").ends(0);
 }
 
+/// The document shows this survey.
+#[test]
+fn the_document_says_what_is_told() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/beside-the-promise.md");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let document = words(&std::fs::read_to_string(path).expect("a document"));
+    let refused = run(&weighted(OTHER), HIDE_REGION.trim_end_matches(" --json")).ends(2);
+    let (error, _) = refused.stderr.split_once("\nhint:").expect("an error with a hint");
+    assert!(document.contains(&words(error)), "{refused}");
+    let accepted = run(&weighted(&format!("{OTHER}tells = \"accepted\"\n")), HIDE_REGION).ends(0);
+    let told = told(&accepted).expect("it is told");
+    let shown = document.split("```json").nth(1).and_then(|text| text.split("```").next()).expect("a document in JSON");
+    assert_eq!(serde_json::from_str::<Value>(shown).expect("JSON"), told);
+}
+
 /// The same is found whatever makes the release, and whatever the order of records.
 #[test]
 fn every_method_is_looked_at() {

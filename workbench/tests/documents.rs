@@ -7,7 +7,7 @@ use crate::support::Folder;
 /// Every document that a reader of the repository meets.
 fn documents() -> Vec<PathBuf> {
     let root = root();
-    let folders = ["", "docs", "examples", "examples/nightly", "python", "bench"];
+    let folders = ["", "docs", "examples", "examples/nightly", "examples/elsewhere", "python", "bench"];
     let mut found: Vec<PathBuf> = folders
         .iter()
         .flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}")))

@@ -179,6 +179,13 @@ fn what_nobody_said_is_found_out_and_said_or_asked_for() {
     folder.write("people.xlsx", include_bytes!("fixtures/people.xlsx"));
     let ran = folder.run(&["count"]).ends(0);
     assert!(ran.stderr.contains("of 2 sheets, 'people' is read ([data] sheet names another)"), "{ran}");
+    // Another sheet has other columns, and nothing that separates them.
+    let of_another = "[data]\npath = \"people.xlsx\"\n[attributes.alter]\nrole = \"quasi-identifier\"\n[attributes.stadt]\nrole = \"quasi-identifier\"\n";
+    folder.write("incrowd.toml", of_another);
+    let ran = folder.run(&["count"]).ends(2);
+    assert!(ran.stderr.contains("none of the project's columns") && ran.stderr.contains("[data] sheet"), "{ran}");
+    assert!(!ran.stderr.contains("delimiter"), "{ran}");
+    folder.write("incrowd.toml", AGES.replace("\"data\"", "\"people.xlsx\""));
     folder.write("people.xlsx", include_bytes!("fixtures/people.xls"));
     assert!(!folder.run(&["count"]).ends(0).stderr.contains("sheet"));
 }

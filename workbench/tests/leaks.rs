@@ -7,7 +7,7 @@ use incrowd_workbench::input::count::{Choice, count};
 use incrowd_workbench::input::digest::sha256_of;
 use incrowd_workbench::input::project::Project;
 use incrowd_workbench::orders::publish::agree::offer_of_levels;
-use incrowd_workbench::orders::publish::draft::Place;
+use incrowd_workbench::orders::publish::draft::Publication;
 use incrowd_workbench::orders::publish::{Agreed, draft, prepare};
 use incrowd_workbench::orders::request::Privacy;
 use incrowd_workbench::output::account::Key;
@@ -408,7 +408,8 @@ fn a_table_that_changes_between_two_readings_is_not_published() {
         let project = Project::open(folder.path()).expect("a project");
         let counted = count(&project, &Choice::default(), &Work::default()).expect("a table");
         let criteria = incrowd::Criteria::of(Some(4), None);
-        let privacy = Privacy { criteria: criteria.clone(), sensitive: counted.sensitive_names() };
+        let privacy =
+            Privacy { criteria: criteria.clone(), floors: Default::default(), sensitive: counted.sensitive_names() };
         let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure)).expect("a yardstick");
         let scheme = incrowd::Scheme::new(vec![incrowd::Level(1), incrowd::Level(2)]);
         let offer = offer_of_levels(&counted, &yardstick, scheme, &privacy).expect("levels");
@@ -417,7 +418,7 @@ fn a_table_that_changes_between_two_readings_is_not_published() {
             let files = prepare(&project, &folder.join(name), false)?;
             let (work, counted) = (Work::default(), &counted);
             let place =
-                Place { project: &project, counted, analysis: None, files: &files, replace: false, work: &work };
+                Publication { project: &project, counted, analysis: None, files: &files, replace: false, work: &work };
             draft::publish(&place, &agreed)
         };
         let published = publish("before.csv").unwrap_or_else(|error| panic!("{error}"));

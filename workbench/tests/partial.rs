@@ -129,7 +129,7 @@ fn annotate_says_what_it_chose_and_why() {
         ("frontier --memory 1kB", "not even a part fits"),
         ("study lattice --full", "unexpected argument '--full'"),
         ("study lattice --on-demand", "unexpected argument '--on-demand'"),
-        ("study lattice --k 121", "k = 121 is not among 1 to 120"),
+        ("study lattice --k 121", "k = 121 is larger than the table"),
     ] {
         let refused = run(&folder, line).ends(2);
         assert!(refused.stderr.contains(message), "{refused}");

@@ -9,6 +9,7 @@ use crate::counts::people::{check_known, person_column, person_name};
 use crate::counts::{N_CELLS_MAX, N_RECORDS_MAX};
 use crate::error::{Error, ErrorKind, Result, unknown};
 use crate::table::{Domain, Encoder, Missing};
+use crate::task::Task;
 
 /// Counts records as they stream by, in memory that grows with the distinct combinations only.
 pub struct Counter {
@@ -188,6 +189,14 @@ impl Counter {
     /// # Errors
     /// Where there are more values or combinations than can be numbered, or 2³⁸ records or more.
     pub fn merge(&mut self, other: Counter) -> Result<()> {
+        self.merge_unless(other, &Task::default())
+    }
+
+    /// The same, as long as it is wanted.
+    ///
+    /// # Errors
+    /// As [`Counter::merge`], and where somebody has stopped it: what was counted is of no use then.
+    pub fn merge_unless(&mut self, other: Counter, task: &Task) -> Result<()> {
         self.n_records = sum_of(self.n_records, other.n_records)?;
         self.n_dropped = sum_of(self.n_dropped, other.n_dropped)?;
         self.has_missing.iter_mut().zip(&other.has_missing).for_each(|(ours, theirs)| *ours |= theirs);
@@ -199,12 +208,17 @@ impl Counter {
             .collect::<Result<_>>()?;
         self.widen();
         let mut codes = vec![0; self.encoders.len()];
+        let mut wanted = StillWanted::by(task);
         other.cells.for_each(&other.layout, |theirs, count| {
+            if !wanted.still() {
+                return;
+            }
             for (code, (translation, &their)) in codes.iter_mut().zip(translations.iter().zip(theirs)) {
                 *code = translation[their as usize];
             }
             self.cells.add_one(&self.layout, &codes, count);
         });
+        task.go_on()?;
         check_numbers(self.cells.n_keys(), N_CELLS_MAX)
     }
 
@@ -225,7 +239,15 @@ impl Counter {
     }
 
     /// The counts in canonical form: equal tables give equal counts, whatever the order of their records.
-    pub fn finish(mut self) -> GroupCounts {
+    pub fn finish(self) -> GroupCounts {
+        self.finish_unless(&Task::default()).expect("nobody stops it")
+    }
+
+    /// The same, as long as it is wanted.
+    ///
+    /// # Errors
+    /// Where somebody has stopped it.
+    pub fn finish_unless(mut self, task: &Task) -> Result<GroupCounts> {
         let n_attributes = self.encoders.len();
         let used = self.used_codes();
         let mut domains = Vec::with_capacity(n_attributes);
@@ -234,6 +256,7 @@ impl Counter {
             let (domain, of_provisional) = canonical_domain(encoder, used, self.missing.label());
             domains.push(domain);
             canonical.push(of_provisional);
+            task.go_on()?;
         }
 
         // Sorted by a key whose order is the order of the code vectors.
@@ -241,21 +264,53 @@ impl Counter {
         let layout = Layout::new(widths.collect());
         self.cells.translate(&self.layout, &layout, &canonical);
         self.layout = layout;
-        self.collect(domains)
+        task.go_on()?;
+        self.collect(domains, task)
     }
 }
 
 impl Counter {
     /// Cuts sorted cells into groups.
-    fn collect(self, mut domains: Vec<Domain>) -> GroupCounts {
+    fn collect(self, mut domains: Vec<Domain>, task: &Task) -> Result<GroupCounts> {
         let names = if self.person.is_empty() { None } else { domains.pop() };
         let people = names.map(|names| (self.person.clone(), names));
         let sensitive = domains.split_off(domains.len() - self.n_sensitive);
         let mut collected = Collected::new(domains, sensitive, people, self.n_records, self.n_dropped);
-        self.cells.for_each(&self.layout, |codes, count| collected.add(codes, count));
-        collected.finish()
+        let mut wanted = StillWanted::by(task);
+        self.cells.for_each(&self.layout, |codes, count| {
+            if wanted.still() {
+                collected.add(codes, count);
+            }
+        });
+        task.go_on()?;
+        Ok(collected.finish())
     }
 }
+
+/// Whether a loop over very many combinations is still wanted, asked now and then.
+struct StillWanted<'t, 'a> {
+    task: &'t Task<'a>,
+    n_seen: usize,
+    is_wanted: bool,
+}
+
+impl<'t, 'a> StillWanted<'t, 'a> {
+    fn by(task: &'t Task<'a>) -> StillWanted<'t, 'a> {
+        StillWanted { task, n_seen: 0, is_wanted: true }
+    }
+
+    #[inline]
+    fn still(&mut self) -> bool {
+        self.n_seen += 1;
+        if self.n_seen % N_BETWEEN == 0 {
+            self.is_wanted = self.is_wanted && self.task.go_on().is_ok();
+        }
+        self.is_wanted
+    }
+}
+
+/// Combinations between two questions whether the work is still wanted.
+const N_BETWEEN: usize = 1 << 16;
 
 /// The records of both, which are no more than can be counted.
 fn sum_of(n_records: u64, more: u64) -> Result<u64> {

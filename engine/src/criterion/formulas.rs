@@ -180,8 +180,10 @@ pub fn effective_values(histogram: Histogram) -> u64 {
     }
     let exact = MILLION as f64 * (ln(n) - c_ln_c / n as f64).exp();
     let nearest = exact.round();
-    // Next to a whole number of millionths the computer's rounding could decide: there, ask whole numbers.
-    match (exact - nearest).abs() < 1e-3 && is_effective_number(histogram, n, nearest as u64) {
+    // Next to a whole number of millionths the computer's rounding could decide: there, ask whole numbers. Every term of the
+    // sum is off by a few units in the last place, and so is their sum for every term.
+    let off = exact * f64::EPSILON * (histogram.len() + 8) as f64 * (1.0 + ln(n));
+    match (exact - nearest).abs() <= 4.0 * off && is_effective_number(histogram, n, nearest as u64) {
         true => nearest as u64,
         false => exact as u64,
     }
@@ -296,11 +298,22 @@ where
     let of_table = number(reference.n_records);
     let mut total = T::from(0);
     let mut stretch = |from: usize, to: usize, c: u64| {
+        if from == to {
+            return;
+        }
         let ours = number(c) * of_table;
-        let overtaken = from + cumulative[from..to].partition_point(|&known| number(known) * n <= ours);
         let sum = |from: usize, to: usize| n * sum_of(cumulative_sums[to] - cumulative_sums[from]);
-        total = total + ours * number((overtaken - from) as u64) - sum(from, overtaken);
-        total = total + sum(overtaken, to) - ours * number((to - overtaken) as u64);
+        let length = |from: usize, to: usize| number((to - from) as u64);
+        // The table's sum never shrinks: the ends say whether it is beyond ours everywhere, or nowhere.
+        if number(cumulative[from]) * n >= ours {
+            total = total + sum(from, to) - ours * length(from, to);
+        } else if number(cumulative[to - 1]) * n <= ours {
+            total = total + ours * length(from, to) - sum(from, to);
+        } else {
+            let overtaken = from + cumulative[from..to].partition_point(|&known| number(known) * n <= ours);
+            total = total + ours * length(from, overtaken) - sum(from, overtaken);
+            total = total + sum(overtaken, to) - ours * length(overtaken, to);
+        }
     };
     let (mut from, mut c) = (0, 0);
     for (value, count) in histogram {

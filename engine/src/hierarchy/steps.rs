@@ -6,14 +6,14 @@ use crate::table::{Code, Kind, date_text, days_of_date, parse_date};
 
 /// All numbers, or all days, from one to another; without end where there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct LabelRange {
     pub(crate) low: Option<Decimal>,
     pub(crate) high: Option<Decimal>,
     /// Whether the high end is part of it. The low one is.
     pub(crate) has_high: bool,
 }
 
-impl Step {
+impl LabelRange {
     fn contains(&self, at: Decimal) -> bool {
         self.low.is_none_or(|low| low <= at) && self.high.is_none_or(|high| at < high || (self.has_high && at == high))
     }
@@ -31,7 +31,7 @@ impl Step {
     }
 
     /// Whether nothing of it is above the beginning of another one.
-    fn is_before(&self, other: &Step) -> bool {
+    fn is_before(&self, other: &LabelRange) -> bool {
         let is_below = |(high, low): (Decimal, Decimal)| high < low || (!self.has_high && high == low);
         self.high.zip(other.low).is_some_and(is_below)
     }
@@ -42,7 +42,7 @@ impl Step {
 pub(crate) struct Steps {
     kind: Kind,
     /// By value of the table; none where there is no value.
-    step_of: Vec<Option<Step>>,
+    step_of: Vec<Option<LabelRange>>,
     /// By value, the first and the last value of the table in the same step.
     ends_of: Vec<(Code, Code)>,
     /// Whether dates have a time of day.
@@ -65,7 +65,7 @@ impl Steps {
             labels.any(|label| read(kind, label).is_none_or(|step| !step.is_single()))
         })?;
         let values = hierarchy.level(level);
-        let mut step_of: Vec<Option<Step>> = Vec::with_capacity(own.len());
+        let mut step_of: Vec<Option<LabelRange>> = Vec::with_capacity(own.len());
         for (code, at) in positions.iter().enumerate() {
             let step = match at {
                 Some(at) => Some(read(kind, values.label_of(code)).filter(|step| step.contains(*at))?),
@@ -73,7 +73,7 @@ impl Steps {
                 None => return None,
             };
             let before = code.checked_sub(1).and_then(|before| step_of[before]);
-            let follows = |(before, step): (Step, Step)| before == step || before.is_before(&step);
+            let follows = |(before, step): (LabelRange, LabelRange)| before == step || before.is_before(&step);
             if !before.zip(step).is_none_or(follows) {
                 return None;
             }
@@ -94,15 +94,15 @@ impl Steps {
     }
 
     /// All steps from that of one value to that of another, neither of which is missing.
-    fn united(&self, low: Code, high: Code) -> Step {
+    fn united(&self, low: Code, high: Code) -> LabelRange {
         let step = |code: Code| self.step_of[code.index()].expect("there is a value");
-        Step { low: step(low).low, ..step(high) }
+        LabelRange { low: step(low).low, ..step(high) }
     }
 
     /// What a cell says that stands for all steps from one to another: `[20-34]`, `[0.5, 2)`, `<30`, `>=65`, `*`, or
     /// `[2024-01-01 to 2024-03-31]`.
     pub(crate) fn text(&self, low: Code, high: Code) -> String {
-        let Step { low, high, has_high } = self.united(low, high);
+        let LabelRange { low, high, has_high } = self.united(low, high);
         match (low, high) {
             (None, None) => ANY.to_string(),
             (Some(low), None) => format!(">={low}"),
@@ -168,33 +168,33 @@ fn day(at: Decimal) -> String {
 }
 
 /// The range that a label is.
-fn read(kind: Kind, label: &str) -> Option<Step> {
+fn read(kind: Kind, label: &str) -> Option<LabelRange> {
     match kind {
         Kind::Integer | Kind::Number => numbers_of_label(label),
         Kind::Date => {
             let (first, last) = days_of_label(label)?;
-            Some(Step { low: Some(first.into()), high: Some(last.into()), has_high: true })
+            Some(LabelRange { low: Some(first.into()), high: Some(last.into()), has_high: true })
         }
         Kind::Boolean | Kind::Text => None,
     }
 }
 
 /// `<18`, `>=65`, `[1.5, 2)`, `17-21`, `-5 to -1` or `17`: what intervals and cut points are called.
-fn numbers_of_label(label: &str) -> Option<Step> {
+fn numbers_of_label(label: &str) -> Option<LabelRange> {
     let whole = |text: &str| Decimal::parse(text).filter(|number| number.is_whole());
     if let Some(high) = label.strip_prefix('<') {
-        return Some(Step { low: None, high: Some(Decimal::parse(high)?), has_high: false });
+        return Some(LabelRange { low: None, high: Some(Decimal::parse(high)?), has_high: false });
     }
     if let Some(low) = label.strip_prefix(">=") {
-        return Some(Step { low: Some(Decimal::parse(low)?), high: None, has_high: false });
+        return Some(LabelRange { low: Some(Decimal::parse(low)?), high: None, has_high: false });
     }
     let half_open = label.strip_prefix('[').and_then(|rest| rest.strip_suffix(')')?.split_once(", "));
     let step = match half_open {
-        Some((low, high)) => Step { low: Decimal::parse(low), high: Decimal::parse(high), has_high: false },
+        Some((low, high)) => LabelRange { low: Decimal::parse(low), high: Decimal::parse(high), has_high: false },
         None => {
             let ends = range_ends(label).find_map(|(low, high)| whole(low).zip(whole(high)));
             let (low, high) = ends.map_or((whole(label), whole(label)), |(low, high)| (Some(low), Some(high)));
-            Step { low, high, has_high: true }
+            LabelRange { low, high, has_high: true }
         }
     };
     step.low.zip(step.high).filter(|(low, high)| low <= high).map(|_| step)

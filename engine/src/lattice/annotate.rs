@@ -15,7 +15,7 @@ use crate::lattice::fitting::with_roller;
 use crate::lattice::grid::{Columns, Grid, N_IN_BLOCK};
 use crate::lattice::profile::{Outcome, Profile};
 use crate::lattice::profiles::Profiles;
-use crate::lattice::roller::Wanted;
+use crate::lattice::roller::Annotation;
 use crate::lattice::scope::{Scope, Selection};
 use crate::lattice::size::check_size;
 use crate::lattice::walk::all_profiles;
@@ -87,7 +87,7 @@ pub(crate) fn annotate_schemes(
     counts.check_hierarchies(hierarchies)?;
     let penalties = Penalties::new(hierarchies, plan.weights)?;
     let entropies = plan.with_entropy.then(|| Entropies::new(counts, hierarchies));
-    let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: entropies.as_ref() };
+    let wanted = Annotation { yardstick: plan.yardstick, penalties: &penalties, entropies: entropies.as_ref() };
     let rolled_up = all_profiles(counts, hierarchies, &wanted, &schemes, task)?;
     let signatures = rolled_up.signatures;
     Ok(Lattice {
@@ -128,7 +128,8 @@ impl Lattice {
             return Ok(());
         }
         let penalties = Penalties::new(&self.scope.hierarchies, plan.weights)?;
-        let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: self.entropies.as_ref() };
+        let wanted =
+            Annotation { yardstick: plan.yardstick, penalties: &penalties, entropies: self.entropies.as_ref() };
         let looking = Evaluating(&levels);
         let Seen { signatures, profile } = with_roller(counts, &self.scope.hierarchies, &wanted, None, looking)?;
         let place = self.schemes.insert(&levels);

@@ -8,144 +8,63 @@ use rustc_hash::FxHashMap;
 use crate::criterion::{Measured, Yardstick};
 use crate::error::Result;
 use crate::lattice::histograms::HistogramWork;
-use crate::lattice::people_histograms::PeopleHistograms;
 use crate::lattice::profile::{Profile, Renumbering};
-use crate::lattice::regroup::Step;
-use crate::lattice::roll_up::{Key, RollUp};
-use crate::lattice::roller::{Roller, Wanted};
+use crate::lattice::roll_up::Key;
+use crate::lattice::roller::{Ground, Roller};
 use crate::lattice::rows::Rows;
-use crate::lattice::signatures::{canonical, without_unused};
+use crate::lattice::signatures::canonical;
 use crate::task::Task;
 
-/// Whole histograms of sensitive values.
-pub(crate) struct Histograms<'a> {
-    pub(crate) roll_up: &'a RollUp<'a>,
-    pub(crate) wanted: &'a Wanted<'a>,
-}
-
-impl<'a> Roller for Histograms<'a> {
-    type Work = HistogramWork<'a>;
+impl<'a> Roller<'a> for HistogramWork<'a> {
     type Groups = Profile;
 
-    fn roll_up(&self) -> &RollUp<'_> {
-        self.roll_up
-    }
-
-    fn stride<K: Key>(&self) -> usize {
-        K::N_WORDS + 2
-    }
-
-    fn begin<K: Key>(&self) -> (Self::Work, Rows, Self::Groups) {
-        let mut work = HistogramWork::first(self.wanted.yardstick, self.wanted.entropies.is_some());
-        let rows = work.base::<K>(self.roll_up);
+    fn begin<K: Key>(ground: Ground<'a>) -> (HistogramWork<'a>, Rows, Profile) {
+        let mut work = HistogramWork::first(ground.wanted.yardstick, ground.wanted.entropies.is_some());
+        let rows = work.base::<K>(ground.roll_up);
         let groups = work.gather_rows::<K>(&rows);
         (work, Rows::of_words(rows), groups)
     }
 
-    fn share(&self, work: Self::Work, n_threads: usize) -> Vec<Self::Work> {
-        work.shared(n_threads)
+    fn share(self, _: Ground<'a>, n_threads: usize) -> Vec<HistogramWork<'a>> {
+        self.shared(n_threads)
     }
 
     fn step<K: Key>(
-        &self,
-        work: &mut Self::Work,
+        &mut self,
+        ground: Ground<'a>,
         source: &Rows,
         levels: &[u8],
         attribute: usize,
         into: &mut Rows,
-    ) -> Self::Groups {
-        work.step::<K>(self.roll_up, &source.words, levels, attribute, &mut into.words)
+    ) -> Profile {
+        self.step::<K>(ground.roll_up, &source.words, levels, attribute, &mut into.words)
     }
 
-    fn all_levels<K: Key>(&self, work: &mut Self::Work, source: &Rows, attribute: usize) -> Vec<Self::Groups> {
-        work.all_levels::<K>(self.roll_up, &source.words, attribute);
-        (1..self.roll_up.n_levels(attribute)).map(|level| work.profile_of_level(level)).collect()
+    fn all_levels<K: Key>(&mut self, ground: Ground<'a>, source: &Rows, attribute: usize) -> Vec<Profile> {
+        self.all_levels::<K>(ground.roll_up, &source.words, attribute);
+        (1..ground.roll_up.n_levels(attribute)).map(|level| self.profile_of_level(level)).collect()
     }
 
-    fn n_bytes_of_work(&self, work: &Self::Work) -> usize {
-        work.n_bytes()
+    fn n_bytes(&self) -> usize {
+        HistogramWork::n_bytes(self)
     }
 
-    fn finish(
-        &self,
-        works: Vec<Self::Work>,
-        made: Vec<(usize, Self::Groups)>,
-        task: &Task,
-    ) -> Result<(Measured, Vec<Profile>)> {
-        profiles_of_histograms(self.wanted.yardstick, works, made, task)
-    }
-
-    fn seen(&self, work: &Self::Work, profile: Self::Groups) -> (Measured, Profile) {
-        seen_in_histograms(self.wanted.yardstick, work, profile)
-    }
-}
-
-/// Whole histograms of the sensitive values that people have.
-pub(crate) struct HistogramsOfPeople<'a> {
-    pub(crate) roll_up: &'a RollUp<'a>,
-    pub(crate) wanted: &'a Wanted<'a>,
-}
-
-impl<'a> Roller for HistogramsOfPeople<'a> {
-    type Work = PeopleHistograms<'a>;
-    type Groups = Profile;
-
-    fn roll_up(&self) -> &RollUp<'_> {
-        self.roll_up
-    }
-
-    fn stride<K: Key>(&self) -> usize {
-        K::N_WORDS + 2
-    }
-
-    fn begin<K: Key>(&self) -> (Self::Work, Rows, Self::Groups) {
-        let mut work = PeopleHistograms::first(self.wanted.yardstick, self.wanted.entropies.is_some());
-        let (rows, groups) = work.base::<K>(self.roll_up);
-        (work, rows, groups)
-    }
-
-    fn share(&self, work: Self::Work, n_threads: usize) -> Vec<Self::Work> {
-        work.shared(n_threads)
-    }
-
-    fn step<K: Key>(
-        &self,
-        work: &mut Self::Work,
-        source: &Rows,
-        levels: &[u8],
-        attribute: usize,
-        into: &mut Rows,
-    ) -> Self::Groups {
-        work.step::<K>(self.roll_up, source, Step::to(self.roll_up, levels, attribute), into)
-    }
-
-    fn all_levels<K: Key>(&self, work: &mut Self::Work, source: &Rows, attribute: usize) -> Vec<Self::Groups> {
-        work.all_levels::<K>(self.roll_up, source, attribute)
-    }
-
-    fn n_bytes_of_work(&self, work: &Self::Work) -> usize {
-        work.n_bytes()
+    fn seen(&self, ground: Ground<'a>, profile: Profile) -> (Measured, Profile) {
+        seen_in_histograms(ground.wanted.yardstick, self, profile)
     }
 
     fn finish(
-        &self,
-        works: Vec<Self::Work>,
-        made: Vec<(usize, Self::Groups)>,
+        works: Vec<HistogramWork<'a>>,
+        ground: Ground<'a>,
+        made: Vec<(usize, Profile)>,
         task: &Task,
     ) -> Result<(Measured, Vec<Profile>)> {
-        let works = works.into_iter().map(|work| work.histograms).collect();
-        let (signatures, profiles) = profiles_of_histograms(self.wanted.yardstick, works, made, task)?;
-        // Groups on the way to a chosen scheme have signatures too.
-        Ok(without_unused(signatures, profiles))
-    }
-
-    fn seen(&self, work: &Self::Work, profile: Self::Groups) -> (Measured, Profile) {
-        seen_in_histograms(self.wanted.yardstick, &work.histograms, profile)
+        profiles_of_histograms(ground.wanted.yardstick, works, made, task)
     }
 }
 
 /// The profiles by place, from those by the signatures of each thread.
-fn profiles_of_histograms(
+pub(crate) fn profiles_of_histograms(
     yardstick: &Yardstick,
     works: Vec<HistogramWork>,
     made: Vec<(usize, Profile)>,
@@ -173,7 +92,7 @@ fn profiles_of_histograms(
 }
 
 /// What criteria see of one scheme's groups, and the profile by that alone.
-fn seen_in_histograms(yardstick: &Yardstick, work: &HistogramWork, profile: Profile) -> (Measured, Profile) {
+pub(crate) fn seen_in_histograms(yardstick: &Yardstick, work: &HistogramWork, profile: Profile) -> (Measured, Profile) {
     let numbers: FxHashMap<u32, usize> =
         profile.entries().iter().enumerate().map(|(at, entry)| (entry.signature, at)).collect();
     let values: Vec<u64> =

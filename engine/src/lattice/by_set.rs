@@ -5,153 +5,75 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::criterion::{Measured, Yardstick};
 use crate::error::Result;
-use crate::lattice::people::{self, PeopleCount};
 use crate::lattice::profile::{Entry, Profile, Scratch, Tally};
-use crate::lattice::regroup::Step;
-use crate::lattice::roll_up::{Key, Pass, RollUp};
-use crate::lattice::roller::Roller;
+use crate::lattice::roll_up::{Key, Pass};
+use crate::lattice::roller::{Ground, Roller};
 use crate::lattice::rows::Rows;
 use crate::task::Task;
 
-/// Sizes and sets of sensitive values.
-pub(crate) struct Sets<'a> {
-    pub(crate) roll_up: &'a RollUp<'a>,
-    pub(crate) yardstick: &'a Yardstick,
+/// What one thread works with: the tallies of the scheme at hand, and of every level of the last attribute.
+#[derive(Default)]
+pub(crate) struct SetWork {
+    scratch: Scratch,
+    of_level: Vec<Scratch>,
 }
 
-impl Sets<'_> {
-    fn tallies(&self, scratch: &mut Scratch) -> Box<[Tally]> {
-        match self.yardstick.is_over_people() {
-            true => scratch.tallies::<1>(),
-            false => scratch.tallies::<0>(),
-        }
-    }
-}
-
-impl Roller for Sets<'_> {
-    type Work = (Scratch, Vec<Scratch>);
+impl<'a> Roller<'a> for SetWork {
     type Groups = Box<[Tally]>;
 
-    fn roll_up(&self) -> &RollUp<'_> {
-        self.roll_up
+    fn stride<K: Key>(ground: Ground<'a>) -> usize {
+        ground.roll_up.stride::<K>()
     }
 
-    fn stride<K: Key>(&self) -> usize {
-        self.roll_up.stride::<K>()
+    fn begin<K: Key>(ground: Ground<'a>) -> (SetWork, Rows, Box<[Tally]>) {
+        let mut work = SetWork::default();
+        let rows = ground.roll_up.base::<K>();
+        ground.roll_up.gather::<K>(&rows, &mut work.scratch);
+        let groups = tallies(ground, &mut work.scratch);
+        (work, Rows::of_words(rows), groups)
     }
 
-    fn begin<K: Key>(&self) -> (Self::Work, Rows, Self::Groups) {
-        let mut scratch = Scratch::default();
-        let rows = self.roll_up.base::<K>();
-        self.roll_up.gather::<K>(&rows, &mut scratch);
-        let groups = self.tallies(&mut scratch);
-        ((scratch, Vec::new()), Rows::of_words(rows), groups)
-    }
-
-    fn share(&self, _: Self::Work, n_threads: usize) -> Vec<Self::Work> {
-        (0..n_threads).map(|_| Default::default()).collect()
+    fn share(self, _: Ground<'a>, n_threads: usize) -> Vec<SetWork> {
+        (0..n_threads).map(|_| SetWork::default()).collect()
     }
 
     fn step<K: Key>(
-        &self,
-        work: &mut Self::Work,
+        &mut self,
+        ground: Ground<'a>,
         source: &Rows,
         levels: &[u8],
         attribute: usize,
         into: &mut Rows,
-    ) -> Self::Groups {
+    ) -> Box<[Tally]> {
         let (source, words) = (&source.words[..], &mut into.words);
-        self.roll_up.run::<K>(Pass::Step { source, levels, attribute, words, scratch: &mut work.0 });
-        self.tallies(&mut work.0)
+        ground.roll_up.run::<K>(Pass::Step { source, levels, attribute, words, scratch: &mut self.scratch });
+        tallies(ground, &mut self.scratch)
     }
 
-    fn all_levels<K: Key>(&self, work: &mut Self::Work, source: &Rows, attribute: usize) -> Vec<Self::Groups> {
-        work.1.resize_with(self.roll_up.n_levels(attribute), Scratch::default);
-        self.roll_up.run::<K>(Pass::AllLevels { source: &source.words, attribute, of_level: &mut work.1 });
-        work.1[1..].iter_mut().map(|scratch| self.tallies(scratch)).collect()
+    fn all_levels<K: Key>(&mut self, ground: Ground<'a>, source: &Rows, attribute: usize) -> Vec<Box<[Tally]>> {
+        self.of_level.resize_with(ground.roll_up.n_levels(attribute), Scratch::default);
+        ground.roll_up.run::<K>(Pass::AllLevels { source: &source.words, attribute, of_level: &mut self.of_level });
+        self.of_level[1..].iter_mut().map(|scratch| tallies(ground, scratch)).collect()
     }
 
-    fn n_bytes_of_work(&self, _: &Self::Work) -> usize {
-        0
-    }
-
-    fn finish(
-        &self,
-        _: Vec<Self::Work>,
-        made: Vec<(usize, Self::Groups)>,
-        task: &Task,
-    ) -> Result<(Measured, Vec<Profile>)> {
-        profiles_of_tallies(self.yardstick, made, task)
-    }
-
-    fn seen(&self, _: &Self::Work, tallies: Self::Groups) -> (Measured, Profile) {
-        seen_in_tallies(self.yardstick, tallies)
-    }
-}
-
-/// The same of people who are in several groups, or have several values.
-pub(crate) struct SetsOfPeople<'a> {
-    pub(crate) roll_up: &'a RollUp<'a>,
-    pub(crate) yardstick: &'a Yardstick,
-    pub(crate) sensitive: Option<usize>,
-}
-
-impl Roller for SetsOfPeople<'_> {
-    type Work = PeopleCount;
-    type Groups = Box<[Tally]>;
-
-    fn roll_up(&self) -> &RollUp<'_> {
-        self.roll_up
-    }
-
-    fn stride<K: Key>(&self) -> usize {
-        K::N_WORDS + people::N_WORDS
-    }
-
-    fn begin<K: Key>(&self) -> (Self::Work, Rows, Self::Groups) {
-        let mut work = PeopleCount::new(self.roll_up.counts, self.sensitive);
-        let (rows, groups) = work.base::<K>(self.roll_up);
-        (work, rows, groups)
-    }
-
-    fn only<K: Key>(&self, rows: &Rows, groups: &[u32]) -> Rows {
-        people::only::<K>(rows, groups)
-    }
-
-    fn share(&self, work: Self::Work, n_threads: usize) -> Vec<Self::Work> {
-        (0..n_threads).map(|_| work.with_same_sets(self.roll_up.counts)).collect()
-    }
-
-    fn step<K: Key>(
-        &self,
-        work: &mut Self::Work,
-        source: &Rows,
-        levels: &[u8],
-        attribute: usize,
-        into: &mut Rows,
-    ) -> Self::Groups {
-        work.step::<K>(self.roll_up, source, Step::to(self.roll_up, levels, attribute), into)
-    }
-
-    fn all_levels<K: Key>(&self, work: &mut Self::Work, source: &Rows, attribute: usize) -> Vec<Self::Groups> {
-        work.all_levels::<K>(self.roll_up, source, attribute)
-    }
-
-    fn n_bytes_of_work(&self, work: &Self::Work) -> usize {
-        work.n_bytes()
+    fn seen(&self, ground: Ground<'a>, tallies: Box<[Tally]>) -> (Measured, Profile) {
+        seen_in_tallies(ground.wanted.yardstick, tallies)
     }
 
     fn finish(
-        &self,
-        _: Vec<Self::Work>,
-        made: Vec<(usize, Self::Groups)>,
+        _: Vec<SetWork>,
+        ground: Ground<'a>,
+        made: Vec<(usize, Box<[Tally]>)>,
         task: &Task,
     ) -> Result<(Measured, Vec<Profile>)> {
-        profiles_of_tallies(self.yardstick, made, task)
+        profiles_of_tallies(ground.wanted.yardstick, made, task)
     }
+}
 
-    fn seen(&self, _: &Self::Work, tallies: Self::Groups) -> (Measured, Profile) {
-        seen_in_tallies(self.yardstick, tallies)
+fn tallies(ground: Ground, scratch: &mut Scratch) -> Box<[Tally]> {
+    match ground.wanted.yardstick.is_over_people() {
+        true => scratch.tallies::<1>(),
+        false => scratch.tallies::<0>(),
     }
 }
 
@@ -171,7 +93,7 @@ fn signature_of(tally: &Tally) -> (u64, u32, u64) {
 }
 
 /// The profiles by place, from the tallies of each scheme.
-fn profiles_of_tallies(
+pub(crate) fn profiles_of_tallies(
     yardstick: &Yardstick,
     made: Vec<(usize, Box<[Tally]>)>,
     task: &Task,
@@ -202,7 +124,7 @@ fn profiles_of_tallies(
 }
 
 /// What criteria see of one scheme's groups, and the profile by that alone.
-fn seen_in_tallies(yardstick: &Yardstick, mut tallies: Box<[Tally]>) -> (Measured, Profile) {
+pub(crate) fn seen_in_tallies(yardstick: &Yardstick, mut tallies: Box<[Tally]>) -> (Measured, Profile) {
     tallies.sort_unstable_by_key(signature_of);
     let values = tallies.iter().flat_map(|tally| measured_of(yardstick, signature_of(tally))).collect();
     // Without a sensitive attribute a signature is a size, and there is one tally of each.

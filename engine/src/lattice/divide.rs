@@ -16,7 +16,7 @@ use crate::hierarchy::Hierarchy;
 use crate::lattice::evaluate::Seen;
 use crate::lattice::one_scheme::{put_together, slots_of_people};
 use crate::lattice::profile::{Entry, Profile};
-use crate::lattice::roller::Wanted;
+use crate::lattice::roller::Annotation;
 use crate::loss::Steps;
 use crate::table::Code;
 
@@ -44,7 +44,7 @@ impl Division {
 pub(crate) struct Divider<'a> {
     counts: &'a GroupCounts,
     hierarchies: &'a [Hierarchy],
-    wanted: &'a Wanted<'a>,
+    wanted: &'a Annotation<'a>,
     /// By attribute, the code of every distinct combination; those of the population come last.
     columns: Vec<Vec<Code>>,
     /// How many people each combination of the population stands for.
@@ -64,7 +64,7 @@ impl<'a> Divider<'a> {
     pub(crate) fn new(
         counts: &'a GroupCounts,
         hierarchies: &'a [Hierarchy],
-        wanted: &'a Wanted<'a>,
+        wanted: &'a Annotation<'a>,
         n_bytes_max: u64,
     ) -> Divider<'a> {
         let population: Vec<(&[Code], u64)> =
@@ -171,7 +171,7 @@ impl<'a> Divider<'a> {
 
     /// What criteria see of the groups, and what they lose.
     fn look_at(&self, division: &Division) -> Seen {
-        let Wanted { yardstick, penalties, entropies } = self.wanted;
+        let Annotation { yardstick, penalties, entropies } = self.wanted;
         let (counts, n) = (self.counts, division.n_groups);
         let (own, others) = division.group_of.split_at(counts.n_groups());
         let (mut sizes, mut populations) = (vec![0u64; n], vec![0u64; n]);

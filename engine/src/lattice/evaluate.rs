@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::lattice::fitting::WithRoller;
 use crate::lattice::profile::Profile;
 use crate::lattice::roll_up::Key;
-use crate::lattice::roller::Roller;
+use crate::lattice::roller::{Ground, Roller};
 use crate::lattice::rows::Rows;
 
 /// What a scheme's groups look like: what criteria see of them, and how many look how.
@@ -20,18 +20,18 @@ pub(crate) struct Evaluating<'a>(pub(crate) &'a [u8]);
 impl WithRoller for Evaluating<'_> {
     type Done = Seen;
 
-    fn work<K: Key, R: Roller>(self, roller: &R, order: &[usize]) -> Result<Seen> {
-        let (mut work, mut rows, mut groups) = roller.begin::<K>();
+    fn work<'a, K: Key, R: Roller<'a>>(self, ground: Ground<'a>) -> Result<Seen> {
+        let (mut work, mut rows, mut groups) = R::begin::<K>(ground);
         let mut now = vec![0; self.0.len()];
-        for &attribute in order {
+        for &attribute in &ground.roll_up.order {
             while now[attribute] < self.0[attribute] {
                 now[attribute] += 1;
                 let mut next = Rows::default();
-                groups = roller.step::<K>(&mut work, &rows, &now, attribute, &mut next);
+                groups = work.step::<K>(ground, &rows, &now, attribute, &mut next);
                 rows = next;
             }
         }
-        let (signatures, profile) = roller.seen(&work, groups);
+        let (signatures, profile) = work.seen(ground, groups);
         Ok(Seen { signatures, profile })
     }
 }

@@ -47,7 +47,7 @@ impl Interned {
 
     fn find(&self, hash: u64, words: &[u64]) -> Option<u32> {
         self.table
-            .find(hash, |&(known, signature)| known == hash && self.signature(signature as usize) == words)
+            .find(hash, |&(known, signature)| known == hash && self.signature(signature as usize).iter().eq(words))
             .map(|(_, signature)| *signature)
     }
 
@@ -98,7 +98,9 @@ impl Unions {
     }
 
     fn find_list(&self, hash: u64, signatures: &[u32]) -> Option<u32> {
-        self.lists.find(hash, |known| known.hash == hash && self.list(known) == signatures).map(|known| known.signature)
+        // A few numbers are sooner compared one by one than by a call.
+        let is_same = |known: &UnitedList| self.list(known).iter().eq(signatures);
+        self.lists.find(hash, |known| known.hash == hash && is_same(known)).map(|known| known.signature)
     }
 
     fn add_list(&mut self, hash: u64, signatures: &[u32], signature: u32) {
@@ -316,24 +318,74 @@ pub(crate) fn add_up_cells(words: &mut Vec<u64>, first: usize) {
 /// One group of a scheme that is being gathered: its signature, and the loss and the entropy of a record, which fit.
 type Gathered = (u32, u32, u32);
 
-/// What one thread works with.
-pub(crate) struct HistogramWork<'a> {
-    pub(crate) signatures: Signatures<'a>,
-    gathered: Vec<Gathered>,
-    of_level: Vec<Vec<Gathered>>,
+/// The entries of the scheme whose groups are being gathered.
+#[derive(Default)]
+struct Gathering {
+    entries: Vec<Entry>,
+    entropies: Vec<Steps>,
     /// By signature, its place among the entries of the scheme that had it last.
     seen: Vec<u32>,
     has_entropies: bool,
+}
+
+impl Gathering {
+    #[inline(always)]
+    fn add(&mut self, (signature, loss, entropy): Gathered) {
+        let at = signature as usize;
+        if at >= self.seen.len() {
+            self.seen.resize((at + 1).max(2 * self.seen.len()), 0);
+        }
+        // What an earlier scheme has left there leads to an entry of another signature, or to none.
+        let seen = &mut self.seen[at];
+        match self.entries.get_mut(*seen as usize) {
+            Some(entry) if entry.signature == signature => {
+                entry.n_groups += 1;
+                entry.loss += Steps::from(loss);
+                if self.has_entropies {
+                    self.entropies[*seen as usize] += Steps::from(entropy);
+                }
+            }
+            _ => {
+                *seen = number(self.entries.len());
+                self.entries.push(Entry { signature, n_groups: 1, loss: Steps::from(loss) });
+                if self.has_entropies {
+                    self.entropies.push(Steps::from(entropy));
+                }
+            }
+        }
+    }
+
+    /// Adds a finished group, unless nobody of the table is in it.
+    #[inline(always)]
+    fn add_row(&mut self, row: &[u64], n_key_words: usize) {
+        let (size, signature) = (row[n_key_words] & SIZE_MASK, row[n_key_words + 1]);
+        if size > 0 {
+            self.add((signature as u32, (row[n_key_words] >> SIZE_BITS) as u32, (signature >> 32) as u32));
+        }
+    }
+
+    /// The profile of what was gathered, by signatures as this thread numbers them; nothing is left.
+    fn profile(&mut self) -> Profile {
+        let profile = Profile::provisional(self.entries.to_vec(), self.entropies.to_vec());
+        self.entries.clear();
+        self.entropies.clear();
+        profile
+    }
+}
+
+/// What one thread works with.
+pub(crate) struct HistogramWork<'a> {
+    pub(crate) signatures: Signatures<'a>,
+    gathering: Gathering,
+    of_level: Vec<Vec<Gathered>>,
 }
 
 impl<'a> HistogramWork<'a> {
     fn new(yardstick: &'a Yardstick, shared: Arc<Interned>, has_entropies: bool) -> HistogramWork<'a> {
         HistogramWork {
             signatures: Signatures::new(yardstick, shared),
-            gathered: Vec::new(),
+            gathering: Gathering { has_entropies, ..Gathering::default() },
             of_level: Vec::new(),
-            seen: Vec::new(),
-            has_entropies,
         }
     }
 
@@ -347,12 +399,12 @@ impl<'a> HistogramWork<'a> {
             return vec![self];
         }
         let (yardstick, shared) = (self.signatures.yardstick, Arc::new(self.signatures.own));
-        let has_entropies = self.has_entropies;
+        let has_entropies = self.gathering.has_entropies;
         (0..n_threads).map(|_| HistogramWork::new(yardstick, Arc::clone(&shared), has_entropies)).collect()
     }
 
     pub(crate) fn n_bytes(&self) -> usize {
-        self.signatures.n_bytes() + size_of_val(&self.seen[..])
+        self.signatures.n_bytes() + size_of_val(&self.gathering.seen[..])
     }
 
     /// What one signature measures.
@@ -403,49 +455,13 @@ impl<'a> HistogramWork<'a> {
     }
 
     pub(crate) fn gather_rows<K: Key>(&mut self, rows: &[u64]) -> Profile {
-        rows.chunks_exact(K::N_WORDS + 2).for_each(|row| gather(&mut self.gathered, row, K::N_WORDS));
-        self.profile()
-    }
-
-    /// The profile of what was gathered, by signatures as this thread numbers them.
-    fn profile(&mut self) -> Profile {
-        let gathered = std::mem::take(&mut self.gathered);
-        let profile = self.profile_of(&gathered);
-        self.gathered = gathered;
-        self.gathered.clear();
-        profile
+        rows.chunks_exact(K::N_WORDS + 2).for_each(|row| self.gathering.add_row(row, K::N_WORDS));
+        self.gathering.profile()
     }
 
     pub(crate) fn profile_of_level(&mut self, level: usize) -> Profile {
-        let gathered = std::mem::take(&mut self.of_level[level]);
-        let profile = self.profile_of(&gathered);
-        self.of_level[level] = gathered;
-        self.of_level[level].clear();
-        profile
-    }
-
-    fn profile_of(&mut self, gathered: &[Gathered]) -> Profile {
-        self.seen.resize(self.signatures.shared.len() + self.signatures.own.len(), 0);
-        let mut entries: Vec<Entry> = Vec::with_capacity(gathered.len());
-        let mut entropies: Vec<Steps> = Vec::new();
-        for &(signature, loss, entropy) in gathered {
-            // What an earlier scheme has left there leads to an entry of another signature, or to none.
-            let seen = &mut self.seen[signature as usize];
-            if entries.get(*seen as usize).is_none_or(|entry| entry.signature != signature) {
-                *seen = number(entries.len());
-                entries.push(Entry { signature, n_groups: 0, loss: 0 });
-                if self.has_entropies {
-                    entropies.push(0);
-                }
-            }
-            let entry = &mut entries[*seen as usize];
-            entry.n_groups += 1;
-            entry.loss += Steps::from(loss);
-            if self.has_entropies {
-                entropies[*seen as usize] += Steps::from(entropy);
-            }
-        }
-        Profile::provisional(entries, entropies)
+        self.of_level[level].drain(..).for_each(|group| self.gathering.add(group));
+        self.gathering.profile()
     }
 
     /// Replaces `words` by the rows of the scheme `levels`, made from those of the scheme whose `attribute` is one
@@ -467,7 +483,7 @@ impl<'a> HistogramWork<'a> {
         let lower = roll_up.order.iter().rev().take_while(|&&a| a != attribute);
         let shift: u32 = lower.map(|&a| roll_up.trees[a].widths[levels[a] as usize]).sum();
         let code_mask = (1u64 << width_before) - 1;
-        let has_entropies = self.has_entropies;
+        let has_entropies = self.gathering.has_entropies;
         words.clear();
         words.reserve(source.len());
         let (mut start, mut is_sorted) = (0, true);
@@ -496,11 +512,21 @@ impl<'a> HistogramWork<'a> {
             }
         }
         self.finish_block::<K>(words, start, is_sorted);
-        self.profile()
+        self.gathering.profile()
     }
 
     /// Makes one row of those with the same key, in order, among the rows from `start` on; and gathers them.
+    #[inline(always)]
     fn finish_block<K: Key>(&mut self, words: &mut Vec<u64>, start: usize, is_sorted: bool) {
+        // Most rows are the only one of their block.
+        match words.len() - start <= K::N_WORDS + 2 {
+            true if start == words.len() => {}
+            true => self.gathering.add_row(&words[start..], K::N_WORDS),
+            false => self.finish_rows::<K>(words, start, is_sorted),
+        }
+    }
+
+    fn finish_rows<K: Key>(&mut self, words: &mut Vec<u64>, start: usize, is_sorted: bool) {
         let stride = K::N_WORDS + 2;
         if !is_sorted {
             sort_rows::<K>(words, start, stride);
@@ -518,7 +544,7 @@ impl<'a> HistogramWork<'a> {
             if end > from + stride {
                 unite_rows::<K>(&mut self.signatures, words, from, end, to);
             }
-            gather(&mut self.gathered, &words[to..to + stride], K::N_WORDS);
+            self.gathering.add_row(&words[to..to + stride], K::N_WORDS);
             from = end;
             to += stride;
         }
@@ -534,7 +560,7 @@ impl<'a> HistogramWork<'a> {
         let rest_at = |at: usize| K::read(&source[at..]).shifted_right(tree.widths[0]);
         let size_at = |at: usize| source[at + K::N_WORDS] & SIZE_MASK;
         self.of_level.resize_with(tree.above.len(), Vec::new);
-        let has_entropies = self.has_entropies;
+        let has_entropies = self.gathering.has_entropies;
         // The groups of the level at hand: a row of each, and the signature of all of its rows.
         let mut groups: Vec<(usize, u32)> = Vec::new();
         let mut start = 0;
@@ -625,15 +651,6 @@ fn unite_rows<K: Key>(signatures: &mut Signatures, words: &mut [u64], from: usiz
     let (loss, entropy) = with_records.map_or((0, 0), |row| (row[K::N_WORDS] >> SIZE_BITS, row[K::N_WORDS + 1] >> 32));
     words[to + K::N_WORDS] = size | loss << SIZE_BITS;
     words[to + K::N_WORDS + 1] = u64::from(signature) | entropy << 32;
-}
-
-/// Adds a finished group, unless nobody of the table is in it.
-#[inline(always)]
-fn gather(gathered: &mut Vec<Gathered>, row: &[u64], n_key_words: usize) {
-    let (size, signature) = (row[n_key_words] & SIZE_MASK, row[n_key_words + 1]);
-    if size > 0 {
-        gathered.push((signature as u32, (row[n_key_words] >> SIZE_BITS) as u32, (signature >> 32) as u32));
-    }
 }
 
 /// The groups of the finest scheme and of the population, in the order of their keys: the number of the group, or none,

@@ -6,13 +6,18 @@
 //! found out where groups become one, and stays with the row.
 
 use crate::counts::GroupCounts;
+use crate::criterion::Measured;
 use crate::criterion::formulas::n_told_most;
+use crate::error::Result;
+use crate::lattice::by_set::{profiles_of_tallies, seen_in_tallies};
 use crate::lattice::drifters::{Members, ValueSets, follow};
 use crate::lattice::histograms::{COUNT_BITS, COUNT_MASK, N_WORDS_PER_CELL, add_up_cells};
-use crate::lattice::profile::{N_MORE_MAX, SIZE_BITS, SIZE_MASK, Scratch, Tally};
-use crate::lattice::regroup::{Corrections, Regrouping, Step};
+use crate::lattice::profile::{N_MORE_MAX, Profile, SIZE_BITS, SIZE_MASK, Scratch, Tally};
+use crate::lattice::regroup::{Corrections, LevelStep, Regrouping};
 use crate::lattice::roll_up::{Key, RollUp};
+use crate::lattice::roller::{Ground, Roller};
 use crate::lattice::rows::Rows;
+use crate::task::Task;
 
 /// By group, how many people have its records, where everybody is in one group, and has one value of the sensitive attribute
 /// if there is one: none otherwise.
@@ -39,7 +44,7 @@ pub(crate) fn fits_tallies(counts: &GroupCounts) -> bool {
 
 /// How many words a row has behind its key: size and loss; people in the lower half, different values in the upper; where the
 /// cells are.
-pub(crate) const N_WORDS: usize = 3;
+const N_WORDS: usize = 3;
 
 /// Cells that follow each other, as a word.
 fn packed(start: usize, n: usize) -> u64 {
@@ -66,7 +71,7 @@ pub(crate) struct PeopleCount {
 }
 
 impl PeopleCount {
-    pub(crate) fn new(counts: &GroupCounts, sensitive: Option<usize>) -> PeopleCount {
+    fn new(counts: &GroupCounts, sensitive: Option<usize>) -> PeopleCount {
         let n_values = sensitive.map_or(0, |s| counts.sensitive()[s].len());
         PeopleCount {
             sensitive,
@@ -80,17 +85,8 @@ impl PeopleCount {
         }
     }
 
-    /// For another thread, which knows the same sets of values.
-    pub(crate) fn with_same_sets(&self, counts: &GroupCounts) -> PeopleCount {
-        PeopleCount { sets: self.sets.clone(), ..PeopleCount::new(counts, self.sensitive) }
-    }
-
-    pub(crate) fn n_bytes(&self) -> usize {
-        self.sets.n_bytes()
-    }
-
     /// The groups of the finest scheme.
-    pub(crate) fn base<K: Key>(&mut self, roll_up: &RollUp) -> (Rows, Box<[Tally]>) {
+    fn base<K: Key>(&mut self, roll_up: &RollUp) -> (Rows, Box<[Tally]>) {
         let counts = roll_up.counts;
         let mut groups: Vec<(K, u32)> =
             (0..counts.n_groups() as u32).map(|group| (roll_up.key_of(counts.codes(group as usize)), group)).collect();
@@ -123,23 +119,12 @@ impl PeopleCount {
         (rows, self.scratch.tallies::<1>())
     }
 
-    /// Replaces `into` by the rows of the scheme that the step leads to.
-    pub(crate) fn step<K: Key>(
-        &mut self,
-        roll_up: &RollUp,
-        source: &Rows,
-        step: Step,
-        into: &mut Rows,
-    ) -> Box<[Tally]> {
-        self.step_on::<K, true>(roll_up, source, step, into)
-    }
-
-    /// The same; where nothing goes on from there, cells are not kept.
+    /// Replaces `into` by the rows of the scheme that the step leads to; where nothing goes on from there, cells are not kept.
     fn step_on<K: Key, const GOES_ON: bool>(
         &mut self,
         roll_up: &RollUp,
         source: &Rows,
-        step: Step,
+        step: LevelStep,
         into: &mut Rows,
     ) -> Box<[Tally]> {
         let stride = K::N_WORDS + N_WORDS;
@@ -194,28 +179,84 @@ impl PeopleCount {
             sets.for_each_common(one, other, |value| corrections.push(place, value, 1u64.wrapping_neg()));
         });
     }
+}
 
-    /// The groups of every level above the lowest of the attribute with the lowest bits.
-    pub(crate) fn all_levels<K: Key>(
+impl<'a> Roller<'a> for PeopleCount {
+    type Groups = Box<[Tally]>;
+
+    fn stride<K: Key>(_: Ground<'a>) -> usize {
+        K::N_WORDS + N_WORDS
+    }
+
+    fn begin<K: Key>(ground: Ground<'a>) -> (PeopleCount, Rows, Box<[Tally]>) {
+        let mut work = PeopleCount::new(ground.roll_up.counts, ground.wanted.only_distinct().flatten());
+        let (rows, groups) = work.base::<K>(ground.roll_up);
+        (work, rows, groups)
+    }
+
+    /// The rows with their own cells alone.
+    fn only<K: Key>(ground: Ground<'a>, rows: &Rows, groups: &[u32]) -> Rows {
+        let stride = Self::stride::<K>(ground);
+        let mut kept = rows.only(stride, groups);
+        kept.cells.clear();
+        for row in kept.words.chunks_exact_mut(stride) {
+            let cells = &rows.cells[unpacked(row[K::N_WORDS + 2])];
+            row[K::N_WORDS + 2] = packed(kept.cells.len(), cells.len());
+            kept.cells.extend_from_slice(cells);
+        }
+        kept
+    }
+
+    /// All threads know the same sets of values.
+    fn share(self, ground: Ground<'a>, n_threads: usize) -> Vec<PeopleCount> {
+        let with_same_sets =
+            || PeopleCount { sets: self.sets.clone(), ..PeopleCount::new(ground.roll_up.counts, self.sensitive) };
+        (0..n_threads).map(|_| with_same_sets()).collect()
+    }
+
+    fn step<K: Key>(
         &mut self,
-        roll_up: &RollUp,
+        ground: Ground<'a>,
         source: &Rows,
+        levels: &[u8],
         attribute: usize,
-    ) -> Vec<Box<[Tally]>> {
+        into: &mut Rows,
+    ) -> Box<[Tally]> {
+        self.step_on::<K, true>(ground.roll_up, source, LevelStep::to(ground.roll_up, levels, attribute), into)
+    }
+
+    fn all_levels<K: Key>(&mut self, ground: Ground<'a>, source: &Rows, attribute: usize) -> Vec<Box<[Tally]>> {
         let [mut now, mut next] = std::mem::take(&mut self.spare);
         let mut tallies = Vec::new();
-        let top = roll_up.trees[attribute].above.len() - 1;
+        let top = ground.roll_up.n_levels(attribute) - 1;
         for level in 1..=top {
             let source = if level == 1 { source } else { &now };
-            let step = Step { attribute, level, n_lower: 0 };
+            let step = LevelStep { attribute, level, n_lower: 0 };
             tallies.push(match level < top {
-                true => self.step_on::<K, true>(roll_up, source, step, &mut next),
-                false => self.step_on::<K, false>(roll_up, source, step, &mut next),
+                true => self.step_on::<K, true>(ground.roll_up, source, step, &mut next),
+                false => self.step_on::<K, false>(ground.roll_up, source, step, &mut next),
             });
             std::mem::swap(&mut now, &mut next);
         }
         self.spare = [now, next];
         tallies
+    }
+
+    fn n_bytes(&self) -> usize {
+        self.sets.n_bytes()
+    }
+
+    fn seen(&self, ground: Ground<'a>, tallies: Box<[Tally]>) -> (Measured, Profile) {
+        seen_in_tallies(ground.wanted.yardstick, tallies)
+    }
+
+    fn finish(
+        _: Vec<PeopleCount>,
+        ground: Ground<'a>,
+        made: Vec<(usize, Box<[Tally]>)>,
+        task: &Task,
+    ) -> Result<(Measured, Vec<Profile>)> {
+        profiles_of_tallies(ground.wanted.yardstick, made, task)
     }
 }
 
@@ -232,19 +273,6 @@ fn tally<K: Key>(scratch: &mut Scratch, row: &[u64]) {
 /// The number of different values among these cells, everybody counted once by the value that tells most.
 fn n_different(cells: &[u64], n_people: u64) -> u64 {
     n_told_most(cells.iter().map(|cell| cell & COUNT_MASK), n_people)
-}
-
-/// The rows of some groups with their own cells alone.
-pub(crate) fn only<K: Key>(rows: &Rows, groups: &[u32]) -> Rows {
-    let stride = K::N_WORDS + N_WORDS;
-    let mut kept = rows.only(stride, groups);
-    kept.cells.clear();
-    for row in kept.words.chunks_exact_mut(stride) {
-        let cells = &rows.cells[unpacked(row[K::N_WORDS + 2])];
-        row[K::N_WORDS + 2] = packed(kept.cells.len(), cells.len());
-        kept.cells.extend_from_slice(cells);
-    }
-    kept
 }
 
 /// Adds up how many people have each value.

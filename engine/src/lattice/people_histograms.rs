@@ -4,17 +4,21 @@
 //! become one, their signatures are added up, and corrected for everybody who was in several of them.
 
 use crate::counts::GroupCounts;
-use crate::criterion::Yardstick;
+use crate::criterion::Measured;
+use crate::error::Result;
 use crate::lattice::drifters::{Members, ValueSets, follow};
 use crate::lattice::histograms::{HistogramWork, base_groups};
 use crate::lattice::profile::{Profile, SIZE_BITS};
-use crate::lattice::regroup::{Corrections, Regrouping, Step};
+use crate::lattice::regroup::{Corrections, LevelStep, Regrouping};
 use crate::lattice::roll_up::{Key, RollUp};
+use crate::lattice::roller::{Ground, Roller};
 use crate::lattice::rows::Rows;
+use crate::lattice::signatures::without_unused;
+use crate::task::Task;
 
 /// What one thread works with.
 pub(crate) struct PeopleHistograms<'a> {
-    pub(crate) histograms: HistogramWork<'a>,
+    histograms: HistogramWork<'a>,
     sets: ValueSets,
     regrouping: Regrouping,
     corrections: Corrections,
@@ -36,21 +40,6 @@ impl<'a> PeopleHistograms<'a> {
         }
     }
 
-    pub(crate) fn first(yardstick: &'a Yardstick, has_entropies: bool) -> PeopleHistograms<'a> {
-        PeopleHistograms::new(HistogramWork::first(yardstick, has_entropies), ValueSets::new(yardstick.n_values()))
-    }
-
-    /// For each of several threads, a place to work that knows all signatures and sets of values so far.
-    pub(crate) fn shared(self, n_threads: usize) -> Vec<PeopleHistograms<'a>> {
-        let sets = self.sets;
-        let works = self.histograms.shared(n_threads).into_iter();
-        works.map(|histograms| PeopleHistograms::new(histograms, sets.clone())).collect()
-    }
-
-    pub(crate) fn n_bytes(&self) -> usize {
-        self.histograms.n_bytes() + self.sets.n_bytes()
-    }
-
     /// Follows those who are in several groups, and notes what the sums of united groups have too much for them.
     fn follow(&mut self, source: &[u64], into: &mut Vec<u64>) {
         let yardstick = self.histograms.signatures.yardstick;
@@ -70,7 +59,7 @@ impl<'a> PeopleHistograms<'a> {
     }
 
     /// The groups of the finest scheme, and of the population.
-    pub(crate) fn base<K: Key>(&mut self, roll_up: &RollUp) -> (Rows, Profile) {
+    fn base<K: Key>(&mut self, roll_up: &RollUp) -> (Rows, Profile) {
         let counts = roll_up.counts;
         let yardstick = self.histograms.signatures.yardstick;
         let groups = base_groups::<K>(roll_up);
@@ -108,7 +97,7 @@ impl<'a> PeopleHistograms<'a> {
     }
 
     /// Replaces `into` by the rows of the scheme that the step leads to, and gathers its groups.
-    pub(crate) fn step<K: Key>(&mut self, roll_up: &RollUp, source: &Rows, step: Step, into: &mut Rows) -> Profile {
+    fn step_to<K: Key>(&mut self, roll_up: &RollUp, source: &Rows, step: LevelStep, into: &mut Rows) -> Profile {
         let stride = K::N_WORDS + 2;
         self.regrouping.step::<K, 2>(roll_up, &source.words, step, &mut into.words);
         self.follow(&source.drifters, &mut into.drifters);
@@ -123,18 +112,72 @@ impl<'a> PeopleHistograms<'a> {
         }
         self.histograms.gather_rows::<K>(&into.words)
     }
+}
 
-    /// The groups of every level above the lowest of the attribute with the lowest bits.
-    pub(crate) fn all_levels<K: Key>(&mut self, roll_up: &RollUp, source: &Rows, attribute: usize) -> Vec<Profile> {
+impl<'a> Roller<'a> for PeopleHistograms<'a> {
+    type Groups = Profile;
+
+    fn begin<K: Key>(ground: Ground<'a>) -> (PeopleHistograms<'a>, Rows, Profile) {
+        let yardstick = ground.wanted.yardstick;
+        let histograms = HistogramWork::first(yardstick, ground.wanted.entropies.is_some());
+        let mut work = PeopleHistograms::new(histograms, ValueSets::new(yardstick.n_values()));
+        let (rows, groups) = work.base::<K>(ground.roll_up);
+        (work, rows, groups)
+    }
+
+    /// All threads know the signatures and sets of values so far.
+    fn share(self, _: Ground<'a>, n_threads: usize) -> Vec<PeopleHistograms<'a>> {
+        let sets = self.sets;
+        let works = self.histograms.shared(n_threads).into_iter();
+        works.map(|histograms| PeopleHistograms::new(histograms, sets.clone())).collect()
+    }
+
+    fn step<K: Key>(
+        &mut self,
+        ground: Ground<'a>,
+        source: &Rows,
+        levels: &[u8],
+        attribute: usize,
+        into: &mut Rows,
+    ) -> Profile {
+        self.step_to::<K>(ground.roll_up, source, LevelStep::to(ground.roll_up, levels, attribute), into)
+    }
+
+    fn all_levels<K: Key>(&mut self, ground: Ground<'a>, source: &Rows, attribute: usize) -> Vec<Profile> {
         let [mut now, mut next] = std::mem::take(&mut self.spare);
         let mut profiles = Vec::new();
-        for level in 1..roll_up.trees[attribute].above.len() {
+        for level in 1..ground.roll_up.n_levels(attribute) {
             let source = if level == 1 { source } else { &now };
-            profiles.push(self.step::<K>(roll_up, source, Step { attribute, level, n_lower: 0 }, &mut next));
+            profiles.push(self.step_to::<K>(
+                ground.roll_up,
+                source,
+                LevelStep { attribute, level, n_lower: 0 },
+                &mut next,
+            ));
             std::mem::swap(&mut now, &mut next);
         }
         self.spare = [now, next];
         profiles
+    }
+
+    fn n_bytes(&self) -> usize {
+        self.histograms.n_bytes() + self.sets.n_bytes()
+    }
+
+    fn seen(&self, ground: Ground<'a>, profile: Profile) -> (Measured, Profile) {
+        self.histograms.seen(ground, profile)
+    }
+
+    fn finish(
+        works: Vec<PeopleHistograms<'a>>,
+        ground: Ground<'a>,
+        made: Vec<(usize, Profile)>,
+        task: &Task,
+    ) -> Result<(Measured, Vec<Profile>)> {
+        let works = works.into_iter().map(|work| work.histograms).collect();
+        let (signatures, profiles) = HistogramWork::finish(works, ground, made, task)?;
+        // Groups on the way to a chosen scheme have signatures too.
+        Ok(without_unused(signatures, profiles))
     }
 }
 

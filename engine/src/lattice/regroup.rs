@@ -6,18 +6,18 @@ use crate::lattice::roll_up::{Key, RollUp};
 
 /// One attribute goes up to a level; `n_lower` bits of a key are those of attributes behind it.
 #[derive(Clone, Copy)]
-pub(crate) struct Step {
+pub(crate) struct LevelStep {
     pub(crate) attribute: usize,
     pub(crate) level: usize,
     pub(crate) n_lower: u32,
 }
 
-impl Step {
+impl LevelStep {
     /// The step that leads to a scheme along an attribute.
-    pub(crate) fn to(roll_up: &RollUp, levels: &[u8], attribute: usize) -> Step {
+    pub(crate) fn to(roll_up: &RollUp, levels: &[u8], attribute: usize) -> LevelStep {
         let lower = roll_up.order.iter().rev().take_while(|&&a| a != attribute);
         let n_lower = lower.map(|&a| roll_up.trees[a].widths[levels[a] as usize]).sum();
-        Step { attribute, level: levels[attribute] as usize, n_lower }
+        LevelStep { attribute, level: levels[attribute] as usize, n_lower }
     }
 }
 
@@ -65,7 +65,7 @@ impl Regrouping {
         &mut self,
         roll_up: &RollUp,
         source: &[u64],
-        step: Step,
+        step: LevelStep,
         words: &mut Vec<u64>,
     ) {
         let stride = K::N_WORDS + N;
@@ -105,7 +105,7 @@ impl Regrouping {
         &mut self,
         roll_up: &RollUp,
         source: &[u64],
-        step: Step,
+        step: LevelStep,
         block: &mut Block<K>,
         words: &mut Vec<u64>,
     ) {

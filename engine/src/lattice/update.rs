@@ -13,7 +13,7 @@ use crate::lattice::grid::Grid;
 use crate::lattice::profile::{Entry, Profile};
 use crate::lattice::profiles::Profiles;
 use crate::lattice::roll_up::most_merging_first;
-use crate::lattice::roller::Wanted;
+use crate::lattice::roller::Annotation;
 use crate::lattice::scope::Scope;
 use crate::lattice::signatures::{canonical, without_unused};
 use crate::lattice::walk::{Changed, changed_profiles};
@@ -54,7 +54,7 @@ pub fn updated(
     let n_groups = (0..lattice.schemes().len()).into_par_iter().map(n_groups).collect::<Result<_>>()?;
     let changed = Changed { combinations, n_groups };
     let penalties = Penalties::new(lattice.hierarchies(), plan.weights)?;
-    let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: None };
+    let wanted = Annotation { yardstick: plan.yardstick, penalties: &penalties, entropies: None };
     let order = most_merging_first(after);
     let schemes = lattice.schemes();
     let near = |counts: &GroupCounts| {

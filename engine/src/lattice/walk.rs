@@ -13,7 +13,7 @@ use crate::hierarchy::Hierarchy;
 use crate::lattice::fitting::{WithRoller, with_roller};
 use crate::lattice::profile::Profile;
 use crate::lattice::roll_up::Key;
-use crate::lattice::roller::{Groups, Roller, Wanted};
+use crate::lattice::roller::{Annotation, Ground, Groups, Roller};
 use crate::lattice::rows::Rows;
 use crate::lattice::size::too_large;
 use crate::scheme::Schemes;
@@ -31,7 +31,7 @@ pub(crate) struct RolledUp {
 pub(crate) fn all_profiles(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],
-    wanted: &Wanted,
+    wanted: &Annotation,
     schemes: &Schemes,
     task: &Task,
 ) -> Result<RolledUp> {
@@ -45,7 +45,7 @@ pub(crate) fn all_profiles(
 pub(crate) fn changed_profiles(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],
-    wanted: &Wanted,
+    wanted: &Annotation,
     schemes: &Schemes,
     changed: &Changed,
     order: &[usize],
@@ -75,10 +75,11 @@ const N_GROUPS_PER_CHANGE: usize = 4;
 impl WithRoller for AllProfiles<'_> {
     type Done = RolledUp;
 
-    fn work<K: Key, R: Roller>(self, roller: &R, order: &[usize]) -> Result<RolledUp> {
+    fn work<'a, K: Key, R: Roller<'a>>(self, ground: Ground<'a>) -> Result<RolledUp> {
         let AllProfiles { schemes, task, changed } = self;
+        let order = &ground.roll_up.order[..];
         let chosen = (!schemes.is_complete()).then(|| Chosen::new(schemes, order));
-        Walk { roller, schemes, chosen, changed, order, task, n_bytes: AtomicU64::new(0) }.all::<K>()
+        Walk { ground, schemes, chosen, changed, order, task, n_bytes: AtomicU64::new(0) }.all::<K, R>()
     }
 }
 
@@ -117,8 +118,8 @@ impl Chosen {
 }
 
 /// Reused from scheme to scheme by one thread.
-struct Workspace<R: Roller> {
-    work: R::Work,
+struct Workspace<R> {
+    work: R,
     /// The number of the thread.
     thread: usize,
     n_bytes: usize,
@@ -126,23 +127,23 @@ struct Workspace<R: Roller> {
     buffers: Vec<(Rows, Rows)>,
 }
 
-impl<R: Roller> Workspace<R> {
-    fn new(work: R::Work, thread: usize, depth: usize) -> Workspace<R> {
+impl<R> Workspace<R> {
+    fn new(work: R, thread: usize, depth: usize) -> Workspace<R> {
         Workspace { work, thread, n_bytes: 0, buffers: (0..depth).map(|_| Default::default()).collect() }
     }
 }
 
 /// A scheme's groups, who made them, and how many groups were read for it.
-struct MadeScheme<R: Roller> {
+struct MadeScheme<G> {
     place: usize,
     thread: usize,
-    groups: R::Groups,
+    groups: G,
     n_source_groups: u64,
 }
 
 /// A walk through all schemes that changes one level of one attribute at a time.
-struct Walk<'a, R> {
-    roller: &'a R,
+struct Walk<'a, 'g> {
+    ground: Ground<'g>,
     schemes: &'a Schemes,
     /// None where all schemes are wanted.
     chosen: Option<Chosen>,
@@ -156,23 +157,23 @@ struct Walk<'a, R> {
 }
 
 /// What is done at a scheme on the way: its levels and its rows are given. An error ends the walk at once.
-type Visit<'v, R> = dyn FnMut(&mut [u8], &Rows, &mut Workspace<R>, &mut Vec<MadeScheme<R>>) -> Result<()> + 'v;
+type Visit<'v, R, G> = dyn FnMut(&mut [u8], &Rows, &mut Workspace<R>, &mut Vec<MadeScheme<G>>) -> Result<()> + 'v;
 
-impl<R: Roller> Walk<'_, R> {
+impl<'g> Walk<'_, 'g> {
     /// All profiles, depth first: every scheme from the one whose last generalized attribute is one level finer.
     ///
     /// That is nearly always among the smallest finer schemes, because the attributes that merge least come last;
     /// and only the groups of one path are in memory, most of them in the processor's cache.
-    fn all<K: Key>(&self) -> Result<RolledUp> {
-        let &Walk { roller, schemes, order, .. } = self;
+    fn all<K: Key, R: Roller<'g>>(&self) -> Result<RolledUp> {
+        let &Walk { ground, schemes, order, .. } = self;
         // The first attributes are walked alone, until there is enough to do for every thread.
         let n_threads = rayon::current_num_threads();
         let n_tasks_of =
             |depth: usize| order[..depth].iter().map(|&a| schemes.tops()[a] as usize + 1).product::<usize>();
         let n_tasks_wanted = if n_threads == 1 { 1 } else { 4 * n_threads };
         let depth = (0..order.len()).find(|&depth| n_tasks_of(depth) >= n_tasks_wanted).unwrap_or(0);
-        let (work, base, groups) = roller.begin::<K>();
-        let mut first = Workspace::<R>::new(work, 0, order.len());
+        let (work, base, groups) = R::begin::<K>(ground);
+        let mut first = Workspace::new(work, 0, order.len());
         self.reserve(N_ROW_BUFFERS * base.n_bytes())?;
         let finest = vec![0; order.len()];
         let mut made = Vec::new();
@@ -180,8 +181,8 @@ impl<R: Roller> Walk<'_, R> {
         let mut tasks: Vec<(Vec<u8>, Rows)> = vec![(finest, base)];
         for done in 0..depth {
             for (mut levels, rows) in std::mem::take(&mut tasks) {
-                let rows = self.near_changes::<K>(done, &levels, &rows).into_owned();
-                self.along::<K>(done, &mut levels, &rows, &mut first, &mut made, &mut |levels, rows, _, _| {
+                let rows = self.near_changes::<K, R>(done, &levels, &rows).into_owned();
+                self.along::<K, R>(done, &mut levels, &rows, &mut first, &mut made, &mut |levels, rows, _, _| {
                     tasks.push((levels.to_vec(), rows.clone()));
                     Ok(())
                 })?;
@@ -189,17 +190,17 @@ impl<R: Roller> Walk<'_, R> {
             }
             self.reserve(tasks.iter().map(|(_, rows)| rows.n_bytes()).sum())?;
         }
-        let works = roller.share(first.work, n_threads).into_iter().enumerate();
+        let works = first.work.share(ground, n_threads).into_iter().enumerate();
         let workspaces: Vec<Mutex<Workspace<R>>> =
             works.map(|(thread, work)| Mutex::new(Workspace::new(work, thread, order.len()))).collect();
-        let of_tasks: Vec<Vec<MadeScheme<R>>> = tasks
+        let of_tasks: Vec<Vec<MadeScheme<R::Groups>>> = tasks
             .into_par_iter()
             .map(|(mut levels, rows)| {
                 // Each thread has a workspace of its own, and does one task at a time.
                 let thread = rayon::current_thread_index().unwrap_or(0) % n_threads;
                 let mut workspace = workspaces[thread].lock().unwrap_or_else(PoisonError::into_inner);
                 let mut made = Vec::new();
-                self.descend::<K>(depth, &mut levels, &rows, &mut workspace, &mut made)?;
+                self.descend::<K, R>(depth, &mut levels, &rows, &mut workspace, &mut made)?;
                 Ok(made)
             })
             .collect::<Result<_>>()?;
@@ -214,46 +215,46 @@ impl<R: Roller> Walk<'_, R> {
         let work_of =
             |workspace: Mutex<Workspace<R>>| workspace.into_inner().unwrap_or_else(PoisonError::into_inner).work;
         let works = workspaces.into_iter().map(work_of);
-        let (signatures, profiles) = roller.finish(works.collect(), by_place, self.task)?;
+        let (signatures, profiles) = R::finish(works.collect(), ground, by_place, self.task)?;
         Ok(RolledUp { signatures, profiles, n_source_groups })
     }
 
     /// Makes all schemes that generalize further from here by attributes from `depth` on.
-    fn descend<K: Key>(
+    fn descend<K: Key, R: Roller<'g>>(
         &self,
         depth: usize,
         levels: &mut [u8],
         rows: &Rows,
         workspace: &mut Workspace<R>,
-        made: &mut Vec<MadeScheme<R>>,
+        made: &mut Vec<MadeScheme<R::Groups>>,
     ) -> Result<()> {
         let last = self.order.len() - 1;
         if self.greatest(depth, levels).is_none() {
             return Ok(());
         }
-        let rows = &*self.near_changes::<K>(depth, levels, rows);
+        let rows = &*self.near_changes::<K, R>(depth, levels, rows);
         for deeper in depth..last {
-            self.along::<K>(deeper, levels, rows, workspace, made, &mut |levels, rows, workspace, made| {
-                self.descend::<K>(deeper + 1, levels, rows, workspace, made)
+            self.along::<K, R>(deeper, levels, rows, workspace, made, &mut |levels, rows, workspace, made| {
+                self.descend::<K, R>(deeper + 1, levels, rows, workspace, made)
             })?;
         }
-        self.innermost::<K>(levels, rows, workspace, made)
+        self.innermost::<K, R>(levels, rows, workspace, made)
     }
 
     /// Makes all levels of the last attribute in one pass.
-    fn innermost<K: Key>(
+    fn innermost<K: Key, R: Roller<'g>>(
         &self,
         levels: &mut [u8],
         rows: &Rows,
         workspace: &mut Workspace<R>,
-        made: &mut Vec<MadeScheme<R>>,
+        made: &mut Vec<MadeScheme<R::Groups>>,
     ) -> Result<()> {
         let attribute = *self.order.last().expect("there is at least one attribute");
         if self.greatest(self.order.len() - 1, levels).unwrap_or(0) == 0 {
             return Ok(());
         }
-        let n_rows = (rows.words.len() / self.roller.stride::<K>()) as u64;
-        let of_levels = self.roller.all_levels::<K>(&mut workspace.work, rows, attribute);
+        let n_rows = (rows.words.len() / R::stride::<K>(self.ground)) as u64;
+        let of_levels = workspace.work.all_levels::<K>(self.ground, rows, attribute);
         for (level, groups) in (1..).zip(of_levels) {
             levels[attribute] = level;
             // The rows are read once for all levels.
@@ -266,22 +267,22 @@ impl<R: Roller> Walk<'_, R> {
     /// Generalizes one attribute level by level, and calls `visit` with the groups of each scheme on the way.
     ///
     /// After an error the levels are those of the scheme that it came from: nobody may go on from there.
-    fn along<K: Key>(
+    fn along<K: Key, R: Roller<'g>>(
         &self,
         depth: usize,
         levels: &mut [u8],
         rows: &Rows,
         workspace: &mut Workspace<R>,
-        made: &mut Vec<MadeScheme<R>>,
-        visit: &mut Visit<R>,
+        made: &mut Vec<MadeScheme<R::Groups>>,
+        visit: &mut Visit<R, R::Groups>,
     ) -> Result<()> {
         let attribute = self.order[depth];
         let (mut now, mut next) = std::mem::take(&mut workspace.buffers[depth]);
         for level in 1..=self.greatest(depth, levels).unwrap_or(0) {
             levels[attribute] = level;
             let source = if level == 1 { rows } else { &now };
-            let n_source_groups = (source.words.len() / self.roller.stride::<K>()) as u64;
-            let groups = self.roller.step::<K>(&mut workspace.work, source, levels, attribute, &mut next);
+            let n_source_groups = (source.words.len() / R::stride::<K>(self.ground)) as u64;
+            let groups = workspace.work.step::<K>(self.ground, source, levels, attribute, &mut next);
             self.record(levels, groups, n_source_groups, workspace, made)?;
             std::mem::swap(&mut now, &mut next);
             visit(levels, &now, workspace, made)?;
@@ -293,13 +294,13 @@ impl<R: Roller> Walk<'_, R> {
 
     /// The rows that may still meet a changed combination when the walk's attributes from `depth` on are generalized: those
     /// that agree with one in all attributes before, whose levels are settled.
-    fn near_changes<'r, K: Key>(&self, depth: usize, levels: &[u8], rows: &'r Rows) -> Cow<'r, Rows> {
+    fn near_changes<'r, K: Key, R: Roller<'g>>(&self, depth: usize, levels: &[u8], rows: &'r Rows) -> Cow<'r, Rows> {
         let has_many = |changed: &&Changed| {
             let n_groups = self.schemes.find_levels(levels).map_or(0, |place| changed.n_groups[place] as usize);
             n_groups > changed.combinations.len() * N_GROUPS_PER_CHANGE
         };
         let Some(changed) = self.changed.filter(|_| depth > 0).filter(has_many) else { return Cow::Borrowed(rows) };
-        let trees = &self.roller.roll_up().trees;
+        let trees = &self.ground.roll_up.trees;
         let (settled, open) = self.order.split_at(depth);
         let label = |a: usize, code: Code| {
             let tree = &trees[a];
@@ -316,7 +317,7 @@ impl<R: Roller> Walk<'_, R> {
         let n_open_bits: u32 = open.iter().map(|&a| trees[a].widths[levels[a] as usize]).sum();
         let mut kept = Vec::new();
         let mut next = 0;
-        for (row, group) in rows.words.chunks_exact(self.roller.stride::<K>()).zip(0..) {
+        for (row, group) in rows.words.chunks_exact(R::stride::<K>(self.ground)).zip(0..) {
             let prefix = K::read(row).shifted_right(n_open_bits);
             while next < prefixes.len() && prefixes[next] < prefix {
                 next += 1;
@@ -327,7 +328,7 @@ impl<R: Roller> Walk<'_, R> {
                 None => break,
             }
         }
-        Cow::Owned(self.roller.only::<K>(rows, &kept))
+        Cow::Owned(R::only::<K>(self.ground, rows, &kept))
     }
 
     /// The greatest level of an attribute that is wanted with the levels of those before.
@@ -339,16 +340,16 @@ impl<R: Roller> Walk<'_, R> {
     }
 
     /// Takes note of a scheme that is made; an error where the work is to end there.
-    fn record(
+    fn record<R: Roller<'g>>(
         &self,
         levels: &[u8],
         groups: R::Groups,
         n_source_groups: u64,
         workspace: &mut Workspace<R>,
-        made: &mut Vec<MadeScheme<R>>,
+        made: &mut Vec<MadeScheme<R::Groups>>,
     ) -> Result<()> {
         let Some(place) = self.schemes.find_levels(levels) else { return Ok(()) };
-        let n_bytes_of_work = self.roller.n_bytes_of_work(&workspace.work);
+        let n_bytes_of_work = workspace.work.n_bytes();
         let n_new = groups.n_bytes() + n_bytes_of_work.saturating_sub(workspace.n_bytes);
         workspace.n_bytes = workspace.n_bytes.max(n_bytes_of_work);
         self.reserve(n_new as u64)?;

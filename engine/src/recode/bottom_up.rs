@@ -25,7 +25,7 @@ use crate::error::Result;
 use crate::hierarchy::Hierarchy;
 use crate::recode::divide::Divider;
 use crate::recode::partition::{Least, Partition};
-use crate::recode::settle::{settle, share_anew};
+use crate::recode::settle::{Choose, N_NEAR, settle, share_anew};
 use crate::recode::space::Space;
 use crate::task::Task;
 
@@ -60,7 +60,7 @@ pub fn partition(
             false => classes.push(parts.to_vec()),
         }
     }
-    let mut classes = settle(&mut divider, classes, task)?;
+    let mut classes = settle::<N_NEAR, _>(&mut divider, classes, Choose::Nearest, task)?;
     share_anew(&mut classes, &mut divider, task)?;
     Ok(Partition::new(classes.into_parts(), least))
 }

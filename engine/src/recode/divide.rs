@@ -166,6 +166,25 @@ impl<'a> Divider<'a> {
         Some((line, high))
     }
 
+    /// A class that is not enough with the records that it lacks, those of another that widen it least, and what is left of
+    /// that one; none where one of the two would not be enough.
+    pub(crate) fn taken(&mut self, ours: &[Part], theirs: &[Part]) -> Option<[Vec<Part>; 2]> {
+        let n_of = |parts: &[Part]| parts.iter().map(|part| part.n_records).sum::<u64>();
+        let (n_ours, n_theirs) = (n_of(ours), n_of(theirs));
+        let mut n_lacking = self.least.k.checked_sub(n_ours).filter(|&n| n > 0 && n_theirs >= self.least.k + n)?;
+        let sides = self.space.around(ours.iter().map(|part| part.base));
+        let mut line = theirs.to_vec();
+        line.sort_by_cached_key(|part| (self.space.cost_with(&sides, self.space.places(part.base)), *part));
+        let (mut taken, mut rest) = (ours.to_vec(), Vec::new());
+        for part in line {
+            let n = part.n_records.min(n_lacking);
+            n_lacking -= n;
+            taken.extend((n > 0).then_some(Part { n_records: n, ..part }));
+            rest.extend((n < part.n_records).then_some(Part { n_records: part.n_records - n, ..part }));
+        }
+        (self.is_diverse(&taken) && self.is_diverse(&rest)).then_some([taken, rest])
+    }
+
     /// Divides a class in two that are both enough, at the place of one axis that is nearest to its middle record; the
     /// parts beyond it are returned. None where that cannot be.
     ///

@@ -404,6 +404,24 @@ fn evenly(n: u64, there: &[(u32, u64)]) -> Vec<u64> {
     taken
 }
 
+/// By class and attribute, the text that [`Partition::recode`] writes into its cells.
+pub(crate) fn texts_of(
+    counts: &GroupCounts,
+    hierarchies: &[Hierarchy],
+    style: CellStyle,
+    classes: &[Vec<Part>],
+) -> Vec<Vec<String>> {
+    let mut texts = vec![Vec::with_capacity(hierarchies.len()); classes.len()];
+    for (a, hierarchy) in hierarchies.iter().enumerate() {
+        let mut writer = Writer::new(counts, a, hierarchy, style);
+        for (parts, texts) in classes.iter().zip(&mut texts) {
+            let cell = writer.cell_of(counts, a, parts);
+            texts.push(writer.cells[cell as usize].text.clone());
+        }
+    }
+    texts
+}
+
 /// Makes the cells of one quasi-identifier.
 struct Writer<'a> {
     hierarchy: &'a Hierarchy,

@@ -1,7 +1,8 @@
 //! The two methods of Xu et al., "Utility-based anonymization using local recoding" (KDD 2006), as they are printed.
 //!
 //! They are here to be compared with ours ([`crate::recode::bottom_up`], [`crate::recode::top_down`]), which are
-//! quicker: here every search looks at everything there is. What the paper leaves open is done plainly: tables are in the
+//! quicker: here every search looks at everything there is. (Where a table is small or has few classes, ours from
+//! above looks at these classes too.) What the paper leaves open is done plainly: tables are in the
 //! order of their values, equal records are one group from the start, the first of several that are as good is taken, and
 //! a group that is too large is split in the order in which its records joined it.
 //!
@@ -80,24 +81,45 @@ pub fn top_down(
 ) -> Result<Partition> {
     least.check(counts, hierarchies)?;
     let space = Space::new(counts, hierarchies, weights)?;
+    let groups = from_above(&space, counts, least, seed, task)?;
+    (task.progress)(counts.n_records());
+    Ok(Partition::new(groups, least))
+}
+
+/// The classes that [`top_down`] makes.
+pub(crate) fn from_above(
+    space: &Space,
+    counts: &GroupCounts,
+    least: Least,
+    seed: u64,
+    task: &Task,
+) -> Result<Vec<Vec<Part>>> {
     let mut random = Random::new(seed);
     let mut groups = Vec::new();
     let mut to_divide = vec![least.parts(counts)];
     while let Some(parts) = to_divide.pop() {
         task.go_on()?;
         let n_records: u64 = parts.iter().map(|part| part.n_records).sum();
-        match seeds(&space, &parts, &mut random).filter(|_| n_records > least.k) {
-            Some(seeds) => to_divide.extend(divided(&space, parts, seeds, &mut random).into_iter().rev()),
-            None => groups.push(Group::new(&space, parts)),
+        match seeds(space, &parts, &mut random).filter(|_| n_records > least.k) {
+            Some(seeds) => to_divide.extend(divided(space, parts, seeds, &mut random).into_iter().rev()),
+            None => groups.push(parts),
         }
     }
-    while let Some(place) = groups.iter().position(|group| !least.is_enough(&group.parts)) {
+    adjusted(space, groups, least, task)
+}
+
+/// Classes that are all enough: one that is not takes from another what it lacks, or joins one, whichever loses less.
+pub(crate) fn adjusted(space: &Space, parts: Vec<Vec<Part>>, least: Least, task: &Task) -> Result<Vec<Vec<Part>>> {
+    let mut groups: Vec<Group> = parts.into_iter().map(|parts| Group::new(space, parts)).collect();
+    // Before this place all are enough, and stay so: what changes there has enough left, or is gone.
+    let mut first = 0;
+    while let Some(more) = groups[first..].iter().position(|group| !least.is_enough(&group.parts)) {
         task.go_on()?;
-        let group = groups.remove(place);
-        adjust(&space, group, &mut groups, least);
+        let group = groups.remove(first + more);
+        adjust(space, group, &mut groups, least);
+        first = (first + more).saturating_sub(1);
     }
-    (task.progress)(counts.n_records());
-    Ok(Partition::new(groups.into_iter().map(|group| group.parts).collect(), least))
+    Ok(groups.into_iter().map(|group| group.parts).collect())
 }
 
 /// Some records and the box around them.

@@ -24,6 +24,11 @@ pub(crate) trait Join<'a> {
     /// Divides a class into several that are enough, as far as it can be.
     fn pieces(&mut self, parts: Vec<Part>) -> Vec<Vec<Part>>;
 
+    /// Makes classes of one that is not enough and another; at best each of them is enough.
+    fn shared(&mut self, ours: &[Part], theirs: &[Part]) -> Vec<Vec<Part>> {
+        self.pieces([ours, theirs].concat())
+    }
+
     /// What the records of a class lose together.
     fn loss(&self, parts: &[Part]) -> u64 {
         let n_records: u64 = parts.iter().map(|part| part.n_records).sum();
@@ -47,6 +52,13 @@ impl<'a> Join<'a> for Divider<'a> {
     fn pieces(&mut self, parts: Vec<Part>) -> Vec<Vec<Part>> {
         Divider::pieces(self, parts)
     }
+
+    fn shared(&mut self, ours: &[Part], theirs: &[Part]) -> Vec<Vec<Part>> {
+        let pieces = Divider::pieces(self, [ours, theirs].concat());
+        let Some(taken) = self.taken(ours, theirs) else { return pieces };
+        let loss = |pieces: &[Vec<Part>]| pieces.iter().map(|parts| self.loss(parts)).sum::<u64>();
+        if loss(&taken) < loss(&pieces) { taken.to_vec() } else { pieces }
+    }
 }
 
 fn push<'a>(classes: &mut Classes<'a>, join: &impl Join<'a>, parts: Vec<Part>) -> u32 {
@@ -57,11 +69,28 @@ fn push<'a>(classes: &mut Classes<'a>, join: &impl Join<'a>, parts: Vec<Part>) -
 /// How many classes look for their nearest at the same time.
 const N_AHEAD: usize = 128;
 
-/// How many of the nearest classes are looked up ahead, because some will be gone when it comes to it.
-const N_NEAR: usize = 3;
+/// How many of the nearest classes are looked up ahead where the nearest is taken.
+pub(crate) const N_NEAR: usize = 3;
 
-/// Unites classes that are not enough with their nearest until all are; tells of the records for which this is new.
-pub(crate) fn settle<'a, J: Join<'a>>(join: &mut J, parts: Vec<Vec<Part>>, task: &Task) -> Result<Classes<'a>> {
+/// With which class one that is not enough is united.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choose {
+    /// The one with which less is lost as one class than with any other.
+    Nearest,
+    /// Among some of the nearest, the one with which least is lost after both have shared their records. A class that can
+    /// spare records is far as a whole, because all of its records would lose; what it gives away costs less.
+    Shared,
+}
+
+/// Unites classes that are not enough with near ones until all are; tells of the records for which this is new.
+///
+/// `N` of the nearest are looked up ahead, because some will be gone when it comes to it.
+pub(crate) fn settle<'a, const N: usize, J: Join<'a>>(
+    join: &mut J,
+    parts: Vec<Vec<Part>>,
+    choose: Choose,
+    task: &Task,
+) -> Result<Classes<'a>> {
     let mut classes = Classes::new(join.space());
     let mut waiting = Vec::new();
     for parts in parts {
@@ -73,8 +102,8 @@ pub(crate) fn settle<'a, J: Join<'a>>(join: &mut J, parts: Vec<Vec<Part>>, task:
     while !waiting.is_empty() {
         task.go_on()?;
         classes.lay_out();
-        let near = nearest_of_each::<N_NEAR>(&classes, &waiting, task)?;
-        let mut in_order: Vec<(u32, &[Near; N_NEAR])> = waiting.drain(..).zip(&near).collect();
+        let near = nearest_of_each::<N>(&classes, &waiting, task)?;
+        let mut in_order: Vec<(u32, &[Near; N])> = waiting.drain(..).zip(&near).collect();
         in_order.sort_unstable_by_key(|&(id, near)| (near[0].0, id));
         for ahead in in_order.chunks(N_AHEAD) {
             task.go_on()?;
@@ -86,11 +115,15 @@ pub(crate) fn settle<'a, J: Join<'a>>(join: &mut J, parts: Vec<Vec<Part>>, task:
                 if !classes.is_there(id) {
                     continue;
                 }
-                let known = near.into_iter().find(|near| *near == NOTHING || classes.is_there(near.1));
-                let in_trees = known.unwrap_or_else(|| classes.nearest::<1>(id)[0]);
-                let (_, nearest) = classes.nearest_loose(id).min(in_trees);
-                assert!(nearest != NOTHING.1, "all records together are enough");
-                unite(&mut classes, [id, nearest], join, &mut waiting, task);
+                let mut left = near.into_iter().filter(|near| *near == NOTHING || classes.is_there(near.1)).peekable();
+                let in_trees = left.peek().copied().unwrap_or_else(|| classes.nearest::<1>(id)[0]);
+                let nearest = classes.nearest_loose(id).min(in_trees);
+                assert!(nearest != NOTHING, "all records together are enough");
+                let (other, pieces) = match choose {
+                    Choose::Nearest => (nearest.1, join.pieces([classes.parts(id), classes.parts(nearest.1)].concat())),
+                    Choose::Shared => least_shared(&classes, id, [nearest].into_iter().chain(left), join),
+                };
+                unite(&mut classes, [id, other], pieces, join, &mut waiting, task);
             }
         }
         waiting.retain(|&id| classes.is_there(id));
@@ -98,16 +131,38 @@ pub(crate) fn settle<'a, J: Join<'a>>(join: &mut J, parts: Vec<Vec<Part>>, task:
     Ok(classes)
 }
 
-/// Makes one class of two, or several where there are enough records.
-fn unite<'a, J: Join<'a>>(classes: &mut Classes<'a>, ids: [u32; 2], join: &mut J, waiting: &mut Vec<u32>, task: &Task) {
+/// Of some near classes the one with which another loses least when both share their records, and what they make of them.
+fn least_shared<'a, J: Join<'a>>(
+    classes: &Classes<'a>,
+    id: u32,
+    near: impl Iterator<Item = Near>,
+    join: &mut J,
+) -> (u32, Vec<Vec<Part>>) {
+    let shared = near.filter(|near| *near != NOTHING).map(|(_, other)| {
+        let pieces = join.shared(classes.parts(id), classes.parts(other));
+        let loss: u64 = pieces.iter().map(|parts| join.loss(parts)).sum();
+        // What the other class has lost before is no reason to leave it alone.
+        (loss as i64 - classes.loss(other) as i64, other, pieces)
+    });
+    let (_, other, pieces) = shared.min_by_key(|(more, other, _)| (*more, *other)).expect("there is a nearest class");
+    (other, pieces)
+}
+
+/// Puts the pieces of two classes in their place.
+fn unite<'a, J: Join<'a>>(
+    classes: &mut Classes<'a>,
+    ids: [u32; 2],
+    pieces: Vec<Vec<Part>>,
+    join: &mut J,
+    waiting: &mut Vec<u32>,
+    task: &Task,
+) {
     let n_not_enough = |&id: &u32| match join.is_enough(classes.size(id), classes.parts(id)) {
         true => 0,
         false => classes.size(id),
     };
     let n_new: u64 = ids.iter().map(n_not_enough).sum();
-    let [mut parts, more] = ids.map(|id| classes.take(id));
-    parts.extend(more);
-    let pieces = join.pieces(parts);
+    ids.iter().for_each(|&id| drop(classes.take(id)));
     let is_divided = pieces.len() > 1;
     for piece in pieces {
         let id = push(classes, join, piece);

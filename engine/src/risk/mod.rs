@@ -47,7 +47,7 @@ impl Alike {
 /// The risk of the records of a table as one kind of attacker sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct View {
+pub struct AttackerView {
     /// That of the record that is easiest to find.
     pub highest: f64,
     /// The mean over all records.
@@ -67,9 +67,9 @@ pub struct Risks {
     /// How many groups there are.
     pub n_groups: u64,
     /// To whom knows that the person is in the release.
-    pub prosecutor: View,
+    pub prosecutor: AttackerView,
     /// To whom does not know it.
-    pub journalist: View,
+    pub journalist: AttackerView,
     /// The share of all records that an attacker who links every one gets right.
     pub marketer: f64,
     /// Records that stand alone in the table.
@@ -88,7 +88,7 @@ impl Risks {
 /// Judges groups by the number of their records and of the people of the population who look the same. A risk above
 /// `threshold` is too much.
 pub fn risks(groups: impl Iterator<Item = (u64, Alike)>, threshold: f64) -> Risks {
-    let nobody = View { highest: 0.0, average: 0.0, n_at_risk: 0 };
+    let nobody = AttackerView { highest: 0.0, average: 0.0, n_at_risk: 0 };
     let (mut prosecutor, mut journalist) = (nobody, nobody);
     let (mut n_records, mut n_groups, mut n_unique) = (0, 0, 0);
     let mut n_unique_in_population = None;
@@ -206,12 +206,15 @@ mod tests {
     fn three_groups_by_hand() {
         let found = risks([1, 2, 5].into_iter().map(|size| (size, Alike::Unknown)), 0.4);
         assert_eq!((found.n_records, found.n_groups, found.n_unique), (8, 3, 1));
-        assert_eq!(found.prosecutor, View { highest: 1.0, average: 3.0 / 8.0, n_at_risk: 3 });
+        assert_eq!(found.prosecutor, AttackerView { highest: 1.0, average: 3.0 / 8.0, n_at_risk: 3 });
         assert_eq!((found.journalist, found.marketer), (found.prosecutor, 3.0 / 8.0));
         assert_eq!(found.n_unique_in_population, None);
         let groups = [(1, 1), (1, 4), (2, 8), (1, 0)];
         let found = risks(groups.into_iter().map(|(size, people)| (size, Alike::Counted(people))), 0.3);
-        assert_eq!(found.journalist, View { highest: 1.0, average: (1.0 + 0.25 + 0.25 + 1.0) / 5.0, n_at_risk: 2 });
+        assert_eq!(
+            found.journalist,
+            AttackerView { highest: 1.0, average: (1.0 + 0.25 + 0.25 + 1.0) / 5.0, n_at_risk: 2 }
+        );
         assert_eq!((found.n_unique, found.n_unique_in_population), (3, Some(2)));
         assert_eq!(risks(std::iter::empty(), 0.1).prosecutor.highest, 0.0);
     }
@@ -220,7 +223,7 @@ mod tests {
     fn a_sample_is_a_sample_to_a_journalist_alone() {
         // One in four: a record stands for four people, two for eight.
         let found = risks([(1, Alike::Estimated(4.0)), (2, Alike::Estimated(8.0))].into_iter(), 0.2);
-        assert_eq!(found.journalist, View { highest: 0.25, average: (0.25 + 2.0 * 0.125) / 3.0, n_at_risk: 1 });
+        assert_eq!(found.journalist, AttackerView { highest: 0.25, average: (0.25 + 2.0 * 0.125) / 3.0, n_at_risk: 1 });
         assert_eq!((found.prosecutor.highest, found.prosecutor.n_at_risk), (1.0, 3));
         assert_eq!((found.marketer, found.n_unique_in_population), (found.journalist.average, None));
         // Weights below one never make fewer people than there are records.

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::counts::GroupCounts;
 use crate::risk;
 use crate::risk::weighted::{Expected, expected};
-use crate::risk::{Alike, Contribution, Risks, View};
+use crate::risk::{Alike, AttackerView, Contribution, Risks};
 
 /// Who is in which groups, and with how many records.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,7 +129,7 @@ pub fn risks(members: &Members, alike: &[Alike], threshold: f64) -> Risks {
     let view = |crowds: &mut dyn Iterator<Item = f64>| {
         let risks: Vec<f64> = crowds.map(|crowd| 1.0 / crowd).collect();
         let Expected { highest, average, n_at_risk, .. } = members.expected(&risks, threshold);
-        View { highest, average, n_at_risk }
+        AttackerView { highest, average, n_at_risk }
     };
     let prosecutor = view(&mut sizes.iter().map(|size| *size as f64));
     let journalist = view(&mut in_population.iter().copied());
@@ -193,10 +193,10 @@ mod tests {
         assert_eq!(members.sizes(), [2, 2, 1]);
         let found = risks(&members, &[Alike::Unknown; 3], 0.5);
         assert_eq!((found.n_records, found.n_people, found.n_groups, found.n_unique), (9, Some(3), 3, 1));
-        assert_eq!(found.prosecutor, View { highest: 1.0, average: 2.0 / 3.0, n_at_risk: 1 });
+        assert_eq!(found.prosecutor, AttackerView { highest: 1.0, average: 2.0 / 3.0, n_at_risk: 1 });
         assert_eq!((found.journalist, found.n_unique_in_population), (found.prosecutor, None));
         let found = risks(&members, &[4, 1, 2].map(Alike::Counted), 0.4);
-        assert_eq!(found.journalist, View { highest: 0.5, average: (0.5 + 0.25 + 0.5) / 3.0, n_at_risk: 2 });
+        assert_eq!(found.journalist, AttackerView { highest: 0.5, average: (0.5 + 0.25 + 0.5) / 3.0, n_at_risk: 2 });
         assert_eq!((found.marketer, found.n_unique_in_population), (1.25 / 3.0, Some(0)));
         // Each of the three has records that nobody else has in the same groups.
         assert_eq!(members.n_alone_by_all_records(), 3);

@@ -52,6 +52,22 @@ pub fn negotiate_as_published_with(lattice: &Lattice, request: &Request, task: &
     Ok(answer)
 }
 
+/// The same, step by step as it is printed, under monotone criteria too: whoever counts the schemes that it looks at counts
+/// those of the thesis. In a part of a lattice that lacks the coarsest acceptable scheme it is
+/// [`negotiate_as_published_with`].
+///
+/// # Errors
+/// As for [`negotiate_with`].
+pub fn negotiate_by_the_book(lattice: &Lattice, request: &Request, task: &Task) -> Result<Answer> {
+    request.check(lattice)?;
+    let answer = match lattice.schemes().find(&request.level_max).filter(|_| request.best_by.is_height()) {
+        Some(coarsest) => Descent { lattice, request, coarsest, task }.answer()?,
+        None => return negotiate_as_published_with(lattice, request, task),
+    };
+    lattice.intact()?;
+    Ok(answer)
+}
+
 /// A search from the coarsest acceptable scheme downwards.
 struct Descent<'a> {
     lattice: &'a Lattice,
@@ -66,6 +82,7 @@ impl Descent<'_> {
         if let Some(place) = self.below_what_does()? {
             return Ok(Answer::Exact(offer(self.lattice, place, criteria)));
         }
+        (self.task.progress)(1);
         let n_least = self.lattice.n_suppressed(self.coarsest, criteria);
         let place = self.height_by_height(criteria, n_least)?.unwrap_or(self.coarsest);
         let privacy_alternatives = smallest_concession_first(self.request, |criterion| self.relax(criterion))?;
@@ -86,6 +103,7 @@ impl Descent<'_> {
         let mut to_visit = vec![self.coarsest];
         while let Some(place) = to_visit.pop() {
             self.task.go_on_now_and_then(seen.len(), N_BETWEEN)?;
+            (self.task.progress)(1);
             let Some(n) = suppression.exact_up_to(place, self.request.n_suppressed_max) else { continue };
             let scheme = schemes.scheme(place);
             candidates.push((scheme.height(), n, place));
@@ -109,7 +127,10 @@ impl Descent<'_> {
         for height in (0..=self.request.level_max.height() as usize).rev() {
             self.task.go_on()?;
             let within = schemes.at_height(height).filter(&is_within);
-            let doing = within.filter_map(|place| Some((suppression.exact_up_to(place, n_max)?, place)));
+            let doing = within.filter_map(|place| {
+                (self.task.progress)(1);
+                Some((suppression.exact_up_to(place, n_max)?, place))
+            });
             let Some((_, place)) = doing.min() else { break };
             lowest = Some(place);
         }
@@ -131,7 +152,10 @@ impl Descent<'_> {
 fn relax_height(lattice: &Lattice, request: &Request, task: &Task) -> Result<Option<Offer>> {
     let schemes = lattice.schemes();
     let suppression = lattice.suppression(&request.criteria);
-    let satisfies = |&place: &usize| suppression.exact(place) <= request.n_suppressed_max;
+    let satisfies = |&place: &usize| {
+        (task.progress)(1);
+        suppression.exact(place) <= request.n_suppressed_max
+    };
     let (mut low, mut high) = (request.level_max.height() as usize, schemes.n_heights() - 1);
     let mut lowest_height = None;
     while low <= high {

@@ -6,4 +6,5 @@ pub mod frontier;
 pub(crate) mod bounds;
 pub(crate) mod climb;
 pub mod on_demand;
+pub(crate) mod promising;
 pub mod partial;

@@ -264,6 +264,9 @@ pub fn negotiate(lattice: &Lattice, request: &Request) -> Result<Answer> {
 
 /// The same as work that somebody may stop: over millions of schemes, some rankings take seconds.
 ///
+/// Tells the task's `progress` of every scheme whose records are counted up, once per question that it is looked at for;
+/// what a look at a column of the grid rules out is not told.
+///
 /// # Errors
 /// As for [`negotiate`], and where somebody has stopped it.
 pub fn negotiate_with(lattice: &Lattice, request: &Request, task: &Task) -> Result<Answer> {
@@ -286,12 +289,41 @@ pub fn negotiate_with(lattice: &Lattice, request: &Request, task: &Task) -> Resu
 
 /// The best scheme within the levels of a request that satisfies all of it.
 fn best_within(lattice: &Lattice, request: &Request, task: &Task) -> Result<Option<Offer>> {
+    (task.progress)(u64::from(decisive(lattice, request).is_some()));
     if !may_be_possible(lattice, request) {
         return Ok(None);
     }
     let suppression = lattice.suppression(&request.criteria);
     let place = best(lattice, &suppression, request, request.n_suppressed_max, Some(&request.level_max), task)?;
     Ok(place.map(|place| offer(lattice, place, &request.criteria)))
+}
+
+/// What meets a request once an attribute is left out: the best scheme that hides it and keeps to the levels of the others.
+///
+/// None where nothing does. An attribute that may be hidden as it is has no such offer where the request has no exact
+/// answer.
+///
+/// # Errors
+/// As for [`negotiate_with`].
+pub fn negotiate_without(lattice: &Lattice, request: &Request, attribute: usize, task: &Task) -> Result<Option<Offer>> {
+    let hidden = Level(lattice.schemes().tops()[attribute]);
+    let level_max = request.level_max.with(attribute, hidden);
+    let request = Request { level_max, ..request.clone() };
+    request.check(lattice)?;
+    if !may_be_possible(lattice, &request) {
+        return Ok(None);
+    }
+    let suppression = lattice.suppression(&request.criteria);
+    let is_within = within_levels(lattice, Some(&request.level_max));
+    let mut ranked = Ranked { lattice, request: &request, n_max: request.n_suppressed_max, least: None, task };
+    let promising = suppression.promising(0..lattice.schemes().len(), request.n_suppressed_max);
+    for place in promising.filter(is_within).filter(|&place| lattice.schemes().vector(place)[attribute] == hidden.0) {
+        task.go_on()?;
+        ranked.look_at(place);
+    }
+    let offer = ranked.least.map(|(_, place, _)| offer(lattice, place, &request.criteria));
+    lattice.intact()?;
+    Ok(offer)
 }
 
 /// False where one look at a scheme proves that nothing within the levels satisfies the request.
@@ -318,7 +350,7 @@ fn best(
     if request.best_by.is_height() {
         return lowest(lattice, suppression, n_max, within, task);
     }
-    let mut ranked = Ranked { lattice, request, n_max, least: None };
+    let mut ranked = Ranked { lattice, request, n_max, least: None, task };
     let is_within = within_levels(lattice, within);
     match lattice.by_loss().filter(|_| request.best_by.is_ncp()) {
         Some(floors) => {
@@ -355,10 +387,13 @@ struct Ranked<'a> {
     n_max: u64,
     /// Its loss, its place, and how many records it suppresses.
     least: Option<(f64, usize, u64)>,
+    /// Told of every scheme that is looked at.
+    task: &'a Task<'a>,
 }
 
 impl Ranked<'_> {
     fn look_at(&mut self, place: usize) {
+        (self.task.progress)(1);
         let outcome = self.lattice.outcome(place, &self.request.criteria);
         if outcome.n_suppressed > self.n_max {
             return;
@@ -437,6 +472,7 @@ fn best_of_height(
             }
             continue;
         }
+        (task.progress)(1);
         let n_most = best.map_or(n_max, |(n_suppressed, _)| n_suppressed);
         let n_suppressed = if is_exact { Some(least) } else { suppression.exact_up_to(place, n_most) };
         if let Some(n) = n_suppressed.filter(|n| *n <= n_max && best.is_none_or(|best| (*n, place) < best)) {
@@ -449,13 +485,17 @@ fn best_of_height(
 fn relax_suppression(lattice: &Lattice, request: &Request, task: &Task) -> Result<Offer> {
     let suppression = lattice.suppression(&request.criteria);
     let n_least = match decisive(lattice, request) {
-        Some(place) => suppression.exact(place),
+        Some(place) => {
+            (task.progress)(1);
+            suppression.exact(place)
+        }
         // From the top: coarse schemes have few groups to look at, and mostly suppress less.
         None => {
             let mut n_least = u64::MAX;
             for (i, place) in places_within(lattice, Some(&request.level_max)).rev().enumerate() {
                 task.go_on_now_and_then(i, N_BETWEEN)?;
                 if suppression.bounds(place).0 < n_least {
+                    (task.progress)(1);
                     n_least = suppression.exact_up_to(place, n_least).unwrap_or(n_least);
                 }
             }
@@ -502,7 +542,10 @@ fn relax(lattice: &Lattice, request: &Request, criterion: Criterion, task: &Task
     let measure = criterion.measure;
     let Some(weakest) = weakest_of(lattice, criterion) else { return Ok(None) };
     let strictest = match decisive(lattice, request) {
-        Some(place) => strictest_of(&mut Relaxed::new(lattice, request, measure), place, weakest, criterion.value),
+        Some(place) => {
+            (task.progress)(1);
+            strictest_of(&mut Relaxed::new(lattice, request, measure), place, weakest, criterion.value)
+        }
         None => strictest_of_any(lattice, request, criterion, weakest, task)?,
     };
     let Some(value) = strictest else { return Ok(None) };
@@ -578,6 +621,7 @@ fn strictest_of_any(
         if !suppression.is_promising(place, request.n_suppressed_max) {
             continue;
         }
+        (task.progress)(1);
         let Some(value) = strictest_of(&mut relaxed, place, to_reach, criterion.value) else { continue };
         strictest = Some(value);
         if value.abs_diff(criterion.value) <= 1 {

@@ -14,7 +14,7 @@ use crate::lattice::Plan;
 use crate::lattice::divide::Divider;
 use crate::lattice::evaluate::Seen;
 use crate::lattice::profile::Outcome;
-use crate::lattice::roller::Wanted;
+use crate::lattice::roller::Annotation;
 use crate::lattice::size::check_table;
 use crate::loss::{Entropies, Penalties};
 use crate::quality::At;
@@ -77,7 +77,7 @@ pub fn negotiate_on_demand(
     let penalties = Penalties::new(hierarchies, plan.weights)?;
     let needs_entropy = plan.with_entropy || request.best_by.needs_entropy();
     let entropies = needs_entropy.then(|| Entropies::new(counts, hierarchies));
-    let wanted = Wanted { yardstick: plan.yardstick, penalties: &penalties, entropies: entropies.as_ref() };
+    let wanted = Annotation { yardstick: plan.yardstick, penalties: &penalties, entropies: entropies.as_ref() };
     let floors = Floors::new(counts, hierarchies, &penalties, entropies.as_ref(), &request.best_by);
     let tops: Vec<u8> = hierarchies.iter().map(|hierarchy| hierarchy.top() as u8).collect();
     let divider = Divider::new(counts, hierarchies, &wanted, task.n_bytes_max / 2);

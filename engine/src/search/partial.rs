@@ -3,9 +3,6 @@
 //! Which schemes are promising is estimated from their levels: how large groups get when one attribute alone is
 //! generalized. That takes one pass over the groups per attribute, not one per scheme.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-
 use crate::counts::GroupCounts;
 use crate::criterion::Criteria;
 use crate::error::{Error, ErrorKind, Result, Wording};
@@ -15,10 +12,11 @@ use crate::lattice::size::check_size;
 pub use crate::lattice::{Estimator, Selection};
 use crate::lattice::{Lattice, Plan};
 use crate::loss::Penalties;
-use crate::scheme::{Schemes, advance, height_of, n_schemes, tops_of};
+use crate::scheme::{Schemes, n_schemes, tops_of};
 use crate::search::bounds::{Failing, Floors};
 use crate::search::negotiate::{Answer, Offer, Request};
 use crate::search::on_demand::{FoundAnswer, Proof, necessary};
+use crate::search::promising::{most_promising, n_by_height};
 use crate::table::Code;
 use crate::task::Task;
 
@@ -99,76 +97,10 @@ fn n_groups_alone(counts: &GroupCounts, hierarchy: &Hierarchy, attribute: usize)
     n_groups
 }
 
-/// A scheme and how promising it is; the least promising is the greatest, so that a heap gives it away first.
-struct Candidate {
-    score: f64,
-    levels: Box<[u8]>,
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Candidate) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Candidate {}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Candidate) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Candidate) -> Ordering {
-        other.score.total_cmp(&self.score).then_with(|| self.levels.cmp(&other.levels))
-    }
-}
-
-/// By height, how many schemes there are.
-fn n_by_height(tops: &[u8]) -> Vec<u64> {
-    tops.iter().fold(vec![1], |n_before, &top| {
-        let mut n = vec![0u64; n_before.len() + top as usize];
-        for (height, before) in n_before.iter().enumerate() {
-            (0..=top as usize).for_each(|level| n[height + level] = n[height + level].saturating_add(*before));
-        }
-        n
-    })
-}
-
 /// The most promising schemes of every height.
 pub fn select(powers: &[Vec<Power>], selection: Selection) -> Schemes {
     select_unless(powers, selection, &Task::default()).expect("nobody stops it")
 }
-
-/// So many schemes are looked through for the most promising ones, which takes seconds.
-const N_LOOKED_THROUGH_MAX: u64 = 300_000_000;
-
-/// Refuses to look through more schemes than anyone would wait for.
-fn check_can_select(hierarchies: &[Hierarchy]) -> Result<()> {
-    match n_schemes(hierarchies) {
-        Some(n) if n <= N_LOOKED_THROUGH_MAX => Ok(()),
-        n => {
-            let n = n.map_or("over 10^19".to_string(), |n| n.to_string());
-            Err(Error::new(
-                ErrorKind::TooLarge,
-                format!(
-                    "the most promising of {n} schemes cannot be found: all of them would have to be looked through"
-                ),
-            )
-            .hint(
-                Wording::text("take ")
-                    .setting("on_demand")
-                    .and(", choose fewer with ")
-                    .setting("quasi_identifiers")
-                    .and(", or give the hierarchies fewer levels"),
-            ))
-        }
-    }
-}
-
-/// Schemes between two questions whether the work is still wanted.
-const N_BETWEEN: u64 = 1 << 16;
 
 /// The same; ends with an error once somebody has stopped it.
 fn select_unless(powers: &[Vec<Power>], selection: Selection, task: &Task) -> Result<Schemes> {
@@ -178,29 +110,7 @@ fn select_unless(powers: &[Vec<Power>], selection: Selection, task: &Task) -> Re
         .map(|of_attribute| of_attribute.iter().map(|power| selection.estimator.of(power)).collect())
         .collect();
     let n_wanted: Vec<usize> = n_by_height(&tops).iter().map(|&n| selection.n_of(n) as usize).collect();
-    let mut best: Vec<BinaryHeap<Candidate>> = n_wanted.iter().map(|_| BinaryHeap::new()).collect();
-    let mut vector = vec![0; tops.len()];
-    for n_seen in 1u64.. {
-        if n_seen % N_BETWEEN == 0 {
-            task.go_on()?;
-        }
-        let score: f64 = scores.iter().zip(&vector).map(|(of_level, &level)| of_level[level as usize]).sum();
-        let height = height_of(&vector);
-        let heap = &mut best[height];
-        let is_full = heap.len() == n_wanted[height];
-        // Vectors come in order, so that of equal scores the first stays.
-        if !is_full || heap.peek().is_some_and(|worst| score > worst.score) {
-            heap.push(Candidate { score, levels: vector.clone().into() });
-            if is_full {
-                heap.pop();
-            }
-        }
-        advance(&mut vector, &tops);
-        if height_of(&vector) == 0 {
-            break;
-        }
-    }
-    Ok(Schemes::some(tops, best.into_iter().flatten().map(|candidate| candidate.levels).collect()))
+    Ok(Schemes::some(tops, most_promising(&scores, &n_wanted, task)?))
 }
 
 /// Annotates the most promising schemes of every height; of a share of 0 the finest and the coarsest only.
@@ -210,7 +120,7 @@ fn select_unless(powers: &[Vec<Power>], selection: Selection, task: &Task) -> Re
 /// hierarchies and the selection alone. The finest and the coarsest scheme are always among them.
 ///
 /// # Errors
-/// As for [`annotate`](crate::annotate()); and where the share is none, or there are too many schemes to look through.
+/// As for [`annotate`](crate::annotate()); and where the share is none.
 pub fn annotate_partially(
     counts: &GroupCounts,
     hierarchies: &[Hierarchy],
@@ -227,10 +137,7 @@ pub fn annotate_partially(
     let tops = tops_of(hierarchies)?;
     let schemes = match selection.share == 0.0 {
         true => Schemes::some(tops.clone(), vec![vec![0; tops.len()].into(), tops.into()]),
-        false => {
-            check_can_select(hierarchies)?;
-            select_unless(&powers(counts, hierarchies), selection, task)?
-        }
+        false => select_unless(&powers(counts, hierarchies), selection, task)?,
     };
     annotate_schemes(counts, hierarchies, plan, schemes, Some(selection), task)
 }
@@ -242,7 +149,7 @@ pub fn annotate_partially(
 pub fn n_selected(hierarchies: &[Hierarchy], selection: Selection) -> Result<u64> {
     match n_schemes(hierarchies) {
         _ if selection.share == 0.0 => Ok(2),
-        // What cannot be counted cannot be looked through either.
+        // A share of what cannot be counted cannot be counted either.
         Some(_) => Ok(n_by_height(&tops_of(hierarchies)?).iter().map(|&n| selection.n_of(n)).sum()),
         None => Ok(u64::MAX),
     }

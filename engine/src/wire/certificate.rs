@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::criterion::{Criteria, MILLION, Measure};
+use crate::criterion::{Criteria, Criterion, MILLION, Measure};
+use crate::number::Decimal;
 use crate::verify::{Labels, Text, Verifier};
 use crate::wire::json::{criterion_of, rounded};
 
@@ -78,6 +79,10 @@ pub struct Certificate {
     /// What separates the fields of a CSV file; nothing where the release is none, or where a version before this made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
+    /// The column of the file that says how many records each of its rows is, where rows are not records; it is none of
+    /// [`Certificate::columns`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<String>,
     /// Null where every group was generalized on its own.
     pub levels: Value,
     /// What each level is called.
@@ -139,14 +144,90 @@ impl Certificate {
     pub const FORMAT_VERSION_OF_PEOPLE: u32 = 3;
     /// Where criteria count labels, in whose place whoever knows version 3 alone would count values; of people or not.
     pub const FORMAT_VERSION_OF_LABELS: u32 = 4;
+    /// Where rows of the file stand for several records, each of which whoever knows version 4 alone would take for one.
+    pub const FORMAT_VERSION_OF_ROWS: u32 = 5;
 
     /// The version that a certificate with these has.
-    pub fn version_of(is_of_people: bool, is_of_labels: bool) -> u32 {
-        match (is_of_people, is_of_labels) {
-            (_, true) => Certificate::FORMAT_VERSION_OF_LABELS,
-            (true, false) => Certificate::FORMAT_VERSION_OF_PEOPLE,
-            (false, false) => Certificate::FORMAT_VERSION,
+    pub fn version_of(is_of_people: bool, is_of_labels: bool, is_of_rows: bool) -> u32 {
+        match (is_of_people, is_of_labels, is_of_rows) {
+            (_, _, true) => Certificate::FORMAT_VERSION_OF_ROWS,
+            (_, true, false) => Certificate::FORMAT_VERSION_OF_LABELS,
+            (true, false, false) => Certificate::FORMAT_VERSION_OF_PEOPLE,
+            (false, false, false) => Certificate::FORMAT_VERSION,
         }
+    }
+
+    /// Reads a certificate; why it is none, in words, where it is none.
+    ///
+    /// # Errors
+    /// Where the text is not JSON, or lacks what every certificate says.
+    pub fn of_text(text: &str) -> Result<Certificate, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// The certificate as its file has it.
+    pub fn to_text(&self) -> String {
+        format!("{}\n", serde_json::to_string_pretty(self).expect("a certificate is JSON"))
+    }
+
+    /// Whether all cells of an attribute are of one level.
+    pub fn has_levels(&self) -> bool {
+        self.levels.is_object()
+    }
+
+    /// The level of an attribute, where it has one.
+    pub fn level(&self, attribute: &str) -> Option<u64> {
+        self.levels.get(attribute)?.as_u64()
+    }
+
+    /// What is published of cells of an attribute that are no numbers or no dates, where it is said; an empty text where
+    /// what is said is none.
+    pub fn unreadable_of(&self, attribute: &str) -> Option<&str> {
+        self.unreadable.get(attribute).map(|said| said.as_str().unwrap_or_default())
+    }
+
+    /// The same of values that its hierarchy does not know.
+    pub fn unknown_of(&self, attribute: &str) -> Option<&str> {
+        self.unknown.get(attribute).map(|said| said.as_str().unwrap_or_default())
+    }
+
+    /// What is published of an attribute in place of what was read; none where that is not known to this version.
+    pub fn coarser_of(&self, attribute: &str) -> Option<Option<Coarser>> {
+        self.published_as.get(attribute).map(Coarser::of_value)
+    }
+
+    /// How many records were allowed to be suppressed, where that was asked.
+    pub fn n_suppressed_asked(&self) -> Option<u64> {
+        self.request.get("max_suppressed")?.as_u64()
+    }
+
+    /// What was asked for, wish by wish; nothing where a scheme was chosen by hand.
+    pub fn wishes(&self) -> Vec<CertifiedWish> {
+        let mut wishes = Vec::new();
+        for (name, asked) in self.request.as_object().into_iter().flatten() {
+            let other = || CertifiedWish::Other { name: name.clone(), asked: asked.to_string() };
+            match (name.as_str(), asked) {
+                ("best_by", _) => {}
+                ("max_suppressed", _) => wishes.push(asked.as_u64().map_or_else(other, CertifiedWish::Suppressed)),
+                ("max_loss", Value::Object(limits)) => wishes.extend(limits.iter().map(|(of, share)| {
+                    let attribute = Some(of.clone()).filter(|of| of != "*");
+                    CertifiedWish::Loss { attribute, share: share.as_f64().unwrap_or(1.0) }
+                })),
+                ("max_level", Value::Object(levels)) => wishes.extend(levels.iter().map(|(attribute, level)| {
+                    CertifiedWish::Level { attribute: attribute.clone(), level: level.as_u64().unwrap_or(u64::MAX) }
+                })),
+                _ => {
+                    wishes.push(criterion_of(name, asked, &self.sensitive).map_or_else(other, CertifiedWish::Criterion))
+                }
+            }
+        }
+        wishes
+    }
+
+    /// What is said of the original distribution of a sensitive attribute; none where nothing is, or nothing that this
+    /// version knows.
+    pub fn original_of(&self, attribute: &str) -> Option<OriginalSaid> {
+        serde_json::from_value(self.original.get(attribute)?.clone()).ok()
     }
 
     /// By sensitive attribute, what each value that the release has is counted as; none where values are counted as they
@@ -168,6 +249,123 @@ impl Certificate {
         let criterion = |(key, entry): (&String, &Value)| criterion_of(key, entry.get("promised")?, &self.sensitive);
         self.criteria.iter().map(criterion).collect::<Option<Vec<_>>>().map(Criteria::new)
     }
+}
+
+/// One wish of a request, as a certificate has it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum CertifiedWish {
+    /// Every group keeps it.
+    Criterion(Criterion),
+    /// At most so many records are suppressed.
+    Suppressed(u64),
+    /// An attribute is at most so coarse.
+    Level {
+        /// Its name.
+        attribute: String,
+        /// The highest level that will do.
+        level: u64,
+    },
+    /// Records lose at most so much on average.
+    Loss {
+        /// Of which attribute; none where all of them are meant.
+        attribute: Option<String>,
+        /// From 0 to 1.
+        share: f64,
+    },
+    /// What was wanted of each record, or something that this version does not know.
+    Other {
+        /// What it is called.
+        name: String,
+        /// What was asked, as JSON.
+        asked: String,
+    },
+}
+
+/// What is published of an attribute that is not generalized, in place of what was read.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Coarser {
+    /// The nearest multiple of a number.
+    Round(Decimal),
+    /// One label for the highest numbers: the share of those below it.
+    Top(Decimal),
+    /// Labels of a level of its hierarchy, by its number.
+    Level(u64),
+    /// The same by its name.
+    LevelNamed(String),
+}
+
+impl Coarser {
+    fn value(&self) -> Value {
+        let number = |number: &Decimal| -> Value {
+            number.to_string().parse::<serde_json::Number>().map_or_else(|_| json!(number.to_string()), Value::Number)
+        };
+        match self {
+            Coarser::Round(step) => json!({ "round": number(step) }),
+            Coarser::Top(share) => json!({ "top": number(share) }),
+            Coarser::Level(level) => json!({ "level": level }),
+            Coarser::LevelNamed(name) => json!({ "level": name }),
+        }
+    }
+
+    fn of_value(value: &Value) -> Option<Coarser> {
+        let number = |value: &Value| match value {
+            Value::String(text) => Decimal::parse(text),
+            Value::Number(number) => Decimal::parse(&number.to_string()),
+            _ => None,
+        };
+        let (what, said) = value.as_object()?.iter().next()?;
+        match (what.as_str(), said) {
+            ("round", said) => number(said).map(Coarser::Round),
+            ("top", said) => number(said).map(Coarser::Top),
+            ("level", Value::String(name)) => Some(Coarser::LevelNamed(name.clone())),
+            ("level", said) => said.as_u64().map(Coarser::Level),
+            _ => None,
+        }
+    }
+}
+
+/// By attribute, what is published in place of what was read, as [`Certificate::published_as`] has it.
+pub fn published_as(said: impl IntoIterator<Item = (String, Coarser)>) -> Map<String, Value> {
+    said.into_iter().map(|(attribute, coarser)| (attribute, coarser.value())).collect()
+}
+
+/// By attribute, a word for what becomes of some of its cells, as [`Certificate::unknown`] has it.
+pub fn words_of(said: impl IntoIterator<Item = (String, &'static str)>) -> Map<String, Value> {
+    said.into_iter().map(|(attribute, word)| (attribute, json!(word))).collect()
+}
+
+/// What a certificate says of the original distribution of a sensitive attribute.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OriginalSaid {
+    /// How far apart values are: the name of the distance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distance: Option<String>,
+    /// The values of the release in their order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<Text>>,
+    /// Certificates of version 1: values, and how many records of the table had them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Vec<(Text, u64)>>,
+    /// The labels of values from the finest level to the coarsest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<LabelsSaid>,
+}
+
+/// Labels of values, from the finest level to the coarsest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum LabelsSaid {
+    /// Beside their values.
+    OfValues(Vec<(Text, Vec<String>)>),
+    /// Certificates of version 1: in the order of the counts.
+    InOrder(Vec<Vec<String>>),
+}
+
+/// By sensitive attribute, what is said of its original distribution, as [`Certificate::original`] has it.
+pub fn originals(said: impl IntoIterator<Item = (String, OriginalSaid)>) -> Map<String, Value> {
+    said.into_iter().map(|(attribute, said)| (attribute, json!(said))).collect()
 }
 
 /// At which level criteria count the values of a sensitive attribute.
@@ -254,9 +452,27 @@ pub struct DealtAttribute {
     /// The most different values that every class could have, dealt in whatever way.
     pub diversity_within_reach: u64,
     /// The distance of groups to the release.
-    pub emd: Value,
+    pub emd: Distances,
     /// Every value and how many records have it; null stands for "no value".
     pub frequencies: Vec<(Option<String>, u64)>,
+}
+
+/// How far the groups are from the release as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Distances {
+    /// With all values equally far apart.
+    pub equal: GroupDistance,
+    /// With values in their order.
+    pub ordered: GroupDistance,
+}
+
+/// A distance over all groups.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupDistance {
+    /// Of the group that is furthest away.
+    pub greatest: f64,
+    /// On average.
+    pub mean: f64,
 }
 
 impl Dealt {
@@ -266,7 +482,7 @@ impl Dealt {
             let spread = file.spread(s);
             let millionths = |n: u64| n as f64 / MILLION as f64;
             let distance =
-                |(greatest, mean): (u64, u64)| json!({ "greatest": millionths(greatest), "mean": millionths(mean) });
+                |(greatest, mean): (u64, u64)| GroupDistance { greatest: millionths(greatest), mean: millionths(mean) };
             let n_records: u64 = spread.frequencies.iter().map(|(_, n)| n).sum();
             // A value fills at most one place in every class.
             let n_places: u64 = spread.frequencies.iter().map(|(_, n)| *n.min(&n_classes)).sum();
@@ -275,7 +491,7 @@ impl Dealt {
                 most_differ: most_differ[s],
                 fewest_distinct: spread.fewest_distinct,
                 diversity_within_reach: (n_places / n_classes.max(1)).min(n_records / n_classes.max(1)),
-                emd: json!({ "equal": distance(spread.equal), "ordered": distance(spread.ordered) }),
+                emd: Distances { equal: distance(spread.equal), ordered: distance(spread.ordered) },
                 frequencies: spread.frequencies,
             }
         };
@@ -311,8 +527,8 @@ pub struct PerRecord {
     pub utility_model: String,
     /// The name of the model of risk.
     pub risk_model: String,
-    /// `utility_at_least`, `share_of_utility` (of the utility that each record has as it is), `risk_at_most` or `lambda`.
-    pub goal: Value,
+    /// What was wanted.
+    pub goal: GoalSaid,
     /// Where the sensitivities of values come from.
     pub sensitivities: String,
     /// Whom the attacker knows; null where that is the table itself.
@@ -322,6 +538,28 @@ pub struct PerRecord {
     /// Which of the published searches was taken, for comparison; not there where the best was looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_published: Option<String>,
+}
+
+/// What was wanted of each record, as it was asked for: what a share of the utility comes to depends on the source.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum GoalSaid {
+    /// The least risk that leaves this utility.
+    UtilityAtLeast(String),
+    /// The least risk that leaves this share of the utility that each record has as it is.
+    ShareOfUtility(f64),
+    /// The most utility at no more than this risk.
+    RiskAtMost(f64),
+    /// The least risk − λ · utility.
+    Lambda(f64),
+}
+
+impl GoalSaid {
+    /// As [`Certificate::request`] has it.
+    pub fn value(&self) -> Value {
+        json!(self)
+    }
 }
 
 /// What records that were generalized one by one came to. That is of the source, and for the signer.

@@ -3,14 +3,15 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::criterion::{MILLION, Measure};
+use crate::criterion::{Criteria, MILLION, Measure};
 use crate::number::counted_words;
 use crate::verify::{Finding, Ruling, Verdict, Verifier};
-use crate::wire::certificate::{Certificate, Dealt, DealtAttribute, per_record_statement};
-use crate::wire::json::{key, losses_of_release, number, value};
+use crate::wire::certificate::{Certificate, Dealt, DealtAttribute, Distances, per_record_statement};
+use crate::wire::json::{criteria as criteria_in_json, key_among, losses_of_release, number, value};
 
 /// A verdict, with the claims of a certificate where one was given.
 pub fn verdict(verdict: &Verdict, sensitive: &[String], claims: &[Claim]) -> Value {
+    let measures = measures_of(&verdict.findings);
     let findings = verdict.findings.iter().map(|finding| {
         let mut finding_object = json!({
             "asked": value(finding.criterion),
@@ -29,7 +30,7 @@ pub fn verdict(verdict: &Verdict, sensitive: &[String], claims: &[Claim]) -> Val
             finding_object["needs"] =
                 json!(if of_people { NEEDS_PEOPLE } else { needed_to_judge(finding.criterion.measure) });
         }
-        (key(finding.criterion.measure, sensitive), finding_object)
+        (key_among(finding.criterion.measure, &measures, sensitive), finding_object)
     });
     let mut object = Map::new();
     let ruling = ruling(verdict, claims);
@@ -56,6 +57,31 @@ pub fn needed_to_judge(measure: Measure) -> &'static str {
         Measure::Population => "the population, and a certificate that says the levels",
         _ => "the original table",
     }
+}
+
+/// Criteria with what is promised, as [`Certificate::criteria`] has them before a file is judged.
+pub fn promised(criteria: &Criteria, sensitive: &[String]) -> Map<String, Value> {
+    let promised = criteria_in_json(criteria, sensitive).into_iter();
+    promised.map(|(name, value)| (name, json!({ "promised": value }))).collect()
+}
+
+/// The same with what is reached; null where that may not be told.
+pub fn promised_and_reached(
+    findings: &[Finding],
+    sensitive: &[String],
+    is_told: impl Fn(Measure) -> bool,
+) -> Map<String, Value> {
+    let measures = measures_of(findings);
+    let entry = |finding: &Finding| {
+        let measure = finding.criterion.measure;
+        let reached = if is_told(measure) { finding_reached(finding) } else { Value::Null };
+        (key_among(measure, &measures, sensitive), json!({ "promised": value(finding.criterion), "reached": reached }))
+    };
+    findings.iter().map(entry).collect()
+}
+
+fn measures_of(findings: &[Finding]) -> Vec<Measure> {
+    findings.iter().map(|finding| finding.criterion.measure).collect()
 }
 
 /// What a finding reaches, as a certificate states it.
@@ -169,8 +195,9 @@ pub fn check_claims(certificate: &Certificate, verdict: &Verdict, columns: &[Str
         }
     }
     let is_told = |measure: Measure| certificate.format_version < 2 || certificate.shows(measure);
+    let measures = measures_of(&verdict.findings);
     for finding in verdict.findings.iter().filter(|f| f.is_judged && is_told(f.criterion.measure)) {
-        let name = key(finding.criterion.measure, &certificate.sensitive);
+        let name = key_among(finding.criterion.measure, &measures, &certificate.sensitive);
         let entry = certificate.criteria.get(&name);
         let reached = entry.and_then(|entry| entry.get("reached")).unwrap_or(&Value::Null);
         claims.push(claim(&format!("{name} reached"), reached.to_string(), finding_reached(finding).to_string()));
@@ -202,7 +229,8 @@ pub fn check_dealt(certificate: &Certificate, file: &Verifier) -> Vec<Claim> {
         claims.push(claim(format!("counts of {name} differ by"), differ(said.most_differ), shown));
         let same = |is_same: bool| if is_same { "those of the file" } else { "others" }.to_string();
         claims.push(claim(format!("frequencies of {name}"), same(true), same(said.frequencies == found.frequencies)));
-        let mut distances = claim(format!("distances of {name}"), said.emd.to_string(), found.emd.to_string());
+        let written = |emd: &Distances| json!(emd).to_string();
+        let mut distances = claim(format!("distances of {name}"), written(&said.emd), written(&found.emd));
         distances.holds |= certificate.format_version == 1 && is_near(&said.emd, &found.emd);
         claims.push(distances);
         let diversity = |of: &DealtAttribute| format!("{} of {}", of.fewest_distinct, of.diversity_within_reach);
@@ -213,17 +241,10 @@ pub fn check_dealt(certificate: &Certificate, file: &Verifier) -> Vec<Claim> {
 
 /// Whether numbers agree but for their last digit, which version 1 rounded from a sum that was not quite the same in
 /// every run.
-fn is_near(said: &Value, found: &Value) -> bool {
-    match (said, found) {
-        (Value::Object(said), Value::Object(found)) => {
-            said.len() == found.len()
-                && said.iter().all(|(key, said)| found.get(key).is_some_and(|found| is_near(said, found)))
-        }
-        (said, found) => match (said.as_f64(), found.as_f64()) {
-            (Some(said), Some(found)) => (said - found).abs() * (MILLION as f64) < 1.5,
-            _ => said == found,
-        },
-    }
+fn is_near(said: &Distances, found: &Distances) -> bool {
+    let numbers = |of: &Distances| [of.equal.greatest, of.equal.mean, of.ordered.greatest, of.ordered.mean];
+    let is_near = |(said, found): (f64, f64)| (said - found).abs() * (MILLION as f64) < 1.5;
+    numbers(said).into_iter().zip(numbers(found)).all(is_near)
 }
 
 /// Sets what a certificate says about records that were generalized one by one beside what it promises.

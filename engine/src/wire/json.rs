@@ -3,8 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use crate::criterion::{Criteria, Criterion, MILLION, Measure, NEVER};
+use crate::hierarchy::Hierarchy;
 use crate::judge::Judgement;
 use crate::lattice::{Lattice, Scope};
+use crate::recode::tree::negotiate as tree;
 use crate::scheme::Scheme;
 use crate::search::negotiate::{Answer, Explanation, Request};
 use crate::search::on_demand::{FoundAnswer, Proof};
@@ -18,7 +20,8 @@ pub fn levels(attributes: &[&str], scheme: &Scheme) -> Value {
 
 /// Criteria as `{"k": 10, "l": 3}`; `sensitive` names the sensitive attributes of the run, in order.
 pub fn criteria(criteria: &Criteria, sensitive: &[String]) -> Map<String, Value> {
-    let entry = |criterion: Criterion| (key(criterion.measure, sensitive), value(criterion));
+    let measures: Vec<Measure> = criteria.iter().map(|criterion| criterion.measure).collect();
+    let entry = |criterion: Criterion| (key_among(criterion.measure, &measures, sensitive), value(criterion));
     criteria.iter().map(entry).collect()
 }
 
@@ -30,14 +33,33 @@ pub fn key(measure: Measure, sensitive: &[String]) -> String {
     }
 }
 
-/// The measure that a criterion's name means; of recursive diversity that with the smallest l, which the name leaves open.
+/// The same where it stands among others: recursive diversity says its l where it is asked with several,
+/// `recursive_l3`.
+pub fn key_among(measure: Measure, among: &[Measure], sensitive: &[String]) -> String {
+    format!("{}{}", key(measure, sensitive), l_among(measure, among))
+}
+
+/// What tells recursive diversity from that with another l among the same measures.
+pub(super) fn l_among(measure: Measure, among: &[Measure]) -> String {
+    let Measure::Recursive { sensitive, l } = measure else { return String::new() };
+    let is_other = |known: &Measure| matches!(*known, Measure::Recursive { sensitive: s, l: other } if s == sensitive && other != l);
+    if among.iter().any(is_other) { format!("_l{l}") } else { String::new() }
+}
+
+/// The measure that a criterion's name means; of recursive diversity that with the smallest l, where the name
+/// leaves it open.
 pub fn measure_of(key: &str, sensitive: &[String]) -> Option<Measure> {
     let (s, name) = match key.rsplit_once(':') {
         Some((attribute, name)) => (sensitive.iter().position(|known| known == attribute)?, name),
         None => (0, key),
     };
+    // Recursive diversity with its l.
+    let (name, l) = match name.rsplit_once("_l").map(|(name, l)| (name, l.parse())) {
+        Some((name, Ok(l))) => (name, l),
+        _ => (name, 2),
+    };
     let measure = match Measure::parse(name)?.about(s) {
-        Measure::Recursive { sensitive, .. } => Measure::Recursive { sensitive, l: 2 },
+        Measure::Recursive { sensitive, .. } => Measure::Recursive { sensitive, l },
         measure => measure,
     };
     let is_about_nothing = measure.sensitive().is_some_and(|s| s >= sensitive.len());
@@ -82,6 +104,23 @@ fn attributes(scope: &Scope) -> Vec<&str> {
     scope.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect()
 }
 
+/// What each level of a scheme is called.
+pub fn level_names(hierarchies: &[Hierarchy], scheme: &Scheme) -> Value {
+    let name = |(a, hierarchy): (usize, &Hierarchy)| {
+        (hierarchy.attribute().to_string(), json!(hierarchy.level(scheme.level(a)).name()))
+    };
+    Value::Object(hierarchies.iter().enumerate().map(name).collect())
+}
+
+/// What a local method was asked for: criteria, and how many records may be suppressed, where any may.
+pub fn asked_of_method(asked: &Criteria, n_suppressed_max: u64, sensitive: &[String]) -> Value {
+    let mut object = criteria(asked, sensitive);
+    if n_suppressed_max > 0 {
+        object.insert("max_suppressed".into(), json!(n_suppressed_max));
+    }
+    Value::Object(object)
+}
+
 /// A request as it was understood, by the names of the quasi-identifiers and of the sensitive attributes.
 pub fn request_of(attributes: &[&str], sensitive: &[String], request: &Request) -> Value {
     let mut object = criteria(&request.criteria, sensitive);
@@ -89,6 +128,24 @@ pub fn request_of(attributes: &[&str], sensitive: &[String], request: &Request) 
     object.insert("max_level".into(), levels(attributes, &request.level_max));
     object.insert("best_by".into(), json!(request.best_by.name()));
     Value::Object(object)
+}
+
+/// A request over local recoding, in the same way.
+pub fn local_request_of(attributes: &[&str], sensitive: &[String], request: &tree::Request) -> Value {
+    let mut object = criteria(&request.criteria, sensitive);
+    object.insert("max_suppressed".into(), json!(request.n_suppressed_max));
+    let limits = loss_limits(attributes, request);
+    if !limits.is_empty() {
+        object.insert("max_loss".into(), Value::Object(limits));
+    }
+    Value::Object(object)
+}
+
+/// What may be lost by a request over local recoding, by attribute, with `*` for everything.
+pub fn loss_limits(attributes: &[&str], request: &tree::Request) -> Map<String, Value> {
+    let of = request.loss_max_of.iter().map(|&(a, share)| (attributes[a].to_string(), json!(share)));
+    let all = request.loss_max.map(|share| ("*".to_string(), json!(share)));
+    all.into_iter().chain(of).collect()
 }
 
 /// The sensitive attributes of a scope.

@@ -6,12 +6,12 @@ use std::borrow::Cow;
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::Value;
 
-use crate::criterion::{Criteria, Criterion, Measure};
+use crate::criterion::{Criteria, Measure};
 use crate::lattice::Scope;
 use crate::quality::Losses;
 use crate::scheme::Scheme;
 use crate::search::negotiate::{Answer, Offer, Offers, Request};
-use crate::wire::json::{large, number, rounded, share, value};
+use crate::wire::json::{l_among, large, number, rounded, share, value};
 
 /// What is said of an offer beside the facts, under which names.
 pub type Said = Vec<(&'static str, String)>;
@@ -201,9 +201,9 @@ struct WrittenReached<'a>(&'a Scope, &'a [(Measure, u64)]);
 
 impl Serialize for WrittenReached<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let entry = |&(measure, value): &(Measure, u64)| (key_in(self.0, measure), number(measure, value));
-        let entries: Vec<_> = self.1.iter().map(entry).collect();
-        serializer.collect_map(once_each(&entries))
+        let measures: Vec<Measure> = self.1.iter().map(|(measure, _)| *measure).collect();
+        let entry = |&(measure, value): &(Measure, u64)| (key_in(self.0, measure, &measures), number(measure, value));
+        serializer.collect_map(self.1.iter().map(entry))
     }
 }
 
@@ -226,22 +226,18 @@ impl Serialize for WrittenLosses<'_> {
 }
 
 fn write_criteria<M: SerializeMap>(map: &mut M, scope: &Scope, criteria: &Criteria) -> Result<(), M::Error> {
-    let entry = |criterion: Criterion| (key_in(scope, criterion.measure), value(criterion));
-    let entries: Vec<_> = criteria.iter().map(entry).collect();
-    once_each(&entries).try_for_each(|(key, value)| map.serialize_entry(key, value))
+    let measures: Vec<Measure> = criteria.iter().map(|criterion| criterion.measure).collect();
+    criteria
+        .iter()
+        .try_for_each(|criterion| map.serialize_entry(&key_in(scope, criterion.measure, &measures), &value(criterion)))
 }
 
-/// Recursive diversity with several l has one key: it stands once, where the first of them stands, and says the last.
-fn once_each<'a, V>(entries: &'a [(Cow<'static, str>, V)]) -> impl Iterator<Item = (&'a Cow<'static, str>, &'a V)> {
-    let is_first = move |i: &usize| entries[..*i].iter().all(|(key, _)| *key != entries[*i].0);
-    let last = move |i: usize| entries.iter().rev().find(|(key, _)| *key == entries[i].0).expect("it is one of them");
-    (0..entries.len()).filter(is_first).map(last).map(|(key, value)| (key, value))
-}
-
-/// The name of a criterion, with its sensitive attribute in front where there are several.
-fn key_in(scope: &Scope, measure: Measure) -> Cow<'static, str> {
+/// The name of a criterion among others, with its sensitive attribute in front where there are several.
+fn key_in(scope: &Scope, measure: Measure, among: &[Measure]) -> Cow<'static, str> {
+    let l = l_among(measure, among);
     match measure.sensitive() {
-        Some(s) if scope.sensitive().len() > 1 => format!("{}:{}", scope.sensitive()[s].0, measure.name()).into(),
-        _ => measure.name().into(),
+        Some(s) if scope.sensitive().len() > 1 => format!("{}:{}{l}", scope.sensitive()[s].0, measure.name()).into(),
+        _ if l.is_empty() => measure.name().into(),
+        _ => format!("{}{l}", measure.name()).into(),
     }
 }

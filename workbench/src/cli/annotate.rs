@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::sentences;
 use crate::sentences::grouped;
-use incrowd::{Criteria, Lattice, Result};
+use incrowd::wire;
+use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Result};
 
 use super::arguments::{CriteriaArgs, ExtentArgs, ProjectArgs};
 use super::terminal::{Exit, Terminal, columns};
@@ -21,6 +22,7 @@ use crate::words::documents;
 #[command(after_help = "\
 Examples:
   incrowd annotate --k 10                          least, mean and most records lost, by height
+  incrowd annotate --k 3,10,25                     the same for several k
   incrowd annotate --k 3 --per-scheme --json       every scheme, for programs
   incrowd annotate --l 3 --per-scheme --csv        every scheme, for spreadsheets
   incrowd annotate --quasi-identifiers age,sex     a smaller lattice
@@ -71,9 +73,11 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         return update(args, terminal);
     }
     args.extent.check(Otherwise::Partial)?;
+    let (criteria, more_ks) = several_ks(&args.criteria)?;
     let order = Annotate {
         about: args.project.about(),
-        request: args.criteria.given(),
+        request: criteria.given(),
+        more_ks,
         with_entropy: args.entropy,
         extent: args.extent.wish()?,
         local: args.local,
@@ -98,7 +102,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     match annotated.shown() {
-        Some(lattice) => say(args, lattice, &annotated.criteria, terminal),
+        Some(lattice) => say(args, lattice, &annotated.criteria, &annotated.more, terminal),
         None => {
             say_counts(&annotated.counted, args.output.as_deref(), terminal);
             Ok(Exit::Done)
@@ -128,12 +132,13 @@ fn say_counts(counted: &Material, kept: Option<&Path>, terminal: &Terminal) {
 }
 
 /// Prints a lattice in the form that the flags ask for.
-fn say(args: &Args, lattice: &Lattice, criteria: &Criteria, terminal: &Terminal) -> Result<Exit> {
+fn say(args: &Args, lattice: &Lattice, criteria: &Criteria, more: &[Criteria], terminal: &Terminal) -> Result<Exit> {
     if terminal.is_json {
-        terminal.json(&documents::annotated(lattice, criteria, args.per_scheme));
+        terminal.json(&documents::annotated_for(lattice, criteria, more, args.per_scheme));
         return Ok(Exit::Done);
     }
-    let (header, rows) = if args.per_scheme { scheme_rows(lattice, criteria) } else { height_rows(lattice, criteria) };
+    let all: Vec<&Criteria> = std::iter::once(criteria).chain(more).filter(|criteria| !criteria.is_empty()).collect();
+    let (header, rows) = if args.per_scheme { scheme_rows(lattice, &all) } else { height_rows(lattice, &all) };
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     if args.csv {
         terminal.say(csv(&header, &rows).trim_end());
@@ -147,6 +152,9 @@ fn say(args: &Args, lattice: &Lattice, criteria: &Criteria, terminal: &Terminal)
         size_in_words(lattice.n_bytes()),
         grouped((lattice.n_bytes() / lattice.schemes().len().max(1)) as u64),
     ));
+    if !criteria.is_empty() {
+        terminal.say(format!("suppressed: records in groups without {}\n", suppressed_by(args, lattice, &all)));
+    }
     terminal.say(columns(&header, &rows, &[]));
     if criteria.is_empty() {
         terminal.note("give --k, --l, --t or another criterion to see how many records each scheme would lose");
@@ -179,7 +187,22 @@ fn update(args: &Args, terminal: &Terminal) -> Result<Exit> {
         say_counts(&updated.material, Some(&updated.output), terminal);
         return Ok(Exit::Done);
     }
-    say(args, &updated.lattice, &updated.criteria, terminal)
+    say(args, &updated.lattice, &updated.criteria, &[], terminal)
+}
+
+/// `--k 3,10,25`: the first, and the others.
+fn several_ks(criteria: &CriteriaArgs) -> Result<(CriteriaArgs, Vec<u64>)> {
+    let Some((first, others)) = criteria.k.as_ref().and_then(|k| k.split_once(',')) else {
+        return Ok((criteria.clone(), Vec::new()));
+    };
+    let whole = |text: &str| {
+        text.trim().parse::<u64>().map_err(|_| {
+            Error::new(ErrorKind::Request, format!("'{text}' is not a whole number for k"))
+                .hint("for example --k 3,10,25")
+        })
+    };
+    let others = others.split(',').map(whole).collect::<Result<_>>()?;
+    Ok((CriteriaArgs { k: Some(first.to_string()), ..criteria.clone() }, others))
 }
 
 fn size_in_words(n_bytes: usize) -> String {
@@ -189,32 +212,63 @@ fn size_in_words(n_bytes: usize) -> String {
     }
 }
 
-fn height_rows(lattice: &Lattice, criteria: &Criteria) -> (Vec<String>, Vec<Vec<String>>) {
+/// Which criteria the column is about, and which of them nobody has typed.
+fn suppressed_by(args: &Args, lattice: &Lattice, all: &[&Criteria]) -> String {
+    let names = wire::sensitive_names(lattice);
+    let typed: Vec<&str> = args.criteria.texts().iter().map(|text| text.name).collect();
+    let in_words = |criterion: Criterion| {
+        let values: Vec<String> = match criterion.measure {
+            Measure::Size if all.len() > 1 => {
+                all.iter().filter_map(|criteria| criteria.value(Measure::Size)).map(|k| k.to_string()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let words = match values.is_empty() {
+            true => sentences::criterion_in_words(criterion, &names),
+            false => format!("k = {}", values.join(", ")),
+        };
+        match typed.contains(&criterion.measure.name()) {
+            true => words,
+            false => format!("{words} (of [request])"),
+        }
+    };
+    all[0].iter().map(in_words).collect::<Vec<_>>().join(" or ")
+}
+
+fn height_rows(lattice: &Lattice, all: &[&Criteria]) -> (Vec<String>, Vec<Vec<String>>) {
     let mut header: Vec<String> = ["height", "schemes", "groups min", "avg", "max"].map(String::from).to_vec();
-    if !criteria.is_empty() {
-        header.extend(["suppressed min", "avg", "max"].map(String::from));
-    }
-    let row = |summary: &HeightSummary| {
-        let mut row = vec![summary.height.to_string(), summary.n_schemes.to_string()];
+    all.iter().for_each(|criteria| header.extend([lost_of(criteria, all, " min"), "avg".into(), "max".into()]));
+    let none = Criteria::default();
+    let of: Vec<Vec<HeightSummary>> = match all {
+        [] => vec![by_height(lattice, &none)],
+        all => all.iter().map(|criteria| by_height(lattice, criteria)).collect(),
+    };
+    let row = |height: usize| {
+        let first = &of[0][height];
+        let mut row = vec![first.height.to_string(), first.n_schemes.to_string()];
         let mut push = |(min, mean, max): (u64, f64, u64)| {
             row.extend([min.to_string(), format!("{mean:.2}"), max.to_string()]);
         };
-        push(summary.n_groups);
-        if !criteria.is_empty() {
-            push(summary.n_suppressed);
-        }
+        push(first.n_groups);
+        of.iter().filter(|_| !all.is_empty()).for_each(|summaries| push(summaries[height].n_suppressed));
         row
     };
-    (header, by_height(lattice, criteria).iter().map(row).collect())
+    (header, (0..of[0].len()).map(row).collect())
 }
 
-fn scheme_rows(lattice: &Lattice, criteria: &Criteria) -> (Vec<String>, Vec<Vec<String>>) {
+/// What a column is called: by its k, where there are several.
+fn lost_of(criteria: &Criteria, all: &[&Criteria], what: &str) -> String {
+    match (all.len(), criteria.value(Measure::Size)) {
+        (2.., Some(k)) => format!("suppressed k={k}{what}"),
+        _ => format!("suppressed{what}"),
+    }
+}
+
+fn scheme_rows(lattice: &Lattice, all: &[&Criteria]) -> (Vec<String>, Vec<Vec<String>>) {
     let mut header: Vec<String> =
         lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute().to_string()).collect();
     header.extend(["height", "groups", "smallest"].map(String::from));
-    if !criteria.is_empty() {
-        header.push("suppressed".into());
-    }
+    header.extend(all.iter().map(|criteria| lost_of(criteria, all, "")));
     let row = |place: usize| {
         let scheme = lattice.schemes().scheme(place);
         let profile = lattice.profile(place);
@@ -222,26 +276,23 @@ fn scheme_rows(lattice: &Lattice, criteria: &Criteria) -> (Vec<String>, Vec<Vec<
         row.push(scheme.height().to_string());
         row.push(profile.n_groups().to_string());
         row.push(lattice.smallest_group(place).unwrap_or(0).to_string());
-        if !criteria.is_empty() {
-            row.push(lattice.n_suppressed(place, criteria).to_string());
-        }
+        row.extend(all.iter().map(|criteria| lattice.n_suppressed(place, criteria).to_string()));
         row
     };
     (header, (0..lattice.schemes().len()).map(row).collect())
 }
 
 fn csv(header: &[&str], rows: &[Vec<String>]) -> String {
-    // The two averages have the same heading in the table; a program needs names of their own.
-    let names = ["groups_avg", "groups_max", "suppressed_avg", "suppressed_max"];
-    let mut next = names.iter();
+    // Averages have the same heading in the table; a program needs names of their own.
+    let mut of = String::new();
     let name = |text: &&str| match *text {
-        "avg" | "max" => next.next().expect("two pairs at most").to_string(),
-        text => text.replace(' ', "_"),
+        "avg" | "max" => format!("{of}_{text}"),
+        text => {
+            let name = text.replace(' ', "_");
+            of = name.trim_end_matches("_min").to_string();
+            name
+        }
     };
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let written = writer
-        .write_record(header.iter().map(name))
-        .and_then(|()| rows.iter().try_for_each(|row| writer.write_record(row)));
-    written.expect("memory takes any record");
-    String::from_utf8(writer.into_inner().expect("memory takes any record")).expect("made of texts")
+    let header: Vec<String> = header.iter().map(name).collect();
+    super::terminal::csv(&header, rows)
 }

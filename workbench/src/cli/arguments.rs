@@ -13,7 +13,7 @@ pub use crate::memory::parse_memory;
 use crate::orders::extent::{Extent, ExtentWish, Otherwise};
 use crate::orders::per_record::PerRecordWish;
 pub use crate::orders::request::levels;
-use crate::orders::request::{About, GivenRequest, Suppression, criterion_text};
+use crate::orders::request::{About, GivenRequest, Suppression, criterion_text, fraction};
 use crate::work::Work;
 
 /// Flags of every command that works on a project.
@@ -25,7 +25,7 @@ pub struct ProjectArgs {
     /// Read this file instead of the one that the project names, such as the next delivery of the data
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
-    /// Use only these quasi-identifiers in this run; the others are left out of a release
+    /// Use only these quasi-identifiers in this run, in this order; the others are left out of a release
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub quasi_identifiers: Option<Vec<String>>,
     /// The sensitive attribute that criteria are about, where the project has several and they do not say
@@ -49,11 +49,11 @@ pub struct ProjectArgs {
 )]
 pub struct CriteriaArgs {
     /// k-anonymity: at least K records alike
-    #[arg(long, value_name = "K")]
-    pub k: Option<u64>,
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    pub k: Option<String>,
     /// k-map: at least K people of the population alike
-    #[arg(long, value_name = "K")]
-    pub k_map: Option<u64>,
+    #[arg(long, value_name = "K", allow_hyphen_values = true)]
+    pub k_map: Option<String>,
     #[command(flatten)]
     pub beside: BesideK,
 }
@@ -138,10 +138,9 @@ impl ProjectArgs {
 impl CriteriaArgs {
     /// The criteria as they were typed.
     pub fn texts(&self) -> Vec<CriterionText> {
-        let whole = |name, value: Option<u64>| {
-            value.map(|value| CriterionText { name, attribute: None, value: value.to_string() })
-        };
-        let of_groups = whole("k", self.k).into_iter().chain(whole("k_map", self.k_map));
+        let whole =
+            |name, value: &Option<String>| value.clone().map(|value| CriterionText { name, attribute: None, value });
+        let of_groups = whole("k", &self.k).into_iter().chain(whole("k_map", &self.k_map));
         of_groups.chain(self.beside.texts()).collect()
     }
 
@@ -190,10 +189,10 @@ pub struct PerRecordArgs {
     #[arg(long, value_name = "U|P%", allow_hyphen_values = true)]
     pub utility_at_least: Option<String>,
     /// The most utility that leaves every record at most this risk
-    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = parse_number)]
     pub risk_at_most: Option<f64>,
     /// The least risk − LAMBDA · utility
-    #[arg(long, value_name = "LAMBDA", allow_hyphen_values = true)]
+    #[arg(long, value_name = "LAMBDA", allow_hyphen_values = true, value_parser = parse_number)]
     pub lambda: Option<f64>,
     /// How utility is measured [default: depth]
     #[arg(long, value_name = "MODEL", value_parser = Utility::ALL.map(Utility::name))]
@@ -205,7 +204,7 @@ pub struct PerRecordArgs {
     #[arg(long, value_name = "FILE")]
     pub dictionary: Option<PathBuf>,
     /// Texts of the dictionary fit that are alike by at least this (Jaro, from 0 to 1) [default: the same text]
-    #[arg(long, value_name = "S", allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = parse_number)]
     pub similarity: Option<f64>,
     /// How sensitive values are: a CSV file with the columns attribute, value, weight [default: all 1]
     #[arg(long, value_name = "FILE", conflicts_with = "weights_seed")]
@@ -320,12 +319,17 @@ impl ExtentArgs {
 
 /// `5%`, above 0 and at most 100.
 pub fn parse_share(text: &str) -> Result<f64> {
-    let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    match number {
+    let percent = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    match percent.or_else(|| fraction(text).map(|share| share * 100.0)) {
         Some(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent / 100.0),
         _ => Err(Error::new(ErrorKind::Request, format!("'{text}' is not a share of the schemes"))
             .hint("for example --partial 5%")),
     }
+}
+
+/// `0.25` or `1/4`.
+pub fn parse_number(text: &str) -> std::result::Result<f64, String> {
+    fraction(text).map_or_else(|| text.trim().parse().map_err(|_| "it is not a number".to_string()), Ok)
 }
 
 /// `30s`, `5m` or `2h`.

@@ -14,7 +14,7 @@ use crate::orders::compare::{Compare, Compared, Weighing};
 use crate::orders::contenders::{Contender, ContenderResult, N_QUERIES, Weighed};
 use crate::orders::known::Known;
 use crate::orders::request::{GivenRequest, Suppression};
-use crate::output::chart::{Chart, Line, N_TICKS, Point, svg};
+use crate::output::chart::{Bar, Chart, Line, N_TICKS, Point, bars, svg};
 use crate::output::page::{self, escape};
 use crate::output::staged::{check_picture, write_whole};
 use crate::sentences::{self, grouped};
@@ -355,7 +355,7 @@ impl View<'_> {
         let point = |row: &ContenderResult| Point {
             x: row.k() as f64,
             y: y(row),
-            title: format!("{}, k = {}: {}", row.contender.name(), row.k(), y_label(y(row))),
+            title: format!("{}, k = {}: {}", row.contender.name(), row.k(), precise(y_label, y(row))),
         };
         let line = |contender: &Contender| Line {
             name: contender.name(),
@@ -367,6 +367,13 @@ impl View<'_> {
             points: ks.iter().map(|&k| Point { x: k as f64, y, title: format!("{name}: {}", y_label(y)) }).collect(),
         };
         let y_max = self.compared.rows.iter().map(&y).chain(fixed.iter().map(|(_, y)| *y)).fold(0.0, f64::max);
+        // Lines need two points.
+        if ks.len() == 1 {
+            let bar = |name: String, y: f64| Bar { name, value: y, label: precise(y_label, y) };
+            let of_rows = self.compared.rows.iter().map(|row| bar(row.contender.name(), y(row)));
+            let fixed = fixed.iter().map(|&(name, y)| bar(name.to_string(), y));
+            return bars(title, round_up(y_max), &of_rows.chain(fixed).collect::<Vec<_>>());
+        }
         svg(&Chart {
             title: title.to_string(),
             x_name: "k: records alike".to_string(),
@@ -471,11 +478,15 @@ impl View<'_> {
         let mut body = format!(
             "<header>\n<p class=\"eyebrow\">Methods, side by side</p>\n<h1>What each method makes of the table</h1>\n\
              <p>{} records, {} quasi-identifiers{}. Schemes and local methods may suppress {} records, dealing none. \
-             Point at a dot for its number.</p>\n</header>\n",
+             {}</p>\n</header>\n",
             grouped(self.compared.counted.counts.n_records()),
             self.compared.counted.hierarchies.len(),
             escape(&self.others_in_words()),
             grouped(self.compared.n_suppressed_max),
+            match self.ks()[..] {
+                [k] => format!("k = {k}."),
+                _ => "Point at a dot for its number.".to_string(),
+            },
         );
         body += &figure(
             "Loss",
@@ -546,6 +557,15 @@ fn two_decimals(y: f64) -> String {
 
 fn whole_percent(y: f64) -> String {
     format!("{:.0} %", y * 100.0)
+}
+
+/// A value as it is written beside its point, with two digits more than along the axis.
+fn precise(axis_label: fn(f64) -> String, y: f64) -> String {
+    match axis_label(1.0).as_str() {
+        "1" => format!("{y:.1}"),
+        "1.00" => format!("{y:.4}"),
+        _ => format!("{:.1} %", y * 100.0),
+    }
 }
 
 /// The next number of one digit and zeros, so that the marks of an axis are short.

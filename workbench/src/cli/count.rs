@@ -7,6 +7,10 @@ use incrowd::scheme::n_schemes;
 use super::arguments::ProjectArgs;
 use crate::cli::terminal::{Exit, Terminal, columns};
 use crate::input::count::count_only;
+use crate::input::database::dialect::Dialect;
+use crate::input::project::Project;
+use crate::orders::count::{Count, Counts};
+use crate::orders::known::Known;
 use crate::words::documents;
 
 /// Read the records once and say how many distinct combinations there are
@@ -14,15 +18,45 @@ use crate::words::documents;
 #[command(after_help = "\
 Examples:
   incrowd count
-  incrowd count hospital --quasi-identifiers age,sex,postcode --json")]
+  incrowd count hospital --quasi-identifiers age,sex,postcode --json
+  incrowd count --sql --dialect bigquery --table clinic.discharges > count.sql
+
+--sql prints the statement that counts on whatever engine holds the table. Save what it gives as a file, name that under \
+[data] path with counted = \"n\", and everything else works on it.")]
 pub struct Args {
     #[command(flatten)]
     pub project: ProjectArgs,
+    /// Print the statement that counts elsewhere, and read nothing
+    #[arg(long)]
+    pub sql: bool,
+    /// Whose SQL it is [default: postgresql]
+    #[arg(long, value_name = "DIALECT", requires = "sql", value_parser = Dialect::ALL.map(Dialect::name))]
+    pub dialect: Option<String>,
+    /// The table that the statement is about
+    #[arg(long, value_name = "TABLE", requires = "sql")]
+    pub table: Option<String>,
+}
+
+/// The statement that the flags ask for, if any.
+fn statement(args: &Args, project: &Project, terminal: &Terminal) -> Result<Option<Exit>> {
+    if !args.sql {
+        return Ok(None);
+    }
+    let dialect = args.dialect.as_deref().map_or(Ok(Dialect::default()), Dialect::parse)?;
+    let order = Count::new(args.project.about(), Some(dialect), args.table.clone())?;
+    if let Counts::Statement(statement) = order.run(project, &Known::default(), &args.project.work(terminal)?)? {
+        terminal.json(&documents::statement(&statement));
+        terminal.say(format!("{};", statement.sql));
+    }
+    Ok(Some(Exit::Done))
 }
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     args.project.check_no_lattice("count")?;
     let project = args.project.open()?;
+    if let Some(exit) = statement(args, &project, terminal)? {
+        return Ok(exit);
+    }
     let about = args.project.about();
     let choice = about.choice(&about.no_privacy(&project)?);
     let counted = count_only(&project, &choice, &args.project.work(terminal)?)?;

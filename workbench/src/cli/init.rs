@@ -20,6 +20,7 @@ use crate::words::profiles::started;
   incrowd init patients.csv -o study/              write study/incrowd.toml
   incrowd init export.csv --delimiter ';' --missing 'k. A.' --missing ''
   incrowd init deliveries/                         a folder of Parquet files
+  incrowd init postgresql://curator@db/clinic --table public.discharges
 
 Roles are guessed from column names, then from values; every guess says why, in the file.
 Read the file before you trust it: nobody knows the data as you do.")]
@@ -42,11 +43,19 @@ pub struct Args {
     /// A text that means "no value"; may be given several times [default: looks for "", "?", "NA", "null" and the like]
     #[arg(long, value_name = "TEXT")]
     pub missing: Vec<String>,
+
+    /// The table of a database, whose address is given instead of a file: postgresql://, sqlite: or duckdb:
+    #[arg(long, value_name = "TABLE", conflicts_with = "query")]
+    pub table: Option<String>,
+
+    /// What to ask a database instead of a whole table
+    #[arg(long, value_name = "SELECT")]
+    pub query: Option<String>,
 }
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
-    let Args { data, output, force, delimiter, missing } = args.clone();
-    let order = Init { data, output, replace: force, delimiter, missing };
+    let Args { data, output, force, delimiter, missing, table, query } = args.clone();
+    let order = Init { data, output, replace: force, delimiter, missing, table, query };
     let made = order.run(&terminal.work(0, None))?;
     terminal.say(in_words(&made));
     terminal.json(&started(&made));

@@ -18,7 +18,12 @@ pub mod risk;
 pub mod map;
 pub mod publish;
 pub mod demo;
+pub mod histogram;
 pub mod study_lattice;
+pub mod study_suppression;
+pub mod study_requests;
+pub mod study_local;
+pub mod study_records;
 pub mod study;
 pub mod serve;
 
@@ -74,6 +79,7 @@ pub enum Command {
     Attack(attack::Args),
     Risk(risk::Args),
     Map(map::Args),
+    Histogram(histogram::Args),
     #[command(subcommand)]
     Study(study::Args),
     Serve(serve::Args),
@@ -107,6 +113,7 @@ pub fn dispatch(command: &Command, terminal: &Terminal) -> Result<Exit> {
         Command::Attack(args) => attack::run(args, terminal),
         Command::Risk(args) => risk::run(args, terminal),
         Command::Map(args) => map::run(args, terminal),
+        Command::Histogram(args) => histogram::run(args, terminal),
         Command::Study(args) => study::run(args, terminal),
         Command::Serve(args) => serve::run(args, terminal),
         Command::Demo(args) => demo::run(args, terminal),

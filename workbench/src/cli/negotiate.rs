@@ -12,7 +12,7 @@ use incrowd::{Answer, Criteria, Lattice, Measure, Offer, Quality, Ranking, Reque
 use super::arguments::{ExtentArgs, ProjectArgs, RequestArgs, TIME, parse_time};
 use super::terminal::{Exit, Terminal, columns, ctrl_c_is_enough};
 use crate::orders::Rules;
-use crate::orders::extent::Otherwise;
+use crate::orders::extent::{Otherwise, looked_at};
 use crate::orders::known::Known;
 use crate::orders::negotiate::{Negotiate, Negotiated, Where};
 use crate::words::documents;
@@ -30,6 +30,8 @@ Examples:
   incrowd negotiate --k 10 --t 0.2 --max-suppressed 2% --best-by height
   incrowd negotiate --l disease:3 --t income:0.2 --max-suppressed 1%
   incrowd negotiate --k 10 --max-suppressed 0 --explain
+  incrowd negotiate --k 10..5 --max-suppressed 1% --max-level age=1   offers of less privacy down to k = 5
+  incrowd negotiate --k 5 --alpha 1/3 --max-suppressed 1%
   incrowd negotiate --k 10 --max-suppressed 1% --lattice hospital.crowd
   incrowd negotiate --k 10 --max-suppressed 1% --on-demand --time 5m
   incrowd negotiate --k 10 --max-suppressed 1% --partial 5%
@@ -73,10 +75,17 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     ctrl_c_is_enough(work.watch());
     let negotiated = order.run(&project, &Known::default(), &Rules::default(), &work)?;
     terminal.json(&documents::negotiated(&negotiated));
-    let Negotiated { request, answer, found, explanation } = &negotiated;
+    let Negotiated { request, answer, found, explanation, without, n_looked_at, time } = &negotiated;
     let scope = negotiated.scope();
     if !terminal.is_json {
         say_answer(scope, request, answer, terminal);
+        for (attribute, offer) in without {
+            terminal.say(format!(
+                "  without {}: {}.",
+                scope.hierarchies()[*attribute].attribute(),
+                sentences::in_words(scope, offer)
+            ));
+        }
         match found {
             Where::Whole(_) => {}
             Where::Partial(lattice, found) => {
@@ -88,6 +97,11 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         }
         if let Some((lattice, explanation)) = explanation {
             say_explanation(lattice, explanation, terminal);
+            terminal.say(format!(
+                "\n  ({} in {:.1} ms, once records were counted and schemes annotated)",
+                looked_at(scope, *n_looked_at),
+                time.as_secs_f64() * 1e3
+            ));
         }
     }
     Ok(match answer {

@@ -11,13 +11,12 @@ use super::terminal::{Exit, Terminal, columns, csv};
 use super::{frontier, negotiate};
 use crate::input::count::Material;
 use crate::orders::Rules;
+use crate::orders::frontier_local::{FrontierLocal, LocalBargains, no_record};
 use crate::orders::known::Known;
-use crate::orders::negotiate_local::{
-    FrontierLocal, LocalBargains, LocallyNegotiated, LossLimits, NegotiateLocal, no_record,
-};
+use crate::orders::negotiate_local::{LocallyNegotiated, LossLimits, NegotiateLocal};
 use crate::orders::request::{GivenRequest, Suppression};
 use crate::sentences::{self, grouped, percent};
-use crate::words::documents;
+use crate::words::{answers, documents};
 
 pub fn run(args: &negotiate::Args, terminal: &Terminal) -> Result<Exit> {
     let order = NegotiateLocal {
@@ -30,7 +29,7 @@ pub fn run(args: &negotiate::Args, terminal: &Terminal) -> Result<Exit> {
     let project = args.project.open()?;
     let work = args.project.work(terminal)?;
     let negotiated = order.run(&project, &Known::default(), &Rules::default(), &work)?;
-    terminal.json(&documents::locally_negotiated(&negotiated));
+    terminal.json(&answers::locally_negotiated(&negotiated));
     if !terminal.is_json {
         say(&negotiated, terminal);
     }
@@ -40,7 +39,7 @@ pub fn run(args: &negotiate::Args, terminal: &Terminal) -> Result<Exit> {
     })
 }
 
-fn say(negotiated: &LocallyNegotiated, terminal: &Terminal) {
+pub fn say(negotiated: &LocallyNegotiated, terminal: &Terminal) {
     let LocallyNegotiated { counted, request, answer, .. } = negotiated;
     terminal.say(format!("Wished:  {}", request_in_words(counted, request)));
     match answer {
@@ -162,7 +161,7 @@ pub fn run_frontier(args: &frontier::Args, terminal: &Terminal) -> Result<Exit> 
         lattice: args.lattice.clone(),
     };
     let project = args.project.open()?;
-    let found = order.run(&project, &Known::default(), &args.project.work(terminal)?)?;
+    let found = order.run(&project, &Known::default(), &Rules::default(), &args.project.work(terminal)?)?;
     if terminal.is_json {
         terminal.json(&documents::local_frontier(&found));
         return Ok(Exit::Done);

@@ -13,15 +13,21 @@ use incrowd::{Answer, Error, ErrorKind, Request, Result};
 
 use super::arguments::{ExtentArgs, PerRecordArgs, ProjectArgs, RequestArgs, TIME, levels, parse_time};
 use super::negotiate::say_answer;
+use super::negotiate_local;
 use super::terminal::{Exit, Terminal};
+use crate::input::database::dialect::Dialect;
+use crate::input::project::Project;
 use crate::orders::Rules;
 use crate::orders::extent::Otherwise;
 use crate::orders::known::Known;
 use crate::orders::local::{Local, LocallyMade, method_named};
+use crate::orders::negotiate_local::{CutChoice, LossLimits};
 use crate::orders::per_record::{Outcome, PER_RECORD, PerRecordWish, published_search};
-use crate::orders::publish::{Choice, Files, GLOBAL, No, Ordered, Publish, Published, Way, prepare};
+use crate::orders::publish::{
+    AnswerChoice, CutWish, Expansion, Files, Form, GLOBAL, No, Ordered, Publish, PublishBy, Published, prepare,
+};
 use crate::output::account::Key;
-use crate::words::documents;
+use crate::words::releases;
 
 /// Publish the exact answer, one of the offers, levels of your choice, or what a local method makes
 #[derive(Clone, Debug, clap::Args)]
@@ -56,6 +62,9 @@ Examples:
   incrowd publish --method bottom-up --k 10 --l 3 --cells sets -o release.csv
   incrowd publish --method top-down --k 10 --two-columns --seed 7 -o release.parquet
   incrowd publish --method deal --k 9 -o release.csv
+  incrowd publish --local --k 10 --l 3 --max-suppressed 1% --max-loss 10% -o release.csv
+  incrowd publish --k 10 --into public.discharges_k10
+  incrowd publish --k 10 --rows -o rows.csv --sql --into public.discharges_k10 > expand.sql
   incrowd publish --method per-record --utility-at-least 60% -o release.csv
   incrowd publish --method per-record --risk identity --risk-at-most 0.1 --also-k 5 -o release.csv")]
 pub struct Args {
@@ -66,6 +75,12 @@ pub struct Args {
     /// Which answer to publish
     #[arg(long, value_enum, default_value_t = OfferName::Exact)]
     pub offer: OfferName,
+    /// Publish an answer over local recoding: ranges of their own for every group, as `negotiate --local` found them
+    #[arg(long)]
+    pub local: bool,
+    /// With --local, the most that records may lose on average: 10% in all, age=5% of an attribute; may be given several times
+    #[arg(long, value_name = "P%|A=P%", value_delimiter = ',', requires = "local")]
+    pub max_loss: Vec<String>,
     /// Publish these levels instead of an answer; an attribute not named stays exact
     #[arg(long, value_name = "A=LEVEL,…", value_delimiter = ',', conflicts_with = "offer")]
     pub levels: Option<Vec<String>>,
@@ -101,6 +116,19 @@ pub struct Args {
     /// File to write, .csv, .parquet, .sav or .dta [default: release.csv in the project's folder]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write distinct rows, each with how many records say it (column n), instead of records
+    #[arg(long)]
+    pub rows: bool,
+    /// Print the statement that makes records of the rows where they are loaded, as a table with the name of the file
+    #[arg(long, requires = "rows")]
+    pub sql: bool,
+    /// Whose SQL it is [default: postgresql]
+    #[arg(long, value_name = "DIALECT", requires = "sql", value_parser = Dialect::ALL.map(Dialect::name))]
+    pub dialect: Option<String>,
+    /// Make a table of the project's database, in one transaction, instead of a file; with --sql, the table that the
+    /// statement makes [default: release]
+    #[arg(long, value_name = "TABLE")]
+    pub into: Option<String>,
     /// The column that analysts want to predict or explain, for the report: any that is published
     #[arg(long, value_name = "ATTRIBUTE")]
     pub target: Option<String>,
@@ -138,25 +166,66 @@ pub enum OfferName {
     Suppression,
     /// The offer that generalizes otherwise
     Height,
+    /// With --local, the offer that loses more of the values
+    Loss,
     /// The offer that promises less
     Privacy,
 }
 
+impl OfferName {
+    fn name(self) -> &'static str {
+        match self {
+            OfferName::Exact => "exact",
+            OfferName::Suppression => "suppression",
+            OfferName::Height => "height",
+            OfferName::Loss => "loss",
+            OfferName::Privacy => "privacy",
+        }
+    }
+}
+
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let project = args.project.open()?;
+    let form = form(args)?;
+    if let Some(table) = &form.table {
+        return run_into(args, &project, table, terminal);
+    }
     let output = args.output.clone().unwrap_or_else(|| project.folder.join("release.csv"));
     let mut files = prepare(&project, &output, args.force)?;
     if let Some(text) = &args.key {
         files.key = Key::parse(text)?;
     }
+    files.rows = form.rows;
     let order = order(args)?;
     let work = args.project.work(terminal)?;
     match order.run(&project, &Known::default(), &Rules::default(), &files, args.force, &work)? {
         Ordered::Published(published) => {
-            say_published(&files, &published, terminal);
+            say_published(&files, &published, form.expansion.as_ref(), terminal);
             Ok(Exit::Done)
         }
         Ordered::No(no) => {
+            say_why_not(&no, terminal);
+            Ok(Exit::No)
+        }
+    }
+}
+
+/// What the flags want it written as.
+fn form(args: &Args) -> Result<Form> {
+    let dialect = args.dialect.as_deref().map_or(Ok(Dialect::default()), Dialect::parse)?;
+    Form::new(args.rows, args.sql.then_some(dialect), args.into.clone(), args.output.is_some())
+}
+
+/// Publishes a table.
+fn run_into(args: &Args, project: &Project, table: &str, terminal: &Terminal) -> Result<Exit> {
+    let key = args.key.as_deref().map(Key::parse).transpose()?;
+    let work = args.project.work(terminal)?;
+    match order(args)?.run_into(project, &Rules::default(), table, key, args.force, &work)? {
+        (files, Ordered::Published(published)) => {
+            say_published(&files, &published, None, terminal);
+            Ok(Exit::Done)
+        }
+        (_, Ordered::No(no)) => {
             say_why_not(&no, terminal);
             Ok(Exit::No)
         }
@@ -169,7 +238,7 @@ pub fn order(args: &Args) -> Result<Publish> {
         PER_RECORD => {
             check_one_by_one(args)?;
             let as_published = published_search(args.as_published, args.search.as_deref())?;
-            Way::PerRecord(Box::new(PerRecordWish { as_published, ..args.per_record.wish()? }))
+            PublishBy::PerRecord(Box::new(PerRecordWish { as_published, ..args.per_record.wish()? }))
         }
         method => {
             if let Some(flag) = args.per_record.first_given() {
@@ -179,32 +248,48 @@ pub fn order(args: &Args) -> Result<Publish> {
                 )
                 .hint(format!("leave it out, or take --method {PER_RECORD}")));
             }
+            if args.local {
+                return cut(args);
+            }
             let local = local(args)?;
             match (local, &args.levels) {
                 (Some(local), _) => {
                     args.project.check_no_lattice(method)?;
-                    Way::Local(local)
+                    PublishBy::Local(local)
                 }
                 (None, Some(list)) => {
                     args.project.check_no_lattice("--levels")?;
-                    Way::Levels(levels(list)?)
+                    PublishBy::Levels(levels(list)?)
                 }
                 (None, None) => {
-                    let choice = match args.offer {
-                        OfferName::Exact => Choice::Exact,
-                        OfferName::Suppression => Choice::Suppression,
-                        OfferName::Height => Choice::Height,
-                        OfferName::Privacy => Choice::Privacy,
-                    };
+                    let choice = AnswerChoice::parse(args.offer.name())?;
                     let time = parse_time(args.time.as_deref().unwrap_or(TIME))?;
-                    Way::Answer { choice, extent: args.extent.wish()?, time }
+                    PublishBy::Answer { choice, extent: args.extent.wish()?, time }
                 }
             }
         }
     };
-    let two_columns = args.two_columns && matches!(way, Way::Answer { .. } | Way::Levels(_));
+    let two_columns = args.two_columns && matches!(way, PublishBy::Answer { .. } | PublishBy::Levels(_));
     let (about, request, target) = (args.project.about(), args.request.given()?, args.target.clone());
     Ok(Publish { about, request, way, two_columns, target })
+}
+
+/// An answer over local recoding; flags that would do nothing are refused.
+fn cut(args: &Args) -> Result<Publish> {
+    let negotiated = Method::Negotiated.name();
+    let choice = CutChoice::parse(args.offer.name())?;
+    if ![GLOBAL, negotiated].contains(&args.method.as_str()) {
+        let message = "--local is about groups that were negotiated, and another method is named";
+        return Err(Error::new(ErrorKind::Request, message).hint("leave out one of them"));
+    }
+    let mut as_method = Args { method: negotiated.to_string(), offer: OfferName::Exact, ..args.clone() };
+    // Levels and other rankings the order itself refuses.
+    (as_method.request.max_level, as_method.request.best_by) = (None, None);
+    args.project.check_no_lattice("--local")?;
+    let local = local(&as_method)?.expect("a method is named");
+    let way = PublishBy::Cut(CutWish { choice, max_loss: LossLimits::parse(&args.max_loss)?, local });
+    let (about, request, target) = (args.project.about(), args.request.given()?, args.target.clone());
+    Ok(Publish { about, request, way, two_columns: false, target })
 }
 
 /// Refuses flags that say nothing to a method which looks at one record at a time.
@@ -216,6 +301,7 @@ fn check_one_by_one(args: &Args) -> Result<()> {
         ("--best-by", args.request.best_by.is_some()),
         ("--offer", args.offer != OfferName::Exact),
         ("--levels", args.levels.is_some()),
+        ("--local", args.local),
         ("--cells", args.cells.is_some()),
         ("--two-columns", args.two_columns),
         ("--seed", args.seed.is_some()),
@@ -278,11 +364,21 @@ fn local(args: &Args) -> Result<Option<Local>> {
 
 /// Says why nothing was published.
 fn say_why_not(no: &No, terminal: &Terminal) {
-    terminal.json(&documents::not_published(no));
+    terminal.json(&releases::not_published(no));
     match no {
         No::NoSuchAnswer(answered) => {
             let (scope, request, answer, choice) = &**answered;
             say_no(scope, request, answer, *choice, terminal);
+        }
+        No::NoSuchCut(answered) => {
+            let (negotiated, choice) = &**answered;
+            negotiate_local::say(negotiated, terminal);
+            terminal.note(match choice {
+                CutChoice::Exact => {
+                    "\nNothing was published. Take an offer with --offer suppression, loss or privacy.".to_string()
+                }
+                other => format!("\nNothing was published: there is no {} offer.", other.name()),
+            });
         }
         No::TooManyLost { n_suppressed, n_records } => {
             terminal.say(format!(
@@ -327,21 +423,26 @@ fn say_not_possible(outcome: &Outcome, terminal: &Terminal) {
     terminal.note(format!("\nNothing was published. {advice}"));
 }
 
-fn say_no(scope: &Scope, request: &Request, answer: &Answer, choice: Choice, terminal: &Terminal) {
+fn say_no(scope: &Scope, request: &Request, answer: &Answer, choice: AnswerChoice, terminal: &Terminal) {
     say_answer(scope, request, answer, terminal);
     terminal.note(match choice {
-        Choice::Exact => {
+        AnswerChoice::Exact => {
             "\nNothing was published. Take an offer with --offer suppression, height or privacy.".to_string()
         }
         other => format!("\nNothing was published: there is no {} offer.", other.name()),
     });
 }
 
-fn say_published(files: &Files, published: &Published, terminal: &Terminal) {
+fn say_published(files: &Files, published: &Published, expansion: Option<&Expansion>, terminal: &Terminal) {
     let Published { certificate, account, .. } = published;
-    terminal.json(&documents::published(files, published));
-    let reached: Vec<String> = account
-        .criteria
+    terminal.json(&releases::published(files, published, expansion));
+    if let Some(expansion) = expansion {
+        // Nothing else goes where the statement does.
+        terminal.say(format!("{};", expansion.statement(files, certificate)));
+        terminal.note(format!("Published {}.", counted_words(certificate.n_records_published, "record")));
+        return;
+    }
+    let reached: Vec<String> = releases::reached(account, certificate)
         .iter()
         .map(|(name, entry)| format!("{name} = {} (promised {})", entry["reached"], entry["promised"]))
         .collect();

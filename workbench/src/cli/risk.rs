@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use incrowd::Result;
 use incrowd::number::Crowd;
 use incrowd::risk::weighted::Expected;
-use incrowd::risk::{Contribution, View};
+use incrowd::risk::{AttackerView, Contribution};
 
+use super::arguments::parse_number;
 use super::terminal::{Exit, Terminal, columns};
-use crate::orders::risk::{NamedUniques, Population, Risk, THRESHOLD, Told};
+use crate::orders::risk::{NamedUniques, Population, Risk, THRESHOLD, Told, share};
 use crate::sentences::{counted_words, grouped, people_in_words, percent};
 use crate::words::documents;
 
@@ -42,7 +43,7 @@ pub struct Args {
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub quasi_identifiers: Option<Vec<String>>,
     /// A record is at risk where someone finds it with a greater probability than this
-    #[arg(long, value_name = "P", default_value_t = THRESHOLD)]
+    #[arg(long, value_name = "P", default_value_t = THRESHOLD, value_parser = parse_number)]
     pub threshold: f64,
     /// The share of the population that is in the table: 0.1, or 10%
     #[arg(long, value_name = "SHARE", value_parser = share)]
@@ -121,7 +122,7 @@ fn views(told: &Told) -> String {
         let at_risk = format!("{} ({})", grouped(n_at_risk), percent(n_at_risk, found.crowd().n()));
         vec![format!("  {name}"), probability(highest), probability(average), at_risk]
     };
-    let row = |name: &str, view: &View| line(name, view.highest, view.average, view.n_at_risk);
+    let row = |name: &str, view: &AttackerView| line(name, view.highest, view.average, view.n_at_risk);
     let own = |name: &str, of: &Expected| line(name, of.highest, of.average, of.n_at_risk);
     let marketer = vec!["  marketer".to_string(), "–".into(), probability(found.marketer), "–".into()];
     let mut rows = vec![row("prosecutor", &found.prosecutor), row("journalist", &found.journalist), marketer];
@@ -149,8 +150,8 @@ fn say_population(told: &Told, terminal: &Terminal) {
     }
     let expected = |found: &Expected, who: &str| {
         terminal.say(format!(
-            "  {:.2} {} expected to be found{who} ({:.2} %)",
-            found.n_found,
+            "  {} {} expected to be found{who} ({:.2} %)",
+            in_hundredths(found.n_found),
             told.found.crowd().word(),
             100.0 * found.average
         ));
@@ -229,10 +230,8 @@ fn share_in_words(share: f64) -> String {
     format!("{} %", (share * 1e6).round() / 1e4)
 }
 
-/// `0.1` or `10%`.
-fn share(text: &str) -> std::result::Result<f64, std::num::ParseFloatError> {
-    match text.trim().strip_suffix('%') {
-        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
-        None => text.trim().parse(),
-    }
+/// `2,530.26`
+fn in_hundredths(n: f64) -> String {
+    let hundredths = (n * 100.0).round() as u64;
+    format!("{}.{:02}", grouped(hundredths / 100), hundredths % 100)
 }

@@ -6,8 +6,8 @@ use clap::Subcommand;
 use incrowd::Result;
 
 use super::arguments::ProjectArgs;
-use super::study_lattice;
 use super::terminal::{Exit, Terminal, columns, csv};
+use super::{study_lattice, study_local, study_records, study_requests, study_suppression};
 use crate::orders::known::Known;
 use crate::orders::study_deal::{DealRow, Making, StudiedDeal, StudyDeal};
 use crate::output::chart::{Chart, Line, N_TICKS, Point, svg};
@@ -21,6 +21,10 @@ use crate::words::studies;
 pub enum Args {
     Deal(DealArgs),
     Lattice(study_lattice::Args),
+    Suppression(study_suppression::Args),
+    Requests(study_requests::Args),
+    Local(study_local::Args),
+    Records(study_records::Args),
 }
 
 /// How diverse dealt classes are, and how near to the table, beside classes made by chance
@@ -64,6 +68,10 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     match args {
         Args::Deal(args) => deal(args, terminal),
         Args::Lattice(args) => study_lattice::run(args, terminal),
+        Args::Suppression(args) => study_suppression::run(args, terminal),
+        Args::Requests(args) => study_requests::run(args, terminal),
+        Args::Local(args) => study_local::run(args, terminal),
+        Args::Records(args) => study_records::run(args, terminal),
     }
 }
 

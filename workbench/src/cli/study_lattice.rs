@@ -1,15 +1,19 @@
 //! `incrowd study lattice`: how good the answers of a partial lattice are, beside those of the whole one.
 
+use std::path::PathBuf;
+
 use incrowd::Result;
 use incrowd::search::partial::{Estimator, Selection};
 
 use super::arguments::{ProjectArgs, parse_share};
 use super::terminal::{Exit, Terminal, columns};
+use crate::orders::histogram::GivenScheme;
 use crate::orders::known::Known;
-use crate::orders::request::Suppression;
+use crate::orders::request::{Suppression, criterion_text};
 use crate::orders::study_lattice::{Accuracy, ComparedRequest, StudiedLattice, StudyLattice, Summary, summaries};
+use crate::output::staged::{check_picture, write_whole};
 use crate::sentences::{self, grouped};
-use crate::words::studies;
+use crate::words::{self, figures, studies};
 
 /// How good the answers of a partial lattice are, beside those of the whole one
 #[derive(Clone, Debug, clap::Args)]
@@ -22,13 +26,30 @@ whole lattice has such an answer and the partial one does not; the differences a
 Examples:
   incrowd study lattice                               the project in this folder
   incrowd study lattice --partial 1% --estimator gamma
+  incrowd study lattice --l 3,6 --levels 2,1,1 --levels 1,0,1 -o lattice.html
   incrowd study lattice --k 3,10,50 --lost 0.1%,1%,10% --json")]
 pub struct Args {
     #[command(flatten)]
     pub project: ProjectArgs,
-    /// The k of the requests [default: 3,10,50, as far as there are records]
+    /// The k of the requests [default: 3,10,50, as far as there are records, where no criterion is given]
     #[arg(long, value_name = "K,K,…", value_delimiter = ',')]
-    pub k: Vec<u64>,
+    pub k: Vec<String>,
+    /// The l of requests; NAME:L where there are several sensitive attributes
+    #[arg(long, value_name = "L,L,…", value_delimiter = ',')]
+    pub l: Vec<String>,
+    /// The t of requests
+    #[arg(long, value_name = "T,T,…", value_delimiter = ',')]
+    pub t: Vec<String>,
+    /// The α of requests
+    #[arg(long, value_name = "SHARE,…", value_delimiter = ',')]
+    pub alpha: Vec<String>,
+    /// The entropy l of requests
+    #[arg(long, value_name = "L,L,…", value_delimiter = ',')]
+    pub entropy_l: Vec<String>,
+    /// The coarsest acceptable scheme of requests, as 2,1,1 or age=2,race=1; may be given several times [default: a
+    /// quarter, three eighths and half of each hierarchy]
+    #[arg(long, value_name = "SCHEME")]
+    pub levels: Vec<String>,
     /// The shares of records that requests allow to lose
     #[arg(long, value_name = "P%,P%,…", value_delimiter = ',', default_value = "0.1%,1%,10%")]
     pub lost: Vec<String>,
@@ -38,18 +59,41 @@ pub struct Args {
     /// What makes schemes promising: gamma, mu, gamma-mu or lambda
     #[arg(long, value_name = "NAME", default_value = "lambda")]
     pub estimator: String,
+    /// Write a page with charts, .html
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub force: bool,
 }
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let order = StudyLattice {
         about: args.project.about(),
-        ks: args.k.clone(),
+        criteria: [
+            ("k", &args.k),
+            ("l", &args.l),
+            ("t", &args.t),
+            ("alpha", &args.alpha),
+            ("entropy_l", &args.entropy_l),
+        ]
+        .into_iter()
+        .flat_map(|(name, values)| values.iter().map(move |value| criterion_text(name, value)))
+        .collect(),
+        levels: args.levels.iter().map(|text| GivenScheme::parse(text)).collect::<Result<_>>()?,
         lost: args.lost.iter().map(|text| Suppression::parse(text)).collect::<Result<_>>()?,
         selection: Selection { share: parse_share(&args.partial)?, estimator: Estimator::parse(&args.estimator)? },
     };
     let project = args.project.open()?;
     let work = args.project.work(terminal)?;
+    if let Some(path) = &args.output {
+        project.check_output(path)?;
+        check_picture(path, &["html"], args.force)?;
+    }
     let study = order.run(&project, &Known::default(), &work)?;
+    if let Some(path) = &args.output {
+        write_whole(path, page(&study).as_bytes(), args.force)?;
+    }
     if terminal.is_json {
         terminal.json(&studies::lattice(&study));
         return Ok(Exit::Done);
@@ -62,10 +106,29 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     say_powers(&study, terminal);
     say_accuracies(&study, terminal);
     say_compared(&study.requests, terminal);
+    if let Some(path) = &args.output {
+        terminal.say(format!("\n  charts  {}", path.display()));
+    }
     Ok(Exit::Done)
 }
 
-fn say_powers(study: &StudiedLattice, terminal: &Terminal) {
+/// The page: what estimators select, and what requests get.
+fn page(study: &StudiedLattice) -> String {
+    let about = format!(
+        "{}, {}",
+        sentences::counted_words(study.whole.n_records(), "record"),
+        sentences::schemes_in_words(&study.partial)
+    );
+    let tables = [
+        ("How well each level groups records".to_string(), POWERS.map(String::from).to_vec(), power_rows(study)),
+        ("What requests get".to_string(), COMPARED.map(String::from).to_vec(), compared_rows(&study.requests)),
+    ];
+    figures::page("A part of the lattice beside the whole", &about, &words::study_lattice::figures(study), &tables)
+}
+
+const POWERS: [&str; 5] = ["attribute", "level", "groups", "average size γ", "relative μ"];
+
+fn power_rows(study: &StudiedLattice) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for (hierarchy, of_level) in study.whole.hierarchies().iter().zip(&study.powers) {
         for (level, power) in of_level.iter().enumerate() {
@@ -78,8 +141,12 @@ fn say_powers(study: &StudiedLattice, terminal: &Terminal) {
             ]);
         }
     }
+    rows
+}
+
+fn say_powers(study: &StudiedLattice, terminal: &Terminal) {
     terminal.say("How well each level groups records, all other attributes as they are:\n");
-    terminal.say(columns(&["attribute", "level", "groups", "average size γ", "relative μ"], &rows, &[0]));
+    terminal.say(columns(&POWERS, &power_rows(study), &[0]));
 }
 
 fn say_accuracies(study: &StudiedLattice, terminal: &Terminal) {
@@ -91,13 +158,16 @@ fn say_accuracies(study: &StudiedLattice, terminal: &Terminal) {
     ));
     let row = |of_k: &[Accuracy]| {
         let cell = |accuracy: &Accuracy| format!("{}, {:.2} %", accuracy.n_missed(), accuracy.mean_error() * 100.0);
-        std::iter::once(of_k[0].k.to_string()).chain(of_k.iter().map(cell)).collect::<Vec<String>>()
+        let asked = sentences::criterion_in_words(of_k[0].criterion, &study.sensitive);
+        std::iter::once(asked).chain(of_k.iter().map(cell)).collect::<Vec<String>>()
     };
-    let header: Vec<&str> = std::iter::once("k").chain(Estimator::ALL.map(Estimator::name)).collect();
-    terminal.say(columns(&header, &study.accuracies.chunks(Estimator::ALL.len()).map(row).collect::<Vec<_>>(), &[]));
+    let header: Vec<&str> = std::iter::once("").chain(Estimator::ALL.map(Estimator::name)).collect();
+    terminal.say(columns(&header, &study.accuracies.chunks(Estimator::ALL.len()).map(row).collect::<Vec<_>>(), &[0]));
 }
 
-fn say_compared(compared: &[ComparedRequest], terminal: &Terminal) {
+const COMPARED: [&str; 8] = ["lattice", "answer", "both", "missed", "equal", "mean Δ records lost", "Δ height", "Δ k"];
+
+fn compared_rows(compared: &[ComparedRequest]) -> Vec<Vec<String>> {
     let row = |(name, kind, summary): &(&str, &str, Summary)| {
         let mean = |value: f64| if summary.n_both == 0 { "–".to_string() } else { format!("{value:+.2}") };
         vec![
@@ -111,7 +181,10 @@ fn say_compared(compared: &[ComparedRequest], terminal: &Terminal) {
             mean(summary.k),
         ]
     };
+    summaries(compared).iter().map(row).collect()
+}
+
+fn say_compared(compared: &[ComparedRequest], terminal: &Terminal) {
     terminal.say(format!("\n{} requests, beside the whole lattice's answers:\n", compared.len()));
-    let header = ["lattice", "answer", "both", "missed", "equal", "mean Δ records lost", "Δ height", "Δ k"];
-    terminal.say(columns(&header, &summaries(compared).iter().map(row).collect::<Vec<_>>(), &[0, 1]));
+    terminal.say(columns(&COMPARED, &compared_rows(compared), &[0, 1]));
 }

@@ -10,10 +10,11 @@ use incrowd::{Measure, Result, Verdict};
 
 use super::arguments::CriteriaArgs;
 use super::terminal::{Exit, Terminal, columns};
+use crate::input::database::place::Place;
 use crate::input::source::parse_delimiter;
 use crate::orders::verify::{Checked, Judged, Verify};
 use crate::output::account::Key;
-use crate::words::documents;
+use crate::words::releases;
 
 /// Check from a published file alone that it keeps its promise
 #[derive(Clone, Debug, clap::Args)]
@@ -34,10 +35,18 @@ Examples:
   incrowd verify release.csv --project . --key 5f0c…       (as the signer, with the key from the report)
   incrowd verify other.csv --quasi-identifiers age,sex,zip --sensitive disease --k 5 --l 2
   incrowd verify other.csv --quasi-identifiers age,sex --sensitive disease,income --l disease:2 --t income:0.3
+  incrowd verify --table public.discharges_k10 --project .
   incrowd verify arx.csv --quasi-identifiers age,zip --k 5 --suppressed-as absent")]
 pub struct Args {
     /// The published file, CSV or Parquet
-    pub file: PathBuf,
+    #[arg(required_unless_present = "table", conflicts_with = "table")]
+    pub file: Option<PathBuf>,
+    /// The published table of a database, instead of a file
+    #[arg(long, value_name = "TABLE")]
+    pub table: Option<String>,
+    /// The database that has the table [default: the one of --project]
+    #[arg(long, value_name = "ADDRESS", requires = "table")]
+    pub database: Option<String>,
     /// The certificate to check the file against
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
@@ -78,10 +87,18 @@ pub enum SuppressedRecords {
     Absent,
 }
 
+/// What is judged, as people call it.
+fn named(args: &Args) -> PathBuf {
+    args.file.clone().or(args.table.as_ref().map(PathBuf::from)).expect("one of them is given")
+}
+
 /// What the flags order.
 pub fn order(args: &Args) -> Result<Verify> {
+    let place = |uri: &String| Place::new(uri, args.table.as_deref(), None, None);
     Ok(Verify {
-        file: args.file.clone(),
+        file: named(args),
+        database: args.database.as_ref().map(place).transpose()?,
+        table: args.table.clone(),
         certificate: args.certificate.clone(),
         quasi_identifiers: args.quasi_identifiers.clone(),
         sensitive: args.sensitive.clone(),
@@ -108,8 +125,8 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let checked = order(args)?.run(&terminal.work(0, None))?;
     let Checked { judged, sensitive, claims, is_own, dealt, count_at } = &checked;
     let ruling = checked.ruling();
-    terminal.json(&documents::checked(&checked));
-    say_verdict(&args.file, &judged.verdict, sensitive, claims, ruling, terminal);
+    terminal.json(&releases::checked(&checked));
+    say_verdict(&named(args), &judged.verdict, sensitive, claims, ruling, terminal);
     for (attribute, level) in count_at {
         let whose = if args.project.is_some() { "project" } else { "certificate" };
         terminal.say(format!("  {attribute} is counted at {level}, by the labels of the {whose}"));

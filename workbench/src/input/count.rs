@@ -2,8 +2,11 @@
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::sentences::{counted_words, hint};
+use arrow_array::RecordBatch;
+
+use crate::sentences::{counted_words, grouped, hint};
 use incrowd::error::{Step, Wording, unknown};
 use incrowd::hierarchy::absent_values;
 use incrowd::search::negotiate::{check_promise, check_promise_on, depends_on_table};
@@ -16,6 +19,8 @@ use incrowd::{
     Result, Role, Rule, Yardstick,
 };
 
+use crate::input::database::Presence;
+use crate::input::notation::Notation;
 use crate::input::project::{Attribute, Project};
 use crate::input::repeats::{Repeating, Repeats};
 use crate::input::source::{Asked, Replaced, Source, Unknown, what_to_say};
@@ -107,17 +112,17 @@ impl Material {
         self.as_read.as_ref().unwrap_or(&self.counts)
     }
 
-    /// By sensitive attribute, what its values are counted as, where that is not themselves; `missing` is how "no value"
-    /// is written.
-    pub fn labels(&self, missing: &Option<String>) -> Vec<Option<Labels>> {
+    /// By sensitive attribute, what its values, as a release says them, are counted as, where that is not themselves.
+    pub fn labels(&self, notation: &Notation) -> Vec<Option<Labels>> {
         let text = |domain: &Domain, code: Code| match domain.missing() == Some(code) {
-            true => missing.clone(),
+            true => notation.missing(),
             false => Some(domain.values()[code.index()].clone()),
         };
         let of_attribute = |s: usize| {
             let (at, labels) = (self.counts.counted_as(s)?, &self.counts.sensitive()[s]);
             let codes = (0..at.values().len() as u32).map(Code);
-            let pair = |code: Code| Some((text(at.values(), code), text(labels, at.label(code)?)));
+            let said = |code: Code| notation.value(&self.sensitive[s].name, at.values(), code);
+            let pair = |code: Code| Some((said(code), text(labels, at.label(code)?)));
             codes.map(pair).collect::<Option<Labels>>()
         };
         (0..self.sensitive.len()).map(of_attribute).collect()
@@ -248,7 +253,9 @@ fn count_from(project: &Project, source: Source, choice: &Choice, work: &Work) -
     }
     let names: Vec<&str> = quasi_identifiers.iter().map(|attribute| attribute.name.as_str()).collect();
     let sensitive_names: Vec<&str> = sensitive.iter().map(|attribute| attribute.name.as_str()).collect();
-    let repeats = || Repeats::new(&project.unasked_identifiers());
+    let identifiers = project.unasked_identifiers().into_iter();
+    let identifiers: Vec<&str> = identifiers.filter(|name| source.check_column(name).is_ok()).collect();
+    let repeats = || Repeats::new(&identifiers);
     let (mut counts, repeats) =
         count_and_look(&source, &names, &sensitive_names, &project.person(), &project.missing, repeats, work)?;
     let repeating = repeats.finish();
@@ -405,16 +412,25 @@ fn check_columns(project: &Project, source: &Source) -> Result<()> {
     let names = source.column_names();
     if project.attributes.len() > 1 && project.attributes.iter().all(|attribute| !names.contains(&attribute.name)) {
         // Perhaps the first line is a record: then its cells are nobody's business.
+        let what = match source.is_csv() {
+            true => "the first line must name the columns; if it does, name the separator with {data.delimiter}",
+            false => {
+                "name the columns as the table does; of a workbook with several sheets, name the sheet with {data.sheet}"
+            }
+        };
         return Err(Error::new(
             ErrorKind::Data,
-            format!("none of the project's columns is among the {} of the first line", names.len()),
+            format!("none of the project's columns is among the {} of the table", names.len()),
         )
         .at(source.files()[0].display().to_string())
-        .hint(hint("the first line must name the columns; if it does, name the separator with {data.delimiter}")));
+        .hint(hint(what)));
     }
     let names = project.attributes.iter().map(|attribute| attribute.name.as_str());
     source.check_readable(names.chain(project.beside_attributes()))?;
-    project.attributes.iter().try_for_each(|attribute| source.check_column(&attribute.name))?;
+    // Who counts combinations leaves out what tells records apart.
+    let may_lack = |attribute: &&Attribute| project.counted.is_some() && attribute.role == Role::Identifier;
+    let needed = project.attributes.iter().filter(|attribute| !may_lack(attribute));
+    needed.into_iter().try_for_each(|attribute| source.check_column(&attribute.name))?;
     project.beside_attributes().try_for_each(|name| source.check_column(name))
 }
 
@@ -442,17 +458,36 @@ fn count_and_look(
     work: &Work,
 ) -> Result<(GroupCounts, Repeats)> {
     let looked_at = repeats();
-    let names = quasi_identifiers.iter().chain(sensitive).chain(person).copied().chain(looked_at.names());
-    let columns = needed_columns(source, names, missing);
+    let valued = || quasi_identifiers.iter().chain(sensitive).chain(person).copied();
+    // With what tells records apart, a database would have nothing to add up: that is looked at on its own.
+    let beside: Vec<String> = looked_at.names().map(str::to_string).collect();
+    let (together, beside) = if source.is_database() { (Vec::new(), beside) } else { (beside, Vec::new()) };
+    let columns = needed_columns(source, valued().chain(together.iter().map(String::as_str)), missing);
+    let is_valued = |name: &String| valued().any(|known| known == name) || source.is_treated(name);
+    let present: Vec<String> = columns.iter().filter(|name| !is_valued(name)).cloned().collect();
+    let presence = Presence { columns: &present, tokens: &missing.tokens };
+    let mut apart = Vec::new();
+    for name in beside {
+        let look = |repeats: &mut Repeats, batch: RecordBatch, n_times: Option<Vec<u64>>, _| {
+            repeats.push(&batch, n_times.as_deref(), missing)
+        };
+        apart.extend(source.for_each_counted(&[name], Presence::default(), 1, &repeats, look)?);
+    }
+    let (n_rows, n_rows_max) = (AtomicU64::new(0), work.n_bytes_max() / (48 + 12 * columns.len() as u64));
     let counters = work.stage("counting", source.n_bytes(), Unit::Bytes, |task| {
         source.for_each_counted(
             &columns,
+            presence,
             work.n_threads(),
             || (Counter::of_people(quasi_identifiers, sensitive, person, missing), repeats()),
             |(counter, repeats), batch, n_times, n_bytes| {
                 task.go_on()?;
                 (task.progress)(n_bytes);
                 repeats.push(&batch, n_times.as_deref(), missing)?;
+                let n_now = n_rows.fetch_add(batch.num_rows() as u64, Ordering::Relaxed) + batch.num_rows() as u64;
+                if source.is_database() && n_now > n_rows_max {
+                    return Err(too_many(source, n_now));
+                }
                 match n_times {
                     Some(n_times) => counter.push_counted(&batch, &n_times),
                     None => counter.push(&batch),
@@ -463,10 +498,11 @@ fn count_and_look(
     let mut counters = counters?.into_iter();
     let (mut whole, mut looked_at) = counters.next().expect("at least one thread reads");
     for (part, looked_at_part) in counters {
-        whole.merge(part)?;
+        work.quietly(|task| whole.merge_unless(part, task))?;
         looked_at.merge(looked_at_part);
     }
-    let counts = whole.finish();
+    apart.into_iter().for_each(|repeats| looked_at.merge(repeats));
+    let counts = work.quietly(|task| whole.finish_unless(task))?;
     let position = || source.files()[0].display().to_string();
     match (counts.n_records(), counts.n_dropped()) {
         (0, 0) => Err(Error::new(ErrorKind::Data, "has column names and no records")
@@ -479,6 +515,14 @@ fn count_and_look(
     }
 }
 
+/// The error of combinations that do not fit into memory, of which a database can have any number.
+fn too_many(source: &Source, n_rows: u64) -> Error {
+    let message = format!("has more than {} combinations, which is more than there is memory for", grouped(n_rows));
+    Error::new(ErrorKind::Data, message).at(source.files()[0].display().to_string()).hint(hint(
+        "allow more with {memory}, or name a {data.query} that gives coarser values, such as the year of a date",
+    ))
+}
+
 /// The columns to read: those asked for, and the others in which a missing value drops a record.
 pub fn needed_columns<'a>(source: &Source, names: impl Iterator<Item = &'a str>, missing: &Missing) -> Vec<String> {
     let mut columns: Vec<String> = names.map(str::to_string).collect();
@@ -488,7 +532,7 @@ pub fn needed_columns<'a>(source: &Source, names: impl Iterator<Item = &'a str>,
     columns
 }
 
-/// The quasi-identifiers and the sensitive attributes of this run, in the project's order.
+/// The quasi-identifiers and the sensitive attributes of this run: in the order in which they were chosen, or the project's.
 pub fn chosen(project: &Project, choice: &Choice) -> Result<(Vec<Attribute>, Vec<Attribute>)> {
     let mut quasi_identifiers: Vec<Attribute> = project.with_role(Role::QuasiIdentifier).cloned().collect();
     if let Some(names) = &choice.quasi_identifiers {
@@ -502,7 +546,12 @@ pub fn chosen(project: &Project, choice: &Choice) -> Result<(Vec<Attribute>, Vec
                 .hint(Step::ChangeRole));
             }
         }
-        quasi_identifiers.retain(|attribute| names.contains(&attribute.name));
+        if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+            return Err(Error::new(ErrorKind::Request, format!("attribute '{}' is chosen twice", twice.1)));
+        }
+        let place = |attribute: &Attribute| names.iter().position(|name| *name == attribute.name);
+        quasi_identifiers.retain(|attribute| place(attribute).is_some());
+        quasi_identifiers.sort_by_key(place);
     }
     if quasi_identifiers.is_empty() {
         return Err(Error::new(ErrorKind::Project, "there is no quasi-identifier")

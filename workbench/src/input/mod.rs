@@ -4,7 +4,9 @@
 pub mod digest;
 pub mod per_person;
 pub mod level;
+pub mod database;
 pub mod source;
+pub mod notation;
 pub mod project;
 pub mod tally;
 mod names;

@@ -4,57 +4,63 @@ use std::collections::HashMap;
 
 use incrowd::table::Code;
 use incrowd::verify::{Original, Outside, Text};
-use incrowd::wire::Certificate;
-use incrowd::{Criteria, Distance, Domain, Hierarchy, Scheme, Verifier};
-use serde_json::{Map, Value, json};
+use incrowd::wire::{Certificate, LabelsSaid, OriginalSaid};
+use incrowd::{Criteria, Distance, Hierarchy, Scheme, Verifier};
 
 use crate::input::count::Counted;
+use crate::input::notation::Notation;
 
-/// Everything that the project knows, with texts as the release writes them; `missing` is how it writes "no value".
+/// Everything that the project knows, with texts as the release says them.
 ///
 /// Whom of the population a group may be is known for a scheme only; `in_two_columns` says of which quasi-identifiers the
 /// release has the lowest and the highest value.
-pub fn outside(counted: &Counted, scheme: Option<&Scheme>, in_two_columns: &[bool], missing: &Text) -> Outside {
-    let originals = (0..counted.sensitive.len()).map(|s| Some(original(counted, s, missing))).collect();
-    let population = scheme.and_then(|scheme| population(counted, scheme, in_two_columns, missing));
+pub fn outside(counted: &Counted, scheme: Option<&Scheme>, in_two_columns: &[bool], notation: &Notation) -> Outside {
+    let originals = (0..counted.sensitive.len()).map(|s| Some(original(counted, s, notation))).collect();
+    let population = scheme.and_then(|scheme| population(counted, scheme, in_two_columns, notation));
     Outside { originals, population }
 }
 
 /// What a release that gives an attribute this level shows of each of its values: its label, or its two ends.
-pub fn shown_at(hierarchy: &Hierarchy, level: usize, in_two_columns: bool, missing: &Text) -> Vec<Vec<Text>> {
-    let values = hierarchy.level(level);
+pub fn shown_at(hierarchy: &Hierarchy, level: usize, in_two_columns: bool, notation: &Notation) -> Vec<Vec<Text>> {
+    let (values, name) = (hierarchy.level(level), hierarchy.attribute());
+    let ends = [format!("{name}_low"), format!("{name}_high")];
     let label = |code: Code| match in_two_columns {
         true => {
             let (low, high) = hierarchy.ends_of_label(level, code);
-            vec![low.or_else(|| missing.clone()), high.or_else(|| missing.clone())]
+            vec![notation.cell(&ends[0], low.as_deref()), notation.cell(&ends[1], high.as_deref())]
         }
-        false if hierarchy.is_missing(level, code) => vec![missing.clone()],
-        false => vec![Some(values.labels()[code.index()].clone())],
+        false if hierarchy.is_missing(level, code) => vec![notation.missing()],
+        false => vec![Some(notation.text(name, &values.labels()[code.index()]))],
     };
     let labels: Vec<Vec<Text>> = (0..values.len() as u32).map(|code| label(Code(code))).collect();
     values.of_base().iter().map(|code| labels[code.index()].clone()).collect()
 }
 
-fn text_of(domain: &Domain, code: usize, missing: &Text) -> Text {
-    match domain.missing() {
-        Some(Code(known)) if known as usize == code => missing.clone(),
-        _ => Some(domain.values()[code].clone()),
+/// What a release says for a value that criteria count: labels are no part of it, and stay as they are.
+pub fn counted_value(counted: &Counted, sensitive: usize, code: Code, notation: &Notation) -> Text {
+    let domain = &counted.counts.sensitive()[sensitive];
+    match counted.counts.counted_as(sensitive) {
+        Some(_) if domain.missing() == Some(code) => notation.missing(),
+        Some(_) => Some(domain.values()[code.index()].clone()),
+        None => notation.value(domain.name(), domain, code),
     }
 }
 
-fn original(counted: &Counted, sensitive: usize, missing: &Text) -> Original {
-    let domain = &counted.counts.sensitive()[sensitive];
+fn original(counted: &Counted, sensitive: usize, notation: &Notation) -> Original {
     let (distance, hierarchy) = &counted.distances[sensitive];
-    let counts = counted.counts.distribution(sensitive).into_iter().enumerate();
-    let all = 0..domain.len();
-    Original {
-        counts: counts.map(|(code, n)| (text_of(domain, code, missing), n)).collect(),
-        distance: *distance,
-        labels: match hierarchy {
-            Some(hierarchy) => all.map(|code| hierarchy.path(code)).collect(),
-            None => all.map(|_| Vec::new()).collect(),
-        },
+    let mut original = Original { counts: Vec::new(), distance: *distance, labels: Vec::new() };
+    for (code, n) in counted.counts.distribution(sensitive).into_iter().enumerate() {
+        let value = counted_value(counted, sensitive, Code(code as u32), notation);
+        match original.counts.last_mut() {
+            // Two ways to write a number, of which one is published, are one to whoever reads the release.
+            Some((known, n_known)) if *known == value => *n_known += n,
+            _ => {
+                original.counts.push((value, n));
+                original.labels.push(hierarchy.as_ref().map_or(Vec::new(), |hierarchy| hierarchy.path(code)));
+            }
+        }
     }
+    original
 }
 
 /// How many people of the population share each combination of published values.
@@ -62,11 +68,11 @@ fn population(
     counted: &Counted,
     scheme: &Scheme,
     in_two_columns: &[bool],
-    missing: &Text,
+    notation: &Notation,
 ) -> Option<HashMap<Vec<Text>, u64>> {
     let population = counted.counts.population()?;
     let shown_of =
-        |(a, hierarchy): (usize, &Hierarchy)| shown_at(hierarchy, scheme.level(a), in_two_columns[a], missing);
+        |(a, hierarchy): (usize, &Hierarchy)| shown_at(hierarchy, scheme.level(a), in_two_columns[a], notation);
     let shown: Vec<Vec<Vec<Text>>> = counted.hierarchies.iter().enumerate().map(shown_of).collect();
     let mut people = HashMap::new();
     for (codes, n) in population.groups() {
@@ -85,32 +91,30 @@ pub fn distances_for_certificate(
     counted: &Counted,
     criteria: &Criteria,
     release: &Verifier,
-    missing: &Text,
+    notation: &Notation,
     is_whole: bool,
-) -> Map<String, Value> {
+) -> Vec<(String, OriginalSaid)> {
     let is_relative = |s: &usize| {
         criteria.iter().any(|criterion| criterion.measure.is_relative() && criterion.measure.sensitive() == Some(*s))
     };
     let of_attribute = |s: usize| {
-        let original = original(counted, s, missing);
-        let mut object = Map::new();
-        if is_whole || counted.sensitive[s].distance.is_some() {
-            object.insert("distance".into(), json!(original.distance.name()));
-        }
+        let original = original(counted, s, notation);
         let shown = release.distribution(s);
-        let values =
-            || original.counts.iter().zip(&original.labels).filter(|((value, _), _)| shown.contains_key(value));
-        match original.distance {
-            _ if !is_whole => {}
-            Distance::Equal => {}
-            Distance::Ordered => {
-                object.insert("values".into(), values().map(|((value, _), _)| json!(value)).collect());
-            }
-            Distance::Hierarchical => {
-                object.insert("labels".into(), values().map(|((value, _), labels)| json!([value, labels])).collect());
-            }
-        }
-        (counted.sensitive[s].name.clone(), Value::Object(object))
+        let values = || {
+            let all = original.counts.iter().zip(&original.labels);
+            all.filter(|((value, _), _)| shown.contains_key(value))
+                .map(|((value, _), labels)| (value.clone(), labels.clone()))
+        };
+        let is_told = is_whole || counted.sensitive[s].distance.is_some();
+        let said = OriginalSaid {
+            distance: is_told.then(|| original.distance.name().to_string()),
+            values: (is_whole && original.distance == Distance::Ordered)
+                .then(|| values().map(|(value, _)| value).collect()),
+            labels: (is_whole && original.distance == Distance::Hierarchical)
+                .then(|| LabelsSaid::OfValues(values().collect())),
+            counts: None,
+        };
+        (counted.sensitive[s].name.clone(), said)
     };
     (0..counted.sensitive.len()).filter(is_relative).map(of_attribute).collect()
 }
@@ -118,24 +122,39 @@ pub fn distances_for_certificate(
 /// The original distribution as a certificate has it: that of the release where nobody was suppressed.
 ///
 /// Certificates of version 1 told the distribution itself, where they thought that safe.
-pub fn from_certificate(certificate: &Certificate, name: &str, of_release: HashMap<Text, u64>) -> Option<Original> {
-    let said = certificate.original.get(name)?;
+pub fn from_certificate(
+    certificate: &Certificate,
+    name: &str,
+    of_release: HashMap<Text, u64>,
+    notation: &Notation,
+) -> Option<Original> {
+    let said = certificate.original_of(name)?;
+    let distance = Distance::parse(said.distance.as_deref()?)?;
     if certificate.format_version < 2 {
-        return from_json(said)?.1;
+        let counts = said.counts?;
+        let labels = match said.labels {
+            None => vec![Vec::new(); counts.len()],
+            Some(LabelsSaid::InOrder(labels)) => labels,
+            Some(LabelsSaid::OfValues(labels)) if labels.is_empty() => Vec::new(),
+            Some(LabelsSaid::OfValues(_)) => return None,
+        };
+        return (labels.len() == counts.len()).then_some(Original { counts, distance, labels });
     }
     if certificate.n_records_suppressed > 0 {
         return None;
     }
-    let distance = Distance::parse(said.get("distance")?.as_str()?)?;
-    let pair = |pair: &Value| serde_json::from_value::<(Text, Vec<String>)>(pair.clone()).ok();
-    let labels: HashMap<Text, Vec<String>> = match said.get("labels") {
-        Some(labels) => labels.as_array()?.iter().map(pair).collect::<Option<_>>()?,
+    let as_read = |text: Text| text.map(|text| notation.text(name, &text));
+    let labels: HashMap<Text, Vec<String>> = match said.labels {
         None => HashMap::new(),
+        Some(LabelsSaid::OfValues(labels)) => {
+            labels.into_iter().map(|(value, labels)| (as_read(value), labels)).collect()
+        }
+        Some(LabelsSaid::InOrder(_)) => return None,
     };
-    let ordered: Option<Vec<Text>> = said.get("values").and_then(|values| serde_json::from_value(values.clone()).ok());
     let is_of_release = |values: &Vec<Text>| {
         values.len() == of_release.len() && values.iter().all(|value| of_release.contains_key(value))
     };
+    let ordered = said.values.map(|values| values.into_iter().map(as_read).collect::<Vec<Text>>());
     match ordered.filter(is_of_release) {
         // In the order of the table, in which "no value" is a text among others in CSV.
         Some(values) => Some(Original {
@@ -145,23 +164,4 @@ pub fn from_certificate(certificate: &Certificate, name: &str, of_release: HashM
         }),
         None => Some(Original::new(name, of_release, distance, &labels)),
     }
-}
-
-/// The distance and, where it is told, the distribution that a certificate names for a sensitive attribute.
-fn from_json(value: &Value) -> Option<(Distance, Option<Original>)> {
-    let distance = Distance::parse(value.get("distance")?.as_str()?)?;
-    let Some(counts) = value.get("counts") else { return Some((distance, None)) };
-    let count = |pair: &Value| {
-        let text = match pair.get(0)? {
-            Value::Null => None,
-            text => Some(text.as_str()?.to_string()),
-        };
-        Some((text, pair.get(1)?.as_u64()?))
-    };
-    let counts: Vec<(Text, u64)> = counts.as_array()?.iter().map(count).collect::<Option<_>>()?;
-    let labels: Vec<Vec<String>> = match value.get("labels") {
-        Some(labels) => serde_json::from_value(labels.clone()).ok()?,
-        None => vec![Vec::new(); counts.len()],
-    };
-    (labels.len() == counts.len()).then_some((distance, Some(Original { counts, distance, labels })))
 }

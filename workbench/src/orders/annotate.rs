@@ -14,11 +14,12 @@ use super::extent::{Extent, ExtentWish, Otherwise};
 use super::known::Known;
 use super::lattice::{annotate_some, follow};
 use super::request::{About, GivenRequest};
-use super::saved::{self, Origin, SavedContent, check_place, has_counts_only, save_with_tree};
+use super::saved::{self, SavedContent, check_place, has_counts_only, save_with_tree};
 use crate::input::count::{Choice, Counted, Material, check_values, chosen, count_source};
 use crate::input::project::{Attribute, Project, check_not_among};
 use crate::input::source::{PublishAs, Source};
 use crate::note::{Note, TooMuch};
+use crate::output::lattice_header::Origin;
 use crate::work::Work;
 
 /// Which lattice is annotated, and whether it is kept in a file.
@@ -26,6 +27,8 @@ use crate::work::Work;
 pub struct Annotate {
     pub about: About,
     pub request: GivenRequest,
+    /// More k to show beside the request's, each with its other criteria.
+    pub more_ks: Vec<u64>,
     /// Whether non-uniform entropy is measured too.
     pub with_entropy: bool,
     pub extent: ExtentWish,
@@ -44,6 +47,8 @@ pub struct Annotated {
     /// The tree of groups, where it was asked for.
     pub tree: Option<Arc<Tree>>,
     pub criteria: Criteria,
+    /// The same with other k.
+    pub more: Vec<Criteria>,
     /// How large the file is, where one was written.
     pub n_bytes: Option<u64>,
 }
@@ -65,8 +70,9 @@ impl Annotate {
         let origin = self.output.as_ref().map(|_| Origin::before(project, &choice)).transpose()?;
         let counted = known.count(project, &choice, work)?;
         let criteria = privacy.criteria;
-        if !criteria.is_empty() {
-            check_criteria(&criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
+        let more: Vec<Criteria> = self.more_ks.iter().map(|&k| criteria.with(Criterion::k(k))).collect();
+        for criteria in more.iter().chain([&criteria]).filter(|criteria| !criteria.is_empty()) {
+            check_criteria(criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
         }
         let measures = || criteria.iter().map(|criterion| criterion.measure);
         let (lattice, tree) = match self.local {
@@ -86,7 +92,7 @@ impl Annotate {
             }
             _ => None,
         };
-        Ok(Annotated { counted, lattice, tree, criteria, n_bytes })
+        Ok(Annotated { counted, lattice, tree, criteria, more, n_bytes })
     }
 
     /// As much of the lattice as the order or its size say; none where that is nothing, and no file is to be kept.

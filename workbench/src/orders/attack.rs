@@ -13,8 +13,9 @@ use incrowd::verify::{PeopleVerifier, SuppressedAs, Text};
 use incrowd::wire::Certificate;
 use incrowd::{Domain, Error, ErrorKind, Hierarchy, Missing, Result, Role, Rule};
 
-use super::verify::{beside, check_roles, delimiter_of, people_of_release, read, read_certificate};
+use super::verify::{beside, check_roles, delimiter_of, open_release, people_of_release, read, read_certificate};
 use crate::input::count::{Choice, count};
+use crate::input::notation::{Notation, as_number};
 use crate::input::project::{Project, rule_of_text};
 use crate::input::source::{Frame, ReadOptions, Source};
 use crate::sentences::hint;
@@ -60,12 +61,13 @@ impl Attack {
         let project = self.project.as_deref().map(Project::open).transpose()?;
         let project = project.map(|project| project.with_data(self.data.as_deref())).transpose()?;
         let sensitive = sensitive_of(self)?;
-        let releases: Vec<Release> = self
+        let mut releases: Vec<Release> = self
             .files
             .iter()
             .map(|path| open(path, self, project.as_ref(), &sensitive, work))
             .collect::<Result<_>>()?;
         let labels = Labels::new(self, project.as_ref(), &releases, &sensitive)?;
+        releases.iter_mut().for_each(|release| labels.write_numbers(release, &sensitive));
         let found = releases
             .iter()
             .map(|release| (0..sensitive.len()).map(|s| look(release, s, &sensitive[s], &labels)).collect())
@@ -95,6 +97,8 @@ pub struct Release {
     pub certificate: Option<Certificate>,
     pub quasi_identifiers: Vec<String>,
     pub groups: Vec<Group>,
+    /// How it says what the table says.
+    notation: Notation,
     /// By group, whose records it has, as numbers; none where that is not known.
     people: Option<Vec<Vec<u32>>>,
     /// Records that were taken for suppressed.
@@ -132,7 +136,8 @@ fn open(path: &Path, order: &Attack, project: Option<&Project>, sensitive: &[Str
     })?;
     check_roles(&quasi_identifiers, sensitive)?;
     let delimiter = certificate.as_ref().and_then(|certificate| delimiter_of(path, certificate));
-    let source = Source::open(path, &ReadOptions::of_release(delimiter))?;
+    let counted = certificate.as_ref().and_then(|certificate| certificate.counted.as_deref());
+    let source = open_release(path, delimiter, counted)?;
     let verifier = read(&source, &quasi_identifiers, sensitive, order.suppressed_as, work)?;
     let groups = attack::groups(&verifier);
     if groups.is_empty() {
@@ -146,7 +151,8 @@ fn open(path: &Path, order: &Attack, project: Option<&Project>, sensitive: &[Str
         None => None,
     };
     let people = people.and_then(|people| people_of_groups(&people, &groups));
-    Ok(Release { path: path.to_path_buf(), certificate, quasi_identifiers, groups, people, n_absent })
+    let notation = Notation::of_schema(None, source.schema());
+    Ok(Release { path: path.to_path_buf(), certificate, quasi_identifiers, groups, notation, people, n_absent })
 }
 
 /// By group, who has records in it; the same number for the same person.
@@ -225,7 +231,7 @@ struct Pairs {
 
 impl Release {
     fn pairs(&self, low: usize, high: usize) -> Pairs {
-        let is_global = self.certificate.as_ref().is_some_and(|certificate| certificate.levels.is_object());
+        let is_global = self.certificate.as_ref().is_some_and(|certificate| certificate.has_levels());
         let cells = self.groups.iter().map(|group| (&group.cells[low], &group.cells[high]));
         let all: HashSet<_> = cells.map(|(low, high)| (known_end(low), known_end(high))).collect();
         // A level has labels for the values, or `*` for all of them.
@@ -298,6 +304,27 @@ impl<'a> Labels<'a> {
         of_table.or_else(|| of_project().map(|attribute| attribute.rule.clone()))
     }
 
+    /// Gives numbers of a release back how the hierarchies write them: `1.5` is `1.50` where they know that alone.
+    fn write_numbers(&self, release: &mut Release, sensitive: &[String]) {
+        let written = |name: &String| -> HashMap<String, String> {
+            let rule = self.rule(name).filter(|_| release.notation.is_of_numbers(name));
+            let values = rule.as_ref().and_then(Rule::table).map(LabelTable::values).unwrap_or_default();
+            let known: HashSet<&String> = values.iter().collect();
+            let pairs = values.iter().map(|value| (as_number(value), value.clone()));
+            pairs.filter(|(number, _)| !known.contains(number)).collect()
+        };
+        let of_cells: Vec<HashMap<String, String>> = release.quasi_identifiers.iter().map(written).collect();
+        let of_values: Vec<HashMap<String, String>> = sensitive.iter().map(written).collect();
+        let as_written =
+            |text: &Text, of: &HashMap<String, String>| text.as_ref().map(|text| of.get(text).unwrap_or(text).clone());
+        for group in &mut release.groups {
+            group.cells.iter_mut().zip(&of_cells).for_each(|(cell, of)| *cell = as_written(cell, of));
+            for (values, of) in group.values.iter_mut().zip(&of_values).filter(|(_, of)| !of.is_empty()) {
+                *values = values.iter().map(|(value, n)| (as_written(value, of), *n)).collect();
+            }
+        }
+    }
+
     /// The hierarchy of a sensitive attribute over these values; none where nothing is known, or nothing but `*`.
     fn hierarchy(&self, name: &str, values: impl Iterator<Item = String>) -> Result<Option<Hierarchy>> {
         let Some(rule) = self.rule(name) else { return Ok(None) };
@@ -334,7 +361,7 @@ impl<'a> Labels<'a> {
     /// the project file, and of which attributes all values are published as they are, or none.
     fn meaning(&self, name: &str, release: &Release) -> Result<Meaning> {
         let certificate = release.certificate.as_ref();
-        let level = certificate.and_then(|certificate| certificate.levels.get(name)?.as_u64());
+        let level = certificate.and_then(|certificate| certificate.level(name));
         let rule = self.rule_for(name, release);
         let meaning = match (&rule, level) {
             (Some(rule), _) if rule.table().is_some() => {

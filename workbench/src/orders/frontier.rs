@@ -11,8 +11,8 @@ use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Ranking, 
 use super::extent::{Extent, ExtentWish, Otherwise};
 use super::known::Known;
 use super::request::{About, GivenRequest, Privacy, Suppression};
-use super::saved;
-use crate::input::count::{Counted, Material};
+use super::saved::{self, Tables};
+use crate::input::count::Material;
 use crate::input::project::{CriterionText, Project};
 use crate::sentences::hint;
 use crate::work::Work;
@@ -146,23 +146,6 @@ pub(super) fn varied(over: &str, given: &[CriterionText], privacy: Privacy) -> R
     let least = criteria.value(measure).unwrap_or(measure.weakest());
     check_promise(&criteria.with(Criterion { measure, value: least }))?;
     Ok((measure, Privacy { criteria, ..privacy }))
-}
-
-/// What bargains are judged by: counts that were kept with a lattice, or those at hand.
-pub enum Tables {
-    Own(Material),
-    Counted(Arc<Counted>),
-}
-
-impl std::ops::Deref for Tables {
-    type Target = Material;
-
-    fn deref(&self) -> &Material {
-        match self {
-            Tables::Own(material) => material,
-            Tables::Counted(counted) => counted,
-        }
-    }
 }
 
 /// The bargains that promise something to someone; an error where the least that was asked for does not.

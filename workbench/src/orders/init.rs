@@ -1,11 +1,14 @@
 //! A first project file from the data alone, with the reason for every guess, to be edited.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use incrowd::Missing;
 use incrowd::error::{Error, ErrorKind, Result};
 
 use super::profile::{said_missing, surveyed};
+use crate::input::database::place::{Asked, Place};
+use crate::input::database::{Database, Purpose, Table};
 use crate::input::project::{FILE_NAME, check_not_among};
 use crate::input::source::{Found, ReadOptions, Source};
 use crate::input::survey::{Suggestion, Survey};
@@ -27,6 +30,9 @@ pub struct Init {
     pub delimiter: Option<u8>,
     /// What means "no value"; found out where nothing is said.
     pub missing: Vec<String>,
+    /// The table, or the query, of a database, whose address `data` is then.
+    pub table: Option<String>,
+    pub query: Option<String>,
 }
 
 /// What a table suggests for a project.
@@ -60,6 +66,9 @@ impl Init {
         if file.exists() && !self.replace {
             return Err(already_there(&file));
         }
+        if self.table.is_some() || self.query.is_some() {
+            return self.run_on_database(file, work);
+        }
         let source = Source::open(&self.data, &ReadOptions::of_delimiter(self.delimiter))?;
         let suggested = suggest(source, said_missing(&self.missing).as_ref(), work)?;
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -68,6 +77,28 @@ impl Init {
         let text = suggested.text(&data, self.delimiter);
         write_whole(&file, text.as_bytes(), self.replace)?;
         Ok(NewProject { file, text, data, suggested })
+    }
+}
+
+impl Init {
+    /// The same of a table that a database holds.
+    fn run_on_database(&self, file: PathBuf, work: &Work) -> Result<NewProject> {
+        let uri = self.data.display().to_string();
+        let place = Place::new(&uri, self.table.as_deref(), self.query.as_deref(), None)?;
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let database = Arc::new(Database::open(&place, folder, Purpose::Read)?);
+        let source = Source::of_table(Table::open(database, &place.asked)?)?;
+        let suggested = suggest(source, said_missing(&self.missing).as_ref(), work)?;
+        std::fs::create_dir_all(folder).map_err(|error| io_error(folder, error))?;
+        let quoted = |text: &str| toml::Value::from(text).to_string();
+        let asked = match &place.asked {
+            Asked::Table(table) => format!("table = {}", quoted(table)),
+            Asked::Query(query) => format!("query = {}", quoted(query)),
+        };
+        let text = suggested.text("", None);
+        let text = text.replacen("path = \"\"", &format!("database = {}\n{asked}", quoted(&uri)), 1);
+        write_whole(&file, text.as_bytes(), self.replace)?;
+        Ok(NewProject { file, text, data: place.asked.name().to_string(), suggested })
     }
 }
 
@@ -139,7 +170,7 @@ mod tests {
     use incrowd::Missing;
 
     fn order(data: &Path, output: &Path) -> Init {
-        Init { data: data.into(), output: Some(output.into()), replace: false, delimiter: None, missing: Vec::new() }
+        Init { data: data.into(), output: Some(output.into()), ..Init::default() }
     }
 
     fn write(path: &Path, text: &str) {

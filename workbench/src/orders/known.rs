@@ -7,7 +7,7 @@ use incrowd::search::partial::Selection;
 use incrowd::{ErrorKind, Lattice, Measure, Ranking, Request, Result};
 
 use super::extent::{Extent, ExtentWish, Otherwise};
-use super::lattice::{annotate_some, grow};
+use super::lattice::{annotate_some, grow, measure_again};
 use super::request::Privacy;
 use crate::input::count::{Choice, Counted, count};
 use crate::input::project::Project;
@@ -139,6 +139,12 @@ impl Known {
         Ok(lattice)
     }
 
+    /// The tree of groups with some measures, where it was made.
+    pub fn known_tree(&self, counted: &Arc<Counted>, measures: impl IntoIterator<Item = Measure>) -> Option<Arc<Tree>> {
+        let key = lattice_key(counted, measures, false, None);
+        locked(&self.trees).iter().find(|(known, _)| *known == key).map(|(_, tree)| tree.clone())
+    }
+
     /// The tree of groups with some measures, unless it was made.
     pub fn tree(
         &self,
@@ -148,11 +154,16 @@ impl Known {
     ) -> Result<Arc<Tree>> {
         let measures: Vec<Measure> = measures.into_iter().collect();
         let key = lattice_key(counted, measures.iter().copied(), false, None);
-        let known = locked(&self.trees).iter().find(|(known, _)| *known == key).map(|(_, tree)| tree.clone());
-        if let Some(tree) = known {
+        if let Some(tree) = self.known_tree(counted, measures.iter().copied()) {
             return Ok(tree);
         }
-        let tree = Arc::new(grow(counted, measures, work)?);
+        let other =
+            locked(&self.trees).iter().find(|(known, _)| known.counts == key.counts).map(|(_, tree)| tree.clone());
+        // Its shape is the same whatever is measured.
+        let tree = Arc::new(match other {
+            Some(other) => measure_again(&other, counted, measures, work)?,
+            None => grow(counted, measures, work)?,
+        });
         if let Some(limits) = self.limits {
             let mut all = locked(&self.trees);
             all.push((key, tree.clone()));

@@ -4,7 +4,7 @@ use incrowd::lattice::update::{is_worthwhile, updated};
 use incrowd::recode::tree::Tree;
 use incrowd::scheme::n_schemes;
 use incrowd::search::partial::{Selection, n_selected};
-use incrowd::{Criteria, GroupCounts, Lattice, Measure, Plan, Ranking, Result};
+use incrowd::{Criteria, GroupCounts, Hierarchy, Lattice, Measure, Plan, Ranking, Result};
 
 use crate::input::count::Material;
 use crate::work::{Unit, Work};
@@ -34,10 +34,24 @@ pub fn annotate_some(
 
 /// The tree of groups of a table, with some measures of every group.
 pub fn grow(counted: &Material, measures: Vec<Measure>, work: &Work) -> Result<Tree> {
+    grow_for(counted, &counted.hierarchies, measures, work)
+}
+
+/// The same where cells say less than the values have.
+pub fn grow_for(counted: &Material, meant: &[Hierarchy], measures: Vec<Measure>, work: &Work) -> Result<Tree> {
     let (weights, yardstick) = (counted.weights(), counted.yardstick(measures)?);
     let counts = counted.told_apart();
     work.stage("making the tree of groups", counts.n_records(), Unit::Records, |task| {
-        work.on_threads(|| Tree::grow(counts, &counted.hierarchies, &weights, &yardstick, task))?
+        work.on_threads(|| Tree::grow(counts, meant, &weights, &yardstick, task))?
+    })
+}
+
+/// A tree of the same table with other measures.
+pub fn measure_again(tree: &Tree, counted: &Material, measures: Vec<Measure>, work: &Work) -> Result<Tree> {
+    let yardstick = counted.yardstick(measures)?;
+    let counts = counted.told_apart();
+    work.stage("measuring the tree of groups", counts.n_records(), Unit::Records, |task| {
+        work.on_threads(|| Tree::of(tree.shape().clone(), counts, &yardstick, task))?
     })
 }
 

@@ -4,12 +4,14 @@ use std::time::{Duration, Instant};
 
 use incrowd::error::Wording;
 use incrowd::judge::{Judgement, judge_with};
-use incrowd::loss::LOSS_ONE;
+use incrowd::loss::{LOSS_ONE, Steps};
 use incrowd::recode::Recoding;
 use incrowd::recode::deal;
 use incrowd::recode::keep::{self, Demand, Wanted};
 use incrowd::recode::method::{Assignment, Method};
 use incrowd::recode::partition::{CellStyle, Least, Partition};
+use incrowd::recode::tree::negotiate::Request;
+use incrowd::recode::tree::{Cut, Tree};
 use incrowd::task::{SearchProgress, Task};
 use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Measure, Result, Rule};
 
@@ -21,6 +23,9 @@ use crate::work::Work;
 
 /// By how many steps groups are improved where single cells are hidden, if nobody says otherwise.
 pub const N_STEPS_OF_CELLS: u64 = 20_000;
+
+/// By how many steps groups that were negotiated are improved for each of them, if nobody says otherwise.
+pub const N_STEPS_PER_GROUP: u64 = 4;
 
 /// How to recode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,9 +45,20 @@ pub struct Local {
     pub time: Option<Duration>,
 }
 
+/// A cut of the tree of groups that was agreed on, to be published.
+#[derive(Clone, Copy)]
+pub struct Cutting<'a> {
+    pub tree: &'a Tree,
+    pub cut: &'a Cut,
+    /// What all groups together may lose on single attributes, in steps of the loss.
+    pub limits: &'a [(usize, Steps)],
+}
+
 /// What a method made of a table, for some criteria.
 pub struct LocallyMade {
     pub local: Local,
+    /// Which offer was taken and what was asked for, where it was negotiated.
+    pub agreed: Option<(&'static str, Request)>,
     pub criteria: Criteria,
     pub recoding: Recoding,
     pub judgement: Judgement,
@@ -88,6 +104,23 @@ pub fn guaranteed(criteria: &Criteria) -> Result<Least> {
         l: distinct.map(|(_, l)| l),
         sensitive: distinct.map_or(0, |(sensitive, _)| sensitive),
     })
+}
+
+/// Refuses groups that lose more on an attribute than was agreed on. Only where people are counted can that be: there,
+/// groups that a reader takes for one are united further where they miss something together.
+fn check_limits(partition: &Partition, assignment: &Assignment, limits: &[(usize, Steps)]) -> Result<()> {
+    if limits.is_empty() {
+        return Ok(());
+    }
+    let lost = keep::loss_of_attributes(partition, assignment)?;
+    match limits.iter().find(|&&(a, most)| lost[a] > most) {
+        None => Ok(()),
+        Some(&(a, _)) => {
+            let name = assignment.hierarchies[a].attribute();
+            let message = format!("groups that look alike had to be united, and now '{name}' loses more than asked");
+            Err(Error::new(ErrorKind::Request, message).hint(hint("allow it more with {max_loss}")))
+        }
+    }
 }
 
 fn dealing(counts: &GroupCounts, partition: &Partition) -> Dealing {
@@ -262,7 +295,7 @@ impl Local {
 
     /// Recodes; the task moves on by the number of records.
     pub fn recode(&self, counted: &Counted, weights: &[f64], criteria: &Criteria, task: &Task) -> Result<Recoding> {
-        Ok(self.recode_and_look(counted, weights, criteria, task)?.0)
+        Ok(self.recode_and_look(counted, weights, criteria, None, task)?.0)
     }
 
     /// With what dealing came to, and with how many steps groups were improved by.
@@ -271,6 +304,7 @@ impl Local {
         counted: &Counted,
         weights: &[f64],
         criteria: &Criteria,
+        cutting: Option<&Cutting>,
         task: &Task,
     ) -> Result<(Recoding, Option<Dealing>, u64)> {
         let counts = counted.told_apart();
@@ -291,7 +325,10 @@ impl Local {
                 let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
                 let demand = Demand { yardstick: &yardstick, criteria };
                 let wanted = Wanted { demand, n_suppressed_max: self.n_suppressed_max, style: self.style };
-                let mut partition = keep::partition(self.method, &assignment, &wanted, task)?;
+                let mut partition = match cutting {
+                    Some(Cutting { tree, cut, .. }) => keep::published(tree, cut, &assignment, &wanted, task)?,
+                    None => keep::partition(self.method, &assignment, &wanted, task)?,
+                };
                 if self.method == Method::MondrianRelaxed && self.style == CellStyle::Labels {
                     // Relaxed cuts at the middle of a label often lose more than those at the middle of its numbers.
                     let for_ranges = Assignment { hierarchies: &counted.hierarchies, ..assignment };
@@ -305,7 +342,11 @@ impl Local {
                     }
                 }
                 if self.n_steps > 0 && !self.method.is_dealing() {
-                    (partition, n_steps) = self.improve(partition, &assignment, &wanted, task)?;
+                    let limits = cutting.map_or(&[][..], |cutting| cutting.limits);
+                    (partition, n_steps) = self.improve(partition, &assignment, &wanted, limits, task)?;
+                }
+                if let Some(Cutting { limits, .. }) = cutting {
+                    check_limits(&partition, &assignment, limits)?;
                 }
                 let dealt = self.method.is_dealing().then(|| dealing(counts, &partition));
                 (partition, dealt)
@@ -325,24 +366,47 @@ impl Local {
         partition: Partition,
         assignment: &Assignment,
         wanted: &Wanted,
+        limits: &[(usize, Steps)],
         task: &Task,
     ) -> Result<(Partition, u64)> {
         let start = Instant::now();
         let is_enough = |_: &SearchProgress| self.time.is_some_and(|time| start.elapsed() >= time);
         let task = Task { is_enough: &is_enough, ..*task };
-        keep::improved(partition, assignment, wanted, self.n_steps, &task)
+        keep::improved_within(partition, assignment, wanted, limits, self.n_steps, &task)
     }
 
     /// Recodes, and judges by the criteria.
     pub fn make(&self, counted: &Counted, criteria: &Criteria, task: &Task) -> Result<LocallyMade> {
+        self.make_of(counted, criteria, None, task)
+    }
+
+    /// The same from a cut that was agreed on.
+    pub fn make_cut(
+        &self,
+        counted: &Counted,
+        criteria: &Criteria,
+        cutting: &Cutting,
+        task: &Task,
+    ) -> Result<LocallyMade> {
+        self.make_of(counted, criteria, Some(cutting), task)
+    }
+
+    fn make_of(
+        &self,
+        counted: &Counted,
+        criteria: &Criteria,
+        cutting: Option<&Cutting>,
+        task: &Task,
+    ) -> Result<LocallyMade> {
         let weights = counted.weights();
-        let (recoding, dealt, n_steps) = self.recode_and_look(counted, &weights, criteria, task)?;
+        let (recoding, dealt, n_steps) = self.recode_and_look(counted, &weights, criteria, cutting, task)?;
         let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
         let hierarchies = &counted.hierarchies[..];
         let judgement = judge_with(counted.told_apart(), hierarchies, &weights, &yardstick, &recoding, task)?;
         let (sensitive, of_people) = (counted.sensitive_names(), counted.counts.people().is_some());
         let local = Local { n_steps, ..*self };
-        Ok(LocallyMade { local, criteria: criteria.clone(), recoding, judgement, dealt, sensitive, of_people })
+        let (agreed, criteria) = (None, criteria.clone());
+        Ok(LocallyMade { local, agreed, criteria, recoding, judgement, dealt, sensitive, of_people })
     }
 }
 

@@ -10,6 +10,7 @@ pub mod request;
 pub mod lattice;
 pub mod extent;
 pub mod known;
+pub mod count;
 pub mod local;
 pub mod per_record;
 pub mod utility;
@@ -17,16 +18,23 @@ pub mod contenders;
 pub mod saved;
 pub mod annotate;
 pub mod negotiate;
+pub mod negotiate_local;
+pub mod cutting;
 pub mod verify;
 pub mod publish;
 pub mod frontier;
-pub mod negotiate_local;
+pub mod frontier_local;
 pub mod compare;
 pub mod map;
 pub mod risk;
 pub mod attack;
+pub mod histogram;
 pub mod study_deal;
 pub mod study_lattice;
+pub mod study_suppression;
+pub mod study_requests;
+pub mod study_local;
+pub mod study_records;
 
 use incrowd::{Answer, Criteria, Result};
 
@@ -36,11 +44,13 @@ pub struct Rules<'a> {
     pub answer: &'a (dyn Fn(Answer, &[String]) -> Answer + Sync),
     /// Refuses to promise too little.
     pub promise: &'a (dyn Fn(&Criteria, &[String]) -> Result<()> + Sync),
+    /// Whether what is measured with the source is not told.
+    pub is_veiled: bool,
 }
 
 impl Default for Rules<'_> {
     /// Whoever has the data may do with them what they like.
     fn default() -> Self {
-        Rules { answer: &|answer, _| answer, promise: &|_, _| Ok(()) }
+        Rules { answer: &|answer, _| answer, promise: &|_, _| Ok(()), is_veiled: false }
     }
 }

@@ -2,16 +2,19 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use incrowd::lattice::Scope;
 use incrowd::recode::global::n_people_lost;
 use incrowd::search::as_published::negotiate_as_published_with;
-use incrowd::search::negotiate::{Explanation, check_criteria, check_promise, depends_on_table, negotiate_with};
+use incrowd::search::negotiate::{
+    Explanation, check_criteria, check_promise, depends_on_table, negotiate_with, negotiate_without,
+};
 use incrowd::search::on_demand::FoundAnswer;
 use incrowd::search::partial::{Selection, prove};
 use incrowd::task::Task;
-use incrowd::{Answer, Error, ErrorKind, Lattice, Level, Plan, Quality, Request, Result, Scheme, explain};
+use incrowd::{Answer, Error, ErrorKind, Lattice, Level, Offer, Plan, Quality, Request, Result, Scheme, explain};
 
 use super::Rules;
 use super::extent::{Extent, ExtentWish, Searched, TIME, search};
@@ -50,6 +53,12 @@ pub struct Negotiated {
     pub found: Where,
     /// With the lattice that its numbers come from.
     pub explanation: Option<(Arc<Lattice>, Explanation)>,
+    /// Where not all wishes are met: attributes without which the others are, each with the best scheme that hides it.
+    pub without: Vec<(usize, Offer)>,
+    /// How many schemes the answer is made of; one that is looked at for several questions counts for each.
+    pub n_looked_at: u64,
+    /// How long it took to find it, once counts and lattice were there.
+    pub time: Duration,
 }
 
 /// Where an answer was found.
@@ -111,7 +120,7 @@ impl Negotiate {
             let request = GivenRequest { best_by: Some(Quality::Height.into()), ..self.request.clone() };
             return Negotiate { request, ..self.clone() }.run(project, known, rules, work);
         }
-        let privacy = self.request.privacy(project, &self.about)?;
+        let privacy = self.request.negotiable(project, &self.about)?;
         check_promise(&privacy.criteria)?;
         (rules.promise)(&privacy.criteria, &privacy.sensitive)?;
         let best_by = self.request.best_by(project)?;
@@ -156,7 +165,7 @@ impl Negotiate {
                 answered
             }
         };
-        answered.answer = (rules.answer)(answered.answer, &privacy.sensitive);
+        answered.answer = (rules.answer)(privacy.above_floors(answered.answer), &privacy.sensitive);
         Ok(answered)
     }
 
@@ -181,9 +190,21 @@ impl Negotiate {
         if let (Some((plan, material)), false) = (partial, self.not_extended) {
             Arc::make_mut(&mut lattice).extend(&material.counts, plan, &request.level_max)?;
         }
-        let answer = match self.as_published {
-            true => work.quietly(|task| negotiate_as_published_with(&lattice, &request, task))?,
-            false => work.quietly(|task| negotiate_with(&lattice, &request, task))?,
+        let (start, n_looked_at) = (Instant::now(), AtomicU64::new(0));
+        let progress = |n: u64| {
+            n_looked_at.fetch_add(n, Ordering::Relaxed);
+        };
+        let answer = work.quietly(|task| {
+            let task = &Task { progress: &progress, ..*task };
+            match self.as_published {
+                true => negotiate_as_published_with(&lattice, &request, task),
+                false => negotiate_with(&lattice, &request, task),
+            }
+        })?;
+        let (time, n_looked_at) = (start.elapsed(), n_looked_at.into_inner());
+        let without = match (&answer, self.as_published) {
+            (Answer::Offers(_), false) => work.quietly(|task| without_one(&lattice, &request, task))?,
+            _ => Vec::new(),
         };
         let found = match partial {
             Some((plan, material)) => {
@@ -212,7 +233,7 @@ impl Negotiate {
             Some(found) => Where::Partial(lattice, found),
             None => Where::Whole(lattice),
         };
-        Ok(Negotiated { request, answer, found, explanation })
+        Ok(Negotiated { request, answer, found, explanation, without, n_looked_at, time })
     }
 
     /// Answers without a lattice.
@@ -222,15 +243,32 @@ impl Negotiate {
                 "leave it out, choose fewer with {quasi_identifiers}, or make one with {partial} or {full}",
             )));
         }
+        let start = Instant::now();
         let searched = search(counted, &request, self.time, &|| work.watch().is_enough(), work)?;
+        let (time, n_looked_at) = (start.elapsed(), searched.found.n_evaluated);
         let mut answer = searched.found.answer.clone();
         count_people_lost(counted, &mut answer)?;
         let explanation = match self.explain {
             true => Some(explain_on_demand(counted, &request, &answer, work)?),
             false => None,
         };
-        Ok(Negotiated { request, answer, found: Where::OnDemand(searched), explanation })
+        let (found, without) = (Where::OnDemand(searched), Vec::new());
+        Ok(Negotiated { request, answer, found, explanation, without, n_looked_at, time })
     }
+}
+
+/// Attributes without which a request is met that is not met with them, the least loss first.
+fn without_one(lattice: &Lattice, request: &Request, task: &Task) -> Result<Vec<(usize, Offer)>> {
+    let tops = lattice.schemes().tops();
+    // What may be hidden as it is has been looked at.
+    let limited = (0..tops.len()).filter(|&a| request.level_max.level(a) < usize::from(tops[a]));
+    let mut offers = Vec::new();
+    for attribute in limited {
+        let offer = negotiate_without(lattice, request, attribute, task)?;
+        offers.extend(offer.map(|offer| (attribute, offer)));
+    }
+    offers.sort_by(|(_, a), (_, b)| a.losses.ncp.total_cmp(&b.losses.ncp));
+    Ok(offers)
 }
 
 /// Says of every offer how many people would lose all of their records, where people are counted.

@@ -1,22 +1,21 @@
-//! `negotiate --local` and `frontier --local`: the same bargains over local recoding, as cuts of one tree of groups.
+//! `negotiate --local`: the same bargains over local recoding, as cuts of one tree of groups.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use incrowd::error::{Wording, unknown};
 use incrowd::recode::tree::Tree;
-use incrowd::recode::tree::frontier::Bargain;
-use incrowd::recode::tree::negotiate::{Answer, Offers, Request};
+use incrowd::recode::tree::negotiate::{Answer, Offer, Offers, Request};
 use incrowd::search::negotiate::{check_criteria, check_promise};
-use incrowd::{Criteria, Criterion, Error, ErrorKind, Measure, Ranking, Result};
+use incrowd::{Criteria, Criterion, Error, ErrorKind, Ranking, Result};
 
 use super::Rules;
-use super::frontier::{Tables, varied};
 use super::known::Known;
 use super::local::guaranteed;
-use super::request::{About, GivenRequest, Privacy, Suppression, attribute_index};
-use super::saved;
+use super::request::{About, GivenRequest, Privacy, attribute_index};
+use super::saved::{self, Tables};
 use crate::input::count::Material;
-use crate::input::project::{CriterionText, Project};
+use crate::input::project::Project;
 use crate::sentences::hint;
 use crate::work::Work;
 
@@ -37,39 +36,12 @@ pub struct NegotiateLocal {
     pub lattice: Option<PathBuf>,
 }
 
-/// Which criterion is varied, within which wishes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FrontierLocal {
-    pub about: About,
-    /// With the records that may be lost.
-    pub request: GivenRequest,
-    /// The criterion that is varied, by its name in JSON.
-    pub over: String,
-    pub max_loss: LossLimits,
-    /// A tree that was kept in a file.
-    pub lattice: Option<PathBuf>,
-}
-
 /// An answer, and the tree that it is a cut of.
 pub struct LocallyNegotiated {
     pub counted: Tables,
     pub tree: Arc<Tree>,
     pub request: Request,
     pub answer: Answer,
-}
-
-/// The bargains, the least private first, and what they are about.
-pub struct LocalBargains {
-    pub counted: Tables,
-    pub tree: Arc<Tree>,
-    pub request: Request,
-    pub measure: Measure,
-    pub bargains: Vec<Bargain>,
-}
-
-/// What a frontier over local recoding loses where nobody says.
-pub fn no_record() -> Suppression {
-    Suppression::Records(0)
 }
 
 impl LossLimits {
@@ -83,6 +55,15 @@ impl LossLimits {
             }
         }
         Ok(limits)
+    }
+
+    /// Refuses limits where nobody may know what is lost: who tries one after the other learns it.
+    pub fn check(&self, rules: &Rules) -> Result<()> {
+        match rules.is_veiled && *self != LossLimits::default() {
+            true => Err(Error::new(ErrorKind::Request, "what is lost is not told here, and no limit tells it either")
+                .hint(hint("leave out {max_loss}"))),
+            false => Ok(()),
+        }
     }
 
     /// Adds a limit, of which there is one for everything and one for each attribute.
@@ -125,6 +106,7 @@ impl NegotiateLocal {
 
     pub fn run(&self, project: &Project, known: &Known, rules: &Rules, work: &Work) -> Result<LocallyNegotiated> {
         self.check()?;
+        self.max_loss.check(rules)?;
         let privacy = self.request.privacy(project, &self.about)?;
         check_promise(&privacy.criteria)?;
         (rules.promise)(&privacy.criteria, &privacy.sensitive)?;
@@ -135,45 +117,92 @@ impl NegotiateLocal {
         check_criteria(&request.criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
         counted.check_promise(&request.criteria)?;
         privacy.note_trivial(&counted, work);
-        let answer = work.quietly(|task| tree.negotiate(&request, task))?;
-        let may_promise = |criteria: &_| (rules.promise)(criteria, &privacy.sensitive).is_ok();
-        let answer = match answer {
-            Answer::Exact(offer) => Answer::Exact(offer),
-            Answer::Offers(mut offers) => {
-                offers.privacy_alternatives.retain(|offer| may_promise(&offer.criteria));
-                let privacy = offers.privacy_alternatives.first().cloned();
-                Answer::Offers(Offers { privacy, ..offers })
-            }
-        };
+        let answer = answer(&tree, &request, &privacy.sensitive, rules, work)?;
         Ok(LocallyNegotiated { counted, tree, request, answer })
     }
 }
 
-impl FrontierLocal {
-    pub fn run(&self, project: &Project, known: &Known, work: &Work) -> Result<LocalBargains> {
-        check_no_levels(&self.request)?;
-        let criteria: &[CriterionText] = &self.request.criteria;
-        let privacy = GivenRequest::of_criteria(criteria.to_vec()).privacy(project, &self.about)?;
-        let (measure, privacy) = varied(&self.over, criteria, privacy)?;
-        let value = privacy.criteria.value(measure).unwrap_or(measure.weakest());
-        let measured = privacy.criteria.with(Criterion { measure, value });
-        guaranteed(&measured)?;
-        let asked_for = Privacy { criteria: measured.clone(), ..privacy.clone() };
-        let about = Asked { about: &self.about, given: &self.request, max_loss: &self.max_loss };
-        let (counted, tree, asked_for) = about.tree(self.lattice.as_deref(), &asked_for, project, known, work)?;
-        let request = about.request(&counted, &asked_for, project)?;
-        check_criteria(&request.criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
-        counted.check_promise(&request.criteria)?;
-        // Attributes are numbered as in the file.
-        let varied = Privacy { criteria: Criteria::new([Criterion { measure, value }]), ..privacy };
-        let varied = varied.about(&asked_for.sensitive).criteria;
-        let measure = varied.iter().next().expect("one criterion").measure;
-        let bargains = work.quietly(|task| tree.frontier(&request, measure, task))?;
-        Ok(LocalBargains { counted, tree, request, measure, bargains })
+/// The offers over local recoding that can be published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CutChoice {
+    /// The answer that meets all wishes
+    Exact,
+    /// The offer that loses more records
+    Suppression,
+    /// The offer that loses more of the values
+    Loss,
+    /// The offer that promises less
+    Privacy,
+}
+
+impl CutChoice {
+    pub const ALL: [CutChoice; 4] = [CutChoice::Exact, CutChoice::Suppression, CutChoice::Loss, CutChoice::Privacy];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            CutChoice::Exact => "exact",
+            CutChoice::Suppression => "suppression",
+            CutChoice::Loss => "loss",
+            CutChoice::Privacy => "privacy",
+        }
+    }
+
+    pub fn parse(name: &str) -> Result<CutChoice> {
+        if name == "height" {
+            let message = Wording::text("").setting("offer").and(" height is about one level for all");
+            let hint = "where every group has ranges of its own, the offers are suppression, loss and privacy";
+            return Err(Error::new(ErrorKind::Request, message).hint(hint));
+        }
+        let choice = CutChoice::ALL.into_iter().find(|choice| choice.name() == name);
+        choice.ok_or_else(|| unknown(ErrorKind::Request, "offer", name, &CutChoice::ALL.map(CutChoice::name)))
+    }
+
+    /// The offer that is chosen of an answer; who would accept an offer accepts the answer that needs none.
+    pub fn of(self, answer: &Answer) -> Option<(Offer, CutChoice)> {
+        let offers = match answer {
+            Answer::Exact(offer) => return Some((offer.clone(), CutChoice::Exact)),
+            Answer::Offers(offers) => offers,
+        };
+        let offer = match self {
+            CutChoice::Exact => None,
+            CutChoice::Suppression => offers.suppression.clone(),
+            CutChoice::Loss => offers.loss.clone(),
+            CutChoice::Privacy => offers.privacy.clone(),
+        };
+        offer.map(|offer| (offer, self))
+    }
+
+    /// The request that an offer is the exact answer to: what was asked for, with what it gives up given up.
+    pub fn agreed(self, asked: &Request, criteria: &Criteria, n_suppressed: u64) -> Request {
+        let asked = Request { criteria: criteria.clone(), ..asked.clone() };
+        match self {
+            CutChoice::Exact | CutChoice::Privacy => asked,
+            CutChoice::Suppression => Request { n_suppressed_max: n_suppressed, ..asked },
+            CutChoice::Loss => Request { loss_max: None, loss_max_of: Vec::new(), ..asked },
+        }
     }
 }
 
-fn check_no_levels(request: &GivenRequest) -> Result<()> {
+/// The answer of a tree, as far as it may be told.
+pub fn answer(tree: &Tree, request: &Request, sensitive: &[String], rules: &Rules, work: &Work) -> Result<Answer> {
+    // What t, δ or β could be relaxed to is what is just reached, which tells of records that nobody sees.
+    let is_told = |criterion: Criterion| {
+        let is_as_asked = request.criteria.value(criterion.measure) == Some(criterion.value);
+        is_as_asked || !rules.is_veiled || !criterion.measure.is_relative()
+    };
+    let told =
+        |offer: &Offer| (rules.promise)(&offer.criteria, sensitive).is_ok() && offer.criteria.iter().all(is_told);
+    Ok(match work.quietly(|task| tree.negotiate(request, task))? {
+        Answer::Exact(offer) => Answer::Exact(offer),
+        Answer::Offers(mut offers) => {
+            offers.privacy_alternatives.retain(told);
+            let privacy = offers.privacy_alternatives.first().cloned();
+            Answer::Offers(Offers { privacy, ..offers })
+        }
+    })
+}
+
+pub(super) fn check_no_levels(request: &GivenRequest) -> Result<()> {
     let has_levels = request.max_level.as_ref().is_some_and(|levels| !levels.is_empty());
     let message = match (has_levels, request.best_by.is_some()) {
         (true, _) => hint("{max_level} is about one level for all, and here every group has ranges of its own"),
@@ -184,15 +213,15 @@ fn check_no_levels(request: &GivenRequest) -> Result<()> {
 }
 
 /// What is asked, before it is known what it is asked of.
-struct Asked<'a> {
-    about: &'a About,
-    given: &'a GivenRequest,
-    max_loss: &'a LossLimits,
+pub(super) struct Asked<'a> {
+    pub(super) about: &'a About,
+    pub(super) given: &'a GivenRequest,
+    pub(super) max_loss: &'a LossLimits,
 }
 
 impl Asked<'_> {
     /// The tree of a project or of a file, what it was made of, and the privacy with attributes numbered as there.
-    fn tree(
+    pub(super) fn tree(
         &self,
         file: Option<&Path>,
         privacy: &Privacy,
@@ -225,7 +254,7 @@ impl Asked<'_> {
     }
 
     /// The request with its limits.
-    fn request(&self, counted: &Material, privacy: &Privacy, project: &Project) -> Result<Request> {
+    pub(super) fn request(&self, counted: &Material, privacy: &Privacy, project: &Project) -> Result<Request> {
         let of = |(name, share): &(String, f64)| Ok((attribute_index(name, &counted.hierarchies)?, *share));
         Ok(Request {
             criteria: privacy.criteria.clone(),

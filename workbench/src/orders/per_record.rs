@@ -15,9 +15,8 @@ use incrowd::recode::per_record::{
 };
 use incrowd::search::negotiate::check_promise;
 use incrowd::task::Task;
-use incrowd::wire::{Distribution, FileHash, PerRecord, PerRecordOutcome, per_record_statement, rounded};
+use incrowd::wire::{Distribution, FileHash, GoalSaid, PerRecord, PerRecordOutcome, per_record_statement, rounded};
 use incrowd::{Criteria, Error, ErrorKind, GroupCounts, Hierarchy, Result};
-use serde_json::{Value, json};
 
 use super::known::Known;
 use crate::input::count::{Choice, Counted, count};
@@ -144,13 +143,19 @@ impl PerRecordWish {
         if ordered.dictionary.is_some() || ordered.sensitivities == GIVEN {
             return None;
         }
-        let number = |name: &str| ordered.goal.get(name).and_then(Value::as_f64);
-        let utility = ordered.goal.get("utility_at_least").and_then(Value::as_str).map(str::to_string);
+        let wanted = match &ordered.goal {
+            GoalSaid::UtilityAtLeast(text) => {
+                PerRecordWish { utility_at_least: Some(text.clone()), ..PerRecordWish::default() }
+            }
+            GoalSaid::ShareOfUtility(share) => PerRecordWish {
+                utility_at_least: Some(format!("{}%", rounded(share * 100.0))),
+                ..PerRecordWish::default()
+            },
+            GoalSaid::RiskAtMost(risk) => PerRecordWish { risk_at_most: Some(*risk), ..PerRecordWish::default() },
+            GoalSaid::Lambda(lambda) => PerRecordWish { lambda: Some(*lambda), ..PerRecordWish::default() },
+            _ => return None,
+        };
         Some(PerRecordWish {
-            utility_at_least: utility
-                .or(number("share_of_utility").map(|share| format!("{}%", rounded(share * 100.0)))),
-            risk_at_most: number("risk_at_most"),
-            lambda: number("lambda"),
             utility: Some(Utility::parse(&ordered.utility_model).ok()?),
             risk: Some(Risk::parse(&ordered.risk_model).ok()?),
             dictionary: None,
@@ -162,22 +167,20 @@ impl PerRecordWish {
                 Some(name) => Some(Strategy::parse_published(name).ok()?),
                 None => None,
             },
+            ..wanted
         })
     }
 
     /// What is wanted, as it was asked for: what a share of the utility comes to depends on the source.
-    fn wish_as_json(&self, wish: Wish) -> Value {
-        let goal = match wish {
+    fn goal_said(&self, wish: Wish) -> GoalSaid {
+        match wish {
             // Records that have less utility as they are, keep less.
-            Wish::Share(share) => return json!({ "share_of_utility": rounded(share) }),
-            Wish::Same(goal) => goal,
-        };
-        match goal {
-            Goal::LeastRisk { .. } => {
-                json!({ "utility_at_least": self.utility_at_least.as_deref().unwrap_or_default() })
+            Wish::Share(share) => GoalSaid::ShareOfUtility(rounded(share)),
+            Wish::Same(Goal::LeastRisk { .. }) => {
+                GoalSaid::UtilityAtLeast(self.utility_at_least.clone().unwrap_or_default())
             }
-            Goal::MostUtility { risk_at_most } => json!({ "risk_at_most": risk_at_most }),
-            Goal::Scalar { lambda } => json!({ "lambda": lambda }),
+            Wish::Same(Goal::MostUtility { risk_at_most }) => GoalSaid::RiskAtMost(risk_at_most),
+            Wish::Same(Goal::Scalar { lambda }) => GoalSaid::Lambda(lambda),
         }
     }
 }
@@ -398,7 +401,7 @@ pub fn make(args: &PerRecordWish, counted: &Counted, task: &Task) -> Result<Outc
         also_k: args.also_k,
         utility_model: utility_model.name().to_string(),
         risk_model: risk_model.name().to_string(),
-        goal: args.wish_as_json(wish),
+        goal: args.goal_said(wish),
         sensitivities: sensitivities.to_string(),
         dictionary,
         similarity: args.similarity,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use incrowd::error::{Error, ErrorKind, Result};
-use incrowd::{Missing, Role};
+use incrowd::{Missing, Role, Rule};
 
 use crate::input::project::{FILE_NAME, Project};
 use crate::input::repeats::Repeating;
@@ -115,6 +115,17 @@ pub fn tells_who(project: Option<&Project>, column: &SurveyedColumn, suggestion:
     role.is_some_and(Role::tells_who) || suggestion.role.tells_who()
 }
 
+/// The hierarchy that is suggested for a column; none where it is made of values, and those are not shown.
+pub fn shown_rule<'a>(
+    project: Option<&Project>,
+    column: &SurveyedColumn,
+    suggestion: &'a Suggestion,
+    with_values: bool,
+) -> Option<&'a Rule> {
+    let shows_values = with_values && !tells_who(project, column, suggestion);
+    Some(&suggestion.rule).filter(|rule| shows_values || !survey::holds_values(rule))
+}
+
 /// A folder of Parquet files is a table, any other folder ought to be a project.
 fn is_project(path: &Path) -> bool {
     let is_parquet =
@@ -129,7 +140,7 @@ fn is_project(path: &Path) -> bool {
 fn settled_by(project: &Project) -> Error {
     Error::new(ErrorKind::Request, hint("{delimiter} and {missing} are for a data file, and this is a project"))
         .at(project.file.display().to_string())
-        .hint("change delimiter and missing in its [data] section")
+        .hint(hint("change {data.delimiter} and {data.missing} there"))
 }
 
 fn quasi_identifiers(project: Option<&Project>, survey: &Survey, suggestions: &[Suggestion]) -> Vec<String> {

@@ -4,7 +4,8 @@ use incrowd::criterion::MILLION;
 use incrowd::error::{Step, Wording, unknown};
 use incrowd::wire;
 use incrowd::{
-    Criteria, Criterion, Error, ErrorKind, Hierarchy, Level, Measure, Offer, Ranking, Request, Result, Role, Scheme,
+    Answer, Criteria, Criterion, Error, ErrorKind, Hierarchy, Level, Measure, Offer, Ranking, Request, Result, Role,
+    Scheme,
 };
 
 use crate::input::count::{Choice, Material, check_sensitive};
@@ -14,7 +15,7 @@ use crate::sentences::hint;
 use crate::work::Work;
 
 /// Which attributes of a project an order is about.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// All of the project where none are chosen; the others are left out of a release.
     pub quasi_identifiers: Option<Vec<String>>,
@@ -26,6 +27,8 @@ pub struct About {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Privacy {
     pub criteria: Criteria,
+    /// Of criteria that were given as a range, `10..5`, the least that is acceptable instead.
+    pub floors: Criteria,
     /// In the project's order; criteria name them by their number here.
     pub sensitive: Vec<String>,
 }
@@ -78,8 +81,18 @@ impl GivenRequest {
         GivenRequest { criteria, ..GivenRequest::default() }
     }
 
-    /// The criteria, and where one is not given the project's standing wish for it.
+    /// The criteria, and where one is not given the project's standing wish for it; none of them a range.
     pub fn privacy(&self, project: &Project, about: &About) -> Result<Privacy> {
+        if let Some(range) = self.criteria.iter().find(|given| given.value.contains("..")) {
+            let message = format!("{} = {} is a range, and one value is meant here", range.name, range.value);
+            return Err(Error::new(ErrorKind::Request, message).hint("a range says how far a negotiation may go"));
+        }
+        // Of a standing range, what is wanted.
+        Ok(Privacy { floors: Criteria::default(), ..self.negotiable(project, about)? })
+    }
+
+    /// The same where answers are negotiated, and a criterion may be a range.
+    pub fn negotiable(&self, project: &Project, about: &About) -> Result<Privacy> {
         let given = &self.criteria;
         let standing = project.request.criteria.iter().filter(|_| self.with_standing);
         let standing = standing.filter(|text| given.iter().all(|given| given.name != text.name));
@@ -160,6 +173,12 @@ impl Suppression {
                 false => Err(wrong(format!("{text} of the records cannot be suppressed"))),
             };
         }
+        if let Some(share) = fraction(text) {
+            return match (0.0..=1.0).contains(&share) {
+                true => Ok(Suppression::Share(share * 100.0, text.to_string())),
+                false => Err(wrong(format!("{text} of the records cannot be suppressed"))),
+            };
+        }
         let n: i128 = text.trim().parse().map_err(|_| wrong(format!("'{text}' is not a number of records")))?;
         match u64::try_from(n) {
             Ok(n) => Ok(Suppression::Records(n)),
@@ -181,6 +200,14 @@ impl Suppression {
             }
         }
     }
+}
+
+/// `1/3`, where a number is written as a fraction.
+pub fn fraction(text: &str) -> Option<f64> {
+    let (numerator, denominator) = text.split_once('/')?;
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    let (numerator, denominator) = (number(numerator)?, number(denominator)?);
+    (denominator > 0.0).then(|| numerator / denominator)
 }
 
 const SUPPRESSION_HINT: &str = "give a number of records such as 321, or a share from 0% to 100%";
@@ -222,7 +249,21 @@ impl Privacy {
             };
             wire::criterion_of(&key, &wire::value(criterion), all).expect("named attributes are among all")
         };
-        Privacy { criteria: Criteria::new(self.criteria.iter().map(criterion)), sensitive: all.to_vec() }
+        let all_of = |criteria: &Criteria| Criteria::new(criteria.iter().map(criterion));
+        Privacy { criteria: all_of(&self.criteria), floors: all_of(&self.floors), sensitive: all.to_vec() }
+    }
+
+    /// Leaves offers of less privacy out that are below the least that is acceptable.
+    ///
+    /// Such an offer is the strictest that works, so that nothing within the range does where it is below it.
+    pub fn above_floors(&self, answer: Answer) -> Answer {
+        let Answer::Offers(mut offers) = answer else { return answer };
+        let is_acceptable = |offer: &Offer| {
+            self.floors.iter().all(|floor| offer.criteria.value(floor.measure).is_none_or(|value| floor.holds(value)))
+        };
+        offers.privacy_alternatives.retain(is_acceptable);
+        offers.privacy = offers.privacy_alternatives.first().cloned();
+        Answer::Offers(offers)
     }
 }
 
@@ -270,15 +311,49 @@ pub fn resolve(texts: &[CriterionText], known: &[&str], chosen: Option<&str>) ->
     let criterion = |text: &CriterionText| {
         let name = text.attribute.as_deref().or(default);
         let s = name.and_then(|name| sensitive.iter().position(|known| known == name)).unwrap_or(0);
-        parse_criterion(text, s)
+        let wanted = parse_criterion(text, s)?;
+        let Some((_, floor)) = text.value.split_once("..") else { return Ok((wanted, None)) };
+        let floor = parse_criterion(&CriterionText { value: floor.to_string(), ..text.clone() }, s)?;
+        match floor.measure == wanted.measure && floor.holds(wanted.value) {
+            true => Ok((wanted, Some(floor))),
+            false => Err(wrong(format!("'{}' is not a range for {}", text.value, text.name)).hint(
+                Wording::text("first what is wanted, then the least that will do: ").example(text.name, "10..5"),
+            )),
+        }
     };
-    let criteria = Criteria::new(texts.iter().map(criterion).collect::<Result<Vec<_>>>()?);
+    let both = texts.iter().map(criterion).collect::<Result<Vec<_>>>()?;
+    let criteria = Criteria::new(both.iter().map(|(wanted, _)| *wanted));
+    let floors = Criteria::new(both.iter().filter_map(|(_, floor)| *floor));
     let mut keys: Vec<String> = criteria.iter().map(|criterion| wire::key(criterion.measure, &sensitive)).collect();
     keys.sort_unstable();
     if let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(wrong(format!("{} is asked for twice, with different l", pair[0])).hint("give one of them"));
     }
-    Ok(Privacy { criteria, sensitive })
+    Ok(Privacy { criteria, floors, sensitive })
+}
+
+/// Every criterion by itself, the weakest of each measure first, with its sensitive attribute among those of all; no
+/// criteria and the project's sensitive attribute where none are given.
+pub fn each_alone(texts: &[CriterionText], project: &Project, about: &About) -> Result<(Vec<Criterion>, Privacy)> {
+    if texts.is_empty() {
+        return Ok((Vec::new(), about.no_privacy(project)?));
+    }
+    let of = |text: &CriterionText| {
+        GivenRequest { with_standing: false, ..GivenRequest::of_criteria(vec![text.clone()]) }.privacy(project, about)
+    };
+    let alone = texts.iter().map(of).collect::<Result<Vec<Privacy>>>()?;
+    let names: Vec<&String> = alone.iter().flat_map(|privacy| &privacy.sensitive).collect();
+    let in_order = project.attributes.iter().map(|attribute| &attribute.name);
+    let all: Vec<String> = in_order.filter(|name| names.contains(name)).cloned().collect();
+    let mut criteria: Vec<Criterion> =
+        alone.iter().flat_map(|privacy| privacy.about(&all).criteria.iter().collect::<Vec<_>>()).collect();
+    let strictness = |criterion: &Criterion| match criterion.measure.is_at_least() {
+        true => (criterion.measure, i128::from(criterion.value)),
+        false => (criterion.measure, -i128::from(criterion.value)),
+    };
+    criteria.sort_by_key(strictness);
+    criteria.dedup();
+    Ok((criteria, Privacy { criteria: Criteria::default(), floors: Criteria::default(), sensitive: all }))
 }
 
 /// `0.2`, or `income:0.2` with the sensitive attribute that it is about.
@@ -306,13 +381,18 @@ pub fn levels(list: &[String]) -> Result<Vec<(String, String)>> {
 /// Reads a criterion's value; `sensitive` is the number of its attribute.
 fn parse_criterion(text: &CriterionText, sensitive: usize) -> Result<Criterion> {
     let CriterionText { name, value, .. } = text;
+    // Of a range, what is wanted.
+    let value = value.split_once("..").map_or(value.as_str(), |(wanted, _)| wanted.trim());
     let wrong = |what: &str, example: &str| {
         Error::new(ErrorKind::Request, format!("'{value}' is not {what} for {name}"))
             .hint(Wording::text("for example ").example(name, example))
     };
     let whole = |text: &str, example: &str| text.trim().parse::<u64>().map_err(|_| wrong("a whole number", example));
-    let millionths = |text: &str, example: &str| {
-        parse_millionths(text).ok_or_else(|| wrong("a number of at most six decimals", example))
+    let millionths = |text: &str, measure: Measure, example: &str| {
+        let parsed = parse_fraction(text, measure.is_at_least()).or_else(|| parse_millionths(text));
+        parsed
+            .map(|value| (measure, value))
+            .ok_or_else(|| wrong("a number of at most six decimals or a fraction", example))
     };
     let (measure, value) = match *name {
         "k" => (Measure::Size, whole(value, "10")?),
@@ -321,17 +401,30 @@ fn parse_criterion(text: &CriterionText, sensitive: usize) -> Result<Criterion> 
         "recursive" => {
             let (c, l) = value.split_once(',').ok_or_else(|| wrong("a ratio and a number", "2,3"))?;
             let l = whole(l, "2,3")?.min(u64::from(u32::MAX)) as u32;
-            (Measure::Recursive { sensitive, l }, millionths(c, "2,3")?)
+            millionths(c, Measure::Recursive { sensitive, l }, "2,3")?
         }
-        "alpha" => (Measure::Share(sensitive), millionths(value, "0.5")?),
-        "entropy_l" => (Measure::Entropy(sensitive), millionths(value, "2.5")?),
-        "t" => (Measure::Closeness(sensitive), millionths(value, "0.2")?),
-        "delta" => (Measure::Disclosure(sensitive), millionths(value, "1.5")?),
-        "beta" => (Measure::Likeness(sensitive), millionths(value, "2")?),
-        "enhanced_beta" => (Measure::EnhancedLikeness(sensitive), millionths(value, "2")?),
+        "alpha" => millionths(value, Measure::Share(sensitive), "0.5")?,
+        "entropy_l" => millionths(value, Measure::Entropy(sensitive), "2.5")?,
+        "t" => millionths(value, Measure::Closeness(sensitive), "0.2")?,
+        "delta" => millionths(value, Measure::Disclosure(sensitive), "1.5")?,
+        "beta" => millionths(value, Measure::Likeness(sensitive), "2")?,
+        "enhanced_beta" => millionths(value, Measure::EnhancedLikeness(sensitive), "2")?,
         name => unreachable!("{name} is none of the criteria"),
     };
     Ok(Criterion { measure, value })
+}
+
+/// `1/3` as millionths, rounded so that a group which measures exactly that keeps it: up where at most so much is asked
+/// for, down where at least. Measures are rounded the same way.
+fn parse_fraction(text: &str, is_at_least: bool) -> Option<u64> {
+    let (numerator, denominator) = text.split_once('/')?;
+    let whole = |text: &str| text.trim().parse::<u64>().ok().filter(|n| *n < 1_000_000_000);
+    let (numerator, denominator) = (whole(numerator)? * MILLION, whole(denominator)?);
+    match is_at_least {
+        _ if denominator == 0 => None,
+        true => Some(numerator / denominator),
+        false => Some(numerator.div_ceil(denominator)),
+    }
 }
 
 /// `0.25` as 250,000; exactly, or not at all.
@@ -444,5 +537,26 @@ mod tests {
         ] {
             assert_eq!(parse_millionths(text), millionths, "{text}");
         }
+    }
+
+    /// A third is kept by a group with a third, of whichever side it is asked for.
+    #[test]
+    fn fractions_are_kept_by_what_they_mean() {
+        for (text, at_most, at_least) in [
+            ("1/3", Some(333_334), Some(333_333)),
+            ("1/2", Some(500_000), Some(500_000)),
+            ("7 / 3", Some(2_333_334), Some(2_333_333)),
+            ("1/0", None, None),
+            ("/3", None, None),
+            ("1/3/3", None, None),
+            ("-1/3", None, None),
+            ("0.5", None, None),
+        ] {
+            assert_eq!((parse_fraction(text, false), parse_fraction(text, true)), (at_most, at_least), "{text}");
+        }
+        assert_eq!(
+            (suppressed("1/3", 30), suppressed("1/100", 30162), suppressed("4/3", 30)),
+            (Some(10), Some(301), None)
+        );
     }
 }

@@ -21,21 +21,18 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use serde_json::{Map, Value, json};
 
-use crate::input::count::{Choice, Material, chosen};
+use crate::input::count::{Choice, Counted, Material, chosen};
 use crate::input::digest::{changed, sha256, sha256_of};
 use crate::input::project::{Attribute, Project};
 use crate::input::source::{ReadOptions, Source, guarded};
 use crate::note::Note;
 use crate::orders::request::{About, Privacy};
+use crate::output::lattice_header::{Header, Mark, NoHeader, Origin, Settings, VERSION};
 use crate::output::sink::parquet_error;
 use crate::output::staged::{Staged, exists};
 use crate::sentences::hint;
 use crate::work::Work;
-
-/// The version of the format that this program writes, and the only one that it reads.
-pub const VERSION: u64 = 1;
 
 /// The keys of the Parquet footer that hold the header, and the SHA-256 of its text.
 const HEADER: &str = "incrowd.lattice";
@@ -47,9 +44,38 @@ const DATA_SETTINGS: &str = "[data]";
 /// Which columns say whose record it is; nothing where none does.
 const PERSON_SETTINGS: &str = "the column that says whose record it is";
 
+/// What a file is that somebody wants to look at.
+const NO_LATTICE: [&str; 9] = ["html", "htm", "svg", "png", "pdf", "csv", "tsv", "json", "xlsx"];
+
+/// What is judged by: counts that were kept with a lattice, or those at hand.
+pub enum Tables {
+    Own(Material),
+    Counted(Arc<Counted>),
+}
+
+impl std::ops::Deref for Tables {
+    type Target = Material;
+
+    fn deref(&self) -> &Material {
+        match self {
+            Tables::Own(material) => material,
+            Tables::Counted(counted) => counted,
+        }
+    }
+}
+
 /// Refuses a place for a lattice before any work is done.
 pub fn check_place(path: &Path, project: &Project, replace: bool) -> Result<()> {
     project.check_output(path)?;
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("").to_ascii_lowercase();
+    if NO_LATTICE.contains(&ending.as_str()) {
+        return Err(Error::new(
+            ErrorKind::Request,
+            format!("a lattice is kept here, and .{ending} is no name for one"),
+        )
+        .at(path.display().to_string())
+        .hint("for example adult.crowd; study suppression draws charts, as .html"));
+    }
     if !replace && path.symlink_metadata().is_ok() {
         return Err(exists(path));
     }
@@ -61,32 +87,15 @@ pub fn has_counts_only(lattice: &Lattice) -> bool {
     lattice.selection().is_some_and(|selection| selection.share == 0.0)
 }
 
-/// What a lattice was made from, so that it can be told whether that is still the same.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Origin {
-    data: Vec<Mark>,
-    /// Files whose records came later, and files whose records went.
-    appended: Vec<Mark>,
-    removed: Vec<Mark>,
-    population: Vec<Mark>,
-    /// By what it is about, the hash of what the project says.
-    settings: Map<String, Value>,
-}
-
-/// A file as it was.
-#[derive(Clone, Debug, PartialEq)]
-struct Mark {
-    n_bytes: u64,
-    /// In nanoseconds since 1970; nothing where the system does not say.
-    modified: Option<u64>,
-    sha256: String,
-}
-
 impl Origin {
     /// Looks at the data before they are read; what the files contain is hashed by [`Origin::finish`].
     pub fn before(project: &Project, choice: &Choice) -> Result<Origin> {
         let (quasi_identifiers, sensitive) = chosen(project, choice)?;
-        let marks = |source: &Source| source.files().into_iter().map(Mark::without_hash).collect::<Result<Vec<Mark>>>();
+        let marks = |source: &Source| -> Result<Vec<Mark>> {
+            // A table of a database has no times or sizes to be known by.
+            let files = source.files().into_iter().filter(|_| !source.is_database());
+            files.map(Mark::without_hash).collect()
+        };
         let population = project.population_source()?;
         Ok(Origin {
             data: marks(&project.source()?)?,
@@ -115,29 +124,6 @@ impl Origin {
         Ok(self)
     }
 
-    fn document(&self) -> Value {
-        let marks = |marks: &[Mark]| marks.iter().map(Mark::document).collect::<Value>();
-        json!({
-            "data": marks(&self.data),
-            "appended": marks(&self.appended),
-            "removed": marks(&self.removed),
-            "population": marks(&self.population),
-            "settings": self.settings,
-        })
-    }
-
-    fn parse(value: &Value) -> Option<Origin> {
-        let marks = |name: &str| value[name].as_array()?.iter().map(Mark::parse).collect::<Option<Vec<Mark>>>();
-        let settings = value["settings"].as_object()?.clone();
-        Some(Origin {
-            data: marks("data")?,
-            appended: marks("appended")?,
-            removed: marks("removed")?,
-            population: marks("population")?,
-            settings,
-        })
-    }
-
     /// Whether the data are those that were counted at first, or those with everything that was appended since.
     fn is_about(&self, source: &Source) -> Result<bool> {
         let with_appended: Vec<Mark> = self.data.iter().chain(&self.appended).cloned().collect();
@@ -159,7 +145,7 @@ impl Origin {
     ) -> Result<(Origin, bool)> {
         let (quasi_identifiers, sensitive) = chosen(project, choice)?;
         let now = settings(project, &quasi_identifiers, &sensitive);
-        let is_same = [DATA_SETTINGS, PERSON_SETTINGS].iter().all(|what| self.settings.get(*what) == now.get(*what));
+        let is_same = [DATA_SETTINGS, PERSON_SETTINGS].iter().all(|what| self.settings.agree(&now, what));
         let is_there = project.folder.join(&project.data).exists();
         if !is_same || is_there && !self.is_about(&project.source()?)? {
             return Err(Error::new(ErrorKind::Data, "does not fit any more: the data changed since it was annotated")
@@ -199,11 +185,11 @@ impl Origin {
         };
         let of_role = |role| project.with_role(role).cloned().collect::<Vec<Attribute>>();
         let now = settings(project, &of_role(Role::QuasiIdentifier), &of_role(Role::Sensitive));
-        if let Some((what, _)) = self.settings.iter().find(|(what, hash)| now.get(*what) != Some(hash)) {
+        if let Some(what) = self.settings.all().find(|what| !self.settings.agree(&now, what)) {
             return Err(changed(what));
         }
         // A lattice of records says nothing about people.
-        if now.contains_key(PERSON_SETTINGS) && !self.settings.contains_key(PERSON_SETTINGS) {
+        if now.contains(PERSON_SETTINGS) && !self.settings.contains(PERSON_SETTINGS) {
             return Err(changed(PERSON_SETTINGS));
         }
         if !project.folder.join(&project.data).exists() {
@@ -232,15 +218,6 @@ impl Mark {
         let modified = since.and_then(|since| u64::try_from(since.as_nanos()).ok());
         Ok(Mark { n_bytes: metadata.len(), modified, sha256: String::new() })
     }
-
-    fn document(&self) -> Value {
-        json!({ "n_bytes": self.n_bytes, "modified": self.modified, "sha256": self.sha256 })
-    }
-
-    fn parse(value: &Value) -> Option<Mark> {
-        let sha256 = value["sha256"].as_str()?.to_string();
-        Some(Mark { n_bytes: value["n_bytes"].as_u64()?, modified: value["modified"].as_u64(), sha256 })
-    }
 }
 
 /// Whether files are what they were: of the same size and time, as version control looks at them; where only the time
@@ -261,8 +238,8 @@ fn are_same(marks: &[Mark], source: &Source) -> Result<bool> {
 }
 
 /// What the project says that annotations depend on, by what it is about; as hashes, since hierarchies hold values.
-fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Attribute]) -> Map<String, Value> {
-    let mut settings = Map::new();
+fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Attribute]) -> Settings {
+    let mut settings = Settings::default();
     let missing = (&project.missing.tokens, project.missing.drop_records);
     let mut data = format!("{missing:?} {:?}", project.reading.delimiter);
     if project.missing.drop_records {
@@ -284,11 +261,11 @@ fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Att
             data.push_str(&format!(" {name} {:?} {hierarchy_text} {content:?}", attribute.treatment()));
         }
     }
-    settings.insert(DATA_SETTINGS.into(), json!(sha256_of(data.as_bytes())));
+    settings.insert(DATA_SETTINGS.into(), sha256_of(data.as_bytes()));
     if let person = project.person()
         && !person.is_empty()
     {
-        settings.insert(PERSON_SETTINGS.into(), json!(sha256_of(format!("{person:?}").as_bytes())));
+        settings.insert(PERSON_SETTINGS.into(), sha256_of(format!("{person:?}").as_bytes()));
     }
     let hierarchy = |attribute: &Attribute| {
         let content = attribute.hierarchy_file.as_ref().map(|(_, content)| content);
@@ -300,7 +277,7 @@ fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Att
         if !attribute.node_weights.is_empty() {
             text.push_str(&format!(" {:?}", attribute.node_weights));
         }
-        settings.insert(format!("the hierarchy or weight of '{}'", attribute.name), json!(sha256_of(text.as_bytes())));
+        settings.insert(format!("the hierarchy or weight of '{}'", attribute.name), sha256_of(text.as_bytes()));
     }
     for attribute in sensitive {
         let text = match (attribute.distance, &attribute.count_at) {
@@ -308,7 +285,7 @@ fn settings(project: &Project, quasi_identifiers: &[Attribute], sensitive: &[Att
             (Some(Distance::Hierarchical), None) => format!("{:?} {}", attribute.distance, hierarchy(attribute)),
             (distance, None) => format!("{distance:?} "),
         };
-        settings.insert(format!("the distance of '{}'", attribute.name), json!(sha256_of(text.as_bytes())));
+        settings.insert(format!("the distance of '{}'", attribute.name), sha256_of(text.as_bytes()));
     }
     settings
 }
@@ -348,17 +325,7 @@ pub fn save_with_tree(
         write(&bytes)?;
         sections.push(incrowd::lattice::saved::beside(TREE, &bytes, end));
     }
-    let section = |section: &Section| {
-        let Section { name, start, n_bytes, checksum } = section;
-        json!({ "name": name, "start": start, "n_bytes": n_bytes, "crc32": checksum })
-    };
-    let header = json!({
-        "version": VERSION,
-        "made_by": format!("incrowd {}", env!("CARGO_PKG_VERSION")),
-        "origin": origin.document(),
-        "sections": sections.iter().map(section).collect::<Value>(),
-    });
-    let header = header.to_string();
+    let header = Header { origin: origin.clone(), sections }.to_text();
     writer.append_key_value_metadata(KeyValue::new(HEADER_HASH.into(), sha256_of(header.as_bytes())));
     writer.append_key_value_metadata(KeyValue::new(HEADER.into(), header));
     writer.close().map_err(wrong)?;
@@ -557,26 +524,13 @@ pub fn read(path: &Path, work: &Work) -> Result<(Lattice, Origin, SavedContent)>
     if value(HEADER_HASH) != Some(sha256_of(text.as_bytes())) {
         return Err(unreadable());
     }
-    let header: Value = serde_json::from_str(&text).map_err(|_| unreadable())?;
-    match header["version"].as_u64() {
-        Some(VERSION) => {}
-        Some(version) if version > VERSION => {
-            let by = header["made_by"].as_str().unwrap_or("a later incrowd");
-            return Err(wrong(&format!(
-                "is in format {version}, written by {by}; this program reads format {VERSION}"
-            ))
-            .hint("use a later incrowd, or annotate again"));
+    let Header { origin, sections } = Header::parse(&text).map_err(|no| match no {
+        NoHeader::Newer { version, made_by } => {
+            wrong(&format!("is in format {version}, written by {made_by}; this program reads format {VERSION}"))
+                .hint("use a later incrowd, or annotate again")
         }
-        _ => return Err(unreadable()),
-    }
-    let section = |section: &Value| {
-        let (start, n_bytes) = (section["start"].as_u64()?, section["n_bytes"].as_u64()?);
-        let checksum = section["crc32"].as_u64().and_then(|sum| u32::try_from(sum).ok());
-        Some(Section { name: section["name"].as_str()?.to_string(), start, n_bytes, checksum })
-    };
-    let sections = header["sections"].as_array().into_iter().flatten().map(section).collect::<Option<Vec<Section>>>();
-    let sections = sections.ok_or_else(unreadable)?;
-    let origin = Origin::parse(&header["origin"]).ok_or_else(unreadable)?;
+        NoHeader::Unreadable => unreadable(),
+    })?;
     let storage = Arc::new(Open { file, path: position.clone(), n_bytes });
     let lattice = work
         .quietly(|task| incrowd::lattice::saved::open(&sections, storage.clone(), task))

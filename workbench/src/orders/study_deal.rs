@@ -62,7 +62,8 @@ impl StudyDeal {
             (Some(given), _) => (given.clone(), None),
             (None, Some(project)) => {
                 let name = self.attribute(project)?;
-                let privacy = Privacy { criteria: Default::default(), sensitive: vec![name.clone()] };
+                let privacy =
+                    Privacy { criteria: Default::default(), floors: Default::default(), sensitive: vec![name.clone()] };
                 let counted = known.count(project, &self.about.choice(&privacy), work)?;
                 (counted.counts.distribution(0), Some(name))
             }

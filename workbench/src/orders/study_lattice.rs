@@ -7,24 +7,27 @@
 use std::sync::Arc;
 
 use incrowd::search::as_published::negotiate_as_published_with;
+use incrowd::search::negotiate::check_criteria;
 use incrowd::search::partial::{Estimator, Power, Selection, powers, select};
-use incrowd::{
-    Answer, Criteria, Error, ErrorKind, Lattice, Level, Measure, Offer, Plan, Quality, Request, Result, Scheme,
-};
+use incrowd::{Answer, Criteria, Criterion, Hierarchy, Lattice, Level, Offer, Plan, Quality, Request, Result, Scheme};
 
 use super::compare::leave_out_too_large;
+use super::histogram::GivenScheme;
 use super::known::Known;
-use super::request::{About, Suppression};
+use super::request::{About, Suppression, each_alone};
 use crate::input::count::Material;
-use crate::input::project::Project;
+use crate::input::project::{CriterionText, Project};
 use crate::work::Work;
 
 /// Which requests are asked of which part of the lattice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyLattice {
     pub about: About,
-    /// Those of the thesis, as far as there are records, where none is given.
-    pub ks: Vec<u64>,
+    /// Each is asked for alone; the thesis' k, as far as there are records, where none is given.
+    pub criteria: Vec<CriterionText>,
+    /// The coarsest acceptable schemes of the requests: a quarter, three eighths and half of each hierarchy where none are
+    /// given.
+    pub levels: Vec<GivenScheme>,
     /// How many records requests allow to lose.
     pub lost: Vec<Suppression>,
     pub selection: Selection,
@@ -37,7 +40,9 @@ pub struct StudiedLattice {
     pub selection: Selection,
     /// By attribute and level, how well it groups records.
     pub powers: Vec<Vec<Power>>,
-    /// For every k, every estimator.
+    /// The sensitive attributes that criteria are about.
+    pub sensitive: Vec<String>,
+    /// For every criterion, every estimator.
     pub accuracies: Vec<Accuracy>,
     pub requests: Vec<ComparedRequest>,
 }
@@ -50,31 +55,33 @@ pub const LOST: [&str; 3] = ["0.1%", "1%", "10%"];
 
 impl StudyLattice {
     pub fn run(&self, project: &Project, known: &Known, work: &Work) -> Result<StudiedLattice> {
-        let privacy = self.about.no_privacy(project)?;
+        let (criteria, privacy) = each_alone(&self.criteria, project, &self.about)?;
         let counted = known.count(project, &self.about.choice(&privacy), work)?;
         let n_records = counted.counts.n_records();
-        let ks = match self.ks.is_empty() {
-            true => leave_out_too_large(KS.to_vec(), n_records, work),
-            false => self.ks.clone(),
+        let criteria = match criteria.is_empty() {
+            true => leave_out_too_large(KS.to_vec(), n_records, work).into_iter().map(Criterion::k).collect(),
+            false => criteria,
         };
-        if let Some(k) = ks.iter().find(|&&k| k == 0 || k > n_records) {
-            return Err(Error::new(
-                ErrorKind::Request,
-                format!("k = {k} is not among 1 to {n_records}, the records that there are"),
-            ));
+        for &criterion in &criteria {
+            check_criteria(&Criteria::new([criterion]), counted.counts.crowd(), &counted.n_sensitive_values())?;
         }
+        let levels = match self.levels.is_empty() {
+            true => usual_levels(&counted.hierarchies).to_vec(),
+            false => self.levels.iter().map(|levels| levels.on(&counted.hierarchies)).collect::<Result<Vec<_>>>()?,
+        };
         let lost = self.lost.iter().map(|most| most.of(n_records)).collect::<Result<Vec<u64>>>()?;
-        let whole = known.annotate(&counted, [], false, work)?;
+        let whole = known.annotate(&counted, criteria.iter().map(|criterion| criterion.measure), false, work)?;
         let measures = whole.measures().to_vec();
         let partial = known.annotate_some(&counted, measures, false, Some(self.selection), work)?;
         let study = Study::new(&counted, whole, partial);
-        let accuracies = ks.iter().map(|&k| work.check().map(|()| study.accuracies(k)));
+        let accuracies = criteria.iter().map(|&criterion| work.check().map(|()| study.accuracies_of(criterion)));
         let accuracies = accuracies.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
-        let requests = requests(&study.whole, &ks, &lost).into_iter();
+        let requests = grid(&criteria, &lost, &levels).into_iter();
         let requests = requests.map(|request| work.check().and_then(|()| study.compared(request, work)));
         let requests = requests.collect::<Result<Vec<_>>>()?;
         let Study { whole, partial, powers, .. } = study;
-        Ok(StudiedLattice { whole, partial, selection: self.selection, powers, accuracies, requests })
+        let sensitive = privacy.sensitive;
+        Ok(StudiedLattice { whole, partial, selection: self.selection, powers, sensitive, accuracies, requests })
     }
 }
 
@@ -95,7 +102,12 @@ impl<'a> Study<'a> {
 
     /// How near each estimator's selection comes to the least suppression, height by height.
     pub fn accuracies(&self, k: u64) -> Vec<Accuracy> {
-        let criteria = Criteria::of(Some(k), None);
+        self.accuracies_of(Criterion::k(k))
+    }
+
+    /// The same for any criterion.
+    fn accuracies_of(&self, criterion: Criterion) -> Vec<Accuracy> {
+        let criteria = Criteria::new([criterion]);
         let share = self.partial.selection().expect("it is partial").share;
         let schemes = self.whole.schemes();
         let lost = |place: usize| self.whole.n_suppressed(place, &criteria);
@@ -106,7 +118,7 @@ impl<'a> Study<'a> {
                 let found = least(&mut selected.at_height(height).map(|at| schemes.place(&selected.scheme(at))));
                 (least(&mut schemes.at_height(height)), found)
             });
-            Accuracy { k, estimator, n_records: self.whole.n_records(), by_height: by_height.collect() }
+            Accuracy { criterion, estimator, n_records: self.whole.n_records(), by_height: by_height.collect() }
         };
         Estimator::ALL.map(of).into()
     }
@@ -126,7 +138,7 @@ impl<'a> Study<'a> {
 
 /// How near an estimator's selection comes to the least suppression.
 pub struct Accuracy {
-    pub k: u64,
+    pub criterion: Criterion,
     pub estimator: Estimator,
     n_records: u64,
     /// The fewest records that any scheme suppresses, and that a selected one does.
@@ -167,6 +179,7 @@ pub enum Difference {
     By {
         n_suppressed: i64,
         height: i64,
+        /// Of the criterion that is asked for, where that is not k; in millionths where it is no count.
         k: i64,
     },
 }
@@ -198,7 +211,7 @@ fn parts(answer: &Answer) -> (Option<&Offer>, [Option<&Offer>; 3]) {
 }
 
 fn difference(whole: &Offer, partial: &Offer) -> Difference {
-    let k = |offer: &Offer| offer.criteria.value(Measure::Size).unwrap_or(0) as i64;
+    let k = |offer: &Offer| offer.criteria.iter().next().map_or(0, |criterion| criterion.value as i64);
     Difference::By {
         n_suppressed: partial.n_suppressed as i64 - whole.n_suppressed as i64,
         height: i64::from(partial.scheme.height()) - i64::from(whole.scheme.height()),
@@ -206,17 +219,21 @@ fn difference(whole: &Offer, partial: &Offer) -> Difference {
     }
 }
 
-/// Every k with every number of records lost and every set of highest levels.
-fn requests(whole: &Lattice, ks: &[u64], lost: &[u64]) -> Vec<Request> {
-    let levels = |share: f64| {
-        let level = |&top: &u8| Level((f64::from(top) * share).round() as u8);
-        Scheme::new(whole.schemes().tops().iter().map(level).collect())
-    };
+/// A quarter, three eighths and half of each hierarchy.
+pub fn usual_levels(hierarchies: &[Hierarchy]) -> [Scheme; 3] {
+    [0.25, 0.375, 0.5].map(|share| {
+        let level = |hierarchy: &Hierarchy| Level((hierarchy.top() as f64 * share).round() as u8);
+        Scheme::new(hierarchies.iter().map(level).collect())
+    })
+}
+
+/// Every criterion with every number of records lost and every set of highest levels.
+pub fn grid(all: &[Criterion], lost: &[u64], levels: &[Scheme]) -> Vec<Request> {
     let mut requests = Vec::new();
-    for &k in ks {
+    for &criterion in all {
         for &n_suppressed_max in lost {
-            for level_max in [levels(0.25), levels(0.375), levels(0.5)] {
-                let criteria = Criteria::of(Some(k), None);
+            for level_max in levels.iter().cloned() {
+                let criteria = Criteria::new([criterion]);
                 requests.push(Request { criteria, n_suppressed_max, level_max, best_by: Quality::Height.into() });
             }
         }

@@ -8,11 +8,11 @@ use std::path::Path;
 use hmac::{Hmac, Mac};
 use incrowd::judge::Judgement;
 use incrowd::quality::Losses;
-use incrowd::verify::PeopleVerifier;
+use incrowd::table::{Code, Domain};
+use incrowd::verify::{Finding, PeopleVerifier};
 use incrowd::wire::{self, Certificate, Claim, FileHash, HowFound, PerRecordOutcome};
 use incrowd::{Error, ErrorKind, Result};
-use serde_json::{Map, Value, json};
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 
 use crate::input::count::Counted;
 use crate::input::digest::{hex, sha256_of};
@@ -41,15 +41,6 @@ impl Loss {
             Loss::OfScheme(Losses { ncp, .. }) | Loss::OfCells { ncp, .. } => wire::rounded(*ncp),
         }
     }
-
-    pub fn document(&self) -> Value {
-        match self {
-            Loss::OfScheme(losses) => wire::losses(losses),
-            Loss::OfCells { ncp, discernibility, group_size } => {
-                wire::losses_of_cells(*ncp, *discernibility, *group_size)
-            }
-        }
-    }
 }
 
 /// What the signer knows about a release beside its certificate.
@@ -64,7 +55,7 @@ pub struct Account {
     /// How the scheme was found; nothing where no scheme was searched for.
     pub search: Option<HowFound>,
     /// The criteria with what was promised and what is reached, those included that compare with the source.
-    pub criteria: Map<String, Value>,
+    pub criteria: Vec<Finding>,
     /// What became of records that were generalized one by one.
     pub per_record: Option<PerRecordOutcome>,
     /// What columns that are published as they are tell beside the promise.
@@ -100,48 +91,6 @@ impl PeopleAccount {
             n_alone_by_all_records: people.n_alone_by_all_records(),
         }
     }
-
-    /// All of it, for programs.
-    pub fn document(&self) -> Value {
-        json!({
-            "n": self.n,
-            "n_lost": self.n_lost,
-            "smallest_group": self.smallest_group,
-            "n_alone_by_all_records": self.n_alone_by_all_records,
-        })
-    }
-}
-
-impl Account {
-    /// All of it, for programs.
-    pub fn document(&self) -> Value {
-        json!({
-            "key": self.key.to_text(),
-            "files": self.files,
-            "loss": self.loss.document(),
-            "search": self.search,
-            "criteria": self.criteria,
-            "per_record": self.per_record,
-            "beside": self.beside.iter().map(Beside::document).collect::<Vec<Value>>(),
-            "people": self.people.as_ref().map(PeopleAccount::document),
-            "cells": self.cells(),
-        })
-    }
-
-    /// What was replaced, by column.
-    fn cells(&self) -> Value {
-        let mut all = Map::new();
-        for Replaced { column, n_unreadable, n_unknown, .. } in &self.replaced {
-            if n_unreadable + n_unknown > 0 {
-                all.insert(column.clone(), json!({ "n_unreadable": n_unreadable, "n_unknown": n_unknown }));
-            }
-        }
-        for Top { column, from, n_cells } in &self.tops {
-            let of_column = all.entry(column.clone()).or_insert_with(|| json!({}));
-            of_column["top"] = json!({ "from": from.to_string(), "n_cells": n_cells });
-        }
-        Value::Object(all)
-    }
 }
 
 /// The files that a release was made from, by name and hash.
@@ -155,7 +104,12 @@ impl SourceFiles {
     /// The files of a project as they were read.
     pub fn of(project: &Project, counted: &Counted) -> Result<SourceFiles> {
         let plain = |name: String, sha256: String| FileHash { name, sha256, ..FileHash::default() };
-        let input = counted.source.files().into_iter().map(file_name).zip(counted.source.sha256()?);
+        let hashes = match counted.source.is_database() {
+            // A table of a database is known by what was counted there.
+            true => vec![sha256_of_counts(counted)],
+            false => counted.source.sha256()?,
+        };
+        let input = counted.source.files().into_iter().map(file_name).zip(hashes);
         // Those by whose labels sensitive values are counted too.
         let labelled = counted.sensitive.iter().filter(|attribute| attribute.count_at.is_some());
         let is_published_so = |attribute: &&Attribute| matches!(attribute.publish_as, Some(PublishAs::Level(_)));
@@ -193,6 +147,25 @@ impl SourceFiles {
         };
         [all(&certificate.input, &self.input), all(&certificate.hierarchies, &self.hierarchies)].concat()
     }
+}
+
+/// Of what was counted: every combination as texts, with how many records it is; in order, as counts are.
+fn sha256_of_counts(counted: &Counted) -> String {
+    let counts = counted.counts_as_read();
+    let written = |(domain, code): (&Domain, &Code)| match domain.missing() == Some(*code) {
+        true => "-,".to_string(),
+        false => format!("{}:{},", domain.values()[code.index()].len(), domain.values()[code.index()]),
+    };
+    let mut hasher = Sha256::new();
+    for group in 0..counts.n_groups() {
+        let cells: String = counts.domains().iter().zip(counts.codes(group)).map(written).collect();
+        hasher.update(format!("{cells}{};", counts.size(group)));
+        for (codes, n_records) in counts.cells(group) {
+            let values: String = counts.sensitive().iter().zip(codes).map(written).collect();
+            hasher.update(format!("{values}{n_records};"));
+        }
+    }
+    hex(&hasher.finalize())
 }
 
 /// The last part of a path: all that others may know of it.

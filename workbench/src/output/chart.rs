@@ -42,13 +42,35 @@ pub const N_TICKS: usize = 5;
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 420.0;
-const LEFT: f64 = 56.0;
+const LEFT: f64 = 76.0;
 const RIGHT: f64 = 124.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 48.0;
 
 /// Told apart on white and on black, and by readers who do not see all colours.
-const COLOURS: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f7f7f", "#8c6bb1"];
+pub const COLOURS: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f7f7f", "#8c6bb1"];
+
+/// The least number of at least `value` at which an axis of four to eight parts has marks that are easily read.
+pub fn round_above(value: f64) -> f64 {
+    let power = 10f64.powf((value.max(1e-9) / N_TICKS as f64).log10().floor());
+    // Whole numbers are counted in whole steps.
+    let is_possible = |step: &f64| value < 1.0 || *step >= 1.0;
+    let steps = STEPS.into_iter().map(|step| step * power).filter(is_possible);
+    let ends = steps.map(|step| ((value / step - 1e-9).ceil(), step)).filter(|(n, _)| (4.0..=8.0).contains(n));
+    ends.map(|(n, step)| n * step).min_by(f64::total_cmp).unwrap_or(4.0)
+}
+
+const STEPS: [f64; 5] = [1.0, 2.0, 2.5, 5.0, 10.0];
+
+/// Into how many parts an axis that ends at such a number is divided: five, unless other steps are easier to read.
+pub fn n_parts(end: f64) -> usize {
+    let is_round = |n: &usize| {
+        let part = end / *n as f64;
+        let digits = part / 10f64.powf(part.log10().floor());
+        STEPS.iter().any(|step| (digits - step).abs() < 1e-6)
+    };
+    [N_TICKS, 4, 6, 7, 8].into_iter().find(is_round).unwrap_or(N_TICKS)
+}
 
 /// The chart as an SVG element with its own style.
 pub fn svg(chart: &Chart) -> String {
@@ -61,8 +83,9 @@ pub fn svg(chart: &Chart) -> String {
          .lines path {{ fill: none; stroke-width: 2; }} .lines circle {{ stroke: none; }}</style>\n",
         escape(&chart.title)
     );
-    for i in 0..=N_TICKS {
-        let y = chart.y_max * i as f64 / N_TICKS as f64;
+    let n_y_ticks = n_parts(chart.y_max);
+    for i in 0..=n_y_ticks {
+        let y = chart.y_max * i as f64 / n_y_ticks as f64;
         let _ = write!(
             svg,
             "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{3:.1}\" y2=\"{3:.1}\"/>\
@@ -103,12 +126,22 @@ pub fn svg(chart: &Chart) -> String {
             escape(&dot.title)
         );
     }
-    let mut label_above = f64::NEG_INFINITY;
-    // Names stand at the right ends of the lines, from the top; where two would meet, the lower one moves down.
+    // Names stand at the right ends of the lines, from the top; where two would meet, the lower one moves down, and all of
+    // them up where the last would stand below the axis.
     let mut order: Vec<usize> = (0..chart.lines.len()).filter(|&i| !chart.lines[i].points.is_empty()).collect();
     let end = |i: usize| up(chart.lines[i].points.last().map_or(0.0, |point| point.y));
     order.sort_by(|&a, &b| end(a).total_cmp(&end(b)));
-    for i in order {
+    let mut label_at: Vec<f64> = Vec::new();
+    for &i in &order {
+        let above = label_at.last().copied().unwrap_or(f64::NEG_INFINITY);
+        label_at.push((end(i) + 4.0).max(above + 14.0));
+    }
+    let mut below = HEIGHT - BOTTOM + 4.0 + 14.0;
+    for at in label_at.iter_mut().rev() {
+        *at = at.min(below - 14.0);
+        below = *at;
+    }
+    for (i, y) in order.into_iter().zip(label_at) {
         let (line, colour) = (&chart.lines[i], COLOURS[i % COLOURS.len()]);
         let first = &line.points[0];
         let mut path = format!("M{:.1} {:.1}", across(first.x), up(first.y));
@@ -131,8 +164,6 @@ pub fn svg(chart: &Chart) -> String {
                 escape(&point.title)
             );
         }
-        let y = (end(i) + 4.0).max(label_above + 14.0);
-        label_above = y;
         let _ = writeln!(
             svg,
             "<text x=\"{:.1}\" y=\"{y:.1}\" style=\"fill: {colour}\">{}</text>",
@@ -141,4 +172,70 @@ pub fn svg(chart: &Chart) -> String {
         );
     }
     svg + "</svg>\n"
+}
+
+/// One bar, and what is written at its end.
+pub struct Bar {
+    pub name: String,
+    pub value: f64,
+    pub label: String,
+}
+
+/// Some values side by side as an SVG element with its own style: for what would be a single point of each line.
+pub fn bars(title: &str, max: f64, bars: &[Bar]) -> String {
+    const STEP: f64 = 30.0;
+    let height = STEP * bars.len() as f64 + 8.0;
+    let mut svg = format!(
+        "<svg class=\"bars\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
+         aria-label=\"{}\">\n<style>.bars {{ width: 100%; height: auto; font: 12px system-ui, sans-serif; }} \
+         .bars text {{ fill: currentColor; }}</style>\n",
+        escape(title)
+    );
+    for (i, bar) in bars.iter().enumerate() {
+        let top = STEP * i as f64 + 4.0;
+        let width = (bar.value / max).clamp(0.0, 1.0) * (WIDTH - 2.0 * RIGHT);
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{3:.1}\" text-anchor=\"end\">{}</text>\
+             <rect x=\"{RIGHT}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{:.1}\" fill=\"{5}\"/>\
+             <text x=\"{6:.1}\" y=\"{3:.1}\">{4}</text>",
+            RIGHT - 8.0,
+            escape(&bar.name),
+            STEP - 10.0,
+            top + 14.0,
+            escape(&bar.label),
+            COLOURS[i % COLOURS.len()],
+            RIGHT + width + 8.0,
+        );
+    }
+    svg + "</svg>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_end_at_round_numbers() {
+        for (value, end, n) in [
+            (0.21, 0.25, 5),
+            (1.0, 4.0, 4),
+            (7.0, 7.0, 7),
+            (554.0, 600.0, 6),
+            (15_318.0, 16_000.0, 8),
+            (28_374.0, 30_000.0, 6),
+            (30_162.0, 35_000.0, 7),
+        ] {
+            assert!((round_above(value) - end).abs() <= 1e-9, "{value}: {}", round_above(value));
+            assert_eq!(n_parts(end), n, "{end}");
+        }
+    }
+
+    #[test]
+    fn bars_are_as_long_as_their_values_and_names_are_escaped() {
+        let bar = |name: &str, value: f64| Bar { name: name.to_string(), value, label: value.to_string() };
+        let svg = bars("a < b", 2.0, &[bar("x & y", 1.0), bar("z", 2.0)]);
+        assert!(svg.contains("a &lt; b") && svg.contains("x &amp; y"), "{svg}");
+        assert!(svg.contains("width=\"236.0\"") && svg.contains("width=\"472.0\""), "{svg}");
+    }
 }

@@ -13,7 +13,10 @@ pub mod gathered;
 pub mod spss;
 #[cfg(feature = "files")]
 pub mod stata;
+pub mod lattice_header;
 pub mod sink;
 pub mod page;
 pub mod chart;
+pub mod bars;
+pub mod lattice_picture;
 pub mod report;

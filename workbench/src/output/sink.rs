@@ -102,6 +102,13 @@ pub struct TypedColumn {
     pub said: Said,
 }
 
+impl TypedColumn {
+    /// The column that says how many records a row is.
+    pub fn number(name: &str) -> TypedColumn {
+        TypedColumn { name: name.to_string(), data_type: DataType::Int64, said: Said::default() }
+    }
+}
+
 /// The type that texts of one kind have in a typed file.
 pub fn type_of_kind(kind: Kind, all_are_plain_dates: bool) -> DataType {
     match kind {

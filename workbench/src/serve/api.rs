@@ -11,6 +11,7 @@ use axum::routing::{get, post};
 use super::comparing::compare_methods;
 use super::following::{cancel, download, events, job};
 use super::negotiating::{annotate, answer, explore_answer, one_scheme, sample};
+use super::negotiating_local;
 use super::orders::{publish_release, review, run_order};
 use super::problem::Problem;
 use super::projects::{about, edit, hierarchy, list_files, open, profile, project, save, upload};
@@ -36,6 +37,9 @@ pub fn routes(server: Arc<Server>) -> Router {
         .route("/explore", post(explore_answer))
         .route("/scheme", post(one_scheme))
         .route("/sample", post(sample))
+        .route("/negotiate-local", post(negotiating_local::answer))
+        .route("/explore-local", post(negotiating_local::explore))
+        .route("/group", post(negotiating_local::group))
         .route("/compare", post(compare_methods))
         .route("/review", post(review))
         .route("/publish", post(publish_release))

@@ -13,9 +13,10 @@ use incrowd::{Error, ErrorKind, Hierarchy, Lattice, Level, Ranking, Request, Res
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::connections::Place;
+use super::connections::Seat;
 use super::problem::Problem;
 use super::tables::{Opened, Ready};
+use crate::orders::negotiate_local::NegotiateLocal;
 use crate::orders::publish::Publish;
 use crate::orders::request::{About, GivenRequest, Privacy, attribute_index, parse_level};
 use crate::words::order::{PathUse, Reader};
@@ -90,7 +91,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
         if kind != Some("application/json") {
             return Err(wrong(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be application/json".into()));
         }
-        let place = request.extensions().get::<Arc<Place>>().cloned();
+        let place = request.extensions().get::<Arc<Seat>>().cloned();
         let bytes = tokio::time::timeout(BODY_TIME, Bytes::from_request(request, state))
             .await
             .map_err(|_| wrong(StatusCode::REQUEST_TIMEOUT, "the body did not come".into()))?
@@ -125,6 +126,12 @@ pub fn given_request(wish: &Wish) -> Result<GivenRequest> {
     let given = reader.given_request()?;
     reader.finish()?;
     Ok(given)
+}
+
+/// The same of a wish over local recoding.
+pub fn local_order(wish: &Wish) -> Result<NegotiateLocal> {
+    let no_path = |_: &str, _: PathUse| Err(wrong("a wish names no files"));
+    Reader::new(wish, &no_path, false).negotiate_local()
 }
 
 /// The privacy and the ranking that a wish names; its other parts are checked for what they are, not yet for what they

@@ -29,6 +29,10 @@ static FILES: &[(&str, &[u8])] = &files![
     "words.js",
     "charts.js",
     "pyramid.js",
+    "icicle.js",
+    "sample.js",
+    "knobs.js",
+    "ranges.js",
     "reading.js",
     "risk.js",
     "data.js",
@@ -36,10 +40,11 @@ static FILES: &[(&str, &[u8])] = &files![
     "negotiate.js",
     "compare.js",
     "publish.js",
+    "study.js",
 ];
 
 /// Runs only what is its own, asks nobody else for anything, and cannot be framed.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 struct Packed {

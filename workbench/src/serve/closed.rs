@@ -20,7 +20,7 @@ use crate::orders::request::{Privacy, resolve};
 /// Numbers that are measured with the source: over its range, against its distribution, by queries that it answers. From
 /// several of them what suppressed records have could be computed. So are the people of a release: it does not say whose
 /// records it has.
-const OF_SOURCE: [&str; 5] = ["ncp", "entropy", "loss_at_least", "ncp_of_attribute", "query_error"];
+const OF_SOURCE: [&str; 6] = ["ncp", "entropy", "loss_at_least", "loss_of", "ncp_of_attribute", "query_error"];
 
 /// Criteria that compare with the source or a population.
 const RELATIVE: [&str; 5] = ["t", "delta", "beta", "enhanced_beta", "k_map"];
@@ -84,7 +84,8 @@ impl Closed {
 
     /// Refuses what promises less than the project does, by any of its criteria.
     pub fn check(&self, criteria: &Criteria, sensitive: &[String]) -> std::result::Result<(), Problem> {
-        let privacy = Privacy { criteria: criteria.clone(), sensitive: sensitive.to_vec() };
+        let privacy =
+            Privacy { criteria: criteria.clone(), floors: Criteria::default(), sensitive: sensitive.to_vec() };
         let asked = privacy.about(&self.sensitive).criteria;
         let missed = self.least.iter().find(|least| !asked.iter().any(|asked| is_as_strict(asked, *least)));
         if let Some(least) = missed {

@@ -15,7 +15,7 @@ const N_VALUES_MAX: usize = 200_000;
 const N_SAMPLE: usize = 400;
 
 /// What was seen of a table.
-pub struct Columns {
+pub struct CountedColumns {
     /// In the table's order.
     pub all: Vec<ColumnValues>,
     /// Whole records, by column; none where a value is missing.
@@ -30,7 +30,7 @@ pub struct ColumnValues {
 }
 
 /// Reads a table once.
-pub fn look(source: &Source, missing: &Missing, work: &Work) -> Result<Columns> {
+pub fn look(source: &Source, missing: &Missing, work: &Work) -> Result<CountedColumns> {
     let names = source.column_names();
     let mut tallies: Vec<Option<(Encoder, Vec<u64>)>> =
         names.iter().map(|name| Some((Encoder::new(name, missing), vec![0]))).collect();
@@ -64,7 +64,7 @@ pub fn look(source: &Source, missing: &Missing, work: &Work) -> Result<Columns> 
         let seen = tally.map(|(encoder, counts)| finish(&name, &encoder, &counts, missing));
         ColumnValues { name, seen }
     };
-    Ok(Columns { all: names.into_iter().zip(tallies).map(finished).collect(), records })
+    Ok(CountedColumns { all: names.into_iter().zip(tallies).map(finished).collect(), records })
 }
 
 fn column<'a>(batch: &'a RecordBatch, name: &str) -> &'a ArrayRef {
@@ -102,7 +102,7 @@ fn some_records(
     Ok((0..keep.len()).filter(|i| keep[*i]).take(n_wanted).map(record).collect())
 }
 
-impl Columns {
+impl CountedColumns {
     pub fn get(&self, name: &str) -> Option<&ColumnValues> {
         self.all.iter().find(|column| column.name == name)
     }

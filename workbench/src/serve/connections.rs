@@ -20,7 +20,7 @@ const WRITE_TIME: Duration = Duration::from_secs(20);
 
 /// One connection's place among all.
 #[derive(Default)]
-pub struct Place {
+pub struct Seat {
     /// When bytes last went in either direction, in milliseconds since the server began.
     last: AtomicU64,
     /// Whether its question has come whole and is being answered: that has a time limit of its own.
@@ -28,7 +28,7 @@ pub struct Place {
     given_up: Notify,
 }
 
-impl Place {
+impl Seat {
     pub fn works(&self, is_working: bool) {
         self.is_working.store(is_working, Ordering::Relaxed);
         self.moved();
@@ -47,25 +47,25 @@ impl Place {
 
 /// All places that are taken.
 #[derive(Default)]
-pub struct Places(Mutex<Vec<Arc<Place>>>);
+pub struct Seats(Mutex<Vec<Arc<Seat>>>);
 
-impl Places {
+impl Seats {
     /// A place for a newcomer. Where there is none left, who has been silent the longest gives up theirs; nobody gets
     /// one while all others are being answered.
-    pub fn enter(&self) -> Option<Arc<Place>> {
+    pub fn enter(&self) -> Option<Arc<Seat>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= N_CONNECTIONS_MAX {
             let silent = (0..all.len()).filter(|&i| !all[i].is_working.load(Ordering::Relaxed));
             let longest = silent.min_by_key(|&i| all[i].last.load(Ordering::Relaxed))?;
             all.swap_remove(longest).given_up.notify_one();
         }
-        let place = Arc::new(Place::default());
+        let place = Arc::new(Seat::default());
         place.moved();
         all.push(place.clone());
         Some(place)
     }
 
-    pub fn leave(&self, place: &Arc<Place>) {
+    pub fn leave(&self, place: &Arc<Seat>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| !Arc::ptr_eq(known, place));
     }
 }
@@ -73,13 +73,13 @@ impl Places {
 /// A connection that says when bytes move, and ends when an answer is not taken.
 pub struct Watched {
     stream: TcpStream,
-    place: Arc<Place>,
+    place: Arc<Seat>,
     /// Runs while bytes wait to be taken.
     patience: Option<Pin<Box<Sleep>>>,
 }
 
 impl Watched {
-    pub fn new(stream: TcpStream, place: Arc<Place>) -> Watched {
+    pub fn new(stream: TcpStream, place: Arc<Seat>) -> Watched {
         Watched { stream, place, patience: None }
     }
 
@@ -140,15 +140,15 @@ impl AsyncWrite for Watched {
 mod tests {
     use super::*;
 
-    fn is_given_up(place: &Arc<Place>) -> bool {
+    fn is_given_up(place: &Arc<Seat>) -> bool {
         use futures_util::FutureExt;
         place.given_up().now_or_never().is_some()
     }
 
     #[test]
     fn the_longest_silent_makes_room_and_who_is_answered_never_does() {
-        let places = Places::default();
-        let all: Vec<Arc<Place>> = (0..N_CONNECTIONS_MAX).map(|_| places.enter().expect("there is room")).collect();
+        let places = Seats::default();
+        let all: Vec<Arc<Seat>> = (0..N_CONNECTIONS_MAX).map(|_| places.enter().expect("there is room")).collect();
         all.iter().enumerate().for_each(|(i, place)| place.last.store(10 + i as u64, Ordering::Relaxed));
         all[0].is_working.store(true, Ordering::Relaxed);
         all[5].last.store(3, Ordering::Relaxed);

@@ -35,6 +35,7 @@ pub fn to_project(document: &Value, known: Option<&str>, folder: &Folder) -> Res
     for path in paths(document) {
         folder.to_read(&path).map_err(|error| error.or_at(path))?;
     }
+    check_database(document, folder)?;
     let imported = imported(document)?;
     let file = folder.root().join(FILE_NAME);
     let text = to_text(&saved(document, &imported), known)?;
@@ -56,6 +57,23 @@ pub fn to_project(document: &Value, known: Option<&str>, folder: &Folder) -> Res
         attribute.hierarchy_file = Some((one.path, one.text));
     }
     Ok(project)
+}
+
+/// Refuses a database, and a driver above all, that the project file of the served folder does not name: whoever starts a
+/// server decides what it loads and whom it asks.
+fn check_database(document: &Value, folder: &Folder) -> Result<()> {
+    let keys = ["database", "table", "query", "driver"];
+    let named = |document: &Value| keys.map(|key| document["data"].get(key).filter(|value| !value.is_null()).cloned());
+    let wanted = named(document);
+    if wanted.iter().all(Option::is_none) {
+        return Ok(());
+    }
+    let served = std::fs::read_to_string(folder.root().join(FILE_NAME)).ok().and_then(|text| of_text(&text).ok());
+    match served.is_some_and(|served| named(&served) == wanted) {
+        true => Ok(()),
+        false => Err(wrong("a database is read only where the served project names it")
+            .hint("name it in the project file, and serve that again")),
+    }
 }
 
 /// A hierarchy that was imported and lives in the document until the project is saved.

@@ -2,6 +2,7 @@
 
 use crate::sentences;
 use crate::sentences::percent;
+use crate::words::answers;
 use incrowd::criterion::MILLION;
 use incrowd::lattice::{Scope, groups_of};
 use incrowd::search::frontier::frontier;
@@ -15,7 +16,7 @@ use incrowd::{
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::columns::Columns;
+use super::columns::CountedColumns;
 use super::tables::{Opened, Ready};
 use crate::input::count::Counted;
 use crate::orders::local::Local;
@@ -51,7 +52,7 @@ pub fn explore(
 }
 
 fn offer_json(lattice: &Lattice, offer: &Offer) -> Value {
-    let mut document = sentences::offer(lattice, offer);
+    let mut document = answers::offer(lattice, offer);
     document["place"] = json!(lattice.schemes().place(&offer.scheme));
     document
 }
@@ -139,19 +140,21 @@ fn against_privacy(
     };
     let names = wire::sensitive_names(lattice);
     let is_allowed = |value: &u64| may_promise(&request.criteria.with(first.with_value(*value)));
-    let points: Vec<Value> = values_around(lattice, first).into_par_iter().filter(is_allowed).map(point).collect();
+    let n_values: Vec<u64> = lattice.sensitive().iter().map(|(_, n)| *n as u64).collect();
+    let values = values_around(first, lattice.n_records(), &n_values);
+    let points: Vec<Value> = values.into_par_iter().filter(is_allowed).map(point).collect();
     json!({ "criterion": wire::key(first.measure, &names), "points": points })
 }
 
 /// Round values of a criterion, and the one that is asked for.
-fn values_around(lattice: &Lattice, criterion: Criterion) -> Vec<u64> {
+pub fn values_around(criterion: Criterion, n_records: u64, n_sensitive_values: &[u64]) -> Vec<u64> {
     let millionths =
         |values: &[f64]| values.iter().map(|value| (value * MILLION as f64).round() as u64).collect::<Vec<_>>();
     let mut values = match criterion.measure {
         measure if measure.is_count() => {
             let most = match measure {
-                Measure::Distinct(s) => lattice.sensitive()[s].1 as u64,
-                _ => lattice.n_records(),
+                Measure::Distinct(s) => n_sensitive_values[s],
+                _ => n_records,
             };
             let rounds = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000];
             rounds.into_iter().filter(|value| *value <= most.min(criterion.value.saturating_mul(4).max(30))).collect()
@@ -202,60 +205,95 @@ pub fn bargains(
 }
 
 /// Some records as they are and as a scheme would publish them.
-pub fn sample(opened: &Opened, ready: &Ready, privacy: &Privacy, scheme: &Scheme, columns: &Columns) -> Result<Value> {
-    const N_SHOWN: usize = 12;
+pub fn sample(
+    opened: &Opened,
+    ready: &Ready,
+    privacy: &Privacy,
+    scheme: &Scheme,
+    columns: &CountedColumns,
+) -> Result<Value> {
     let (counted, lattice) = (&ready.counted, &ready.lattice);
     let yardstick = counted.yardstick(privacy.criteria.iter().map(|criterion| criterion.measure))?;
     let (group_of_base, groups) = groups_of(&counted.counts, &counted.hierarchies, scheme, &yardstick)?;
     let test = groups.test(&privacy.criteria);
-    let names: Vec<&String> = columns.all.iter().map(|column| &column.name).collect();
-    let role = |name: &str| opened.project.attributes.iter().find(|a| a.name == name).map(|a| a.role);
     let show = |record: &Vec<Option<String>>| {
-        let value = |name: &str| names.iter().position(|known| *known == name).and_then(|i| record[i].as_ref());
-        let code = |domain: &incrowd::Domain| match value(domain.name()) {
-            Some(value) => domain.code(value),
-            None => domain.missing(),
-        };
-        let codes: Option<Vec<Code>> = counted.counts.domains().iter().map(code).collect();
+        let codes = codes_of(&counted.counts, columns, record);
         let base = codes.as_ref().and_then(|codes| find(&counted.counts, codes));
         let group = base.map(|base| group_of_base[base] as usize);
         let is_published = group.is_some_and(|group| test.holds(group));
-        let mut before = Map::new();
-        let mut after = Map::new();
-        for name in &names {
-            let role = role(name);
-            // Who somebody is, is nobody's business here either.
-            let is_removed = role.is_some_and(Role::tells_who);
-            let shown = if is_removed { json!("(removed)") } else { json!(value(name)) };
-            before.insert(name.to_string(), shown);
-            let place = counted.hierarchies.iter().position(|hierarchy| hierarchy.attribute() == name.as_str());
-            match (role, place, &codes) {
-                (Some(Role::QuasiIdentifier), Some(a), Some(codes)) => {
-                    let level = counted.hierarchies[a].level(scheme.level(a));
-                    let label = &level.labels()[level.of_base()[codes[a].index()].index()];
-                    after.insert(name.to_string(), json!(label));
-                }
-                (Some(Role::Sensitive | Role::Other), ..) => drop(after.insert(name.to_string(), json!(value(name)))),
-                (None, ..) if opened.project.keep_other => drop(after.insert(name.to_string(), json!(value(name)))),
-                _ => {}
-            }
-        }
+        let label = |a: usize| {
+            let level = counted.hierarchies[a].level(scheme.level(a));
+            codes.as_ref().map(|codes| level.labels()[level.of_base()[codes[a].index()].index()].clone())
+        };
         let n_alike = group.map(|group| groups.size(group));
-        json!({ "before": before, "after": after, "published": is_published, "n_alike": n_alike })
+        shown(opened, counted, columns, record, is_published, n_alike, &label)
     };
     let all: Vec<Value> = columns.records.iter().map(show).collect();
+    Ok(spread_sample(columns, &all, lattice.n_records()))
+}
+
+/// The codes of a record's quasi-identifiers; none where it has a value that was not counted.
+pub fn codes_of(
+    counts: &incrowd::GroupCounts,
+    columns: &CountedColumns,
+    record: &[Option<String>],
+) -> Option<Vec<Code>> {
+    let value = |name: &str| columns.all.iter().position(|column| column.name == name).and_then(|i| record[i].as_ref());
+    let code = |domain: &incrowd::Domain| match value(domain.name()) {
+        Some(value) => domain.code(value),
+        None => domain.missing(),
+    };
+    counts.domains().iter().map(code).collect()
+}
+
+/// A record before and after; `label` says what becomes of a quasi-identifier.
+pub fn shown(
+    opened: &Opened,
+    counted: &Counted,
+    columns: &CountedColumns,
+    record: &[Option<String>],
+    is_published: bool,
+    n_alike: Option<u64>,
+    label: &dyn Fn(usize) -> Option<String>,
+) -> Value {
+    let role = |name: &str| opened.project.attributes.iter().find(|a| a.name == name).map(|a| a.role);
+    let (mut before, mut after) = (Map::new(), Map::new());
+    for (column, value) in columns.all.iter().zip(record) {
+        let name = &column.name;
+        let role = role(name);
+        // Who somebody is, is nobody's business here either.
+        let is_removed = role.is_some_and(Role::tells_who);
+        before.insert(name.clone(), if is_removed { json!("(removed)") } else { json!(value) });
+        let place = counted.hierarchies.iter().position(|hierarchy| hierarchy.attribute() == name.as_str());
+        match (role, place) {
+            (Some(Role::QuasiIdentifier), Some(a)) => {
+                if let Some(label) = label(a) {
+                    after.insert(name.clone(), json!(label));
+                }
+            }
+            (Some(Role::Sensitive | Role::Other), _) => drop(after.insert(name.clone(), json!(value))),
+            (None, _) if opened.project.keep_other => drop(after.insert(name.clone(), json!(value))),
+            _ => {}
+        }
+    }
+    json!({ "before": before, "after": after, "published": is_published, "n_alike": n_alike })
+}
+
+/// Some of many records; some that are lost are always among them, where there are any.
+pub fn spread_sample(columns: &CountedColumns, all: &[Value], n_records: u64) -> Value {
+    const N_SHOWN: usize = 12;
     let (published, lost): (Vec<&Value>, Vec<&Value>) = all.iter().partition(|record| record["published"] == true);
-    // Some that are lost are always among them, where there are any.
     let n_lost = lost.len().min((N_SHOWN / 4).max(N_SHOWN.saturating_sub(published.len())));
     let spread = |records: &[&Value], n: usize| -> Vec<Value> {
         (0..n.min(records.len())).map(|i| records[i * records.len() / n].clone()).collect()
     };
     let records = [spread(&published, N_SHOWN - n_lost), spread(&lost, n_lost)].concat();
-    Ok(json!({ "columns": names, "records": records, "n_records": lattice.n_records() }))
+    let names: Vec<&String> = columns.all.iter().map(|column| &column.name).collect();
+    json!({ "columns": names, "records": records, "n_records": n_records })
 }
 
 /// The group with these codes; groups are in the order of their codes.
-fn find(counts: &incrowd::GroupCounts, codes: &[Code]) -> Option<usize> {
+pub fn find(counts: &incrowd::GroupCounts, codes: &[Code]) -> Option<usize> {
     let (mut low, mut high) = (0, counts.n_groups());
     while low < high {
         let middle = low + (high - low) / 2;
@@ -272,18 +310,24 @@ pub fn review(opened: &Opened, counted: &Counted, scope: &Scope, offer: &Offer) 
             "n_values": level.len() })
     });
     let mut document = reviewed(opened, counted, &offer.criteria, offer.n_suppressed);
-    document["offer"] = sentences::offer(scope, offer);
+    document["offer"] = answers::offer(scope, offer);
     document["attributes"] = attributes.collect();
     document
 }
 
 /// The same for a local method: what its groups will be is known when they are made.
-pub fn review_method(opened: &Opened, counted: &Counted, local: &Local, criteria: &Criteria) -> Value {
+pub fn review_method(
+    opened: &Opened,
+    counted: &Counted,
+    local: &Local,
+    criteria: &Criteria,
+    n_suppressed: u64,
+) -> Value {
     let attributes = counted.hierarchies.iter().enumerate().map(|(a, hierarchy)| {
         let phrase = if counted.is_numeric(a) { "a range for every group" } else { "a label for every group" };
         json!({ "attribute": hierarchy.attribute(), "phrase": phrase })
     });
-    let mut document = reviewed(opened, counted, criteria, 0);
+    let mut document = reviewed(opened, counted, criteria, n_suppressed);
     document["choice"] = json!("method");
     document["method"] = json!({ "name": local.method.name(), "in_words": local.method.words() });
     document["attributes"] = attributes.collect();

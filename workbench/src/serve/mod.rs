@@ -15,12 +15,14 @@ mod closed;
 mod ask;
 mod trees;
 mod explore;
+mod cuts;
 mod assets;
 mod server;
 mod projects;
 mod negotiating;
 mod comparing;
 mod orders;
+mod negotiating_local;
 mod following;
 mod api;
 pub mod start;
@@ -45,7 +47,7 @@ use crate::output::naming::at_rest;
 use crate::sentences::hint;
 use crate::work::Work;
 use closed::{Closed, veil};
-use connections::{Place, Places, Watched};
+use connections::{Seat, Seats, Watched};
 use problem::Problem;
 use safety::{Door, Folder, N_TOKEN_MIN, Token};
 use server::Server;
@@ -183,7 +185,7 @@ fn page(request: &Request) -> Response {
 async fn guarded(request: Request, next: Next, refused: Option<Problem>) -> Response {
     let is_api = request.uri().path().starts_with("/api/");
     let is_upload = request.method() == Method::PUT;
-    let place = request.extensions().get::<Arc<Place>>().cloned();
+    let place = request.extensions().get::<Arc<Seat>>().cloned();
     let mut response = match refused {
         Some(problem) => problem.into_response(),
         None if is_upload => next.run(request).await,
@@ -232,7 +234,7 @@ pub fn run(listener: std::net::TcpListener, app: Router) -> Result<()> {
 }
 
 async fn accept(listener: TcpListener, app: Router) {
-    let places = Arc::new(Places::default());
+    let places = Arc::new(Seats::default());
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // Out of file descriptors, perhaps: some will be free soon.
@@ -249,7 +251,7 @@ async fn accept(listener: TcpListener, app: Router) {
 }
 
 /// Answers one client until it goes away, speaks nonsense, takes too long or makes room for another.
-async fn serve_one(stream: TcpStream, app: Router, place: &Arc<Place>) {
+async fn serve_one(stream: TcpStream, app: Router, place: &Arc<Seat>) {
     let _ = stream.set_nodelay(true);
     let service = TowerToHyperService::new(app.layer(Extension(place.clone())));
     let mut http = hyper::server::conn::http1::Builder::new();

@@ -12,7 +12,7 @@ use super::server::{
 };
 use super::{explore, trees};
 use crate::orders::negotiate::{Negotiate, Where};
-use crate::sentences;
+use crate::words::answers;
 use crate::words::documents;
 use crate::words::notes::Front;
 use crate::words::search::partial_in_words;
@@ -78,9 +78,15 @@ pub(super) async fn answer(State(server): Shared, Document(question): Document<Q
         // What a method would lose takes longer than an answer; the advice does not.
         negotiated.note_much_lost(None, &work);
         negotiated.answer = server.allowed(negotiated.answer, &asked.privacy.sensitive);
-        if let Where::Partial(lattice, found) = &negotiated.found {
+        let partial = match &negotiated.found {
+            Where::Partial(lattice, found) => Some(partial_in_words(lattice, request, found, Front::Http)),
+            _ => None,
+        };
+        if partial.is_some() || !negotiated.without.is_empty() {
             let mut document = documents::negotiated(&negotiated);
-            document["partial"]["in_words"] = json!(partial_in_words(lattice, request, found, Front::Http));
+            if let Some(in_words) = partial {
+                document["partial"]["in_words"] = json!(in_words);
+            }
             document["notes"] = server.notes(&work);
             return Ok(document.to_string());
         }
@@ -89,7 +95,7 @@ pub(super) async fn answer(State(server): Shared, Document(question): Document<Q
             explained.map(|(lattice, explanation)| ("explanation", wire::explanation(lattice, explanation))).collect();
         more.push(("notes", server.notes(&work)));
         let answer = &negotiated.answer;
-        let said = |offer: &Offer| sentences::said_of(lattice, request, answer, offer);
+        let said = |offer: &Offer| answers::said_of(lattice, request, answer, offer);
         let written = WrittenAnswer { scope: lattice, asked: request, answer, said: &said, more };
         Ok(serde_json::to_string(&written).expect("every key is a text"))
     };

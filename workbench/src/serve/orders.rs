@@ -6,26 +6,33 @@ use std::sync::{Arc, PoisonError};
 use axum::extract::{Path as InPath, State};
 use incrowd::error::{Wording, unknown};
 use incrowd::lattice::Scope;
+use incrowd::recode::partition::CellStyle;
 use incrowd::search::negotiate::check_criteria;
-use incrowd::{Answer, Criteria, Error, ErrorKind, Result};
+use incrowd::wire;
+use incrowd::{Answer, Criteria, Error, ErrorKind, Method, Result};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::ask::{Body, Document, Levels, Readable, Wish, given_request, privacy_of_order};
+use super::ask::{Body, Document, Levels, Readable, Wish, given_request, local_order, privacy_of_order};
 use super::explore;
 use super::problem::Problem;
-use super::server::{Answered, Readiness, Server, Shared, accepted, aside, ok, start_annotation, start_counting};
+use super::server::{
+    Answered, Readiness, Server, Shared, accepted, aside, ok, start_annotation, start_counting, start_growing,
+};
 use super::tables::Opened;
 use crate::input::count::Counted;
 use crate::orders::Rules;
 use crate::orders::extent::{Extent, ExtentWish, TIME};
+use crate::orders::negotiate_local::{CutChoice, NegotiateLocal};
 use crate::orders::per_record::PER_RECORD;
-use crate::orders::publish::{self as publishing, Choice, Decided, Files, No, Ordered, Published, Way};
+use crate::orders::publish::{
+    self as publishing, AnswerChoice, CutWish, Decided, Files, No, Ordered, PublishBy, Published,
+};
 use crate::orders::request::{About, Privacy};
 use crate::output::account::Key;
 use crate::sentences::hint;
 use crate::words::order::{PathUse, Reader};
-use crate::words::{documents, verbs};
+use crate::words::{releases, verbs};
 use crate::work::Work;
 
 pub struct PublishQuestion {
@@ -35,6 +42,8 @@ pub struct PublishQuestion {
     choice: String,
     levels: Option<Levels>,
     method: Option<String>,
+    /// Whether the answer or the offer is one with ranges of its own for every group.
+    local: bool,
     /// How the method works and writes its cells: the flags of `publish --method …`, by the same names.
     options: Wish,
     /// Where to write the release, within the served folder.
@@ -55,6 +64,7 @@ impl Readable for PublishQuestion {
             choice: reader.needed("choice", Reader::text)?.to_string(),
             levels: reader.levels("levels")?,
             method: text("method")?,
+            local: reader.flag("local")?,
             options: reader.object("options")?.cloned().unwrap_or_default(),
             output: text("output")?,
             replace: reader.flag("replace")?,
@@ -82,17 +92,29 @@ impl PublishQuestion {
         }
         let path = |path: &str, _| server.tables.folder.to_read(path);
         let options = Reader::new(&self.options, &path, false);
+        let is_chosen = |name: &str| CutChoice::ALL.iter().any(|choice| choice.name() == name);
+        if self.local && !is_chosen(&self.choice) {
+            let known = CutChoice::ALL.map(CutChoice::name);
+            return Err(unknown(ErrorKind::Request, "choice", &self.choice, &known));
+        }
+        let asked = self.local.then(|| local_order(&self.request)).transpose()?;
+        if let Some(NegotiateLocal { about, request, max_loss, .. }) = asked {
+            let local = options.local(Method::Negotiated.name())?;
+            options.finish()?;
+            let way = PublishBy::Cut(CutWish { choice: CutChoice::parse(&self.choice)?, max_loss, local });
+            return Ok(publishing::Publish { about, request, way, two_columns: false, target: self.target.clone() });
+        }
         let way = match (self.choice.as_str(), &self.method, &self.levels) {
-            ("method", Some(name), _) if name == PER_RECORD => Way::PerRecord(Box::new(options.of_records()?)),
-            ("method", Some(name), _) => Way::Local(options.local(name)?),
+            ("method", Some(name), _) if name == PER_RECORD => PublishBy::PerRecord(Box::new(options.of_records()?)),
+            ("method", Some(name), _) => PublishBy::Local(options.local(name)?),
             ("method", None, _) => return Err(wrong("no method is named").hint("for example \"top-down\"")),
-            ("levels", _, Some(levels)) => Way::Levels(levels.clone()),
+            ("levels", _, Some(levels)) => PublishBy::Levels(levels.clone()),
             ("levels", _, None) => return Err(wrong("no levels are named").hint("for example {\"age\": 1}")),
             (other, ..) => {
                 let known = ["exact", "suppression", "height", "privacy", "levels", "method"];
-                let choice = Choice::ALL.into_iter().find(|choice| choice.name() == other);
+                let choice = AnswerChoice::ALL.into_iter().find(|choice| choice.name() == other);
                 let choice = choice.ok_or_else(|| unknown(ErrorKind::Request, "choice", other, &known))?;
-                Way::Answer { choice, extent: ExtentWish::default(), time: TIME }
+                PublishBy::Answer { choice, extent: ExtentWish::default(), time: TIME }
             }
         };
         let two_columns = self.choice != "method" && options.two_columns()?;
@@ -119,20 +141,20 @@ fn find(
     let problem = |error| server.problem(error);
     let opened = server.opened(&asked.project)?;
     let order = asked.order(server).map_err(problem)?;
-    if !matches!(order.way, Way::PerRecord(_)) {
+    if !matches!(order.way, PublishBy::PerRecord(_)) {
         let asked = order.request.privacy(&opened.project, &order.about).map_err(problem)?;
         server.check_promise(&asked.criteria, &asked.sensitive)?;
     }
     let privacy = privacy_of_order(&opened, &order).map_err(problem)?;
     server.check_promise(&privacy.criteria, &privacy.sensitive)?;
-    if let Way::PerRecord(_) = &order.way {
+    if let PublishBy::PerRecord(_) = &order.way {
         server.previews("what becomes of single records is decided by whoever may see them")?;
     }
     let Some(counted) = server.tables.counted(&opened, &privacy) else {
         return start_counting(server, opened, privacy).map(Readiness::Job);
     };
     let mut order = order;
-    if let Way::Answer { extent, .. } = &mut order.way {
+    if let PublishBy::Answer { extent, .. } = &mut order.way {
         // The schemes that the page shows are those that it publishes.
         let forced = server.tables.extent(&counted, &server.tables.unwatched()).map_err(problem)?;
         *extent = ExtentWish { forced: Some(forced), estimator: None };
@@ -140,6 +162,14 @@ fn find(
         let ranking = order.request.best_by(&opened.project).map_err(problem)?;
         if extent.forced != Some(Extent::OnDemand) && server.tables.lattice(&opened, &privacy, &ranking).is_none() {
             return start_annotation(server, opened, privacy, ranking).map(Readiness::Job);
+        }
+    }
+    if let PublishBy::Cut(wish) = &order.way {
+        check_criteria(&privacy.criteria, counted.counts.crowd(), &counted.n_sensitive_values()).map_err(problem)?;
+        let measures = privacy.criteria.iter().map(|criterion| criterion.measure);
+        let is_known = server.tables.known.known_tree(&counted, measures).is_some();
+        if wish.local.style == CellStyle::Ranges && !is_known {
+            return start_growing(server, opened, privacy).map(Readiness::Job);
         }
     }
     Ok(Readiness::Ready((Taken { opened, order, privacy }, counted)))
@@ -155,15 +185,15 @@ impl Taken {
     /// Whether it is decided in no time: neither methods nor searches are.
     fn is_quick(&self) -> bool {
         match &self.order.way {
-            Way::Levels(_) => true,
-            Way::Answer { extent, .. } => extent.forced != Some(Extent::OnDemand),
-            Way::Local(_) | Way::PerRecord(_) => false,
+            PublishBy::Levels(_) => true,
+            PublishBy::Answer { extent, .. } => extent.forced != Some(Extent::OnDemand),
+            PublishBy::Local(_) | PublishBy::Cut(_) | PublishBy::PerRecord(_) => false,
         }
     }
 
     /// Refuses what cannot be had, where that is known in no time.
     fn check(&self, server: &Server, counted: &Arc<Counted>, work: &Work) -> Result<Option<Decided>> {
-        if let Way::Local(_) = &self.order.way {
+        if let PublishBy::Local(_) | PublishBy::Cut(_) = &self.order.way {
             let (counts, n_values) = (&counted.counts, counted.n_sensitive_values());
             check_criteria(&self.privacy.criteria, counts.crowd(), &n_values)?;
             counted.check_promise(&self.privacy.criteria)?;
@@ -188,10 +218,31 @@ impl Taken {
                 document["choice"] = json!(agreed.choice);
                 document
             }
-            (Way::Local(local), _) => explore::review_method(&self.opened, counted, local, &self.privacy.criteria),
+            (PublishBy::Local(local), _) => {
+                explore::review_method(&self.opened, counted, local, &self.privacy.criteria, 0)
+            }
+            (PublishBy::Cut(wish), _) => self.review_cut(wish, server, counted, &work)?,
             _ => return Err(wrong("this cannot be reviewed before it is made").hint("publish it, and read its report")),
         };
         document["notes"] = server.notes(&work);
+        Ok(document)
+    }
+}
+
+impl Taken {
+    /// What would be promised of groups with ranges of their own; how they are improved is seen when they are made.
+    fn review_cut(&self, wish: &CutWish, server: &Server, counted: &Arc<Counted>, work: &Work) -> Result<Value> {
+        let (about, given, known) = (&self.order.about, &self.order.request, &server.tables.known);
+        let found = with_rules(server, |rules| {
+            publishing::cut::offer(wish, about, given, &self.opened.project, &self.privacy, counted, known, rules, work)
+        })?;
+        let Some((offer, choice)) = found else { return Err(wrong("there is no such answer to these wishes")) };
+        let n_suppressed = offer.cut.n_suppressed;
+        let mut document = explore::review_method(&self.opened, counted, &wish.local, &offer.criteria, n_suppressed);
+        document["choice"] = json!(choice.name());
+        document["cut"] = json!({
+            "n_groups": offer.n_groups(), "n_suppressed": n_suppressed, "loss": wire::rounded(offer.ncp),
+        });
         Ok(document)
     }
 }
@@ -205,13 +256,13 @@ pub fn with_rules<T>(server: &Server, work: impl FnOnce(&Rules) -> Result<T>) ->
             problem.hint.into_iter().fold(error, |error, hint| error.hint(hint))
         })
     };
-    work(&Rules { answer: &answer, promise: &promise })
+    work(&Rules { answer: &answer, promise: &promise, is_veiled: !server.allows_preview() })
 }
 
 /// Why nothing is published, as an error.
 fn why_not(no: &No, server: &Server) -> Error {
     match no {
-        No::NoSuchAnswer(_) => wrong("there is no such answer to these wishes"),
+        No::NoSuchAnswer(_) | No::NoSuchCut(_) => wrong("there is no such answer to these wishes"),
         No::TooManyLost { n_suppressed, n_records } => {
             wrong(format!("at these levels {n_suppressed} of {n_records} records would be lost, more than may be"))
                 .hint(hint("choose coarser levels, or allow it with {max_suppressed}"))
@@ -285,7 +336,7 @@ pub async fn publish_release(State(server): Shared, Document(asked): Document<Pu
                 let project = &taken.opened.project;
                 // A dictionary is counted with the table; all else is at hand, and tells again what is worth knowing.
                 let counted = taken.order.count(project, &taken.privacy, &worker.tables.known, &work)?;
-                if let Way::Answer { .. } = &taken.order.way {
+                if let PublishBy::Answer { .. } = &taken.order.way {
                     worker.tables.extent(&counted, &work)?;
                 }
                 let decided = taken.decide(&worker, &counted, &work)?;
@@ -309,7 +360,7 @@ fn takes_long(taken: &Taken, counted: &Counted) -> bool {
     const N_RECORDS_LONG: u64 = 200_000;
     const N_GROUPS_LONG: usize = 5_000;
     let counts = &counted.counts;
-    let is_method = matches!(taken.order.way, Way::Local(_) | Way::PerRecord(_));
+    let is_method = matches!(taken.order.way, PublishBy::Local(_) | PublishBy::Cut(_) | PublishBy::PerRecord(_));
     counts.n_records() > N_RECORDS_LONG || is_method && counts.n_groups() > N_GROUPS_LONG
 }
 
@@ -324,7 +375,7 @@ fn published_json(server: &Server, files: &Files, published: &Published) -> Valu
             "report": short(&files.report),
         },
         "certificate": published.certificate,
-        "verdict": documents::verdict(published),
+        "verdict": releases::verdict(published),
     })
 }
 
@@ -354,6 +405,8 @@ pub async fn run_order(State(server): Shared, InPath(verb): InPath<String>, Body
         let path = |path: &str, purpose: PathUse| match purpose {
             PathUse::Read => folder.to_read(path),
             PathUse::Write => folder.to_write(path),
+            PathUse::Connect => Err(wrong("a server reads the database of its project and no other")
+                .hint("name a table of it, and the project")),
         };
         let result = with_rules(&worker, |rules| {
             let (project, known) = (&opened.project, &worker.tables.known);

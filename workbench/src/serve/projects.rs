@@ -19,10 +19,10 @@ use super::server::{Answered, N_LARGE_BYTES, Server, Shared, accepted, aside, js
 use super::tables::Opened;
 use super::{document, trees};
 use crate::input::project::{CRITERIA, FILE_NAME};
-use crate::input::survey::{Suggestion, SurveyedColumn, holds_values, rule_toml};
+use crate::input::survey::{Suggestion, SurveyedColumn, rule_toml};
 use crate::orders::contenders::Contender;
 use crate::orders::hierarchy::absent;
-use crate::orders::profile::{repeating, tells_who};
+use crate::orders::profile::{repeating, shown_rule, tells_who};
 use crate::output::staged::Staged;
 use crate::words::{hierarchies, profiles};
 use crate::work::Work;
@@ -265,11 +265,11 @@ fn profile_json(server: &Server, opened: &Opened) -> incrowd::Result<Value> {
         let mut document = profiles::column(survey, column, suggestion, Some(&opened.project), shows);
         // A chart of names is no picture, and names are nobody's business.
         let is_named = tells_who(Some(&opened.project), column, suggestion);
-        // Small numbers tell, with or without the values that they belong to; and so do rules made from values.
+        // Small numbers tell, with or without the values that they belong to.
         let chart = columns.get(&column.name).filter(|_| shows && !is_named);
         document["chart"] = chart.map_or(Value::Null, ColumnValues::chart);
-        let shows_rule = shows && !(is_named && holds_values(&suggestion.rule));
-        document["suggested_rule"] = if shows_rule { rule_json(&suggestion.rule) } else { Value::Null };
+        let rule = shown_rule(Some(&opened.project), column, suggestion, shows).filter(|_| shows);
+        document["suggested_rule"] = rule.map_or(Value::Null, rule_json);
         if !shows && let Some(known) = document.as_object_mut() {
             known.shift_remove("suggested_hierarchy");
             known.shift_remove("why_hierarchy");

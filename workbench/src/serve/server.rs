@@ -36,6 +36,9 @@ pub const N_LARGE_BYTES: u64 = 16 << 20;
 /// Annotating takes long where schemes times combinations are more than this.
 const N_ROWS_LONG: u64 = 20_000_000;
 
+/// Making a tree takes long where combinations times attributes are more than this.
+const N_PLACES_LONG: usize = 200_000;
+
 /// What all questions share.
 pub struct Server {
     pub tables: Tables,
@@ -260,6 +263,22 @@ pub fn start_annotation(
     })
 }
 
+/// Makes the tree of groups with what some criteria see.
+pub fn start_growing(server: &Arc<Server>, opened: Arc<Opened>, privacy: Privacy) -> Result<Arc<Job>, Problem> {
+    let worker = server.clone();
+    let measures: Vec<_> = privacy.criteria.iter().map(|criterion| criterion.measure).collect();
+    let key = format!("tree {} {measures:?} {:?}", opened.key, privacy.sensitive);
+    server.jobs.start("annotate", key, move |job| {
+        let counted = count_first(&worker, job, &opened, &privacy)?;
+        if counted.counts.n_groups() * counted.hierarchies.len() > N_PLACES_LONG {
+            job.takes_long()?;
+        }
+        let tree = worker.tables.known.tree(&counted, measures.iter().copied(), &job.work(worker.tables.n_bytes_max));
+        let tree = tree.map_err(|error| worker.problem(error))?;
+        Ok(json!({ "n_nodes": tree.shape().n_nodes() }))
+    })
+}
+
 /// Counts, for what needs no lattice.
 pub fn start_counting(server: &Arc<Server>, opened: Arc<Opened>, privacy: Privacy) -> Result<Arc<Job>, Problem> {
     let worker = server.clone();
@@ -271,7 +290,7 @@ pub fn start_counting(server: &Arc<Server>, opened: Arc<Opened>, privacy: Privac
 }
 
 /// Counts within a job.
-fn count_first(server: &Server, job: &Job, opened: &Opened, privacy: &Privacy) -> Result<Arc<Counted>, Problem> {
+pub fn count_first(server: &Server, job: &Job, opened: &Opened, privacy: &Privacy) -> Result<Arc<Counted>, Problem> {
     if opened.n_bytes > N_LARGE_BYTES {
         job.takes_long()?;
     }

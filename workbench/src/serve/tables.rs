@@ -12,7 +12,7 @@ use incrowd::search::partial::Selection;
 use incrowd::{Error, ErrorKind, Lattice, Ranking, Result, Role};
 use serde_json::{Value, json};
 
-use super::columns::{Columns, look};
+use super::columns::{CountedColumns, look};
 use super::document;
 use super::safety::Folder;
 use crate::input::count::{Choice, Counted};
@@ -54,7 +54,7 @@ pub struct Opened {
 pub struct ServedTable {
     pub key: String,
     survey: OnceLock<(Survey, Vec<Suggestion>)>,
-    columns: OnceLock<Columns>,
+    columns: OnceLock<CountedColumns>,
     uniqueness: Mutex<HashMap<(Vec<String>, Vec<String>), Uniqueness>>,
 }
 
@@ -152,7 +152,11 @@ impl Tables {
 
     fn keep(&self, mut project: Project, document: Value) -> Result<Arc<Opened>> {
         let source = project.source()?;
-        let hashes = source.files().into_iter().map(|path| self.hash(path)).collect::<Result<Vec<_>>>()?;
+        let hashes = match &project.database {
+            // As long as it is served, it is what it was when it was first counted.
+            Some(place) => vec![format!("{place:?}")],
+            None => source.files().into_iter().map(|path| self.hash(path)).collect::<Result<Vec<_>>>()?,
+        };
         let missing = &project.missing;
         let dropping = missing.drop_records.then(|| format!("{:?}", missing.needed));
         let per_person = project.per_person().map(|limit| (limit.person, limit.n_max, limit.seed));
@@ -321,7 +325,7 @@ impl Opened {
     }
 
     /// How often each value occurs.
-    pub fn columns(&self, work: &Work) -> Result<&Columns> {
+    pub fn columns(&self, work: &Work) -> Result<&CountedColumns> {
         made(&self.table.columns, || look(&self.project.source_as_counted()?, &self.project.missing, work))
     }
 

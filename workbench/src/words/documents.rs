@@ -2,11 +2,10 @@
 
 use incrowd::attack::{Gain, Hit, Linkage};
 use incrowd::recode::per_record::Risk;
-use incrowd::recode::tree::negotiate as tree;
 use incrowd::risk::people::Members;
 use incrowd::risk::special_uniques::AttributeShare;
 use incrowd::risk::weighted::Expected;
-use incrowd::risk::{Contribution, View};
+use incrowd::risk::{AttackerView, Contribution};
 use incrowd::scheme::n_schemes;
 use incrowd::search::frontier::Bargain;
 use incrowd::utility::association::Association;
@@ -14,30 +13,42 @@ use incrowd::utility::distribution::Distribution;
 use incrowd::utility::preview::Utility;
 use incrowd::utility::regression::{Coefficient, Estimate, Model};
 use incrowd::wire::{self, rounded};
-use incrowd::{Criteria, Criterion, GroupCounts, Lattice};
+use incrowd::{Criteria, GroupCounts, Lattice, Offer};
 use serde_json::{Map, Value, json};
 
 use crate::input::count::{Counted, Material};
-use crate::note::{Beside, Note, TooMuch};
+use crate::note::{Note, TooMuch};
 use crate::orders::annotate::{Annotated, HeightSummary, by_height};
 use crate::orders::attack::{Attacked, FoundInRelease, Release, UnknownValues, Unread};
 use crate::orders::compare::Compared;
 use crate::orders::contenders::{Contender, ContenderResult, Weighed};
+use crate::orders::count::{Combined, Statement};
 use crate::orders::frontier::Bargains;
+use crate::orders::frontier_local::LocalBargains;
 use crate::orders::map::{self, MapPoint, Mapped, shown};
 use crate::orders::negotiate::{Negotiated, Where};
-use crate::orders::negotiate_local::{LocalBargains, LocallyNegotiated};
-use crate::orders::per_record::{Outcome, PER_RECORD};
-use crate::orders::publish::{Files, No, Published};
 use crate::orders::risk::{NamedUniques, Told};
-use crate::orders::verify::Checked;
-use crate::sentences;
+use crate::words::answers;
 use crate::words::notes::{Front, in_words};
+use crate::words::releases::beside;
 
 /// An answer, with what is proved of it.
 pub fn negotiated(negotiated: &Negotiated) -> Value {
-    let Negotiated { request, answer, found, explanation } = negotiated;
-    let mut document = sentences::answer(negotiated.scope(), request, answer);
+    let Negotiated { request, answer, found, explanation, without, n_looked_at, time } = negotiated;
+    let scope = negotiated.scope();
+    let mut document = answers::answer(scope, request, answer);
+    if !without.is_empty() {
+        let written = |(attribute, offer): &(usize, Offer)| {
+            let mut written = answers::offer(scope, offer);
+            written["attribute"] = json!(scope.hierarchies()[*attribute].attribute());
+            written
+        };
+        document["offers"]["without"] = without.iter().map(written).collect();
+    }
+    // The same question gets the same document, so that what a search took is told where somebody asks for it.
+    if explanation.is_some() {
+        document["search"] = json!({ "n_looked_at": n_looked_at, "seconds": wire::rounded(time.as_secs_f64()) });
+    }
     match found {
         Where::Whole(_) => {}
         Where::Partial(lattice, found) => document["partial"] = wire::partial(lattice, found),
@@ -49,35 +60,6 @@ pub fn negotiated(negotiated: &Negotiated) -> Value {
     document
 }
 
-/// The answer to a request over local recoding.
-pub fn locally_negotiated(negotiated: &LocallyNegotiated) -> Value {
-    let LocallyNegotiated { counted, tree, request, answer } = negotiated;
-    let offer = |offer: &tree::Offer| local_offer(counted, offer);
-    let (outcome, key, offers) = match answer {
-        tree::Answer::Exact(exact) => ("exact", "exact", offer(exact)),
-        tree::Answer::Offers(offers) => {
-            let mut made = json!({
-                "suppression": offers.suppression.as_ref().map(offer),
-                "loss": offers.loss.as_ref().map(offer),
-                "privacy": offers.privacy.as_ref().map(offer),
-            });
-            if offers.privacy_alternatives.len() > 1 {
-                made["privacy_alternatives"] = offers.privacy_alternatives.iter().map(offer).collect();
-            }
-            ("offers", "offers", made)
-        }
-    };
-    json!({
-        "outcome": outcome,
-        "local": true,
-        "request": local_request(counted, request),
-        "n_records": counted.counts.n_records(),
-        "n_dropped": counted.counts.n_dropped(),
-        "n_nodes": tree.shape().n_nodes(),
-        key: offers,
-    })
-}
-
 /// A tree of groups that was made; whoever asks for one gets it.
 pub fn grown(annotated: &Annotated) -> Value {
     let counts = &annotated.counted.counts;
@@ -87,40 +69,6 @@ pub fn grown(annotated: &Annotated) -> Value {
         "n_dropped": counts.n_dropped(),
         "n_combinations": counts.n_groups(),
         "n_nodes": annotated.tree.as_ref().map(|tree| tree.shape().n_nodes()),
-    })
-}
-
-/// A request over local recoding as it was understood.
-fn local_request(counted: &Material, request: &tree::Request) -> Value {
-    let mut document = json!({
-        "criteria": wire::criteria(&request.criteria, &counted.sensitive_names()),
-        "max_suppressed": request.n_suppressed_max,
-    });
-    let name = |a: usize| counted.hierarchies[a].attribute().to_string();
-    let of = request.loss_max_of.iter().map(|&(a, share)| (name(a), json!(share)));
-    let all = request.loss_max.map(|share| ("*".to_string(), json!(share)));
-    let limits: Map<String, Value> = all.into_iter().chain(of).collect();
-    if !limits.is_empty() {
-        document["max_loss"] = Value::Object(limits);
-    }
-    document
-}
-
-/// A cut of the tree: what it promises, loses and reaches.
-fn local_offer(counted: &Material, offer: &tree::Offer) -> Value {
-    let sensitive = counted.sensitive_names();
-    let names = counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute().to_string());
-    let ncp = names.zip(&offer.ncp_of_attribute).map(|(name, ncp)| (name, json!(wire::rounded(*ncp))));
-    let reached =
-        offer.reached.iter().map(|&(measure, value)| (wire::key(measure, &sensitive), wire::number(measure, value)));
-    json!({
-        "criteria": wire::criteria(&offer.criteria, &sensitive),
-        "n_suppressed": offer.cut.n_suppressed,
-        "n_groups": offer.n_groups(),
-        "reached": reached.collect::<Map<String, Value>>(),
-        "loss": wire::rounded(offer.ncp),
-        "loss_at_least": wire::rounded(offer.ncp_at_least),
-        "loss_of": ncp.collect::<Map<String, Value>>(),
     })
 }
 
@@ -140,7 +88,7 @@ pub fn local_frontier(found: &LocalBargains) -> Value {
     json!({
         "over": &name,
         "local": true,
-        "request": local_request(counted, request),
+        "request": answers::local_request(counted, request),
         "n_records": counted.counts.n_records(),
         "n_dropped": counted.counts.n_dropped(),
         "n_nodes": tree.shape().n_nodes(),
@@ -202,7 +150,7 @@ fn facts(note: &Note) -> Map<String, Value> {
         Note::KsLeftOut { ks, n_records } => json!({ "ks": ks, "n_records": n_records }),
         Note::KsBeyond { ks } => json!({ "ks": ks }),
         Note::SchemesNotDrawn { n_max } => json!({ "n_max": n_max }),
-        Note::Beside(beside) => beside.document(),
+        Note::Beside(told) => beside(told),
         Note::MuchLost { ncp, instead } => json!({
             "ncp": rounded(*ncp),
             "instead": instead.map(|(method, ncp)| json!({ "method": method, "ncp": rounded(ncp) })),
@@ -326,7 +274,7 @@ pub fn attacked(attacked: &Attacked, worst: usize, show_values: bool) -> Value {
 /// How likely people are to be found.
 pub fn risk(told: &Told) -> Value {
     let Told { found, estimate, contributions, threshold, n_dropped, population, .. } = told;
-    let view = |view: &View| -> Value {
+    let view = |view: &AttackerView| -> Value {
         json!({ "highest": rounded(view.highest), "average": rounded(view.average), "n_at_risk": view.n_at_risk })
     };
     let of_attribute = |c: &Contribution| {
@@ -621,6 +569,20 @@ pub fn counted(counted: &Counted) -> Value {
     })
 }
 
+/// A statement that counts elsewhere, and what it is about.
+pub fn statement(statement: &Statement) -> Value {
+    let Statement { combinations, dialect, table, sql } = statement;
+    let column = |column: &Combined| json!({ "name": column.name, "only_presence": column.only_presence });
+    json!({
+        "sql": sql,
+        "dialect": dialect.name(),
+        "table": table,
+        "columns": combinations.columns.iter().map(column).collect::<Vec<Value>>(),
+        "missing": combinations.missing,
+        "counted": combinations.number,
+    })
+}
+
 /// Records that no other record is like; where people are counted, those who stand alone in one of their groups.
 pub fn n_unique(counts: &GroupCounts) -> u64 {
     match Members::of_counts(counts) {
@@ -630,6 +592,24 @@ pub fn n_unique(counts: &GroupCounts) -> u64 {
 }
 
 /// A lattice: a line per height, and every scheme where that is asked for.
+///
+/// `more` are the same criteria with other k: what they lose stands under `more`, in the same form.
+pub fn annotated_for(lattice: &Lattice, criteria: &Criteria, more: &[Criteria], per_scheme: bool) -> Value {
+    let mut document = annotated(lattice, criteria, per_scheme);
+    if !more.is_empty() {
+        let of = |criteria: &Criteria| {
+            let mut of = annotated(lattice, criteria, per_scheme);
+            if let Value::Object(object) = &mut of {
+                object.retain(|key, _| ["criteria", "heights", "schemes"].contains(&key.as_str()));
+            }
+            of
+        };
+        document["more"] = more.iter().map(of).collect();
+    }
+    document
+}
+
+/// A lattice and what each height of it, or each scheme, would lose.
 pub fn annotated(lattice: &Lattice, criteria: &Criteria, per_scheme: bool) -> Value {
     let names: Vec<&str> = lattice.hierarchies().iter().map(|hierarchy| hierarchy.attribute()).collect();
     let spread = |(min, avg, max): (u64, f64, u64)| json!({ "min": min, "avg": avg, "max": max });
@@ -685,93 +665,4 @@ pub fn only_counted(counted: &Material) -> Value {
         "n_records": counted.counts.n_records(),
         "n_groups": counted.counts.n_groups(),
     })
-}
-
-/// A release that has its name.
-pub fn published(files: &Files, published: &Published) -> Value {
-    let Published { certificate, account, .. } = published;
-    let mut said = json!({
-        "published": true,
-        "release": files.release.display().to_string(),
-        "certificate": files.certificate.display().to_string(),
-        "report": files.report.display().to_string(),
-        "method": certificate.method,
-        "choice": certificate.choice,
-        "levels": certificate.levels,
-        "criteria": account.criteria,
-        "n_records_published": certificate.n_records_published,
-        "n_records_suppressed": certificate.n_records_suppressed,
-        "n_records_dropped": certificate.n_records_dropped,
-        "n_records_left_out": certificate.n_records_left_out,
-        "n_groups": certificate.n_groups,
-        "smallest_group": certificate.smallest_group,
-        "loss": account.loss.document(),
-        "order": certificate.order,
-        "beside": account.beside.iter().map(Beside::document).collect::<Vec<Value>>(),
-    });
-    if let Some(people) = &account.people {
-        said["people"] = people.document();
-    }
-    if let (Some(per_record), Some(outcome)) = (&certificate.per_record, &account.per_record) {
-        let (mut all, outcome) = (json!(per_record), json!(outcome));
-        all.as_object_mut().into_iter().for_each(|all| all.extend(outcome.as_object().cloned().unwrap_or_default()));
-        said["per_record"] = all;
-    }
-    if let Some(dealt) = &certificate.dealt {
-        said["dealt"] = dealt.summary();
-    }
-    if let Some(search) = &account.search {
-        said["search"] = json!(search);
-    }
-    said
-}
-
-/// What was found in the file of a release, beside what its certificate says.
-pub fn verdict(published: &Published) -> Value {
-    wire::verdict(&published.verdict, &published.certificate.sensitive, &published.claims)
-}
-
-/// A table that was judged.
-pub fn checked(checked: &Checked) -> Value {
-    let mut document = wire::verdict(&checked.judged.verdict, &checked.sensitive, &checked.claims);
-    if let Some(why) = checked.judged.why_not_judged {
-        document["why_not_judged"] = json!(why);
-    }
-    if !checked.count_at.is_empty() {
-        document["count_at"] = checked.count_at.iter().map(|(name, level)| (name.clone(), json!(level))).collect();
-    }
-    document
-}
-
-/// Why nothing was published.
-pub fn not_published(no: &No) -> Value {
-    match no {
-        No::NoSuchAnswer(answered) => {
-            let (scope, request, answer, _) = &**answered;
-            sentences::answer(scope, request, answer)
-        }
-        No::TooManyLost { n_suppressed, n_records } => {
-            json!({ "published": false, "n_suppressed": n_suppressed, "n_records": n_records })
-        }
-        No::Missed(made) => {
-            let reached = made.missed().into_iter().map(|(Criterion { measure, .. }, reached, _)| {
-                (wire::key(measure, &made.sensitive), wire::number(measure, reached))
-            });
-            json!({
-                "published": false,
-                "method": made.local.method.name(),
-                "criteria": wire::criteria(&made.criteria, &made.sensitive),
-                "missed": Value::Object(reached.collect()),
-            })
-        }
-        No::NotPossible(Outcome::OutOfReach { greatest_utility, n_records }) => json!({
-            "published": false, "method": PER_RECORD, "greatest_utility": greatest_utility,
-            "n_records_out_of_reach": n_records,
-        }),
-        No::NotPossible(Outcome::TooRisky { n_records }) => {
-            json!({ "published": false, "method": PER_RECORD, "n_records_too_risky": n_records })
-        }
-        No::NotPossible(Outcome::Made(_)) => json!({ "published": false }),
-        No::Broken(published) => verdict(published),
-    }
 }

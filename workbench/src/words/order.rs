@@ -14,26 +14,28 @@ use incrowd::verify::SuppressedAs;
 use incrowd::{Error, ErrorKind, Method, Ranking, Result};
 use serde_json::{Map as Object, Value};
 
+use crate::input::database::dialect::Dialect;
+use crate::input::database::place::Place;
 use crate::input::project::{CRITERIA, CriterionText, FILE_NAME};
 use crate::input::source::parse_delimiter;
 use crate::orders::annotate::{Annotate, Update};
 use crate::orders::attack::Attack;
 use crate::orders::compare::Compare;
 use crate::orders::contenders::{Contender, N_QUERIES};
+use crate::orders::count::Count;
 use crate::orders::extent::{Extent, ExtentWish, TIME};
 use crate::orders::frontier::{Frontier, max_suppressed};
+use crate::orders::frontier_local::{FrontierLocal, no_record};
 use crate::orders::hierarchy::{ExportHierarchy, FindAbsent, ShowHierarchy};
 use crate::orders::init::Init;
 use crate::orders::local::{Local, method_named};
 use crate::orders::map::{KS, METHODS, Map};
 use crate::orders::negotiate::Negotiate;
-use crate::orders::negotiate_local::{FrontierLocal, LossLimits, NegotiateLocal, no_record};
+use crate::orders::negotiate_local::{CutChoice, LossLimits, NegotiateLocal};
 use crate::orders::per_record::{PER_RECORD, PerRecordWish, published_search};
-use crate::orders::publish::{Choice, GLOBAL, Publish, Way};
-use crate::orders::request::{About, GivenRequest, Suppression};
-use crate::orders::risk::{Risk, THRESHOLD};
-use crate::orders::study_deal::StudyDeal;
-use crate::orders::study_lattice::{LOST, StudyLattice};
+use crate::orders::publish::{AnswerChoice, CutWish, Form, GLOBAL, Publish, PublishBy};
+use crate::orders::request::{About, GivenRequest, Suppression, fraction};
+use crate::orders::risk::{Risk, THRESHOLD, share};
 use crate::orders::verify::Verify;
 use crate::output::account::Key;
 
@@ -42,23 +44,18 @@ use crate::output::account::Key;
 pub enum PathUse {
     Read,
     Write,
+    /// The address of a database, which is no path.
+    Connect,
 }
 
 /// A document that is read key by key; what nobody reads is refused at the end.
 pub struct Reader<'a> {
-    document: &'a Object<String, Value>,
-    taken: RefCell<Vec<String>>,
+    pub(super) document: &'a Object<String, Value>,
+    pub(super) taken: RefCell<Vec<String>>,
     /// Makes a path that was written into one that may be used.
     path: &'a dyn Fn(&str, PathUse) -> Result<PathBuf>,
     /// Whether the project's [request] speaks where the document says nothing.
     with_standing: bool,
-}
-
-/// The papers' studies.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AnyStudy {
-    Deal(StudyDeal),
-    Lattice(StudyLattice),
 }
 
 /// What is asked of a hierarchy.
@@ -70,7 +67,7 @@ pub enum AboutHierarchy {
     Export(ExportHierarchy),
 }
 
-fn wrong(message: impl Into<Wording>) -> Error {
+pub(super) fn wrong(message: impl Into<Wording>) -> Error {
     Error::new(ErrorKind::Request, message)
 }
 
@@ -96,7 +93,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What a key says; null says nothing.
-    fn get(&self, key: &str) -> Option<&'a Value> {
+    pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
         self.taken.borrow_mut().push(key.to_string());
         self.document.get(key).filter(|value| !value.is_null())
     }
@@ -116,8 +113,9 @@ impl<'a> Reader<'a> {
         self.read(key, "a whole number", Value::as_u64)
     }
 
+    /// A number, or a fraction as a text.
     fn number(&self, key: &str) -> Result<Option<f64>> {
-        self.read(key, "a number", Value::as_f64)
+        self.read(key, "a number", |value| value.as_f64().or_else(|| fraction(value.as_str()?)))
     }
 
     pub fn text(&self, key: &str) -> Result<Option<&'a str>> {
@@ -135,7 +133,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A text, or a number as it is written.
-    fn written(&self, key: &str) -> Result<Option<String>> {
+    pub(super) fn written(&self, key: &str) -> Result<Option<String>> {
         self.read(key, "a text or a number", |value| match value {
             Value::String(text) => Some(text.clone()),
             Value::Number(number) => Some(number.to_string()),
@@ -144,7 +142,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Texts; one alone may stand for itself.
-    fn texts(&self, key: &str) -> Result<Option<Vec<String>>> {
+    pub(super) fn texts(&self, key: &str) -> Result<Option<Vec<String>>> {
         self.read(key, "a list of texts", |value| match value {
             Value::String(text) => Some(vec![text.clone()]),
             Value::Array(list) => list.iter().map(|item| item.as_str().map(str::to_string)).collect(),
@@ -152,7 +150,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn wholes(&self, key: &str) -> Result<Option<Vec<u64>>> {
+    pub(super) fn wholes(&self, key: &str) -> Result<Option<Vec<u64>>> {
         self.read(key, "a list of whole numbers", |value| match value {
             Value::Number(number) => number.as_u64().map(|number| vec![number]),
             Value::Array(list) => list.iter().map(Value::as_u64).collect(),
@@ -160,7 +158,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn path(&self, key: &str, purpose: PathUse) -> Result<Option<PathBuf>> {
+    pub(super) fn path(&self, key: &str, purpose: PathUse) -> Result<Option<PathBuf>> {
         self.text(key)?.map(|path| (self.path)(path, purpose)).transpose()
     }
 
@@ -221,12 +219,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The share of the schemes that a part of the lattice has.
-    fn partial(&self) -> Result<Option<f64>> {
+    pub(super) fn partial(&self) -> Result<Option<f64>> {
         let share = self.read("partial", "a share such as \"5%\"", |value| match value {
             Value::Bool(true) => Some(Some(Selection::default().share)),
             Value::Bool(false) => Some(None),
             Value::Number(share) => share.as_f64().map(Some),
-            Value::String(text) => Some(text.strip_suffix('%')?.trim().parse::<f64>().ok().map(|share| share / 100.0)),
+            Value::String(text) => Some(Some(share_of(text)?)),
             _ => None,
         })?;
         match share.flatten() {
@@ -252,7 +250,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Seconds, or a text such as "30s", "5m" or "2h".
-    fn time(&self) -> Result<Duration> {
+    pub(super) fn time(&self) -> Result<Duration> {
         Ok(self.time_given()?.unwrap_or(TIME))
     }
 
@@ -285,6 +283,8 @@ impl<'a> Reader<'a> {
             replace: self.flag("force")?,
             delimiter: self.delimiter()?,
             missing: self.texts("missing")?.unwrap_or_default(),
+            table: self.text("table")?.map(str::to_string),
+            query: self.text("query")?.map(str::to_string),
         };
         self.finish()?;
         Ok(order)
@@ -358,7 +358,7 @@ impl<'a> Reader<'a> {
     fn max_loss(&self) -> Result<LossLimits> {
         let share = |value: &Value| match value {
             Value::Number(share) => share.as_f64(),
-            Value::String(text) => text.trim().strip_suffix('%')?.trim().parse::<f64>().ok().map(|share| share / 100.0),
+            Value::String(text) => share_of(text),
             _ => None,
         };
         let given =
@@ -380,9 +380,20 @@ impl<'a> Reader<'a> {
 
     /// With whether every scheme is told, instead of a line per height.
     pub fn annotate(&self) -> Result<(Annotate, bool)> {
+        // k may be a list here.
+        let (mut document, mut more_ks) = (self.document.clone(), Vec::new());
+        if let Some(Value::Array(_)) = self.document.get("k") {
+            let ks = self.wholes("k")?.unwrap_or_default();
+            let (first, more) = ks.split_first().ok_or_else(|| wrong("k is an empty list"))?;
+            (document["k"], more_ks) = (Value::from(*first), more.to_vec());
+        }
+        let criteria = Reader { document: &document, taken: RefCell::default(), ..*self };
+        let criteria = (criteria.criteria()?, criteria.taken.into_inner());
+        self.taken.borrow_mut().extend(criteria.1);
         let order = Annotate {
             about: self.about()?,
-            request: GivenRequest { with_standing: self.with_standing, ..GivenRequest::of_criteria(self.criteria()?) },
+            request: GivenRequest { with_standing: self.with_standing, ..GivenRequest::of_criteria(criteria.0) },
+            more_ks,
             with_entropy: self.flag("entropy")?,
             extent: self.extent()?,
             local: self.is_local()?,
@@ -477,41 +488,6 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// One of the papers' studies, by the name under `study`.
-    pub fn study(&self) -> Result<AnyStudy> {
-        let study = match self.text("study")? {
-            Some("deal") => AnyStudy::Deal(self.study_deal()?),
-            Some("lattice") => AnyStudy::Lattice(self.study_lattice()?),
-            Some(other) => return Err(unknown(ErrorKind::Request, "study", other, &["deal", "lattice"])),
-            None => return Err(wrong("no study is named").hint("study is \"deal\" or \"lattice\"")),
-        };
-        self.finish()?;
-        Ok(study)
-    }
-
-    fn study_deal(&self) -> Result<StudyDeal> {
-        Ok(StudyDeal {
-            about: self.about()?,
-            frequencies: self.wholes("frequencies")?,
-            ks: self.written("k")?,
-            seed: self.whole("seed")?.unwrap_or(1),
-        })
-    }
-
-    fn study_lattice(&self) -> Result<StudyLattice> {
-        let lost = self.texts("lost")?.unwrap_or_else(|| LOST.map(String::from).to_vec());
-        let standard = Selection::default();
-        Ok(StudyLattice {
-            about: self.about()?,
-            ks: self.wholes("k")?.unwrap_or_default(),
-            lost: lost.iter().map(|text| Suppression::parse(text)).collect::<Result<_>>()?,
-            selection: Selection {
-                share: self.partial()?.unwrap_or(standard.share),
-                estimator: self.text("estimator")?.map_or(Ok(standard.estimator), Estimator::parse)?,
-            },
-        })
-    }
-
     pub fn map(&self) -> Result<Map> {
         let methods = match self.texts("methods")? {
             Some(names) => names.iter().map(|name| Method::parse(name)).collect::<Result<_>>()?,
@@ -526,33 +502,42 @@ impl<'a> Reader<'a> {
 
     pub fn publish(&self) -> Result<Publish> {
         let way = match self.text("method")?.unwrap_or(GLOBAL) {
+            method if self.is_local()? => self.cut(method)?,
             GLOBAL => match self.levels("levels")? {
-                Some(levels) => Way::Levels(levels),
-                None => Way::Answer { choice: self.choice()?, extent: self.extent()?, time: self.time()? },
+                Some(levels) => PublishBy::Levels(levels),
+                None => PublishBy::Answer { choice: self.choice()?, extent: self.extent()?, time: self.time()? },
             },
-            PER_RECORD => Way::PerRecord(Box::new(self.of_records()?)),
-            method => Way::Local(self.local(method)?),
+            PER_RECORD => PublishBy::PerRecord(Box::new(self.of_records()?)),
+            method => PublishBy::Local(self.local(method)?),
         };
         let request = match way {
-            Way::PerRecord(_) => GivenRequest { with_standing: self.with_standing, ..GivenRequest::default() },
-            Way::Local(_) => GivenRequest {
+            PublishBy::PerRecord(_) => GivenRequest { with_standing: self.with_standing, ..GivenRequest::default() },
+            PublishBy::Local(_) => GivenRequest {
                 max_suppressed: self.max_suppressed()?,
                 with_standing: self.with_standing,
                 ..GivenRequest::of_criteria(self.criteria()?)
             },
             _ => self.given_request()?,
         };
-        let is_global = matches!(way, Way::Answer { .. } | Way::Levels(_));
+        let is_global = matches!(way, PublishBy::Answer { .. } | PublishBy::Levels(_));
         let two_columns = is_global && self.two_columns()?;
         let target = self.text("target")?.map(str::to_string);
         Ok(Publish { about: self.about()?, request, way, two_columns, target })
     }
 
-    fn choice(&self) -> Result<Choice> {
-        let Some(name) = self.text("offer")? else { return Ok(Choice::Exact) };
-        let known = Choice::ALL.map(Choice::name);
-        let choice = Choice::ALL.into_iter().find(|choice| choice.name() == name);
-        choice.ok_or_else(|| unknown(ErrorKind::Request, "offer", name, &known))
+    /// An answer over local recoding, to be published.
+    fn cut(&self, method: &str) -> Result<PublishBy> {
+        let negotiated = Method::Negotiated.name();
+        if ![GLOBAL, negotiated].contains(&method) {
+            return Err(wrong("local is about groups that were negotiated, and another method is named")
+                .hint("leave out one of them"));
+        }
+        let choice = self.text("offer")?.map_or(Ok(CutChoice::Exact), CutChoice::parse)?;
+        Ok(PublishBy::Cut(CutWish { choice, max_loss: self.max_loss()?, local: self.local(negotiated)? }))
+    }
+
+    fn choice(&self) -> Result<AnswerChoice> {
+        self.text("offer")?.map_or(Ok(AnswerChoice::Exact), AnswerChoice::parse)
     }
 
     /// `two_columns`: whether ranges are written as their lowest and their highest value.
@@ -598,6 +583,32 @@ impl<'a> Reader<'a> {
         Ok((self.path("output", PathUse::Write)?, self.flag("force")?))
     }
 
+    /// `rows`: whether a release is written as distinct rows; `sql`, `dialect` and `into`: the statement that expands them;
+    /// `into` alone is the table of the project's database that the release becomes.
+    pub fn form(&self) -> Result<Form> {
+        let rows = self.flag("rows")?;
+        let dialect = self.dialect()?;
+        let into = self.text("into")?.map(str::to_string);
+        Form::new(rows, dialect, into, self.document.get("output").is_some_and(|output| !output.is_null()))
+    }
+
+    /// `sql`: whether a statement is wanted; `dialect`: in whose words.
+    fn dialect(&self) -> Result<Option<Dialect>> {
+        let dialect = self.text("dialect")?.map(Dialect::parse).transpose()?;
+        match (self.flag("sql")?, dialect) {
+            (true, dialect) => Ok(Some(dialect.unwrap_or_default())),
+            (false, None) => Ok(None),
+            (false, Some(_)) => Err(wrong("dialect is about a statement, and none is wanted").hint("give sql too")),
+        }
+    }
+
+    pub fn count(&self) -> Result<Count> {
+        let (dialect, table) = (self.dialect()?, self.text("table")?.map(str::to_string));
+        let about = self.about()?;
+        self.finish()?;
+        Count::new(about, dialect, table)
+    }
+
     /// What separates the fields of a CSV file.
     fn delimiter(&self) -> Result<Option<u8>> {
         let parsed = self.text("delimiter")?.map(parse_delimiter).transpose();
@@ -613,9 +624,15 @@ impl<'a> Reader<'a> {
     }
 
     pub fn verify(&self) -> Result<Verify> {
-        let file = self.path("file", PathUse::Read)?;
+        let (file, table) = (self.path("file", PathUse::Read)?, self.text("table")?.map(str::to_string));
+        let database = self.path("database", PathUse::Connect)?.map(|uri| uri.display().to_string());
+        let database = database.map(|uri| Place::new(&uri, Some(table.as_deref().unwrap_or_default()), None, None));
         let order = Verify {
-            file: file.ok_or_else(|| wrong("no file is named").hint("name a release"))?,
+            file: file
+                .or(table.as_ref().map(PathBuf::from))
+                .ok_or_else(|| wrong("no file is named").hint("name a release"))?,
+            database: database.transpose()?,
+            table,
             certificate: self.path("certificate", PathUse::Read)?,
             quasi_identifiers: self.texts("quasi_identifiers")?,
             sensitive: self.texts("sensitive")?,
@@ -669,7 +686,9 @@ impl<'a> Reader<'a> {
             data: self.path("data", PathUse::Read)?,
             quasi_identifiers: self.texts("quasi_identifiers")?,
             threshold: self.number("threshold")?.unwrap_or(THRESHOLD),
-            sampled: self.number("sampled")?,
+            sampled: self.read("sampled", "a share, as 0.1 or \"10%\"", |value| {
+                value.as_f64().or_else(|| share(value.as_str()?).ok())
+            })?,
             weight_of: self.text("weight_of")?.map(str::to_string),
             household: self.texts("household")?,
             special_uniques: special_uniques.flatten(),
@@ -683,10 +702,18 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// `10%` or `1/10`.
+pub(super) fn share_of(text: &str) -> Option<f64> {
+    let percent = || text.trim().strip_suffix('%')?.trim().parse::<f64>().ok();
+    fraction(text).or_else(|| percent().map(|percent| percent / 100.0))
+}
+
 /// A criterion's value as a flag would write it.
-fn value_of_criterion(name: &str, value: &Value) -> Result<String> {
+pub(super) fn value_of_criterion(name: &str, value: &Value) -> Result<String> {
     match value {
         Value::Number(number) => Ok(number.to_string()),
+        // What JSON has no number for: a fraction, `1/3`, and a range, `10..5`.
+        Value::String(text) if text.contains("..") || text.contains('/') => Ok(text.clone()),
         Value::Object(parts) if name == "recursive" => match (&parts.get("c"), &parts.get("l")) {
             (Some(Value::Number(c)), Some(Value::Number(l))) => Ok(format!("{c},{l}")),
             _ => Err(wrong("recursive is asked for as {\"c\": 2, \"l\": 3}")),

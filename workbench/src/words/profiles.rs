@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 use crate::input::project::Project;
 use crate::input::repeats::Repeating;
-use crate::input::survey::{self, Suggestion, Survey, SurveyedColumn, Uniqueness, holds_values, rule_toml};
+use crate::input::survey::{self, Suggestion, Survey, SurveyedColumn, Uniqueness, rule_toml};
 use crate::orders::init::NewProject;
-use crate::orders::profile::{Profiled, role_in_project, tells_who};
+use crate::orders::profile::{Profiled, role_in_project, shown_rule, tells_who};
 use crate::output::project_text::missing_records;
 
 /// As `profile --json` says it.
@@ -105,7 +105,7 @@ pub fn column(
     object.insert("why".into(), json!(suggestion.why));
     object.insert(
         "suggested_hierarchy".into(),
-        json!(rule_toml(&suggestion.rule).filter(|_| shows_values || !holds_values(&suggestion.rule))),
+        json!(shown_rule(project, column, suggestion, with_values).and_then(rule_toml)),
     );
     object.insert("why_hierarchy".into(), json!(suggestion.why_rule));
     Value::Object(object)

@@ -6,17 +6,23 @@ use incrowd::error::unknown;
 use incrowd::{ErrorKind, Result};
 use serde_json::{Map as Object, Value};
 
-use super::order::{AboutHierarchy, AnyStudy, PathUse, Reader};
-use super::{documents, hierarchies, profiles, studies};
+use super::figures::{self, Figure, Table};
+use super::order::{AboutHierarchy, PathUse, Reader};
+use super::study_orders::AnyStudy;
+use super::{
+    answers, documents, hierarchies, profiles, releases, studies, study_lattice, study_local, study_records,
+    study_requests,
+};
 use crate::input::project::Project;
 use crate::orders::Rules;
+use crate::orders::count::Counts;
 use crate::orders::known::Known;
 use crate::orders::profile::of_project;
-use crate::orders::publish::{Files, Ordered, prepare};
+use crate::orders::publish::{Files, Form, Ordered, prepare};
 use crate::work::Work;
 
 /// The verbs that are answered so.
-pub const VERBS: [&str; 15] = [
+pub const VERBS: [&str; 16] = [
     "init",
     "profile",
     "hierarchy",
@@ -31,6 +37,7 @@ pub const VERBS: [&str; 15] = [
     "verify",
     "attack",
     "risk",
+    "histogram",
     "study",
 ];
 
@@ -70,18 +77,16 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
             }
             AboutHierarchy::Export(order) => hierarchies::exported(&order.run(project, work)?),
         }),
-        "count" => {
-            let about = reader.about()?;
-            reader.finish()?;
-            let choice = about.choice(&about.no_privacy(project)?);
-            Ok(documents::counted(&*known.count(project, &choice, work)?))
-        }
+        "count" => Ok(match reader.count()?.run(project, known, work)? {
+            Counts::Counted(counted) => documents::counted(&counted),
+            Counts::Statement(statement) => documents::statement(&statement),
+        }),
         "annotate" => {
             let (order, per_scheme) = reader.annotate()?;
             let annotated = order.run(project, known, work)?;
             Ok(match annotated.shown() {
                 _ if annotated.tree.is_some() => documents::grown(&annotated),
-                Some(lattice) => documents::annotated(lattice, &annotated.criteria, per_scheme),
+                Some(lattice) => documents::annotated_for(lattice, &annotated.criteria, &annotated.more, per_scheme),
                 None => documents::only_counted(&annotated.counted),
             })
         }
@@ -94,11 +99,11 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
             })
         }
         "negotiate" if reader.is_local()? => {
-            Ok(documents::locally_negotiated(&reader.negotiate_local()?.run(project, known, rules, work)?))
+            Ok(answers::locally_negotiated(&reader.negotiate_local()?.run(project, known, rules, work)?))
         }
         "negotiate" => Ok(documents::negotiated(&reader.negotiate()?.run(project, known, rules, work)?)),
         "frontier" if reader.is_local()? => {
-            Ok(documents::local_frontier(&reader.frontier_local()?.run(project, known, work)?))
+            Ok(documents::local_frontier(&reader.frontier_local()?.run(project, known, rules, work)?))
         }
         "frontier" => Ok(documents::frontier(&reader.frontier()?.run(project, known, work)?)),
         "compare" => Ok(documents::compared(&reader.compare()?.run(project, known, work)?)),
@@ -107,25 +112,121 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
             let order = reader.publish()?;
             let key = reader.key()?;
             let (output, replace) = reader.output()?;
+            let Form { rows, expansion, table } = reader.form()?;
             reader.finish()?;
+            if let Some(table) = table {
+                return Ok(match order.run_into(project, rules, &table, key, replace, work)? {
+                    (files, Ordered::Published(published)) => releases::published(&files, &published, None),
+                    (_, Ordered::No(no)) => releases::not_published(&no),
+                });
+            }
             let output = output.unwrap_or_else(|| project.folder.join("release.csv"));
             let files = prepare(project, &output, replace)?;
-            let files = Files { key: key.unwrap_or_else(|| files.key.clone()), ..files };
+            let files = Files { rows, key: key.unwrap_or_else(|| files.key.clone()), ..files };
             Ok(match order.run(project, known, rules, &files, replace, work)? {
-                Ordered::Published(published) => documents::published(&files, &published),
-                Ordered::No(no) => documents::not_published(&no),
+                Ordered::Published(published) => releases::published(&files, &published, expansion.as_ref()),
+                Ordered::No(no) => releases::not_published(&no),
             })
         }
-        "verify" => Ok(documents::checked(&reader.verify()?.run(work)?)),
+        "verify" => Ok(releases::checked(&reader.verify()?.run(work)?)),
         "attack" => {
             let (order, worst, show_values) = reader.attack()?;
             Ok(documents::attacked(&order.run(None, work)?, worst, show_values))
         }
         "risk" => Ok(documents::risk(&reader.risk()?.run(Some(project), work)?)),
-        "study" => Ok(match reader.study()? {
-            AnyStudy::Deal(order) => studies::deal(&order.run(Some(project), known, work)?),
-            AnyStudy::Lattice(order) => studies::lattice(&order.run(project, known, work)?),
-        }),
+        "histogram" => {
+            let (order, charts) = (reader.histogram()?, reader.charts()?);
+            reader.finish()?;
+            let of = order.run(project, known, work)?;
+            Ok(with_charts(studies::histogram(&of), charts.then(|| (figures::histograms(&of), Vec::new()))))
+        }
+        "study" => {
+            let charts = reader.charts()?;
+            Ok(match reader.study()? {
+                AnyStudy::Deal(order) => studies::deal(&order.run(Some(project), known, work)?),
+                AnyStudy::Lattice(order) => {
+                    let study = order.run(project, known, work)?;
+                    with_charts(studies::lattice(&study), charts.then(|| (study_lattice::figures(&study), Vec::new())))
+                }
+                AnyStudy::Requests(order) => {
+                    let study = order.run(project, known, work)?;
+                    with_charts(
+                        study_requests::document(&study),
+                        charts.then(|| {
+                            let ways = Table::new(
+                                "ways",
+                                "Every way",
+                                &study_requests::SUMMARY_HEADER,
+                                study_requests::summary_rows(&study),
+                            );
+                            let answers = Table::new(
+                                "answers",
+                                "Every answer",
+                                &study_requests::HEADER,
+                                study_requests::rows(&study),
+                            );
+                            (study_requests::figures(&study), vec![ways, answers])
+                        }),
+                    )
+                }
+                AnyStudy::Local(order) => {
+                    let study = order.run(project, known, work)?;
+                    with_charts(
+                        study_local::document(&study),
+                        charts.then(|| {
+                            let table =
+                                Table::new("local", "All numbers", &study_local::HEADER, study_local::rows(&study));
+                            (study_local::figures(&study), vec![table])
+                        }),
+                    )
+                }
+                AnyStudy::Records(order) => {
+                    let study = order.run(project, known, work)?;
+                    with_charts(
+                        study_records::document(&study),
+                        charts.then(|| {
+                            let searches = Table::new(
+                                "searches",
+                                "What the searches look at",
+                                &study_records::HEADER,
+                                study_records::rows(&study),
+                            );
+                            let beside = Table::new(
+                                "beside",
+                                "Beside schemes",
+                                &study_records::BESIDE_HEADER,
+                                study_records::beside_rows(&study),
+                            );
+                            (study_records::figures(&study), vec![searches, beside])
+                        }),
+                    )
+                }
+                AnyStudy::Suppression(order, per_scheme) => {
+                    let study = order.run(project, known, work)?;
+                    with_charts(
+                        studies::suppression(&study, per_scheme),
+                        charts.then(|| {
+                            let table = Table::new(
+                                "suppression",
+                                "All numbers",
+                                &studies::SUPPRESSION_HEADER,
+                                studies::suppression_rows(&study),
+                            );
+                            (figures::suppression(&study), vec![table])
+                        }),
+                    )
+                }
+            })
+        }
         other => Err(unknown(ErrorKind::Request, "verb", other, &VERBS)),
     }
+}
+
+/// A document with pictures beside its numbers, where they are wanted.
+fn with_charts(mut document: Value, drawn: Option<(Vec<Figure>, Vec<Table>)>) -> Value {
+    if let Some((figures, tables)) = drawn {
+        document["charts"] = figures::document(&figures);
+        document["tables"] = figures::tables(&tables);
+    }
+    document
 }

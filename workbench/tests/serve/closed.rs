@@ -380,6 +380,9 @@ fn no_body_makes_a_closed_server_talk() {
             "methods",
             "output",
             "replace",
+            "local",
+            "offer",
+            "node",
         ] {
             if random.below(3) > 0 {
                 continue;
@@ -449,7 +452,11 @@ fn nothing_below_the_standing_request_is_negotiated_or_published() {
                 ("/negotiate", question.clone()),
                 ("/explore", question.clone()),
                 ("/scheme", question.clone()),
+                ("/negotiate-local", question.clone()),
+                ("/explore-local", question.clone()),
                 ("/compare", question),
+                ("/review", with("suppression", json!({ "local": true }))),
+                ("/publish", with("suppression", json!({ "local": true }))),
                 ("/review", with("suppression", json!({}))),
                 ("/review", with("levels", json!({ "levels": { "age": 4 } }))),
                 ("/publish", with("suppression", json!({}))),
@@ -502,6 +509,37 @@ fn no_offer_goes_below_the_standing_request() {
         let order = json!({ "project": project, "request": hard, "choice": "privacy", "replace": true });
         assert_eq!(server.answer("/review", &order).status == 200, least <= k);
     }
+}
+
+/// Ranges are values of the data, and what they lose is measured with it: neither is told, and no limit tells it.
+#[test]
+fn a_closed_server_tells_no_range_and_no_loss_of_groups() {
+    let folder = table();
+    let server = Server::start(&folder, &[".", "--allow-preview=false"]);
+    let project = server.project();
+    let request = json!({ "k": 5, "max_suppressed": 3 });
+    let question = json!({ "project": project, "request": request });
+    let answer = server.answer("/negotiate-local", &question).is(200).json();
+    let offer = &answer["exact"];
+    assert!(offer["loss"].is_null() && offer["loss_at_least"].is_null(), "{offer}");
+    assert!(offer["loss_of"].as_object().expect("by attribute").values().all(Value::is_null), "{offer}");
+    assert!(offer["n_groups"].as_u64().is_some_and(|n| n > 1));
+    let around = server.answer("/explore-local", &question).is(200).json();
+    assert!(around.get("groups").is_none() && around.get("sample").is_none(), "{around}");
+    let points = around["against_privacy"]["points"].as_array().expect("points").clone();
+    assert!(!points.is_empty() && points.iter().all(|point| point["best"]["loss"].is_null()), "{points:?}");
+    server.answer("/group", &json!({ "project": project, "request": request, "node": 0 })).is(403);
+    let limited = json!({ "k": 5, "max_loss": 0.5 });
+    for (path, body) in [
+        ("/negotiate-local", json!({ "project": project, "request": limited })),
+        ("/explore-local", json!({ "project": project, "request": limited })),
+        ("/review", json!({ "project": project, "request": limited, "choice": "exact", "local": true })),
+    ] {
+        let refused = server.answer(path, &body);
+        assert!((400..500).contains(&refused.status), "{path} {}", refused.body);
+    }
+    let review = json!({ "project": project, "request": request, "choice": "exact", "local": true });
+    assert!(server.answer("/review", &review).is(200).json()["cut"]["loss"].is_null());
 }
 
 #[test]

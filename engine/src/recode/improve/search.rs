@@ -3,14 +3,14 @@
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::loss::LOSS_ONE;
+use crate::loss::{LOSS_ONE, Steps};
 use crate::random::Random;
 use crate::recode::improve::Rules;
 use crate::recode::improve::exchange::{Group, exchange};
 use crate::recode::improve::starts::{dissolved, grown};
 use crate::recode::nearest::{Classes, NOTHING};
 use crate::recode::partition::{Part, put_together};
-use crate::recode::space::Space;
+use crate::recode::space::{Axis, Side, Space};
 use crate::task::{SearchProgress, Task};
 
 /// The nearest classes that a step chooses from.
@@ -26,21 +26,27 @@ const N_FUTILE: u64 = 2_000;
 /// Classes with more parts together are only cut anew.
 const N_PARTS_MAX: usize = 1_024;
 
+/// What all classes may lose together on single attributes, in steps of the loss.
+pub(crate) type Limits<'a> = &'a [(usize, Steps)];
+
 /// Improves classes by at most so many steps; ends earlier where the task says that it is enough, or nothing is won any
 /// more. Returns how many steps it took.
 ///
 /// # Guarantee
-/// The classes have the same records, keep the rules if they did before, and do not lose more.
+/// The classes have the same records, keep the rules if they did before, and do not lose more; of an attribute that has a
+/// limit, no more than it allows, if that was so before.
 /// They depend on what is given and on the number of steps alone: where another run is given the number that this one
 /// took, it ends with the same classes.
 pub(crate) fn improve(
     space: &Space,
     rules: &dyn Rules,
     parts: Vec<Vec<Part>>,
+    limits: Limits,
     n_steps_max: u64,
     seed: u64,
     task: &Task,
 ) -> Result<(Vec<Vec<Part>>, u64)> {
+    let mut lost = Lost::new(space, limits, &parts);
     let random = Random::new(seed);
     let n_records: u64 = parts.iter().flatten().map(|part| part.n_records).sum();
     let mut parts = parts;
@@ -65,7 +71,8 @@ pub(crate) fn improve(
             n_steps += at_once.len() as u64;
             n_futile += at_once.len() as u64;
             for Step { ids, gain, pieces } in found.into_iter().flatten() {
-                if ids.iter().all(|&id| classes.is_there(id)) {
+                let is_there = ids.iter().all(|&id| classes.is_there(id));
+                if is_there && lost.may_change(ids.iter().map(|&id| classes.parts(id)), &pieces) {
                     ids.iter().for_each(|&id| drop(classes.take(id)));
                     for parts in pieces {
                         classes.push(parts);
@@ -87,6 +94,60 @@ pub(crate) fn improve(
         parts = classes.into_parts();
     }
     Ok((parts, n_steps))
+}
+
+/// What is lost on the attributes that have a limit.
+struct Lost<'a> {
+    space: &'a Space,
+    limits: Limits<'a>,
+    /// By limit.
+    now: Vec<Steps>,
+}
+
+impl<'a> Lost<'a> {
+    fn new(space: &'a Space, limits: Limits<'a>, classes: &[Vec<Part>]) -> Lost<'a> {
+        let mut lost = Lost { space, limits, now: vec![0; limits.len()] };
+        lost.now = lost.of(classes.iter().map(|parts| &parts[..]));
+        lost
+    }
+
+    /// What some classes lose, by limit.
+    fn of<'p>(&self, classes: impl Iterator<Item = &'p [Part]>) -> Vec<Steps> {
+        let mut sums = vec![0; self.limits.len()];
+        if sums.is_empty() {
+            return sums;
+        }
+        for parts in classes {
+            let costs = lost_on_attributes(self.space, parts);
+            sums.iter_mut().zip(self.limits).for_each(|(sum, &(a, _))| *sum += costs[a]);
+        }
+        sums
+    }
+
+    /// Whether classes may give place to others; if so, it is remembered.
+    fn may_change<'p>(&mut self, before: impl Iterator<Item = &'p [Part]>, after: &[Vec<Part>]) -> bool {
+        if self.limits.is_empty() {
+            return true;
+        }
+        let (before, after) = (self.of(before), self.of(after.iter().map(|parts| &parts[..])));
+        let then: Vec<Steps> =
+            self.now.iter().zip(before.iter().zip(&after)).map(|(now, (before, after))| now - before + after).collect();
+        // What is beyond its limit already may come nearer to it.
+        let is_within = self.limits.iter().zip(self.now.iter().zip(&then));
+        let may = is_within.into_iter().all(|(&(_, most), (now, then))| *then <= most || then <= now);
+        if may {
+            self.now = then;
+        }
+        may
+    }
+}
+
+/// What the records of a class lose on each attribute.
+pub(crate) fn lost_on_attributes(space: &Space, parts: &[Part]) -> Vec<Steps> {
+    let n_records: u64 = parts.iter().map(|part| part.n_records).sum();
+    let sides = space.around(parts.iter().map(|part| part.base));
+    let cost = |(axis, side): (&Axis, &Side)| n_records * u64::from(axis.cost(side.0, side.1));
+    space.axes.iter().zip(&sides).map(cost).collect()
 }
 
 /// What takes the place of some classes.

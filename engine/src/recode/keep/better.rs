@@ -8,7 +8,7 @@ use crate::loss::Steps;
 use crate::recode::divide::Divider;
 use crate::recode::enough::{Scale, is_enough};
 use crate::recode::improve::Rules;
-use crate::recode::improve::search::improve;
+use crate::recode::improve::search::{improve, lost_on_attributes};
 use crate::recode::keep::cuts::Cutter;
 use crate::recode::keep::partition::{Wanted, is_built_in, kept_as_seen};
 use crate::recode::method::Assignment;
@@ -34,6 +34,24 @@ pub fn improved(
     n_steps_max: u64,
     task: &Task,
 ) -> Result<(Partition, u64)> {
+    improved_within(found, assignment, wanted, &[], n_steps_max, task)
+}
+
+/// The same where all classes together may lose no more on some attributes than this, in steps of the loss.
+///
+/// # Guarantee
+/// That of [`improved`]; and no attribute that has a limit loses more than it allows, where that was so before.
+///
+/// # Errors
+/// As for [`improved`].
+pub fn improved_within(
+    found: Partition,
+    assignment: &Assignment,
+    wanted: &Wanted,
+    limits: &[(usize, Steps)],
+    n_steps_max: u64,
+    task: &Task,
+) -> Result<(Partition, u64)> {
     let &Assignment { counts, hierarchies, weights, least, seed, .. } = assignment;
     let demand = &wanted.demand;
     let space = Space::new(counts, hierarchies, weights)?;
@@ -43,14 +61,14 @@ pub fn improved(
     let better = if is_built_in(&least, demand) && !found.is_by_cell() {
         let classes = found.classes().map(<[Part]>::to_vec).collect();
         let rules = Plain { space: &space, counts, least };
-        let (classes, n_steps) = improve(&space, &rules, classes, n_steps_max, seed, task)?;
+        let (classes, n_steps) = improve(&space, &rules, classes, limits, n_steps_max, seed, task)?;
         (Partition::new(classes, least), n_steps)
     } else {
         let classes = found.by_cells(counts);
         if !classes.iter().all(|parts| is_enough(parts)) {
             return Ok((found, 0));
         }
-        let (classes, n_steps) = improve(&space, &cutter, classes, n_steps_max, seed, task)?;
+        let (classes, n_steps) = improve(&space, &cutter, classes, limits, n_steps_max, seed, task)?;
         (Partition::keeping(classes, is_enough).leaving_out(found.suppressed().to_vec()), n_steps)
     };
     let (better, n_steps) = better;
@@ -59,7 +77,28 @@ pub fn improved(
         false => better,
     };
     let loss = |partition: &Partition| partition.classes().map(|parts| cutter.loss(parts)).sum::<u64>();
-    Ok(if loss(&better) < loss(&found) { (better, n_steps) } else { (found, n_steps) })
+    // Where groups were united that a reader takes for one, an attribute may have lost more by it.
+    let is_within = || {
+        let lost = losses_of(&space, &better);
+        limits.iter().all(|&(a, most)| lost[a] <= most)
+    };
+    Ok(if loss(&better) < loss(&found) && is_within() { (better, n_steps) } else { (found, n_steps) })
+}
+
+/// What the records of all classes lose on each attribute, in steps of the loss; what is left out is not counted.
+///
+/// # Errors
+/// Where hierarchies and weights do not fit each other.
+pub fn loss_of_attributes(found: &Partition, assignment: &Assignment) -> Result<Vec<Steps>> {
+    Ok(losses_of(&Space::new(assignment.counts, assignment.hierarchies, assignment.weights)?, found))
+}
+
+fn losses_of(space: &Space, found: &Partition) -> Vec<Steps> {
+    let mut sums = vec![0; space.n_axes()];
+    for parts in found.classes() {
+        sums.iter_mut().zip(lost_on_attributes(space, parts)).for_each(|(sum, lost)| *sum += lost);
+    }
+    sums
 }
 
 /// What the records of all classes lose together, in steps of the loss; what is left out is not counted.

@@ -30,5 +30,5 @@ mod partition;
 mod better;
 
 pub use crate::recode::enough::Demand;
-pub use better::{improved, loss};
+pub use better::{improved, improved_within, loss, loss_of_attributes};
 pub use partition::{Wanted, partition, published};

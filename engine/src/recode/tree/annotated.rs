@@ -1,7 +1,7 @@
 //! The tree with what criteria see of every node: what requests are answered from.
 
 use crate::counts::GroupCounts;
-use crate::criterion::{Criteria, Measured, Yardstick};
+use crate::criterion::{Measured, Yardstick};
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
 use crate::recode::tree::measure::measure;
@@ -64,13 +64,6 @@ impl Tree {
     /// Which signature a node has.
     pub fn signature(&self, node: usize) -> usize {
         self.signature_of[node] as usize
-    }
-
-    /// By node, whether it could be published.
-    pub(crate) fn holding(&self, criteria: &Criteria) -> Vec<bool> {
-        let test = self.signatures.test(criteria);
-        let of_signature: Vec<bool> = (0..self.signatures.len()).map(|signature| test.holds(signature)).collect();
-        self.signature_of.iter().map(|&signature| of_signature[signature as usize]).collect()
     }
 
     /// How many bytes it takes.

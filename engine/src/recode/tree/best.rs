@@ -6,7 +6,7 @@
 //! and where there is one limit, all that is left (`exact`). Whatever the price, the cost of its cheapest cut less what the limit itself costs is no more than any cut
 //! within the limit has: so it is known how far from the best the answer can be.
 
-use crate::criterion::Criteria;
+use crate::criterion::{Criteria, Measure};
 use crate::error::Result;
 use crate::loss::{LOSS_ONE, Steps};
 use crate::recode::tree::Tree;
@@ -114,7 +114,12 @@ impl<'a> Search<'a> {
 /// The nodes that a request about these criteria and limits decides about.
 pub(crate) fn live<'a>(tree: &'a Tree, criteria: &Criteria, limits: &Limits, may_lose: bool) -> Live<'a> {
     let attributes: Vec<usize> = limits.of_attributes.iter().map(|&(a, _)| a).collect();
-    Live::new(tree.shape(), &tree.holding(criteria), &attributes, may_lose)
+    let test = tree.signatures().test(criteria);
+    // Whatever is counted, a node has no more of it than the one above.
+    let k = criteria.value(Measure::Size).unwrap_or(0);
+    let holds = |node: usize| test.holds(tree.signature(node));
+    let is_hopeless = |node: usize| tree.signatures().size(tree.signature(node)) < k;
+    Live::new(tree.shape(), holds, is_hopeless, &attributes, may_lose)
 }
 
 impl Search<'_> {

@@ -70,17 +70,21 @@ pub(crate) struct Folded {
 }
 
 impl<'a> Live<'a> {
-    /// `holds` says of every node whether it may be published.
-    pub(crate) fn new(shape: &'a Shape, holds: &[bool], attributes: &[usize], may_lose: bool) -> Live<'a> {
-        let n = shape.n_nodes();
-        // Whether something below a node, or itself, may be published.
-        let (mut is_useful, mut has_useful) = (vec![false; n], vec![false; n]);
-        for node in 0..n {
-            is_useful[node] = holds[node] || has_useful[node];
-            if is_useful[node]
-                && let Some(parent) = shape.parent(node)
-            {
-                has_useful[parent] = true;
+    /// `holds` says of a node whether it may be published, and `is_hopeless` whether neither it nor anything below it may:
+    /// what is hopeless is not looked into.
+    pub(crate) fn new(
+        shape: &'a Shape,
+        holds: impl Fn(usize) -> bool,
+        is_hopeless: impl Fn(usize) -> bool,
+        attributes: &[usize],
+        may_lose: bool,
+    ) -> Live<'a> {
+        let seen = seen(shape, holds, is_hopeless);
+        // Whether something below a node may be published.
+        let mut has_useful = vec![false; seen.len()];
+        for (i, node) in seen.iter().enumerate().rev() {
+            if (node.holds || has_useful[i]) && node.parent != NONE {
+                has_useful[node.parent as usize] = true;
             }
         }
         let mut live = Live {
@@ -95,28 +99,30 @@ impl<'a> Live<'a> {
             of_attributes: Vec::new(),
             may_lose,
         };
-        // From the root down; what follows a node that is not divided is passed over.
-        let mut node = shape.root();
-        // By node that is inner, its place.
-        let mut place_of = vec![NONE; n];
-        loop {
-            let place = number(live.nodes.len());
-            let loss = shape.loss(node);
+        // Of what was seen, its place; what is below a node that is not divided has none.
+        let mut place_of = vec![NONE; seen.len()];
+        for (i, &Seen { node, parent, holds }) in seen.iter().enumerate() {
+            let parent = match parent {
+                NONE => NONE,
+                parent => match place_of[parent as usize] {
+                    NONE => continue,
+                    place if !live.is_inner[place as usize] => continue,
+                    place => place,
+                },
+            };
+            place_of[i] = number(live.nodes.len());
+            let loss = shape.loss(node as usize);
+            live.nodes.push(node);
+            live.parents.push(parent);
+            live.holds.push(holds);
             // Where nothing is lost, there is nothing to divide.
-            let is_inner = has_useful[node] && !(holds[node] && loss == 0);
-            live.nodes.push(number(node));
-            live.parents.push(shape.parent(node).map_or(NONE, |parent| place_of[parent]));
-            live.holds.push(holds[node]);
-            live.is_inner.push(is_inner);
-            live.n_records.push(shape.n_records(node));
+            live.is_inner.push(has_useful[i] && !(holds && loss == 0));
+            let (n_records, costs) = (shape.n_records(node as usize), shape.costs(node as usize));
+            live.n_records.push(n_records);
             live.losses.push(loss);
-            let costs = shape.costs(node);
-            live.of_attributes.extend(attributes.iter().map(|&a| u64::from(costs[a]) * shape.n_records(node)));
-            place_of[node] = place;
-            let next = if is_inner { node.checked_sub(1) } else { shape.first(node).checked_sub(1) };
-            let Some(next) = next else { return live };
-            node = next;
+            live.of_attributes.extend(attributes.iter().map(|&a| u64::from(costs[a]) * n_records));
         }
+        live
     }
 
     pub(crate) fn n_records(&self, place: usize) -> u64 {
@@ -313,5 +319,32 @@ impl<'a> Live<'a> {
                 into[below] = from[below];
             }
         }
+    }
+}
+
+/// A node that may be decided about, and where its parent stands among those that were seen.
+struct Seen {
+    node: u32,
+    parent: u32,
+    holds: bool,
+}
+
+/// The nodes from the root down to what is hopeless, parents before their children.
+fn seen(shape: &Shape, holds: impl Fn(usize) -> bool, is_hopeless: impl Fn(usize) -> bool) -> Vec<Seen> {
+    let mut seen: Vec<Seen> = Vec::new();
+    // Those that are looked into and stand above what comes next.
+    let mut above: Vec<u32> = Vec::new();
+    let mut node = shape.root();
+    loop {
+        while above.pop_if(|i| node < shape.first(seen[*i as usize].node as usize)).is_some() {}
+        let parent = above.last().copied().unwrap_or(NONE);
+        let is_divided = shape.base(node).is_none() && !is_hopeless(node);
+        if is_divided {
+            above.push(number(seen.len()));
+        }
+        seen.push(Seen { node: number(node), parent, holds: holds(node) });
+        let next = if is_divided { node.checked_sub(1) } else { shape.first(node).checked_sub(1) };
+        let Some(next) = next else { return seen };
+        node = next;
     }
 }

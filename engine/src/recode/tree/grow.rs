@@ -8,7 +8,7 @@ use crate::counts::{GroupCounts, number};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
 use crate::recode::partition::Part;
-use crate::recode::settle::{settle, share_anew};
+use crate::recode::settle::{Choose, N_NEAR, settle, share_anew};
 use crate::recode::space::Space;
 use crate::recode::tree::atoms::Atoms;
 use crate::recode::tree::shape::{Shape, Sprout, unite};
@@ -54,7 +54,7 @@ impl Shape {
             let part =
                 |(atom, (_, n_records)): (u32, &(u32, u64))| Part { base: atom, value: None, n_records: *n_records };
             let singles = (0..).zip(&groups).map(|of_atom| vec![part(of_atom)]).collect();
-            let mut classes = settle(&mut atoms, singles, &silent)?;
+            let mut classes = settle::<N_NEAR, _>(&mut atoms, singles, Choose::Nearest, &silent)?;
             share_anew(&mut classes, &mut atoms, &silent)?;
             let mut next_sides = Vec::new();
             let mut next: Vec<(u32, u64)> = Vec::new();

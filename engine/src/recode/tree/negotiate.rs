@@ -2,7 +2,7 @@
 
 use crate::criterion::{Criteria, Criterion, Measure};
 use crate::error::{Error, ErrorKind, Result, Wording};
-use crate::loss::LOSS_ONE;
+use crate::loss::{LOSS_ONE, Steps};
 use crate::recode::tree::Tree;
 use crate::recode::tree::best::{Cut, Goal, Limits, best, cut_of, is_possible, live};
 use crate::task::Task;
@@ -115,6 +115,13 @@ impl Request {
         Ok(())
     }
 
+    /// What published groups may lose on each limited attribute, in steps of the loss, where so many records are lost.
+    pub fn limits_of_published(&self, tree: &Tree, n_suppressed: u64) -> Vec<(usize, Steps)> {
+        let whole = tree.shape().whole();
+        let left = |(a, most): (usize, Steps)| (a, most.saturating_sub(n_suppressed * u64::from(whole[a])));
+        self.limits(tree).of_attributes.into_iter().map(left).collect()
+    }
+
     fn limits(&self, tree: &Tree) -> Limits {
         let n_records = tree.n_records();
         // A hair more, so that 10 % is 10 % however the computer writes 0.1.
@@ -160,6 +167,15 @@ impl Tree {
             privacy: privacy_alternatives.first().cloned(),
             privacy_alternatives,
         }))
+    }
+
+    /// The exact answer to a request, if there is one: no offers are looked for.
+    ///
+    /// # Errors
+    /// As for [`Tree::negotiate`].
+    pub fn best(&self, request: &Request, task: &Task) -> Result<Option<Offer>> {
+        request.check(self)?;
+        self.best_within(request, task)
     }
 
     /// The cut that loses least among those that keep all of a request.

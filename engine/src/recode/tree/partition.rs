@@ -4,7 +4,7 @@ use crate::counts::{GroupCounts, number};
 use crate::criterion::{Criteria, Criterion, Measure, Yardstick};
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
-use crate::recode::partition::{Least, Part, Partition};
+use crate::recode::partition::{CellStyle, Least, Part, Partition, texts_of};
 use crate::recode::tree::Tree;
 use crate::recode::tree::best::{Cut, Goal, Limits, best, cut_of, live};
 use crate::recode::tree::measure::parts_of;
@@ -23,6 +23,19 @@ impl Tree {
         let n_records = self.shape().n_records(self.shape().root());
         let found = best(&live, &limits, Goal::Loss, n_records, task)?;
         Ok(found.folded.map(|folded| cut_of(&live, &folded, found.at_least)))
+    }
+
+    /// What would be printed of some nodes if they were published: by node and attribute, the text of its cells.
+    pub fn cells(
+        &self,
+        nodes: &[usize],
+        counts: &GroupCounts,
+        hierarchies: &[Hierarchy],
+        style: CellStyle,
+    ) -> Vec<Vec<String>> {
+        let parts = |&node: &usize| self.shape().bases(node).flat_map(|base| parts_of(counts, base)).collect();
+        let classes: Vec<Vec<Part>> = nodes.iter().map(parts).collect();
+        texts_of(counts, hierarchies, style, &classes)
     }
 
     /// The classes of a cut by cell of the groups, and what is left out.

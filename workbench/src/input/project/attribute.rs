@@ -76,7 +76,7 @@ pub(super) fn attribute(name: &str, key: &str, table: &Table, data: &Table, fold
     let publish_as = table.get("publish_as").map(|value| publish_as(value, key, role, distance, &rule)).transpose()?;
     if publish_as.is_some() && count_at.is_some() {
         return Err(wrong(format!("{key}.count_at counts labels, and publish_as publishes something else"))
-            .hint("criteria count what is published: leave count_at out"));
+            .hint(hint("criteria count what is published: leave {attribute.count_at} out")));
     }
     let unreadable = unreadable(table, data, key, &rule, publish_as.as_ref())?;
     let unknown = unknown_values(table, data, key, &rule)?;
@@ -118,7 +118,7 @@ fn node_weights(table: &Table, key: &str, role: Role) -> Result<BTreeMap<String,
     });
     weights.ok_or_else(|| {
         wrong(format!("{key}.node_weights must give labels numbers of at least 0"))
-            .hint("for example { Married = 2.0 }: it costs twice its share of the values")
+            .hint(hint("for example {:Married=2.0}: it costs twice its share of the values"))
     })
 }
 
@@ -133,7 +133,7 @@ fn own_or_of_data<'a>(
 ) -> Result<&'a str> {
     let of_data = choice(data, "data.", name, choices)?;
     match (table.contains_key(name), applies) {
-        (true, false) => Err(wrong(format!("{key}.{name} says nothing here")).hint(else_hint)),
+        (true, false) => Err(wrong(format!("{key}.{name} says nothing here")).hint(hint(else_hint))),
         (true, true) => choice(table, &format!("{key}."), name, choices),
         (false, true) => Ok(of_data),
         (false, false) => Ok(choices[0]),
@@ -151,7 +151,7 @@ fn unreadable(
     let needs_numbers = matches!(publish_as, Some(PublishAs::Round(_) | PublishAs::Top(_)));
     let applies = needs_numbers || rule.needs() != Needs::Anything;
     let otherwise = "it is about numbers and dates: intervals, cuts and dates need them; what a file or a tree does not \
-                     know is unknown = \"missing\"";
+                     know is {attribute.unknown=missing}";
     let said = own_or_of_data((table, data), key, "unreadable", &Unreadable::NAMES, applies, otherwise)?;
     Ok(Unreadable::parse(said).expect("one of its names"))
 }
@@ -159,56 +159,59 @@ fn unreadable(
 /// What becomes of values that the hierarchy does not know.
 fn unknown_values(table: &Table, data: &Table, key: &str, rule: &Rule) -> Result<Unknown> {
     let otherwise = "it is about hierarchies of files and trees, which know some values; where numbers or dates cannot be \
-                     read, say unreadable = \"missing\"";
+                     read, say {attribute.unreadable=missing}";
     let said = own_or_of_data((table, data), key, "unknown", &Unknown::NAMES, rule.table().is_some(), otherwise)?;
     Ok(Unknown::parse(said).expect("one of its names"))
 }
 
 /// What is published of an attribute that is not generalized.
 fn publish_as(value: &Value, key: &str, role: Role, distance: Option<Distance>, rule: &Rule) -> Result<PublishAs> {
-    const EXAMPLES: &str = "one of { round = 100 }, { top = 0.99 } and { level = 1 }";
+    const EXAMPLES: &str = "one of {:round=100}, {:top=0.99} and {:level=1}";
     let key = format!("{key}.publish_as");
     if !matches!(role, Role::Sensitive | Role::Other) {
         return Err(wrong(format!(
             "{key} is about attributes that are published as they are, and this is {}",
             role.name()
         ))
-        .hint("leave it out, or give the attribute role = \"other\" or \"sensitive\""));
+        .hint(hint("leave it out, or give the attribute {role=other} or {role=sensitive}")));
     }
-    let table = value.as_table().ok_or_else(|| wrong(format!("{key} must say how")).hint(EXAMPLES))?;
+    let table = value.as_table().ok_or_else(|| wrong(format!("{key} must say how")).hint(hint(EXAMPLES)))?;
     known_keys(table, &format!("{key}."), &["round", "top", "level"])?;
     let mut ways = table.iter();
     let (Some((way, value)), None) = (ways.next(), ways.next()) else {
-        return Err(wrong(format!("{key} must say exactly one way")).hint(EXAMPLES));
+        return Err(wrong(format!("{key} must say exactly one way")).hint(hint(EXAMPLES)));
     };
     let published = match way.as_str() {
         "round" => {
             let step = decimal(value).filter(|step| step.is_positive());
-            PublishAs::Round(step.ok_or_else(|| wrong(format!("{key}.round must be a number above 0")).hint(EXAMPLES))?)
+            PublishAs::Round(
+                step.ok_or_else(|| wrong(format!("{key}.round must be a number above 0")).hint(hint(EXAMPLES)))?,
+            )
         }
         "top" => {
             let one = Decimal::from(1);
             let share = decimal(value).filter(|share| share.is_positive() && *share < one);
             let share = share.ok_or_else(|| {
                 wrong(format!("{key}.top must be a share between 0 and 1"))
-                    .hint("{ top = 0.99 } gives one label to the highest hundredth of the values")
+                    .hint(hint("{:top=0.99} gives one label to the highest hundredth of the values"))
             })?;
             PublishAs::Top(share)
         }
         _ => {
             let level = level_said(value).ok_or_else(|| {
-                wrong(format!("{key}.level must be a level, by its number from 1 on or by its name")).hint(EXAMPLES)
+                wrong(format!("{key}.level must be a level, by its number from 1 on or by its name"))
+                    .hint(hint(EXAMPLES))
             })?;
             if matches!(rule, Rule::Flat) {
                 return Err(wrong(format!("{key}.level names a level of a hierarchy, and the attribute has none"))
-                    .hint("add hierarchy = …, or leave publish_as out"));
+                    .hint(hint("give it a hierarchy, or leave {attribute.publish_as} out")));
             }
             PublishAs::Level(level)
         }
     };
     if !matches!(published, PublishAs::Level(_)) && rule.needs() == Needs::Dates {
         return Err(
-            wrong(format!("{key}.{way} is about numbers, and the attribute has dates")).hint("{ level = \"month\" }")
+            wrong(format!("{key}.{way} is about numbers, and the attribute has dates")).hint(hint("{:level=month}"))
         );
     }
     match (distance, &published) {
@@ -241,7 +244,7 @@ fn count_at(value: &Value, key: &str, role: Role, distance: Option<Distance>, ru
     }
     if matches!(rule, Rule::Flat) {
         return Err(wrong(format!("{key}.count_at names a level of a hierarchy, and the attribute has none"))
-            .hint("add hierarchy = …, or leave count_at out"));
+            .hint(hint("give it a hierarchy, or leave {attribute.count_at} out")));
     }
     match distance {
         None | Some(Distance::Equal) => Ok(level),

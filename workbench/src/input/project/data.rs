@@ -4,14 +4,19 @@ use incrowd::table::Needed;
 use incrowd::{Result, Role};
 use toml::Table;
 
+use crate::input::database::place::Place;
 use crate::input::project::Attribute;
 use crate::input::project::keys::{choice, text_at, wrong};
 use crate::input::source::{Encoding, Labels, Notation, ReadOptions, parse_delimiter};
 use crate::sentences::hint;
 
 /// The keys of the section.
-pub(super) const DATA_KEYS: [&str; 20] = [
+pub(super) const DATA_KEYS: [&str; 24] = [
     "path",
+    "database",
+    "table",
+    "query",
+    "driver",
     "population",
     "delimiter",
     "encoding",
@@ -43,6 +48,29 @@ pub(super) fn needed(attributes: &[Attribute], keep_other: bool, complete: &[Str
     match keep_other {
         true => Needed::AllBut(names(true).filter(|name| !complete.contains(name)).collect()),
         false => Needed::Only(names(false).chain(complete.iter().cloned()).collect()),
+    }
+}
+
+/// The keys that are about a database.
+const DATABASE_KEYS: [&str; 3] = ["table", "query", "driver"];
+
+/// Where the data are: the path of a file, or a table of a database, with what it is called.
+pub(super) fn place(data: &Table) -> Result<(String, Option<Place>)> {
+    let text = |key: &str| text_at(data, &format!("data.{key}"), key);
+    let (path, database) = (text("path")?, text("database")?);
+    match (path, database) {
+        (Some(_), Some(_)) => Err(wrong("[data] has a path and a database").hint("leave one of them out")),
+        (None, None) => Err(wrong("[data] has no path").hint("add path = \"data.csv\", or database and table")),
+        (Some(path), None) => match DATABASE_KEYS.into_iter().find(|key| data.contains_key(*key)) {
+            Some(key) => Err(wrong(format!("data.{key} is about a database, and [data] names none"))
+                .hint(hint("add {data.database}, or leave it out"))),
+            None => Ok((path, None)),
+        },
+        (None, Some(uri)) => {
+            let (table, query, driver) = (text("table")?, text("query")?, text("driver")?);
+            let place = Place::new(&uri, table.as_deref(), query.as_deref(), driver.as_deref())?;
+            Ok((place.asked.name().to_string(), Some(place)))
+        }
     }
 }
 

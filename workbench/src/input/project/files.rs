@@ -14,7 +14,9 @@ impl Project {
     pub fn check_output(&self, path: &Path) -> Result<()> {
         let files = self.attributes.iter().filter_map(|attribute| attribute.hierarchy_file.as_ref());
         let named = files.map(|(name, _)| name).chain([&self.data]).chain(&self.population);
-        let sources: Vec<PathBuf> = named.map(|name| self.folder.join(name)).chain([self.file.clone()]).collect();
+        let database = self.database.as_ref().and_then(|place| place.file(&self.folder));
+        let sources: Vec<PathBuf> =
+            named.map(|name| self.folder.join(name)).chain([self.file.clone()]).chain(database).collect();
         check_not_among(path, &sources)
     }
 }

@@ -84,13 +84,14 @@ pub(super) fn decimals(value: &Value, key: &str) -> Result<Vec<Decimal>> {
     numbers.ok_or_else(|| wrong(format!("{key} must be a list of numbers")))
 }
 
-/// A number of records or a percentage, as a flag would write it.
-pub(super) fn amount(table: &Table, prefix: &str, key: &str) -> Result<Option<String>> {
+/// A number of records or a percentage, as a flag would write it; the name has its section before it.
+pub(super) fn amount(table: &Table, name: &'static str) -> Result<Option<String>> {
+    let key = name.rsplit('.').next().unwrap_or(name);
     match table.get(key) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
         Some(Value::Integer(n)) => Ok(Some(n.to_string())),
-        Some(_) => Err(wrong(format!("{prefix}{key} must be a number of records or a percentage"))
-            .hint(format!("for example {key} = \"1%\""))),
+        Some(_) => Err(wrong(format!("{name} must be a number of records or a percentage"))
+            .hint(Wording::text("for example ").example(name, "1%"))),
     }
 }

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use incrowd::error::unknown;
 use incrowd::{Distance, ErrorKind, Missing, Result, Role, Rule};
 
+use crate::input::database::Database;
+use crate::input::database::place::Place;
 use crate::input::level::LevelSaid;
 use crate::input::source::{DateFormat, Frame, PublishAs, ReadOptions, Unknown, Unreadable};
 
@@ -34,8 +37,12 @@ pub struct Project {
     pub file: PathBuf,
     /// What the file says, word by word.
     pub text: String,
-    /// Where the data are, as the file says it.
+    /// Where the data are, as the file says it: a path, or the name of a table in a database.
     pub data: String,
+    /// The database that has them, where one does.
+    pub database: Option<Place>,
+    /// That database, opened for work that is done as a whole or not at all.
+    pub session: Option<Arc<Database>>,
     /// A table of the population that the data are a sample of, for k-map.
     pub population: Option<String>,
     /// The data and the population, where they are in memory and not in files.

@@ -8,7 +8,9 @@ use incrowd::{Error, ErrorKind, Missing, Result, Role};
 use toml::Table;
 
 use crate::input::project::attribute::attribute;
-use crate::input::project::data::{DATA_KEYS, check_unchanged, check_weight, needed, of_role, per_person, reading};
+use crate::input::project::data::{
+    DATA_KEYS, check_unchanged, check_weight, needed, of_role, per_person, place, reading,
+};
 use crate::input::project::files::read_text;
 use crate::input::project::keys::{choice, known_keys, section, text_at, texts, wrong};
 use crate::input::project::request::{guard, standing_request};
@@ -34,7 +36,7 @@ impl Project {
         if let Some(path) = path {
             let full = std::path::absolute(path).map_err(|error| crate::io_error(path, error))?;
             self.data = full.display().to_string();
-            self.frame = None;
+            (self.frame, self.database, self.session) = (None, None, None);
             // Counts that are kept are those of other data.
             let metadata = path.metadata().ok();
             let changed = metadata.map(|metadata| (metadata.len(), metadata.modified().ok()));
@@ -61,8 +63,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     let data = section(&table, "data")?
         .ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
     known_keys(data, "data.", &DATA_KEYS)?;
-    let path = text_at(data, "data.path", "path")?
-        .ok_or_else(|| wrong("[data] has no path").hint("add path = \"data.csv\""))?;
+    let (path, database) = place(data)?;
     let tokens = match data.get("missing") {
         None => vec![String::new()],
         Some(value) => texts(value, "data.missing")?,
@@ -108,6 +109,8 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         file: file.to_path_buf(),
         text: text.to_string(),
         data: path,
+        database,
+        session: None,
         population: text_at(data, "data.population", "population")?,
         frame: None,
         population_frame: None,

@@ -24,7 +24,7 @@ pub(super) fn standing_request(table: &Table) -> Result<StandingRequest> {
             Some(value) => criteria.push(criterion(None, value)?),
         }
     }
-    let max_suppressed = amount(table, "request.", "max_suppressed")?;
+    let max_suppressed = amount(table, "request.max_suppressed")?;
     let mut max_level = Vec::new();
     for (name, value) in section(table, "max_level")?.into_iter().flatten() {
         let level = match value {
@@ -52,18 +52,17 @@ pub(super) fn guard(table: &Table) -> Result<Guard> {
                 .ok_or_else(|| wrong("guard.min_records must be a whole number of at least 0"))?,
         ),
     };
-    let (max_dropped, max_suppressed) =
-        (amount(table, "guard.", "max_dropped")?, amount(table, "guard.", "max_suppressed")?);
+    let (max_dropped, max_suppressed) = (amount(table, "guard.max_dropped")?, amount(table, "guard.max_suppressed")?);
     Ok(Guard { min_records, max_dropped, max_suppressed })
 }
 
-/// A criterion's value as a flag would write it: `10`, `0.2`, or `2,3` for a list.
+/// A criterion's value as a flag would write it: `10`, `0.2`, `1/3`, `10..5`, or `2,3` for a list.
 fn criterion_value(name: &str, value: &Value) -> Result<String> {
     let is_whole = ["k", "k_map", "l"].contains(&name);
     match value {
         Value::Integer(n) if *n >= 0 => Ok(n.to_string()),
         Value::Float(number) if !is_whole => Ok(number.to_string()),
-        Value::String(text) if !is_whole => Ok(text.clone()),
+        Value::String(text) if !is_whole || text.contains("..") => Ok(text.clone()),
         Value::Array(list) if name == "recursive" => {
             let parts: Option<Vec<f64>> = list.iter().map(number).collect();
             let parts = parts.ok_or_else(|| wrong("request.recursive must be a list of two numbers"))?;

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use incrowd::{Missing, Result, Role, Rule};
+use incrowd::{Error, ErrorKind, Missing, Result, Role, Rule};
 
+use crate::input::database::place::Place;
+use crate::input::database::{Database, Purpose, Table};
 use crate::input::per_person::PerPerson;
 use crate::input::project::{Attribute, Project};
 use crate::input::source::{DateFormat, Replacement, Source, Unknown, Unreadable};
+use crate::sentences::hint;
 
 impl Project {
     /// Opens the data that the project names, with as many records of a person as it says; an index of pandas takes part
@@ -24,9 +27,10 @@ impl Project {
 
     /// The same with cells as the data have them, whatever is to become of those that do not fit.
     pub fn source_as_written(&self) -> Result<Source> {
-        let source = match &self.frame {
-            Some(frame) => Source::of_frame(frame),
-            None => Source::open(&self.folder.join(&self.data), &self.reading),
+        let source = match (&self.frame, &self.database) {
+            (Some(frame), _) => Source::of_frame(frame),
+            (None, Some(place)) => self.opened(place).and_then(Source::of_table),
+            (None, None) => Source::open(&self.folder.join(&self.data), &self.reading),
         };
         let source = source?.without_index(|name| self.attributes.iter().any(|attribute| attribute.name == name));
         let mut source = source.with_dates(self.dates());
@@ -37,6 +41,25 @@ impl Project {
             Some(per_person) => source.with_at_most(per_person),
             None => source,
         })
+    }
+
+    /// A table of the project's database, as the work at hand sees it where that is one transaction.
+    pub fn opened(&self, place: &Place) -> Result<Table> {
+        let database = match &self.session {
+            Some(session) => session.clone(),
+            None => Arc::new(Database::open(place, &self.folder, Purpose::Read)?),
+        };
+        Table::open(database, &place.asked)
+    }
+
+    /// The same project with all that is read and written in one transaction; nothing is written before it is committed.
+    pub fn in_one_transaction(&self) -> Result<(Project, Arc<Database>)> {
+        let place = self.database.as_ref().ok_or_else(|| {
+            Error::new(ErrorKind::Request, "the data are in no database, so that no table can be made beside them")
+                .hint(hint("write a file with {output}, or name {data.database}"))
+        })?;
+        let session = Arc::new(Database::open(place, &self.folder, Purpose::Write)?.begin()?);
+        Ok((Project { session: Some(session.clone()), ..self.clone() }, session))
     }
 
     /// What becomes of cells while they are read, by attribute.

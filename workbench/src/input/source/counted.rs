@@ -50,6 +50,16 @@ impl Source {
         self.counted.is_some()
     }
 
+    /// The column that says how many records a row is: that of the table, or of what a database has counted.
+    pub(super) fn number(&self) -> Option<&String> {
+        self.counted.as_ref().or_else(|| self.table().map(|table| &table.number))
+    }
+
+    /// Whether a database counts before it answers, where numbers of records will do.
+    pub(super) fn is_grouped(&self) -> bool {
+        self.is_database() && !self.is_counted()
+    }
+
     /// These columns, and the one with the numbers.
     pub(super) fn with_numbers(&self, columns: &[String]) -> Vec<String> {
         columns.iter().chain(&self.counted).cloned().collect()
@@ -71,7 +81,7 @@ impl Source {
 
     /// A batch without its numbers, and these; so many rows of the table come before it.
     pub(super) fn split_numbers(&self, batch: &RecordBatch, n_before: u64) -> Result<(RecordBatch, Vec<u64>)> {
-        let name = self.counted.as_ref().expect("asked where rows are counted");
+        let name = self.number().expect("asked where rows are counted");
         let (place, _) = batch.schema_ref().column_with_name(name).expect("it was read");
         let column = batch.column(place);
         let cells = Cells::new(name, column)?;

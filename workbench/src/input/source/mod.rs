@@ -15,6 +15,7 @@ use incrowd::{Error, ErrorKind, Result};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::input::database::Table;
 use crate::input::digest::{changed, hex};
 use crate::input::per_person::{Kept, PerPerson, Ranking};
 use crate::note::Note;
@@ -129,6 +130,8 @@ enum Part {
         /// What had to be found out about it.
         notes: Vec<Note>,
     },
+    /// A table that a database holds.
+    Database(Box<Table>),
 }
 
 impl Part {
@@ -137,6 +140,7 @@ impl Part {
             Part::Csv(file) => &file.place.path,
             Part::Parquet(file) => &file.place.path,
             Part::Held { name, .. } => name,
+            Part::Database(table) => Path::new(&table.name),
         }
     }
 }
@@ -185,6 +189,26 @@ impl Source {
         let n_bytes = frame.batches.iter().map(|batch| n_bytes_of(batch, batch.num_rows())).sum();
         let part = Part::Held { name, file: None, pieces: pieces_of(&frame.batches), notes: Vec::new() };
         Ok(Source::new(vec![part], frame.schema.clone(), n_bytes))
+    }
+
+    /// The records of a table that a database holds: counted there, and read from there where somebody needs them.
+    pub fn of_table(table: Table) -> Result<Source> {
+        let schema = table.schema();
+        check_names(&schema, Path::new(&table.name))?;
+        Ok(Source::new(vec![Part::Database(Box::new(table))], schema, 0).without_unreadable())
+    }
+
+    /// Whether a database holds the records.
+    pub fn is_database(&self) -> bool {
+        self.table().is_some()
+    }
+
+    /// The table of a database that it is.
+    pub fn table(&self) -> Option<&Table> {
+        match &self.parts[..] {
+            [Part::Database(table)] => Some(table),
+            _ => None,
+        }
     }
 
     fn new(parts: Vec<Part>, schema: SchemaRef, n_bytes: u64) -> Source {
@@ -300,6 +324,13 @@ impl Source {
         self.located(error, column, &Asked::of(rule, replacement.needs(), tokens))
     }
 
+    /// Whether cells of a column are rewritten or replaced while they are read.
+    pub fn is_treated(&self, column: &str) -> bool {
+        let has_date = self.rewriting.dates.iter().any(|(name, _)| name == column);
+        let is_replaced = self.replacements.iter().any(|replacement| replacement.column == column);
+        has_date || is_replaced || !self.rewriting.notation.is_plain()
+    }
+
     /// Whether something is published coarser than it is, which takes one reading more.
     pub fn publishes_coarser(&self) -> bool {
         self.replacements.iter().any(|replacement| replacement.publish_as.is_some())
@@ -356,6 +387,8 @@ impl Source {
                 self.remember(part, self.sha256_of_frame()?)?;
                 self.check_same()?;
             }
+            // No file; what was counted there is known by its counts.
+            Part::Database(_) => return Ok(String::new()),
             _ if known.is_some() => {}
             Part::Csv(csv::CsvFile { place, .. }) if self.is_hashed => self.remember(part, sha256_of_place(place)?)?,
             Part::Csv(csv::CsvFile { place, .. })
@@ -410,6 +443,8 @@ impl Source {
                     (Err(_), Some(known)) if sha256_of_place(&file.place)? == *known => {}
                     (checked, _) => checked?,
                 },
+                // What was counted is one state of it, and a release of that state.
+                Part::Database(_) => {}
             }
         }
         Ok(())
@@ -503,7 +538,11 @@ impl Source {
 
     /// Whether columns are plain texts whose types must be found out from their values.
     pub fn is_text(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Csv(_) | Part::Held { file: Some(_), .. }))
+        self.parts.iter().any(|part| match part {
+            Part::Csv(_) | Part::Held { file: Some(_), .. } => true,
+            Part::Database(table) => table.is_untyped(),
+            Part::Parquet(_) | Part::Held { file: None, .. } => false,
+        })
     }
 
     /// Whether the table is a text, in which "no value" is one as well.

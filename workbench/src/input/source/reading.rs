@@ -13,6 +13,7 @@ use super::records::{self, Layout};
 use super::replace::{self, Coarse, Tally};
 use super::stream::Stream;
 use super::{Filter, Part, Source, n_bytes_of, names};
+use crate::input::database::Presence;
 
 /// A result whose error has its place in the table.
 type Placed<T> = std::result::Result<T, (usize, Error)>;
@@ -23,6 +24,8 @@ pub(super) struct Feed<'a> {
     columns: &'a [String],
     /// What is published of columns that are published coarser.
     coarse: Arc<Vec<Option<Coarse>>>,
+    /// Whether a database gives combinations with how many records each is, and of which columns values do not matter.
+    grouped: Option<Presence<'a>>,
     tally: Tally,
     state: Mutex<State>,
 }
@@ -66,14 +69,19 @@ impl<'a> Feed<'a> {
     /// A reading that shows what is known of columns that are published coarser: everything, once that was looked at.
     pub fn new(source: &'a Source, columns: &'a [String]) -> Feed<'a> {
         let (coarse, tally) = (source.coarse(), Tally::new(&source.replacements));
-        Feed { source, columns, coarse, tally, state: Mutex::default() }
+        Feed { source, columns, coarse, grouped: None, tally, state: Mutex::default() }
+    }
+
+    /// The same with what a database has counted.
+    fn grouped(source: &'a Source, columns: &'a [String], presence: Presence<'a>) -> Feed<'a> {
+        Feed { grouped: source.is_grouped().then_some(presence), ..Feed::new(source, columns) }
     }
 
     /// A batch as it is to be seen.
     fn made(&self, batch: RecordBatch) -> Result<RecordBatch> {
         let batch = self.source.rewriting.apply(batch)?;
         let is_numbered = |name: &String| batch.schema_ref().column_with_name(name).is_some();
-        let numbers = match self.source.counted.as_ref().filter(|name| is_numbered(name)) {
+        let numbers = match self.source.number().filter(|name| is_numbered(name)) {
             // A number that is none is told by whoever asks for the numbers.
             Some(_) if !self.source.replacements.is_empty() => self.source.split_numbers(&batch, 0).ok(),
             _ => None,
@@ -122,6 +130,7 @@ impl<'a> Feed<'a> {
                 },
                 Part::Parquet(file) => file.n_row_groups(),
                 Part::Held { pieces, .. } => pieces.len(),
+                Part::Database(_) => 1,
             };
             if state.piece < n_pieces {
                 state.piece += 1;
@@ -185,6 +194,10 @@ impl<'a> Feed<'a> {
                 let projected = batch.project(&indices).expect("the indices are those of its columns");
                 visit(projected, n_bytes_of(batch, batch.num_rows()))
             }
+            (What::Piece(_), Part::Database(table)) => match self.grouped {
+                Some(presence) => table.groups(self.columns, presence, |batch| visit(batch, 0)),
+                None => table.rows(self.columns, |batch| visit(batch, 0)),
+            },
             (What::Piece(_), Part::Csv(_)) => unreachable!("CSV is cut into pieces"),
         }
     }
@@ -291,16 +304,18 @@ impl Source {
         start: impl Fn() -> S + Sync,
         visit: impl Fn(&mut S, RecordBatch, u64) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
-        self.for_each_counted(columns, n_threads, start, |state, batch, n_times, n_bytes| match n_times {
+        let presence = Presence::default();
+        self.for_each_counted(columns, presence, n_threads, start, |state, batch, n_times, n_bytes| match n_times {
             None => visit(state, batch, n_bytes),
             Some(n_times) => expanded(&batch, &n_times, n_bytes, &mut |batch, n_bytes| visit(state, batch, n_bytes)),
         })
     }
 
-    /// The same; where rows stand for several records each, as they are, with how many.
+    /// The same; where rows stand for several records each, or a database counts them, as they are, with how many.
     pub fn for_each_counted<S: Send>(
         &self,
         columns: &[String],
+        presence: Presence,
         n_threads: usize,
         start: impl Fn() -> S + Sync,
         visit: impl Fn(&mut S, RecordBatch, Option<Vec<u64>>, u64) -> Result<()> + Sync,
@@ -309,13 +324,18 @@ impl Source {
         let filter = self.filter()?;
         let all = self.column_names();
         let read_columns = self.with_numbers(if filter.is_some() { &all } else { columns });
-        let feed = Feed::new(self, &read_columns);
+        // Which records of a person are left in is said of records.
+        let feed = match &filter {
+            None => Feed::grouped(self, &read_columns, presence),
+            Some(_) => Feed::new(self, &read_columns),
+        };
+        let is_numbered = self.is_counted() || feed.grouped.is_some();
         let work = || -> Placed<S> {
             let mut state = start();
             while let Some(job) = feed.next()? {
                 let order = job.order;
                 let read = feed.read(&job, &mut |batch, n_bytes| {
-                    let (batch, n_times) = match self.is_counted() {
+                    let (batch, n_times) = match is_numbered {
                         true => self.numbered_rows(&batch).map(|(batch, n_times)| (batch, Some(n_times)))?,
                         false => (batch, None),
                     };

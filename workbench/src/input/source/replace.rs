@@ -16,8 +16,8 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use incrowd::hierarchy::{KnownValues, Needs, OTHER};
 use incrowd::number::Decimal;
 use incrowd::table::Cells;
+use incrowd::wire::Coarser;
 use incrowd::{Domain, Error, ErrorKind, Result, Rule};
-use serde_json::{Value, json};
 
 use super::csv::text_type;
 use crate::input::level::LevelSaid;
@@ -81,35 +81,23 @@ pub enum PublishAs {
 }
 
 impl PublishAs {
-    /// As the project file writes it.
-    pub fn document(&self) -> Value {
-        let number = |number: &Decimal| -> Value {
-            number.to_string().parse::<serde_json::Number>().map_or_else(|_| json!(number.to_string()), Value::Number)
-        };
+    /// As a certificate says it.
+    pub fn said(&self) -> Coarser {
         match self {
-            PublishAs::Round(step) => json!({ "round": number(step) }),
-            PublishAs::Top(share) => json!({ "top": number(share) }),
-            PublishAs::Level(LevelSaid::Number(level)) => json!({ "level": level }),
-            PublishAs::Level(LevelSaid::Name(name)) => json!({ "level": name }),
+            PublishAs::Round(step) => Coarser::Round(*step),
+            PublishAs::Top(share) => Coarser::Top(*share),
+            PublishAs::Level(LevelSaid::Number(level)) => Coarser::Level(*level as u64),
+            PublishAs::Level(LevelSaid::Name(name)) => Coarser::LevelNamed(name.clone()),
         }
     }
 
-    /// What [`PublishAs::document`] has written; none where it is nothing of that kind.
-    pub fn of_document(document: &Value) -> Option<PublishAs> {
-        let number = |value: &Value| match value {
-            Value::String(text) => Decimal::parse(text),
-            Value::Number(number) => Decimal::parse(&number.to_string()),
-            _ => None,
-        };
-        let (what, said) = document.as_object()?.iter().next()?;
-        match (what.as_str(), said) {
-            ("round", said) => number(said).map(PublishAs::Round),
-            ("top", said) => number(said).map(PublishAs::Top),
-            ("level", Value::String(name)) => Some(PublishAs::Level(LevelSaid::Name(name.clone()))),
-            ("level", said) => {
-                let level = usize::try_from(said.as_u64()?).ok()?;
-                Some(PublishAs::Level(LevelSaid::Number(level)))
-            }
+    /// What a certificate says; none where this version does not know it.
+    pub fn of_said(said: Coarser) -> Option<PublishAs> {
+        match said {
+            Coarser::Round(step) => Some(PublishAs::Round(step)),
+            Coarser::Top(share) => Some(PublishAs::Top(share)),
+            Coarser::Level(level) => Some(PublishAs::Level(LevelSaid::Number(usize::try_from(level).ok()?))),
+            Coarser::LevelNamed(name) => Some(PublishAs::Level(LevelSaid::Name(name))),
             _ => None,
         }
     }

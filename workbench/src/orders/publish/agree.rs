@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use incrowd::error::{Wording, unknown};
 use incrowd::lattice::{Scope, outcome_of};
 use incrowd::quality::Losses;
 use incrowd::search::negotiate::{check_criteria, negotiate_with};
 use incrowd::search::on_demand::FoundAnswer;
 use incrowd::search::partial::prove;
 use incrowd::wire::HowFound;
-use incrowd::{Answer, Lattice, Level, Offer, Plan, Request, Result, Scheme, Yardstick};
+use incrowd::{Answer, Error, ErrorKind, Lattice, Level, Offer, Plan, Request, Result, Scheme, Yardstick};
 
 use super::No;
 use crate::input::count::Counted;
@@ -17,13 +18,14 @@ use crate::input::project::Project;
 use crate::orders::Rules;
 use crate::orders::extent::{ExtentWish, search, search_of};
 use crate::orders::known::Known;
+use crate::orders::negotiate_local::CutChoice;
 use crate::orders::request::{GivenRequest, Privacy, with_levels};
 use crate::sentences;
 use crate::work::Work;
 
 /// The answers that can be published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum AnswerChoice {
     /// The answer that meets all wishes
     Exact,
     /// The offer that loses more records
@@ -34,15 +36,26 @@ pub enum Choice {
     Privacy,
 }
 
-impl Choice {
-    pub const ALL: [Choice; 4] = [Choice::Exact, Choice::Suppression, Choice::Height, Choice::Privacy];
+impl AnswerChoice {
+    pub const ALL: [AnswerChoice; 4] =
+        [AnswerChoice::Exact, AnswerChoice::Suppression, AnswerChoice::Height, AnswerChoice::Privacy];
+
+    pub fn parse(name: &str) -> Result<AnswerChoice> {
+        if name == CutChoice::Loss.name() {
+            let message = Wording::text("").setting("offer").and(" loss is about ranges of their own for every group");
+            return Err(Error::new(ErrorKind::Request, message)
+                .hint(Wording::text("take ").example("offer", "height").and(", or publish with ").setting("local")));
+        }
+        let choice = AnswerChoice::ALL.into_iter().find(|choice| choice.name() == name);
+        choice.ok_or_else(|| unknown(ErrorKind::Request, "offer", name, &AnswerChoice::ALL.map(AnswerChoice::name)))
+    }
 
     pub fn name(self) -> &'static str {
         match self {
-            Choice::Exact => "exact",
-            Choice::Suppression => "suppression",
-            Choice::Height => "height",
-            Choice::Privacy => "privacy",
+            AnswerChoice::Exact => "exact",
+            AnswerChoice::Suppression => "suppression",
+            AnswerChoice::Height => "height",
+            AnswerChoice::Privacy => "privacy",
         }
     }
 }
@@ -92,7 +105,7 @@ pub fn agree_on_levels(
 
 /// Finds the answer to a request, or the offer that is chosen.
 pub fn agree_on_answer(
-    choice: Choice,
+    choice: AnswerChoice,
     request: &Request,
     extent: &ExtentWish,
     time: Duration,
@@ -112,7 +125,7 @@ pub fn agree_on_answer(
             Answered { scope: searched.scope, answer, found: Some(searched.found), lattice: None }
         }
     };
-    let answer = (rules.answer)(answer, &privacy.sensitive);
+    let answer = (rules.answer)(privacy.above_floors(answer), &privacy.sensitive);
     let Some((offer, choice)) = chosen(&answer, choice) else {
         return Ok(Agreement::No(No::NoSuchAnswer(Box::new((scope, request.clone(), answer, choice)))));
     };
@@ -164,13 +177,13 @@ pub fn offer_of_levels(counted: &Counted, yardstick: &Yardstick, scheme: Scheme,
 }
 
 /// The offer that was chosen; who would accept an offer accepts the answer that needs none.
-pub fn chosen(answer: &Answer, choice: Choice) -> Option<(Offer, Choice)> {
+pub fn chosen(answer: &Answer, choice: AnswerChoice) -> Option<(Offer, AnswerChoice)> {
     let offer = match (answer, choice) {
-        (Answer::Exact(offer), _) => return Some((offer.clone(), Choice::Exact)),
-        (Answer::Offers(_), Choice::Exact) => None,
-        (Answer::Offers(offers), Choice::Suppression) => Some(offers.suppression.clone()),
-        (Answer::Offers(offers), Choice::Height) => offers.height.clone(),
-        (Answer::Offers(offers), Choice::Privacy) => offers.privacy.clone(),
+        (Answer::Exact(offer), _) => return Some((offer.clone(), AnswerChoice::Exact)),
+        (Answer::Offers(_), AnswerChoice::Exact) => None,
+        (Answer::Offers(offers), AnswerChoice::Suppression) => Some(offers.suppression.clone()),
+        (Answer::Offers(offers), AnswerChoice::Height) => offers.height.clone(),
+        (Answer::Offers(offers), AnswerChoice::Privacy) => offers.privacy.clone(),
     };
     offer.map(|offer| (offer, choice))
 }

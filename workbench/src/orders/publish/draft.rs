@@ -2,18 +2,20 @@
 
 use std::path::Path;
 
+use incrowd::recode::tree::negotiate as tree;
 use incrowd::recode::{Recoding, global};
 use incrowd::release::Column;
 use incrowd::verify::{Outside, PeopleVerifier, Ruling, Verdict};
 use incrowd::wire::{self, Certificate, Claim, HowFound, PerRecord, PerRecordOutcome};
 use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Measure, Offer, Request, Result, Scheme};
 
-use super::agree::{Agreed, Choice};
-use super::certify::{account, certificate, completed, judge_staged};
+use super::agree::{Agreed, AnswerChoice};
+use super::certify::{account, certificate, completed, judge_staged, judge_target};
 use super::facts::{attribute_facts, group_sizes, height_facts, risk_facts};
 use super::files::{Files, commit};
 use super::write::{Written, published_columns, write_release};
 use crate::input::count::Counted;
+use crate::input::notation::Notation;
 use crate::input::project::Project;
 use crate::input::reference::outside;
 use crate::orders::local::{Dealing, Local, LocallyMade};
@@ -23,14 +25,14 @@ use crate::output::account::{Account, Loss, SourceFiles};
 use crate::output::report::{self, HeightFacts};
 use crate::output::sink::Format;
 use crate::sentences;
-use crate::work::Work;
+use crate::work::{Unit, Work};
 
 /// Publishes records that were generalized one by one, with certificate and report.
-pub fn publish_one_by_one(place: &Place, made: &MadeOneByOne) -> Result<Published> {
+pub fn publish_one_by_one(place: &Publication, made: &MadeOneByOne) -> Result<Published> {
     let draft = Draft {
         recoding: &made.recoding,
         criteria: &made.criteria,
-        way: Way::PerRecord(made.seed),
+        way: MadeBy::PerRecord(made.seed),
         choice: "method",
         asked: AskedFor::Goal,
         search: None,
@@ -58,7 +60,7 @@ pub struct Published {
 }
 
 /// What is published, where to, and what the report looks at.
-pub struct Place<'a> {
+pub struct Publication<'a> {
     pub project: &'a Project,
     pub counted: &'a Counted,
     /// None where nobody has asked and it would take long.
@@ -73,7 +75,7 @@ pub struct Draft<'a> {
     pub recoding: &'a Recoding,
     pub criteria: &'a Criteria,
     /// One level per attribute, or the local method.
-    pub way: Way<'a>,
+    pub way: MadeBy<'a>,
     pub choice: &'static str,
     pub asked: AskedFor<'a>,
     pub search: Option<HowFound>,
@@ -93,6 +95,8 @@ pub enum AskedFor<'a> {
     /// Levels of one's own choice, and the criteria that are promised.
     Levels,
     Request(&'a Request),
+    /// A request over local recoding.
+    Cut(&'a tree::Request),
     /// The criteria that are promised.
     Criteria,
     /// What was wanted of each record.
@@ -100,7 +104,7 @@ pub enum AskedFor<'a> {
 }
 
 #[derive(Clone, Copy)]
-pub enum Way<'a> {
+pub enum MadeBy<'a> {
     /// One level per attribute; in two columns where that is wanted and its labels are ranges.
     Global {
         scheme: &'a Scheme,
@@ -111,19 +115,27 @@ pub enum Way<'a> {
     PerRecord(Option<u64>),
 }
 
-impl<'a> Way<'a> {
+impl<'a> MadeBy<'a> {
     pub fn scheme(self) -> Option<&'a Scheme> {
         match self {
-            Way::Global { scheme, .. } => Some(scheme),
-            Way::Local(_) | Way::PerRecord(_) => None,
+            MadeBy::Global { scheme, .. } => Some(scheme),
+            MadeBy::Local(_) | MadeBy::PerRecord(_) => None,
+        }
+    }
+
+    /// How many records a method was allowed to leave out, where that was ordered.
+    pub fn n_suppressed_ordered(self) -> u64 {
+        match self {
+            MadeBy::Local(local) if !local.method.is_dealing() => local.n_suppressed_max,
+            MadeBy::Local(_) | MadeBy::Global { .. } | MadeBy::PerRecord(_) => 0,
         }
     }
 
     /// The counts that the recoding was made of.
     pub fn counts(self, counted: &Counted) -> &GroupCounts {
         match self {
-            Way::Local(_) => counted.told_apart(),
-            Way::Global { .. } | Way::PerRecord(_) => &counted.counts,
+            MadeBy::Local(_) => counted.told_apart(),
+            MadeBy::Global { .. } | MadeBy::PerRecord(_) => &counted.counts,
         }
     }
 
@@ -131,15 +143,15 @@ impl<'a> Way<'a> {
     pub fn in_two_columns(self, counted: &Counted) -> Vec<bool> {
         let n_attributes = counted.hierarchies.len();
         match self {
-            Way::Local(local) if local.two_columns => (0..n_attributes).map(|a| counted.is_numeric(a)).collect(),
-            Way::Global { two_columns: true, .. } => counted.with_ranges(),
+            MadeBy::Local(local) if local.two_columns => (0..n_attributes).map(|a| counted.is_numeric(a)).collect(),
+            MadeBy::Global { two_columns: true, .. } => counted.with_ranges(),
             _ => vec![false; n_attributes],
         }
     }
 }
 
 /// Writes the release of an offer with its certificate and report, or nothing.
-pub fn publish(place: &Place, agreed: &Agreed) -> Result<Published> {
+pub fn publish(place: &Publication, agreed: &Agreed) -> Result<Published> {
     if agreed.offer.n_groups == 0 {
         return Err(Error::new(ErrorKind::Request, "no group keeps the promise, so there is nothing to publish")
             .hint("ask for less privacy, or allow coarser levels"));
@@ -148,7 +160,7 @@ pub fn publish(place: &Place, agreed: &Agreed) -> Result<Published> {
     let Offer { criteria, scheme, .. } = &agreed.offer;
     let yardstick = counted.yardstick(criteria.iter().map(|criterion| criterion.measure))?;
     let recoding = global::recode(&counted.counts, &counted.hierarchies, scheme, &yardstick, criteria)?;
-    let way = Way::Global { scheme, two_columns: agreed.two_columns };
+    let way = MadeBy::Global { scheme, two_columns: agreed.two_columns };
     let in_two_columns = way.in_two_columns(counted);
     let recoding = recoding.in_two_columns(|a| in_two_columns[a]);
     let draft = Draft {
@@ -171,14 +183,15 @@ pub fn publish(place: &Place, agreed: &Agreed) -> Result<Published> {
 }
 
 /// Writes the release of a local method with its certificate and report, or nothing.
-pub fn publish_made(place: &Place, made: &LocallyMade) -> Result<Published> {
-    let LocallyMade { local, criteria, recoding, judgement, dealt, .. } = made;
+pub fn publish_made(place: &Publication, made: &LocallyMade) -> Result<Published> {
+    let LocallyMade { local, agreed, criteria, recoding, judgement, dealt, .. } = made;
+    let agreed = agreed.as_ref();
     let draft = Draft {
         recoding,
         criteria,
-        way: Way::Local(local),
-        choice: "method",
-        asked: AskedFor::Criteria,
+        way: MadeBy::Local(local),
+        choice: agreed.map_or("method", |(choice, _)| choice),
+        asked: agreed.map_or(AskedFor::Criteria, |(_, request)| AskedFor::Cut(request)),
         search: None,
         n_groups: judgement.n_groups as u64,
         n_suppressed: judgement.n_suppressed,
@@ -192,39 +205,56 @@ pub fn publish_made(place: &Place, made: &LocallyMade) -> Result<Published> {
     publish_draft(place, &draft)
 }
 
-fn publish_draft(place: &Place, draft: &Draft) -> Result<Published> {
-    let &Place { project, counted, analysis, files, replace, work } = place;
+fn publish_draft(place: &Publication, draft: &Draft) -> Result<Published> {
+    let &Publication { project, counted, analysis, files, replace, work } = place;
     // Whoever asks, and by whatever method: what promises nothing is no release.
     counted.check_promise(draft.criteria)?;
     counted.check_people()?;
     check_ordered(counted, draft)?;
-    let output = &files.release;
+    // A table has no path; what is on its way there lies where its certificate will.
+    let output = if files.target.is_some() { &files.certificate } else { &files.release };
     let in_two_columns = draft.way.in_two_columns(counted);
     let columns = published_columns(project, counted, &in_two_columns)?;
-    let format = Format::of(output, counted.source.delimiter())?.of_columns(columns.len());
-    format.check_names(columns.iter().map(Column::name), output)?;
-    let written = write_release(project, counted, draft, format, columns, output, work)?;
+    let number = (files.rows || files.target.is_some()).then(|| number_of_rows(project, &columns)).transpose()?;
+    let format = match files.target {
+        // The rows on their way to the database.
+        Some(_) => Format::Parquet,
+        None => Format::of(output, counted.source.delimiter())?.of_columns(columns.len() + number.iter().len()),
+    };
+    format.check_names(columns.iter().map(Column::name).chain(number.as_deref()), output)?;
+    let written = write_release(project, counted, draft, format, columns, number, output, work)?;
     check_same_table(counted, draft, &written)?;
 
     let staged_path = written.staged.readable_path();
     let sources = SourceFiles::of(project, counted)?;
     let certificate = certificate(project, counted, draft, &written, &sources, format, files);
-    // How the release writes "no value".
-    let missing = format.writes_missing_as_text().then(|| project.missing.label().to_string());
-    let all = outside(counted, draft.way.scheme(), &in_two_columns, &missing);
-    let of_people = |people: &PeopleVerifier| people.findings(draft.criteria, &without_missing(&all, &missing));
+    if let (Some(target), Some(number)) = (&files.target, &written.number) {
+        work.stage("writing to the database", 0, Unit::Records, |_| {
+            target.database.write_table(&target.table, &certificate.columns, number, &staged_path, replace)
+        })?;
+    }
+    let notation = &written.notation;
+    let all = outside(counted, draft.way.scheme(), &in_two_columns, notation);
+    // Whose records go by is looked at before sensitive values are written.
+    let of_table = || outside(counted, None, &in_two_columns, &Notation::default()).originals;
+    let as_watched = || Outside { originals: of_table(), population: all.population.clone() };
+    let of_people = |people: &PeopleVerifier| people.findings(draft.criteria, &as_watched());
     let of_people = written.people.as_ref().map(of_people);
-    let mut judged = judge_staged(&staged_path, format, &certificate, counted.labels(&missing), all, work)?;
+    let labels = counted.labels(notation);
+    let mut judged = match &files.target {
+        Some(target) => judge_target(target, &certificate, labels, all, work)?,
+        None => judge_staged(&staged_path, format, &certificate, labels, all, work)?,
+    };
     if let Some(findings) = of_people {
         judged.verdict = judged.verdict.over_people(Some(findings));
     }
-    let mut certificate = completed(certificate, &judged, counted, &missing);
+    let mut certificate = completed(certificate, &judged, counted, notation);
     certificate.dealt = draft.dealt.as_ref().map(|Dealing { n_classes, most_differ, together }| {
         wire::Dealt::of_file(&judged.file, &certificate.sensitive, *n_classes, most_differ, *together)
     });
-    let claims =
-        wire::check_release(&certificate, &judged.verdict, &judged.file, &judged.columns, Some(&judged.sha256));
-    let account = account(draft, &written, &certificate, &judged, sources, files);
+    let sha256 = files.target.is_none().then_some(judged.sha256.as_str());
+    let claims = wire::check_release(&certificate, &judged.verdict, &judged.file, &judged.columns, sha256);
+    let account = account(draft, &written, &judged, sources, files);
     // Here everything is known that a criterion needs, so that what is not judged was not looked at: a bug as well.
     if wire::ruling(&judged.verdict, &claims) != Ruling::Kept {
         // Never seen, and never to be published: whoever meets this has found a bug of ours.
@@ -234,7 +264,7 @@ fn publish_draft(place: &Place, draft: &Draft) -> Result<Published> {
     let made_of = draft.way.counts(counted);
     let utility = analysis.map(|analysis| analysis.utility(counted, made_of, draft.recoding, work));
     let facts = report::Facts {
-        release: &name(output),
+        release: &name(&files.release),
         certificate_name: &name(&files.certificate),
         certificate: &certificate,
         account: &account,
@@ -242,14 +272,23 @@ fn publish_draft(place: &Place, draft: &Draft) -> Result<Published> {
         claims: &claims,
         attributes: attribute_facts(counted, draft),
         group_sizes: group_sizes(draft.recoding, written.people.as_ref()),
-        risk: risk_facts(counted, draft.recoding, &written, &missing, work)?,
+        risk: risk_facts(counted, draft.recoding, &written, work)?,
         by_height: draft.by_height.clone(),
         utility: utility.transpose()?,
     };
     let report = report::html(&facts);
-    let certificate_text = format!("{}\n", serde_json::to_string_pretty(&certificate).expect("a certificate is JSON"));
-    commit(written.staged, files, &certificate_text, &report, replace)?;
+    commit(written.staged, files, &certificate.to_text(), &report, replace)?;
     Ok(Published { certificate, account, verdict: judged.verdict, claims, holds: true })
+}
+
+/// What the column is called that says how many records a row is: as in the table, where rows are counted there too.
+fn number_of_rows(project: &Project, columns: &[Column]) -> Result<String> {
+    let number = project.counted.clone().unwrap_or_else(|| "n".to_string());
+    match columns.iter().any(|column| column.name() == number) {
+        true => Err(Error::new(ErrorKind::Request, format!("two columns would be called '{number}'"))
+            .hint(sentences::hint("leave out {rows}, or rename the column in the data"))),
+        false => Ok(number),
+    }
 }
 
 /// Refuses to promise a value that nobody has ordered and that the release does not show: an offer relaxes t, δ, β and
@@ -257,10 +296,14 @@ fn publish_draft(place: &Place, draft: &Draft) -> Result<Published> {
 fn check_ordered(counted: &Counted, draft: &Draft) -> Result<()> {
     let names = counted.sensitive_names();
     let tells = |criterion: &Criterion| {
-        let is_ordered =
-            matches!(draft.asked, AskedFor::Request(asked) if asked.criteria.iter().any(|c| c == *criterion));
+        let asked = match draft.asked {
+            AskedFor::Request(asked) => Some(&asked.criteria),
+            AskedFor::Cut(asked) => Some(&asked.criteria),
+            AskedFor::Levels | AskedFor::Criteria | AskedFor::Goal => None,
+        };
+        let is_ordered = asked.is_some_and(|asked| asked.iter().any(|asked| asked == *criterion));
         let is_shown = counted.counts.people().is_none() && wire::is_shown(criterion.measure, draft.n_suppressed);
-        draft.choice == Choice::Privacy.name() && !is_ordered && !is_shown
+        draft.choice == AnswerChoice::Privacy.name() && !is_ordered && !is_shown
     };
     let Some(criterion) = draft.criteria.iter().find(tells) else { return Ok(()) };
     let name = wire::key(criterion.measure, &names);
@@ -274,17 +317,6 @@ fn check_ordered(counted: &Counted, draft: &Draft) -> Result<()> {
     .hint(format!(
         "order a round value of your own that is no stricter than {name} = {reached}, and publish its answer"
     )))
-}
-
-/// The same with "no value" where the release writes a text: whose records go by is looked at before they are written.
-fn without_missing(outside: &Outside, missing: &Option<String>) -> Outside {
-    let mut outside = outside.clone();
-    for (value, _) in outside.originals.iter_mut().flatten().flat_map(|original| &mut original.counts) {
-        if value == missing {
-            *value = None;
-        }
-    }
-    outside
 }
 
 /// Refuses a release of a table that is not the one that was counted.

@@ -15,9 +15,10 @@ use incrowd::verify::{PeopleVerifier, Text};
 use incrowd::{Hierarchy, Result};
 
 use super::agree::Agreed;
-use super::draft::{Draft, Way};
+use super::draft::{Draft, MadeBy};
 use super::write::Written;
 use crate::input::count::Counted;
+use crate::input::notation::Notation;
 use crate::orders::annotate::by_height;
 use crate::orders::local::Local;
 use crate::output::report::{AttributeFacts, HeightFacts, PublishedAs, RiskFacts, UniquesFacts};
@@ -38,13 +39,13 @@ pub fn attribute_facts(counted: &Counted, draft: &Draft) -> Vec<AttributeFacts> 
         }
         let published = || (0..penalties.len()).filter(|&code| is_published[code]);
         let published_as = match draft.way {
-            Way::Global { scheme, .. } => PublishedAs::Level {
+            MadeBy::Global { scheme, .. } => PublishedAs::Level {
                 level: scheme.level(a),
                 n_levels: hierarchy.n_levels(),
                 name: hierarchy.level(scheme.level(a)).phrase().to_string(),
             },
-            Way::Local(local) => PublishedAs::Own(cells_in_words(local, counted.is_numeric(a))),
-            Way::PerRecord(_) => PublishedAs::Own("labels of the hierarchy"),
+            MadeBy::Local(local) => PublishedAs::Own(cells_in_words(local, counted.is_numeric(a))),
+            MadeBy::PerRecord(_) => PublishedAs::Own("labels of the hierarchy"),
         };
         AttributeFacts {
             name: hierarchy.attribute().to_string(),
@@ -89,14 +90,8 @@ const RISK_THRESHOLD: f64 = 0.2;
 /// Shares of the population that a file may be, where nobody says it.
 const SHARES_SAMPLED: [f64; 3] = [0.01, 0.1, 0.5];
 
-/// How likely people are to be found in a release, as its readers see it; `missing` is how it writes "no value".
-pub fn risk_facts(
-    counted: &Counted,
-    recoding: &Recoding,
-    written: &Written,
-    missing: &Text,
-    work: &Work,
-) -> Result<Option<RiskFacts>> {
+/// How likely people are to be found in a release, as its readers see it.
+pub fn risk_facts(counted: &Counted, recoding: &Recoding, written: &Written, work: &Work) -> Result<Option<RiskFacts>> {
     if recoding.n_groups() == 0 {
         return Ok(None);
     }
@@ -117,7 +112,7 @@ pub fn risk_facts(
         *n_records += size;
         *most_alike = alike.max(*most_alike);
         if watched.is_some() && alike.is_some() {
-            let of_texts = of_texts.entry(texts(recoding, group, &columns, missing)).or_default();
+            let of_texts = of_texts.entry(texts(recoding, group, &columns, &written.notation)).or_default();
             *of_texts = alike.max(*of_texts);
         }
     }
@@ -203,15 +198,15 @@ fn identifying(columns: &[Column], n_attributes: usize) -> Vec<(usize, &Column)>
 }
 
 /// What a group has in these columns.
-fn texts(recoding: &Recoding, group: usize, columns: &[(usize, &Column)], missing: &Text) -> Vec<Text> {
+fn texts(recoding: &Recoding, group: usize, columns: &[(usize, &Column)], notation: &Notation) -> Vec<Text> {
     let text = |(attribute, column): &(usize, &Column)| {
         let cell = recoding.cell(group, *attribute);
         let text = match column {
-            Column::Low(..) => cell.ends.0.clone(),
-            Column::High(..) => cell.ends.1.clone(),
-            _ => (!cell.is_missing).then(|| cell.text.clone()),
+            Column::Low(..) => cell.ends.0.as_deref(),
+            Column::High(..) => cell.ends.1.as_deref(),
+            _ => (!cell.is_missing).then_some(cell.text.as_str()),
         };
-        text.or_else(|| missing.clone())
+        notation.cell(column.name(), text)
     };
     columns.iter().map(text).collect()
 }

@@ -1,14 +1,17 @@
 //! The files of a release: where they go, whether they may, and how they get their names.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use incrowd::{Error, ErrorKind, Result};
 
+use crate::input::database::Database;
 use crate::input::project::Project;
 use crate::output::account::Key;
 use crate::output::naming::{Trio, give_names, is_taken};
 use crate::output::sink::Format;
 use crate::output::staged::Staged;
+use crate::sentences::hint;
 
 /// Refuses a place for a release before any work is done.
 pub fn prepare(project: &Project, output: &Path, replace: bool) -> Result<Files> {
@@ -22,9 +25,41 @@ pub fn prepare(project: &Project, output: &Path, replace: bool) -> Result<Files>
 /// The release and what stands beside it, and the key that its report will hold.
 pub struct Files {
     pub release: PathBuf,
+    /// Whether the release is written as distinct rows, each with how many records say it.
+    pub rows: bool,
     pub certificate: PathBuf,
     pub report: PathBuf,
+    /// The table that the release becomes, where it is no file.
+    pub target: Option<Target>,
     pub key: Key,
+}
+
+/// A table of a database that is made in one transaction, with what it is made of.
+pub struct Target {
+    pub database: Arc<Database>,
+    pub table: String,
+}
+
+/// Refuses a table for a release before any work is done, and begins the transaction that makes it: the project as that
+/// sees it, and the files that will stand beside it.
+pub fn prepare_table(project: &Project, table: &str, replace: bool) -> Result<(Project, Files)> {
+    let (project, database) = project.in_one_transaction()?;
+    if project.data == table {
+        return Err(Error::new(ErrorKind::Request, "would replace what it is made of")
+            .at(table.to_string())
+            .hint(hint("give {into} another name")));
+    }
+    if !replace && database.has_table(table)? {
+        return Err(Error::new(ErrorKind::Io, "there is such a table already")
+            .at(table.to_string())
+            .hint(hint("choose another name, or replace it with {force}")));
+    }
+    let name: String = table.chars().map(|c| if c == '/' || c == '\\' || c == '"' { '_' } else { c }).collect();
+    let files = Files::beside(&project.folder.join(name))?;
+    files.check(&project, replace)?;
+    let files =
+        Files { release: PathBuf::from(table), target: Some(Target { database, table: table.into() }), ..files };
+    Ok((project, files))
 }
 
 impl Files {
@@ -36,8 +71,10 @@ impl Files {
         };
         Ok(Files {
             release: release.to_path_buf(),
+            rows: false,
             certificate: with(".certificate.json"),
             report: with(".report.html"),
+            target: None,
             key: Key::random()?,
         })
     }
@@ -56,7 +93,7 @@ impl Files {
     }
 }
 
-/// Gives the files their names: all of them, or none.
+/// Gives the files their names: all of them, or none. Where the release is a table, it is there before its certificate is.
 pub fn commit(release: Staged, files: &Files, certificate: &str, report: &str, replace: bool) -> Result<()> {
     use std::io::Write;
     let stage = |path: &Path, text: &str| {
@@ -67,5 +104,14 @@ pub fn commit(release: Staged, files: &Files, certificate: &str, report: &str, r
     let (report, certificate) = (stage(&files.report, report)?, stage(&files.certificate, certificate)?);
     // It has the key.
     report.keep_private()?;
+    if let Some(target) = &files.target {
+        if replace && files.certificate.exists() {
+            // It speaks of the table that is replaced.
+            std::fs::remove_file(&files.certificate).map_err(|error| crate::io_error(&files.certificate, error))?;
+        }
+        target.database.commit()?;
+        report.commit(replace)?;
+        return certificate.commit(replace);
+    }
     give_names(Trio { release, report, certificate }, replace)
 }

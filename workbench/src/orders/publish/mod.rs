@@ -1,7 +1,9 @@
 //! `publish`: from an order to a release with its certificate and report, or to the reason why there is none.
 
 pub mod agree;
+pub mod cut;
 pub mod files;
+pub mod rows;
 pub mod beside;
 pub mod write;
 pub mod certify;
@@ -17,21 +19,25 @@ use incrowd::recode::partition::CellStyle;
 use incrowd::search::negotiate::{check_criteria, check_promise};
 use incrowd::{Answer, Error, ErrorKind, Measure, Request, Result, Role};
 
-pub use agree::{Agreed, Agreement, Choice};
-use draft::Place;
+pub use agree::{Agreed, Agreement, AnswerChoice};
+pub use cut::CutWish;
+use draft::Publication;
 pub use draft::Published;
-pub use files::{Files, prepare};
+pub use files::{Files, prepare, prepare_table};
+pub use rows::{Expansion, Form};
 
 use super::Rules;
 use super::extent::ExtentWish;
 use super::known::Known;
 use super::local::{Local, LocallyMade, guaranteed, note_flat, note_much_lost, note_without_steps};
+use super::negotiate_local::{CutChoice, LocallyNegotiated, check_no_levels};
 use super::per_record::{self, Outcome, PER_RECORD, PerRecordWish};
 use super::request::{About, GivenRequest, Privacy};
 use super::utility::Analysis;
 use crate::input::count::Counted;
 use crate::input::project::Project;
 use crate::note::Note;
+use crate::output::account::Key;
 use crate::sentences::hint;
 use crate::work::{Unit, Work};
 
@@ -43,7 +49,7 @@ pub const GLOBAL: &str = "global";
 pub struct Publish {
     pub about: About,
     pub request: GivenRequest,
-    pub way: Way,
+    pub way: PublishBy,
     /// Whether labels of one level per attribute that are ranges become two columns; a local method says it itself.
     pub two_columns: bool,
     /// The attribute that analysts want to say something about, for the report: any column that is published.
@@ -52,13 +58,15 @@ pub struct Publish {
 
 /// How the release is found.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Way {
+pub enum PublishBy {
     /// The answer to the wishes, or one of the offers.
-    Answer { choice: Choice, extent: ExtentWish, time: Duration },
+    Answer { choice: AnswerChoice, extent: ExtentWish, time: Duration },
     /// Levels of one's own choice; an attribute not named stays exact.
     Levels(Vec<(String, String)>),
     /// Ranges of its own for every group.
     Local(Local),
+    /// The same, as an answer or an offer of the tree of groups.
+    Cut(CutWish),
     /// Levels of its own for every record.
     PerRecord(Box<PerRecordWish>),
 }
@@ -67,7 +75,9 @@ pub enum Way {
 pub enum No {
     /// The wishes cannot all be met, or there is no such offer: what they are about, what was asked, what the answer is,
     /// and what was chosen.
-    NoSuchAnswer(Box<(Scope, Request, Answer, Choice)>),
+    NoSuchAnswer(Box<(Scope, Request, Answer, AnswerChoice)>),
+    /// The same where every group would have ranges of its own.
+    NoSuchCut(Box<(LocallyNegotiated, CutChoice)>),
     /// The chosen levels lose more records than may be lost.
     TooManyLost { n_suppressed: u64, n_records: u64 },
     /// Criteria do not hold that records dealt, or all records as one group, do not keep.
@@ -95,14 +105,21 @@ pub enum Decided {
 impl Publish {
     /// The privacy that the release is about; what promises nothing is refused.
     pub fn privacy(&self, project: &Project) -> Result<Privacy> {
-        if let Way::PerRecord(_) = &self.way {
+        if let PublishBy::PerRecord(_) = &self.way {
             return self.about.no_privacy(project);
         }
-        let privacy = self.request.privacy(project, &self.about)?;
+        let privacy = match &self.way {
+            PublishBy::Answer { .. } => self.request.negotiable(project, &self.about)?,
+            _ => self.request.privacy(project, &self.about)?,
+        };
         check_promise(&privacy.criteria)?;
         self.request.best_by(project)?;
         match &self.way {
-            Way::Local(local) => privacy_of(local, privacy, self.about.sensitive.is_some(), project),
+            PublishBy::Local(local) => privacy_of(local, privacy, self.about.sensitive.is_some(), project),
+            PublishBy::Cut(wish) => {
+                check_no_levels(&self.request)?;
+                privacy_of(&wish.local, privacy, self.about.sensitive.is_some(), project)
+            }
             _ => Ok(privacy),
         }
     }
@@ -111,7 +128,7 @@ impl Publish {
     pub fn count(&self, project: &Project, privacy: &Privacy, known: &Known, work: &Work) -> Result<Arc<Counted>> {
         let choice = self.about.choice(privacy);
         match &self.way {
-            Way::PerRecord(wish) => {
+            PublishBy::PerRecord(wish) => {
                 let counted = wish.count(project, choice, known, work)?;
                 per_record::check_memory(&counted, wish.fit(), work.n_bytes_max())?;
                 Ok(counted)
@@ -153,17 +170,21 @@ impl Publish {
             privacy.note_trivial(counted, work);
         }
         let agreement = match &self.way {
-            Way::Levels(levels) => agree::agree_on_levels(levels, &self.request, project, privacy, counted)?,
-            Way::Answer { choice, extent, time } => {
+            PublishBy::Levels(levels) => agree::agree_on_levels(levels, &self.request, project, privacy, counted)?,
+            PublishBy::Answer { choice, extent, time } => {
                 let (hierarchies, n_records) = (&counted.hierarchies, counted.counts.n_records());
                 let request = self.request.checked(project, privacy, hierarchies, n_records)?;
                 agree::agree_on_answer(*choice, &request, extent, *time, privacy, counted, known, rules, work)?
             }
-            Way::Local(local) => {
+            PublishBy::Local(local) => {
                 let n_suppressed_max = self.request.n_suppressed_max(project, counted.counts.n_records())?;
                 return make(&Local { n_suppressed_max, ..*local }, project, privacy, counted, work);
             }
-            Way::PerRecord(wish) => return make_one_by_one(wish, project, counted, work),
+            PublishBy::Cut(wish) => {
+                note_of_method(&wish.local, project, counted, work);
+                return cut::agree(wish, &self.about, &self.request, project, privacy, counted, known, rules, work);
+            }
+            PublishBy::PerRecord(wish) => return make_one_by_one(wish, project, counted, work),
         };
         Ok(match agreement {
             Agreement::Agreed(agreed) => {
@@ -172,6 +193,28 @@ impl Publish {
             }
             Agreement::No(no) => Decided::No(no),
         })
+    }
+
+    /// Publishes a table beside the one that it is made of, in one transaction, or says why not; with the files that stand
+    /// beside it.
+    ///
+    /// # Guarantee
+    /// The table is there where it was verified as it lies in the database, and its certificate and report are only where
+    /// the table is. Whatever ends the work before that leaves the database as it was.
+    pub fn run_into(
+        &self,
+        project: &Project,
+        rules: &Rules,
+        table: &str,
+        key: Option<Key>,
+        replace: bool,
+        work: &Work,
+    ) -> Result<(Files, Ordered)> {
+        let (project, files) = prepare_table(project, table, replace)?;
+        let files = Files { key: key.unwrap_or_else(|| files.key.clone()), ..files };
+        // What was counted before is of another state of the table.
+        let ordered = self.run(&project, &Known::default(), rules, &files, replace, work)?;
+        Ok((files, ordered))
     }
 
     /// Publishes, or says why not.
@@ -227,7 +270,7 @@ impl Decided {
     ) -> Result<Published> {
         // A target that is not published is refused before anything is written.
         let analysis = Analysis::new(project, counted, target, 0, work)?;
-        let place = Place { project, counted, analysis: analysis.as_ref(), files, replace, work };
+        let place = Publication { project, counted, analysis: analysis.as_ref(), files, replace, work };
         match self {
             Decided::Agreed(agreed) => draft::publish(&place, agreed),
             Decided::Made(made) => draft::publish_made(&place, made),
@@ -242,6 +285,18 @@ fn make(local: &Local, project: &Project, privacy: &Privacy, counted: &Counted, 
     let criteria = &privacy.criteria;
     let n_records = counted.counts.n_records();
     check_criteria(criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
+    note_of_method(local, project, counted, work);
+    let made = work.stage(local.method.name(), n_records, Unit::Records, |task| {
+        work.on_threads(|| local.make(counted, criteria, task))?
+    })?;
+    Ok(match made.missed().is_empty() {
+        true => Decided::Made(Box::new(made)),
+        false => Decided::No(No::Missed(Box::new(made))),
+    })
+}
+
+/// Says what of the project does nothing for ranges of their own, and what has none.
+fn note_of_method(local: &Local, project: &Project, counted: &Counted, work: &Work) {
     if !project.request.max_level.is_empty() {
         work.note(Note::LevelsIgnored { method: local.method.name() });
     }
@@ -251,13 +306,6 @@ fn make(local: &Local, project: &Project, privacy: &Privacy, counted: &Counted, 
     if local.style == CellStyle::Rounded {
         note_without_steps(counted, work);
     }
-    let made = work.stage(local.method.name(), n_records, Unit::Records, |task| {
-        work.on_threads(|| local.make(counted, criteria, task))?
-    })?;
-    Ok(match made.missed().is_empty() {
-        true => Decided::Made(Box::new(made)),
-        false => Decided::No(No::Missed(Box::new(made))),
-    })
 }
 
 /// Solves every record.

@@ -14,6 +14,7 @@ use incrowd::{Error, ErrorKind, GroupCounts, Missing, Result, Role};
 use super::beside::Bystanders;
 use super::draft::Draft;
 use crate::input::count::{Counted, needed_columns};
+use crate::input::notation::{Notation, as_number, is_number};
 use crate::input::project::Project;
 use crate::input::source::{Replaced, Said, Top};
 use crate::input::tally::hash_bytes;
@@ -29,6 +30,10 @@ use crate::work::{Unit, Work};
 pub struct Written {
     pub staged: Staged,
     pub columns: Vec<Column>,
+    /// How it says what the table says.
+    pub notation: Notation,
+    /// The column that says how many records a row of the file is, where rows are not records.
+    pub number: Option<String>,
     pub n_suppressed: u64,
     pub n_published: u64,
     /// Whose records went by, where the project says whose they are.
@@ -55,6 +60,7 @@ pub fn write_release(
     draft: &Draft,
     format: Format,
     columns: Vec<Column>,
+    number: Option<String>,
     output: &Path,
     work: &Work,
 ) -> Result<Written> {
@@ -103,16 +109,36 @@ pub fn write_release(
     uniques.check()?;
     let beside = bystanders.check(project, &uniques, work)?;
     let typed = typed_columns(counted, recoding, &columns, kinds.as_ref());
-    if kinds.is_some_and(|kinds| !kinds.are_said_as_written(&typed)) {
-        sorter = sorted_as_said(sorter, &typed, folder)?;
+    let missing = format.writes_missing_as_text().then(|| project.missing.label().to_string());
+    let types = typed.iter().map(|column| (column.name.as_str(), &column.data_type));
+    let notation = Notation::of_columns(missing, types);
+    if let Some(kinds) = kinds.filter(|kinds| !kinds.are_said_as_written(&typed)) {
+        sorter = sorted_as_said(sorter, &typed, &notation, folder)?;
+        if let Some(watched) = &mut watched {
+            watched.reading_back(&typed, kinds);
+        }
     }
-    let mut sink = Sink::new(staged.file(), output, format, &typed)?;
+    let numbered = number.iter().map(|name| TypedColumn::number(name));
+    let in_file: Vec<TypedColumn> = typed.into_iter().chain(numbered).collect();
+    let mut sink = Sink::new(staged.file(), output, format, &in_file)?;
     work.stage("writing", n_published, Unit::Records, |task| {
+        // Rows of different people may say the same.
+        let mut open: Option<(Row, u64)> = None;
+        let as_numbered =
+            |(row, n_records): (Row, u64)| Row::new(row.cells().into_iter().chain([Some(n_records.to_string())]));
         sorter.for_each(|row, n_records| {
             let row = match &mut watched {
                 Some(watched) => watched.see_published(&row, n_records),
                 None => row,
             };
+            if number.is_some() {
+                task.go_on()?;
+                (task.progress)(n_records);
+                return match &mut open {
+                    Some((known, n)) if *known == row => Ok(*n += n_records),
+                    _ => open.replace((row, n_records)).map_or(Ok(()), |done| sink.write(&as_numbered(done), 1)),
+                };
+            }
             let mut n_left = n_records;
             while n_left > 0 {
                 task.go_on()?;
@@ -122,14 +148,15 @@ pub fn write_release(
                 n_left -= n;
             }
             Ok(())
-        })
+        })?;
+        open.map_or(Ok(()), |done| sink.write(&as_numbered(done), 1))
     })?;
     sink.finish()?;
     let n_suppressed = publisher.n_suppressed();
     let people = watched.map(|watched| watched.verifier);
     let replaced = counted.source.replaced().into_iter().cloned().collect();
     let tops = counted.source.tops();
-    Ok(Written { staged, columns, n_suppressed, n_published, people, beside, replaced, tops })
+    Ok(Written { staged, columns, notation, number, n_suppressed, n_published, people, beside, replaced, tops })
 }
 
 /// So many equal records are written before somebody is asked whether they are still wanted.
@@ -197,6 +224,8 @@ struct Watched {
     sensitive: Vec<(String, usize)>,
     /// By sensitive attribute, what its values are counted as, where that is not themselves.
     labels: Vec<Option<Labels>>,
+    /// By sensitive attribute, how the table writes what rows say, where they say it otherwise.
+    as_written: Vec<HashMap<String, String>>,
     /// The places of the columns that someone could be found by, and how many columns there are.
     identifying: Vec<usize>,
     n_columns: usize,
@@ -211,7 +240,8 @@ impl Watched {
             missing: project.missing.clone(),
             person: person.to_vec(),
             sensitive: counted.sensitive_names().into_iter().map(|name| (name.clone(), place(&name))).collect(),
-            labels: counted.labels(&None),
+            labels: counted.labels(&Notation::default()),
+            as_written: vec![HashMap::new(); counted.sensitive.len()],
             identifying: names.iter().map(|name| place(name)).collect(),
             n_columns: columns.len(),
         }
@@ -264,6 +294,15 @@ impl Watched {
         }
     }
 
+    /// Takes sensitive values that rows say as a file with these types does for those of the table, which it has seen.
+    fn reading_back(&mut self, typed: &[TypedColumn], kinds: Kinds) {
+        for ((_, place), as_written) in self.sensitive.iter().zip(&mut self.as_written) {
+            if let Some(written) = kinds.written[*place].as_ref().filter(|_| is_number(&typed[*place].data_type)) {
+                *as_written = written.values().map(|text| (as_number(text), text.clone())).collect();
+            }
+        }
+    }
+
     /// Looks at so many equal published records with whose they are, and leaves that out.
     fn see_published(&mut self, row: &Row, n_records: u64) -> Row {
         let mut cells = row.cells();
@@ -272,9 +311,10 @@ impl Watched {
         let values: Vec<Option<String>> = self
             .sensitive
             .iter()
-            .zip(&self.labels)
-            .map(|((_, place), labels)| {
-                labelled(cells[*place].clone().filter(|text| !self.missing.is_token(text)), labels)
+            .zip(self.labels.iter().zip(&self.as_written))
+            .map(|((_, place), (labels, as_written))| {
+                let said = cells[*place].clone().filter(|text| !self.missing.is_token(text));
+                labelled(said.map(|text| as_written.get(&text).cloned().unwrap_or(text)), labels)
             })
             .collect();
         let identifying = self.identifying.iter().map(|place| cells[*place].clone()).collect();
@@ -292,11 +332,11 @@ fn labelled(value: Option<String>, labels: &Option<Labels>) -> Option<String> {
 }
 
 /// The same rows in the order of what the file says: a number `1.50` is read back as `1.5`.
-fn sorted_as_said(sorter: Sorter, typed: &[TypedColumn], folder: &Path) -> Result<Sorter> {
+fn sorted_as_said(sorter: Sorter, typed: &[TypedColumn], notation: &Notation, folder: &Path) -> Result<Sorter> {
     let mut again = Sorter::new(folder, N_SORT_BYTES);
     sorter.for_each(|row, n_records| {
         let said = |(i, cell): (usize, Option<String>)| match typed.get(i) {
-            Some(column) => cell.map(|text| said(text, &column.data_type)),
+            Some(column) => cell.map(|text| notation.text(&column.name, &text)),
             // Whose record it is.
             None => cell,
         };
@@ -392,7 +432,7 @@ impl Kinds {
             self.kinds[i] = Some(self.kinds[i].map_or(kind, |known| known.join(kind)));
             self.all_are_plain_dates[i] &= cell.len() == 10;
             self.all_are_short[i] &= cell.bytes().filter(u8::is_ascii_digit).count() <= 15;
-            self.all_are_numbers_as_written[i] &= !kind.is_numeric() || said(cell.clone(), &DataType::Float64) == *cell;
+            self.all_are_numbers_as_written[i] &= !kind.is_numeric() || as_number(cell) == *cell;
             if !matches!(kind, Kind::Integer | Kind::Number) {
                 continue;
             }
@@ -405,16 +445,8 @@ impl Kinds {
 
     /// Whether a file with these types says all texts as they are.
     fn are_said_as_written(&self, typed: &[TypedColumn]) -> bool {
-        let is_number = |column: &TypedColumn| column.data_type == DataType::Float64;
-        typed.iter().zip(&self.all_are_numbers_as_written).all(|(column, are_same)| *are_same || !is_number(column))
-    }
-}
-
-/// How a typed file says a text, which is of that type: numbers lose how they were written, nothing else does.
-fn said(text: String, data_type: &DataType) -> String {
-    match (data_type, text.parse::<f64>()) {
-        (DataType::Float64, Ok(number)) => number.to_string(),
-        _ => text,
+        let mut columns = typed.iter().zip(&self.all_are_numbers_as_written);
+        columns.all(|(column, are_same)| *are_same || !is_number(&column.data_type))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::output::staged::Staged;
 use crate::work::Work;
 
 /// What is known of the records.
-pub struct Columns<'a> {
+pub struct RiskColumns<'a> {
     pub places: &'a [Option<PlaceOfRecord>],
     /// By group.
     pub crowds: &'a [(u64, Alike)],
@@ -28,7 +28,7 @@ pub struct Columns<'a> {
 ///
 /// # Guarantee
 /// The file is there whole or not at all, and nobody but its owner can read it: it says who is easiest to find.
-pub fn write(path: &Path, columns: &Columns, replace: bool, work: &Work) -> Result<()> {
+pub fn write(path: &Path, columns: &RiskColumns, replace: bool, work: &Work) -> Result<()> {
     let staged = Staged::create(path)?;
     staged.keep_private()?;
     let mut out = BufWriter::new(staged.file());
@@ -38,7 +38,7 @@ pub fn write(path: &Path, columns: &Columns, replace: bool, work: &Work) -> Resu
     staged.commit(replace)
 }
 
-fn lines(columns: &Columns, work: &Work, mut write: impl FnMut(String) -> Result<()>) -> Result<()> {
+fn lines(columns: &RiskColumns, work: &Work, mut write: impl FnMut(String) -> Result<()>) -> Result<()> {
     let person = if columns.of_person.is_some() { ",group_records,person_risk" } else { "" };
     let household = if columns.of_household.is_some() { ",household_risk" } else { "" };
     let uniques = if columns.uniques.is_some() { ",n_minimal_sets,suda_score,dis_suda_score" } else { "" };
@@ -54,7 +54,7 @@ fn lines(columns: &Columns, work: &Work, mut write: impl FnMut(String) -> Result
     Ok(())
 }
 
-impl Columns<'_> {
+impl RiskColumns<'_> {
     fn cells(&self, place: PlaceOfRecord) -> String {
         let group = place.group as usize;
         let (size, people) = self.crowds[group];

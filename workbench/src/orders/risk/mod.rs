@@ -11,11 +11,11 @@ use incrowd::risk::weighted::{Expected, expected, household_risks, risk_of};
 use incrowd::risk::{Alike, Contribution, Risks, contributions, crowds, estimated_unique_in_population, risks};
 use incrowd::{Error, ErrorKind, GroupCounts, Missing, Result};
 
-use self::records::{Records, Wanted};
-use super::verify::{beside, delimiter_of, read_certificate};
+use self::records::{Records, ToRead};
+use super::verify::{beside, delimiter_of, open_release, read_certificate};
 use crate::input::count::{Choice, count, count_source};
 use crate::input::project::{Project, check_not_among};
-use crate::input::source::{ReadOptions, Source};
+use crate::input::source::Source;
 use crate::output::staged::exists;
 use crate::sentences::hint;
 use crate::work::{Unit, Work};
@@ -25,6 +25,17 @@ pub const THRESHOLD: f64 = 0.2;
 
 /// The share of the population that special uniques take a table for, where nothing says it.
 const DIS_FRACTION: f64 = 0.1;
+
+/// A share as somebody writes it: `0.1`, `10%` or `1/10`.
+pub fn share(text: &str) -> std::result::Result<f64, std::num::ParseFloatError> {
+    if let Some(share) = super::request::fraction(text) {
+        return Ok(share);
+    }
+    match text.trim().strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.trim().parse(),
+    }
+}
 
 /// Whose risk, and above which probability somebody is at risk.
 #[derive(Clone, Debug, PartialEq)]
@@ -204,7 +215,7 @@ impl Risk {
             false => Records::default(),
             true => {
                 let person = counts.people().map_or(&[][..], |people| people.columns());
-                let wanted = Wanted { weight_of: weight_of.as_deref(), household, person, each: self.per_record };
+                let wanted = ToRead { weight_of: weight_of.as_deref(), household, person, each: self.per_record };
                 records::read(source, counts, missing, &wanted, work)?
             }
         };
@@ -222,7 +233,7 @@ impl Risk {
         let fraction = n_people.map_or(DIS_FRACTION, |n_people| counts.n_people() as f64 / n_people);
         let uniques = self.special_uniques.map(|size_max| NamedUniques::of_counts(counts, size_max, fraction, work));
         let uniques = uniques.transpose()?;
-        let columns = file::Columns {
+        let columns = file::RiskColumns {
             places: &records.places,
             crowds: &crowds,
             risk_of_group: &risk_of_group,
@@ -351,7 +362,8 @@ impl Risk {
             }
         };
         let delimiter = certificate.as_ref().and_then(|certificate| delimiter_of(target, certificate));
-        let source = Source::open(target, &ReadOptions::of_release(delimiter))?;
+        let counted = certificate.as_ref().and_then(|certificate| certificate.counted.as_deref());
+        let source = open_release(target, delimiter, counted)?;
         names.iter().try_for_each(|name| source.check_column(name))?;
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let missing = Missing::default();

@@ -15,7 +15,7 @@ use crate::input::source::Source;
 use crate::work::{Unit, Work};
 
 /// What is read of the records once more.
-pub struct Wanted<'a> {
+pub struct ToRead<'a> {
     pub weight_of: Option<&'a str>,
     /// The columns that together name a household; none where nobody asks.
     pub household: &'a [String],
@@ -83,7 +83,7 @@ const WEIGHT_MAX: f64 = 1e15;
 ///
 /// # Errors
 /// Where a weight is missing or no number above 0, or the records are not those that were counted.
-pub fn read(source: &Source, counts: &GroupCounts, missing: &Missing, wanted: &Wanted, work: &Work) -> Result<Records> {
+pub fn read(source: &Source, counts: &GroupCounts, missing: &Missing, wanted: &ToRead, work: &Work) -> Result<Records> {
     let mut reading = Reading::new(source, counts, missing, wanted);
     let encoders = reading.encoders.iter().chain(&reading.household).chain(&reading.person);
     let names = encoders.map(Encoder::name).chain(wanted.weight_of);
@@ -107,7 +107,7 @@ pub fn read(source: &Source, counts: &GroupCounts, missing: &Missing, wanted: &W
 struct Reading<'a> {
     source: &'a Source,
     missing: &'a Missing,
-    wanted: &'a Wanted<'a>,
+    wanted: &'a ToRead<'a>,
     encoders: Vec<Encoder>,
     /// By attribute, the code of the domain for "no value".
     absent: Vec<Option<Code>>,
@@ -125,7 +125,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(source: &'a Source, counts: &'a GroupCounts, missing: &'a Missing, wanted: &'a Wanted<'a>) -> Reading<'a> {
+    fn new(source: &'a Source, counts: &'a GroupCounts, missing: &'a Missing, wanted: &'a ToRead<'a>) -> Reading<'a> {
         Reading {
             source,
             missing,

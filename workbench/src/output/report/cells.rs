@@ -1,7 +1,7 @@
 //! Cells that were replaced while the table was read: what could not be read, what a hierarchy does not know, and what is
 //! published coarser than it is.
 
-use serde_json::Value;
+use incrowd::wire::Coarser;
 
 use super::facts::Facts;
 use super::text::{counted, name};
@@ -18,17 +18,18 @@ pub(super) fn cells(facts: &Facts) -> String {
         let n = counted(n_cells(attribute, |replaced| replaced.n_unreadable), "cell is", "cells are");
         format!("{}: {n} no number or no date, and published as no value.", name(attribute))
     });
-    let unknown = certificate.unknown.iter().map(|(attribute, said)| {
+    let unknown = certificate.unknown.keys().map(|attribute| {
         let n = counted(n_cells(attribute, |replaced| replaced.n_unknown), "cell has a value", "cells have values");
-        let instead = if said == "other" { "“other”" } else { "no value" };
+        let instead = if certificate.unknown_of(attribute) == Some("other") { "“other”" } else { "no value" };
         format!("{}: {n} that its hierarchy does not know, published as {instead}.", name(attribute))
     });
-    let coarser = certificate.published_as.iter().map(|(attribute, said)| {
+    let coarser = certificate.published_as.keys().map(|attribute| {
         let top = account.tops.iter().find(|top| top.column == *attribute);
-        let how = match (said.get("round"), said.get("level"), top) {
-            (Some(step), ..) => format!("rounded to multiples of {}", number(step)),
-            (_, Some(level), _) => format!("published by level {} of its hierarchy", escape(&number(level))),
-            (_, _, Some(top)) => format!(
+        let how = match (certificate.coarser_of(attribute).flatten(), top) {
+            (Some(Coarser::Round(step)), _) => format!("rounded to multiples of {step}"),
+            (Some(Coarser::Level(level)), _) => format!("published by level {level} of its hierarchy"),
+            (Some(Coarser::LevelNamed(name)), _) => format!("published by level {} of its hierarchy", escape(&name)),
+            (_, Some(top)) => format!(
                 "numbers from {} on, {} of the source, have one label",
                 top.from,
                 counted(top.n_cells, "cell", "cells")
@@ -44,8 +45,4 @@ pub(super) fn cells(facts: &Facts) -> String {
             "<section>\n<h2>Cells that were replaced before anything else</h2>\n<ul>\n{items}</ul>\n</section>\n"
         ),
     }
-}
-
-fn number(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }

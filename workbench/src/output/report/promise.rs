@@ -119,14 +119,14 @@ fn title_and_meaning(facts: &Facts, criterion: Criterion) -> (String, String) {
             ),
         ),
         Measure::Closeness(s) => {
-            let distance = facts.certificate.sensitive.get(s).and_then(|name| facts.certificate.original.get(name));
-            let distance = distance.and_then(|original| original.get("distance")?.as_str()).unwrap_or("chosen");
+            let said = facts.certificate.sensitive.get(s).and_then(|name| facts.certificate.original_of(name));
+            let distance = said.and_then(|said| said.distance).unwrap_or("chosen".to_string());
             (
                 format!("t-closeness, t = {number}"),
                 format!(
                     "In each group the values of {of}{weighed} are distributed as {original}, up to {number} \
                      in the {} distance.",
-                    escape(distance)
+                    escape(&distance)
                 ),
             )
         }

@@ -1,9 +1,9 @@
 //! What was asked, which offer was taken, and which wishes that meets.
 
 use incrowd::criterion::{Criterion, Measure};
+use incrowd::recode::method::Method;
 use incrowd::wire;
-use incrowd::wire::{Dealt, DealtAttribute, Distribution, PerRecord, PerRecordOutcome, criterion_of};
-use serde_json::Value;
+use incrowd::wire::{CertifiedWish, Dealt, DealtAttribute, Distances, Distribution, PerRecord, PerRecordOutcome};
 
 use super::facts::Facts;
 use super::text::{counted, name};
@@ -12,21 +12,31 @@ use crate::output::page::escape;
 use crate::sentences::{grouped, number_in_words};
 
 pub(super) fn request(facts: &Facts) -> String {
+    let is_cut = facts.certificate.method == Method::Negotiated.name();
     let taken = match facts.certificate.choice.as_str() {
+        "exact" if is_cut => {
+            "All wishes could be met; of all cuts of the tree of groups that meet them, one that loses least was taken."
+                .to_string()
+        }
         "exact" if facts.account.search.as_ref().is_some_and(|search| !search.is_optimal) => {
             "All wishes could be met; the best scheme that was found was taken.".to_string()
         }
         "exact" => "All wishes could be met; the best scheme that meets them was taken.".to_string(),
         "suppression" => not_all_met("suppresses more records than wished"),
         "height" => not_all_met("generalizes further than wished"),
+        "loss" => not_all_met("loses more of the values than wished"),
         "privacy" => not_all_met("promises less privacy than wished"),
         "levels" => "The levels were chosen by hand.".to_string(),
         "method" if facts.certificate.per_record.is_some() => {
             "Every record was generalized on its own, and no record was suppressed.".to_string()
         }
         "method" => format!(
-            "Every group was generalized on its own, with the method “{}”, and no record was suppressed.",
-            escape(&facts.certificate.method)
+            "Every group was generalized on its own, with the method “{}”, and {}.",
+            escape(&facts.certificate.method),
+            match facts.certificate.n_records_suppressed {
+                0 => "no record was suppressed".to_string(),
+                n => format!("{} suppressed", were(n)),
+            }
         ),
         other => format!("The answer taken was “{}”.", escape(other)),
     };
@@ -54,7 +64,7 @@ pub(super) fn request(facts: &Facts) -> String {
 /// What dealing guarantees, for each sensitive attribute.
 fn dealt_in_words(dealt: &Dealt) -> String {
     let of_attribute = |attribute: &DealtAttribute| {
-        let distance = |kind: &str, what: &str| attribute.emd[kind][what].as_f64().unwrap_or(0.0);
+        let Distances { equal, ordered } = attribute.emd;
         format!(
             "<li>{}: counts of a value differ by at most {} between any two of the {}. Every group has at least {} \
              different values; {} were within reach. Distance of a group to the release: {:.3} on average and at most \
@@ -64,10 +74,10 @@ fn dealt_in_words(dealt: &Dealt) -> String {
             counted(dealt.n_classes, "class", "classes"),
             grouped(attribute.fewest_distinct),
             grouped(attribute.diversity_within_reach),
-            distance("equal", "mean"),
-            distance("equal", "greatest"),
-            distance("ordered", "mean"),
-            distance("ordered", "greatest"),
+            equal.mean,
+            equal.greatest,
+            ordered.mean,
+            ordered.greatest,
         )
     };
     let together = dealt
@@ -102,6 +112,11 @@ fn per_record_in_words(per_record: &PerRecord, outcome: &PerRecordOutcome) -> St
     )
 }
 
+fn were(n: u64) -> String {
+    let verb = if n == 1 { "was" } else { "were" };
+    format!("{} {verb}", counted(n, "record", "records"))
+}
+
 fn not_all_met(concession: &str) -> String {
     format!("Not all wishes could be met together. Of the offers, the one that {concession} was taken.")
 }
@@ -118,40 +133,49 @@ struct Wish {
 fn wishes(facts: &Facts) -> Vec<Wish> {
     let certificate = facts.certificate;
     let promised = promised(facts);
-    let Some(request) = certificate.request.as_object() else {
-        return Vec::new();
-    };
-    let mut wishes = Vec::new();
-    for (key, asked) in request {
-        match (key.as_str(), asked) {
-            ("k", _) => {
-                let wish = if certificate.person.is_empty() { "Records alike (k)" } else { "People alike (k)" };
-                wishes.push(at_least(wish, asked, promised.value(Measure::Size)));
-            }
-            ("l", _) => {
-                wishes.push(at_least("Different sensitive values (l)", asked, promised.value(Measure::Distinct(0))));
-            }
-            ("best_by", _) => {}
-            ("max_suppressed", _) => {
-                wishes.push(at_most("Records suppressed".to_string(), asked, Some(certificate.n_records_suppressed)));
-            }
-            ("max_level", Value::Object(levels)) => wishes.extend(levels.iter().map(|(attribute, asked)| {
-                let level = certificate.levels.get(attribute).and_then(Value::as_u64);
-                at_most(format!("Level of {}", name(attribute)), asked, level)
-            })),
-            _ if criterion_of(key, asked, &certificate.sensitive).is_some() => {
-                wishes
-                    .extend(criterion_of(key, asked, &certificate.sensitive).map(|asked| criterion_wish(facts, asked)));
-            }
-            _ => wishes.push(Wish {
-                wish: escape(key),
-                asked: escape(&asked.to_string()),
-                given: String::new(),
-                is_met: None,
-            }),
+    let wish = |wish: CertifiedWish| match wish {
+        CertifiedWish::Criterion(Criterion { measure: Measure::Size, value }) => {
+            let wish = if certificate.person.is_empty() { "Records alike (k)" } else { "People alike (k)" };
+            at_least(wish, value, promised.value(Measure::Size))
         }
+        CertifiedWish::Criterion(Criterion { measure: Measure::Distinct(0), value })
+            if certificate.sensitive.len() == 1 =>
+        {
+            at_least("Different sensitive values (l)", value, promised.value(Measure::Distinct(0)))
+        }
+        CertifiedWish::Criterion(asked) => criterion_wish(facts, asked),
+        CertifiedWish::Suppressed(n) => {
+            at_most("Records suppressed".to_string(), n, Some(certificate.n_records_suppressed))
+        }
+        CertifiedWish::Level { attribute, level } => {
+            at_most(format!("Level of {}", name(&attribute)), level, certificate.level(&attribute))
+        }
+        CertifiedWish::Loss { attribute, share } => loss_wish(facts, attribute.as_deref(), share),
+        CertifiedWish::Other { name, asked } => {
+            Wish { wish: escape(&name), asked: escape(&asked), given: String::new(), is_met: None }
+        }
+        _ => Wish { wish: String::new(), asked: String::new(), given: String::new(), is_met: None },
+    };
+    certificate.wishes().into_iter().map(wish).collect()
+}
+
+/// What records may lose on average, in all or of one attribute; a suppressed one loses everything.
+fn loss_wish(facts: &Facts, of: Option<&str>, asked: f64) -> Wish {
+    let certificate = facts.certificate;
+    let of_attribute = |name: &str| {
+        let published = facts.attributes.iter().find(|known| known.name == name)?.ncp;
+        let (n, n_lost) = (certificate.n_records_published as f64, certificate.n_records_suppressed as f64);
+        Some((published * n + n_lost) / (n + n_lost))
+    };
+    let given = of.map_or(Some(facts.account.loss.ncp()), of_attribute);
+    let share = |share: f64| format!("{:.2}\u{202f}%", share * 100.0);
+    Wish {
+        wish: of.map_or("Detail lost, in all".to_string(), |of| format!("Detail lost of {}", name(of))),
+        asked: format!("at most {}", share(asked)),
+        given: given.map_or("unknown".to_string(), share),
+        // Losses are counted in steps, and told with as many digits as are certain.
+        is_met: given.map(|given| given <= asked + 1e-6),
     }
-    wishes
 }
 
 fn criterion_wish(facts: &Facts, asked: Criterion) -> Wish {
@@ -166,26 +190,22 @@ fn criterion_wish(facts: &Facts, asked: Criterion) -> Wish {
     }
 }
 
-fn at_least(wish: &str, asked: &Value, given: Option<u64>) -> Wish {
+fn at_least(wish: &str, asked: u64, given: Option<u64>) -> Wish {
     Wish {
         wish: wish.to_string(),
-        asked: format!("at least {}", number_of(asked)),
+        asked: format!("at least {}", grouped(asked)),
         given: given.map_or("no promise".to_string(), grouped),
-        is_met: asked.as_u64().map(|asked| given.is_some_and(|given| given >= asked)),
+        is_met: Some(given.is_some_and(|given| given >= asked)),
     }
 }
 
-fn at_most(wish: String, asked: &Value, given: Option<u64>) -> Wish {
+fn at_most(wish: String, asked: u64, given: Option<u64>) -> Wish {
     Wish {
         wish,
-        asked: format!("at most {}", number_of(asked)),
+        asked: format!("at most {}", grouped(asked)),
         given: given.map_or("unknown".to_string(), grouped),
-        is_met: asked.as_u64().zip(given).map(|(asked, given)| given <= asked),
+        is_met: given.map(|given| given <= asked),
     }
-}
-
-fn number_of(value: &Value) -> String {
-    value.as_u64().map_or_else(|| escape(&value.to_string()), grouped)
 }
 
 fn wish_row(wish: &Wish) -> String {

@@ -1,7 +1,7 @@
 //! How likely people are to be found in the file, as `incrowd risk` says it.
 
 use incrowd::risk::special_uniques::SpecialUniques;
-use incrowd::risk::{Contribution, View};
+use incrowd::risk::{AttackerView, Contribution};
 
 use super::facts::{Facts, RiskFacts, UniquesFacts};
 use super::text::counted;
@@ -15,7 +15,7 @@ pub(super) fn risk(facts: &Facts) -> String {
     };
     let is_counted = found.n_unique_in_population.is_some();
     let probability = |p: f64| format!("{p:.4}");
-    let view = |name: &str, view: &View| {
+    let view = |name: &str, view: &AttackerView| {
         let at_risk = format!("{} ({})", grouped(view.n_at_risk), percent(view.n_at_risk, found.crowd().n()));
         vec![name.to_string(), probability(view.highest), probability(view.average), at_risk]
     };

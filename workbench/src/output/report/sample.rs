@@ -55,6 +55,7 @@ pub(super) fn certificate() -> Certificate {
         per_record: None,
         columns: names(&["age", "workclass", "race", "occupation", "education", "hours-per-week", "income"]),
         delimiter: Some(','),
+        counted: None,
         levels: json!({"age": 1, "workclass": 2, "race": 2, "occupation": 2, "education": 0}),
         level_names: json!({}),
         height: Some(7),

@@ -1,0 +1,404 @@
+"""Real databases hold the table: the same counts, answers and release bytes from each of them as from its CSV file.
+
+    python checks/with_databases.py PROGRAM LIBDUCKDB
+
+PostgreSQL is started in a temporary folder, on loopback, and stopped at the end. What cannot be had is said, and left out.
+"""
+
+import contextlib
+import json
+import math
+import os
+import pathlib
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import adbc_driver_manager.dbapi as dbapi
+import adbc_driver_postgresql
+import adbc_driver_sqlite
+
+PROGRAM = str(pathlib.Path(sys.argv[1]).resolve())
+DUCKDB = str(pathlib.Path(sys.argv[2]).resolve()) if len(sys.argv) > 2 and sys.argv[2] else None
+DRIVERS = {
+    "postgresql": adbc_driver_postgresql._driver_path(),
+    "sqlite": adbc_driver_sqlite._driver_path(),
+    "duckdb": DUCKDB,
+}
+KEY = "00112233445566778899aabbccddeeff" * 2
+N_CHECKS = 0
+
+
+def check(what, holds, told=""):
+    global N_CHECKS
+    N_CHECKS += 1
+    if not holds:
+        raise SystemExit(f"FAILED: {what}\n{told}")
+
+
+def run(folder, *words, code=0):
+    environment = dict(os.environ)
+    for engine, path in DRIVERS.items():
+        environment[f"INCROWD_{engine.upper()}_DRIVER"] = path or ""
+    told = subprocess.run([PROGRAM, "--quiet", *words], cwd=folder, capture_output=True, text=True, env=environment)
+    check(f"{' '.join(words)} ends with {code}", told.returncode == code, f"{told.returncode}\n{told.stdout}{told.stderr}")
+    return told
+
+
+class Engine:
+    """A database with one connection, by the same driver as incrowd's."""
+
+    def __init__(self, name, uri, options):
+        self.name, self.uri, self.options = name, uri, options
+
+    @contextlib.contextmanager
+    def connected(self):
+        entrypoint = "duckdb_adbc_init" if self.name == "duckdb" else None
+        connection = dbapi.connect(
+            driver=DRIVERS[self.name], entrypoint=entrypoint, db_kwargs=self.options, autocommit=True)
+        try:
+            with connection.cursor() as cursor:
+                yield cursor
+        finally:
+            connection.close()
+
+    def run(self, *statements):
+        with self.connected() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+
+    def ask(self, query):
+        with self.connected() as cursor:
+            cursor.execute(query)
+            return cursor.fetchall()
+
+
+@contextlib.contextmanager
+def postgresql(folder):
+    """A server of its own, as a user that may run one."""
+    places = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True)
+    initdb = str(places[0]) if places else shutil.which("initdb")
+    if not initdb:
+        print("PostgreSQL cannot be had here: left out")
+        yield None
+        return
+    binaries = pathlib.Path(initdb).parent
+    data = folder / "postgresql"
+    data.mkdir()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    as_user = []
+    if os.getuid() == 0:
+        shutil.chown(data, "postgres")
+        os.chmod(folder, 0o755)
+        as_user = ["runuser", "-u", "postgres", "--"]
+    def server(*words):
+        # Not waiting for pipes that the server would inherit.
+        with open(folder / "postgresql.log", "a") as log:
+            subprocess.run([*as_user, *words], check=True, stdout=log, stderr=log, cwd="/")
+    server(initdb, "-D", f"{data}/data", "-A", "trust", "--locale=C.UTF-8", "-E", "UTF8")
+    options = f"-p {port} -c listen_addresses=127.0.0.1 -c fsync=off -k {data}"
+    server(str(binaries / "pg_ctl"), "-D", f"{data}/data", "-o", options, "-w", "-l", f"{data}/log", "start")
+    try:
+        uri = f"postgresql://postgres@127.0.0.1:{port}/postgres"
+        yield Engine("postgresql", uri, {"uri": uri})
+    finally:
+        server(str(binaries / "pg_ctl"), "-D", f"{data}/data", "-m", "immediate", "stop")
+
+
+# One hostile table: names that differ in case, numbers written in two ways, padding, -0, NULL beside '', moments.
+NAMES = ["name", "amount", "code", "score", "at", "zone", "day", "ill", "note"]
+TYPES = {
+    "postgresql": ["text COLLATE ci", "numeric", "char(5)", "float8", "timestamp", "timestamptz", "date", "text", "uuid"],
+    "sqlite": ["text COLLATE NOCASE", "text", "text", "real", "text", "text", "text", "text", "text"],
+    "duckdb": ["varchar COLLATE NOCASE", "varchar", "char(5)", "double", "timestamp", "timestamptz", "date", "varchar", "uuid"],
+}
+VALUES = {
+    "name": ["Smith", "SMITH", "smith ", "O'Neil", None, ""],
+    "amount": ["1.0", "1.00", "2.50", None],
+    "code": ["ab", "AB", "abcde"],
+    "score": ["0", "-0", "1.5", "-2", None],
+    "at": ["2024-01-02T03:04:05", "2024-01-02T03:04:05.250", None],
+    "zone": ["2024-07-01T00:30:00Z", "2024-06-30T22:30:00Z"],
+    "day": ["2024-02-29", "1999-12-31", None],
+    "ill": ["flu", "cold", "gout", "?", None],
+    "note": ["123e4567-e89b-12d3-a456-426614174000", "00000000-0000-0000-0000-000000000001"],
+}
+# -0 cannot be stored in SQLite, which keeps 0.
+PROJECT = """
+[data]
+{place}
+missing = ["", "?"]
+{more}
+[attributes.name]
+role = "quasi-identifier"
+[attributes.amount]
+role = "quasi-identifier"
+[attributes.code]
+role = "quasi-identifier"
+[attributes.score]
+role = "quasi-identifier"
+[attributes.at]
+role = "quasi-identifier"
+[attributes.zone]
+role = "quasi-identifier"
+[attributes.day]
+role = "quasi-identifier"
+[attributes.ill]
+role = "sensitive"
+[attributes.note]
+role = "{note}"
+"""
+# Columns that are published as they are may tell much here.
+ALLOWED = {"other": 'other"\nunique = "publish"\ntells = "accepted', "identifier": "identifier"}
+
+
+def project(place, note="other", more=""):
+    return PROJECT.format(place=place, note=ALLOWED[note], more=more)
+
+
+def hostile(engine):
+    dice = random.Random(22)
+    values = dict(VALUES)
+    if engine == "sqlite":
+        values["score"] = [cell if cell != "-0" else "0" for cell in values["score"]]
+    rows = []
+    for i in range(400):
+        # Few combinations, so that some repeat, and some that hardly do.
+        cells = [dice.choice(values[name][: 2 if i % 4 else None]) for name in NAMES]
+        rows.append(cells)
+    return rows
+
+
+def literal(engine, name, cell):
+    if cell is None:
+        return "NULL"
+    text = "'" + cell.replace("'", "''") + "'"
+    if engine in ("postgresql", "duckdb") and name == "score":
+        return f"CAST({text} AS double precision)"
+    return text
+
+
+def fill(engine, rows, table="hostile"):
+    columns = ", ".join(f'"{name}" {kind}' for name, kind in zip(NAMES, TYPES[engine.name]))
+    lines = ", ".join(
+        "(" + ", ".join(literal(engine.name, name, cell) for name, cell in zip(NAMES, row)) + ")" for row in rows)
+    engine.run(f"CREATE TABLE {table} ({columns})", f"INSERT INTO {table} VALUES {lines}")
+
+
+def written(rows):
+    """The table as a CSV file: no value is the empty text."""
+    def cell(text):
+        text = "" if text is None else text
+        return '"' + text.replace('"', '""') + '"' if any(c in text for c in '",\n') else text
+    return "\n".join([",".join(NAMES)] + [",".join(cell(text) for text in row) for row in rows]) + "\n"
+
+
+def place(engine, asked='table = "hostile"'):
+    return f'database = "{engine.uri}"\n{asked}'
+
+
+def certificate(folder, name):
+    said = json.loads((folder / f"{name}.certificate.json").read_text())
+    return {key: said[key] for key in said if key not in ("input", "output", "hierarchies", "delimiter")}
+
+
+def held(engine):
+    """The hostile table as it is held: only PostgreSQL keeps a -0 that it was given."""
+    rows, scores = hostile(engine.name), [score for (score,) in engine.ask("SELECT score FROM hostile")]
+    for row, score in zip(rows, scores, strict=True):
+        is_negative = score is not None and math.copysign(1, score) < 0
+        sign = "-" if is_negative and (score != 0 or engine.name == "postgresql") else ""
+        row[NAMES.index("score")] = None if score is None else f"{sign}{abs(score):g}"
+    return rows
+
+
+def same_as_its_file(engine, folder, note, more=""):
+    """Counts, answers and releases of the table are those of its CSV file."""
+    rows = held(engine)
+    (folder / "hostile.csv").write_text(written(rows))
+    for name, at in [("file", 'path = "../hostile.csv"'), ("table", place(engine))]:
+        (folder / name).mkdir(exist_ok=True)
+        (folder / name / "incrowd.toml").write_text(project(at, note, more))
+    file, table = folder / "file", folder / "table"
+    def told(*words):
+        return [json.loads(run(where, *words, "--json").stdout) for where in (file, table)]
+    ours, theirs = told("count")
+    check(f"{engine.name}: the same counts", ours == theirs, f"{ours}\n{theirs}")
+    check(f"{engine.name}: 1.0 and 1.00, Smith and SMITH are told apart",
+          [attribute["n_values_per_level"][0] for attribute in ours["attributes"]][:2] >= [4, 3], ours)
+    for words in [("negotiate", "--k", "3", "--max-suppressed", "40%"), ("risk", "."), ("annotate", "--k", "3")]:
+        ours, theirs = told(*words)
+        check(f"{engine.name}: the same {words[0]}", ours == theirs, f"{ours}\n{theirs}")
+    for method in [(), ("--method", "mondrian")]:
+        wish = ("publish", "--k", "3", "--max-suppressed", "40%", "--key", KEY, "--force", *method, "-o", "release.csv")
+        told(*wish)
+        ours, theirs = ((where / "release.csv").read_bytes() for where in (file, table))
+        check(f"{engine.name}: the same release of {method}", ours == theirs, f"{ours[:600]}\n{theirs[:600]}")
+        check(f"{engine.name}: the same certificate", certificate(file, "release.csv") == certificate(table, "release.csv"))
+        for where in (file, table):
+            run(where, "verify", "release.csv", "--project", ".", "--key", KEY)
+    run(table, "profile", "--json")
+    # A query is a table too.
+    query = place(engine, 'query = "SELECT * FROM hostile WHERE ill IS NOT NULL;"')
+    (table / "incrowd.toml").write_text(project(query, note, more))
+    (folder / "hostile.csv").write_text(written([row for row in rows if row[NAMES.index("ill")] is not None]))
+    ours, theirs = told("count")
+    check(f"{engine.name}: the same counts of a query", ours == theirs, f"{ours}\n{theirs}")
+    (folder / "hostile.csv").write_text(written(rows))
+    (table / "incrowd.toml").write_text(project(place(engine), note, more))
+
+
+def by_statements(engine, folder):
+    """What `count --sql` and `publish --rows --sql` print, run by the engine, is what incrowd counts and publishes."""
+    table = folder / "table"
+    (table / "incrowd.toml").write_text(project(place(engine)))
+    sql = run(table, "count", "--sql", "--dialect", engine.name, "--table", "hostile").stdout.rstrip().rstrip(";")
+    rows = engine.ask(sql)
+    counts = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    (folder / "counts").mkdir(exist_ok=True)
+    names = [*NAMES, "n"]
+    quoted = lambda text: '"' + text.replace('"', '""') + '"'
+    text = "\n".join([",".join(names)] + [",".join(map(quoted, row)) for row in counts]) + "\n"
+    (folder / "counts" / "counts.csv").write_text(text)
+    (folder / "counts" / "incrowd.toml").write_text(project('path = "counts.csv"\ncounted = "n"'))
+    ours, theirs = (json.loads(run(where, "count", "--json").stdout) for where in (table, folder / "counts"))
+    check(f"{engine.name}: its statement counts as it is counted", ours["n_records"] == theirs["n_records"], theirs)
+    check(f"{engine.name}: Smith and SMITH are two there", len({row[0] for row in counts}) == 5, {row[0] for row in counts})
+    # Rows become records again.
+    wish = ("publish", "--k", "3", "--max-suppressed", "40%", "--force")
+    run(table, *wish, "-o", "release.csv")
+    made = f"expanded_{engine.name}"
+    sql = run(table, *wish, "--rows", "-o", "rows.csv", "--sql", "--dialect", engine.name, "--into", made).stdout
+    lines = [line for line in csv_rows(table / "rows.csv")]
+    columns = ", ".join(f'"{name}" {"integer" if name == lines[0][-1] else "text"}' for name in lines[0])
+    values = ", ".join("(" + ", ".join("'" + cell.replace("'", "''") + "'" for cell in line) + ")" for line in lines[1:])
+    engine.run(f"CREATE TABLE rows ({columns})" if engine.name != "postgresql" else f'CREATE TABLE "rows" ({columns})',
+               f'INSERT INTO "rows" VALUES {values}', sql.rstrip().rstrip(";"))
+    records = [list(row) for row in engine.ask(f"SELECT * FROM {made}")]
+    check(f"{engine.name}: its statement makes the release", records == csv_rows(table / "release.csv")[1:], records[:3])
+    engine.run('DROP TABLE "rows"', f"DROP TABLE {made}")
+
+
+def csv_rows(path):
+    import csv
+    with open(path, newline="") as file:
+        return list(csv.reader(file))
+
+
+def published_there(engine, folder, note):
+    """A release becomes a table: in order, verified, with its certificate; or nothing is there."""
+    table = folder / "table"
+    (table / "incrowd.toml").write_text(project(place(engine), note))
+    for left in table.glob("released*"):
+        left.unlink()
+    wish = ("publish", "--k", "3", "--max-suppressed", "40%")
+    run(table, *wish, "--into", "released")
+    check("the report is private: it has the key", (table / "released.report.html").stat().st_mode & 0o77 == 0)
+    run(table, *wish, "--force", "-o", "release.csv")
+    rows = [["" if cell is None else cell for cell in row] for row in engine.ask("SELECT * FROM released")]
+    expected = csv_rows(table / "release.csv")[1:]
+    texts = [[str(cell) for cell in row] for row in rows]
+    check(f"{engine.name}: as many records", len(rows) == len(expected), f"{len(rows)} {len(expected)}")
+    # Texts are the same, in the same order; numbers and moments are what the engine makes of them.
+    names = csv_rows(table / "release.csv")[0]
+    for name in ("name", "code", "ill"):
+        at = names.index(name)
+        check(f"{engine.name}: {name} is as in the file", [row[at] for row in texts] == [row[at] for row in expected])
+    told = run(table, "verify", "--table", "released", "--project", ".")
+    check(f"{engine.name}: the promise is kept", "yes, the promise is kept" in told.stdout, told.stdout)
+    run(table, "verify", "--table", "released", "--database", engine.uri, "--certificate", "released.certificate.json")
+    # What is there is not replaced unasked, and what it is made of never.
+    check("it is there", "such a table already" in run(table, *wish, "--into", "released", code=2).stderr)
+    check("it is the source", "what it is made of" in run(table, *wish, "--force", "--into", "hostile", code=2).stderr)
+    run(table, *wish, "--force", "--into", "released")
+    # Where nothing can be promised, nothing is left.
+    run(table, "publish", "--k", "300", "--max-suppressed", "0", "--max-level", "name=0", "--into", "none", code=1)
+    check(f"{engine.name}: nothing is left", not there(engine, "none") and not there(engine, "incrowd_rows"))
+    # A record more, groups that are others, another order: each is seen.
+    for change in ["INSERT INTO released SELECT * FROM released LIMIT 1", "UPDATE released SET code = 'zzz'"]:
+        engine.run("CREATE TABLE spare AS SELECT * FROM released", change)
+        told = run(table, "verify", "--table", "released", "--project", ".", code=1)
+        engine.run("DELETE FROM released", "INSERT INTO released SELECT * FROM spare", "DROP TABLE spare")
+    engine.run("CREATE TABLE turned AS SELECT * FROM released ORDER BY ill DESC, name DESC")
+    told = run(table, "verify", "--table", "turned", "--project", ".", "--certificate", "released.certificate.json", code=1)
+    check(f"{engine.name}: an order that was lost is seen", "out of order" in told.stdout, told.stdout)
+    engine.run("DROP TABLE turned", "DROP TABLE released")
+
+
+def there(engine, name):
+    try:
+        engine.ask(f"SELECT * FROM {name}")
+        return True
+    except Exception:
+        return False
+
+
+def errors(engine, folder):
+    """What goes wrong is said by states and codes, without a cell of the table."""
+    odd = folder / "odd"
+    odd.mkdir(exist_ok=True)
+    def refused(text, *words, verb=("count",)):
+        (odd / "incrowd.toml").write_text(text)
+        said = run(odd, *verb, code=2).stderr
+        check(f"{engine.name}: {words} in {said!r}", all(word in said for word in words))
+        check("no cell is told", "Smith" not in said and "secret" not in said, said)
+    plain = project(place(engine))
+    refused(plain.replace('table = "hostile"', 'table = "nosuch"'), "refuses a statement" if engine.name != "postgresql" else "no such table")
+    refused(plain.replace('table = "hostile"', ""), "no table")
+    refused(plain.replace('table = "hostile"', 'table = "hostile"\ndriver = "nosuch.so"'), "driver", "cannot be loaded")
+    refused(plain.replace("[attributes.note]", "[attributes.notes]"), "unknown column")
+    refused(plain, "is written into a table, or as a file", verb=("publish", "--into", "x", "-o", "x.csv"))
+    if engine.name == "postgresql":
+        secret = plain.replace("postgres@", "postgres:secret@")
+        refused(secret, "holds a password", "PGPASSWORD")
+        refused(plain.replace("/postgres\"", "/nosuch\""), "cannot be opened (IO)", "its address")
+        refused(plain.replace('table = "hostile"', "query = \"SELECT name, CAST(name AS int) AS amount, code, score, at, zone, day, ill, note FROM hostile\""), "in the middle of a table")
+        # No right to create.
+        engine.run("CREATE ROLE reader LOGIN", "GRANT SELECT ON hostile TO reader")
+        (odd / "incrowd.toml").write_text(plain.replace("postgres@", "reader@"))
+        said = run(odd, "publish", "--k", "3", "--max-suppressed", "40%", "--into", "public.mine", code=2).stderr
+        check("no right is said", "no right" in said and "42501" in said, said)
+        # A list cannot be read, which matters to those who name it.
+        engine.run("CREATE TABLE lists AS SELECT name, code, ARRAY[1] AS list FROM hostile")
+        said = PROJECT.split("[attributes.name]")[0].format(place=place(engine).replace("hostile", "lists"), more="")
+        refused(said + '[attributes.code]\nrole = "quasi-identifier"\n[attributes.list]\nrole = "quasi-identifier"\n',
+                "'list'", "does not read")
+
+
+def main():
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        with postgresql(folder) as server:
+            engines = [server] if server else []
+            if server:
+                server.run("CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
+            path = folder / "clinic.sqlite"
+            engines.append(Engine("sqlite", f"sqlite:{path}", {"uri": str(path)}))
+            if DUCKDB:
+                path = folder / "clinic.duckdb"
+                engines.append(Engine("duckdb", f"duckdb:{path}", {"path": str(path)}))
+            else:
+                print("DuckDB's library cannot be had here: left out")
+            for engine in engines:
+                place_of = folder / engine.name / "work"
+                place_of.mkdir(parents=True)
+                fill(engine, hostile(engine.name))
+                same_as_its_file(engine, place_of, "other")
+                same_as_its_file(engine, place_of, "identifier", 'missing_records = "drop"\ncomplete = ["note"]')
+                by_statements(engine, place_of)
+                published_there(engine, place_of, "other")
+                published_there(engine, place_of, "identifier")
+                errors(engine, place_of)
+                print(f"{engine.name}: as its file ({time.monotonic() - started:.0f} s)")
+    print(f"{N_CHECKS} checks")
+
+
+if __name__ == "__main__":
+    main()

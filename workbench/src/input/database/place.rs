@@ -1,0 +1,149 @@
+//! Where a table of a database is: what the project file says of it, and what it must not say.
+
+use std::path::{Path, PathBuf};
+
+use incrowd::{Error, ErrorKind, Result};
+
+use super::dialect::Dialect;
+use crate::sentences::hint;
+
+/// A table of a database, or what a query gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// `postgresql://curator@db/clinic`, `sqlite:clinic.sqlite` or `duckdb:clinic.duckdb`.
+    pub uri: String,
+    pub asked: Asked,
+    /// The library that speaks to the database, by its path or name; looked for where nothing is said.
+    pub driver: Option<String>,
+}
+
+/// What is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    Table(String),
+    Query(String),
+}
+
+impl Asked {
+    /// What errors and certificates call it.
+    pub fn name(&self) -> &str {
+        match self {
+            Asked::Table(name) => name,
+            Asked::Query(_) => "query",
+        }
+    }
+}
+
+fn wrong(message: &str) -> Error {
+    Error::new(ErrorKind::Project, message.to_string())
+}
+
+impl Place {
+    /// Refuses what is no place, and one that holds a password.
+    ///
+    /// # Guarantee
+    /// No password of a project file is used, so that nobody gets used to writing one there.
+    pub fn new(uri: &str, table: Option<&str>, query: Option<&str>, driver: Option<&str>) -> Result<Place> {
+        engine(uri)?;
+        if has_password(uri) {
+            return Err(wrong("the address of the database holds a password").hint(hint(
+                "leave it out of {data.database}: give it by the environment (PGPASSWORD), by ~/.pgpass, or by a profile of \
+                 the driver",
+            )));
+        }
+        let asked = match (table, query) {
+            (Some(table), None) => Asked::Table(table.to_string()),
+            (None, Some(query)) => Asked::Query(query.trim().trim_end_matches(';').to_string()),
+            (None, None) => {
+                return Err(wrong("a database is named, and no table").hint(hint("add {data.table} or {data.query}")));
+            }
+            (Some(_), Some(_)) => {
+                return Err(wrong("a table and a query are named").hint(hint("leave {data.table} or {data.query} out")));
+            }
+        };
+        Ok(Place { uri: uri.to_string(), asked, driver: driver.map(str::to_string) })
+    }
+
+    /// The same database, and a table of it.
+    pub fn with_table(&self, table: &str) -> Place {
+        Place { asked: Asked::Table(table.to_string()), ..self.clone() }
+    }
+
+    pub fn dialect(&self) -> Dialect {
+        engine(&self.uri).expect("it was looked at when the place was made")
+    }
+
+    /// The file of a database that is one; a name without a folder is one of the project's.
+    pub fn file(&self, folder: &Path) -> Option<PathBuf> {
+        let (_, path) = self.uri.split_once(':').filter(|_| self.dialect() != Dialect::Postgresql)?;
+        Some(folder.join(path.strip_prefix("//").unwrap_or(path)))
+    }
+}
+
+/// The engine of an address.
+fn engine(uri: &str) -> Result<Dialect> {
+    match uri.split_once(':').map(|(scheme, rest)| (scheme, rest.is_empty())) {
+        Some(("postgresql" | "postgres", false)) => Ok(Dialect::Postgresql),
+        Some(("sqlite", false)) => Ok(Dialect::Sqlite),
+        Some(("duckdb", false)) => Ok(Dialect::Duckdb),
+        _ => Err(wrong("the address is of no database that is read here").hint(hint(
+            "{data.database} is postgresql://user@host/database, sqlite:FILE or duckdb:FILE; any other engine counts by the \
+             statement of count with {sql}",
+        ))),
+    }
+}
+
+/// Whether an address tells a password, between user and host or among its settings.
+fn has_password(uri: &str) -> bool {
+    let (before, settings) = uri.split_once('?').unwrap_or((uri, ""));
+    let authority = before.split_once("://").map_or("", |(_, rest)| rest.split('/').next().unwrap_or(""));
+    let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+    let is_password = |setting: &str| {
+        let name = setting.split('=').next().unwrap_or("").trim().to_ascii_lowercase();
+        name == "password" || name == "sslpassword"
+    };
+    user.contains(':') || settings.split('&').any(is_password)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_refused_wherever_they_stand() {
+        let place = |uri: &str| Place::new(uri, Some("t"), None, None);
+        for uri in [
+            "postgresql://curator:secret@db/clinic",
+            "postgresql://curator:@db/clinic",
+            "postgres://curator@db/clinic?password=secret",
+            "postgresql://db/clinic?sslmode=require&PASSWORD=secret",
+            "postgresql://a:b@c@db/clinic",
+        ] {
+            let error = place(uri).expect_err(uri);
+            assert!(error.message().to_string().contains("password"), "{error}");
+            assert!(!error.to_string().contains("secret"), "{error}");
+        }
+        for uri in ["postgresql://curator@db:5432/clinic", "postgresql://db/clinic?sslmode=require", "sqlite:a.sqlite"]
+        {
+            place(uri).expect(uri);
+        }
+    }
+
+    #[test]
+    fn one_of_table_and_query_is_named() {
+        let place = |table, query| Place::new("sqlite:a.sqlite", table, query, None);
+        assert!(place(None, None).is_err() && place(Some("t"), Some("q")).is_err());
+        assert_eq!(place(None, Some("SELECT 1; ")).expect("a query").asked, Asked::Query("SELECT 1".into()));
+        for uri in ["mysql://db/clinic", "postgresql", "data.csv", "sqlite:"] {
+            assert!(Place::new(uri, Some("t"), None, None).is_err(), "{uri}");
+        }
+    }
+
+    #[test]
+    fn files_are_the_project_s() {
+        let file = |uri: &str| Place::new(uri, Some("t"), None, None).expect("a place").file(Path::new("study"));
+        assert_eq!(file("sqlite:a.sqlite"), Some("study/a.sqlite".into()));
+        assert_eq!(file("duckdb:///data/a.duckdb"), Some("/data/a.duckdb".into()));
+        assert_eq!(file("postgresql://db/clinic"), None);
+    }
+}
