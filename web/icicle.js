@@ -21,6 +21,7 @@ export function icicle(describe, lookInto) {
   /** @type {any} what is shown, and all records */ let shown = null;
   /** @type {any} */ let whole = null;
   /** @type {{row: number, piece: number} | null} */ let at = null;
+  /** @type {MouseEvent | null} where the pointer is, as long as it is over the picture */ let pointer = null;
   let asked = 0;
 
   const width = () => canvas.clientWidth || 600;
@@ -121,8 +122,8 @@ export function icicle(describe, lookInto) {
     }
   }
 
-  canvas.addEventListener("mousemove", (event) => shown && point(pieceAt(event)));
-  canvas.addEventListener("mouseleave", () => shown && point(null));
+  canvas.addEventListener("mousemove", (event) => { pointer = event; if (shown) point(pieceAt(event)); });
+  canvas.addEventListener("mouseleave", () => { pointer = null; if (shown) point(null); });
   canvas.addEventListener("click", (event) => {
     const piece = shown && pieceAt(event);
     if (piece) into(nodeAt(piece));
@@ -161,6 +162,8 @@ export function icicle(describe, lookInto) {
       put(detail, HELP);
       draw();
       fillTable();
+      // Whoever points at the picture already is told of what is there now.
+      if (pointer) point(pieceAt(pointer));
       say(`${counted(groups.rows.at(-1).reduce((sum, piece) => sum + piece[3], 0), "group")} in the picture.`);
     },
   };

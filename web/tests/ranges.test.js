@@ -100,16 +100,15 @@ test("ranges per group are negotiated, shown, and published", { skip }, async (t
   // The groups: pointing shows ranges, clicking looks into a part.
   const canvas = page.locator(".icicle canvas");
   await page.waitForFunction(() => document.querySelector(".icicle canvas").height > 100);
-  await canvas.scrollIntoViewIfNeeded();
-  const box = await canvas.boundingBox();
-  // A picture that comes late begins anew: whoever points again sees the ranges.
+  // What comes late moves the picture: where it is, is asked each time.
   for (let i = 0; i < 50 && await page.locator(".icicle .box-ranges").count() === 0; i++) {
-    await page.mouse.move(box.x + box.width / 3 + 12 * (i % 3), box.y + box.height - 10);
+    const { width, height } = await canvas.boundingBox();
+    await canvas.hover({ position: { x: width / 3 + 12 * (i % 3), y: height - 10 }, force: true });
     await page.waitForTimeout(300);
   }
   await page.locator(".icicle .box-ranges").waitFor();
   assert.match(await page.locator(".icicle .detail").innerText(), /age\s+(\[\d+-\d+\]|\d+)/);
-  await page.mouse.click(box.x + box.width / 3, box.y + 36);
+  await canvas.click({ position: { x: (await canvas.boundingBox()).width / 3, y: 36 } });
   await page.getByRole("button", { name: /^All 1,200 records/ }).click();
   await page.waitForFunction(() => !document.querySelector(".icicle .row button"));
   await canvas.focus();
