@@ -6,7 +6,7 @@ VENV := target/venv
 # The Adult data are not part of the repository; tests and benchmarks that need them look here and say so if absent.
 ADULT ?= ../shared/adult
 
-.PHONY: demo build serve python sdist wheels test test-rust test-python test-page test-contract test-pycanon test-database check-init lint bench bench-quick bench-python clean help FORCE
+.PHONY: demo build serve python sdist wheels docs test test-rust test-python test-page test-contract test-pycanon test-database test-cluster check-init lint bench bench-quick bench-python clean help FORCE
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -49,6 +49,7 @@ test: test-rust ## Run all tests
 	$(MAKE) test-contract
 	$(MAKE) test-pycanon
 	$(MAKE) test-database
+	$(MAKE) test-cluster
 
 test-rust: ## Run the tests of the program
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
@@ -82,6 +83,12 @@ test-python: $(PROGRAM) $(PYTHON_VENV)/.installed ## Run the tests of the Python
 	cp -R python/incrowd target/python/incrowd
 	cp $(NATIVE) target/python/incrowd/_native.abi3.so
 	PYTHONPATH=target/python ADULT=$(ADULT) $(PYTHON_VENV)/bin/pytest -c python/pyproject.toml python/tests
+
+docs: $(PROGRAM) $(PYTHON_VENV)/.installed ## Make the reference of the Python package: target/docs/incrowd.html
+	rm -rf target/python && mkdir -p target/python
+	cp -R python/incrowd target/python/incrowd
+	cp $(NATIVE) target/python/incrowd/_native.abi3.so
+	PYTHONPATH=target/python $(PYTHON_VENV)/bin/pdoc incrowd --docformat restructuredtext --output-directory target/docs
 
 web/node_modules/.installed: web/package-lock.json
 	@command -v npm >/dev/null || { echo "installing Node.js, for the tests of the page"; apt-get update -qq; apt-get install -y --no-install-recommends nodejs npm; }
@@ -135,6 +142,23 @@ test-database: $(PROGRAM) target/venv-database/.installed $(DUCKDB) ## Compare t
 		echo "installing PostgreSQL, for the tests of databases"; \
 		apt-get update -qq; apt-get install -y --no-install-recommends postgresql || echo "no PostgreSQL can be had here"; }
 	target/venv-database/bin/python checks/with_databases.py target/debug/incrowd "$$(ls $(DUCKDB) 2>/dev/null)"
+
+target/venv-spark/.installed: checks/spark-requirements.txt
+	$(PYTHON) -m venv target/venv-spark
+	target/venv-spark/bin/pip install --quiet --requirement checks/spark-requirements.txt && touch $@ || \
+		echo "Spark cannot be had here"
+
+# A real cluster: Spark as its Python package brings it, a master and two workers on loopback, and Java of the system.
+test-cluster: $(PROGRAM) target/venv-spark/.installed ## Compare tables on a Spark cluster with files
+	@command -v java >/dev/null || { \
+		echo "installing Java, for the tests of the cluster"; \
+		apt-get update -qq; apt-get install -y --no-install-recommends openjdk-17-jre-headless || echo "no Java can be had here"; }
+	@if test -e target/venv-spark/.installed && command -v java >/dev/null; then \
+		rm -rf target/python-spark && mkdir -p target/python-spark && \
+		cp -R python/incrowd target/python-spark/incrowd && \
+		cp $(NATIVE) target/python-spark/incrowd/_native.abi3.so && \
+		PYTHONPATH=target/python-spark target/venv-spark/bin/python checks/with_spark.py; \
+	else echo "the cluster was not tested: Spark or Java cannot be had here"; fi
 
 # Real tables that are not part of the repository; checks/init/roles says where each can be had.
 check-init: $(PROGRAM) ## Compare what init suggests with roles given by hand: TABLES=folder

@@ -321,9 +321,13 @@ def published_there(engine, folder, note):
     run(table, "publish", "--k", "300", "--max-suppressed", "0", "--max-level", "name=0", "--into", "none", code=1)
     check(f"{engine.name}: nothing is left", not there(engine, "none") and not there(engine, "incrowd_rows"))
     # A record more, groups that are others, another order: each is seen.
-    for change in ["INSERT INTO released SELECT * FROM released LIMIT 1", "UPDATE released SET code = 'zzz'"]:
+    changes = ["INSERT INTO released SELECT * FROM released LIMIT 1", "UPDATE released SET code = 'zzz'"]
+    # Also a value that no promise and no number depends on.
+    changes += ["UPDATE released SET note = '99999999-0000-0000-0000-000000000009' WHERE note LIKE '1%'"] * (note == "other")
+    for change in changes:
         engine.run("CREATE TABLE spare AS SELECT * FROM released", change)
         told = run(table, "verify", "--table", "released", "--project", ".", code=1)
+        check(f"{engine.name}: {change} is seen by its hash", "the file" in told.stdout or "hash" in told.stdout, told.stdout)
         engine.run("DELETE FROM released", "INSERT INTO released SELECT * FROM spare", "DROP TABLE spare")
     engine.run("CREATE TABLE turned AS SELECT * FROM released ORDER BY ill DESC, name DESC")
     told = run(table, "verify", "--table", "turned", "--project", ".", "--certificate", "released.certificate.json", code=1)
@@ -371,6 +375,45 @@ def errors(engine, folder):
                 "'list'", "does not read")
 
 
+def lost_under_way(engine, folder):
+    """The connection is lost while the table is counted, and while the new one is made: an error, and nothing is left."""
+    table = folder / "table"
+    (table / "incrowd.toml").write_text(project(place(engine)))
+    waiting = "FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    for what, block in [("counted", "LOCK TABLE hostile IN ACCESS EXCLUSIVE MODE"), ("written", "CREATE TABLE mine (a int)")]:
+        with engine.connected() as holder:
+            holder.execute("BEGIN")
+            holder.execute(block)
+            environment = dict(os.environ, INCROWD_POSTGRESQL_DRIVER=DRIVERS["postgresql"])
+            words = [PROGRAM, "--quiet", "publish", "--k", "3", "--max-suppressed", "40%", "--into", "mine"]
+            process = subprocess.Popen(words, cwd=table, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            until = time.monotonic() + 60
+            while not engine.ask(f"SELECT 1 {waiting}") and process.poll() is None and time.monotonic() < until:
+                time.sleep(0.05)
+            check(f"it waits to be {what}", engine.ask(f"SELECT 1 {waiting}"), process.poll())
+            engine.ask(f"SELECT pg_terminate_backend(pid) {waiting}")
+            stdout, stderr = process.communicate(timeout=60)
+            holder.execute("ROLLBACK")
+        check(f"lost while it is {what}: an error", process.returncode == 2 and "error: " in stderr, stdout + stderr)
+        check("no cell and no text of the driver", "Smith" not in stderr and "FATAL" not in stderr and "terminating" not in stderr, stderr)
+        check("nothing is left", not there(engine, "mine") and not there(engine, "incrowd_rows"))
+        check("no certificate is left", not list(table.glob("mine*")), list(table.glob("mine*")))
+
+
+def changed_under_way(engine, folder):
+    """A table that is another one when its kept columns are read is not published."""
+    odd = folder / "odd"
+    query = "SELECT h.code, CAST((SELECT nextval('ticks')) AS text) AS name, h.ill, h.note FROM hostile h"
+    said = PROJECT.split("[attributes.name]")[0].format(place=place(engine, f'query = "{query}"'), more='other = "keep"')
+    engine.run("CREATE SEQUENCE ticks")
+    (odd / "incrowd.toml").write_text(
+        said + '[attributes.code]\nrole = "quasi-identifier"\n[attributes.name]\nrole = "quasi-identifier"\n')
+    told = run(odd, "publish", "--k", "3", "--max-suppressed", "100%", "-o", "changing.csv", code=2).stderr
+    check("the change is said", "changed" in told, told)
+    check("nothing is left", not list(odd.glob("changing*")), list(odd.glob("changing*")))
+    engine.run("DROP SEQUENCE ticks")
+
+
 def main():
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
@@ -396,6 +439,9 @@ def main():
                 published_there(engine, place_of, "other")
                 published_there(engine, place_of, "identifier")
                 errors(engine, place_of)
+                if engine.name == "postgresql":
+                    lost_under_way(engine, place_of)
+                    changed_under_way(engine, place_of)
                 print(f"{engine.name}: as its file ({time.monotonic() - started:.0f} s)")
     print(f"{N_CHECKS} checks")
 

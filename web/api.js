@@ -13,6 +13,25 @@ export class Problem extends Error {
 
 const KEY = "incrowd-key";
 
+// A tab that has the key gives it to others of the same browser; nothing of it is written down.
+const tabs = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("incrowd-key");
+tabs?.addEventListener("message", ({ data }) => {
+  const key = sessionStorage.getItem(KEY);
+  if (data === "who has the key?" && key !== null) tabs.postMessage({ key });
+});
+
+/** Asks the other tabs for the key; whether one had it. */
+export function askTabs() {
+  return new Promise((resolve) => {
+    if (!tabs) return resolve(false);
+    const done = (found) => { clearTimeout(timer); tabs.removeEventListener("message", hear); resolve(found); };
+    const hear = ({ data }) => { if (typeof data?.key === "string") { sessionStorage.setItem(KEY, data.key); done(true); } };
+    const timer = setTimeout(() => done(false), 400);
+    tabs.addEventListener("message", hear);
+    tabs.postMessage("who has the key?");
+  });
+}
+
 /** Takes the key out of the address, so that it is not copied along with it. @returns {boolean} whether there is one */
 export function takeKey() {
   const found = location.hash.match(/(?:^#|&)key=([^&]+)/);
@@ -102,9 +121,26 @@ async function wait(id, onProgress) {
 
 export const cancel = (id) => send("DELETE", `/jobs/${id}`);
 
-/** @param {string} path @param {Blob} file */
-export async function upload(path, file, replace = false) {
-  return (await send("PUT", `/files?path=${encodeURIComponent(path)}&replace=${replace}`, file)).json();
+/**
+ * @param {string} path @param {Blob} file
+ * @param {(nDone: number, nAll: number) => void} onProgress
+ */
+export function upload(path, file, replace, onProgress) {
+  // Only the older way says how much has gone out.
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("PUT", `/api/v1/files?path=${encodeURIComponent(path)}&replace=${replace}`);
+    request.setRequestHeader("Authorization", `Bearer ${sessionStorage.getItem(KEY) ?? ""}`);
+    request.upload.onprogress = (event) => onProgress(event.loaded, event.total);
+    request.onerror = () => reject(new Problem({ detail: "the upload was cut off", hint: "the file may be larger than this server takes" }));
+    request.onload = () => {
+      let answer = {};
+      try { answer = JSON.parse(request.responseText); } catch { /* then its status says it */ }
+      if (request.status < 300) resolve(answer);
+      else reject(new Problem({ title: request.statusText, status: request.status, ...answer }));
+    };
+    request.send(file);
+  });
 }
 
 /** Saves a published file through the browser. */

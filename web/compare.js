@@ -4,7 +4,7 @@ import { cancel, work } from "./api.js";
 import { progressBar, scatter } from "./charts.js";
 import { h, noteList, problemBox, put, svg, term } from "./dom.js";
 import { needLattice } from "./session.js";
-import { go, setWish, state } from "./store.js";
+import { go, isGuest, setWish, state } from "./store.js";
 import { QUALITY_TERMS, counted, criteriaOf, decimal, grouped, percent, valued, levelsWish } from "./words.js";
 
 /** @type {HTMLElement} */ let root;
@@ -105,7 +105,7 @@ function show(body, { rows, frontier, notes, n_records: n }) {
       number(row, (one) => one.risk?.average ?? 1, (value) => percent(value)),
       h("td", {}, twin !== undefined ? h("span", { class: "soft" }, `same as ${twin + 1}`)
         : row.best_by ? h("button", { onclick: () => { setWish({ ...state.wish, best_by: row.best_by }); go("negotiate"); } }, "Use")
-          : row.holds ? h("button", { onclick: () => { state.chosen = { choice: "method", method: row.method }; go("publish"); } }, "Publish") : null));
+          : row.holds && !isGuest() ? h("button", { onclick: () => { state.chosen = { choice: "method", method: row.method }; go("publish"); } }, "Publish") : null));
   };
   const isOffers = rows.some((row) => row.choice !== "exact");
   const heads = [

@@ -2,9 +2,10 @@
 
 import { ask, upload, work } from "./api.js";
 import { progressBar, sparkBars } from "./charts.js";
-import { h, problemBox, put, say, term } from "./dom.js";
+import { h, problemBox, put, say, term, visible } from "./dom.js";
 import { readingCard } from "./reading.js";
 import { riskCard } from "./risk.js";
+import { decide, guide, guideBy } from "./guide.js";
 import { openProject } from "./session.js";
 import { go, on, state, writeAddress } from "./store.js";
 import { ROLES, bytes, counted, grouped, percent } from "./words.js";
@@ -39,12 +40,15 @@ function show(profile) {
   const drops = profile.missing_records === "drop";
   const attributes = state.project.document.attributes ?? {};
   const nQuasi = Object.values(attributes).filter((about) => about.role === "quasi-identifier").length;
+  guideBy(profile);
+  const leftOut = drops && profile.n_incomplete > 0 ? `; ${grouped(profile.n_incomplete)} that lack a value are left out of every answer` : "";
   put(root,
-    h("div", { class: "title" }, h("div", {}, h("h1", {}, profile.data), h("p", { class: "lead" }, `${counted(profile.n_records, "record")}, ${counted(profile.columns.length, "column")}`)),
+    h("div", { class: "title" }, h("div", {}, h("h1", { title: profile.data }, visible(profile.data)),
+      h("p", { class: "lead" }, `${counted(profile.n_records, "record")}, ${counted(profile.columns.length, "column")}${leftOut}${state.about.is_demo ? "; made up, nobody is in it" : ""}`)),
       state.about.allows_preview ? h("div", { class: "row" },
         h("button", { onclick: () => opener(false), "aria-expanded": panel.childElementCount > 0 }, "Open another table"),
         saver()) : null),
-    panel,
+    panel, guide(),
     h("div", { class: "tiles" },
       tile(`unique ${unique?.n_people ? "people" : "records"}`, unique?.n_people ? "people who alone have one of their combinations of the chosen quasi-identifiers, in however many records" : "records that nobody else has the like of, on the chosen quasi-identifiers",
         unique ? percent(unique.share_unique) : "–",
@@ -88,8 +92,8 @@ function people(profile) {
   const column = profile.columns.find((known) => known.name === found.column);
   return h("section", { class: "card people", role: "note" }, h("p", {}, found.in_words),
     state.about.allows_preview ? h("div", { class: "row" },
-      h("button", { onclick: () => setRole(column, "person") }, `Count people by ${found.column}`),
-      h("button", { class: "plain", onclick: () => edit((document) => { document.data.records = "independent"; }, "records are counted") }, "Records are meant")) : null);
+      h("button", { onclick: () => { decide("person"); setRole(column, "person"); } }, `Count people by ${found.column}`),
+      h("button", { class: "plain", onclick: () => { decide("person"); edit((document) => { document.data.records = "independent"; }, "records are counted"); } }, "Records are meant")) : null);
 }
 
 function columns(profile) {
@@ -102,7 +106,7 @@ function columns(profile) {
     choice.value = role;
     const isSame = column.suggested_role === role || (role === "none" && column.suggested_role === "other");
     return h("tr", {},
-      h("th", { scope: "row" }, column.name, h("small", {}, column.type)),
+      h("th", { scope: "row", title: column.name }, visible(column.name), h("small", {}, column.type)),
       h("td", { class: "chart-cell" }, sparkBars(column.chart, `How often values of ${column.name} occur`),
         column.least !== undefined ? h("small", {}, `${column.least} – ${column.greatest}`) : null),
       h("td", { class: "n" }, `${column.is_exact ? "" : "~"}${grouped(column.n_distinct)}`),
@@ -124,7 +128,7 @@ async function edit(change, said) {
   change(document);
   try {
     const project = await ask("/projects", { document, base: state.project.id });
-    await openProject(project);
+    await openProject(project, { isSameTable: true });
     say(said);
   } catch (problem) {
     put(panel, problemBox(problem));
@@ -192,8 +196,9 @@ async function opener(isAlone) {
   async function send(file, replace = false, name = file?.name) {
     if (!file) return;
     try {
-      put(note, h("p", { class: "note" }, `Uploading ${name} …`));
-      await upload(name, file, replace);
+      const sent = (nDone, nAll) => put(note, progressBar({ progress: { what: `uploading ${name}`, n_done: nDone, n_all: nAll } }));
+      sent(0, file.size);
+      await upload(name, file, replace, sent);
       await open(name);
     } catch (problem) {
       put(note, problemBox(problem), problem.status === 409 ? h("button", { onclick: () => send(file, true, name) }, `Replace ${name}`) : null);
@@ -210,6 +215,6 @@ async function opener(isAlone) {
     }
   }
   const { files } = await get("/files");
-  put(list, files.filter((file) => !/certificate|report/.test(file.path)).map((file) => h("li", {},
+  put(list, files.map((file) => h("li", {},
     h("button", { class: "plain", onclick: () => open(file.path) }, file.path), h("small", {}, file.kind === "project" ? "project" : bytes(file.n_bytes)))));
 }

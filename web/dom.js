@@ -69,4 +69,8 @@ export const noteList = (notes) => (notes?.length
   ? h("div", { class: "notes", role: "status" }, h("ul", { "aria-label": "Worth knowing" }, notes.map((note) => h("li", { data: { code: note.code } }, `${capital(note.text)}.`))))
   : null);
 
+/** A name with what would turn it around, or what cannot be seen, made visible. */
+export const visible = (text) => String(text).replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
+  (hidden) => `⟨U+${hidden.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -4,6 +4,9 @@ import { ask, saveAs } from "./api.js";
 import { progressBar } from "./charts.js";
 import { h, later, problemBox, put, term } from "./dom.js";
 import { saver } from "./data.js";
+import { guide } from "./guide.js";
+import { grouping } from "./grouping.js";
+import { effect } from "./effect.js";
 import { openProject } from "./session.js";
 import { go, on, state } from "./store.js";
 import { counted, grouped, percent } from "./words.js";
@@ -33,6 +36,7 @@ function show() {
   const panel = h("div", { class: "builder" });
   put(root,
     h("div", { class: "title" }, h("div", {}, h("h1", {}, "Hierarchies"), h("p", { class: "lead" }, "How each attribute gets coarser, from the value itself to “nothing said”.")), state.about.allows_preview ? saver() : null),
+    guide(),
     h("div", { class: "two" }, h("nav", { class: "card", "aria-label": "Attributes" }, tabs), panel),
     h("div", { class: "row end" }, h("button", { class: "primary", onclick: () => go("negotiate") }, "Next: negotiate")));
   if (state.about.allows_preview) builder(panel, current); else viewer(panel, current);
@@ -68,23 +72,35 @@ function kindOf(rule) {
   return Object.keys(KINDS).find((kind) => kind in rule) ?? "flat";
 }
 
+/** What is being made and not used yet, so that looking at another attribute loses nothing. @type {Map<string, {kind: string, rule: any}>} */
+const drafts = new Map();
+const draftKey = (name) => `${state.project.document.data?.path} ${name}`;
+
 function builder(panel, name) {
   const saved = state.project.document.attributes[name].hierarchy;
-  /** The rule that is being made. @type {any} */ let rule = structuredClone(saved);
+  const draft = drafts.get(draftKey(name));
+  /** The rule that is being made. @type {any} */ let rule = structuredClone(draft ? draft.rule : saved);
+  let shown = draft?.kind ?? kindOf(rule);
   let isGood = false;
   const form = h("div", { class: "rule" });
   const view = h("div", {});
   const apply = h("button", { class: "primary", onclick: keep, disabled: true }, "Use this hierarchy");
   const status = h("span", { class: "note", role: "status" });
+  const effects = h("p", { class: "note effect", role: "status" });
   const kinds = h("div", { class: "kinds", role: "radiogroup", "aria-label": "Kind of hierarchy" });
   put(panel,
-    h("section", { class: "card" }, h("h2", {}, name), kinds, form, h("div", { class: "row" }, apply, status)),
+    h("section", { class: "card" }, h("h2", {}, name), kinds, form, h("div", { class: "row" }, apply, status), effects),
     view);
   const preview = later(120, look);
-  choose(kindOf(rule), false);
+  const showEffect = later(500, async () => {
+    const words = await effect(name, rule).catch(() => null);
+    if (effects.isConnected) put(effects, words);
+  });
+  choose(shown, false);
 
   function choose(kind, isNew = true) {
-    if (isNew) rule = kind === kindOf(saved) ? structuredClone(saved) : startOf(kind);
+    if (isNew) rule = kind === "tree" ? startOf(kind) : kind === kindOf(saved) ? structuredClone(saved) : startOf(kind);
+    shown = kind;
     put(kinds, Object.entries(KINDS).map(([key, [word, meaning]]) => h("label", { title: meaning, class: key === kind ? "on" : null },
       h("input", { type: "radio", name: "kind", value: key, checked: key === kind, onchange: () => choose(key) }), word)));
     put(form, fields(kind));
@@ -97,7 +113,8 @@ function builder(panel, name) {
       case "cuts": return { cuts: [[18, 30, 45, 65], [18, 65]] };
       case "mask": return { mask: 5 };
       case "dates": return { dates: ["month", "quarter", "year"] };
-      case "tree": return { tree: null };
+      // Whatever it is now is where grouping starts.
+      case "tree": return rule === undefined || rule.text === "" || !isGood ? saved ?? { tree: null } : rule;
       case "file": return { text: "", name: `${name}.csv` };
       default: return undefined;
     }
@@ -168,13 +185,20 @@ function builder(panel, name) {
     isGood = false;
     apply.disabled = true;
     put(status);
+    const isSame = JSON.stringify(rule ?? null) === JSON.stringify(saved ?? null);
+    if (isSame) drafts.delete(draftKey(name));
+    else drafts.set(draftKey(name), { kind: shown, rule: structuredClone(rule) });
     if (rule?.tree === null || rule?.text === "") return put(view);
     try {
       const seen = await ask("/hierarchy", { project: state.project.id, attribute: name, hierarchy: rule ?? { flat: true } },
         (job) => put(view, progressBar(job)));
       isGood = true;
-      apply.disabled = JSON.stringify(rule ?? null) === JSON.stringify(saved ?? null);
-      if (!apply.disabled) put(status, "not used yet");
+      apply.disabled = isSame;
+      put(effects);
+      if (!isSame) {
+        put(status, "not used yet");
+        showEffect();
+      }
       put(view, levels(seen, name), seen.tree ? tree(seen, name) : null);
     } catch (problem) {
       put(view, h("section", { class: "card" }, problemBox(problem)));
@@ -189,7 +213,9 @@ function builder(panel, name) {
       if (rule === undefined) delete document.attributes[name].hierarchy;
       else document.attributes[name].hierarchy = rule;
       if (document.request?.max_level) delete document.request.max_level[name];
-      await openProject(await ask("/projects", { document, base: state.project.id }));
+      const project = await ask("/projects", { document, base: state.project.id });
+      drafts.delete(draftKey(name));
+      await openProject(project, { isSameTable: true });
     } catch (problem) {
       put(view, h("section", { class: "card" }, problemBox(problem)));
     }
@@ -229,66 +255,4 @@ function tree(seen, name) {
       h("ul", {}, one.below.map((child) => node(child, depth + 1)), one.n_more > 0 ? h("li", { class: "soft" }, `… ${grouped(one.n_more)} more`) : null)));
   };
   return h("section", { class: "card" }, h("h2", {}, "The tree"), h("ul", { class: "tree" }, node(seen.tree, 0)));
-}
-
-/** Values and groups that can be marked and put into a group of their own. */
-function grouping(rule, set, name) {
-  const box = h("div", { class: "grouping" });
-  // A tree is a list of nodes: { label, below } or a plain value.
-  let nodes = rule?.tree ? ofTree(rule.tree) : null;
-  if (!nodes) {
-    put(box, h("p", { class: "note" }, "Loading values …"));
-    ask("/hierarchy", { project: state.project.id, attribute: name, hierarchy: { flat: true } }).then((seen) => {
-      if (seen.tree.n_more > 0) return put(box, h("p", { class: "note" }, `There are ${grouped(seen.n_values)} values, too many to group by hand: import a file.`));
-      nodes = seen.tree.below.map((one) => one.label);
-      draw();
-    }, (problem) => put(box, problemBox(problem)));
-  } else draw();
-  return box;
-
-  function draw() {
-    const marked = new Set();
-    const label = h("input", { type: "text", id: "group-name", placeholder: "Name of the group", autocomplete: "off" });
-    const group = () => {
-      if (marked.size === 0 || !label.value.trim()) return label.focus();
-      const below = nodes.filter((_, i) => marked.has(i));
-      nodes = [...nodes.filter((_, i) => !marked.has(i)), { label: label.value.trim(), below }];
-      draw();
-      changed();
-    };
-    const ungroup = (i) => { nodes = [...nodes.slice(0, i), ...nodes[i].below, ...nodes.slice(i + 1)]; draw(); changed(); };
-    put(box,
-      h("p", { class: "note" }, "Mark what belongs together and give it a name. Groups can be grouped again."),
-      h("ul", { class: "marks" }, nodes.map((node, i) => h("li", {},
-        h("label", { class: "check" }, h("input", { type: "checkbox", onchange: (event) => (event.target.checked ? marked.add(i) : marked.delete(i)) }),
-          typeof node === "string" ? node : [h("b", {}, node.label), h("small", {}, ` ${node.below.map(labelOf).join(", ")}`)]),
-        typeof node === "string" ? null : h("button", { class: "plain", onclick: () => ungroup(i) }, "undo")))),
-      h("form", { class: "row", onsubmit: (event) => { event.preventDefault(); group(); } },
-        h("label", { for: "group-name", class: "unseen" }, "Name of the group"), label, h("button", {}, "Group them")));
-  }
-
-  function changed() {
-    if (nodes.every((node) => typeof node === "string")) set({ tree: null });
-    else set({ tree: toTree(nodes) });
-  }
-}
-
-const labelOf = (node) => (typeof node === "string" ? node : node.label);
-
-/** Nodes as the project file writes them; a value that is in no group is one of its own. */
-function toTree(nodes) {
-  const table = {};
-  for (const node of nodes) {
-    if (typeof node === "string") table[node] = [node];
-    else if (node.below.every((child) => typeof child === "string")) table[node.label] = node.below;
-    else table[node.label] = toTree(node.below);
-  }
-  return table;
-}
-
-function ofTree(table) {
-  return Object.entries(table).map(([label, below]) => {
-    if (!Array.isArray(below)) return { label, below: ofTree(below) };
-    return below.length === 1 && String(below[0]) === label ? label : { label, below: below.map(String) };
-  });
 }

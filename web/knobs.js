@@ -1,7 +1,7 @@
 // The knobs of the three parties: what the officer, the curator and the analyst wish for.
 
 import { h, put, term, unique } from "./dom.js";
-import { setWish, state } from "./store.js";
+import { floorOf, isLocked, setWish, state } from "./store.js";
 import { CRITERIA, OF_SIZES, QUALITIES, QUALITY_TERMS, counted, criteriaOf, criterionOf, grouped, percent } from "./words.js";
 
 /** What to do when a wish was changed from elsewhere. @type {(() => void)[]} */
@@ -37,7 +37,11 @@ function criterionKnob(key) {
   const about = CRITERIA[name];
   const most = name === "k" ? state.lattice.n_records
     : name === "l" ? (state.lattice.sensitive.find((one) => one.attribute === attribute) ?? state.lattice.sensitive[0])?.n_values ?? about.max : about.max;
-  const steps = about.steps.filter((value) => value <= most);
+  // Below the floor nothing is asked.
+  const least = Math.max(about.min, (about.atLeast && floorOf(key)) || 0);
+  const disabled = isLocked(name);
+  const steps = about.steps.filter((value) => value <= most && value >= least);
+  if (!steps.includes(least) && least > about.min) steps.unshift(least);
   const of = attribute ? ` of ${attribute}` : "";
   const id = unique("knob");
   const nearest = (value) => steps.reduce((best, step, i) => (Math.abs(step - value) < Math.abs(steps[best] - value) ? i : best), 0);
@@ -46,11 +50,11 @@ function criterionKnob(key) {
   const now = () => (isPair ? state.wish[key]?.c : state.wish[key]);
   const set = (value, isPassing) => Number.isFinite(value) && setWish({ ...state.wish, [key]: isPair ? { ...state.wish[key], c: value } : value }, isPassing);
   const slider = h("input", {
-    type: "range", id, min: 0, max: steps.length - 1, step: 1,
+    type: "range", id, min: 0, max: steps.length - 1, step: 1, disabled,
     oninput: () => set(steps[slider.value], true), onchange: () => set(steps[slider.value], false),
   });
-  const read = (value) => Math.min(most, Math.max(about.min, about.step === 1 ? Math.round(value) : value));
-  const field = numberField(`${name}, ${about.word}${of}`, (value) => set(read(value), false));
+  const read = (value) => Math.min(most, Math.max(least, about.step === 1 ? Math.round(value) : value));
+  const field = numberField(`${name}, ${about.word}${of}`, (value) => set(read(value), false), disabled);
   const show = () => {
     const value = now();
     if (value === undefined) return;
@@ -62,7 +66,7 @@ function criterionKnob(key) {
   const second = isPair ? numberField(`l of ${name}${of}`, (value) => setWish({ ...state.wish, [key]: { ...state.wish[key], l: Math.max(2, Math.round(value)) } })) : null;
   setters.push(show);
   show();
-  const remove = keysCount() > 1 ? h("button", {
+  const remove = keysCount() > 1 && !disabled && floorOf(key) === null ? h("button", {
     class: "remove", title: "Do not ask for this", "aria-label": `Do not ask for ${name}`,
     onclick: () => { const { [key]: _, ...rest } = state.wish; setWish(rest); },
   }, "×") : null;
@@ -72,8 +76,8 @@ function criterionKnob(key) {
 }
 
 /** A number that can be typed, with or without commas; what is no number changes nothing. */
-function numberField(label, onValue) {
-  const field = h("input", { type: "text", inputmode: "decimal", class: "value", autocomplete: "off", "aria-label": label });
+function numberField(label, onValue, disabled = false) {
+  const field = h("input", { type: "text", inputmode: "decimal", class: "value", autocomplete: "off", "aria-label": label, disabled });
   field.addEventListener("change", () => {
     const value = Number(field.value.replaceAll(/[,\s]/g, ""));
     if (field.value.trim() && Number.isFinite(value)) onValue(value);
@@ -116,11 +120,12 @@ function curator() {
   const steps = [...new Set(SHARES.map((share) => Math.floor(share * n)))];
   const id = unique("knob");
   const set = (value, isPassing) => Number.isFinite(value) && setWish({ ...state.wish, max_suppressed: value }, isPassing);
+  const disabled = isLocked("max_suppressed");
   const slider = h("input", {
-    type: "range", id, min: 0, max: steps.length - 1, step: 1,
+    type: "range", id, min: 0, max: steps.length - 1, step: 1, disabled,
     oninput: () => set(steps[slider.value], true), onchange: () => set(steps[slider.value], false),
   });
-  const field = numberField("records that may be lost, at most", (value) => set(Math.min(n, Math.max(0, Math.trunc(value))), false));
+  const field = numberField("records that may be lost, at most", (value) => set(Math.min(n, Math.max(0, Math.trunc(value))), false), disabled);
   const share = h("span", { class: "share" });
   const show = () => {
     const value = state.wish.max_suppressed;
@@ -142,7 +147,7 @@ function analyst() {
     const set = (level, isPassing) =>
       setWish({ ...state.wish, max_level: { ...state.wish.max_level, [attribute]: Number(level) } }, isPassing);
     const slider = h("input", {
-      type: "range", id, min: 0, max: levels.length - 1, step: 1,
+      type: "range", id, min: 0, max: levels.length - 1, step: 1, disabled: isLocked(attribute),
       oninput: () => set(slider.value, true), onchange: () => set(slider.value, false),
     });
     const says = h("span", { class: "says" });
@@ -161,7 +166,7 @@ function analyst() {
       h("div", { class: "knob-head" }, h("label", { for: id }, h("b", {}, attribute), weight !== 1 ? h("small", { title: "how much the analyst cares: its weight in the loss" }, ` × ${weight}`) : null), says),
       h("div", { class: "slide" }, slider, h("span", { class: "ticks", "aria-hidden": true }, levels.map(() => h("i", {})))), example);
   });
-  const best = h("select", { "aria-label": "What the best release is", onchange: () => setWish({ ...state.wish, best_by: best.value }) },
+  const best = h("select", { "aria-label": "What the best release is", disabled: isLocked("best_by"), onchange: () => setWish({ ...state.wish, best_by: best.value }) },
     state.about.best_by.map((name) => h("option", { value: name, title: QUALITY_TERMS[name] }, QUALITIES[name] ?? name)));
   const show = () => {
     const value = state.wish.best_by ?? "ncp";

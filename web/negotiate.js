@@ -3,13 +3,14 @@
 import { ask } from "./api.js";
 import { lineChart, progressBar } from "./charts.js";
 import { h, later, noteList, problemBox, put, say, term } from "./dom.js";
+import { guide } from "./guide.js";
 import { fillKnobs, refreshKnobs } from "./knobs.js";
 import { pyramid } from "./pyramid.js";
 import { ranges } from "./ranges.js";
 import { beforeAndAfter } from "./sample.js";
 import { needLattice } from "./session.js";
-import { go, on, setWish, state } from "./store.js";
-import { counted, criteriaOf, decimal, grouped, levelsWish, percent, valued } from "./words.js";
+import { go, isGuest, on, setWish, state } from "./store.js";
+import { counted, criteriaOf, decimal, grouped, levelsWish, percent, rangesWish, valued } from "./words.js";
 
 /** @type {HTMLElement} */ let root;
 /** @type {any} */ let parts = null;
@@ -50,14 +51,15 @@ function build() {
   parts = {
     knobs: h("div", { class: "knobs" }), answer: h("section", { class: "answer", "aria-label": "Answer", "aria-live": "polite" }),
     brief: h("a", { class: "brief", href: "#answer", onclick: (event) => { event.preventDefault(); parts.answer.scrollIntoView({ block: "start" }); } }),
+    beside: h("div", { "aria-live": "polite" }),
     picture, curves: h("div", { class: "curves" }), why: h("div", {}), sample: h("div", {}), pin: h("div", {}),
   };
   put(root,
-    h("h1", { class: "unseen" }, "Negotiate"), modes(), parts.brief,
+    h("h1", { class: "unseen" }, "Negotiate"), guide(), modes(), parts.brief,
     h("div", { class: "table" },
       h("aside", { "aria-label": "Wishes" }, parts.knobs),
       h("div", { class: "outcome" },
-        parts.answer,
+        parts.answer, parts.beside,
         h("section", { class: "card" },
           h("h2", {}, `All ${grouped(state.lattice.n_schemes)} `, term("ways to generalize", "the lattice of schemes; a row per height, the sum of levels")),
           picture.root, parts.pin),
@@ -97,6 +99,7 @@ let isBehind = false;
 /** Asks for the latest wish; those that were passed over while an answer was on its way are never asked. */
 async function wished() {
   if (parts.pin) put(parts.pin);
+  parts.beside?.classList.add("stale");
   if (isAsking) { isBehind = true; return; }
   isAsking = true;
   do {
@@ -134,8 +137,29 @@ const lookAround = later(60, async () => {
     showCurves();
     showWhy();
     showSample(around.scheme);
+    await showBeside(wish);
   } catch { /* the answer has said what is wrong */ }
 });
+
+/** What ranges per group would lose at the same promise, with one click there. */
+async function showBeside(wish) {
+  const shown = parts;
+  const local = await ask("/negotiate-local", { project: state.project.id, request: rangesWish({ ...wish, max_loss: {} }) });
+  if (parts !== shown || wish !== state.wish || !state.answer) return;
+  const { answer } = state;
+  const other = local.exact ?? local.offers?.suppression;
+  const own = answer.outcome === "exact" ? [answer.exact] : Object.values({ ...answer.offers, privacy_alternatives: null }).filter(Boolean);
+  const least = own.reduce((best, offer) => (offer.loss.ncp < best.loss.ncp ? offer : best));
+  // Where nothing is told of losses, or there is nothing to gain, nothing is said.
+  const gains = other && other.loss !== null && (least.loss.ncp ?? null) !== null && other.loss < least.loss.ncp - 0.0005;
+  parts.beside.classList.remove("stale");
+  if (!gains) return put(parts.beside);
+  const lost = other.n_suppressed === 0 ? "nobody suppressed" : `${counted(other.n_suppressed, "record")} suppressed`;
+  put(parts.beside, h("div", { class: "beside" },
+    h("p", {}, h("b", {}, `With ranges per group: ${percent(other.loss)} instead of ${answer.outcome === "exact" ? "" : "at least "}${percent(least.loss.ncp)} of the detail lost, ${lost}.`),
+      ` The same promise${answer.outcome === "exact" ? "" : " as wished"}; every group has ranges of its own in place of one level for all.`),
+    h("button", { onclick: () => setWish({ ...state.wish, local: true }) }, "See it")));
+}
 
 const named = (marks) => [["exact", "✓", "good"], ["suppression", "1", "curator"], ["height", "2", "analyst"], ["privacy", "3", "officer"]]
   .filter(([name]) => marks[name] !== null && marks[name] !== undefined)
@@ -155,7 +179,7 @@ function showAnswer() {
       h("div", { class: "verdict-head" }, h("span", { class: "mark", "aria-hidden": true }, "✓"),
         h("div", {}, h("h2", {}, "Yes, all of it"), h("p", { class: "words" }, capital(offer.in_words) + "."))),
       scheme(offer, state.wish), facts(offer), ofPart(answer),
-      h("button", { class: "primary", onclick: () => { state.chosen = { choice: "exact" }; go("publish"); } }, "Review and publish")), noteList(answer.notes));
+      isGuest() ? null : h("button", { class: "primary", onclick: () => { state.chosen = { choice: "exact" }; go("publish"); } }, "Review and publish")), noteList(answer.notes));
     return say("Yes, all of it.");
   }
   const { suppression, height, privacy, privacy_alternatives: more = [] } = answer.offers;
@@ -239,7 +263,7 @@ function pinned(offer) {
     h("h3", {}, "The scheme you picked"), scheme(offer, state.wish), facts(offer),
     h("div", { class: "row" },
       h("button", { onclick: () => setWish({ ...state.wish, max_level: { ...offer.levels } }) }, "Wish for these levels"),
-      h("button", { onclick: place }, isMore ? `Lose ${counted(n, "record")} and publish these levels` : "Publish these levels"),
+      isGuest() ? null : h("button", { onclick: place }, isMore ? `Lose ${counted(n, "record")} and publish these levels` : "Publish these levels"),
       h("button", { class: "plain", onclick: () => put(parts.pin) }, "Close"))));
   showSample(offer);
 }

@@ -5,7 +5,7 @@ import { lineChart } from "./charts.js";
 import { h, noteList, problemBox, put, say, term } from "./dom.js";
 import { icicle } from "./icicle.js";
 import { beforeAndAfter } from "./sample.js";
-import { go, setWish, state } from "./store.js";
+import { go, isGuest, setWish, state } from "./store.js";
 import { counted, criteriaOf, decimal, grouped, percent, rangesWish, valued } from "./words.js";
 
 const question = (wish, more = {}) => ({ project: state.project.id, request: rangesWish(wish), ...more });
@@ -63,7 +63,7 @@ function showAnswer(parts, answer) {
       h("div", { class: "verdict-head" }, h("span", { class: "mark", "aria-hidden": true }, "✓"),
         h("div", {}, h("h2", {}, "Yes, all of it"), h("p", { class: "words" }, `${counted(offer.n_groups, "group")}, each with ranges of its own.`))),
       losses(offer), facts(offer, answer), proof(offer),
-      h("button", { class: "primary", onclick: publish }, "Review and publish")), noteList(answer.notes));
+      isGuest() ? null : h("button", { class: "primary", onclick: publish }, "Review and publish")), noteList(answer.notes));
     return say("Yes, all of it.");
   }
   const { suppression, loss, privacy, privacy_alternatives: more = [] } = answer.offers;

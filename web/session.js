@@ -1,20 +1,42 @@
 // Which project is open, and the lattice that answers for it.
 
 import { ask } from "./api.js";
-import { startWish, state, tell, writeAddress } from "./store.js";
-import { criteriaOf } from "./words.js";
+import { changeProject, on, startWish, state, tell, writeAddress } from "./store.js";
+import { OF_SIZES, criteriaOf, criterionOf } from "./words.js";
 
-/** Opens a project that the server knows. @param {import("./store.js").Project} project */
-export async function openProject(project, { keepsWish = false } = {}) {
-  state.project = project;
+/**
+ * Opens a project that the server knows.
+ * @param {import("./store.js").Project} project
+ * @param {{isSameTable?: boolean}} how with other roles or hierarchies, what was wished for stays
+ */
+export async function openProject(project, { isSameTable = false } = {}) {
+  isKept = isSameTable;
+  if (isSameTable) changeProject(project);
+  else {
+    state.project = project;
+    state.wish = {};
+  }
+  forget();
+  writeAddress();
+  tell("project");
+}
+
+/** Whether the next lattice is one of the same table. */
+let isKept = false;
+
+function forget() {
   state.lattice = null;
   state.answer = null;
   state.around = null;
   state.chosen = null;
-  if (!keepsWish) state.wish = {};
-  writeAddress();
-  tell("project");
 }
+
+// Undo went to other roles, or another hierarchy.
+on("returned", () => {
+  isKept = true;
+  forget();
+  tell("project");
+});
 
 /** Annotates the lattice if that has not been done, and begins with the project's standing wish. */
 export async function needLattice(onProgress) {
@@ -24,8 +46,29 @@ export async function needLattice(onProgress) {
   if (state.project !== project) return null;
   state.lattice = lattice;
   const hasWish = Object.keys(state.wish).length > 0;
-  startWish(fitting(hasWish ? state.wish : standingWish(project.document.request ?? {}), lattice));
+  const wish = fitting(hasWish ? state.wish : standingWish(project.document.request ?? {}), lattice);
+  const first = hasWish || project.is_saved ? wish : await showingTheIdea(wish, lattice);
+  if (state.project !== project) return null;
+  startWish(first, !isKept);
+  isKept = true;
   return lattice;
+}
+
+/**
+ * A first wish of a table that nobody has wished anything about: one that cannot all be had, so that there are three
+ * offers to choose from. The levels are halved until that is so; where nothing shows it, the wish stays as it is.
+ */
+async function showingTheIdea(wish, lattice) {
+  let second = null;
+  for (const share of [0.5, 0.34, 0.2, 0]) {
+    const levels = lattice.attributes.map(({ attribute, levels }) => [attribute, Math.floor((levels.length - 1) * share)]);
+    const tried = { ...wish, max_level: Object.fromEntries(levels) };
+    const answer = await ask("/negotiate", { project: state.project.id, request: tried }).catch(() => null);
+    if (answer?.outcome !== "offers") continue;
+    if (answer.offers.height && answer.offers.privacy) return tried;
+    second ??= tried;
+  }
+  return second ?? wish;
 }
 
 /** The wish that the project file names, in the words of a request. */
@@ -53,6 +96,13 @@ function fitting(wish, lattice) {
     const level = Number(wished[attribute] ?? levels.length - 1);
     return [attribute, Math.min(Math.max(0, level || 0), levels.length - 1)];
   }));
+  // What was promised of an attribute that is no longer sensitive cannot be.
+  const sensitive = Object.entries(state.project.document.attributes ?? {}).filter(([, about]) => about.role === "sensitive").map(([name]) => name);
+  for (const key of criteriaOf(fitted)) {
+    const [attribute, name] = criterionOf(key);
+    if (!OF_SIZES.includes(name) && (attribute ? !sensitive.includes(attribute) : sensitive.length === 0)) delete fitted[key];
+  }
+  if (fitted.max_loss) fitted.max_loss = Object.fromEntries(Object.entries(fitted.max_loss).filter(([name]) => name === "*" || name in fitted.max_level));
   if (criteriaOf(fitted).length === 0) fitted.k = 5;
   return fitted;
 }

@@ -14,7 +14,25 @@ export const state = {
   /** @type {any} */ around: null,
   /** @type {{choice: string, levels?: any} | null} what will be published */ chosen: null,
   screen: "data",
+  /** @type {string | null} what a link named and this server does not know */ missing: null,
 };
+
+/** Whose key opened the page: guests negotiate and compare, and nothing else. */
+export const isGuest = () => state.about?.role === "guest";
+
+/** What a guest may not ask below, by criterion; nothing for the curator. @param {string} key */
+export function floorOf(key) {
+  if (!isGuest()) return null;
+  const { policy = {}, request = {} } = state.project?.document ?? {};
+  const has = policy.min_k !== undefined || policy.min_l !== undefined;
+  const [attribute, name] = key.includes(":") ? [key.slice(0, key.lastIndexOf(":")), key.slice(key.lastIndexOf(":") + 1)] : [null, key];
+  const said = has ? { k: policy.min_k, l: policy.min_l }[name] : ["k", "l"].includes(name) ? request[name] : undefined;
+  const least = said && typeof said === "object" ? said[attribute] ?? Object.values(said)[0] : said;
+  return Number.isFinite(Number(least)) && least !== undefined ? Number(least) : null;
+}
+
+/** Whether a guest finds a wish locked: a criterion, max_suppressed, best_by, or an attribute whose level it is. */
+export const isLocked = (name) => isGuest() && Boolean(state.project?.document?.policy?.locked?.includes(name));
 
 const listeners = new Map();
 
@@ -45,27 +63,38 @@ const future = [];
  */
 export function setWish(wish, isPassing = false) {
   if (!isPassing) {
-    const before = settled;
-    if (JSON.stringify(before) !== JSON.stringify(wish)) {
-      if (before) past.push(before);
-      if (past.length > 200) past.shift();
-      future.length = 0;
-    }
-    settled = structuredClone(wish);
+    if (settled && JSON.stringify(settled.wish) !== JSON.stringify(wish)) remember();
+    settled = { project: state.project, wish: structuredClone(wish) };
   }
   state.wish = wish;
   if (!isPassing) writeAddress();
   tell("wish");
 }
 
-/** @type {Wish | null} */
+/** Where one is: what can be returned to. @type {{project: Project | null, wish: Wish} | null} */
 let settled = null;
 
-/** Forgets what was wished for another table. */
-export function startWish(wish) {
-  past.length = 0;
+function remember() {
+  if (settled) past.push(settled);
+  if (past.length > 200) past.shift();
   future.length = 0;
-  settled = structuredClone(wish);
+}
+
+/** Goes on with other roles or another hierarchy of the same table, which can be taken back as a wish can. */
+export function changeProject(project) {
+  settled ??= { project: state.project, wish: structuredClone(state.wish) };
+  remember();
+  settled = { project, wish: structuredClone(state.wish) };
+  state.project = project;
+}
+
+/** Begins a wish: nothing is remembered of another table. @param {boolean} isNew */
+export function startWish(wish, isNew = true) {
+  if (isNew) {
+    past.length = 0;
+    future.length = 0;
+  }
+  settled = { project: state.project, wish: structuredClone(wish) };
   state.wish = wish;
   writeAddress();
   tell("wish");
@@ -78,20 +107,25 @@ export const undo = () => move(past, future);
 export const redo = () => move(future, past);
 
 function move(from, to) {
-  const wish = from.pop();
-  if (!wish) return;
+  const place = from.pop();
+  if (!place) return;
   if (settled) to.push(settled);
-  settled = structuredClone(wish);
-  state.wish = wish;
+  settled = structuredClone(place);
+  state.wish = place.wish;
+  const isOther = place.project?.id !== state.project?.id;
+  if (isOther) state.project = place.project;
   writeAddress();
-  tell("wish");
+  tell(isOther ? "returned" : "wish");
 }
 
 // ── The address ──
 
 /** Everything that a link needs to show the same thing: the screen, the project, the request. */
-export function writeAddress() {
-  history.replaceState(null, "", address());
+export function writeAddress(isStep = false) {
+  const next = address();
+  // A step that leads where one is would only have to be taken back twice.
+  if (isStep && location.hash !== next) history.pushState(null, "", next);
+  else history.replaceState(null, "", next);
 }
 
 export function address() {

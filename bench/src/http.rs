@@ -25,12 +25,13 @@ pub fn measure(project: &str, requests: Vec<Value>, n_in_flight: usize) -> Resul
         is_demo: false,
         address,
         token: TOKEN.replace(' ', "-"),
+        guest_token: format!("{}-of-guests", TOKEN.replace(' ', "-")),
         hosts: Vec::new(),
         allows_preview: true,
         n_upload_max: 0,
         n_bytes_max: u64::MAX,
     };
-    let app = app(&settings)?;
+    let (app, _) = app(&settings)?;
     std::thread::spawn(move || run(listener, app));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let n_requests = requests.len();

@@ -12,7 +12,8 @@ use incrowd::criterion::formulas::{
     Reference, distance_to_table, effective_values, greatest_bounded_gain, greatest_disclosure, greatest_gain,
     greatest_share, n_distinct, recursive_ratio,
 };
-use incrowd::search::negotiate::{check_promise, check_promise_on, depends_on_table, offer_of};
+use incrowd::search::negotiate::offer_of;
+use incrowd::search::request::{check_promise, check_promise_on, depends_on_table};
 use incrowd::verify::SuppressedAs;
 use incrowd::wire::{criteria as criteria_as_json, criterion_of};
 use incrowd::{Criteria, Criterion, Distance, Domain, Hierarchy, Measure, Verifier, Yardstick};

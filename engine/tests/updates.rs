@@ -6,7 +6,7 @@ use common::random::{Dice, any_mixed_tables, chance, larger_tables, small_tables
 use common::*;
 use incrowd::lattice::update::updated;
 use incrowd::task::Task;
-use incrowd::{GroupCounts, Lattice, annotate};
+use incrowd::{GroupCounts, Lattice, Missing, annotate};
 use proptest::prelude::*;
 
 /// A part of a table, none where it has no record.
@@ -31,6 +31,41 @@ proptest! {
             prop_assert!(others.without_records(&twice).is_err(), "what is not there cannot go");
         }
         prop_assert!(whole.without_records(&whole).is_err(), "nobody would be left");
+    }
+}
+
+proptest! {
+    #![proptest_config(chance(200))]
+    #[test]
+    fn a_sample_has_records_of_the_table(table in any_mixed_tables(), seed in any::<u64>()) {
+        let whole = table.counts();
+        for n in 1..whole.n_records() {
+            let sample = whole.sampled(n, seed);
+            prop_assert_eq!(sample.n_records(), n);
+            prop_assert_eq!(&sample, &whole.sampled(n, seed));
+            let rest = whole.without_records(&sample).expect("they are there");
+            prop_assert_eq!(&rest.with_records(&sample).expect("the same attributes"), &whole);
+        }
+        prop_assert_eq!(&whole.sampled(whole.n_records(), seed), &whole);
+    }
+}
+
+/// Each record is as likely in a sample as any other.
+#[test]
+fn a_sample_prefers_nobody() {
+    let records: Vec<Vec<Cell>> = ["1", "2", "3", "4", "5", "5"].map(|value| vec![Some(value.to_string())]).to_vec();
+    let whole = counts_of(&["a"], &[], &Missing::default(), &records);
+    let mut n_by_value = [0; 5];
+    for seed in 0..6_000 {
+        let sample = whole.sampled(2, seed);
+        for group in 0..sample.n_groups() {
+            let value = &sample.domains()[0].values()[sample.codes(group)[0].index()];
+            n_by_value[value.parse::<usize>().expect("a number") - 1] += sample.size(group);
+        }
+    }
+    // Each is in a third of the samples; five standard deviations are 183.
+    for (n, expected) in n_by_value.into_iter().zip([2_000_u64, 2_000, 2_000, 2_000, 4_000]) {
+        assert!(n.abs_diff(expected) < 260, "{n_by_value:?}");
     }
 }
 

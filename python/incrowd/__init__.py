@@ -9,6 +9,7 @@
 """
 
 from ._anonymizer import Anonymizer
+from ._charts import Picture
 from ._error import Error, Note, PrivacyWarning
 from ._hierarchies import Hierarchy, cuts, dates, flat, function, intervals, labels, mask, parents, tree
 from ._native import __version__
@@ -40,7 +41,6 @@ from ._progress import show_progress
 from ._ranges import LocalAnswer, LocalBargain, LocalFrontier, LocalOffer, LocalOffers, Tree
 from ._table import (
     Lattice,
-    Picture,
     Release,
     Suggestion,
     Table,

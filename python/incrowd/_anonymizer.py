@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Union
 
+from . import _native
 from ._error import Error, PrivacyWarning
-from ._frames import columns_of, frame_of, movable, native_of, to_arrow, to_pandas, to_polars, unfit_columns, without_unused
+from ._frames import columns_of, frame_of, movable, native_of, to_arrow, to_dict, to_pandas, to_polars, unfit_columns, without_unused
 from ._groups import Groups
 from ._objects import Answer, Offer
 from ._progress import bar
@@ -77,12 +78,12 @@ class Anonymizer(_Base):
     its numbers lies between those of the group, and each of its other values is one that the group has, or is hidden.
     An array of NumPy is taken too; its columns are counted from 0, as ``quasi_identifiers={0: ic.intervals(10)}``.
 
-    >>> import incrowd as ic, pyarrow as pa
-    >>> X = pa.table({"age": [31, 40, 32, 41, 77], "town": ["a", "b", "a", "b", "a"]})
-    >>> ic.Anonymizer({"age": ic.intervals(10, 20)}, other="town", k=2, max_suppressed=1).fit_transform(X).to_pydict()
+    >>> import incrowd as ic
+    >>> X = {"age": [31, 40, 32, 41, 77], "town": ["a", "b", "a", "b", "a"]}
+    >>> ic.Anonymizer({"age": ic.intervals(10, 20)}, other="town", k=2, max_suppressed=1).fit_transform(X)
     {'age': ['30-39', '40-49', '30-39', '40-49', None], 'town': ['a', 'b', 'a', 'b', None]}
     >>> made = ic.Anonymizer("age", method="top-down", k=2, other=()).fit(X)
-    >>> made.transform(pa.table({"age": [50, 31, 99]}))["age"].to_pylist()
+    >>> made.transform({"age": [50, 31, 99]})["age"]
     ['[41-77]', '[31-40]', None]
     """
 
@@ -258,6 +259,8 @@ class Anonymizer(_Base):
             made = to_pandas(recoded, origin, exact)
             made = made if origin.index else made.set_index(given.data.index)
             return _with_beside(made, given.data, beside, self._kept)
+        if origin.kind == "dict":
+            return to_dict(_native.Frame(recoded, "data frame"))
         return to_polars(recoded, origin, exact) if origin.kind == "polars" else to_arrow(recoded)
 
     def _recoded(self, frame: Any, kept: list[str], release: Release) -> Any:
@@ -300,7 +303,6 @@ class Anonymizer(_Base):
         # Columns are of any type, and records may lack values.
         tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = []
-        tags.no_validation = True
         return tags
 
 
@@ -345,10 +347,18 @@ class _Given:
     def of(cls, X: Any) -> _Given:
         if hasattr(X, "toarray") and hasattr(X, "nnz"):
             raise Error("sparse input is not supported", kind="data", hint="give X.toarray(): records have all values")
+        if _is_like_an_array(X):
+            import numpy
+
+            X = numpy.asarray(X)
         if type(X).__module__.split(".")[0] == "numpy":
             if X.ndim != 2:
                 raise Error(f"X has {X.ndim} dimensions instead of 2", kind="data",
                             hint="Reshape your data: X.reshape(-1, 1), or X.reshape(1, -1) where it is one record")
+            if not X.shape[1]:
+                # In the words that scikit-learn looks for.
+                raise Error(f"0 feature(s) (shape={X.shape}) while a minimum of 1 is required.", kind="data",
+                            hint="give the columns that are to be generalized")
             if X.dtype.kind == "c":
                 raise Error("Complex data not supported", kind="data", hint="give numbers, texts or dates")
             import pandas
@@ -376,6 +386,14 @@ class _Given:
             return self.columns[name]
         except IndexError:
             raise Error(f"there is no column {name}", kind="data", hint=f"X has {len(self.columns)} columns") from None
+
+
+def _is_like_an_array(X: Any) -> bool:
+    """Whether something is no frame and no array of NumPy, but would be one: rows of values, or what NumPy can read."""
+    if isinstance(X, (list, tuple)):
+        return bool(X) and all(isinstance(row, (list, tuple)) for row in X)
+    is_frame = any(hasattr(X, name) for name in ("__arrow_c_stream__", "columns", "to_native", "to_pandas"))
+    return hasattr(X, "__array__") and not is_frame and type(X).__module__.split(".")[0] != "numpy"
 
 
 # A name that no column has, for where a record was.

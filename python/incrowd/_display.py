@@ -69,6 +69,14 @@ def _card(title: str, offer: Offer) -> str:
     )
 
 
+def number_card(title: str, value: str) -> str:
+    """One number, large, with what it is about below it."""
+    return (
+        f"<div style='{_CARD};min-width:110px'><div style='font-size:1.5em'>{escape(value)}</div>"
+        f"<div style='opacity:.75'>{escape(title)}</div></div>"
+    )
+
+
 def local_cards(offers: Sequence[tuple[str, LocalOffer]]) -> str:
     return "<div>" + "".join(_local_card(title, offer) for title, offer in offers) + "</div>"
 
@@ -200,7 +208,7 @@ def heights(rows: Sequence[Any]) -> str:
     return table(header, shown)
 
 
-_LINES = ("#4a7fb5", "#2a9d5c", "#d98e04", "#c0392b", "#7d5ba6", "#16a0a0")
+LINES = ("#4a7fb5", "#2a9d5c", "#d98e04", "#c0392b", "#7d5ba6", "#16a0a0")
 
 
 def frontier(said: Frontier) -> str:
@@ -215,7 +223,7 @@ def curve(said: Frontier) -> str:
     over, n_records = said.over, max(said.n_records, 1)
     # In the order of the frontier, the most private first; a value that is not reached says nothing.
     values = list(dict.fromkeys(b[over] for b in bargains if b[over] is not None))
-    shown = [values[i * (len(values) - 1) // max(len(_LINES) - 1, 1)] for i in range(min(len(_LINES), len(values)))]
+    shown = [values[i * (len(values) - 1) // max(len(LINES) - 1, 1)] for i in range(min(len(LINES), len(values)))]
     place = {value: i for i, value in enumerate(values)}
     x_max = max(b["n_suppressed"] for b in bargains) / n_records or 0.01
     y_max = max(b["loss"] for b in bargains) or 1.0
@@ -228,7 +236,7 @@ def curve(said: Frontier) -> str:
         return 10 + (tall - 10) * (1 - loss / y_max)
 
     lines = []
-    for colour, value in zip(_LINES, dict.fromkeys(shown)):
+    for colour, value in zip(LINES, dict.fromkeys(shown)):
         least = float("inf")
         points: list[str] = []
         private = [b for b in bargains if b[over] is not None and place[b[over]] <= place[value]]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
-from . import _native
+from . import _labels, _native, _plain
 from ._error import Error, tell
 
 if TYPE_CHECKING:
@@ -25,11 +24,25 @@ class Origin:
     dtypes: Mapping[str, Any] = field(default_factory=dict)
     # The levels of a pandas index that are attributes of the table.
     index: tuple[str, ...] = ()
+    # Of attributes whose values have an order that a hierarchy keeps: the labels of each level in it.
+    orders: Mapping[str, Sequence[Sequence[str] | None]] = field(default_factory=dict)
+    # Attributes that become months, quarters, years.
+    dates: frozenset[str] = frozenset()
 
-    def without_values(self) -> Origin:
-        """The same without what the types of polars and pandas tell of values that may not be published."""
+    def without_values(self, published: Mapping[str, Collection[str]]) -> Origin:
+        """The same without what the types of polars and pandas, and hierarchies, tell of values that are not published."""
         bare = {name: _bare_type(dtype) for name, dtype in self.dtypes.items()}
-        return Origin(self.kind, {name: dtype for name, dtype in bare.items() if dtype is not None}, self.index)
+        dtypes = {name: dtype for name, dtype in bare.items() if dtype is not None}
+        orders = {name: [_those_in(order, published.get(name, ())) for order in of] for name, of in self.orders.items()}
+        return replace(self, dtypes=dtypes, orders=orders)
+
+    def order_of(self, column: str, level: int | None) -> Sequence[str] | None:
+        orders = self.orders.get(column, ())
+        return orders[level - 1] if level is not None and 0 < level <= len(orders) else None
+
+
+def _those_in(order: Sequence[str] | None, there: Collection[str]) -> Sequence[str] | None:
+    return None if order is None else [label for label in order if label in there]
 
 
 def _bare_type(dtype: Any) -> Any:
@@ -38,6 +51,13 @@ def _bare_type(dtype: Any) -> Any:
     if categories is None:
         return dtype
     return type(dtype)(ordered=dtype.ordered) if hasattr(dtype, "ordered") else None
+
+
+def ordered_categories(dtype: Any) -> list[Any] | None:
+    """The categories of a type that says in which order they are."""
+    is_ordered = getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum"
+    categories = getattr(dtype, "categories", None)
+    return list(categories) if is_ordered and categories is not None else None
 
 
 def is_frame(data: Any) -> bool:
@@ -78,7 +98,7 @@ def native_of(data: Any, needed: Collection[str] | None = None) -> Any:
     if is_records(data):
         data = _columns_of_records(data)
     if isinstance(data, Mapping):
-        return _of_columns(dict(data))
+        return dict(data)
     if _is_a(data, "narwhals", "DataFrame", "LazyFrame"):
         return native_of(data.to_native(), needed)
     if _is_a(data, "polars", "LazyFrame"):
@@ -111,41 +131,54 @@ def _those(columns: Sequence[str], needed: Collection[str] | None) -> list[str] 
     return [column for column in columns if column in needed] or None
 
 
-def _of_columns(columns: dict[str, Any]) -> Any:
+def _of_dict(columns: Mapping[Any, Any], name: str, needed: Collection[str] | None) -> _native.Frame:
+    """A dict of columns; those that are not needed may be of any kind."""
+    odd = [column for column in columns if not isinstance(column, str) and (needed is None or column in needed)]
+    if odd or (columns and not any(isinstance(column, str) for column in columns)):
+        raise _not_texts(len(odd) or len(columns), len(columns), name, "give texts as the keys of the dict")
+    made: dict[str, _plain.Filled] = {}
+    lengths: dict[str, int] = {}
+    for column, values in columns.items():
+        length = _plain.length_of(values)
+        filled = None if length is None or not isinstance(column, str) else _plain.filled(values)
+        if filled is not None and length is not None:
+            made[column], lengths[column] = filled, length
+        elif needed is None or column in needed:
+            raise _mixed(column, name, "make them one type: [str(value) for value in column]")
+    if len(set(lengths.values())) > 1:
+        raise Error("columns are not of the same length", kind="data", position=name, hint="give every column a value per record")
+    return _plain.frame_of_columns(made, max(lengths.values(), default=0), name)
+
+
+def _not_texts(n_odd: int, n_columns: int, name: str, hint: str) -> Error:
+    return Error(f"{n_odd} of {n_columns} columns have names that are not texts", kind="data", position=name, hint=hint)
+
+
+def _pyarrow() -> Any:
+    """pyarrow, where it is installed."""
     try:
         import pyarrow
     except ImportError:
-        try:
-            import polars
-        except ImportError:
-            raise Error(
-                "a dict needs pyarrow or polars to become a table", kind="data", hint="pip install pyarrow"
-            ) from None
-        return polars.DataFrame(columns)
-    try:
-        return pyarrow.table(columns)
-    except (pyarrow.ArrowException, ValueError, TypeError, OverflowError):
-        pass
-    arrays = {name: _arrow_column(pyarrow, values) for name, values in columns.items()}
-    wrong = [name for name, array in arrays.items() if array is None]
-    if wrong:
-        raise _mixed(str(wrong[0]), "data frame")
-    raise Error("columns are not of the same length", kind="data", hint="give every column a value per record")
+        return None
+    return pyarrow
 
 
 def _arrow_column(pyarrow: Any, values: Any) -> Any:
+    """A column of pandas as Arrow has it; nothing where it has no such thing."""
+    if pyarrow is None:
+        return _plain.of_series(values)
     try:
         return pyarrow.array(values, from_pandas=True)
     except (pyarrow.ArrowException, ValueError, TypeError, OverflowError):
         return None
 
 
-def _mixed(column: str, name: str) -> Error:
+def _mixed(column: str, name: str, hint: str = "make them one type: df[column] = df[column].astype(str)") -> Error:
     return Error(
         f"column '{column}' holds values of different types, or of one that Arrow does not know",
         kind="data",
         position=name,
-        hint="make them one type: df[column] = df[column].astype(str)",
+        hint=hint,
     )
 
 
@@ -159,8 +192,12 @@ def frame_of(
     """
     data = native_of(data, needed)
     origin = Origin()
+    if isinstance(data, dict):
+        return _of_dict(data, name, needed), Origin("dict")
     if _is_a(data, "pandas", "DataFrame"):
         data, origin = _of_pandas(data, name, declared, needed)
+        if isinstance(data, _native.Frame):
+            return data, origin
     elif _is_a(data, "polars", "DataFrame"):
         data = _of_polars(data, name, needed)
         origin = Origin("polars", dict(data.schema))
@@ -206,13 +243,8 @@ def _of_pandas(data: Any, name: str, declared: Collection[str], needed: Collecti
     is_needed = [needed is None or column in needed for column in data.columns]
     odd = [column for column, is_one in zip(data.columns, is_needed) if not isinstance(column, str) and is_one]
     if odd or (len(data.columns) and not any(isinstance(column, str) for column in data.columns)):
-        odd = odd or list(data.columns)
-        raise Error(
-            f"{len(odd)} of {len(data.columns)} columns have names that are not texts",
-            kind="data",
-            position=name,
-            hint="rename them: df.columns = df.columns.map(str)",
-        )
+        n_odd = len(odd) or len(data.columns)
+        raise _not_texts(n_odd, len(data.columns), name, "rename them: df.columns = df.columns.map(str)")
     for column, is_twice, is_one in zip(data.columns, data.columns.duplicated(keep=False), is_needed):
         if is_twice and is_one:
             raise Error(
@@ -228,13 +260,10 @@ def _of_pandas(data: Any, name: str, declared: Collection[str], needed: Collecti
     if len(index) < data.index.nlevels:
         data = data.droplevel([i for i, level in enumerate(data.index.names) if level not in index]) if index else data
     data = data.reset_index(drop=not index)
-    try:
-        import pyarrow
-    except ImportError:
-        raise Error(
-            "pandas needs pyarrow to speak Arrow", kind="data", position=name, hint="pip install pyarrow"
-        ) from None
+    pyarrow = _pyarrow()
     dtypes = dict(data.dtypes)
+    if pyarrow is None:
+        return _of_pandas_alone(data, name, needed), Origin("pandas", dtypes, index)
     try:
         # Without the metadata of pandas, which describe an index that is not there any more.
         table = pyarrow.Table.from_pandas(data, preserve_index=False)
@@ -247,6 +276,16 @@ def _of_pandas(data: Any, name: str, declared: Collection[str], needed: Collecti
     return table.replace_schema_metadata(None), Origin("pandas", dtypes, index)
 
 
+def _of_pandas_alone(data: Any, name: str, needed: Collection[str] | None) -> _native.Frame:
+    """The same where pyarrow is not installed."""
+    made = {column: _plain.of_series(data[column]) for column in data.columns}
+    wrong = [column for column, filled in made.items() if filled is None and (needed is None or column in needed)]
+    if wrong:
+        raise _mixed(wrong[0], name)
+    there = {column: filled for column, filled in made.items() if filled is not None}
+    return _plain.frame_of_columns(there, len(data), name)
+
+
 def readable(data: Any, name: str) -> _native.Frame:
     """The columns of a frame that can be read; which cannot is told, as the command line tells it of a file."""
     frame, _ = frame_of(data, name, needed=_of_readable_kind(native_of(data)))
@@ -254,15 +293,15 @@ def readable(data: Any, name: str) -> _native.Frame:
         frame.rows(0)
         return frame
     except Error:
-        table = to_arrow(frame)
-    unreadable = [column for column in table.column_names if not _is_read(table.select([column]), name)]
+        pass
+    unreadable = [column for column in frame.columns if not _is_read(frame.select([column]))]
     _tell_unread(unreadable)
-    return _native.Frame(table.drop_columns(unreadable), name)
+    return frame.select([column for column in frame.columns if column not in unreadable])
 
 
-def _is_read(column: Any, name: str) -> bool:
+def _is_read(frame: _native.Frame) -> bool:
     try:
-        _native.Frame(column, name).rows(0)
+        frame.rows(0)
     except Error:
         return False
     return True
@@ -274,35 +313,36 @@ def _tell_unread(columns: Sequence[str]) -> None:
 
 
 def _of_readable_kind(data: Any) -> list[str] | None:
-    """The columns of a pandas or polars frame that Arrow knows; nothing where all are, or where it is of another kind."""
+    """The columns of a pandas or polars frame or of a dict that Arrow knows; nothing where all are, or of another kind."""
     if _is_a(data, "polars", "DataFrame"):
         odd = [column for column, dtype in data.schema.items() if str(dtype.base_type()) in _POLARS_ALONE]
     elif _is_a(data, "pandas", "DataFrame") and data.columns.is_unique:
-        try:
-            import pyarrow
-        except ImportError:
+        if not all(isinstance(column, str) for column in data.columns):
             return None
-        texts = [column for column in data.columns if isinstance(column, str)]
-        if len(texts) < len(data.columns):
-            return None
-        mixed = [column for column in texts if data[column].dtype.kind in "Oc"]
-        odd = [column for column in mixed if _arrow_column(pyarrow, data[column]) is None]
+        odd = unfit_columns(data)
+    elif isinstance(data, dict):
+        odd = unfit_columns(data)
     else:
         return None
     _tell_unread(odd)
-    return [column for column in data.columns if column not in odd] if odd else None
+    columns = list(data) if isinstance(data, dict) else list(data.columns)
+    return [column for column in columns if column not in odd] if odd else None
 
 
 def unfit_columns(data: Any) -> list[str]:
-    """The columns of a pandas frame that Arrow does not know, such as those with values of different types."""
+    """The columns of a pandas frame or a dict that Arrow does not know, such as those with values of different types."""
+    if isinstance(data, dict):
+        columns_of_dict = [(name, values) for name, values in data.items() if isinstance(name, str)]
+        return [name for name, values in columns_of_dict if _plain.length_of(values) is None or _plain.filled(values) is None]
     if not _is_a(data, "pandas", "DataFrame"):
         return []
-    try:
-        import pyarrow
-    except ImportError:
-        return []
+    pyarrow = _pyarrow()
     columns = zip(data.columns, data.columns.duplicated(keep=False), data.dtypes)
-    doubtful = [name for name, is_twice, dtype in columns if isinstance(name, str) and not is_twice and dtype.kind in "Oc"]
+    # Without pyarrow, a few more types of pandas are not known.
+    may_be_unfit = "Oc" if pyarrow is not None else "OcmV"
+    doubtful = [
+        name for name, is_twice, dtype in columns if isinstance(name, str) and not is_twice and dtype.kind in may_be_unfit
+    ]
     return [name for name in doubtful if _arrow_column(pyarrow, data[name]) is None]
 
 
@@ -310,6 +350,8 @@ def columns_of(data: Any) -> list[str]:
     """The columns of a frame, without what was an index of pandas."""
     if isinstance(data, (str, os.PathLike)):
         return []
+    if isinstance(data, dict):
+        return [column for column in data if isinstance(column, str)]
     if _is_a(data, "pandas", "DataFrame"):
         unfit = unfit_columns(data)
         texts = [column for column in data.columns if isinstance(column, str)]
@@ -348,59 +390,91 @@ def without_unused(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
     return pyarrow.chunked_array([pyarrow.DictionaryArray.from_arrays(indices, values, ordered=column.type.ordered)])
 
 
-def packed(frame: _native.Frame) -> bytes:
-    """The records of a frame as bytes, for another process."""
-    try:
-        import pyarrow
-    except ImportError:
-        try:
-            import polars
-        except ImportError:
-            raise Error("a table needs pyarrow or polars to be pickled", kind="data", hint="pip install pyarrow") from None
-        file = io.BytesIO()
-        polars.DataFrame(frame).write_ipc_stream(file)
-        return file.getvalue()
-    table = pyarrow.table(frame)
-    sink = pyarrow.BufferOutputStream()
-    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue())
-
-
-def unpacked(packed: bytes, name: str) -> _native.Frame:
-    data: Any
-    try:
-        import pyarrow
-
-        data = pyarrow.ipc.open_stream(packed).read_all()
-    except ImportError:
-        import polars
-
-        data = polars.read_ipc_stream(packed)
-    columns = [field.name for field in data.schema] if hasattr(data.schema, "field") else list(data.columns)
-    return _native.Frame(data, name, columns)
-
-
 def to_arrow(release: _native.Release | _native.Frame) -> pyarrow.Table:
-    import pyarrow
-
+    pyarrow = _pyarrow()
+    if pyarrow is None:
+        raise Error("pyarrow is not installed", kind="data", hint="pip install pyarrow; or take to_dict(), to_pandas(), to_polars()")
     return pyarrow.table(release)
 
 
+def to_dict(release: _native.Frame) -> dict[str, list[Any]]:
+    """A list of Python's values per column."""
+    return {name: _plain.values_of(release, name) for name in release.columns}
+
+
+# How generalized columns come: as texts, as categories in their order, or as intervals of pandas.
+As = Literal["text", "categorical", "interval"]
+
+
 def to_pandas(
-    release: _native.Release | _native.Frame, origin: Origin, exact: Collection[str], index: Any = None
+    release: Any,
+    origin: Origin,
+    exact: Collection[str],
+    levels: Mapping[str, int] | None = None,
+    generalized: As | None = None,
 ) -> pandas.DataFrame:
-    """A data frame with the types that columns had, where they were not generalized."""
+    """A data frame with the types that columns had; where they were generalized, labels of the same backend."""
     import pandas
 
-    table = to_arrow(release)
-    columns = {}
-    for name, column in zip(table.column_names, table.columns):
-        dtype = origin.dtypes.get(name) if origin.kind == "pandas" and name in exact else None
-        columns[name] = _pandas_column(pandas, column, dtype)
-    frame = pandas.DataFrame(columns, columns=table.column_names, index=index)
+    dtypes = {name: dtype for name, dtype in origin.dtypes.items() if origin.kind == "pandas"}
+    columns: dict[str, Any] = {}
+    pyarrow = _pyarrow()
+    table = None if pyarrow is None else to_arrow(release)
+    for name in release.columns if table is None else table.column_names:
+        dtype = dtypes.get(name) if name in exact else None
+        made = _plain.pandas_column(release, name, dtype) if table is None else _pandas_column(pandas, table[name], dtype)
+        if name not in exact:
+            labels = pandas.Series(made)
+            if labels.dtype.kind not in "biufM":
+                order = origin.order_of(name, None if levels is None else levels.get(name))
+                made = _pandas_labels(pandas, labels, dtypes.get(name), order, name in origin.dates, generalized)
+        columns[name] = made
+    frame = pandas.DataFrame(columns, columns=list(columns))
     kept = [level for level in origin.index if level in columns]
-    return frame.set_index(kept) if kept and index is None else frame
+    return frame.set_index(kept) if kept else frame
+
+
+def _pandas_labels(
+    pandas: Any, labels: Any, dtype: Any, order: Sequence[str] | None, dates: bool, generalized: As | None
+) -> Any:
+    was_category = isinstance(dtype, pandas.CategoricalDtype)
+    there = [label for label in labels.unique() if isinstance(label, str)]
+    if generalized == "interval":
+        found = _labels.ranges(there, dates)
+        if found is not None:
+            return _intervals(pandas, labels, found)
+    if generalized == "categorical" or (generalized is None and was_category):
+        categories, is_ordered = _labels.in_order(there, order, dates)
+        return pandas.Categorical(labels, categories, ordered=is_ordered and (generalized == "categorical" or dtype.ordered))
+    if generalized is None and dtype is not None and not was_category:
+        if type(dtype).__name__ == "ArrowDtype":
+            import pyarrow
+
+            return labels.astype(pandas.ArrowDtype(pyarrow.string())).array
+        if isinstance(dtype, pandas.StringDtype):
+            return labels.astype(dtype).array
+        if hasattr(dtype, "numpy_dtype"):
+            return labels.astype("string").array
+    return labels.array
+
+
+def _intervals(pandas: Any, labels: Any, found: Mapping[str, _labels.Ends]) -> Any:
+    """Closed on both sides where all highest values are known, as of whole numbers and days; otherwise on the left."""
+    has_dates = any(hasattr(end, "toordinal") for of in found.values() for end in of[:2])
+    is_whole = all(not isinstance(end, float) for of in found.values() for end in of[:2])
+    closed = "both" if is_whole or all(of.has_high for of in found.values()) else "left"
+
+    def end(of: Any, lowest: bool) -> Any:
+        value = of.low if lowest else of.high
+        if value is None:
+            return float("-inf") if lowest else float("inf")
+        if has_dates:
+            return pandas.Timestamp(value)
+        # Whole numbers below 18 are those up to 17.
+        return value - 1 if not lowest and closed == "both" and not of.has_high else value
+
+    made = {label: pandas.Interval(end(of, True), end(of, False), closed=closed) for label, of in found.items()}
+    return pandas.arrays.IntervalArray([made.get(label) for label in labels], closed=closed)
 
 
 def _pandas_column(pandas: Any, column: Any, dtype: Any) -> Any:
@@ -422,18 +496,35 @@ def _has_enum(polars: Any, dtype: Any) -> bool:
     return isinstance(dtype, polars.Enum) or any(_has_enum(polars, inner) for inner in within if inner is not None)
 
 
-def to_polars(release: _native.Release | _native.Frame, origin: Origin, exact: Collection[str]) -> polars.DataFrame:
-    """A data frame with the types that columns had, where they were not generalized."""
+def to_polars(
+    release: Any,
+    origin: Origin,
+    exact: Collection[str],
+    levels: Mapping[str, int] | None = None,
+    generalized: As | None = None,
+) -> polars.DataFrame:
+    """A data frame with the types that columns had; labels are categories where those were, or where that is asked for."""
     import polars
 
     frame = polars.DataFrame(release)
+    for name in frame.columns:
+        dtype = origin.dtypes.get(name) if origin.kind == "polars" else None
+        was_category = isinstance(dtype, (polars.Enum, polars.Categorical))
+        if name in exact or frame.schema[name] != polars.String or generalized == "text":
+            continue
+        if generalized == "categorical" or (generalized is None and was_category):
+            there = [label for label in frame[name].unique().to_list() if label is not None]
+            order = origin.order_of(name, None if levels is None else levels.get(name))
+            categories, is_ordered = _labels.in_order(there, order, name in origin.dates)
+            is_enum = is_ordered or isinstance(dtype, polars.Enum)
+            frame = frame.with_columns(frame[name].cast(polars.Enum(categories) if is_enum else polars.Categorical()))
     for name, dtype in origin.dtypes.items() if origin.kind == "polars" else ():
         if name not in frame.columns or name not in exact or frame.schema[name] == dtype:
             continue
         if isinstance(dtype, polars.Enum):
             # Only the values that are there: the others may be those of suppressed records.
-            there = set(frame[name].cast(polars.String).unique())
-            dtype = polars.Enum([value for value in dtype.categories if value in there])
+            used = set(frame[name].cast(polars.String).unique())
+            dtype = polars.Enum([value for value in dtype.categories if value in used])
             frame = frame.with_columns(frame[name].cast(polars.String).cast(dtype))
         elif not _has_enum(polars, dtype):
             frame = frame.with_columns(frame[name].cast(dtype))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Union
 
 from . import _native
 from ._error import Error
-from ._frames import frame_of, is_frame, is_series, with_text_names
+from ._frames import Origin, frame_of, is_frame, is_series, ordered_categories, with_text_names
+from ._labels import orders_of_labels
 from ._wishes import takes, to_json
 
 Labels = Union[str, int, float, Iterable[Any]]
@@ -18,7 +19,14 @@ Labels = Union[str, int, float, Iterable[Any]]
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """A rule that says how values get coarser; made by :func:`intervals`, :func:`mask` and the like."""
+    """A rule that says how values get coarser; made by :func:`intervals`, :func:`mask` and the like.
+
+    >>> import incrowd as ic
+    >>> ic.intervals(5, 10)
+    <hierarchy by {'intervals': [5, 10]}>
+    >>> ic.labels({"Paris": "France", "Rome": "Italy"})
+    <hierarchy of 2 values>
+    """
 
     words: Mapping[str, Any] | str | None = None
     rows: Sequence[Sequence[str]] | None = None
@@ -53,8 +61,8 @@ def intervals(
     ``below`` and ``above`` give all lower numbers one label, and all from ``above`` on: ``<18``, ``>=80``.
     ``names`` are those of the levels between the values and ``*``.
 
-    >>> import incrowd as ic, pyarrow as pa
-    >>> ages = ic.Table(pa.table({"age": [39, 41, 55]}), {"age": ic.intervals(5, 10, origin=17)})
+    >>> import incrowd as ic
+    >>> ages = ic.Table({"age": [39, 41, 55]}, {"age": ic.intervals(5, 10, origin=17)})
     >>> ages.hierarchy("age").rows
     [['39', '37-41', '37-46', '*'], ['41', '37-41', '37-46', '*'], ['55', '52-56', '47-56', '*']]
     """
@@ -69,8 +77,8 @@ def intervals(
 def cuts(*levels: Sequence[float], names: Sequence[str] | None = None) -> Hierarchy:
     """One level per list of cut points, each a part of the one before. ``25`` → ``18-29`` → ``18-64`` → ``*``.
 
-    >>> import incrowd as ic, pyarrow as pa
-    >>> ages = ic.Table(pa.table({"age": [12, 25]}), {"age": ic.cuts([18, 30, 65], [18, 65])})
+    >>> import incrowd as ic
+    >>> ages = ic.Table({"age": [12, 25]}, {"age": ic.cuts([18, 30, 65], [18, 65])})
     >>> ages.hierarchy("age").rows
     [['12', '<18', '<18', '*'], ['25', '18-29', '18-64', '*']]
     """
@@ -90,8 +98,8 @@ def mask(
     ``mask(keep=3)`` leaves the first three characters: ``250.83`` → ``250``.
     ``side`` is the end that is hidden first, ``"right"`` or ``"left"``.
 
-    >>> import incrowd as ic, pyarrow as pa
-    >>> places = ic.Table(pa.table({"zip": ["04007", "04109"]}), {"zip": ic.mask([1, 3])})
+    >>> import incrowd as ic
+    >>> places = ic.Table({"zip": ["04007", "04109"]}, {"zip": ic.mask([1, 3])})
     >>> places.hierarchy("zip").rows
     [['04007', '0400*', '04***', '*'], ['04109', '0410*', '04***', '*']]
     """
@@ -107,8 +115,8 @@ def mask(
 def dates(*units: str, names: Sequence[str] | None = None) -> Hierarchy:
     """One level per unit of the calendar: ``"month"``, ``"quarter"``, ``"year"``, ``"decade"``; all where none is given.
 
-    >>> import incrowd as ic, pyarrow as pa, datetime
-    >>> born = ic.Table(pa.table({"born": [datetime.date(1984, 3, 31)]}), {"born": ic.dates("quarter", "year")})
+    >>> import incrowd as ic, datetime
+    >>> born = ic.Table({"born": [datetime.date(1984, 3, 31)]}, {"born": ic.dates("quarter", "year")})
     >>> born.hierarchy("born").rows
     [['1984-03-31', '1984-Q1', '1984', '*']]
     """
@@ -117,7 +125,12 @@ def dates(*units: str, names: Sequence[str] | None = None) -> Hierarchy:
 
 @takes()
 def flat() -> Hierarchy:
-    """Two levels: the value, and ``*``."""
+    """Two levels: the value, and ``*``.
+
+    >>> import incrowd as ic
+    >>> ic.Table({"sex": ["f", "m"]}, {"sex": ic.flat()}).hierarchy("sex").rows
+    [['f', '*'], ['m', '*']]
+    """
     return Hierarchy({"flat": True})
 
 
@@ -125,8 +138,8 @@ def flat() -> Hierarchy:
 def tree(branches: Mapping[str, Any]) -> Hierarchy:
     """Labels with what is below them: dicts are branches, lists are values.
 
-    >>> import incrowd as ic, pyarrow as pa
-    >>> towns = ic.Table(pa.table({"town": ["Oslo", "Rome"]}),
+    >>> import incrowd as ic
+    >>> towns = ic.Table({"town": ["Oslo", "Rome"]},
     ...                  {"town": ic.tree({"North": ["Oslo", "Umea"], "South": ["Rome"]})})
     >>> towns.hierarchy("town").rows
     [['Oslo', 'North', '*'], ['Rome', 'South', '*']]
@@ -142,7 +155,15 @@ def tree(branches: Mapping[str, Any]) -> Hierarchy:
 
 @takes()
 def parents(path: str | os.PathLike[str], *, names: Sequence[str] | None = None) -> Hierarchy:
-    """A file with a line per label and the one above it, ``child,parent``, as thesauri and code lists have it."""
+    """A file with a line per label and the one above it, ``child,parent``, as thesauri and code lists have it.
+
+    >>> import incrowd as ic
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "towns.csv")
+    >>> _ = file.write_text("child,parent\\nOslo,North\\nRome,South\\n")
+    >>> ic.Table({"town": ["Oslo", "Rome"]}, {"town": ic.parents(file)}).hierarchy("town").rows
+    [['Oslo', 'North', '*'], ['Rome', 'South', '*']]
+    """
     return _checked(_named({"parents": os.fspath(path)}, names))
 
 
@@ -150,8 +171,8 @@ def parents(path: str | os.PathLike[str], *, names: Sequence[str] | None = None)
 def labels(of_value: Mapping[Any, Labels]) -> Hierarchy:
     """Every value with its labels, from fine to coarse; a plain dict means the same.
 
-    >>> import incrowd as ic, pyarrow as pa
-    >>> towns = ic.Table(pa.table({"town": ["Paris", "Rome"]}),
+    >>> import incrowd as ic
+    >>> towns = ic.Table({"town": ["Paris", "Rome"]},
     ...                  {"town": {"Paris": ["France", "Europe"], "Rome": ["Italy", "Europe"]}})
     >>> [level.name for level in towns.hierarchy("town").levels]
     ['exact', 'level 1', '*']
@@ -171,8 +192,8 @@ def function(of_value: Callable[[Any], Labels]) -> Hierarchy:
 
     It gets numbers as numbers, dates as dates, and everything else as text.
 
-    >>> import incrowd as ic, pyarrow as pa
-    >>> ages = ic.Table(pa.table({"age": [7, 39]}), {"age": lambda age: "minor" if age < 18 else "adult"})
+    >>> import incrowd as ic
+    >>> ages = ic.Table({"age": [7, 39]}, {"age": lambda age: "minor" if age < 18 else "adult"})
     >>> ages.hierarchy("age").rows
     [['7', 'minor', '*'], ['39', 'adult', '*']]
     """
@@ -247,6 +268,28 @@ def _typed(kind: str, value: str) -> Any:
     if kind == "date":
         return datetime.date.fromisoformat(value) if len(value) == 10 else datetime.datetime.fromisoformat(value)
     return value
+
+
+def with_orders(origin: Origin, rules: Mapping[str, Hierarchy], rows: Mapping[str, Sequence[Sequence[str]]]) -> Origin:
+    """What labels say of the order of categories, where those had one, and which attributes become months and years."""
+    dates = frozenset(name for name, rule in rules.items() if isinstance(rule.words, Mapping) and "dates" in rule.words)
+    orders = {}
+    for name, rule in rules.items():
+        categories = ordered_categories(origin.dtypes.get(name))
+        if categories is None:
+            continue
+        branches = rule.words.get("tree") if isinstance(rule.words, Mapping) else None
+        of_name = rows.get(name) or ([] if branches is None else list(_rows_of_tree(branches)))
+        orders[name] = orders_of_labels(of_name, {text_of(value): i for i, value in enumerate(categories)})
+    return replace(origin, orders=orders, dates=dates)
+
+
+def _rows_of_tree(below: Any, above: tuple[str, ...] = ()) -> Iterable[list[str]]:
+    if isinstance(below, Mapping):
+        for label, deeper in below.items():
+            yield from _rows_of_tree(deeper, (label, *above))
+    else:
+        yield from ([value, *above] for value in below)
 
 
 def _texts(of: Labels) -> list[str]:

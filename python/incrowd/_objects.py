@@ -6,7 +6,8 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from . import _display
+from . import _charts, _display
+from ._charts import Picture
 
 if TYPE_CHECKING:
     import pandas
@@ -58,7 +59,7 @@ class Words:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Words) and bool(self.__dict__["_words"] == other.__dict__["_words"])
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None]  # type: ignore[assignment]  # What can be compared by its words has no hash.
 
     def __repr__(self) -> str:
         words = self.__dict__["_words"].items()
@@ -140,7 +141,14 @@ def _arrow(pyarrow: Any, values: list[Any]) -> Any:
 
 
 class Groups(Rows):
-    """The groups of a release, the smallest first: its quasi-identifiers, and how many records have them."""
+    """The groups of a release, the smallest first: its quasi-identifiers, and how many records have them.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 31, 40, 40, 40], "ill": list("abaab")}, {"age": ic.intervals(5, 10)},
+    ...                  sensitive="ill")
+    >>> table.publish(k=2).groups()
+    Groups(2 groups)
+    """
 
     rows: list[dict[str, Any]]
 
@@ -150,11 +158,28 @@ class Groups(Rows):
     def __repr__(self) -> str:
         return f"Groups({len(self):,} groups)"
 
+    @property
+    def picture(self) -> Picture:
+        """How many groups have how many records."""
+        return Picture(_charts.sizes(self))
+
+    def _repr_html_(self) -> str:
+        return _charts.groups(self)
+
+
 
 class Offer(Words):
     """A scheme and what publishing it would give: all that was wished, or the best that gives up one wish.
 
     Criteria stand beside the rest by their names: ``offer.k``, ``offer.t``.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)})
+    >>> offer = table.negotiate(k=2).exact
+    >>> offer.levels, offer.level_names, offer.n_suppressed, offer.n_groups
+    ({'age': 3}, {'age': '*'}, 0, 1)
+    >>> offer.criteria
+    {'k': 2}
     """
 
     levels: dict[str, int]
@@ -214,7 +239,14 @@ class Offer(Words):
 
 
 class Offers(Words):
-    """Three ways out, each of which gives up one wish; ``height`` or ``privacy`` is None where there is none."""
+    """Three ways out, each of which gives up one wish; ``height`` or ``privacy`` is None where there is none.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)})
+    >>> offers = table.negotiate(k=3, max_level={"age": 1}).offers
+    >>> [(offer.levels, offer.n_suppressed) for offer in offers]
+    [({'age': 0}, 3), ({'age': 3}, 0)]
+    """
 
     suppression: Offer
     height: Offer | None
@@ -239,7 +271,14 @@ class Offers(Words):
 
 
 class Answer(Words):
-    """The answer to a request: ``exact`` where all wishes are met, otherwise ``offers``; the other one is None."""
+    """The answer to a request: ``exact`` where all wishes are met, otherwise ``offers``; the other one is None.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)})
+    >>> answer = table.negotiate(k=2)
+    >>> answer.outcome, answer.offers is None, answer.exact.levels
+    ('exact', True, {'age': 3})
+    """
 
     outcome: str
     request: dict[str, Any]
@@ -270,7 +309,15 @@ class Answer(Words):
 
 
 class Finding(Words):
-    """One criterion: what was asked, what is reached, and how much falls short."""
+    """One criterion: what was asked, what is reached, and how much falls short.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 31, 40, 40, 40], "ill": list("abaab")}, {"age": ic.intervals(5, 10)},
+    ...                  sensitive="ill")
+    >>> finding = table.publish(k=2).verify().criteria["k"]
+    >>> finding.asked, finding.reached, finding.holds
+    (2, 2, True)
+    """
 
     asked: Any
     reached: Any
@@ -282,7 +329,15 @@ class Finding(Words):
 
 
 class Claim(Words):
-    """One sentence of a certificate, compared with the release."""
+    """One sentence of a certificate, compared with the release.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 31, 40, 40, 40], "ill": list("abaab")}, {"age": ic.intervals(5, 10)},
+    ...                  sensitive="ill")
+    >>> claims = table.publish(k=2).verify().claims
+    >>> all(claim.holds for claim in claims)
+    True
+    """
 
     claim: str
     holds: bool
@@ -295,6 +350,13 @@ class Verdict(Words):
 
     ``answer`` is ``"kept"``, ``"broken"``, or ``"not judged"`` where nothing speaks against the promise but a part of it
     could not be looked at; a criterion that was not judged says what it ``needs``.
+
+    >>> import incrowd as ic
+    >>> verdict = ic.verify({"age": ["30-39"] * 3 + ["40-49"] * 2}, ["age"], k=2)
+    >>> verdict
+    Verdict(holds: k = 2, 5 records)
+    >>> verdict.answer, bool(verdict)
+    ('kept', True)
     """
 
     answer: str
@@ -307,6 +369,7 @@ class Verdict(Words):
 
     @property
     def criteria(self) -> dict[str, Finding]:
+        """What was found of each criterion, by its name."""
         return {name: Finding(words) for name, words in self.to_dict()["criteria"].items()}
 
     @property
@@ -338,6 +401,15 @@ class Account(Words):
     ``criteria`` have what is reached of all of them, ``search`` says how the scheme was found, ``per_record`` what
     records that were generalized one by one came to, and ``people`` how many people there are, are lost, are in the
     smallest group, and are alone by all their records together, where it is known whose record it is.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 31, 40, 40, 40], "ill": list("abaab")}, {"age": ic.intervals(5, 10)},
+    ...                  sensitive="ill")
+    >>> account = table.publish(k=2).account
+    >>> account
+    Account(for the signer: key, files, loss, criteria, search, per_record)
+    >>> sorted(account.criteria)
+    ['k']
     """
 
     beside: list[Any]
@@ -355,7 +427,17 @@ class Account(Words):
 
 
 class Certificate(Words):
-    """What is promised about a release; meant to be published with it."""
+    """What is promised about a release; meant to be published with it.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 31, 40, 40, 40], "ill": list("abaab")}, {"age": ic.intervals(5, 10)},
+    ...                  sensitive="ill")
+    >>> certificate = table.publish(k=2).certificate
+    >>> certificate
+    Certificate(k = 2; 5 records in 2 groups)
+    >>> certificate.levels, certificate.quasi_identifiers, certificate.n_records_published
+    ({'age': 0}, ['age'], 5)
+    """
 
     format: str
     format_version: int
@@ -396,7 +478,16 @@ class Certificate(Words):
 
 
 class Bargain(Words):
-    """One bargain of a frontier: a scheme, the strictest value of the criterion that it allows, and what it costs."""
+    """One bargain of a frontier: a scheme, the strictest value of the criterion that it allows, and what it costs.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)})
+    >>> bargain = table.frontier(max_suppressed=0.5).bargains[0]
+    >>> bargain.k, bargain.levels, bargain.n_suppressed
+    (3, {'age': 3}, 0)
+    >>> len(table.publish(bargain))
+    3
+    """
 
     n_suppressed: int
     loss: float
@@ -428,7 +519,16 @@ class Bargain(Words):
 
 
 class Frontier(Rows):
-    """Every bargain that no other beats on privacy, records lost and loss, the most private first."""
+    """Every bargain that no other beats on privacy, records lost and loss, the most private first.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)})
+    >>> frontier = table.frontier(max_suppressed=0.5)
+    >>> frontier
+    Frontier(2 bargains over k, of 4 schemes)
+    >>> frontier.to_dict()["bargains"][0]["k"]
+    3
+    """
 
     over: str
     best_by: str
@@ -458,12 +558,24 @@ class Frontier(Rows):
     def __repr__(self) -> str:
         return f"Frontier({len(self)} bargains over {self.over}, of {self.n_schemes} schemes{left_out(self.n_dropped)})"
 
+    @property
+    def picture(self) -> Picture:
+        """The least loss for a share of records lost, a line per value of the criterion."""
+        return Picture(_display.curve(self))
+
     def _repr_html_(self) -> str:
         return _display.frontier(self)
 
 
+
 class Column(Words):
-    """One column, and the role and hierarchy that its values suggest."""
+    """One column, and the role and hierarchy that its values suggest.
+
+    >>> import incrowd as ic
+    >>> column = ic.profile({"age": [31, 32, 31]}).columns[0]
+    >>> column.name, column.n_distinct, column.suggested_role
+    ('age', 2, 'quasi-identifier')
+    """
 
     type: str
     is_exact: bool
@@ -480,7 +592,12 @@ class Column(Words):
 
 
 class Profile(Words):
-    """What each column looks like, and how many records are unique on the quasi-identifiers."""
+    """What each column looks like, and how many records are unique on the quasi-identifiers.
+
+    >>> import incrowd as ic
+    >>> ic.profile({"age": [31, 32], "disease": ["a", "b"]})
+    Profile(2 records, 2 columns, 2 unique)
+    """
 
     project: str | None
     data: str
@@ -512,7 +629,18 @@ class LevelOf(Words):
 
 
 class ShownHierarchy(Words):
-    """A hierarchy over the values that the data have: its levels, its tree, its rows, and the text of an ARX file."""
+    """A hierarchy over the values that the data have: its levels, its tree, its rows, and the text of an ARX file.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)})
+    >>> shown = table.hierarchy("age")
+    >>> shown
+    ShownHierarchy(age: 3 → 2 → 2 → 1)
+    >>> shown.rows[0]
+    ['31', '30-34', '30-39', '*']
+    >>> shown.arx.splitlines()[0]
+    '31;30-34;30-39;*'
+    """
 
     attribute: str
     levels: list[LevelOf]
@@ -531,7 +659,13 @@ class ShownHierarchy(Words):
 
 
 class Counts(Rows):
-    """How many distinct combinations of quasi-identifiers there are."""
+    """How many distinct combinations of quasi-identifiers there are.
+
+    >>> import incrowd as ic
+    >>> counts = ic.Table({"age": [31, 31, 40]}, ["age"]).count()
+    >>> counts.n_records, counts.n_groups, counts.n_unique
+    (3, 2, 1)
+    """
 
     n_records: int
     n_dropped: int
@@ -550,7 +684,13 @@ class Counts(Rows):
 
 
 class Scheme(Words):
-    """One scheme of the lattice: its levels, its groups, and what it would lose where criteria were given."""
+    """One scheme of the lattice: its levels, its groups, and what it would lose where criteria were given.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)})
+    >>> [(scheme.levels, scheme.n_suppressed) for scheme in table.annotate().schemes(k=2)]
+    [({'age': 0}, 3), ({'age': 1}, 1), ({'age': 2}, 1), ({'age': 3}, 0)]
+    """
 
     n_suppressed: int
     levels: dict[str, int]
@@ -560,7 +700,13 @@ class Scheme(Words):
 
 
 class Height(Words):
-    """The schemes of one height together: least, mean and most."""
+    """The schemes of one height together: least, mean and most.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)})
+    >>> [(height.height, height.n_schemes) for height in table.annotate().heights(k=2)]
+    [(0, 1), (1, 1), (2, 1), (3, 1)]
+    """
 
     n_suppressed: dict[str, float]
     height: int
@@ -569,7 +715,14 @@ class Height(Words):
 
 
 class Compared(Words):
-    """What one method made of the table."""
+    """What one method made of the table.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
+    >>> row = table.compare(2, methods=["top-down"], queries=10).rows[0]
+    >>> row.method, row.k, row.loss["ncp"], row.n_suppressed
+    ('top-down', 2, 0.214286, 0)
+    """
 
     title: str
     choice: str
@@ -593,7 +746,16 @@ class Compared(Words):
 
 
 class Comparison(Rows):
-    """What each method made of the table, row by row."""
+    """What each method made of the table, row by row.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
+    >>> made = table.compare([2, 4], methods=["top-down"], queries=10)
+    >>> [(row.k, row.loss["ncp"]) for row in made]
+    [(2, 0.214286), (4, 1.0)]
+    >>> made.picture.svg[:4]
+    '<svg'
+    """
 
     n_records: int
     criteria: dict[str, Any]
@@ -611,9 +773,26 @@ class Comparison(Rows):
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def picture(self) -> Picture:
+        """What every method loses."""
+        return Picture(_charts.losses(self))
+
+    def _repr_html_(self) -> str:
+        return _charts.comparison(self)
+
+
 
 class Risk(Rows):
-    """How likely people are to be found: as a prosecutor, a journalist and a marketer see it."""
+    """How likely people are to be found: as a prosecutor, a journalist and a marketer see it.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 31, 40, 40, 40], "ill": list("abaab")}, {"age": ic.intervals(5, 10)},
+    ...                  sensitive="ill")
+    >>> risk = table.risk()
+    >>> risk.prosecutor["highest"], risk.n_unique
+    (0.5, 0)
+    """
 
     n_records: int
     n_people: int | None
@@ -646,12 +825,28 @@ class Risk(Rows):
         alone = f"{self.n_unique} of {n} {who} alone"
         return f"Risk(highest {highest}, average {average}, {alone}{left_out(self.n_dropped)})"
 
+    @property
+    def picture(self) -> Picture:
+        """The average risk by one attribute alone."""
+        return Picture(_charts.alone(self))
+
+    def _repr_html_(self) -> str:
+        return _charts.risk(self)
+
+
 
 class Attack(Rows):
     """What somebody learns from releases; ``is_certain`` where somebody's sensitive value is.
 
     Where cells cannot be read, ``linkage_not_known`` says of which attributes, and ``is_certain`` is None if it hangs on
     them.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 31, 40, 40, 40], "ill": list("abaab")}, {"age": ic.intervals(5, 10)},
+    ...                  sensitive="ill")
+    >>> said = ic.attack(table.publish(k=2))
+    >>> said.is_certain, said.releases[0]["sensitive"][0]["homogeneity"]["n_groups"]
+    (False, 0)
     """
 
     releases: list[dict[str, Any]]
@@ -665,8 +860,23 @@ class Attack(Rows):
         rows: list[dict[str, Any]] = self.to_dict()["releases"]
         return rows
 
+    @property
+    def picture(self) -> Picture:
+        """How often a guess of the sensitive value is right, before and after."""
+        return Picture(_charts.guesses(self))
+
+    def _repr_html_(self) -> str:
+        return _charts.attack(self)
+
+
 
 class Study(Rows):
-    """An experiment of a paper, row by row."""
+    """An experiment of a paper, row by row.
+
+    >>> import incrowd as ic
+    >>> study = ic.study_deal([4, 3, 2], 3)
+    >>> len(study.rows), sorted(study.rows[0])[:2]
+    (4, ['emd', 'fewest_distinct'])
+    """
 
     rows: list[dict[str, Any]]

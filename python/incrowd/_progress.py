@@ -19,7 +19,12 @@ _is_on: bool | None = None
 
 @takes()
 def show_progress(on: bool | None = None) -> None:
-    """Shows progress bars (``True``), never (``False``), or in notebooks and on terminals (``None``, as it begins)."""
+    """Shows progress bars (``True``), never (``False``), or in notebooks and on terminals (``None``, as it begins).
+
+    >>> import incrowd as ic
+    >>> ic.show_progress(False)
+    >>> ic.show_progress(None)
+    """
     global _is_on
     _is_on = on
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from . import _native
 from ._error import Error
-from ._frames import to_arrow
 
 FILE = "incrowd.toml"
 DATA = "data.parquet"
@@ -37,7 +36,7 @@ def write_project(
         files[folder / DATA] = _named_columns(frame, data, attributes)
         data["path"] = DATA
     if population is not None:
-        files[folder / POPULATION] = to_arrow(population)
+        files[folder / POPULATION] = population
         data["population"] = POPULATION
     elif "population" in data:
         data["population"] = os.path.abspath(data["population"])
@@ -58,13 +57,12 @@ def write_project(
     _write(files, force)
 
 
-def _named_columns(frame: _native.Frame, data: Mapping[str, Any], attributes: Mapping[str, Any]) -> Any:
+def _named_columns(frame: _native.Frame, data: Mapping[str, Any], attributes: Mapping[str, Any]) -> _native.Frame:
     """What somebody named, and nothing else: a folder holds no more than the project is about."""
-    table = to_arrow(frame).replace_schema_metadata(None)
     if data["other"] == "keep":
-        return table
+        return frame
     beside = [data.get("weight_of"), data.get("counted"), *data.get("household", ()), *data.get("complete", ())]
-    return table.select([name for name in table.column_names if name in attributes or name in beside])
+    return frame.select([name for name in frame.columns if name in attributes or name in beside])
 
 
 def _lines(rows: Sequence[Sequence[str]]) -> str:
@@ -87,9 +85,7 @@ def _write(files: Mapping[Path, Any], force: bool) -> None:
             elif isinstance(content, Path):
                 shutil.copyfile(content, path)
             else:
-                import pyarrow.parquet
-
-                pyarrow.parquet.write_table(content, path)
+                content.write_parquet(os.fspath(path))
     except OSError as error:
         raise Error(f"could not be written: {error.strerror}", kind="io", position=str(path)) from None
 

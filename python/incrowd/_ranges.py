@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
-from . import _display, _native
+from . import _charts, _display, _native
+from ._charts import Picture
 from ._error import Error
 from ._objects import Rows, Words, left_out
 from ._progress import bar
@@ -49,6 +50,14 @@ class LocalOffer(Words):
 
     ``loss`` is NCP from 0 to 1, ``loss_of`` the same of each attribute; no groups of the tree within the same wishes lose
     less than ``loss_at_least``.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
+    >>> offer = table.negotiate(local=True, k=2, max_loss=0.5).exact
+    >>> offer
+    LocalOffer(2 groups, 0 records lost, loss 0.2143)
+    >>> offer.loss_of
+    {'age': 0.214286}
     """
 
     criteria: dict[str, Any]
@@ -78,7 +87,14 @@ class LocalOffer(Words):
 
 
 class LocalOffers(Words):
-    """Three ways out, each of which gives up one wish; None where there is none."""
+    """Three ways out, each of which gives up one wish; None where there is none.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
+    >>> offers = table.negotiate(local=True, k=3, max_loss=0.1).offers
+    >>> [(offer.n_suppressed, offer.loss) for offer in offers]
+    [(0, 1.0)]
+    """
 
     suppression: LocalOffer | None
     loss: LocalOffer | None
@@ -104,7 +120,14 @@ class LocalOffers(Words):
 
 
 class LocalAnswer(Words):
-    """The answer to a request over ranges: ``exact`` where all wishes are met, otherwise ``offers``; the other is None."""
+    """The answer to a request over ranges: ``exact`` where all wishes are met, otherwise ``offers``; the other is None.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
+    >>> answer = table.negotiate(local=True, k=2, max_loss=0.5)
+    >>> answer.outcome, answer.exact.loss
+    ('exact', 0.214286)
+    """
 
     outcome: str
     request: dict[str, Any]
@@ -129,7 +152,14 @@ class LocalAnswer(Words):
 
 
 class LocalBargain(Words):
-    """One bargain of a frontier over ranges: the strictest value that the best groups keep, and what they cost."""
+    """One bargain of a frontier over ranges: the strictest value that the best groups keep, and what they cost.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
+    >>> bargain = table.frontier(local=True).bargains[0]
+    >>> bargain.k, bargain.loss, bargain.n_groups
+    (2, 0.214286, 2)
+    """
 
     n_suppressed: int
     loss: float
@@ -147,7 +177,13 @@ class LocalBargain(Words):
 
 
 class LocalFrontier(Rows):
-    """What the best groups lose at every value of a criterion at which they change, the least private first."""
+    """What the best groups lose at every value of a criterion at which they change, the least private first.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
+    >>> [(bargain.k, bargain.loss) for bargain in table.frontier(local=True)]
+    [(2, 0.214286), (4, 1.0)]
+    """
 
     over: str
     request: dict[str, Any]
@@ -172,9 +208,24 @@ class LocalFrontier(Rows):
     def __repr__(self) -> str:
         return f"LocalFrontier({len(self)} bargains over {self.over}{left_out(self.n_dropped)})"
 
+    @property
+    def picture(self) -> Picture:
+        """What the best groups lose at each value of the criterion."""
+        return Picture(_charts.local_curve(self))
+
+    def _repr_html_(self) -> str:
+        return f"<p>{_display.escape(repr(self))}</p>" + _charts.local_curve(self)
+
 
 class Tree:
-    """One tree of groups of a table: what requests over ranges are answered from, without making groups again."""
+    """One tree of groups of a table: what requests over ranges are answered from, without making groups again.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
+    >>> tree = table.annotate(local=True)
+    >>> tree.negotiate(k=2, max_loss=0.5).exact
+    LocalOffer(2 groups, 0 records lost, loss 0.2143)
+    """
 
     def __init__(self, table: Table, settings: Mapping[str, Any], measured: Mapping[str, Any]) -> None:
         self.table = table

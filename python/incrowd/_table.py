@@ -12,12 +12,13 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Union, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, overload
 
 from . import _display, _native, _wishes
+from ._charts import Picture
 from ._error import Error
-from ._frames import Origin, frame_of, packed, readable, to_arrow, to_pandas, to_polars, unpacked
-from ._hierarchies import Hierarchy, Rule, hierarchy_of, rows_of_function
+from ._frames import As, Origin, frame_of, readable, to_arrow, to_dict, to_pandas, to_polars
+from ._hierarchies import Hierarchy, Rule, hierarchy_of, rows_of_function, with_orders
 from ._objects import (
     Attack,
     Comparison,
@@ -39,6 +40,7 @@ from ._objects import (
     Verdict,
     left_out,
 )
+from ._plain import values_of
 from ._progress import bar
 from ._project import write_project
 from ._ranges import LocalAnswer, LocalFrontier, LocalOffer, MaxLoss, Tree, order_to_publish
@@ -76,12 +78,12 @@ class _Made:
         return _native.Table(self.document, self.rows, self.frame, self.population)
 
     def __getstate__(self) -> tuple[Any, ...]:
-        frames = [None if frame is None else packed(frame) for frame in (self.frame, self.population)]
+        frames = [None if frame is None else frame.packed() for frame in (self.frame, self.population)]
         return (self.document, self.rows, *frames)
 
     def __setstate__(self, kept: tuple[Any, ...]) -> None:
         document, rows, *frames = kept
-        frame, population = (None if frame is None else unpacked(frame, name)
+        frame, population = (None if frame is None else _native.Frame.unpacked(frame, name)
                              for frame, name in zip(frames, ("data frame", "population")))
         for name, value in (("document", document), ("rows", rows), ("frame", frame), ("population", population)):
             object.__setattr__(self, name, value)
@@ -93,9 +95,10 @@ class _Opened:
 
     path: str
     data: str | None
+    counted: str | None = None
 
     def again(self) -> _native.Table:
-        return _native.Table.open(self.path, self.data)
+        return _native.Table.open(self.path, self.data, self.counted)
 
 
 class Table:
@@ -142,7 +145,7 @@ class Table:
     >>> answer.exact.levels
     {'age': 1}
     >>> release = table.publish(answer.exact)
-    >>> release.to_arrow().to_pydict()
+    >>> release.to_dict()
     {'age': ['27-31', '27-31', '27-31', '32-36', '32-36', '32-36'], 'ill': ['x', 'y', 'z', 'x', 'y', 'z']}
     >>> release.verify().holds
     True
@@ -150,11 +153,11 @@ class Table:
     Three records of one person are no crowd of three:
 
     >>> visits = {"patient": ["p1", "p1", "p1", "p2", "p3", "p4"], "age": [31, 31, 31, 45, 45, 45]}
-    >>> ic.Table(visits, "age").publish(k=3).to_arrow()["age"].to_pylist()
+    >>> ic.Table(visits, "age").publish(k=3).to_dict()["age"]
     [31, 31, 31, 45, 45, 45]
     >>> people = ic.Table(visits, "age", person="patient")
     >>> release = people.publish(k=3, max_suppressed=3)
-    >>> release.to_arrow()["age"].to_pylist(), release.verify().answer
+    >>> release.to_dict()["age"], release.verify().answer
     ([45, 45, 45], 'kept')
     """
 
@@ -209,10 +212,12 @@ class Table:
         for key, by_attribute in by_key:
             if isinstance(by_attribute, Mapping):
                 _said_of(attributes, key, by_attribute)
-        self.name = os.fspath(data) if isinstance(data, (str, os.PathLike)) else name
+        self.name: str = os.fspath(data) if isinstance(data, (str, os.PathLike)) else name
         self._origin = Origin()
         # Those of the frame, in order; of a file they are not known before it is read.
         self._columns: list[str] | None = None
+        # A folder that is there as long as the table is.
+        self._folder: Any = None
         frame = None
         if not isinstance(data, (str, os.PathLike)):
             beside = [*names(complete), *names(household), *(each for each in (weight_of, counted) if each is not None)]
@@ -269,6 +274,7 @@ class Table:
                 rows.append((attribute, rows_of_function(function, kind, values)))
             self._native = _native.Table(document, rows, frame, people)
         self._made: _Made | _Opened = _Made(document, rows, frame, people)
+        self._origin = with_orders(self._origin, self._hierarchies, dict(rows))
 
     @classmethod
     @takes()
@@ -277,13 +283,18 @@ class Table:
 
         ``data`` is a file that is read instead of the one that the project names, such as the next delivery.
         """
+        return cls._of_combinations(path, data, None)
+
+    @classmethod
+    def _of_combinations(cls, path: PathLike, data: PathLike | None, counted: str | None) -> Table:
+        """The table of a project, of combinations where ``counted`` is the column that says how many records a row is."""
         table = cls.__new__(cls)
         table.name = os.fspath(path)
-        table._native = _native.Table.open(os.fspath(path), _path(data))
+        table._native = _native.Table.open(os.fspath(path), _path(data), counted)
         table._origin = Origin()
         table._columns = None
         table._hierarchies = {}
-        table._made = _Opened(os.path.abspath(path), None if data is None else os.path.abspath(data))
+        table._made = _Opened(os.path.abspath(path), None if data is None else os.path.abspath(data), counted)
         return table
 
     def __getstate__(self) -> dict[str, Any]:
@@ -559,18 +570,18 @@ class Table:
         >>> ages = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
         >>> ages.publish(method="per-record", utility_at_least=1.0).account.per_record["greatest_utility"]
         1.0
-        >>> ages.publish(method="top-down", k=2).to_arrow()["age"].to_pylist()
+        >>> ages.publish(method="top-down", k=2).to_dict()["age"]
         ['[31-32]', '[31-32]', '[40-45]', '[40-45]']
-        >>> ages.publish(local=True, k=2, max_loss=0.5).to_arrow()["age"].to_pylist()
+        >>> ages.publish(local=True, k=2, max_loss=0.5).to_dict()["age"]
         ['[31-32]', '[31-32]', '[40-45]', '[40-45]']
         >>> table = ic.Table({"age": [31, 31, 40]}, ["age"])
-        >>> table.publish(k=2, max_suppressed=1).to_arrow()["age"].to_pylist()
+        >>> table.publish(k=2, max_suppressed=1).to_dict()["age"]
         [31, 31]
-        >>> table.publish(levels={"age": 1}, k=3).to_arrow()["age"].to_pylist()
+        >>> table.publish(levels={"age": 1}, k=3).to_dict()["age"]
         ['*', '*', '*']
         >>> fives = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5)})
-        >>> fives.publish(levels={"age": 1}, k=2, max_suppressed=1, two_columns=True).to_arrow().to_pylist()[0]
-        {'age_low': 30, 'age_high': 34}
+        >>> fives.publish(levels={"age": 1}, k=2, max_suppressed=1, two_columns=True).to_dict()
+        {'age_low': [30, 30], 'age_high': [34, 34]}
         """
         if method not in _METHODS:
             raise Error(f"unknown method '{method}'", hint=f"there are: {', '.join(_METHODS)}")
@@ -608,7 +619,7 @@ class Table:
             taken = "exact" if offer is NOT_GIVEN else offer
             if not isinstance(taken, (str, LocalOffer, LocalAnswer)):
                 raise TypeError(f"{type(taken).__name__} is about one level for all; leave out local=True")
-            order = order_to_publish(self, taken, max_loss, request, options)
+            order = order_to_publish(self, taken, max_loss, request, options | {"target": target})
             made = self._native.publish_order(to_json(order.order), order.threads, order.memory, bar())
             return Release(made, self._origin)
         _only_of_ranges(max_loss)
@@ -654,6 +665,18 @@ class Table:
         2
         """
         return Release(self._native.publish_order(to_json(order), threads, memory, bar()), self._origin)
+
+    def publish_into(
+        self, table: str, *, force: bool = False, threads: int = 0, memory: str | None = None, **order: Any
+    ) -> Certificate:
+        """Publishes a table of the database that the project's own is in, in one transaction, and returns its certificate.
+
+        It is for tables that :func:`open` opened and whose project names a database. ``table`` is the name of the new one;
+        what is published is what the flags of ``incrowd publish`` say, as keywords with ``_`` for ``-``. Counted, written,
+        verified there and committed, or nothing; certificate and report stand beside the project. Nothing is replaced without
+        ``force``.
+        """
+        return Certificate(self._native.publish_into(to_json(_wishes.in_numbers(order)), table, force, threads, memory, bar()))
 
     @takes()
     def risk(
@@ -845,10 +868,19 @@ def _attributes(
 
 
 class Lattice:
-    """Every scheme of a table, annotated: what requests are answered from, without looking at records again."""
+    """Every scheme of a table, annotated: what requests are answered from, without looking at records again.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)})
+    >>> lattice = table.annotate()
+    >>> lattice
+    Lattice(4 schemes over 3 records)
+    >>> lattice.negotiate(k=2).exact.levels
+    {'age': 3}
+    """
 
     def __init__(self, table: Table, settings: Mapping[str, Any], measured: Mapping[str, Any]) -> None:
-        self.table = table
+        self.table: Table = table
         self._settings = dict(settings)
         self._measured = {name: value for name, value in measured.items() if name in CRITERIA}
         words = table._native.annotate(self._wish(self._measured, CRITERIA), False, bar())
@@ -947,37 +979,23 @@ class Lattice:
         allowed = max_suppressed if isinstance(max_suppressed, float) else max_suppressed / max(self.n_records, 1)
         return Picture(_display.pyramid(words, self.n_records, allowed))
 
+    @takes(Request)
+    def widget(self, **request: Unpack[Request]) -> Any:
+        """Three knobs in a notebook, for privacy, records lost and levels, and the answer as they are turned.
+
+        It needs anywidget (``pip install 'incrowd[widget]'``). They stand as ``k`` (5), ``max_suppressed`` (a share) and
+        ``max_level`` (numbers) say; whatever else is asked for holds throughout.
+        ``widget.answer`` is what they come to, which can be published: ``table.publish(widget.answer)``.
+        """
+        from ._widget import widget
+
+        return widget(self, request)
+
     def __repr__(self) -> str:
         return f"Lattice({self.n_schemes:,} schemes over {self.n_records:,} records{left_out(self.n_dropped)})"
 
     def _repr_html_(self) -> str:
         return f"<p>{_display.escape(repr(self))}</p>" + self.pyramid(**self._measured)._repr_html_()
-
-
-class Picture:
-    """Something to look at in a notebook; ``svg`` or ``html`` to keep.
-
-    >>> import incrowd as ic
-    >>> picture = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)}).annotate().pyramid(k=2)
-    >>> picture.svg[:4]
-    '<svg'
-    """
-
-    def __init__(self, markup: str) -> None:
-        self.html = markup
-
-    @property
-    def svg(self) -> str:
-        """The picture alone; a table that stands for one that would be too large has none."""
-        if not self.html.startswith("<svg"):
-            raise Error("there are too many schemes to be drawn: a table stands for them", hint="see .html")
-        return self.html
-
-    def _repr_html_(self) -> str:
-        return self.html
-
-    def __repr__(self) -> str:
-        return "Picture(show it in a notebook, or write .html to a file)"
 
 
 @dataclass(frozen=True)
@@ -992,11 +1010,12 @@ class _Shown:
         return self.frame.__arrow_c_stream__(requested_schema)
 
     def __getstate__(self) -> tuple[Any, ...]:
-        return self.certificate, self.replaced, packed(self.frame)
+        return self.certificate, self.replaced, self.frame.packed()
 
     def __setstate__(self, kept: tuple[Any, ...]) -> None:
         certificate, replaced, frame = kept
-        for name, value in (("certificate", certificate), ("replaced", replaced), ("frame", unpacked(frame, "release"))):
+        unpacked = _native.Frame.unpacked(frame, "release")
+        for name, value in (("certificate", certificate), ("replaced", replaced), ("frame", unpacked)):
             object.__setattr__(self, name, value)
 
 
@@ -1005,17 +1024,28 @@ class Release:
 
     It speaks the Arrow PyCapsule interface, so that ``polars.DataFrame(release)`` and ``pyarrow.table(release)`` work.
     Columns that were not generalized have the type that they had; categories are those that published records have.
+
+    >>> import incrowd as ic
+    >>> table = ic.Table({"age": [31, 31, 40, 40, 40], "ill": list("abaab")}, {"age": ic.intervals(5, 10)},
+    ...                  sensitive="ill")
+    >>> release = table.publish(k=2)
+    >>> release.to_dict()
+    {'age': [31, 31, 40, 40, 40], 'ill': ['a', 'b', 'a', 'a', 'b']}
+    >>> len(release), release.n_suppressed, release.verify().holds
+    (5, 0, True)
     """
 
     def __init__(self, native: _native.Release | _Shown, origin: Origin) -> None:
         self._native = native
         self._origin = origin
-        self.certificate = Certificate(native.certificate)
+        self.certificate: Certificate = Certificate(native.certificate)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is published: neither the table that it was made from, nor what only the signer knows or reads."""
         shown = _Shown(self._native.certificate, self._native.replaced, self._native.frame)
-        return {**self.__dict__, "_native": shown, "_origin": self._origin.without_values()}
+        read = {name: values_of(self._native.frame, name) for name in self._origin.orders if name in self.columns}
+        published = {name: {str(value) for value in values} for name, values in read.items()}
+        return {**self.__dict__, "_native": shown, "_origin": self._origin.without_values(published)}
 
     def __copy__(self) -> Release:
         return self
@@ -1043,6 +1073,7 @@ class Release:
 
     @property
     def columns(self) -> list[str]:
+        """The published columns, in their order."""
         return list(self.certificate.columns)
 
     @property
@@ -1069,25 +1100,38 @@ class Release:
         return [column for column in columns if levels.get(column, 0) == 0]
 
     @takes()
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self, *, generalized: As | None = None) -> pandas.DataFrame:
         """As a pandas frame with a new index, for the old one would tell the order of the table.
 
-        An index that is an attribute of the table is the index of the release too.
+        An index that is an attribute of the table is the index of the release too. A generalized column is of the backend
+        that it had: texts of NumPy, of nullable types or of Arrow, or categories. ``generalized`` says otherwise:
+        ``"text"``; ``"categorical"``, in order where they are ranges or a hierarchy keeps the order of its values;
+        or ``"interval"``, which makes a ``pd.Interval`` of every range, and leaves columns of other labels as texts. What
+        is hidden (``*``) is no interval, and missing.
         """
-        return to_pandas(self._native.frame, self._origin, self._exact())
+        return to_pandas(self._native.frame, self._origin, self._exact(), self.certificate.levels, generalized)
 
     @takes()
-    def to_polars(self) -> polars.DataFrame:
-        return to_polars(self._native.frame, self._origin, self._exact())
+    def to_polars(self, *, generalized: Literal["text", "categorical"] | None = None) -> polars.DataFrame:
+        """As a polars frame; of a generalized column that had categories, or with ``generalized="categorical"``, the labels
+        are an ``Enum`` in their order, or a ``Categorical`` where they have none.
+        """
+        return to_polars(self._native.frame, self._origin, self._exact(), self.certificate.levels, generalized)
 
     @takes()
     def to_arrow(self) -> pyarrow.Table:
+        """As an Arrow table, without copying."""
         return to_arrow(self._native.frame)
 
     @takes()
+    def to_dict(self) -> dict[str, list[Any]]:
+        """A list of values per column, for which nothing needs to be installed."""
+        return to_dict(self._native.frame)
+
+    @takes()
     def to_frame(self) -> Any:
-        """As what the table was: pandas, polars, or else Arrow."""
-        make: dict[str, Callable[[], Any]] = {"pandas": self.to_pandas, "polars": self.to_polars}
+        """As what the table was: pandas, polars, a dict, or else Arrow."""
+        make: dict[str, Callable[[], Any]] = {"pandas": self.to_pandas, "polars": self.to_polars, "dict": self.to_dict}
         return make.get(self._origin.kind, self.to_arrow)()
 
     @takes()
@@ -1134,7 +1178,7 @@ class Release:
             return False
         return self is other or self._native.frame.rows() == other._native.frame.rows()
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None]  # type: ignore[assignment]  # What can be compared by its words has no hash.
 
     def _repr_html_(self) -> str:
         return _display.release(self._native.frame.rows(8), self.columns, repr(self))
@@ -1221,7 +1265,15 @@ def _published(
 
 @takes()
 def open(path: PathLike, *, data: PathLike | None = None) -> Table:
-    """The table of a project, by its folder or its ``incrowd.toml``; ``data`` is read instead of what that names."""
+    """The table of a project, by its folder or its ``incrowd.toml``; ``data`` is read instead of what that names.
+
+    >>> import incrowd as ic
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> saved = ic.Table({"age": [31, 31, 40]}, ["age"]).save(folder)
+    >>> ic.open(folder).count().n_groups
+    2
+    """
     return Table.open(path, data=data)
 
 
@@ -1389,7 +1441,13 @@ def profile(data: Any, *, values: bool = False, delimiter: str | None = None, mi
 
 
 class Suggestion(Profile):
-    """A first guess at the roles and hierarchies of a table, each with its reason; ``text`` is the project file."""
+    """A first guess at the roles and hierarchies of a table, each with its reason; ``text`` is the project file.
+
+    >>> import incrowd as ic
+    >>> guess = ic.init({"age": [31, 32, 40, 41], "disease": list("abab")})
+    >>> [(column.name, column.suggested_role) for column in guess.columns]
+    [('age', 'quasi-identifier'), ('disease', 'sensitive')]
+    """
 
     _data: Any
     text: str
@@ -1485,7 +1543,9 @@ def serve(
     """Serves the page for a project, a file or a table until Ctrl-C; made-up data where nothing is named or here.
 
     A table that is no project is saved into a temporary folder, which is gone at the end with all that was written there;
-    :meth:`Table.save` and ``serve(folder)`` keep it.
+    :meth:`Table.save` and ``serve(folder)`` keep it. Ctrl-C, or the notebook's stop, ends it::
+
+        ic.serve(ic.Table(df, ["age", "zip"]), open=True)
     """
     with contextlib.ExitStack() as at_end:
         if isinstance(project, Table):

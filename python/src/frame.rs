@@ -1,17 +1,26 @@
 //! Data frames in and out through the Arrow PyCapsule interface, whoever made them and without copying.
 
 use std::ffi::CStr;
+use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchOptions, RecordBatchReader};
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
 use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{DataType, Field, Schema};
+use arrow_select::take::take;
 use incrowd::table::Cells;
 use incrowd::{Error, ErrorKind};
 use incrowd_workbench::input::source;
+use parquet::arrow::ArrowWriter;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyCapsuleMethods};
+use pyo3::types::{PyBytes, PyCapsule, PyCapsuleMethods, PyList};
 
+use crate::columns;
 use crate::words::raised;
 
 const STREAM: &CStr = c"arrow_array_stream";
@@ -50,6 +59,99 @@ impl Frame {
         let project = |batch: RecordBatch| batch.project(&columns);
         let batches: Vec<RecordBatch> = batches.into_iter().map(project).collect::<Result<_, _>>().map_err(wrong)?;
         Ok(Frame { inner: source::Frame { name, schema, batches: batches.into() } })
+    }
+
+    /// The same from plain values: of each column its name, the name of its type, its values, and which are there.
+    #[staticmethod]
+    fn of_columns(columns: Vec<Column<'_>>, n_records: usize, name: String) -> PyResult<Frame> {
+        let wrong = |error: arrow_schema::ArrowError| {
+            raised(&Error::new(ErrorKind::Data, format!("cannot be read as Arrow: {error}")).at(name.clone()))
+        };
+        let mut fields = Vec::new();
+        let mut arrays = Vec::new();
+        for (column, kind, values, there) in &columns {
+            let there = there.as_ref().map(|there| there.as_bytes());
+            let array = columns::array_of(kind, values, there, n_records)?.map_err(wrong)?;
+            fields.push(Field::new(column, array.data_type().clone(), true));
+            arrays.push(array);
+        }
+        let schema = Arc::new(Schema::new(fields));
+        let size = RecordBatchOptions::new().with_row_count(Some(n_records));
+        let batch = RecordBatch::try_new_with_options(schema.clone(), arrays, &size).map_err(wrong)?;
+        Ok(Frame { inner: source::Frame { name, schema, batches: vec![batch].into() } })
+    }
+
+    /// The name of a column's type and its values, as plain Python has them; `None` where it has none for them.
+    fn values<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Option<(String, Vec<Bound<'py, PyList>>)>> {
+        let wrong = |error| raised(&Error::new(ErrorKind::Data, format!("{error}")).at(self.inner.name.clone()));
+        let place = self.inner.schema.index_of(column).map_err(wrong)?;
+        let of = match self.inner.schema.field(place).data_type() {
+            DataType::Dictionary(_, of) => of,
+            of => of,
+        };
+        let Some(kind) = columns::name_of(of) else { return Ok(None) };
+        let mut parts = Vec::new();
+        for batch in self.inner.batches.iter() {
+            let column = batch.column(place);
+            let plain = match column.as_any_dictionary_opt() {
+                Some(coded) => take(coded.values(), coded.keys(), None).map_err(wrong)?,
+                None => column.clone(),
+            };
+            parts.push(columns::values_of(py, self.inner.schema.field(place).name(), &plain)?);
+        }
+        Ok(Some((kind, parts)))
+    }
+
+    /// Some of the columns, in the order in which they are named.
+    fn select(&self, columns: Vec<String>) -> PyResult<Frame> {
+        let wrong = |error| raised(&Error::new(ErrorKind::Data, format!("{error}")).at(self.inner.name.clone()));
+        let places = columns.iter().map(|name| self.inner.schema.index_of(name));
+        let places: Vec<usize> = places.collect::<Result<_, _>>().map_err(wrong)?;
+        let schema = Arc::new(self.inner.schema.project(&places).map_err(wrong)?);
+        let batches = self.inner.batches.iter().map(|batch| batch.project(&places));
+        let batches: Vec<RecordBatch> = batches.collect::<Result<_, _>>().map_err(wrong)?;
+        Ok(Frame { inner: source::Frame { name: self.inner.name.clone(), schema, batches: batches.into() } })
+    }
+
+    /// All of it as bytes, for another process: a stream of Arrow IPC.
+    fn packed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let schema = &self.inner.schema;
+        let written = py.detach(|| {
+            let mut writer = StreamWriter::try_new(Vec::new(), schema)?;
+            self.inner.batches.iter().try_for_each(|batch| writer.write(batch))?;
+            writer.into_inner()
+        });
+        let bytes = written.map_err(|error| raised(&Error::new(ErrorKind::Data, error.to_string())))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// What `packed` has packed.
+    #[staticmethod]
+    fn unpacked(py: Python<'_>, bytes: &[u8], name: String) -> PyResult<Frame> {
+        let read = py.detach(|| {
+            let reader = StreamReader::try_new(bytes, None)?;
+            let schema = reader.schema();
+            Ok((schema, reader.collect::<Result<Vec<RecordBatch>, arrow_schema::ArrowError>>()?))
+        });
+        let (schema, batches) = read.map_err(|error: arrow_schema::ArrowError| {
+            raised(&Error::new(ErrorKind::Data, format!("cannot be read as Arrow: {error}")).at(name.clone()))
+        })?;
+        Ok(Frame { inner: source::Frame { name, schema, batches: batches.into() } })
+    }
+
+    /// Writes a Parquet file, without what an earlier owner said of the columns.
+    fn write_parquet(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let schema = Arc::new(Schema::new(self.inner.schema.fields().clone()));
+        let written = py.detach(|| {
+            let mut writer = ArrowWriter::try_new(File::create(&path)?, schema.clone(), None)?;
+            for batch in self.inner.batches.iter() {
+                writer.write(&batch.clone().with_schema(schema.clone())?)?;
+            }
+            writer.close()?;
+            Ok::<(), parquet::errors::ParquetError>(())
+        });
+        let at = path.display().to_string();
+        written.map_err(|error| raised(&Error::new(ErrorKind::Io, format!("could not be written: {error}")).at(at)))
     }
 
     #[getter]
@@ -96,6 +198,9 @@ impl Frame {
         PyCapsule::new_with_value(py, schema, SCHEMA)
     }
 }
+
+/// A column of plain values: its name, the name of its type, its values, and which of them are there.
+type Column<'py> = (String, String, Bound<'py, PyAny>, Option<Bound<'py, PyBytes>>);
 
 /// The batches of a frame as a capsule; the buffers stay where they are.
 pub fn stream<'py>(py: Python<'py>, frame: &source::Frame) -> PyResult<Bound<'py, PyCapsule>> {

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 
 mod words;
 mod work;
+mod columns;
 mod frame;
 mod restore;
 mod wish;

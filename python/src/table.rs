@@ -8,7 +8,8 @@ use incrowd::error::unknown;
 use incrowd::hierarchy::LabelTable;
 use incrowd::recode::partition::CellStyle;
 use incrowd::recode::per_record::{Risk, Utility};
-use incrowd::search::negotiate::{check_criteria, check_promise, offer_of};
+use incrowd::search::negotiate::offer_of;
+use incrowd::search::request::{check_criteria, check_promise};
 use incrowd::wire;
 use incrowd::{Criteria, Error, ErrorKind, Level, Ranking, Result, Rule, Scheme};
 use incrowd_workbench::input::count::Counted;
@@ -28,7 +29,7 @@ use incrowd_workbench::orders::negotiate::Negotiate;
 use incrowd_workbench::orders::per_record::{PerRecordWish, published_search};
 use incrowd_workbench::orders::profile::of_project;
 use incrowd_workbench::orders::publish::agree::{agree_on_levels, offer_of_levels};
-use incrowd_workbench::orders::publish::{Agreed, Agreement, Decided, Publish, PublishBy};
+use incrowd_workbench::orders::publish::{Agreed, Agreement, Decided, Ordered, Publish, PublishBy};
 use incrowd_workbench::orders::request::levels;
 use incrowd_workbench::orders::request::{GivenRequest, Privacy, with_levels};
 use incrowd_workbench::sentences;
@@ -124,11 +125,12 @@ impl Table {
         Ok(Table { known: KnownTable::new(project) })
     }
 
-    /// The table of a project, by its folder or its file.
+    /// The table of a project, by its folder or its file; of combinations where a column of their numbers is named.
     #[staticmethod]
-    #[pyo3(signature = (path, data = None))]
-    fn open(py: Python<'_>, path: PathBuf, data: Option<PathBuf>) -> PyResult<Table> {
-        let project = work(py, None, |_| Project::open(&path)?.with_data(data.as_deref()))?;
+    #[pyo3(signature = (path, data = None, counted = None))]
+    fn open(py: Python<'_>, path: PathBuf, data: Option<PathBuf>, counted: Option<String>) -> PyResult<Table> {
+        let mut project = work(py, None, |_| Project::open(&path)?.with_data(data.as_deref()))?;
+        project.counted = counted.or(project.counted);
         Ok(Table { known: KnownTable::new(project) })
     }
 
@@ -415,6 +417,35 @@ impl Table {
             }
             release::publish(&self.known, bargain, key, work)
         })
+    }
+
+    /// Publishes the same as a table of the project's database, in one transaction; the certificate that stands beside it.
+    #[pyo3(signature = (order, table, replace = false, threads = 0, memory = None, progress = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn publish_into<'py>(
+        &self,
+        py: Python<'py>,
+        order: &str,
+        table: &str,
+        replace: bool,
+        threads: u16,
+        memory: Option<String>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let order = from_json(order)?;
+        let order = order.as_object().expect("the Python side writes an object");
+        let means = || Ok((usize::from(threads), memory.as_deref().map(parse_memory).transpose()?));
+        let certificate = work_with(py, progress.as_ref(), means, |work| {
+            let path = |path: &str, _| Ok(PathBuf::from(path));
+            let reader = Reader::new(order, &path, true);
+            let (ordered, key) = (reader.publish()?, reader.key()?);
+            reader.finish()?;
+            match ordered.run_into(&self.known.project, &Rules::default(), table, key, replace, work)?.1 {
+                Ordered::Published(published) => Ok(published.certificate),
+                Ordered::No(no) => Err(release::why_not(no)),
+            }
+        })?;
+        to_python(py, &serde_json::to_value(&certificate).expect("a certificate is JSON"))
     }
 
     /// Any verb by its name: a document in the words of the flags, and the one of `--json` back.

@@ -240,9 +240,18 @@ pub fn serve(
 ) -> PyResult<()> {
     let wrong = |_| raised(&Error::new(ErrorKind::Request, "host is not an address").hint("for example 127.0.0.1"));
     let host: IpAddr = host.parse().map_err(wrong)?;
-    let (hosts, n_upload_max) = (Vec::new(), N_UPLOAD_MAX);
-    let order =
-        Serve { project, data, host, port, token, hosts, allows_preview: None, n_upload_max, n_bytes_max: None };
+    let order = Serve {
+        project,
+        data,
+        host,
+        port,
+        token,
+        guest_token: None,
+        hosts: Vec::new(),
+        allows_preview: None,
+        n_upload_max: N_UPLOAD_MAX,
+        n_bytes_max: None,
+    };
     if is_forked() {
         let message = "the page cannot be served by a process that was forked from one that has worked";
         let hint = "start it by itself: multiprocessing.get_context(\"spawn\").Process(target=incrowd.serve)";
@@ -250,6 +259,9 @@ pub fn serve(
     }
     let page = py.detach(|| order.start()).map_err(|error| raised(&error))?;
     say(py, &format!("incrowd is at {}", page.url))?;
+    if let Some((url, _)) = &page.guest {
+        say(py, &format!("for guests, who see no values and publish nothing: {url}"))?;
+    }
     if page.is_demo {
         say(py, "It serves made-up hospital discharges; name a project or a table to serve your own.")?;
     }

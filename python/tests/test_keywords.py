@@ -75,7 +75,7 @@ def verbs():
 
 
 # Orders take the flags of the command line as keywords, and are refused below Python: see test_orders.py.
-ORDERS = ("Table.order", "Table.publish_order")
+ORDERS = ("Table.order", "Table.publish_order", "Table.publish_into")
 VERBS = {name: verb for name, verb in verbs() if name not in ORDERS}
 
 

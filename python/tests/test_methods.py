@@ -180,8 +180,9 @@ def test_a_study_of_frequencies():
 
 @pytest.mark.parametrize(
     "order",
-    [{"method": "top-down", "k": 5}, {"k": 3, "max_suppressed": 0.5}, {"levels": {"age": 3, "zip": 4, "town": 1, "seen": 2}, "k": 2}],
-    ids=["local", "negotiated", "levels"],
+    [{"method": "top-down", "k": 5}, {"k": 3, "max_suppressed": 0.5}, {"levels": {"age": 3, "zip": 4, "town": 1, "seen": 2}, "k": 2},
+     {"local": True, "k": 5, "max_loss": 0.9}],
+    ids=["local", "negotiated", "levels", "ranges"],
 )
 @pytest.mark.parametrize("target", ["ill", "town", "pay"])
 def test_a_target_is_in_the_report_and_changes_nothing_else(order, target):

@@ -5,7 +5,10 @@ import io
 import re
 import tarfile
 
+import pytest
 from conftest import ROOT
+
+import incrowd as ic
 
 
 def sdist():
@@ -35,3 +38,13 @@ def test_the_page_is_put_into_a_source_distribution(tmp_path):
 def test_licence_texts_are_those_of_the_repository():
     for name in ("LICENSE-MIT", "LICENSE-APACHE"):
         assert (ROOT / "python" / name).read_bytes() == (ROOT / name).read_bytes()
+
+
+def test_spark_is_asked_for_by_its_name():
+    """Who has no Spark is told how to get it, or that a data frame of Spark is meant."""
+    import incrowd.spark
+
+    with pytest.raises(ic.Error, match="pyspark is not installed|data frame of Spark"):
+        incrowd.spark.count({"age": [1]}, "project")
+    with pytest.raises(ic.Error, match="pyspark is not installed|not of distinct rows"):
+        incrowd.spark.verify({"age": [1]}, {"counted": None})

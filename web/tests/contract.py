@@ -32,6 +32,12 @@ def fetch(server, path):
         return json.load(answer)
 
 
+def content(folder):
+    """Every file of the served folder, with its bytes."""
+    project = pathlib.Path(folder) / "project"
+    return {path: path.read_bytes() for path in sorted(project.rglob("*")) if path.is_file()}
+
+
 def with_project(node, project):
     """Most questions name a project: a random one would be refused at the door, and nothing behind it be tested."""
     if isinstance(node, dict):
@@ -57,16 +63,25 @@ def main():
             file = pathlib.Path(folder) / "openapi.json"
             file.write_text(json.dumps(schema))
             st = pathlib.Path(sys.executable).with_name("st")
-            run = [
-                str(st), "run", str(file), "--url", server["url"].split("/#")[0],
-                "--header", f"Authorization: Bearer {server['token']}",
-                "--checks", "all",
-                # Documents of a project are checked by their meaning, which a schema cannot say.
-                "--exclude-checks", "positive_data_acceptance,missing_required_header",
-                "--max-examples", N_EXAMPLES, "--phases", "examples,coverage,fuzzing", "--seed", "1",
-                "--request-timeout", "30", "--no-color",
-            ]
-            sys.exit(subprocess.run(run, cwd=folder).returncode)
+
+            def run(token, excluded, n_examples):
+                command = [
+                    str(st), "run", str(file), "--url", server["url"].split("/#")[0],
+                    "--header", f"Authorization: Bearer {token}",
+                    "--checks", "all", "--exclude-checks", excluded,
+                    "--max-examples", n_examples, "--phases", "examples,coverage,fuzzing", "--seed", "1",
+                    "--request-timeout", "30", "--no-color",
+                ]
+                return subprocess.run(command, cwd=folder).returncode
+
+            # Documents of a project are checked by their meaning, which a schema cannot say.
+            excluded = "positive_data_acceptance,missing_required_header"
+            # Guests first: they leave everything as it is, and what is not theirs is refused however it is asked for.
+            before = content(folder)
+            failed = run(server["guest_token"], f"{excluded},unsupported_method", str(max(1, int(N_EXAMPLES) // 4)))
+            if content(folder) != before:
+                sys.exit("a guest has changed what is in the served folder")
+            sys.exit(run(server["token"], excluded, N_EXAMPLES) or failed)
         finally:
             process.terminate()
 

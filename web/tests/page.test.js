@@ -367,10 +367,9 @@ test("knobs answer while they are moved, offers can be taken, wishes taken back"
   await page.keyboard.press("Control+z");
   await page.locator(".offer").first().waitFor();
 
-  // The link holds the whole request.
+  // The link holds the whole request; another browser asks for the key.
   const link = page.url();
-  const second = await page.context().newPage();
-  await second.goto(link);
+  const { page: second } = await open(t, link);
   await second.getByText("Paste that address, or the key").waitFor();
   await second.fill("#key", server.url);
   await second.getByRole("button", { name: "Open" }).click();

@@ -42,13 +42,20 @@ export async function open(t, url, options = {}) {
   const browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox"] });
   t.after(() => browser.close());
   const context = await browser.newContext({ viewport: { width: 1440, height: 960 }, acceptDownloads: true, ...options });
+  // While the page is being worked on: its files as they are now, without building the program again.
+  if (process.env.PAGE_FROM_SOURCE) {
+    await context.route((asked) => !asked.pathname.startsWith("/api/"), (route) => {
+      const path = new URL(route.request().url()).pathname;
+      return route.fulfill({ path: join(ROOT, "web", path === "/" ? "index.html" : path) });
+    });
+  }
   const page = await context.newPage();
   const complaints = [];
   const own = new URL(url).origin;
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) complaints.push(message.text()); });
   page.on("request", (request) => { if (!request.url().startsWith(own) && !/^(blob|data):/.test(request.url())) complaints.push(`asked elsewhere: ${request.url()}`); });
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(Number(process.env.PAGE_TIMEOUT ?? 60_000));
   await page.goto(url);
   return { page, context, complaints };
 }

@@ -5,7 +5,7 @@ use incrowd::error::{Piece, Step, Wording};
 use incrowd::lattice::Scope;
 use incrowd::number::Crowd;
 pub use incrowd::number::{counted_words, grouped, people_in_words, percent};
-use incrowd::search::negotiate::decimal;
+use incrowd::search::request::decimal;
 use incrowd::wire::{Dealt, DealtAttribute, HowFound, key, sensitive_names};
 use incrowd::{Criterion, Error, Lattice, Measure, Offer, Request};
 

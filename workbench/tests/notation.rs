@@ -104,3 +104,29 @@ fn every_format_is_judged_alike_by_every_local_method() {
         }
     }
 }
+
+/// The population's ages are 18 in a column of numbers, and those of the table 18.0; and the other way round.
+#[test]
+fn a_population_of_another_format_is_the_same_people() {
+    let flat = QUASI_IDENTIFIERS.replace("{ intervals = [5, 10] }", "{ flat = true }");
+    let folder = folder(&flat, PROJECTS[4]);
+    // Every combination of the population is there at least twice, so that it can be published as it is.
+    folder.write("parquet/incrowd.toml", format!("[data]\npath = \"../population.csv\"\n{flat}[request]\nk = 2\n"));
+    folder.write(
+        "both/incrowd.toml",
+        format!("[data]\npath = \"../table.csv\"\n{flat}[attributes.dose]\nrole = \"other\"\n[request]\nk = 2\n"),
+    );
+    run(&folder, "publish parquet --levels age=0,sex=0 -o population.parquet").ends(0);
+    run(&folder, "publish both --levels age=0,sex=0 -o table.parquet").ends(0);
+    let schemes = |table: &str, population: &str| {
+        let data = format!("[data]\npath = \"{table}\"\npopulation = \"{population}\"\n");
+        folder.write("incrowd.toml", format!("{data}{flat}{}", "[request]\nk_map = 40\n"));
+        run(&folder, "annotate --per-scheme --k-map 40 --json").ends(0).json()["schemes"].clone()
+    };
+    let texts = schemes("table.csv", "population.csv");
+    let n_suppressed = texts[0]["n_suppressed"].as_u64().expect("a number");
+    assert!(n_suppressed < 240, "somebody is hidden as they are: {texts}");
+    assert_eq!(schemes("table.csv", "population.parquet"), texts);
+    assert_eq!(schemes("table.parquet", "population.csv"), texts);
+    assert_eq!(schemes("table.parquet", "population.parquet"), texts);
+}

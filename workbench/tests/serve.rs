@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 mod closed;
 mod cancelling;
 mod crowd;
+mod guest;
 mod orders;
 mod ranges;
 mod saving;

@@ -294,23 +294,43 @@ impl GroupCounts {
     ///
     /// # Guarantee
     /// Whatever groups are united, there are at least as many people as counted.
-    pub fn with_population(mut self, population: &GroupCounts) -> GroupCounts {
-        let united: Vec<Domain> =
-            self.domains.iter().zip(&population.domains).map(|(ours, theirs)| ours.united(theirs)).collect();
-        let translations = |counts: &GroupCounts| -> Vec<Vec<Code>> {
-            united.iter().zip(&counts.domains).map(|(united, domain)| united.translation(domain)).collect()
+    pub fn with_population(self, population: &GroupCounts) -> GroupCounts {
+        self.with_population_as(population, |_, _| None)
+    }
+
+    /// The same where the population may write a value in another way: `written_here` gives, for a value of the population
+    /// in the quasi-identifier of this number, how this table writes it.
+    pub fn with_population_as(
+        mut self,
+        population: &GroupCounts,
+        written_here: impl Fn(usize, &str) -> Option<String>,
+    ) -> GroupCounts {
+        let renamed = |(attribute, domain): (usize, &Domain)| -> Vec<String> {
+            let name = |value: &str| written_here(attribute, value).unwrap_or_else(|| value.to_string());
+            domain.present().map(|(_, value)| name(value)).collect()
         };
-        let translated = |counts: &GroupCounts| -> Vec<Code> {
-            let translations = translations(counts);
+        let theirs: Vec<Vec<String>> = population.domains.iter().enumerate().map(renamed).collect();
+        let united: Vec<Domain> = (self.domains.iter().zip(&population.domains).zip(&theirs))
+            .map(|((ours, domain), values)| ours.united(&domain.with_values(values.clone())))
+            .collect();
+        let translation = |(united, domain): (&Domain, &Domain)| united.translation(domain);
+        let of_ours: Vec<Vec<Code>> = united.iter().zip(&self.domains).map(translation).collect();
+        let of_theirs: Vec<Vec<Code>> = (united.iter().zip(&population.domains).zip(&theirs))
+            .map(|((united, domain), values)| {
+                let codes = values.iter().map(|value| united.code(value).expect("the value is here"));
+                codes.chain(domain.missing().map(|_| united.missing().expect("missing is here"))).collect()
+            })
+            .collect();
+        let translated = |codes: &[Code], translations: &[Vec<Code>]| -> Vec<Code> {
             let code = |(i, code): (usize, &Code)| translations[i % united.len()][code.index()];
-            counts.codes.iter().enumerate().map(code).collect()
+            codes.iter().enumerate().map(code).collect()
         };
         let population = Population {
             n_attributes: united.len(),
-            codes: translated(population),
+            codes: translated(&population.codes, &of_theirs),
             sizes: population.people_at_least(),
         };
-        self.codes = translated(&self);
+        self.codes = translated(&self.codes, &of_ours);
         self.domains = united;
         self.population = Some(population);
         self.sort();

@@ -8,6 +8,7 @@ use crate::counts::counted_as::CountedAs;
 use crate::counts::groups::GroupCounts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Hierarchy;
+use crate::random::Random;
 use crate::table::{Code, Domain};
 
 impl GroupCounts {
@@ -83,6 +84,41 @@ impl GroupCounts {
     /// Where the attributes are others, a record is not there, or none would be left.
     pub fn without_records(&self, less: &GroupCounts) -> Result<GroupCounts> {
         self.changed(less, u64::checked_sub)
+    }
+
+    /// The counts of `n` records of this table that chance chooses, each as likely as any other; of all where there are no
+    /// more. The population stays as it is.
+    ///
+    /// # Guarantee
+    /// They are those of a table that has these records alone, the same for the same seed.
+    pub fn sampled(&self, n: u64, seed: u64) -> GroupCounts {
+        if n >= self.n_records {
+            return self.clone();
+        }
+        let all: Vec<&Domain> = self.attributes().collect();
+        let (mut random, mut n_left, mut n_wanted) = (Random::new(seed), self.n_records, n);
+        let mut cells: Vec<(Vec<u32>, u64)> = Vec::new();
+        self.each_cell(&all, |codes, n_records| {
+            let mut n_taken = 0;
+            for _ in 0..n_records {
+                // Of those that are left, as many are wanted: each is one of them with the same chance.
+                let is_taken = random.below(n_left) < n_wanted;
+                (n_left, n_wanted) = (n_left - 1, n_wanted - u64::from(is_taken));
+                n_taken += u64::from(is_taken);
+            }
+            if n_taken > 0 {
+                cells.push((codes.to_vec(), n_taken));
+            }
+        });
+        cells.sort_unstable();
+        let people = self.people.as_ref().map(|people| (people.columns.clone(), people.names.clone()));
+        let mut collected = Collected::new(self.domains.clone(), self.sensitive.clone(), people, n, 0);
+        cells.iter().for_each(|(codes, n)| collected.add(codes, *n));
+        let counts = collected.finish().compact();
+        match self.population_counts() {
+            Some(population) => counts.with_population(&population),
+            None => counts,
+        }
     }
 
     fn changed(&self, other: &GroupCounts, change: impl Fn(u64, u64) -> Option<u64>) -> Result<GroupCounts> {

@@ -7,7 +7,7 @@
 //! to put groups together, a look at each of them.
 
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry as Place;
+use hashbrown::hash_table::Entry as HashEntry;
 use rayon::prelude::*;
 
 use crate::counts::{GroupCounts, hash_codes};
@@ -124,8 +124,8 @@ impl<'a> Divider<'a> {
             let place =
                 table.entry(hash_codes(labels(row)), is_same, |&group| hash_codes(labels(first[group as usize])));
             united.push(match place {
-                Place::Occupied(place) => *place.get(),
-                Place::Vacant(place) => {
+                HashEntry::Occupied(place) => *place.get(),
+                HashEntry::Vacant(place) => {
                     let group = first.len() as u32;
                     place.insert(group);
                     first.push(row);
@@ -291,13 +291,13 @@ fn signatures(groups: Measured, costs: impl Iterator<Item = (Steps, Option<Steps
         let is_same = |&known: &u32| groups.all_of(found[known as usize].0) == groups.all_of(group);
         let hash_again = |&known: &u32| hash(found[known as usize].0);
         match table.entry(hash(group), is_same, hash_again) {
-            Place::Occupied(place) => {
+            HashEntry::Occupied(place) => {
                 let known = &mut found[*place.get() as usize];
                 known.1 += 1;
                 known.2 += loss;
                 known.3 = known.3.zip(entropy).map(|(a, b)| a + b);
             }
-            Place::Vacant(place) => {
+            HashEntry::Vacant(place) => {
                 place.insert(found.len() as u32);
                 found.push((group, 1, loss, entropy));
             }

@@ -12,11 +12,12 @@ use std::collections::BTreeSet;
 use crate::criterion::{Criteria, Criterion};
 use crate::error::Result;
 use crate::lattice::Lattice;
-use crate::scheme::{Level, Scheme};
+use crate::scheme::Scheme;
 use crate::search::negotiate::{
-    Answer, N_BETWEEN, Offer, Offers, Relaxed, Request, decisive, negotiate_with, offer, smallest_concession_first,
+    Answer, N_BETWEEN, Offer, Offers, Relaxed, decisive, negotiate_with, offer, smallest_concession_first,
     strictest_of, weakest_of, within_levels,
 };
+use crate::search::request::Request;
 use crate::task::Task;
 
 /// The answer that the published algorithm gives.
@@ -43,7 +44,7 @@ pub fn negotiate_as_published_with(lattice: &Lattice, request: &Request, task: &
         Some(coarsest) => Descent { lattice, request, coarsest, task }.answer()?,
         None => match negotiate_with(lattice, request, task)? {
             Answer::Offers(offers) => {
-                Answer::Offers(Offers { height: relax_height(lattice, request, task)?, ..offers })
+                Answer::Offers(Offers { height: relax_height(lattice, request, &in_order(lattice), task)?, ..offers })
             }
             exact => exact,
         },
@@ -52,19 +53,64 @@ pub fn negotiate_as_published_with(lattice: &Lattice, request: &Request, task: &
     Ok(answer)
 }
 
-/// The same, step by step as it is printed, under monotone criteria too: whoever counts the schemes that it looks at counts
-/// those of the thesis. In a part of a lattice that lacks the coarsest acceptable scheme it is
-/// [`negotiate_as_published_with`].
+/// In what order the thesis looks at the schemes of one height, and what it knows of the coarsest acceptable one.
+pub struct Book<'a> {
+    /// Schemes of one height are looked at from the highest rank on, equal ones by their level vectors: in a whole lattice
+    /// all are equal, a part has them as they were selected.
+    pub rank: &'a dyn Fn(&Scheme) -> f64,
+    /// Whether the coarsest acceptable scheme was evaluated for this request (Figure 5.23), so that a part is not searched
+    /// for more suppression or less privacy.
+    pub has_coarsest: bool,
+}
+
+/// The same, step by step as it is printed, under monotone criteria too, in a whole lattice (Figures 4.3 to 4.8) or in a
+/// part (Figures 5.15 and 5.23): the schemes that it looks at, as many times as it does, are those that the thesis counts
+/// (Figures 4.9 to 4.11 and 5.24 to 5.26).
 ///
 /// # Errors
 /// As for [`negotiate_with`].
-pub fn negotiate_by_the_book(lattice: &Lattice, request: &Request, task: &Task) -> Result<Answer> {
+pub fn negotiate_by_the_book(lattice: &Lattice, request: &Request, book: &Book, task: &Task) -> Result<Answer> {
     request.check(lattice)?;
-    let answer = match lattice.schemes().find(&request.level_max).filter(|_| request.best_by.is_height()) {
+    let coarsest = lattice.schemes().find(&request.level_max);
+    let answer = match coarsest.filter(|_| lattice.schemes().is_complete() && request.best_by.is_height()) {
         Some(coarsest) => Descent { lattice, request, coarsest, task }.answer()?,
-        None => return negotiate_as_published_with(lattice, request, task),
+        None => in_a_part(lattice, request, coarsest, book, task)?,
     };
     lattice.intact()?;
+    Ok(answer)
+}
+
+/// All schemes within the levels are looked at, as a part lacks those that a way downwards would need.
+fn in_a_part(
+    lattice: &Lattice,
+    request: &Request,
+    coarsest: Option<usize>,
+    book: &Book,
+    task: &Task,
+) -> Result<Answer> {
+    let answer = negotiate_as_published_with(lattice, request, &Task { progress: &|_| {}, ..*task })?;
+    let is_within = within_levels(lattice, Some(&request.level_max));
+    let n_within = (0..lattice.schemes().len()).filter(is_within).count() as u64;
+    (task.progress)(match (&answer, coarsest) {
+        (Answer::Exact(_), _) => n_within,
+        (Answer::Offers(_), Some(_)) if book.has_coarsest => 1,
+        (Answer::Offers(_), Some(_)) => 1 + n_within,
+        // Once for an exact answer, once for the two offers within the levels.
+        (Answer::Offers(_), None) => 1 + 2 * n_within,
+    });
+    if matches!(answer, Answer::Offers(_)) {
+        let schemes = lattice.schemes();
+        let at_height = |height: usize| {
+            // What was evaluated for this request is not among those of its height.
+            let selected = schemes.at_height(height).filter(|place| !book.has_coarsest || Some(*place) != coarsest);
+            let mut ranked: Vec<(f64, usize)> =
+                selected.map(|place| ((book.rank)(&schemes.scheme(place)), place)).collect();
+            // Equal ones stay in their order.
+            ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+            ranked.into_iter().map(|(_, place)| place).collect()
+        };
+        relax_height(lattice, request, &at_height, task)?;
+    }
     Ok(answer)
 }
 
@@ -82,13 +128,12 @@ impl Descent<'_> {
         if let Some(place) = self.below_what_does()? {
             return Ok(Answer::Exact(offer(self.lattice, place, criteria)));
         }
-        (self.task.progress)(1);
         let n_least = self.lattice.n_suppressed(self.coarsest, criteria);
         let place = self.height_by_height(criteria, n_least)?.unwrap_or(self.coarsest);
         let privacy_alternatives = smallest_concession_first(self.request, |criterion| self.relax(criterion))?;
         Ok(Answer::Offers(Offers {
             suppression: offer(self.lattice, place, criteria),
-            height: relax_height(self.lattice, self.request, self.task)?,
+            height: relax_height(self.lattice, self.request, &in_order(self.lattice), self.task)?,
             privacy: privacy_alternatives.first().cloned(),
             privacy_alternatives,
         }))
@@ -101,20 +146,25 @@ impl Descent<'_> {
         let mut candidates = Vec::new();
         let mut seen = BTreeSet::from([self.coarsest]);
         let mut to_visit = vec![self.coarsest];
+        (self.task.progress)(1);
         while let Some(place) = to_visit.pop() {
             self.task.go_on_now_and_then(seen.len(), N_BETWEEN)?;
-            (self.task.progress)(1);
             let Some(n) = suppression.exact_up_to(place, self.request.n_suppressed_max) else { continue };
-            let scheme = schemes.scheme(place);
-            candidates.push((scheme.height(), n, place));
-            let lower = |a: usize| {
-                let mut levels = scheme.levels().to_vec();
-                levels[a] = Level(levels[a].0.checked_sub(1)?);
-                schemes.find(&Scheme::new(levels))
-            };
-            to_visit.extend((0..scheme.levels().len()).filter_map(lower).filter(|&place| seen.insert(place)));
+            candidates.push((schemes.scheme(place).height(), n, place));
+            for (_, place) in schemes.finer(place) {
+                // A scheme that several ways lead to is looked at on each of them, and gone on from once.
+                (self.task.progress)(1);
+                if seen.insert(place) {
+                    to_visit.push(place);
+                }
+            }
         }
-        Ok(candidates.into_iter().min().map(|(_, _, place)| place))
+        let Some(&(lowest, _, place)) = candidates.iter().min() else { return Ok(None) };
+        if place != self.coarsest {
+            let n_lowest = candidates.iter().filter(|(height, ..)| *height == lowest).count();
+            (self.task.progress)(n_lowest as u64);
+        }
+        Ok(Some(place))
     }
 
     /// The lowest of the schemes within the levels that do, height by height from the coarsest until none does (Figures 4.6
@@ -141,27 +191,40 @@ impl Descent<'_> {
     fn relax(&self, criterion: Criterion) -> Result<Option<(u64, Offer)>> {
         let Some(weakest) = weakest_of(self.lattice, criterion) else { return Ok(None) };
         let mut relaxed = Relaxed::new(self.lattice, self.request, criterion.measure);
-        let Some(value) = strictest_of(&mut relaxed, self.coarsest, weakest, criterion.value) else { return Ok(None) };
+        let Some(value) = strictest_of(&mut relaxed, self.coarsest, weakest, criterion.value) else {
+            // The thesis counts these looks also where there is nothing to find.
+            (self.task.progress)(1 + self.lattice.schemes().finer(self.coarsest).count() as u64);
+            return Ok(None);
+        };
         let criteria = self.request.criteria.with(criterion.with_value(value));
         let place = self.height_by_height(&criteria, self.request.n_suppressed_max)?.unwrap_or(self.coarsest);
         Ok(Some((value, offer(self.lattice, place, &criteria))))
     }
 }
 
+/// The places of the schemes of a height.
+fn in_order(lattice: &Lattice) -> impl Fn(usize) -> Vec<usize> {
+    |height| lattice.schemes().at_height(height).collect()
+}
+
 /// The lowest scheme of all, by halving the heights from that of the coarsest acceptable scheme on (Figure 4.8).
-fn relax_height(lattice: &Lattice, request: &Request, task: &Task) -> Result<Option<Offer>> {
-    let schemes = lattice.schemes();
+fn relax_height(
+    lattice: &Lattice,
+    request: &Request,
+    at_height: &dyn Fn(usize) -> Vec<usize>,
+    task: &Task,
+) -> Result<Option<Offer>> {
     let suppression = lattice.suppression(&request.criteria);
     let satisfies = |&place: &usize| {
         (task.progress)(1);
         suppression.exact(place) <= request.n_suppressed_max
     };
-    let (mut low, mut high) = (request.level_max.height() as usize, schemes.n_heights() - 1);
+    let (mut low, mut high) = (request.level_max.height() as usize, lattice.schemes().n_heights() - 1);
     let mut lowest_height = None;
     while low <= high {
         let middle = (low + high) / 2;
         let mut is_found = false;
-        for (i, place) in schemes.at_height(middle).enumerate() {
+        for (i, place) in at_height(middle).into_iter().enumerate() {
             task.go_on_now_and_then(i, N_BETWEEN)?;
             is_found |= satisfies(&place);
             if is_found {
@@ -179,6 +242,6 @@ fn relax_height(lattice: &Lattice, request: &Request, task: &Task) -> Result<Opt
         }
     }
     let Some(height) = lowest_height else { return Ok(None) };
-    let place = schemes.at_height(height).filter(satisfies).min_by_key(|&place| suppression.exact(place));
+    let place = at_height(height).into_iter().filter(satisfies).min_by_key(|&place| (suppression.exact(place), place));
     Ok(place.map(|place| offer(lattice, place, &request.criteria)))
 }

@@ -9,7 +9,7 @@ use crate::lattice::Lattice;
 use crate::lattice::profile::Outcome;
 use crate::loss::LOSS_ONE;
 use crate::quality::Ranking;
-use crate::search::negotiate::{Request, check_criteria};
+use crate::search::request::{Request, check_criteria};
 use crate::task::Task;
 
 /// One bargain: publish the scheme at this place, asking every group for this value.

@@ -1,5 +1,7 @@
 //! The ways to an answer: from the whole lattice, from none, from a part of it; and all bargains at once.
 
+pub mod request;
+pub mod explain;
 pub mod negotiate;
 pub mod as_published;
 pub mod frontier;

@@ -21,7 +21,8 @@ use crate::quality::At;
 use crate::scheme::{Level, Scheme, height_of};
 use crate::search::bounds::{Failing, Floors, Working};
 use crate::search::climb::{Climb, Ground, Spot};
-use crate::search::negotiate::{Answer, Offer, Offers, Request, check_criteria, check_levels};
+use crate::search::negotiate::{Answer, Offer, Offers};
+use crate::search::request::{Request, check_criteria, check_levels};
 use crate::task::{SearchProgress, Task};
 
 /// An answer, and how sure it is.

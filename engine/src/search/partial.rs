@@ -12,11 +12,12 @@ use crate::lattice::size::check_size;
 pub use crate::lattice::{Estimator, Selection};
 use crate::lattice::{Lattice, Plan};
 use crate::loss::Penalties;
-use crate::scheme::{Schemes, n_schemes, tops_of};
+use crate::scheme::{Level, Scheme, Schemes, n_schemes, tops_of};
 use crate::search::bounds::{Failing, Floors};
-use crate::search::negotiate::{Answer, Offer, Request};
+use crate::search::negotiate::{Answer, Offer};
 use crate::search::on_demand::{FoundAnswer, Proof, necessary};
 use crate::search::promising::{most_promising, n_by_height};
+use crate::search::request::Request;
 use crate::table::Code;
 use crate::task::Task;
 
@@ -95,6 +96,12 @@ fn n_groups_alone(counts: &GroupCounts, hierarchy: &Hierarchy, attribute: usize)
         }
     }
     n_groups
+}
+
+/// How promising a scheme is by an estimator: the sum over its levels.
+pub fn score(powers: &[Vec<Power>], estimator: Estimator, scheme: &Scheme) -> f64 {
+    let of_level = |(of_attribute, level): (&Vec<Power>, &Level)| estimator.of(&of_attribute[usize::from(level.0)]);
+    powers.iter().zip(scheme.levels()).map(of_level).sum()
 }
 
 /// The most promising schemes of every height.

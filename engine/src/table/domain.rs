@@ -78,6 +78,11 @@ impl Domain {
         Domain::new(&self.name, values, label(self).or_else(|| label(other)).as_deref())
     }
 
+    /// The same attribute with other values, and "no value" where there was one.
+    pub(crate) fn with_values(&self, values: Vec<String>) -> Domain {
+        Domain::new(&self.name, values, self.missing().map(|code| self.values[code.index()].as_str()))
+    }
+
     /// The code here of each code of a domain whose values are all here.
     pub fn translation(&self, other: &Domain) -> Vec<Code> {
         let present = other.present().map(|(_, value)| self.code(value).expect("the value is here"));

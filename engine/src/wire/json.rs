@@ -8,8 +8,10 @@ use crate::judge::Judgement;
 use crate::lattice::{Lattice, Scope};
 use crate::recode::tree::negotiate as tree;
 use crate::scheme::Scheme;
-use crate::search::negotiate::{Answer, Explanation, Request};
+use crate::search::explain::Explanation;
+use crate::search::negotiate::Answer;
 use crate::search::on_demand::{FoundAnswer, Proof};
+use crate::search::request::Request;
 use crate::verify::Verdict;
 
 /// A scheme as `{"age": 1, "race": 0}`, in the project's order of attributes.

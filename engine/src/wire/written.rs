@@ -10,7 +10,8 @@ use crate::criterion::{Criteria, Measure};
 use crate::lattice::Scope;
 use crate::quality::Losses;
 use crate::scheme::Scheme;
-use crate::search::negotiate::{Answer, Offer, Offers, Request};
+use crate::search::negotiate::{Answer, Offer, Offers};
+use crate::search::request::Request;
 use crate::wire::json::{l_among, large, number, rounded, share, value};
 
 /// What is said of an offer beside the facts, under which names.

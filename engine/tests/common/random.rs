@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use incrowd::criterion::NEVER;
 use incrowd::number::Crowd;
-use incrowd::search::negotiate::check_criteria;
+use incrowd::search::request::check_criteria;
 use incrowd::table::Needed;
 use incrowd::{Criteria, Criterion, Distance, Measure, Missing, Quality, Ranking, Request};
 use proptest::collection::{SizeRange, vec};

@@ -16,7 +16,7 @@ fn requests(counts: &GroupCounts) -> Vec<Criteria> {
         Criteria::new([Criterion::l(3)]),
     ];
     let n_values = counts.sensitive()[0].len();
-    all.retain(|criteria| incrowd::search::negotiate::check_criteria(criteria, counts.crowd(), &[n_values]).is_ok());
+    all.retain(|criteria| incrowd::search::request::check_criteria(criteria, counts.crowd(), &[n_values]).is_ok());
     all
 }
 

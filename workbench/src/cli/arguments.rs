@@ -13,7 +13,8 @@ pub use crate::memory::parse_memory;
 use crate::orders::extent::{Extent, ExtentWish, Otherwise};
 use crate::orders::per_record::PerRecordWish;
 pub use crate::orders::request::levels;
-use crate::orders::request::{About, GivenRequest, Suppression, criterion_text, fraction};
+use crate::orders::request::{About, GivenRequest, Suppression, criterion_text, fraction, share_of};
+use crate::output::staged::{check_picture, write_whole};
 use crate::work::Work;
 
 /// Flags of every command that works on a project.
@@ -317,11 +318,52 @@ impl ExtentArgs {
     }
 }
 
-/// `5%`, above 0 and at most 100.
+/// Where a page with charts goes.
+#[derive(Clone, Debug, clap::Args)]
+pub struct PageArgs {
+    /// Write a page with charts, .html
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// How the numbers of a study are shown: as a table, as CSV, as a page with charts.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ShownArgs {
+    /// Print as CSV
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    #[command(flatten)]
+    pub page: PageArgs,
+}
+
+impl PageArgs {
+    /// Refuses a place for the page before any work is done; without a project, one that is no page.
+    pub fn check(&self, project: Option<&Project>) -> Result<()> {
+        let Some(path) = &self.output else { return Ok(()) };
+        project.map_or(Ok(()), |project| project.check_output(path))?;
+        check_picture(path, &["html"], self.force)
+    }
+
+    /// Writes the page, where one is wanted.
+    pub fn write(&self, page: impl FnOnce() -> String) -> Result<()> {
+        self.output.as_ref().map_or(Ok(()), |path| write_whole(path, page().as_bytes(), self.force))
+    }
+
+    /// Says where the page is.
+    pub fn say(&self, terminal: &Terminal) {
+        if let Some(path) = &self.output {
+            terminal.say(format!("\n  charts  {}", path.display()));
+        }
+    }
+}
+
+/// `5%` or `1/20`, above 0 and at most 100.
 pub fn parse_share(text: &str) -> Result<f64> {
-    let percent = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    match percent.or_else(|| fraction(text).map(|share| share * 100.0)) {
-        Some(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent / 100.0),
+    match share_of(text) {
+        Some(share) if share > 0.0 && share <= 1.0 => Ok(share),
         _ => Err(Error::new(ErrorKind::Request, format!("'{text}' is not a share of the schemes"))
             .hint("for example --partial 5%")),
     }

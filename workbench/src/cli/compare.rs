@@ -112,7 +112,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         target: args.target.clone(),
     };
     let compared = order.run(&project, &Known::default(), &args.project.work(terminal)?)?;
-    let view = View { args, compared: &compared };
+    let view = ShownComparison { args, compared: &compared };
     if let Some(path) = &args.output {
         write_whole(path, view.page().as_bytes(), args.force)?;
     }
@@ -142,7 +142,7 @@ fn contenders(args: &Args) -> Result<Option<Vec<Contender>>> {
 }
 
 /// The rows, to be shown in one way or another.
-struct View<'a> {
+struct ShownComparison<'a> {
     args: &'a Args,
     compared: &'a Compared,
 }
@@ -151,7 +151,7 @@ fn texts(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| word.to_string()).collect()
 }
 
-impl View<'_> {
+impl ShownComparison<'_> {
     fn ks(&self) -> Vec<u64> {
         let mut ks: Vec<u64> = self.compared.rows.iter().map(ContenderResult::k).collect();
         ks.dedup();

@@ -93,7 +93,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     };
     let found = order.run(&project, &Known::default(), &args.project.work(terminal)?)?;
     let Bargains { lattice, measure, ranking, bargains, .. } = &found;
-    let view = View { lattice, measure: *measure, ranking, bargains };
+    let view = ShownBargains { lattice, measure: *measure, ranking, bargains };
     if let Some(path) = &args.output {
         view.write(path, args.force)?;
     }
@@ -113,7 +113,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
 }
 
 /// The bargains, to be shown in one way or another.
-struct View<'a> {
+struct ShownBargains<'a> {
     pub lattice: &'a Lattice,
     pub measure: Measure,
     pub ranking: &'a Ranking,
@@ -124,7 +124,7 @@ struct View<'a> {
 /// Shares of records lost that the table shows.
 const SHARES: [f64; 7] = [0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1];
 
-impl View<'_> {
+impl ShownBargains<'_> {
     fn name(&self) -> String {
         wire::key(self.measure, &wire::sensitive_names(self.lattice))
     }

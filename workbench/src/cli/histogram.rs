@@ -1,14 +1,11 @@
 //! `incrowd histogram`: how large the groups of a scheme are, and how many different sensitive values they have.
 
-use std::path::PathBuf;
-
 use incrowd::Result;
 
-use super::arguments::ProjectArgs;
+use super::arguments::{ProjectArgs, ShownArgs};
 use super::terminal::{Exit, Terminal, columns, csv};
 use crate::orders::histogram::{Bar, GivenScheme, Histogram, Histogrammed};
 use crate::orders::known::Known;
-use crate::output::staged::{check_picture, write_whole};
 use crate::sentences::{grouped, percent};
 use crate::words::{figures, studies};
 
@@ -25,35 +22,24 @@ pub struct Args {
     pub scheme: String,
     #[command(flatten)]
     pub project: ProjectArgs,
-    /// Print as CSV
-    #[arg(long, conflicts_with = "json")]
-    pub csv: bool,
-    /// Write a page with charts, .html
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Replace a file that is there already
-    #[arg(long)]
-    pub force: bool,
+    #[command(flatten)]
+    pub shown: ShownArgs,
 }
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let order = Histogram { about: args.project.about(), scheme: GivenScheme::parse(&args.scheme)? };
     let project = args.project.open()?;
-    if let Some(path) = &args.output {
-        project.check_output(path)?;
-        check_picture(path, &["html"], args.force)?;
-    }
+    args.shown.page.check(Some(&project))?;
     let of = order.run(&project, &Known::default(), &args.project.work(terminal)?)?;
-    if let Some(path) = &args.output {
+    args.shown.page.write(|| {
         let tables: Vec<_> = tables(&of).into_iter().map(|(title, rows)| (title, header(), rows)).collect();
-        let page = figures::page("Groups of a scheme", &figures::in_words(&of), &figures::histograms(&of), &tables);
-        write_whole(path, page.as_bytes(), args.force)?;
-    }
+        figures::page("Groups of a scheme", &figures::in_words(&of), &figures::histograms(&of), &tables)
+    })?;
     if terminal.is_json {
         terminal.json(&studies::histogram(&of));
         return Ok(Exit::Done);
     }
-    if args.csv {
+    if args.shown.csv {
         terminal.say(
             csv(&["of", "value", "n_groups", "n_records", "n_records_below"].map(String::from), &all(&of)).trim_end(),
         );
@@ -66,9 +52,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         terminal.say(columns(&header.iter().map(String::as_str).collect::<Vec<_>>(), &rows, &[]));
         terminal.say("");
     }
-    if let Some(path) = &args.output {
-        terminal.say(format!("  charts  {}", path.display()));
-    }
+    args.shown.page.say(terminal);
     Ok(Exit::Done)
 }
 

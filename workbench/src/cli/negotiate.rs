@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use crate::sentences;
 use crate::sentences::{counted_words, grouped, percent};
 use incrowd::lattice::Scope;
-use incrowd::search::negotiate::{Explanation, Offers};
+use incrowd::search::explain::Explanation;
+use incrowd::search::negotiate::Offers;
 use incrowd::wire;
 use incrowd::{Answer, Criteria, Lattice, Measure, Offer, Quality, Ranking, Request, Result};
 
@@ -304,7 +305,7 @@ fn size_rows(explanation: &Explanation, n_records: u64) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> =
         first.iter().map(|share| row(format!("  {}", share.size), share.n_records, share.n_suppressed)).collect();
     if let (Some(smallest), Some(largest)) = (rest.first(), rest.last()) {
-        let sum = |measure: fn(&incrowd::search::negotiate::SizeShare) -> u64| rest.iter().map(measure).sum();
+        let sum = |measure: fn(&incrowd::search::explain::SizeShare) -> u64| rest.iter().map(measure).sum();
         let name = format!("  {} to {}", grouped(smallest.size), grouped(largest.size));
         rows.push(row(name, sum(|share| share.n_records), sum(|share| share.n_suppressed)));
     }

@@ -278,10 +278,7 @@ pub fn order(args: &Args) -> Result<Publish> {
 fn cut(args: &Args) -> Result<Publish> {
     let negotiated = Method::Negotiated.name();
     let choice = CutChoice::parse(args.offer.name())?;
-    if ![GLOBAL, negotiated].contains(&args.method.as_str()) {
-        let message = "--local is about groups that were negotiated, and another method is named";
-        return Err(Error::new(ErrorKind::Request, message).hint("leave out one of them"));
-    }
+    CutWish::check_method(&args.method)?;
     let mut as_method = Args { method: negotiated.to_string(), offer: OfferName::Exact, ..args.clone() };
     // Levels and other rankings the order itself refuses.
     (as_method.request.max_level, as_method.request.best_by) = (None, None);

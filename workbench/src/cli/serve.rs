@@ -41,6 +41,10 @@ pub struct Args {
     /// The key that every request must know, at least 16 characters [default: a new one each time]
     #[arg(long, value_name = "SECRET")]
     pub token: Option<String>,
+    /// The key of guests, who negotiate and compare without seeing values, changing roles or publishing [default: a new
+    /// one each time]
+    #[arg(long, value_name = "SECRET")]
+    pub guest_token: Option<String>,
     /// A name by which the server is reached, beside its address; may be given several times
     #[arg(long, value_name = "NAME")]
     pub allow_host: Vec<String>,
@@ -59,13 +63,15 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
-    let Args { project, data, host, port, token, allow_host, allow_preview, max_upload, memory, open } = args.clone();
+    let Args { project, data, host, port, token, guest_token, allow_host, allow_preview, max_upload, memory, open } =
+        args.clone();
     let order = Serve {
         project,
         data,
         host,
         port,
         token,
+        guest_token,
         hosts: allow_host,
         allows_preview: allow_preview,
         n_upload_max: parse_memory(&max_upload)?,
@@ -73,7 +79,14 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     };
     let page = order.start()?;
     terminal.say(format!("incrowd is at {}", page.url));
-    terminal.json(&json!({ "url": page.url, "token": page.token, "folder": page.folder.display().to_string() }));
+    if let Some((url, _)) = &page.guest {
+        terminal.say(format!("for guests, who see no values and publish nothing: {url}"));
+    }
+    let (guest_url, guest_token) = page.guest.clone().unzip();
+    terminal.json(&json!({
+        "url": page.url, "token": page.token, "guest_url": guest_url, "guest_token": guest_token,
+        "folder": page.folder.display().to_string(),
+    }));
     if page.is_demo {
         terminal.note("It serves made-up hospital discharges; name a project or a table to serve your own.");
     }

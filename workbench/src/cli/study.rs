@@ -1,18 +1,15 @@
 //! `incrowd study`: the papers' experiments, on any table.
 
-use std::path::{Path, PathBuf};
-
 use clap::Subcommand;
 use incrowd::Result;
 
-use super::arguments::ProjectArgs;
+use super::arguments::{ProjectArgs, ShownArgs};
 use super::terminal::{Exit, Terminal, columns, csv};
 use super::{study_lattice, study_local, study_records, study_requests, study_suppression};
 use crate::orders::known::Known;
 use crate::orders::study_deal::{DealRow, Making, StudiedDeal, StudyDeal};
 use crate::output::chart::{Chart, Line, N_TICKS, Point, svg};
 use crate::output::page;
-use crate::output::staged::{check_picture, write_whole};
 use crate::sentences::{self, grouped};
 use crate::words::studies;
 
@@ -53,15 +50,8 @@ pub struct DealArgs {
     /// Where chance comes from
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Print as CSV
-    #[arg(long, conflicts_with = "json")]
-    pub csv: bool,
-    /// Write a page with charts, .html
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Replace a file that is there already
-    #[arg(long)]
-    pub force: bool,
+    #[command(flatten)]
+    pub shown: ShownArgs,
 }
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
@@ -76,9 +66,6 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
 }
 
 fn deal(args: &DealArgs, terminal: &Terminal) -> Result<Exit> {
-    if let Some(path) = &args.output {
-        check_page(args, path)?;
-    }
     let work = args.project.work(terminal)?;
     let project = match args.frequencies {
         Some(_) => None,
@@ -87,6 +74,7 @@ fn deal(args: &DealArgs, terminal: &Terminal) -> Result<Exit> {
             Some(args.project.open()?)
         }
     };
+    args.shown.page.check(project.as_ref())?;
     let order = StudyDeal {
         about: args.project.about(),
         frequencies: args.frequencies.clone(),
@@ -94,15 +82,13 @@ fn deal(args: &DealArgs, terminal: &Terminal) -> Result<Exit> {
         seed: args.seed,
     };
     let studied = order.run(project.as_ref(), &Known::default(), &work)?;
-    if let Some(path) = &args.output {
-        write_whole(path, page_of(&studied).as_bytes(), args.force)?;
-    }
+    args.shown.page.write(|| page_of(&studied))?;
     if terminal.is_json {
         terminal.json(&studies::deal(&studied));
         return Ok(Exit::Done);
     }
     let texts: Vec<Vec<String>> = studied.rows.iter().map(texts).collect();
-    if args.csv {
+    if args.shown.csv {
         terminal.say(csv(&HEADER.map(|name| name.replace(' ', "_")), &texts).trim_end());
         return Ok(Exit::Done);
     }
@@ -120,22 +106,12 @@ fn deal(args: &DealArgs, terminal: &Terminal) -> Result<Exit> {
         Some(k) => format!("\n  From k = {k} on, every dealt class has all {} values.", frequencies.len()),
         None => format!("\n  At none of these k every dealt class has all {} values.", frequencies.len()),
     });
-    if let Some(path) = &args.output {
-        terminal.say(format!("  charts  {}", path.display()));
-    }
+    args.shown.page.say(terminal);
     Ok(Exit::Done)
 }
 
 const HEADER: [&str; 8] =
     ["k", "classes", "made", "fewest values", "greatest EMD", "mean EMD", "greatest ordered", "mean ordered"];
-
-/// Refuses a place for the page before any work is done.
-fn check_page(args: &DealArgs, path: &Path) -> Result<()> {
-    if args.frequencies.is_none() {
-        args.project.open()?.check_output(path)?;
-    }
-    check_picture(path, &["html"], args.force)
-}
 
 fn texts(row: &DealRow) -> Vec<String> {
     let number = |value: f64| format!("{value:.4}");

@@ -1,17 +1,14 @@
 //! `incrowd study lattice`: how good the answers of a partial lattice are, beside those of the whole one.
 
-use std::path::PathBuf;
-
 use incrowd::Result;
 use incrowd::search::partial::{Estimator, Selection};
 
-use super::arguments::{ProjectArgs, parse_share};
+use super::arguments::{PageArgs, ProjectArgs, parse_share};
 use super::terminal::{Exit, Terminal, columns};
 use crate::orders::histogram::GivenScheme;
 use crate::orders::known::Known;
 use crate::orders::request::{Suppression, criterion_text};
 use crate::orders::study_lattice::{Accuracy, ComparedRequest, StudiedLattice, StudyLattice, Summary, summaries};
-use crate::output::staged::{check_picture, write_whole};
 use crate::sentences::{self, grouped};
 use crate::words::{self, figures, studies};
 
@@ -34,6 +31,9 @@ pub struct Args {
     /// The k of the requests [default: 3,10,50, as far as there are records, where no criterion is given]
     #[arg(long, value_name = "K,K,…", value_delimiter = ',')]
     pub k: Vec<String>,
+    /// The k of requests for k-map
+    #[arg(long, value_name = "K,K,…", value_delimiter = ',')]
+    pub k_map: Vec<String>,
     /// The l of requests; NAME:L where there are several sensitive attributes
     #[arg(long, value_name = "L,L,…", value_delimiter = ',')]
     pub l: Vec<String>,
@@ -46,6 +46,18 @@ pub struct Args {
     /// The entropy l of requests
     #[arg(long, value_name = "L,L,…", value_delimiter = ',')]
     pub entropy_l: Vec<String>,
+    /// The recursive (c,l)-diversity of requests; may be given several times
+    #[arg(long, value_name = "C,L")]
+    pub recursive: Vec<String>,
+    /// The δ of requests
+    #[arg(long, value_name = "DELTA,…", value_delimiter = ',')]
+    pub delta: Vec<String>,
+    /// The β of requests
+    #[arg(long, value_name = "BETA,…", value_delimiter = ',')]
+    pub beta: Vec<String>,
+    /// The enhanced β of requests
+    #[arg(long, value_name = "BETA,…", value_delimiter = ',')]
+    pub enhanced_beta: Vec<String>,
     /// The coarsest acceptable scheme of requests, as 2,1,1 or age=2,race=1; may be given several times [default: a
     /// quarter, three eighths and half of each hierarchy]
     #[arg(long, value_name = "SCHEME")]
@@ -59,12 +71,8 @@ pub struct Args {
     /// What makes schemes promising: gamma, mu, gamma-mu or lambda
     #[arg(long, value_name = "NAME", default_value = "lambda")]
     pub estimator: String,
-    /// Write a page with charts, .html
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Replace a file that is there already
-    #[arg(long)]
-    pub force: bool,
+    #[command(flatten)]
+    pub page: PageArgs,
 }
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
@@ -72,10 +80,15 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         about: args.project.about(),
         criteria: [
             ("k", &args.k),
+            ("k_map", &args.k_map),
             ("l", &args.l),
             ("t", &args.t),
             ("alpha", &args.alpha),
             ("entropy_l", &args.entropy_l),
+            ("recursive", &args.recursive),
+            ("delta", &args.delta),
+            ("beta", &args.beta),
+            ("enhanced_beta", &args.enhanced_beta),
         ]
         .into_iter()
         .flat_map(|(name, values)| values.iter().map(move |value| criterion_text(name, value)))
@@ -86,14 +99,9 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     };
     let project = args.project.open()?;
     let work = args.project.work(terminal)?;
-    if let Some(path) = &args.output {
-        project.check_output(path)?;
-        check_picture(path, &["html"], args.force)?;
-    }
+    args.page.check(Some(&project))?;
     let study = order.run(&project, &Known::default(), &work)?;
-    if let Some(path) = &args.output {
-        write_whole(path, page(&study).as_bytes(), args.force)?;
-    }
+    args.page.write(|| page(&study))?;
     if terminal.is_json {
         terminal.json(&studies::lattice(&study));
         return Ok(Exit::Done);
@@ -106,9 +114,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     say_powers(&study, terminal);
     say_accuracies(&study, terminal);
     say_compared(&study.requests, terminal);
-    if let Some(path) = &args.output {
-        terminal.say(format!("\n  charts  {}", path.display()));
-    }
+    args.page.say(terminal);
     Ok(Exit::Done)
 }
 

@@ -1,14 +1,11 @@
 //! `incrowd study records`: what the searches for single records look at, and what they are worth.
 
-use std::path::PathBuf;
-
 use incrowd::Result;
 
-use super::arguments::ProjectArgs;
+use super::arguments::{ProjectArgs, ShownArgs};
 use super::terminal::{Exit, Terminal, columns, csv};
 use crate::orders::known::Known;
 use crate::orders::study_records::{N_SAMPLED, StudyRecords};
-use crate::output::staged::{check_picture, write_whole};
 use crate::sentences::counted_words;
 use crate::words::{figures, study_records};
 
@@ -43,15 +40,8 @@ pub struct Args {
     /// Where random sensitivities come from
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Print as CSV, what the searches look at
-    #[arg(long, conflicts_with = "json")]
-    pub csv: bool,
-    /// Write a page with charts, .html
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Replace a file that is there already
-    #[arg(long)]
-    pub force: bool,
+    #[command(flatten)]
+    pub shown: ShownArgs,
 }
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
@@ -64,10 +54,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         seed: args.seed,
     };
     let project = args.project.open()?;
-    if let Some(path) = &args.output {
-        project.check_output(path)?;
-        check_picture(path, &["html"], args.force)?;
-    }
+    args.shown.page.check(Some(&project))?;
     let study = order.run(&project, &Known::default(), &args.project.work(terminal)?)?;
     let about = format!(
         "{} with {}, {} of them solved",
@@ -78,19 +65,18 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let header: Vec<String> = study_records::HEADER.map(|name| name.replace('_', " ")).to_vec();
     let beside_header: Vec<String> = study_records::BESIDE_HEADER.map(String::from).to_vec();
     let (rows, beside) = (study_records::rows(&study), study_records::beside_rows(&study));
-    if let Some(path) = &args.output {
+    args.shown.page.write(|| {
         let tables = [
             ("What the searches look at".to_string(), header.clone(), rows.clone()),
             ("Beside k-anonymous schemes".to_string(), beside_header.clone(), beside.clone()),
         ];
-        let page = figures::page("Records one by one", &about, &study_records::figures(&study), &tables);
-        write_whole(path, page.as_bytes(), args.force)?;
-    }
+        figures::page("Records one by one", &about, &study_records::figures(&study), &tables)
+    })?;
     if terminal.is_json {
         terminal.json(&study_records::document(&study));
         return Ok(Exit::Done);
     }
-    if args.csv {
+    if args.shown.csv {
         terminal.say(csv(&study_records::HEADER.map(String::from), &rows).trim_end());
         return Ok(Exit::Done);
     }
@@ -104,8 +90,6 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
             .say("\nUp to ten k-anonymous schemes for each k, and records one by one that keep their mean utility:\n");
         terminal.say(table(&beside_header, &beside, &[0]));
     }
-    if let Some(path) = &args.output {
-        terminal.say(format!("\n  charts  {}", path.display()));
-    }
+    args.shown.page.say(terminal);
     Ok(Exit::Done)
 }

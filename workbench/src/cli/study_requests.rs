@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use incrowd::Result;
 use incrowd::search::partial::Estimator;
 
-use super::arguments::{ProjectArgs, TIME, parse_share, parse_time};
+use super::arguments::{ProjectArgs, ShownArgs, TIME, parse_share, parse_time};
 use super::terminal::{Exit, Terminal, columns, csv};
 use crate::orders::known::Known;
-use crate::orders::study_requests::{Asked, StudyRequests};
-use crate::output::staged::{check_picture, write_whole};
+use crate::orders::study_requests::{RequestSource, StudyRequests};
 use crate::sentences::{counted_words, grouped};
 use crate::words::{figures, study_requests};
 
@@ -50,34 +49,24 @@ pub struct Args {
     /// How long one search on demand may take
     #[arg(long, value_name = "TIME", default_value = TIME)]
     pub time: String,
-    /// Print as CSV, a row per request, way and offer
-    #[arg(long, conflicts_with = "json")]
-    pub csv: bool,
-    /// Write a page with charts, .html
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Replace a file that is there already
-    #[arg(long)]
-    pub force: bool,
+    #[command(flatten)]
+    pub shown: ShownArgs,
 }
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let order = StudyRequests {
         about: args.project.about(),
         asked: match (&args.requests, args.chapter_4) {
-            (Some(path), _) => Asked::File(path.clone()),
-            (None, true) => Asked::Chapter4,
-            (None, false) => Asked::Grid,
+            (Some(path), _) => RequestSource::File(path.clone()),
+            (None, true) => RequestSource::Chapter4,
+            (None, false) => RequestSource::Grid,
         },
         shares: args.partial.iter().map(|text| parse_share(text)).collect::<Result<_>>()?,
         estimators: args.estimator.iter().map(|name| Estimator::parse(name)).collect::<Result<_>>()?,
         time: parse_time(&args.time)?,
     };
     let project = args.project.open()?;
-    if let Some(path) = &args.output {
-        project.check_output(path)?;
-        check_picture(path, &["html"], args.force)?;
-    }
+    args.shown.page.check(Some(&project))?;
     let study = order.run(&project, &Known::default(), &args.project.work(terminal)?)?;
     let header = || study_requests::SUMMARY_HEADER.map(String::from).to_vec();
     let n_requests: usize = study.sets.iter().map(|set| set.requests.len()).sum();
@@ -87,7 +76,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         study.sets.iter().map(|set| set.attributes.len().to_string()).collect::<Vec<_>>().join(", "),
         study.sets.first().map_or(0, |set| set.ways.len()),
     );
-    if let Some(path) = &args.output {
+    args.shown.page.write(|| {
         let tables = [
             ("Every way".to_string(), header(), study_requests::summary_rows(&study)),
             (
@@ -96,15 +85,13 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
                 study_requests::rows(&study),
             ),
         ];
-        let page =
-            figures::page("Requests, and ways to answer them", &about, &study_requests::figures(&study), &tables);
-        write_whole(path, page.as_bytes(), args.force)?;
-    }
+        figures::page("Requests, and ways to answer them", &about, &study_requests::figures(&study), &tables)
+    })?;
     if terminal.is_json {
         terminal.json(&study_requests::document(&study));
         return Ok(Exit::Done);
     }
-    if args.csv {
+    if args.shown.csv {
         terminal.say(csv(&study_requests::HEADER.map(String::from), &study_requests::rows(&study)).trim_end());
         return Ok(Exit::Done);
     }
@@ -116,8 +103,6 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         "\n  (making: before the first request; missed: answers that the whole lattice has; equal: requests answered the \
          same;\n  Δ: records and height more than the whole lattice's exact answers and height offers; looked at and ms: per request)",
     );
-    if let Some(path) = &args.output {
-        terminal.say(format!("  charts  {}", path.display()));
-    }
+    args.shown.page.say(terminal);
     Ok(Exit::Done)
 }

@@ -1,17 +1,14 @@
 //! `incrowd study suppression`: how suppression, generalization and privacy interact.
 
-use std::path::PathBuf;
-
 use incrowd::{Error, ErrorKind, Measure, Result, wire};
 
-use super::arguments::{ProjectArgs, levels};
+use super::arguments::{ProjectArgs, ShownArgs, levels};
 use super::terminal::{Exit, Terminal, columns, csv};
 use crate::input::project::CriterionText;
 use crate::orders::histogram::GivenScheme;
 use crate::orders::known::Known;
 use crate::orders::request::criterion_text;
 use crate::orders::study_suppression::{MaxLevel, StudiedSet, StudiedSuppression, StudySuppression};
-use crate::output::staged::{check_picture, write_whole};
 use crate::sentences::{self, criterion_in_words, grouped};
 use crate::words::figures::{self, sets_in_words};
 use crate::words::studies::{self, SUPPRESSION_HEADER, suppression_rows};
@@ -81,15 +78,8 @@ pub struct Args {
     /// With --json, every scheme too
     #[arg(long)]
     pub per_scheme: bool,
-    /// Print as CSV
-    #[arg(long, conflicts_with = "json")]
-    pub csv: bool,
-    /// Write a page with charts, .html
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Replace a file that is there already
-    #[arg(long)]
-    pub force: bool,
+    #[command(flatten)]
+    pub shown: ShownArgs,
 }
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
@@ -98,19 +88,14 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     }
     let order = order(args)?;
     let project = args.project.open()?;
-    if let Some(path) = &args.output {
-        project.check_output(path)?;
-        check_picture(path, &["html"], args.force)?;
-    }
+    args.shown.page.check(Some(&project))?;
     let study = order.run(&project, &Known::default(), &args.project.work(terminal)?)?;
-    if let Some(path) = &args.output {
-        write_whole(path, page(&study).as_bytes(), args.force)?;
-    }
+    args.shown.page.write(|| page(&study))?;
     if terminal.is_json {
         terminal.json(&studies::suppression(&study, args.per_scheme));
         return Ok(Exit::Done);
     }
-    if args.csv {
+    if args.shown.csv {
         terminal.say(csv(&SUPPRESSION_HEADER.map(String::from), &suppression_rows(&study)).trim_end());
         return Ok(Exit::Done);
     }
@@ -118,9 +103,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     for (s, set) in study.sets.iter().enumerate() {
         say_set(&study, s, set, terminal);
     }
-    if let Some(path) = &args.output {
-        terminal.say(format!("  charts  {}", path.display()));
-    }
+    args.shown.page.say(terminal);
     Ok(Exit::Done)
 }
 

@@ -10,7 +10,7 @@ use incrowd::{Measure, Result, Verdict};
 
 use super::arguments::CriteriaArgs;
 use super::terminal::{Exit, Terminal, columns};
-use crate::input::database::place::Place;
+use crate::input::database::place::DatabasePlace;
 use crate::input::source::parse_delimiter;
 use crate::orders::verify::{Checked, Judged, Verify};
 use crate::output::account::Key;
@@ -94,7 +94,7 @@ fn named(args: &Args) -> PathBuf {
 
 /// What the flags order.
 pub fn order(args: &Args) -> Result<Verify> {
-    let place = |uri: &String| Place::new(uri, args.table.as_deref(), None, None);
+    let place = |uri: &String| DatabasePlace::new(uri, args.table.as_deref(), None, None);
     Ok(Verify {
         file: named(args),
         database: args.database.as_ref().map(place).transpose()?,

@@ -9,8 +9,8 @@ use arrow_array::RecordBatch;
 use crate::sentences::{counted_words, grouped, hint};
 use incrowd::error::{Step, Wording, unknown};
 use incrowd::hierarchy::absent_values;
-use incrowd::search::negotiate::{check_promise, check_promise_on, depends_on_table};
 use incrowd::search::partial::{Selection, annotate_partially};
+use incrowd::search::request::{check_promise, check_promise_on, depends_on_table};
 use incrowd::table::{Code, Kind};
 use incrowd::task::Task;
 use incrowd::verify::Labels;
@@ -20,10 +20,10 @@ use incrowd::{
 };
 
 use crate::input::database::Presence;
-use crate::input::notation::Notation;
+use crate::input::notation::{self, Notation};
 use crate::input::project::{Attribute, Project};
 use crate::input::repeats::{Repeating, Repeats};
-use crate::input::source::{Asked, Replaced, Source, Unknown, what_to_say};
+use crate::input::source::{CellCheck, Replaced, Source, Unknown, what_to_say};
 use crate::note::Note;
 use crate::work::{Unit, Work};
 
@@ -277,7 +277,9 @@ fn count_from(project: &Project, source: Source, choice: &Choice, work: &Work) -
         tell(Note::Repeating { column, n_records, n_different: n_different.n, is_exact: n_different.is_exact });
     }
     if choice.with_population {
-        counts = counts.with_population(&count_population(project, &quasi_identifiers, work)?);
+        let (population, beside) = count_population(project, &quasi_identifiers, work)?;
+        let written_here = notation::writings(&source, &beside, counts.domains());
+        counts = counts.with_population_as(&population, |attribute, value| written_here[attribute].of(value));
         strangers(&quasi_identifiers, &counts).for_each(tell);
     }
     let material = Material::new(quasi_identifiers, sensitive, counts)
@@ -291,7 +293,7 @@ pub fn located(error: Error, attributes: &[Attribute], source: &Source, missing:
         |attribute: &&Attribute| error.message().to_string().starts_with(&format!("attribute '{}':", attribute.name));
     let error = match attributes.iter().find(is_named) {
         Some(Attribute { name, rule, .. }) => {
-            let asked = Asked::of(rule, rule.needs(), &missing.tokens);
+            let asked = CellCheck::of(rule, rule.needs(), &missing.tokens);
             source.located(error, name, &asked)
         }
         None => error,
@@ -326,6 +328,13 @@ impl Counted {
     /// Says again what was worth knowing when it was counted.
     pub fn tell_again(&self, work: &Work) {
         self.notes.iter().for_each(|note| work.note(note.clone()));
+    }
+
+    /// The same project with `n` of its records, which chance chooses.
+    pub fn sampled(&self, project: &Project, n: u64, seed: u64) -> Result<Counted> {
+        let counts = self.as_read.as_ref().unwrap_or(&self.counts).sampled(n, seed);
+        let material = Material::new(self.quasi_identifiers.clone(), self.sensitive.clone(), counts)?;
+        Ok(Counted { source: project.source()?, material, repeating: self.repeating.clone(), notes: Vec::new() })
     }
 
     /// Says what turned out since: of columns that are published and were not counted.
@@ -383,8 +392,8 @@ fn with_what_to_say(error: Error, rule: &Rule, domain: &Domain) -> Error {
     }
 }
 
-/// Counts the people whom those of the table hide among.
-fn count_population(project: &Project, quasi_identifiers: &[Attribute], work: &Work) -> Result<GroupCounts> {
+/// Counts the people whom those of the table hide among, and says where they were read.
+fn count_population(project: &Project, quasi_identifiers: &[Attribute], work: &Work) -> Result<(GroupCounts, Source)> {
     let names: Vec<&str> = quasi_identifiers.iter().map(|attribute| attribute.name.as_str()).collect();
     let source = project.population_source()?.ok_or_else(|| {
         Error::new(ErrorKind::Request, "k_map needs a population to hide in, and the project names none")
@@ -404,7 +413,7 @@ fn count_population(project: &Project, quasi_identifiers: &[Attribute], work: &W
         let at = |error: Error| error.or_at(source.files()[0].display().to_string());
         attribute.rule.resolve_with(domain, &values).map_err(at)?;
     }
-    Ok(counts)
+    Ok((counts, source))
 }
 
 /// Refuses a project that names columns which the data do not have.

@@ -4,6 +4,8 @@ use std::fs::{File, Metadata};
 use std::path::Path;
 use std::time::SystemTime;
 
+use arrow_array::RecordBatch;
+use incrowd::table::Cells;
 use incrowd::{Error, ErrorKind, Result};
 use sha2::{Digest, Sha256};
 
@@ -18,6 +20,58 @@ pub fn sha256(path: &Path) -> Result<String> {
     let mut hasher = Sha256::new();
     std::io::copy(&mut file, &mut hasher).map_err(|error| crate::io_error(path, error))?;
     Ok(hex(&hasher.finalize()))
+}
+
+/// The SHA-256 of a table that is no file: of the names of its columns and of all cells, record by record, as they are read.
+///
+/// # Guarantee
+/// Two tables have the same one where they have the same columns and records in the same order, and, as far as SHA-256
+/// can be trusted, only there.
+pub struct TableHash {
+    hasher: Sha256,
+    text: String,
+}
+
+impl TableHash {
+    pub fn new(columns: &[String]) -> TableHash {
+        let mut hash = TableHash { hasher: Sha256::new(), text: String::new() };
+        hash.hasher.update((columns.len() as u64).to_le_bytes());
+        columns.iter().for_each(|name| hash.cell(Some(name)));
+        hash
+    }
+
+    /// Adds records, with all columns in their order.
+    pub fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let schema = batch.schema();
+        let columns = schema.fields().iter().zip(batch.columns());
+        let cells = columns.map(|(field, column)| Cells::new(field.name(), column)).collect::<Result<Vec<_>>>()?;
+        let mut text = std::mem::take(&mut self.text);
+        for record in 0..batch.num_rows() {
+            for cells in &cells {
+                text.clear();
+                let is_there = cells.read(record, &mut text);
+                self.cell(is_there.then_some(text.as_str()));
+            }
+        }
+        self.text = text;
+        Ok(())
+    }
+
+    /// With its length before it, so that no two rows of cells are written alike.
+    fn cell(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => {
+                self.hasher.update([1]);
+                self.hasher.update((text.len() as u64).to_le_bytes());
+                self.hasher.update(text);
+            }
+            None => self.hasher.update([0]),
+        }
+    }
+
+    pub fn finish(self) -> String {
+        hex(&self.hasher.finalize())
+    }
 }
 
 /// Bytes as hexadecimal digits.
@@ -68,4 +122,43 @@ fn identity(metadata: &Metadata) -> [i64; 4] {
 #[cfg(not(any(unix, windows)))]
 fn identity(_: &Metadata) -> [i64; 4] {
     [0; 4]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Int64Array, StringArray};
+
+    use super::*;
+
+    fn hash(names: [&str; 2], first: &[Option<&str>], second: &[i64]) -> String {
+        let columns: [ArrayRef; 2] =
+            [Arc::new(StringArray::from(first.to_vec())), Arc::new(Int64Array::from(second.to_vec()))];
+        let batch = RecordBatch::try_from_iter(names.into_iter().zip(columns)).expect("columns of one length");
+        let names = names.map(String::from);
+        let [mut whole, mut parts] = [TableHash::new(&names), TableHash::new(&names)];
+        whole.add(&batch).expect("it can be read");
+        (0..batch.num_rows()).try_for_each(|i| parts.add(&batch.slice(i, 1))).expect("it can be read");
+        let hash = whole.finish();
+        assert_eq!(hash, parts.finish(), "whatever the batches");
+        hash
+    }
+
+    #[test]
+    fn tables_that_differ_have_other_hashes() {
+        let plain = hash(["a", "b"], &[Some("x"), Some("y")], &[11, 2]);
+        let others = [
+            hash(["a", "c"], &[Some("x"), Some("y")], &[11, 2]),
+            hash(["a", "b"], &[Some("y"), Some("x")], &[2, 11]),
+            hash(["a", "b"], &[Some("x1"), Some("y")], &[1, 2]),
+            hash(["a", "b"], &[Some("x"), None], &[11, 2]),
+            hash(["a", "b"], &[Some("x"), Some("")], &[11, 2]),
+            hash(["a", "b"], &[Some("x")], &[11]),
+        ];
+        assert_eq!(plain, hash(["a", "b"], &[Some("x"), Some("y")], &[11, 2]));
+        for (i, other) in others.iter().enumerate() {
+            assert!(*other != plain && !others[..i].contains(other), "{i}");
+        }
+    }
 }

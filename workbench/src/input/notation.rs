@@ -1,11 +1,14 @@
 //! How a release says what the table says: "no value", and numbers.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use arrow_schema::{DataType, Schema};
 use incrowd::Domain;
+use incrowd::number::Decimal;
 use incrowd::table::Code;
 use incrowd::verify::Text;
+
+use crate::input::source::Source;
 
 /// How a file writes texts of the table. Columns of numbers lose how a number was written: `18.0` is read back as `18`.
 ///
@@ -66,4 +69,46 @@ pub fn is_number(data_type: &DataType) -> bool {
 /// How a number of the computer says a text, which other texts than numbers stay.
 pub fn as_number(text: &str) -> String {
     text.parse::<f64>().map_or_else(|_| text.to_string(), |number| number.to_string())
+}
+
+/// How a table writes the numbers of a column, for whoever reads them elsewhere; empty where both keep their texts.
+#[derive(Debug, Default)]
+pub struct Writing {
+    texts: HashSet<String>,
+    by_number: HashMap<String, String>,
+}
+
+impl Writing {
+    fn new(domain: &Domain) -> Writing {
+        let mut writing = Writing::default();
+        for (_, text) in domain.present() {
+            writing.texts.insert(text.to_string());
+            // Of two ways to write a number the first gets everybody: nobody is counted twice.
+            if let Some(number) = Decimal::parse(text) {
+                writing.by_number.entry(number.to_string()).or_insert_with(|| text.to_string());
+            }
+        }
+        writing
+    }
+
+    /// How the table writes a number that is written otherwise elsewhere.
+    pub fn of(&self, text: &str) -> Option<String> {
+        if self.texts.contains(text) {
+            return None;
+        }
+        self.by_number.get(&Decimal::parse(text)?.to_string()).cloned()
+    }
+}
+
+/// By column of `domains`, how the table writes numbers that data beside it hold: where either of them has numbers of the
+/// computer and not texts, `18.0` and `18` are the same.
+pub fn writings(table: &Source, beside: &Source, domains: &[Domain]) -> Vec<Writing> {
+    let is_number = |source: &Source, name: &str| {
+        source.schema().field_with_name(name).is_ok_and(|field| field.data_type().is_numeric())
+    };
+    let of = |domain: &Domain| {
+        let loses_texts = is_number(table, domain.name()) || is_number(beside, domain.name());
+        if loses_texts { Writing::new(domain) } else { Writing::default() }
+    };
+    domains.iter().map(of).collect()
 }

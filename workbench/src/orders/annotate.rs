@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use incrowd::error::{Step, Wording};
 use incrowd::recode::tree::{Shape, Tree};
-use incrowd::search::negotiate::check_criteria;
 use incrowd::search::partial::Selection;
+use incrowd::search::request::check_criteria;
 use incrowd::wire;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Lattice, Result};
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use incrowd::query::{Query, parse_queries};
 use incrowd::recode::method::Method;
 use incrowd::recode::per_record::dictionary::Match;
-use incrowd::search::negotiate::check_criteria;
+use incrowd::search::request::check_criteria;
 use incrowd::utility::preview::Preview;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Quality, Ranking, Request, Result};
 
@@ -75,9 +75,22 @@ const KS: [u64; 6] = [2, 5, 10, 25, 50, 100];
 impl Compare {
     /// Lets all contenders try.
     pub fn run(&self, project: &Project, known: &Known, work: &Work) -> Result<Compared> {
+        let (privacy, _) = self.privacy(project)?;
+        let counted = known.count(project, &self.about.choice(&privacy), work)?;
+        self.run_on(project, counted, known, work)
+    }
+
+    /// The same for records that are counted; lattices are remembered by their counts, so that `known` must live no longer
+    /// than these where nobody else keeps them.
+    pub(super) fn run_on(
+        &self,
+        project: &Project,
+        counted: Arc<Counted>,
+        known: &Known,
+        work: &Work,
+    ) -> Result<Compared> {
         let (privacy, mut ks) = self.privacy(project)?;
         let contenders = self.contenders(&privacy);
-        let counted = known.count(project, &self.about.choice(&privacy), work)?;
         let n_records = counted.counts.n_records();
         if self.ks.is_empty() && self.is_chart {
             ks = leave_out_too_large(ks, n_records, work);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use incrowd::search::frontier::{Bargain, frontier};
-use incrowd::search::negotiate::{check_criteria, check_promise, check_promise_on, depends_on_table};
+use incrowd::search::request::{check_criteria, check_promise, check_promise_on, depends_on_table};
 use incrowd::wire;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Ranking, Result};
 

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use incrowd::recode::tree::Tree;
 use incrowd::recode::tree::frontier::Bargain;
 use incrowd::recode::tree::negotiate::Request;
-use incrowd::search::negotiate::check_criteria;
+use incrowd::search::request::check_criteria;
 use incrowd::{Criteria, Criterion, Measure, Result};
 
 use super::Rules;
 use super::frontier::varied;
 use super::known::Known;
 use super::local::guaranteed;
-use super::negotiate_local::{Asked, LossLimits, check_no_levels};
+use super::negotiate_local::{LocalWish, LossLimits, check_no_levels};
 use super::request::{About, GivenRequest, Privacy, Suppression};
 use super::saved::Tables;
 use crate::input::project::{CriterionText, Project};
@@ -57,7 +57,7 @@ impl FrontierLocal {
         let measured = privacy.criteria.with(Criterion { measure, value });
         guaranteed(&measured)?;
         let asked_for = Privacy { criteria: measured.clone(), ..privacy.clone() };
-        let about = Asked { about: &self.about, given: &self.request, max_loss: &self.max_loss };
+        let about = LocalWish { about: &self.about, given: &self.request, max_loss: &self.max_loss };
         let (counted, tree, asked_for) = about.tree(self.lattice.as_deref(), &asked_for, project, known, work)?;
         let request = about.request(&counted, &asked_for, project)?;
         check_criteria(&request.criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;

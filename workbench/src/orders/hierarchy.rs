@@ -6,7 +6,7 @@ use incrowd::{Error, ErrorKind, Hierarchy, Missing, Result, Role};
 
 use crate::input::count::{count_source, located};
 use crate::input::project::{Attribute, Project};
-use crate::input::source::{Asked, Places};
+use crate::input::source::{CellCheck, Places};
 use crate::output::staged::write_whole;
 use crate::work::Work;
 
@@ -95,7 +95,7 @@ pub fn absent(project: &Project, name: &str) -> Result<Places> {
     let attribute = project.attribute(name)?;
     let source = project.source_as_written()?;
     source.check_column(name)?;
-    source.unfit(name, &Asked::of(&attribute.rule, attribute.rule.needs(), &project.missing.tokens))
+    source.unfit(name, &CellCheck::of(&attribute.rule, attribute.rule.needs(), &project.missing.tokens))
 }
 
 /// The attributes whose hierarchies may not fit.

@@ -7,7 +7,7 @@ use incrowd::Missing;
 use incrowd::error::{Error, ErrorKind, Result};
 
 use super::profile::{said_missing, surveyed};
-use crate::input::database::place::{Asked, Place};
+use crate::input::database::place::{DatabasePlace, TableOrQuery};
 use crate::input::database::{Database, Purpose, Table};
 use crate::input::project::{FILE_NAME, check_not_among};
 use crate::input::source::{Found, ReadOptions, Source};
@@ -84,7 +84,7 @@ impl Init {
     /// The same of a table that a database holds.
     fn run_on_database(&self, file: PathBuf, work: &Work) -> Result<NewProject> {
         let uri = self.data.display().to_string();
-        let place = Place::new(&uri, self.table.as_deref(), self.query.as_deref(), None)?;
+        let place = DatabasePlace::new(&uri, self.table.as_deref(), self.query.as_deref(), None)?;
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let database = Arc::new(Database::open(&place, folder, Purpose::Read)?);
         let source = Source::of_table(Table::open(database, &place.asked)?)?;
@@ -92,8 +92,8 @@ impl Init {
         std::fs::create_dir_all(folder).map_err(|error| io_error(folder, error))?;
         let quoted = |text: &str| toml::Value::from(text).to_string();
         let asked = match &place.asked {
-            Asked::Table(table) => format!("table = {}", quoted(table)),
-            Asked::Query(query) => format!("query = {}", quoted(query)),
+            TableOrQuery::Table(table) => format!("table = {}", quoted(table)),
+            TableOrQuery::Query(query) => format!("query = {}", quoted(query)),
         };
         let text = suggested.text("", None);
         let text = text.replacen("path = \"\"", &format!("database = {}\n{asked}", quoted(&uri)), 1);

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use incrowd::lattice::Scope;
 use incrowd::recode::global::n_people_lost;
 use incrowd::search::as_published::negotiate_as_published_with;
-use incrowd::search::negotiate::{
-    Explanation, check_criteria, check_promise, depends_on_table, negotiate_with, negotiate_without,
-};
+use incrowd::search::explain::Explanation;
+use incrowd::search::negotiate::{negotiate_with, negotiate_without};
 use incrowd::search::on_demand::FoundAnswer;
 use incrowd::search::partial::{Selection, prove};
+use incrowd::search::request::{check_criteria, check_promise, depends_on_table};
 use incrowd::task::Task;
 use incrowd::{Answer, Error, ErrorKind, Lattice, Level, Offer, Plan, Quality, Request, Result, Scheme, explain};
 

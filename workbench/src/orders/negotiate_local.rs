@@ -6,13 +6,13 @@ use std::sync::Arc;
 use incrowd::error::{Wording, unknown};
 use incrowd::recode::tree::Tree;
 use incrowd::recode::tree::negotiate::{Answer, Offer, Offers, Request};
-use incrowd::search::negotiate::{check_criteria, check_promise};
+use incrowd::search::request::{check_criteria, check_promise};
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Ranking, Result};
 
 use super::Rules;
 use super::known::Known;
 use super::local::guaranteed;
-use super::request::{About, GivenRequest, Privacy, attribute_index};
+use super::request::{About, GivenRequest, Privacy, attribute_index, share_of};
 use super::saved::{self, Tables};
 use crate::input::count::Material;
 use crate::input::project::Project;
@@ -45,13 +45,13 @@ pub struct LocallyNegotiated {
 }
 
 impl LossLimits {
-    /// `10%` in all, or `age=5%` of an attribute.
+    /// `10%` or `1/10` in all, or `age=5%` of an attribute.
     pub fn parse(texts: &[String]) -> Result<LossLimits> {
         let mut limits = LossLimits::default();
         for text in texts {
             match text.rsplit_once('=') {
-                Some((name, share)) => limits.add(Some(name.trim()), share_of(share)?)?,
-                None => limits.add(None, share_of(text)?)?,
+                Some((name, share)) => limits.add(Some(name.trim()), loss_of(share)?)?,
+                None => limits.add(None, loss_of(text)?)?,
             }
         }
         Ok(limits)
@@ -89,13 +89,11 @@ impl LossLimits {
     }
 }
 
-fn share_of(text: &str) -> Result<f64> {
-    let wrong = || {
+fn loss_of(text: &str) -> Result<f64> {
+    share_of(text).ok_or_else(|| {
         Error::new(ErrorKind::Request, format!("'{text}' is not a share such as 10%"))
             .hint(hint("{max_loss=10%} in all, {max_loss=age=5%} of an attribute"))
-    };
-    let percent = text.trim().strip_suffix('%').ok_or_else(wrong)?;
-    percent.trim().parse::<f64>().map(|percent| percent / 100.0).map_err(|_| wrong())
+    })
 }
 
 impl NegotiateLocal {
@@ -111,7 +109,7 @@ impl NegotiateLocal {
         check_promise(&privacy.criteria)?;
         (rules.promise)(&privacy.criteria, &privacy.sensitive)?;
         guaranteed(&privacy.criteria)?;
-        let about = Asked { about: &self.about, given: &self.request, max_loss: &self.max_loss };
+        let about = LocalWish { about: &self.about, given: &self.request, max_loss: &self.max_loss };
         let (counted, tree, privacy) = about.tree(self.lattice.as_deref(), &privacy, project, known, work)?;
         let request = about.request(&counted, &privacy, project)?;
         check_criteria(&request.criteria, counted.counts.crowd(), &counted.n_sensitive_values())?;
@@ -213,13 +211,13 @@ pub(super) fn check_no_levels(request: &GivenRequest) -> Result<()> {
 }
 
 /// What is asked, before it is known what it is asked of.
-pub(super) struct Asked<'a> {
+pub(super) struct LocalWish<'a> {
     pub(super) about: &'a About,
     pub(super) given: &'a GivenRequest,
     pub(super) max_loss: &'a LossLimits,
 }
 
-impl Asked<'_> {
+impl LocalWish<'_> {
     /// The tree of a project or of a file, what it was made of, and the privacy with attributes numbered as there.
     pub(super) fn tree(
         &self,

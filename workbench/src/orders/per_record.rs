@@ -13,7 +13,7 @@ use incrowd::recode::per_record::dictionary::{Match, n_bytes_at_most};
 use incrowd::recode::per_record::{
     Goal, Problem, Risk, SENSITIVITY_MAX, Sensitivities, Strategy, UTILITY_ONE, Utility, Wish, grouped, recode,
 };
-use incrowd::search::negotiate::check_promise;
+use incrowd::search::request::check_promise;
 use incrowd::task::Task;
 use incrowd::wire::{Distribution, FileHash, GoalSaid, PerRecord, PerRecordOutcome, per_record_statement, rounded};
 use incrowd::{Criteria, Error, ErrorKind, GroupCounts, Hierarchy, Result};

@@ -75,7 +75,7 @@ pub fn said_missing(tokens: &[String]) -> Option<Missing> {
 pub fn of_project(project: &Project, work: &Work) -> Result<Profiled> {
     let source = project.source_as_written()?;
     project.attributes.iter().try_for_each(|attribute| source.check_column(&attribute.name))?;
-    of_source(Some(project.clone()), project.data.clone(), &source, Some(project.missing.clone()), work)
+    of_source(Some(project.clone()), project.data_named(), &source, Some(project.missing.clone()), work)
 }
 
 /// Looks at a table, with the roles of a project where there is one; `data` is what it is called.

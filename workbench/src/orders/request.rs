@@ -210,6 +210,12 @@ pub fn fraction(text: &str) -> Option<f64> {
     (denominator > 0.0).then(|| numerator / denominator)
 }
 
+/// `10%` or `1/10`: a share that says it is one.
+pub fn share_of(text: &str) -> Option<f64> {
+    let percent = || text.trim().strip_suffix('%')?.trim().parse::<f64>().ok();
+    fraction(text).or_else(|| percent().map(|percent| percent / 100.0))
+}
+
 const SUPPRESSION_HINT: &str = "give a number of records such as 321, or a share from 0% to 100%";
 
 /// From so many records on, a sensitive attribute with a value for every two of them is called nearly unique.
@@ -332,8 +338,8 @@ pub fn resolve(texts: &[CriterionText], known: &[&str], chosen: Option<&str>) ->
     Ok(Privacy { criteria, floors, sensitive })
 }
 
-/// Every criterion by itself, the weakest of each measure first, with its sensitive attribute among those of all; no
-/// criteria and the project's sensitive attribute where none are given.
+/// Every criterion by itself, the weakest of each measure first, with its sensitive attribute among those of all, and the
+/// weakest of each measure together; no criteria and the project's sensitive attribute where none are given.
 pub fn each_alone(texts: &[CriterionText], project: &Project, about: &About) -> Result<(Vec<Criterion>, Privacy)> {
     if texts.is_empty() {
         return Ok((Vec::new(), about.no_privacy(project)?));
@@ -353,7 +359,10 @@ pub fn each_alone(texts: &[CriterionText], project: &Project, about: &About) -> 
     };
     criteria.sort_by_key(strictness);
     criteria.dedup();
-    Ok((criteria, Privacy { criteria: Criteria::default(), floors: Criteria::default(), sensitive: all }))
+    // One of each measure, so that what they need is counted: the population of k-map.
+    let mut weakest = criteria.clone();
+    weakest.dedup_by_key(|criterion| criterion.measure);
+    Ok((criteria, Privacy { criteria: Criteria::new(weakest), floors: Criteria::default(), sensitive: all }))
 }
 
 /// `0.2`, or `income:0.2` with the sensitive attribute that it is about.

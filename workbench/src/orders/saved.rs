@@ -13,7 +13,7 @@ use arrow_array::{ArrayRef, RecordBatch, UInt8Array, UInt32Array, UInt64Array};
 use incrowd::error::{Step, Wording};
 use incrowd::lattice::saved::{ReadAt, Section};
 use incrowd::recode::tree::Shape;
-use incrowd::search::negotiate::decimal;
+use incrowd::search::request::decimal;
 use incrowd::wire;
 use incrowd::{Distance, Error, ErrorKind, GroupCounts, Lattice, Measure, Ranking, Result, Role};
 use parquet::arrow::ArrowWriter;
@@ -146,7 +146,7 @@ impl Origin {
         let (quasi_identifiers, sensitive) = chosen(project, choice)?;
         let now = settings(project, &quasi_identifiers, &sensitive);
         let is_same = [DATA_SETTINGS, PERSON_SETTINGS].iter().all(|what| self.settings.agree(&now, what));
-        let is_there = project.folder.join(&project.data).exists();
+        let is_there = project.data_path().exists();
         if !is_same || is_there && !self.is_about(&project.source()?)? {
             return Err(Error::new(ErrorKind::Data, "does not fit any more: the data changed since it was annotated")
                 .hint(Wording::text("annotate again with: ").step(Step::Annotate { over: true })));
@@ -192,7 +192,7 @@ impl Origin {
         if now.contains(PERSON_SETTINGS) && !self.settings.contains(PERSON_SETTINGS) {
             return Err(changed(PERSON_SETTINGS));
         }
-        if !project.folder.join(&project.data).exists() {
+        if !project.data_path().exists() {
             work.note(Note::DataNotHere);
             return Ok(());
         }

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use incrowd::search::as_published::negotiate_as_published_with;
-use incrowd::search::negotiate::check_criteria;
 use incrowd::search::partial::{Estimator, Power, Selection, powers, select};
+use incrowd::search::request::check_criteria;
 use incrowd::{Answer, Criteria, Criterion, Hierarchy, Lattice, Level, Offer, Plan, Quality, Request, Result, Scheme};
 
 use super::compare::leave_out_too_large;

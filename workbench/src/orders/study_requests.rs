@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use incrowd::search::as_published::negotiate_by_the_book;
-use incrowd::search::negotiate::{check_criteria, negotiate_with};
-use incrowd::search::partial::{Estimator, Selection, powers, select};
+use incrowd::search::as_published::{Book, negotiate_by_the_book};
+use incrowd::search::negotiate::negotiate_with;
+use incrowd::search::partial::{Estimator, Selection, powers, score, select};
+use incrowd::search::request::check_criteria;
 use incrowd::task::Task;
 use incrowd::{Answer, Criterion, Error, ErrorKind, Lattice, Plan, Quality, Request, Result, Scheme};
 
@@ -30,7 +31,7 @@ use crate::work::Work;
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyRequests {
     pub about: About,
-    pub asked: Asked,
+    pub asked: RequestSource,
     /// The shares of the schemes that parts have.
     pub shares: Vec<f64>,
     pub estimators: Vec<Estimator>,
@@ -40,7 +41,7 @@ pub struct StudyRequests {
 
 /// Where requests come from.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum RequestSource {
     /// Every k with every number of records lost and every set of highest levels.
     Grid,
     /// The 56 requests of chapter 4, over the nested sets of its six attributes of Adult.
@@ -134,9 +135,11 @@ impl StudyRequests {
     /// The requests that are asked, by the attributes that they are about; none where the grid depends on the table.
     fn asked(&self, project: &Project) -> Result<Vec<(About, Vec<Given>)>> {
         match &self.asked {
-            Asked::Grid => Ok(vec![(self.about.clone(), Vec::new())]),
-            Asked::Chapter4 => chapter_4(project, &self.about),
-            Asked::File(path) => read(path, &self.about).map_err(|error| error.or_at(path.display().to_string())),
+            RequestSource::Grid => Ok(vec![(self.about.clone(), Vec::new())]),
+            RequestSource::Chapter4 => chapter_4(project, &self.about),
+            RequestSource::File(path) => {
+                read(path, &self.about).map_err(|error| error.or_at(path.display().to_string()))
+            }
         }
     }
 
@@ -247,14 +250,23 @@ impl StudyRequests {
         let weights = counted.weights();
         let yardstick = counted.yardstick(whole.measures().iter().copied())?;
         let plan = Plan { weights: &weights, yardstick: &yardstick, with_entropy: false };
+        let powers = powers(&counted.counts, &counted.hierarchies);
         let mut answers: Vec<WayAnswer> = Vec::new();
         for (prepared, part) in ways.iter().zip(lattices) {
             let (start, looks) = (Instant::now(), AtomicU64::new(0));
             let progress = |n: u64| {
                 looks.fetch_add(n, Ordering::Relaxed);
             };
+            let rank = |scheme: &Scheme| match prepared.way {
+                Way::Partial(of) | Way::Extended(of) => score(&powers, of.estimator, scheme),
+                _ => 0.0,
+            };
+            let book = Book { rank: &rank, has_coarsest: matches!(prepared.way, Way::Extended(_)) };
             let by_the_book = |lattice: &Lattice| {
-                work.quietly(|task| negotiate_by_the_book(lattice, request, &Task { progress: &progress, ..*task }))
+                let counting = |task: &Task| {
+                    negotiate_by_the_book(lattice, request, &book, &Task { progress: &progress, ..*task })
+                };
+                work.quietly(counting)
             };
             let mut n_evaluated = 0;
             let answer = match (prepared.way, part) {

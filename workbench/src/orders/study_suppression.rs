@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use incrowd::search::negotiate::check_criteria;
 use incrowd::search::partial::Selection;
+use incrowd::search::request::check_criteria;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Hierarchy, Lattice, Level, Measure, Plan, Result, Scheme};
 
 use super::histogram::{GivenScheme, Histogrammed, histograms};

@@ -48,7 +48,7 @@ const TOP: f64 = 16.0;
 const BOTTOM: f64 = 48.0;
 
 /// Told apart on white and on black, and by readers who do not see all colours.
-pub const COLOURS: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f7f7f", "#8c6bb1"];
+pub const COLOURS: [&str; 8] = ["#1f83c7", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f7f7f", "#8c6bb1"];
 
 /// The least number of at least `value` at which an axis of four to eight parts has marks that are easily read.
 pub fn round_above(value: f64) -> f64 {
@@ -74,7 +74,8 @@ pub fn n_parts(end: f64) -> usize {
 
 /// The chart as an SVG element with its own style.
 pub fn svg(chart: &Chart) -> String {
-    let across = |x: f64| LEFT + (x / chart.x_max).clamp(0.0, 1.0) * (WIDTH - LEFT - RIGHT);
+    let left = left_of(chart);
+    let across = |x: f64| left + (x / chart.x_max).clamp(0.0, 1.0) * (WIDTH - left - RIGHT);
     let up = |y: f64| HEIGHT - BOTTOM - (y / chart.y_max).clamp(0.0, 1.0) * (HEIGHT - TOP - BOTTOM);
     let mut svg = format!(
         "<svg class=\"lines\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
@@ -88,10 +89,10 @@ pub fn svg(chart: &Chart) -> String {
         let y = chart.y_max * i as f64 / n_y_ticks as f64;
         let _ = write!(
             svg,
-            "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{3:.1}\" y2=\"{3:.1}\"/>\
+            "<line class=\"grid\" x1=\"{left}\" x2=\"{:.1}\" y1=\"{3:.1}\" y2=\"{3:.1}\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{4}</text>",
             WIDTH - RIGHT,
-            LEFT - 8.0,
+            left - 8.0,
             up(y) + 4.0,
             up(y),
             escape(&(chart.y_label)(y)),
@@ -111,7 +112,7 @@ pub fn svg(chart: &Chart) -> String {
         svg,
         "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
          <text transform=\"translate(14 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-        (LEFT + WIDTH - RIGHT) / 2.0,
+        (left + WIDTH - RIGHT) / 2.0,
         HEIGHT - 8.0,
         escape(&chart.x_name),
         (TOP + HEIGHT - BOTTOM) / 2.0,
@@ -174,6 +175,15 @@ pub fn svg(chart: &Chart) -> String {
     svg + "</svg>\n"
 }
 
+/// Where the axis stands: to the right of its longest number, beside which its name has room.
+fn left_of(chart: &Chart) -> f64 {
+    const DIGIT: f64 = 7.0;
+    let n_ticks = n_parts(chart.y_max);
+    let labels = (0..=n_ticks).map(|i| (chart.y_label)(chart.y_max * i as f64 / n_ticks as f64).chars().count());
+    let longest = labels.max().unwrap_or(0) as f64 * DIGIT;
+    LEFT.max(20.0 + longest + 8.0)
+}
+
 /// One bar, and what is written at its end.
 pub struct Bar {
     pub name: String,
@@ -228,6 +238,48 @@ mod tests {
         ] {
             assert!((round_above(value) - end).abs() <= 1e-9, "{value}: {}", round_above(value));
             assert_eq!(n_parts(end), n, "{end}");
+        }
+    }
+
+    #[test]
+    fn long_numbers_move_the_axis_and_not_onto_its_name() {
+        let chart = |y_max: f64| Chart {
+            title: "t".into(),
+            x_name: "x".into(),
+            y_name: "y".into(),
+            x_max: 1.0,
+            y_max,
+            x_label: Box::new(|x| x.to_string()),
+            y_label: |y| crate::sentences::grouped(y as u64),
+            n_x_ticks: 1,
+            is_stepped: false,
+            dots: Vec::new(),
+            lines: Vec::new(),
+        };
+        assert!((left_of(&chart(400.0)) - LEFT).abs() < 1e-9);
+        // Ten characters of at most seven, and the name at 14 that is 12 high.
+        assert!(left_of(&chart(70_000_000.0)) - 8.0 - 70.0 >= 20.0);
+        assert!(svg(&chart(70_000_000.0)).contains("x1=\"98\""));
+    }
+
+    /// How much lighter one is than the other, as WCAG counts it.
+    fn contrast(one: &str, other: &str) -> f64 {
+        let luminance = |colour: &str| {
+            let of = |i: usize| {
+                let value = f64::from(u8::from_str_radix(&colour[i..i + 2], 16).expect("a colour")) / 255.0;
+                if value <= 0.03928 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+            };
+            0.2126 * of(1) + 0.7152 * of(3) + 0.0722 * of(5)
+        };
+        let (one, other) = (luminance(one) + 0.05, luminance(other) + 0.05);
+        (one / other).max(other / one)
+    }
+
+    #[test]
+    fn lines_are_seen_on_dark_pages_and_on_white_ones() {
+        for colour in COLOURS {
+            assert!(contrast(colour, "#14171b") >= 3.9, "{colour}: {}", contrast(colour, "#14171b"));
+            assert!(contrast(colour, "#ffffff") >= 2.2, "{colour}: {}", contrast(colour, "#ffffff"));
         }
     }
 

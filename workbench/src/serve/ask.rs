@@ -8,7 +8,7 @@ use axum::extract::{FromRequest, Request as HttpRequest};
 use axum::http::{StatusCode, header};
 use incrowd::error::Wording;
 use incrowd::number::Crowd;
-use incrowd::search::negotiate::check_criteria;
+use incrowd::search::request::check_criteria;
 use incrowd::{Error, ErrorKind, Hierarchy, Lattice, Level, Ranking, Request, Result, Scheme};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use crate::sentences::criterion_in_words;
 use axum::http::StatusCode;
-use incrowd::{Criteria, Criterion, Measure, Result, Role};
+use incrowd::{Criteria, Criterion, Measure, Request, Result, Role};
 use serde_json::{Map, Value, json};
 
 use super::document::{with_kept, without_nulls};
 use super::problem::Problem;
 use super::tables::Opened;
 use super::text::is_same;
-use crate::orders::request::{Privacy, resolve};
+use crate::input::count::Counted;
+use crate::orders::request::{About, GivenRequest, Privacy, resolve};
 
 /// Numbers that are measured with the source: over its range, against its distribution, by queries that it answers. From
 /// several of them what suppressed records have could be computed. So are the people of a release: it does not say whose
@@ -64,6 +65,13 @@ fn blank(value: &mut Value) {
     }
 }
 
+/// What a request is over: one level for all, or ranges per group, where levels and their order play no part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    Levels,
+    Ranges,
+}
+
 /// The project that is served, and the least that it promises.
 pub struct Closed {
     served: Arc<Opened>,
@@ -76,8 +84,10 @@ impl Closed {
         let sensitive: Vec<String> =
             served.project.with_role(Role::Sensitive).map(|attribute| attribute.name.clone()).collect();
         let known: Vec<&str> = sensitive.iter().map(String::as_str).collect();
-        let standing = resolve(&served.project.request.criteria, &known, None)
-            .map_err(|error| error.or_at(format!("{}: [request]", served.project.file.display())))?;
+        let (policy, request) = (&served.project.policy.floors, &served.project.request.criteria);
+        let (floors, section) = if policy.is_empty() { (request, "request") } else { (policy, "policy") };
+        let standing = resolve(floors, &known, None)
+            .map_err(|error| error.or_at(format!("{}: [{section}]", served.project.file.display())))?;
         let least = standing.about(&sensitive).criteria;
         Ok(Closed { served, sensitive, least })
     }
@@ -91,7 +101,7 @@ impl Closed {
         if let Some(least) = missed {
             let words = criterion_in_words(least, &self.sensitive);
             return Err(refused(format!("this promises less than the project does: {words}"))
-                .hint("ask for as much of every criterion as the project's standing request, or for more"));
+                .hint("ask for as much of every criterion as the project's standing request or policy, or for more"));
         }
         let hides = |criterion: Criterion| {
             matches!(criterion.measure, Measure::Size | Measure::Distinct(_)) && criterion.value > 1
@@ -105,6 +115,31 @@ impl Closed {
 
     pub fn allows(&self, criteria: &Criteria, sensitive: &[String]) -> bool {
         self.check(criteria, sensitive).is_ok()
+    }
+
+    /// The first of the locked wishes that is not what the served project's standing request has.
+    pub fn moved(&self, counted: &Counted, privacy: &Privacy, asked: &Request, over: Over) -> Result<Option<String>> {
+        let locked = &self.served.project.policy.locked;
+        if locked.is_empty() {
+            return Ok(None);
+        }
+        let (project, hierarchies) = (&self.served.project, &counted.hierarchies);
+        let given = GivenRequest::default();
+        let own = given.privacy(project, &About::default())?;
+        let standing = given.checked(project, &own, hierarchies, counted.counts.n_records())?;
+        let of = |privacy: &Privacy, name: &str| -> Vec<Criterion> {
+            let about = privacy.about(&self.sensitive).criteria;
+            about.iter().filter(|criterion| criterion.measure.name() == name).collect()
+        };
+        let is_moved = |name: &&String| match name.as_str() {
+            "max_suppressed" => asked.n_suppressed_max != standing.n_suppressed_max,
+            "best_by" => over == Over::Levels && asked.best_by != standing.best_by,
+            name => match hierarchies.iter().position(|hierarchy| hierarchy.attribute() == name) {
+                Some(i) => over == Over::Levels && asked.level_max.levels()[i] != standing.level_max.levels()[i],
+                None => of(privacy, name) != of(&own, name),
+            },
+        };
+        Ok(locked.iter().find(is_moved).cloned())
     }
 
     /// The edited document with what is never shown put back; refused where more than wishes and weights is edited.

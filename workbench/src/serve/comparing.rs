@@ -5,8 +5,9 @@ use incrowd::Criteria;
 use serde_json::{Value, json};
 
 use super::ask::{Document, Readable, Wish, privacy, request};
+use super::closed::Over;
 use super::explore;
-use super::server::{Answered, Shared, accepted};
+use super::server::{Answered, Shared, accepted, check_locked};
 use super::tables::Ready;
 use crate::orders::compare::Field;
 use crate::orders::contenders::{Contender, ContenderResult, N_QUERIES};
@@ -46,6 +47,7 @@ pub(super) async fn compare_methods(State(server): Shared, Document(asked): Docu
         let work = job.work(worker.tables.n_bytes_max);
         let ready = worker.tables.annotate(&opened, &privacy, &field.ranking(), &work).map_err(wrong)?;
         let request = request(&opened, &ready, &privacy, &asked.request).map_err(wrong)?;
+        check_locked(&worker, &ready.counted, &privacy, &request, Over::Levels)?;
         let rows = field.run(&opened.project, &ready.counted, &ready.lattice, &request, &work).map_err(wrong)?;
         let rows: Vec<Value> = rows.iter().map(|row| row_json(row, &ready)).collect();
         job.go_on()?;

@@ -1,6 +1,7 @@
 //! Who is connected: how long a connection may take no bytes, and who makes room when all places are taken.
 
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -15,6 +16,9 @@ use tokio::time::Sleep;
 /// Connections at once.
 const N_CONNECTIONS_MAX: usize = 256;
 
+/// Connections at once from one address that is not this machine: nobody alone takes all places.
+const N_PER_ADDRESS_MAX: usize = 64;
+
 /// Who takes no byte of an answer for this long does not want it.
 const WRITE_TIME: Duration = Duration::from_secs(20);
 
@@ -26,6 +30,8 @@ pub struct Seat {
     /// Whether its question has come whole and is being answered: that has a time limit of its own.
     is_working: AtomicBool,
     given_up: Notify,
+    /// From where, unless that is this machine.
+    from: Option<IpAddr>,
 }
 
 impl Seat {
@@ -51,18 +57,33 @@ pub struct Seats(Mutex<Vec<Arc<Seat>>>);
 
 impl Seats {
     /// A place for a newcomer. Where there is none left, who has been silent the longest gives up theirs; nobody gets
-    /// one while all others are being answered.
-    pub fn enter(&self) -> Option<Arc<Seat>> {
+    /// one while all others are being answered, or from an address that has its share.
+    pub fn enter(&self, from: IpAddr) -> Option<Arc<Seat>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = Some(from).filter(|from| !from.is_loopback());
+        if from.is_some() && all.iter().filter(|seat| seat.from == from).count() >= N_PER_ADDRESS_MAX {
+            return None;
+        }
         if all.len() >= N_CONNECTIONS_MAX {
             let silent = (0..all.len()).filter(|&i| !all[i].is_working.load(Ordering::Relaxed));
             let longest = silent.min_by_key(|&i| all[i].last.load(Ordering::Relaxed))?;
             all.swap_remove(longest).given_up.notify_one();
         }
-        let place = Arc::new(Seat::default());
+        let place = Arc::new(Seat { from, ..Seat::default() });
         place.moved();
         all.push(place.clone());
         Some(place)
+    }
+
+    /// Waits until nobody is being answered.
+    pub async fn drained(&self) {
+        let is_working = || {
+            let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            all.iter().any(|seat| seat.is_working.load(Ordering::Relaxed))
+        };
+        while is_working() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     pub fn leave(&self, place: &Arc<Seat>) {
@@ -140,6 +161,36 @@ impl AsyncWrite for Watched {
 mod tests {
     use super::*;
 
+    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+    #[test]
+    fn who_is_being_answered_is_waited_for_and_nobody_else() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        runtime.block_on(async {
+            let seats = Arc::new(Seats::default());
+            let (answered, _silent) = (seats.enter(HERE).expect("room"), seats.enter(HERE).expect("room"));
+            answered.works(true);
+            let short = Duration::from_millis(50);
+            assert!(tokio::time::timeout(short, seats.drained()).await.is_err());
+            let (waiting, started) = (seats.clone(), std::time::Instant::now());
+            let drained = tokio::spawn(async move { waiting.drained().await });
+            tokio::time::sleep(short).await;
+            answered.works(false);
+            drained.await.expect("it ends");
+            assert!(started.elapsed() >= short);
+        });
+    }
+
+    #[test]
+    fn no_address_takes_all_places() {
+        let places = Seats::default();
+        let (one, other) = (IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2]));
+        let all: Vec<_> = (0..N_PER_ADDRESS_MAX).map(|_| places.enter(one).expect("there is room")).collect();
+        assert!(places.enter(one).is_none() && places.enter(other).is_some() && places.enter(HERE).is_some());
+        places.leave(&all[0]);
+        assert!(places.enter(one).is_some());
+    }
+
     fn is_given_up(place: &Arc<Seat>) -> bool {
         use futures_util::FutureExt;
         place.given_up().now_or_never().is_some()
@@ -148,20 +199,20 @@ mod tests {
     #[test]
     fn the_longest_silent_makes_room_and_who_is_answered_never_does() {
         let places = Seats::default();
-        let all: Vec<Arc<Seat>> = (0..N_CONNECTIONS_MAX).map(|_| places.enter().expect("there is room")).collect();
+        let all: Vec<Arc<Seat>> = (0..N_CONNECTIONS_MAX).map(|_| places.enter(HERE).expect("there is room")).collect();
         all.iter().enumerate().for_each(|(i, place)| place.last.store(10 + i as u64, Ordering::Relaxed));
         all[0].is_working.store(true, Ordering::Relaxed);
         all[5].last.store(3, Ordering::Relaxed);
-        let newcomer = places.enter().expect("somebody makes room");
+        let newcomer = places.enter(HERE).expect("somebody makes room");
         let gone: Vec<usize> = (0..all.len()).filter(|&i| is_given_up(&all[i])).collect();
         assert_eq!(gone, [5]);
         places.leave(&newcomer);
-        let next = places.enter().expect("there is room");
+        let next = places.enter(HERE).expect("there is room");
         assert!(all.iter().all(|place| !is_given_up(place)));
         // Nobody is interrupted.
         all.iter().chain([&next]).for_each(|place| place.works(true));
-        assert!(places.enter().is_none());
+        assert!(places.enter(HERE).is_none());
         all[7].works(false);
-        assert!(places.enter().is_some() && is_given_up(&all[7]));
+        assert!(places.enter(HERE).is_some() && is_given_up(&all[7]));
     }
 }

@@ -37,6 +37,7 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use incrowd::{Error, ErrorKind, Result};
@@ -49,9 +50,9 @@ use crate::work::Work;
 use closed::{Closed, veil};
 use connections::{Seat, Seats, Watched};
 use problem::Problem;
-use safety::{Door, Folder, N_TOKEN_MIN, Token};
+use safety::{Door, Folder, N_TOKEN_MIN, Party, Token};
 use server::Server;
-use tables::Tables;
+use tables::{Opened, Tables};
 
 pub use api::OPENAPI;
 pub use assets::n_bytes_of_page;
@@ -61,6 +62,9 @@ const HEAD_TIME: Duration = Duration::from_secs(15);
 
 /// A request must have come and be answered within this time; uploads have their own.
 const ANSWER_TIME: Duration = Duration::from_secs(60);
+
+/// When the program is told to end, answers that are under way may take this long.
+const DRAIN_TIME: Duration = Duration::from_secs(3);
 
 /// What is served, to whom, and how much of it.
 pub struct Settings {
@@ -73,6 +77,8 @@ pub struct Settings {
     pub is_demo: bool,
     pub address: SocketAddr,
     pub token: String,
+    /// The key of guests, who negotiate and compare without seeing values.
+    pub guest_token: String,
     /// Names by which the server is reached beside its address.
     pub hosts: Vec<String>,
     pub allows_preview: bool,
@@ -80,9 +86,15 @@ pub struct Settings {
     pub n_bytes_max: u64,
 }
 
-/// Everything behind one address.
-pub fn app(settings: &Settings) -> Result<Router> {
-    if settings.token.len() < N_TOKEN_MIN || !settings.token.bytes().all(|byte| byte.is_ascii_graphic()) {
+/// Everything behind one address, and whether there is something for guests.
+pub fn app(settings: &Settings) -> Result<(Router, bool)> {
+    let (token, guest) = (&settings.token, &settings.guest_token);
+    if token == guest {
+        return Err(Error::new(ErrorKind::Request, "the guests' token is the curator's")
+            .hint("give guests one of their own, or leave it away: a good one is made up"));
+    }
+    if ![token, guest].iter().all(|text| text.len() >= N_TOKEN_MIN && text.bytes().all(|byte| byte.is_ascii_graphic()))
+    {
         return Err(Error::new(ErrorKind::Request, format!("a token has at least {N_TOKEN_MIN} visible characters"))
             .hint(hint("leave {token} away on this machine: a good one is made up")));
     }
@@ -112,18 +124,31 @@ pub fn app(settings: &Settings) -> Result<Router> {
         false => Some(Closed::new(tables.first().ok_or_else(nothing_to_serve)?)?),
     };
     let is_closed = closed.is_some();
-    let server = Server::new(tables, closed, settings.n_upload_max, settings.is_demo);
-    let door = Door { token: Token::new(&settings.token), hosts: hosts(settings) };
+    let guests = tables.first().map(|project| guests(&tables, project, settings)).transpose()?;
+    let server = Server::new(tables, closed, Party::Curator, settings.n_upload_max, settings.is_demo);
+    let guest = guests.is_some().then(|| Token::new(&settings.guest_token));
+    let (door, has_guests) =
+        (Door { token: Token::new(&settings.token), guest, hosts: hosts(settings) }, guests.is_some());
     let page = |request: Request| async move { page(&request) };
-    Ok(Router::new().nest("/api/v1", api::routes(Arc::new(server))).fallback(page).layer(from_fn(
+    let app = Router::new().nest("/api/v1", api::routes(Arc::new(server))).fallback(page).layer(from_fn(
         move |request: Request, next: Next| {
-            let refused = door.check(request.method(), request.uri().path(), request.headers()).err();
+            let party = door.check(request.method(), request.uri().path(), request.headers());
+            let guests = guests.clone().filter(|_| matches!(party, Ok(Party::Guest)));
             async move {
-                let answer = guarded(request, next, refused).await;
-                if is_closed { veiled(answer).await } else { answer }
+                let is_veiled = is_closed || guests.is_some();
+                let answer = guarded(request, next, guests, party.err()).await;
+                if is_veiled { veiled(answer).await } else { answer }
             }
         },
-    )))
+    ));
+    Ok((app, has_guests))
+}
+
+/// What guests get to: the served project, closed as on a server without preview, with jobs and turns of their own.
+fn guests(tables: &Tables, project: Arc<Opened>, settings: &Settings) -> Result<Router> {
+    let closed = Closed::new(project.clone())?;
+    let server = Server::new(tables.beside(project), Some(closed), Party::Guest, 0, settings.is_demo);
+    Ok(Router::new().nest("/api/v1", api::routes(Arc::new(server))))
 }
 
 /// The answer of a server without preview: JSON without what is measured with the source; the rest as it is.
@@ -182,14 +207,26 @@ fn page(request: &Request) -> Response {
 }
 
 /// Lets a request in or not, limits its time, and says to browsers what they must not do with the answer.
-async fn guarded(request: Request, next: Next, refused: Option<Problem>) -> Response {
+async fn guarded(mut request: Request, next: Next, guests: Option<Router>, refused: Option<Problem>) -> Response {
     let is_api = request.uri().path().starts_with("/api/");
     let is_upload = request.method() == Method::PUT;
     let place = request.extensions().get::<Arc<Seat>>().cloned();
+    let seat = place.clone();
+    let answer = async {
+        match guests {
+            // What the curator's routes have found in the address is none of the guests' routes.
+            Some(guests) => {
+                request.extensions_mut().clear();
+                seat.map(|seat| request.extensions_mut().insert(seat));
+                TowerToHyperService::new(guests).call(request).await.unwrap_or_else(|never| match never {})
+            }
+            None => next.run(request).await,
+        }
+    };
     let mut response = match refused {
         Some(problem) => problem.into_response(),
-        None if is_upload => next.run(request).await,
-        None => tokio::time::timeout(ANSWER_TIME, next.run(request)).await.unwrap_or_else(|_| {
+        None if is_upload => answer.await,
+        None => tokio::time::timeout(ANSWER_TIME, answer).await.unwrap_or_else(|_| {
             Problem::new(StatusCode::REQUEST_TIMEOUT, "request", "this took too long").into_response()
         }),
     };
@@ -224,8 +261,15 @@ pub fn run(listener: std::net::TcpListener, app: Router) -> Result<()> {
     listener.set_nonblocking(true).map_err(wrong)?;
     runtime.block_on(async {
         let listener = TcpListener::from_std(listener).map_err(wrong)?;
-        tokio::spawn(accept(listener, app));
-        told_to_end().await.map_err(wrong)
+        let places = Arc::new(Seats::default());
+        let accepting = tokio::spawn(accept(listener, app, places.clone()));
+        told_to_end().await.map_err(wrong)?;
+        // Nobody new comes in; who is being answered gets their answer, if it does not take long.
+        accepting.abort();
+        let _ = tokio::time::timeout(DRAIN_TIME, places.drained()).await;
+        // What is written by now is on its way soon.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        Ok(())
     })?;
     // What runs is not waited for: a release that is not finished has no name yet. Only names that are being given are.
     runtime.shutdown_background();
@@ -233,15 +277,14 @@ pub fn run(listener: std::net::TcpListener, app: Router) -> Result<()> {
     Ok(())
 }
 
-async fn accept(listener: TcpListener, app: Router) {
-    let places = Arc::new(Seats::default());
+async fn accept(listener: TcpListener, app: Router, places: Arc<Seats>) {
     loop {
-        let Ok((stream, _)) = listener.accept().await else {
+        let Ok((stream, from)) = listener.accept().await else {
             // Out of file descriptors, perhaps: some will be free soon.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let Some(place) = places.enter() else { continue };
+        let Some(place) = places.enter(from.ip()) else { continue };
         let (app, places) = (app.clone(), places.clone());
         tokio::spawn(async move {
             serve_one(stream, app, &place).await;

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::ask::{Document, Question, privacy, scheme};
 use super::server::{
-    Answered, Asked, Readiness, Server, Shared, accepted, aside, find, look_first, ok, ok_text, start_annotation,
-    with_lattice,
+    Answered, Readiness, ReadyQuestion, Server, Shared, accepted, aside, find, look_first, ok, ok_text,
+    start_annotation, with_lattice,
 };
 use super::{explore, trees};
 use crate::orders::negotiate::{Negotiate, Where};
@@ -70,7 +70,7 @@ pub(super) async fn answer(State(server): Shared, Document(question): Document<Q
         && asked.request.criteria.is_monotone(false)
         && (asked.request.best_by.is_height() || asked.request.best_by == Ranking::default())
         && asked.ready.lattice.schemes().len() <= 20_000;
-    let answer = move |server: &Server, asked: &Asked| -> incrowd::Result<String> {
+    let answer = move |server: &Server, asked: &ReadyQuestion| -> incrowd::Result<String> {
         let (lattice, request) = (&asked.ready.lattice, &asked.request);
         let (counted, work) = (&asked.ready.counted, server.tables.told_again(&asked.ready.counted)?);
         let order = Negotiate { explain: question.explain, ..Negotiate::default() };

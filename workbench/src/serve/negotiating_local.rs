@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use incrowd::recode::tree::Tree;
-use incrowd::search::negotiate::check_criteria;
+use incrowd::search::request::check_criteria;
 use incrowd::{Criteria, Result};
 use serde_json::{Value, json};
 
 use super::ask::{Document, Readable, Wish, local_order};
+use super::closed::Over;
 use super::cuts::{Pieces, against_privacy, shown_offer};
 use super::orders::with_rules;
 use super::problem::Problem;
 use super::server::{
-    Answered, Readiness, Server, Shared, accepted, aside, look_first, ok, start_counting, start_growing,
+    Answered, Readiness, Server, Shared, accepted, aside, check_locked, look_first, ok, start_counting, start_growing,
 };
 use super::tables::Opened;
 use crate::input::count::Counted;
@@ -44,7 +45,7 @@ impl Readable for LocalQuestion {
 }
 
 /// A question whose tree is at hand.
-struct Asked {
+struct ReadyLocalQuestion {
     opened: Arc<Opened>,
     counted: Arc<Counted>,
     tree: Arc<Tree>,
@@ -52,7 +53,7 @@ struct Asked {
     privacy: Privacy,
 }
 
-fn find(server: &Arc<Server>, question: &LocalQuestion) -> std::result::Result<Readiness<Asked>, Problem> {
+fn find(server: &Arc<Server>, question: &LocalQuestion) -> std::result::Result<Readiness<ReadyLocalQuestion>, Problem> {
     let opened = server.opened(&question.project)?;
     let wrong = |error| server.problem(error);
     let order = local_order(&question.request).map_err(wrong)?;
@@ -63,14 +64,17 @@ fn find(server: &Arc<Server>, question: &LocalQuestion) -> std::result::Result<R
     };
     let n_values = counted.n_sensitive_values();
     check_criteria(&privacy.criteria, counted.counts.crowd(), &n_values).map_err(wrong)?;
+    let n_records = counted.counts.n_records();
+    let asked = order.request.checked(&opened.project, &privacy, &counted.hierarchies, n_records).map_err(wrong)?;
+    check_locked(server, &counted, &privacy, &asked, Over::Ranges)?;
     let measures = || privacy.criteria.iter().map(|criterion| criterion.measure);
     match server.tables.known.known_tree(&counted, measures()) {
-        Some(tree) => Ok(Readiness::Ready(Asked { opened, counted, tree, order, privacy })),
+        Some(tree) => Ok(Readiness::Ready(ReadyLocalQuestion { opened, counted, tree, order, privacy })),
         None => start_growing(server, opened, privacy).map(Readiness::Job),
     }
 }
 
-impl Asked {
+impl ReadyLocalQuestion {
     fn negotiated(&self, server: &Server) -> Result<LocallyNegotiated> {
         let work = server.tables.unwatched();
         with_rules(server, |rules| self.order.run(&self.opened.project, &server.tables.known, rules, &work))
@@ -81,7 +85,7 @@ impl Asked {
 async fn with_tree(
     server: &Arc<Server>,
     question: LocalQuestion,
-    work: impl FnOnce(&Server, &LocalQuestion, &Asked) -> Result<Value> + Send + 'static,
+    work: impl FnOnce(&Server, &LocalQuestion, &ReadyLocalQuestion) -> Result<Value> + Send + 'static,
 ) -> Answered {
     match find(server, &question)? {
         Readiness::Job(job) => accepted(server, &job),

@@ -7,7 +7,7 @@ use axum::extract::{Path as InPath, State};
 use incrowd::error::{Wording, unknown};
 use incrowd::lattice::Scope;
 use incrowd::recode::partition::CellStyle;
-use incrowd::search::negotiate::check_criteria;
+use incrowd::search::request::check_criteria;
 use incrowd::wire;
 use incrowd::{Answer, Criteria, Error, ErrorKind, Method, Result};
 use serde::Deserialize;
@@ -234,7 +234,9 @@ impl Taken {
     fn review_cut(&self, wish: &CutWish, server: &Server, counted: &Arc<Counted>, work: &Work) -> Result<Value> {
         let (about, given, known) = (&self.order.about, &self.order.request, &server.tables.known);
         let found = with_rules(server, |rules| {
-            publishing::cut::offer(wish, about, given, &self.opened.project, &self.privacy, counted, known, rules, work)
+            let (project, privacy) = (&self.opened.project, &self.privacy);
+            let ground = publishing::cut::Ground { about, given, project, privacy, counted, known, rules };
+            publishing::cut::offer(wish, &ground, work)
         })?;
         let Some((offer, choice)) = found else { return Err(wrong("there is no such answer to these wishes")) };
         let n_suppressed = offer.cut.n_suppressed;

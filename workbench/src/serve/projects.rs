@@ -14,11 +14,14 @@ use serde_json::{Value, json};
 use super::ask::Body;
 use super::columns::ColumnValues;
 use super::problem::Problem;
+use super::safety::Party;
 use super::saving::save_project;
 use super::server::{Answered, N_LARGE_BYTES, Server, Shared, accepted, aside, json_response, look_first, ok};
 use super::tables::Opened;
+use super::trees::Shown;
 use super::{document, trees};
 use crate::input::project::{CRITERIA, FILE_NAME};
+use crate::input::source::{ReadOptions, Source};
 use crate::input::survey::{Suggestion, SurveyedColumn, rule_toml};
 use crate::orders::contenders::Contender;
 use crate::orders::hierarchy::absent;
@@ -40,6 +43,7 @@ pub async fn about(State(server): Shared) -> Answered {
         "folder": server.tables.folder.root().file_name().map(|name| name.to_string_lossy()),
         "is_demo": server.is_demo,
         "allows_preview": server.allows_preview(),
+        "role": match server.party { Party::Curator => "curator", Party::Guest => "guest" },
         "n_upload_max": server.n_upload_max,
         "criteria": CRITERIA,
         "best_by": Quality::ALL.map(Quality::name),
@@ -161,8 +165,26 @@ pub async fn upload(
         let written = tokio::task::block_in_place(|| std::io::Write::write_all(&mut staged.file(), &part));
         written.map_err(|error| server.problem(crate::io_error(&path, error)))?;
     }
-    tokio::task::block_in_place(|| staged.commit(asked.replace)).map_err(|error| server.problem(error))?;
+    tokio::task::block_in_place(|| {
+        // What is no table is not kept: whoever replaces one by it keeps the one they have.
+        readable(&staged, &asked.path)?;
+        staged.commit(asked.replace)
+    })
+    .map_err(|error| server.problem(error))?;
     Ok(json_response(StatusCode::CREATED, &json!({ "path": asked.path, "n_bytes": n_bytes })))
+}
+
+/// Refuses what cannot be read as a table, under the name that it was to have.
+fn readable(staged: &Staged, name: &str) -> incrowd::Result<()> {
+    let path = staged.readable_path();
+    let read = Source::open(&path, &ReadOptions::default());
+    read.map(drop).map_err(|error| {
+        let mut named = incrowd::Error::new(error.kind(), error.message().to_string()).at(name.to_string());
+        if let Some(hint) = error.hint_given() {
+            named = named.hint(hint.to_string().replace(&path.display().to_string(), name));
+        }
+        named
+    })
 }
 
 #[derive(Deserialize)]
@@ -309,6 +331,9 @@ pub struct OfAttribute {
     /// Whether what the project's own does not fit is asked for, in its stead.
     #[serde(default)]
     absent: bool,
+    /// Whether every value with its labels is asked for.
+    #[serde(default)]
+    rows: bool,
 }
 
 pub async fn hierarchy(State(server): Shared, Body(asked): Body<OfAttribute>) -> Answered {
@@ -332,7 +357,12 @@ pub async fn hierarchy(State(server): Shared, Body(asked): Body<OfAttribute>) ->
     }
     aside(&server, move |server| {
         let edited = asked.hierarchy.as_ref().filter(|edited| !edited.is_null());
-        let tree = trees::tree(&server.tables, &opened, &asked.attribute, edited, server.allows_preview());
+        let shown = match server.allows_preview() {
+            false => Shown::Numbers,
+            true if asked.rows => Shown::Rows,
+            true => Shown::Tree,
+        };
+        let tree = trees::tree(&server.tables, &opened, &asked.attribute, edited, shown);
         tree.map(|tree| json_response(StatusCode::OK, &tree)).map_err(|error| server.problem(error))
     })
     .await

@@ -36,10 +36,22 @@ pub fn random_text() -> Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// Whose key a request has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Party {
+    /// Does everything that the server does.
+    Curator,
+    /// Negotiates and compares, and sees no value.
+    Guest,
+}
+
 /// What a request must be like to be listened to.
 #[derive(Clone)]
 pub struct Door {
+    /// The curator's.
     pub token: Token,
+    /// The guests', where there is something to negotiate over.
+    pub guest: Option<Token>,
     /// The names under which the server may be addressed, without port.
     pub hosts: Vec<String>,
 }
@@ -47,7 +59,9 @@ pub struct Door {
 impl Door {
     /// Refuses requests that were sent to another name: a web page that has its own name point here (DNS rebinding).
     pub fn check_host(&self, headers: &HeaderMap) -> std::result::Result<(), Problem> {
-        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        // Of two names nobody can say which one others on the way have looked at.
+        let is_one = headers.get_all(header::HOST).iter().count() == 1;
+        let host = headers.get(header::HOST).filter(|_| is_one).and_then(|host| host.to_str().ok());
         match host.map(without_port).filter(|host| self.hosts.iter().any(|known| known.eq_ignore_ascii_case(host))) {
             Some(_) => Ok(()),
             None => Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, "request", "this server has another name")
@@ -69,22 +83,27 @@ impl Door {
         }
     }
 
-    /// Refuses who does not know the token.
-    pub fn check_token(&self, headers: &HeaderMap) -> std::result::Result<(), Problem> {
+    /// Whose key it is; refuses who has none.
+    pub fn check_token(&self, headers: &HeaderMap) -> std::result::Result<Party, Problem> {
         let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        match given.and_then(|value| value.strip_prefix("Bearer ")) {
-            Some(token) if self.token.is(token) => Ok(()),
+        let (scheme, token) = given.and_then(|value| value.split_once(' ')).unwrap_or_default();
+        let token = token.trim_start_matches(' ');
+        // Both are always compared: how long it takes says nothing of either.
+        let (is_curator, is_guest) = (self.token.is(token), self.guest.as_ref().is_some_and(|guest| guest.is(token)));
+        match scheme.eq_ignore_ascii_case("bearer") {
+            true if is_curator => Ok(Party::Curator),
+            true if is_guest => Ok(Party::Guest),
             _ => Err(Problem::new(StatusCode::UNAUTHORIZED, "request", "the key is missing or wrong")
                 .hint("open the address that incrowd serve printed, or send Authorization: Bearer TOKEN")),
         }
     }
 
-    /// All of it; the page itself, which holds no data, needs no token.
-    pub fn check(&self, method: &Method, path: &str, headers: &HeaderMap) -> std::result::Result<(), Problem> {
+    /// All of it; the page itself, which holds no data, needs no token and is the same for all.
+    pub fn check(&self, method: &Method, path: &str, headers: &HeaderMap) -> std::result::Result<Party, Problem> {
         self.check_host(headers)?;
         let is_page = !path.starts_with("/api/") && matches!(*method, Method::GET | Method::HEAD);
         match is_page {
-            true => Ok(()),
+            true => Ok(Party::Curator),
             false => self.check_origin(headers).and_then(|()| self.check_token(headers)),
         }
     }
@@ -207,6 +226,35 @@ mod tests {
         ] {
             assert_eq!(without_port(host), name);
         }
+    }
+
+    fn headers(pairs: &[(header::HeaderName, &'static str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(name.clone(), axum::http::HeaderValue::from_static(value));
+        }
+        headers
+    }
+
+    #[test]
+    fn the_scheme_of_a_key_is_written_as_one_likes_and_a_name_is_given_once() {
+        let guest = Some(Token::new("guest 0123456789"));
+        let door = Door { token: Token::new("0123456789abcdef"), guest, hosts: vec!["localhost".to_string()] };
+        let party = |text| door.check_token(&headers(&[(header::AUTHORIZATION, text)])).ok();
+        assert_eq!(party("Bearer guest 0123456789"), Some(Party::Guest));
+        assert_eq!(party("Bearer 0123456789abcdef"), Some(Party::Curator));
+        for good in ["Bearer 0123456789abcdef", "bearer 0123456789abcdef", "BEARER  0123456789abcdef"] {
+            assert!(door.check_token(&headers(&[(header::AUTHORIZATION, good)])).is_ok(), "{good}");
+        }
+        for wrong in ["0123456789abcdef", "Basic 0123456789abcdef", "Bearer0123456789abcdef", "Bearer 0123456789ABCDEF"]
+        {
+            assert!(door.check_token(&headers(&[(header::AUTHORIZATION, wrong)])).is_err(), "{wrong}");
+        }
+        assert!(door.check_host(&headers(&[(header::HOST, "localhost:80")])).is_ok());
+        for other in ["localhost:80", "evil.example"] {
+            assert!(door.check_host(&headers(&[(header::HOST, "localhost:80"), (header::HOST, other)])).is_err());
+        }
+        assert!(door.check_host(&headers(&[])).is_err());
     }
 
     #[test]

@@ -8,16 +8,17 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use incrowd::scheme::n_schemes;
-use incrowd::search::negotiate::check_criteria;
+use incrowd::search::request::check_criteria;
 use incrowd::{Answer, Criteria, Lattice, Measure, Offer, Plan, Ranking, Request, negotiate};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::ask::{Question, privacy, request, scheme};
-use super::closed::{Closed, refused};
+use super::closed::{Closed, Over, refused};
 use super::jobs::{self, Job, Jobs};
 use super::problem::Problem;
+use super::safety::Party;
 use super::tables::{Opened, Ready, Tables};
 use crate::input::count::Counted;
 use crate::note::Note;
@@ -45,6 +46,8 @@ pub struct Server {
     pub jobs: Jobs,
     /// Where values of the data are not shown, what may be asked nevertheless.
     pub closed: Option<Closed>,
+    /// Whose key leads here.
+    pub party: Party,
     pub n_upload_max: u64,
     pub is_demo: bool,
     /// Releases that were written here.
@@ -58,11 +61,12 @@ pub type Shared = State<Arc<Server>>;
 pub type Answered = Result<Response, Problem>;
 
 impl Server {
-    pub fn new(tables: Tables, closed: Option<Closed>, n_upload_max: u64, is_demo: bool) -> Server {
+    pub fn new(tables: Tables, closed: Option<Closed>, party: Party, n_upload_max: u64, is_demo: bool) -> Server {
         Server {
             tables,
             jobs: Jobs::default(),
             closed,
+            party,
             n_upload_max,
             is_demo,
             published: Mutex::default(),
@@ -207,7 +211,7 @@ pub fn look_first(server: &Arc<Server>, opened: &Arc<Opened>) -> Result<Arc<Job>
 }
 
 /// A question whose lattice is at hand.
-pub struct Asked {
+pub struct ReadyQuestion {
     pub opened: Arc<Opened>,
     pub ready: Arc<Ready>,
     pub privacy: Privacy,
@@ -222,7 +226,7 @@ pub enum Readiness<T> {
     Job(Arc<Job>),
 }
 
-pub fn find(server: &Arc<Server>, question: &Question) -> Result<Readiness<Asked>, Problem> {
+pub fn find(server: &Arc<Server>, question: &Question) -> Result<Readiness<ReadyQuestion>, Problem> {
     let opened = server.opened(&question.project)?;
     let wrong = |error| server.problem(error);
     let (privacy, ranking) = privacy(&opened, &question.request).map_err(wrong)?;
@@ -231,8 +235,26 @@ pub fn find(server: &Arc<Server>, question: &Question) -> Result<Readiness<Asked
         None => start_annotation(server, opened, privacy, ranking).map(Readiness::Job),
         Some(ready) => {
             let request = request(&opened, &ready, &privacy, &question.request).map_err(wrong)?;
-            Ok(Readiness::Ready(Asked { opened, ready, privacy, request, answer: None }))
+            check_locked(server, &ready.counted, &privacy, &request, Over::Levels)?;
+            Ok(Readiness::Ready(ReadyQuestion { opened, ready, privacy, request, answer: None }))
         }
+    }
+}
+
+/// Refuses a guest who moves what the policy has locked: it stays as the served project's standing request has it.
+pub fn check_locked(
+    server: &Server,
+    counted: &Counted,
+    privacy: &Privacy,
+    asked: &Request,
+    over: Over,
+) -> Result<(), Problem> {
+    let Some(closed) = server.closed.as_ref().filter(|_| server.party == Party::Guest) else { return Ok(()) };
+    let moved = closed.moved(counted, privacy, asked, over).map_err(|error| server.problem(error))?;
+    match moved {
+        None => Ok(()),
+        Some(name) => Err(refused(format!("{name} is locked: it stays as the project has it"))
+            .hint("ask whoever has the curator's key")),
     }
 }
 
@@ -301,7 +323,7 @@ pub fn count_first(server: &Server, job: &Job, opened: &Opened, privacy: &Privac
 pub async fn with_lattice(
     server: &Arc<Server>,
     question: Question,
-    work: impl FnOnce(&Server, &Question, &Asked) -> incrowd::Result<Value> + Send + 'static,
+    work: impl FnOnce(&Server, &Question, &ReadyQuestion) -> incrowd::Result<Value> + Send + 'static,
 ) -> Answered {
     match find(server, &question)? {
         Readiness::Job(job) => accepted(server, &job),
@@ -320,7 +342,7 @@ pub async fn with_lattice(
 
 /// Of a lattice that is annotated in part, also what a question looks at: the coarsest acceptable scheme, and a scheme with
 /// those that its explanation compares it with.
-fn with_what_is_looked_at(asked: Asked, question: &Question) -> incrowd::Result<Asked> {
+fn with_what_is_looked_at(asked: ReadyQuestion, question: &Question) -> incrowd::Result<ReadyQuestion> {
     let Ready { counted, lattice } = &*asked.ready;
     if lattice.selection().is_none() {
         return Ok(asked);
@@ -339,5 +361,5 @@ fn with_what_is_looked_at(asked: Asked, question: &Question) -> incrowd::Result<
         }
     }
     let ready = Arc::new(Ready { counted: counted.clone(), lattice: Arc::new(lattice) });
-    Ok(Asked { ready, answer: Some(answer), ..asked })
+    Ok(ReadyQuestion { ready, answer: Some(answer), ..asked })
 }

@@ -30,6 +30,8 @@ pub struct Serve {
     pub port: u16,
     /// A new one each time where nothing is said.
     pub token: Option<String>,
+    /// The key of guests; a new one each time where nothing is said.
+    pub guest_token: Option<String>,
     /// Names by which the server is reached beside its address.
     pub hosts: Vec<String>,
     /// Those on this machine see values where nothing is said, and others do not.
@@ -44,6 +46,8 @@ pub struct Started {
     /// The address, with its key.
     pub url: String,
     pub token: String,
+    /// The address for guests, with their key; none where there is nothing yet to negotiate over.
+    pub guest: Option<(String, String)>,
     pub folder: PathBuf,
     pub is_demo: bool,
     listener: TcpListener,
@@ -72,12 +76,13 @@ impl Serve {
             is_demo: demo.is_some(),
             address,
             token: self.token.clone().map_or_else(random_text, Ok)?,
+            guest_token: self.guest_token.clone().map_or_else(random_text, Ok)?,
             hosts: self.hosts.clone(),
             allows_preview: self.allows_preview.unwrap_or(self.host.is_loopback()),
             n_upload_max: self.n_upload_max,
             n_bytes_max: self.n_bytes_max.unwrap_or_else(|| free_memory() / 2),
         };
-        let app = app(&settings)?;
+        let (app, has_guests) = app(&settings)?;
         let wrong = |error: std::io::Error| {
             Error::new(ErrorKind::Io, format!("{address} cannot be listened on: {error}"))
                 .hint(hint("choose another {port}"))
@@ -89,8 +94,9 @@ impl Serve {
             local.set_ip(Ipv4Addr::LOCALHOST.into());
         }
         let url = format!("http://{local}/#key={}", settings.token);
-        let Settings { token, root: folder, is_demo, .. } = settings;
-        Ok(Started { url, token, folder, is_demo, listener, app, _demo: demo })
+        let Settings { token, guest_token, root: folder, is_demo, .. } = settings;
+        let guest = has_guests.then(|| (format!("http://{local}/#key={guest_token}"), guest_token));
+        Ok(Started { url, token, guest, folder, is_demo, listener, app, _demo: demo })
     }
 
     /// Made-up data are served where nothing is named and nothing is here.

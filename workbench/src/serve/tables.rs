@@ -69,11 +69,11 @@ pub struct Tables {
     pub folder: Folder,
     pub n_bytes_max: u64,
     projects: RwLock<Vec<Arc<Opened>>>,
-    tables: Mutex<Vec<Arc<ServedTable>>>,
+    tables: Arc<Mutex<Vec<Arc<ServedTable>>>>,
     /// Counts and lattices.
-    pub known: Known,
+    pub known: Arc<Known>,
     /// By file, its hash when it had this size and time.
-    hashes: Mutex<HashMap<PathBuf, (u64, SystemTime, String)>>,
+    hashes: Arc<Mutex<HashMap<PathBuf, (u64, SystemTime, String)>>>,
 }
 
 impl Tables {
@@ -82,14 +82,26 @@ impl Tables {
             folder,
             n_bytes_max,
             projects: RwLock::default(),
-            tables: Mutex::default(),
-            known: Known::keeping(Limits {
+            tables: Arc::default(),
+            known: Arc::new(Known::keeping(Limits {
                 n_counted: N_COUNTED_MAX,
                 n_lattices: usize::MAX,
                 n_bytes: n_bytes_max,
                 tells_again: true,
-            }),
-            hashes: Mutex::default(),
+            })),
+            hashes: Arc::default(),
+        }
+    }
+
+    /// The same data, counts and lattices for somebody else, who knows one project and those that they make of it.
+    pub fn beside(&self, project: Arc<Opened>) -> Tables {
+        Tables {
+            folder: self.folder.clone(),
+            n_bytes_max: self.n_bytes_max,
+            projects: RwLock::new(vec![project]),
+            tables: self.tables.clone(),
+            known: self.known.clone(),
+            hashes: self.hashes.clone(),
         }
     }
 

@@ -9,7 +9,7 @@ use super::document::of_text;
 pub fn changed(text: &str, document: &Map<String, Json>) -> Option<String> {
     let known = of_text(text).ok()?;
     let mut file: DocumentMut = text.parse().ok()?;
-    change(file.as_table_mut(), known.as_object()?, document, Place::File);
+    change(file.as_table_mut(), known.as_object()?, document, TomlPlace::File);
     let order = names(document);
     if let Some(attributes) = file.get_mut("attributes").and_then(Item::as_table_mut)
         && !attributes.iter().map(|(name, _)| name).eq(order.iter().copied())
@@ -45,18 +45,19 @@ pub fn is_same(a: &Json, b: &Json) -> bool {
 
 /// Where a table stands in the file, which decides how new ones below it are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum TomlPlace {
     File,
     Attributes,
     Inside,
 }
 
-fn change(table: &mut dyn TableLike, known: &Map<String, Json>, wanted: &Map<String, Json>, place: Place) {
+fn change(table: &mut dyn TableLike, known: &Map<String, Json>, wanted: &Map<String, Json>, place: TomlPlace) {
     for key in known.keys().filter(|key| !wanted.contains_key(*key)) {
         table.remove(key);
     }
     for (key, value) in wanted {
-        let below = if place == Place::File && key == "attributes" { Place::Attributes } else { Place::Inside };
+        let below =
+            if place == TomlPlace::File && key == "attributes" { TomlPlace::Attributes } else { TomlPlace::Inside };
         let Some(before) = known.get(key) else {
             table.insert(key, new_item(value, place, below));
             continue;
@@ -90,16 +91,16 @@ fn replace(table: &mut dyn TableLike, key: &str, value: &Json) {
 }
 
 /// Sections of the file and of its attributes are tables with a head of their own; the rest stands in its line.
-fn new_item(value: &Json, place: Place, below: Place) -> Item {
+fn new_item(value: &Json, place: TomlPlace, below: TomlPlace) -> Item {
     let Json::Object(object) = value else { return Item::Value(new_value(value)) };
-    if place == Place::Inside {
+    if place == TomlPlace::Inside {
         return Item::Value(new_value(value));
     }
     let mut table = Table::new();
-    table.set_implicit(below == Place::Attributes);
+    table.set_implicit(below == TomlPlace::Attributes);
     table.decor_mut().set_prefix("\n");
     for (key, value) in object {
-        table.insert(key, new_item(value, below, Place::Inside));
+        table.insert(key, new_item(value, below, TomlPlace::Inside));
     }
     Item::Table(table)
 }

@@ -14,8 +14,20 @@ use crate::work::Work;
 const N_CHILDREN_MAX: usize = 60;
 const N_NODES_MAX: usize = 800;
 
+/// Values that are sent one by one, to be grouped by hand.
+const N_ROWS_MAX: usize = 20_000;
+
+/// What is told of a hierarchy: numbers only, a tree and examples too, or every value with its labels besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    Numbers,
+    Tree,
+    Rows,
+}
+
 /// What a hierarchy, the project's or one that is being made, does to an attribute.
-pub fn tree(tables: &Tables, opened: &Opened, name: &str, edited: Option<&Value>, with_values: bool) -> Result<Value> {
+pub fn tree(tables: &Tables, opened: &Opened, name: &str, edited: Option<&Value>, shown: Shown) -> Result<Value> {
+    let with_values = shown != Shown::Numbers;
     let columns = opened.columns(&Work::default())?;
     let column = columns.get(name).ok_or_else(|| {
         let names: Vec<&str> = columns.all.iter().map(|column| column.name.as_str()).collect();
@@ -42,6 +54,9 @@ pub fn tree(tables: &Tables, opened: &Opened, name: &str, edited: Option<&Value>
         let mut n_left = N_NODES_MAX;
         object.insert("tree".into(), node(&hierarchy, &numbers, hierarchy.top(), 0, &mut n_left));
         object.insert("examples".into(), examples(&hierarchy, counts));
+        if shown == Shown::Rows && domain.len() <= N_ROWS_MAX {
+            object.insert("rows".into(), rows(&hierarchy, counts));
+        }
         object.insert("arx".into(), if domain.len() <= 5_000 { json!(arx(&hierarchy)) } else { Value::Null });
     }
     Ok(Value::Object(object))
@@ -120,6 +135,12 @@ fn node(hierarchy: &Hierarchy, numbers: &[Numbers], level: usize, code: usize, n
         object.insert("below".into(), json!(below));
     }
     Value::Object(object)
+}
+
+/// Every value: its labels from itself to below the top, and how many records have it.
+fn rows(hierarchy: &Hierarchy, counts: &[u64]) -> Value {
+    let row = |(base, &n_records): (usize, &u64)| json!({ "labels": hierarchy.path(base), "n_records": n_records });
+    counts.iter().enumerate().map(row).collect()
 }
 
 /// Some values, from all over the column, at every level.

@@ -48,6 +48,9 @@ pub fn document(figures: &[Figure]) -> Value {
     figures.iter().map(figure).collect()
 }
 
+/// Of a longer table, whoever wants to see the rows says so.
+const N_ROWS_SHOWN: usize = 60;
+
 /// A page that stands alone: what it is about, the pictures, and a table of all numbers.
 pub fn page(
     title: &str,
@@ -70,11 +73,18 @@ pub fn page(
         )
     };
     let table = |(title, header, rows): &(String, Vec<String>, Vec<Vec<String>>)| {
-        format!(
-            "<section>\n<h2>{}</h2>\n<div style=\"overflow-x: auto\">\n{}</div>\n</section>\n",
-            escape(title),
-            page::table(header, rows).replacen("<table>", "<table class=\"numeric\">", 1)
-        )
+        let table =
+            page::table(header, rows).replacen("<table>", "<table class=\"numeric\" style=\"max-width: none\">", 1);
+        let table = format!("<div style=\"overflow-x: auto\">\n{table}</div>\n");
+        // Of thousands of rows nobody scrolls past to what comes after.
+        let table = match rows.len() > N_ROWS_SHOWN {
+            true => format!(
+                "<details>\n<summary>{}</summary>\n{table}</details>\n",
+                sentences::counted_words(rows.len() as u64, "row")
+            ),
+            false => table,
+        };
+        format!("<section>\n<h2>{}</h2>\n{table}</section>\n", escape(title))
     };
     let figures: String = figures.iter().map(section).collect();
     let tables: String = tables.iter().map(table).collect();

@@ -15,7 +15,7 @@ use incrowd::{Error, ErrorKind, Method, Ranking, Result};
 use serde_json::{Map as Object, Value};
 
 use crate::input::database::dialect::Dialect;
-use crate::input::database::place::Place;
+use crate::input::database::place::DatabasePlace;
 use crate::input::project::{CRITERIA, CriterionText, FILE_NAME};
 use crate::input::source::parse_delimiter;
 use crate::orders::annotate::{Annotate, Update};
@@ -34,7 +34,7 @@ use crate::orders::negotiate::Negotiate;
 use crate::orders::negotiate_local::{CutChoice, LossLimits, NegotiateLocal};
 use crate::orders::per_record::{PER_RECORD, PerRecordWish, published_search};
 use crate::orders::publish::{AnswerChoice, CutWish, Form, GLOBAL, Publish, PublishBy};
-use crate::orders::request::{About, GivenRequest, Suppression, fraction};
+use crate::orders::request::{About, GivenRequest, Suppression, fraction, share_of};
 use crate::orders::risk::{Risk, THRESHOLD, share};
 use crate::orders::verify::Verify;
 use crate::output::account::Key;
@@ -528,10 +528,7 @@ impl<'a> Reader<'a> {
     /// An answer over local recoding, to be published.
     fn cut(&self, method: &str) -> Result<PublishBy> {
         let negotiated = Method::Negotiated.name();
-        if ![GLOBAL, negotiated].contains(&method) {
-            return Err(wrong("local is about groups that were negotiated, and another method is named")
-                .hint("leave out one of them"));
-        }
+        CutWish::check_method(method)?;
         let choice = self.text("offer")?.map_or(Ok(CutChoice::Exact), CutChoice::parse)?;
         Ok(PublishBy::Cut(CutWish { choice, max_loss: self.max_loss()?, local: self.local(negotiated)? }))
     }
@@ -626,7 +623,8 @@ impl<'a> Reader<'a> {
     pub fn verify(&self) -> Result<Verify> {
         let (file, table) = (self.path("file", PathUse::Read)?, self.text("table")?.map(str::to_string));
         let database = self.path("database", PathUse::Connect)?.map(|uri| uri.display().to_string());
-        let database = database.map(|uri| Place::new(&uri, Some(table.as_deref().unwrap_or_default()), None, None));
+        let database =
+            database.map(|uri| DatabasePlace::new(&uri, Some(table.as_deref().unwrap_or_default()), None, None));
         let order = Verify {
             file: file
                 .or(table.as_ref().map(PathBuf::from))
@@ -700,12 +698,6 @@ impl<'a> Reader<'a> {
         self.finish()?;
         Ok(order)
     }
-}
-
-/// `10%` or `1/10`.
-pub(super) fn share_of(text: &str) -> Option<f64> {
-    let percent = || text.trim().strip_suffix('%')?.trim().parse::<f64>().ok();
-    fraction(text).or_else(|| percent().map(|percent| percent / 100.0))
 }
 
 /// A criterion's value as a flag would write it.

@@ -14,15 +14,18 @@ use crate::sentences::grouped;
 /// Everything, in the form that `compare` has.
 pub fn document(study: &StudiedLocal) -> Value {
     let n = |compared: &Compared| compared.counted.hierarchies.len();
+    let n_records = |compared: &Compared| compared.counted.counts.n_records();
     json!({
         "k": study.k,
         "by_k": compared(&study.by_k),
         "by_set": study.by_set.iter().map(|of| json!({ "n_quasi_identifiers": n(of), "compared": compared(of) })).collect::<Vec<Value>>(),
+        "by_records": study.by_records.iter().map(|of| json!({ "n_records": n_records(of), "compared": compared(of) })).collect::<Vec<Value>>(),
     })
 }
 
 /// The columns of the rows.
-pub const HEADER: [&str; 11] = [
+pub const HEADER: [&str; 12] = [
+    "n_records",
     "n_quasi_identifiers",
     "k",
     "method",
@@ -36,21 +39,22 @@ pub const HEADER: [&str; 11] = [
     "seconds",
 ];
 
-/// A row per set, k and method.
+/// A row per number of records, set, k and method.
 pub fn rows(study: &StudiedLocal) -> Vec<Vec<String>> {
     let of = |compared: &Compared| {
         let n = compared.counted.hierarchies.len();
-        compared.rows.iter().map(|row| texts(n, row)).collect::<Vec<_>>()
+        compared.rows.iter().map(|row| texts(compared.counted.counts.n_records(), n, row)).collect::<Vec<_>>()
     };
     let mut rows = of(&study.by_k);
-    rows.extend(study.by_set.iter().flat_map(of));
+    rows.extend(study.by_set.iter().chain(&study.by_records).flat_map(of));
     rows
 }
 
-fn texts(n: usize, row: &ContenderResult) -> Vec<String> {
+fn texts(n_records: u64, n: usize, row: &ContenderResult) -> Vec<String> {
     let number = |value: f64| wire::rounded(value).to_string();
     let judgement = &row.judgement;
     vec![
+        n_records.to_string(),
         n.to_string(),
         row.k().to_string(),
         row.contender.name(),
@@ -75,7 +79,7 @@ const MEASURES: [Measured; 5] = [
     ("query_error", "median error of queries, in percent", |row| row.error.0 * 100.0, |y| format!("{y:.1}")),
 ];
 
-/// The pictures: every measure against k and against the number of attributes, and what weights do.
+/// The pictures: every measure against k, the number of attributes and that of records, and what weights do.
 pub fn figures(study: &StudiedLocal) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (name, y_name, of, label) in MEASURES {
@@ -101,8 +105,25 @@ pub fn figures(study: &StudiedLocal) -> Vec<Figure> {
             points,
         ));
     }
+    for (name, y_name, of, label) in MEASURES.into_iter().filter(|_| !study.by_records.is_empty()) {
+        let points = study.by_records.iter().chain(all_at(study)).flat_map(|compared| {
+            let n = compared.counted.counts.n_records() as f64;
+            let rows = compared.rows.iter().filter(|row| row.k() == study.k);
+            rows.map(move |row| (row.contender.name(), n, of(row)))
+        });
+        let title = format!("{} against the number of records", capital(&y_name.replace(", in percent", "")));
+        let caption = format!("k = {}; samples that chance chose, and all records.", study.k);
+        figures.push(figure(&format!("{name}-records"), &title, caption, "records", y_name, label, points));
+    }
     figures.extend(study.by_set.iter().filter_map(weights));
     figures
+}
+
+/// Where all records are compared at the k of the samples.
+fn all_at(study: &StudiedLocal) -> Option<&Compared> {
+    let n = study.by_k.counted.hierarchies.len();
+    let with_all = study.by_set.iter().filter(|compared| compared.counted.hierarchies.len() == n);
+    std::iter::once(&study.by_k).chain(with_all).find(|compared| compared.rows.iter().any(|row| row.k() == study.k))
 }
 
 fn figure(

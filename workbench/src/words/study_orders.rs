@@ -5,16 +5,16 @@ use incrowd::search::partial::{Estimator, Selection};
 use incrowd::{ErrorKind, Result};
 use serde_json::Value;
 
-use super::order::{PathUse, Reader, share_of, value_of_criterion, wrong};
+use super::order::{PathUse, Reader, value_of_criterion, wrong};
 use crate::input::project::{CRITERIA, CriterionText};
 use crate::orders::contenders::N_QUERIES;
 use crate::orders::histogram::{GivenScheme, Histogram};
-use crate::orders::request::Suppression;
+use crate::orders::request::{Suppression, share_of};
 use crate::orders::study_deal::StudyDeal;
 use crate::orders::study_lattice::{LOST, StudyLattice};
-use crate::orders::study_local::StudyLocal;
+use crate::orders::study_local::{StudyLocal, sample_size};
 use crate::orders::study_records::{self, N_SAMPLED, StudyRecords, THRESHOLDS};
-use crate::orders::study_requests::{Asked, SHARES, StudyRequests};
+use crate::orders::study_requests::{RequestSource, SHARES, StudyRequests};
 use crate::orders::study_suppression::{MaxLevel, StudySuppression};
 
 /// The papers' studies.
@@ -130,9 +130,9 @@ impl Reader<'_> {
     fn study_requests(&self) -> Result<StudyRequests> {
         let asked = match (self.path("requests", PathUse::Read)?, self.flag("chapter_4")?) {
             (Some(_), true) => return Err(wrong("requests and chapter_4 exclude each other").hint("give one of them")),
-            (Some(path), false) => Asked::File(path),
-            (None, true) => Asked::Chapter4,
-            (None, false) => Asked::Grid,
+            (Some(path), false) => RequestSource::File(path),
+            (None, true) => RequestSource::Chapter4,
+            (None, false) => RequestSource::Grid,
         };
         let estimators =
             self.texts("estimator")?.map(|names| names.iter().map(|name| Estimator::parse(name)).collect());
@@ -152,6 +152,12 @@ impl Reader<'_> {
             k: self.whole("at_k")?,
             contenders: self.contenders()?,
             sets: self.sizes("sets")?,
+            records: self
+                .texts("records")?
+                .unwrap_or_default()
+                .iter()
+                .map(|text| sample_size(text))
+                .collect::<Result<_>>()?,
             weight: self.text("weight")?.map(str::to_string),
             n_queries: self.whole("n_queries")?.map_or(N_QUERIES, |n| n.clamp(1, 100_000) as usize),
             seed: self.whole("seed")?.unwrap_or(0),

@@ -45,6 +45,8 @@ pub struct Server {
     pub child: Child,
     pub host: String,
     pub token: String,
+    /// The key of guests, where there is something for them.
+    pub guest: Option<String>,
 }
 
 impl Drop for Server {
@@ -93,7 +95,9 @@ impl Server {
         let url = document["url"].as_str().expect("a URL");
         let (host, _) =
             url.strip_prefix("http://").and_then(|rest| rest.split_once("/#key=")).expect("a URL with a key");
-        Server { child, host: host.to_string(), token: document["token"].as_str().expect("a token").to_string() }
+        let token = document["token"].as_str().expect("a token").to_string();
+        let guest = document["guest_token"].as_str().map(str::to_string);
+        Server { child, host: host.to_string(), token, guest }
     }
 
     pub fn connect(&self) -> TcpStream {
@@ -127,6 +131,13 @@ impl Server {
 
     pub fn ask(&self, method: &str, path: &str, body: &str) -> Answer {
         let bearer = format!("Bearer {}", self.token);
+        let headers = [("Host", self.host.as_str()), ("Authorization", &bearer), ("Content-Type", "application/json")];
+        self.ask_with(method, &format!("/api/v1{path}"), &headers, body)
+    }
+
+    /// The same with the guests' key.
+    pub fn ask_as_guest(&self, method: &str, path: &str, body: &str) -> Answer {
+        let bearer = format!("Bearer {}", self.guest.as_ref().expect("there is something for guests"));
         let headers = [("Host", self.host.as_str()), ("Authorization", &bearer), ("Content-Type", "application/json")];
         self.ask_with(method, &format!("/api/v1{path}"), &headers, body)
     }

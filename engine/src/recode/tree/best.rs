@@ -10,7 +10,7 @@ use crate::criterion::{Criteria, Measure};
 use crate::error::Result;
 use crate::loss::{LOSS_ONE, Steps};
 use crate::recode::tree::Tree;
-use crate::recode::tree::exact::{Asked, Decided};
+use crate::recode::tree::exact::{CutProblem, Decided};
 use crate::recode::tree::fold::{Choice, Folded, Live, ONE, Prices, Totals};
 use crate::task::Task;
 
@@ -196,7 +196,7 @@ impl Search<'_> {
             (if goal == Goal::Loss { loss } else { n_lost }, used)
         };
         let Some(gap) = at_most.checked_sub(cost) else { return Ok(()) };
-        match (Asked { live, prices, uses: &uses, used_max: most, gap }).decide() {
+        match (CutProblem { live, prices, uses: &uses, used_max: most, gap }).decide() {
             Decided::Open => return Ok(()),
             Decided::Best(Some(choices)) => self.consider(&Folded { totals: live.totals(&choices), choices }),
             Decided::Best(None) => {}

@@ -34,7 +34,7 @@ const N_WAYS_MAX: usize = 2_000;
 const N_HOW_MAX: usize = 2_000_000;
 
 /// What is asked: less of the goal than `goal_below`, using at most `used_max`.
-pub(crate) struct Asked<'a> {
+pub(crate) struct CutProblem<'a> {
     pub(crate) live: &'a Live<'a>,
     pub(crate) prices: &'a Prices,
     /// By place and choice, how much of the goal and of what is limited it uses.
@@ -52,7 +52,7 @@ pub(crate) enum Decided {
     Open,
 }
 
-impl Asked<'_> {
+impl CutProblem<'_> {
     pub(crate) fn decide(&self) -> Decided {
         let live = self.live;
         let (cheapest, divided) = live.cheapest(self.prices);

@@ -9,7 +9,7 @@ use arrow_schema::SchemaRef;
 use incrowd::{Error, ErrorKind, Result};
 
 use super::dialect::Dialect;
-use super::place::{Asked, Place};
+use super::place::{DatabasePlace, TableOrQuery};
 
 /// None was opened.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub struct Presence<'a> {
 }
 
 impl Database {
-    pub fn open(_: &Place, _: &Path, _: Purpose) -> Result<Database> {
+    pub fn open(_: &DatabasePlace, _: &Path, _: Purpose) -> Result<Database> {
         Err(Error::new(ErrorKind::Project, "this incrowd was built without databases")
             .hint("build it with the feature \"databases\", which is on unless somebody turns it off"))
     }
@@ -65,7 +65,7 @@ impl Database {
 }
 
 impl Table {
-    pub fn open(database: Arc<Database>, _: &Asked) -> Result<Table> {
+    pub fn open(database: Arc<Database>, _: &TableOrQuery) -> Result<Table> {
         match database.none {}
     }
 

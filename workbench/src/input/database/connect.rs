@@ -15,7 +15,7 @@ use arrow_schema::SchemaRef;
 use incrowd::{Error, ErrorKind, Result};
 
 use super::dialect::Dialect;
-use super::place::Place;
+use super::place::DatabasePlace;
 use crate::sentences::hint;
 
 /// A database that was opened.
@@ -68,7 +68,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Database {
     /// Opens the database of a place; files are the project's.
-    pub fn open(place: &Place, folder: &Path, purpose: Purpose) -> Result<Database> {
+    pub fn open(place: &DatabasePlace, folder: &Path, purpose: Purpose) -> Result<Database> {
         let dialect = place.dialect();
         let (address, options) = match place.file(folder) {
             None => (place.uri.clone(), vec![(OptionDatabase::Uri, place.uri.clone())]),

@@ -9,27 +9,27 @@ use crate::sentences::hint;
 
 /// A table of a database, or what a query gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct DatabasePlace {
     /// `postgresql://curator@db/clinic`, `sqlite:clinic.sqlite` or `duckdb:clinic.duckdb`.
     pub uri: String,
-    pub asked: Asked,
+    pub asked: TableOrQuery,
     /// The library that speaks to the database, by its path or name; looked for where nothing is said.
     pub driver: Option<String>,
 }
 
 /// What is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum TableOrQuery {
     Table(String),
     Query(String),
 }
 
-impl Asked {
+impl TableOrQuery {
     /// What errors and certificates call it.
     pub fn name(&self) -> &str {
         match self {
-            Asked::Table(name) => name,
-            Asked::Query(_) => "query",
+            TableOrQuery::Table(name) => name,
+            TableOrQuery::Query(_) => "query",
         }
     }
 }
@@ -38,12 +38,12 @@ fn wrong(message: &str) -> Error {
     Error::new(ErrorKind::Project, message.to_string())
 }
 
-impl Place {
+impl DatabasePlace {
     /// Refuses what is no place, and one that holds a password.
     ///
     /// # Guarantee
     /// No password of a project file is used, so that nobody gets used to writing one there.
-    pub fn new(uri: &str, table: Option<&str>, query: Option<&str>, driver: Option<&str>) -> Result<Place> {
+    pub fn new(uri: &str, table: Option<&str>, query: Option<&str>, driver: Option<&str>) -> Result<DatabasePlace> {
         engine(uri)?;
         if has_password(uri) {
             return Err(wrong("the address of the database holds a password").hint(hint(
@@ -52,8 +52,8 @@ impl Place {
             )));
         }
         let asked = match (table, query) {
-            (Some(table), None) => Asked::Table(table.to_string()),
-            (None, Some(query)) => Asked::Query(query.trim().trim_end_matches(';').to_string()),
+            (Some(table), None) => TableOrQuery::Table(table.to_string()),
+            (None, Some(query)) => TableOrQuery::Query(query.trim().trim_end_matches(';').to_string()),
             (None, None) => {
                 return Err(wrong("a database is named, and no table").hint(hint("add {data.table} or {data.query}")));
             }
@@ -61,12 +61,12 @@ impl Place {
                 return Err(wrong("a table and a query are named").hint(hint("leave {data.table} or {data.query} out")));
             }
         };
-        Ok(Place { uri: uri.to_string(), asked, driver: driver.map(str::to_string) })
+        Ok(DatabasePlace { uri: uri.to_string(), asked, driver: driver.map(str::to_string) })
     }
 
     /// The same database, and a table of it.
-    pub fn with_table(&self, table: &str) -> Place {
-        Place { asked: Asked::Table(table.to_string()), ..self.clone() }
+    pub fn with_table(&self, table: &str) -> DatabasePlace {
+        DatabasePlace { asked: TableOrQuery::Table(table.to_string()), ..self.clone() }
     }
 
     pub fn dialect(&self) -> Dialect {
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn passwords_are_refused_wherever_they_stand() {
-        let place = |uri: &str| Place::new(uri, Some("t"), None, None);
+        let place = |uri: &str| DatabasePlace::new(uri, Some("t"), None, None);
         for uri in [
             "postgresql://curator:secret@db/clinic",
             "postgresql://curator:@db/clinic",
@@ -131,17 +131,18 @@ mod tests {
 
     #[test]
     fn one_of_table_and_query_is_named() {
-        let place = |table, query| Place::new("sqlite:a.sqlite", table, query, None);
+        let place = |table, query| DatabasePlace::new("sqlite:a.sqlite", table, query, None);
         assert!(place(None, None).is_err() && place(Some("t"), Some("q")).is_err());
-        assert_eq!(place(None, Some("SELECT 1; ")).expect("a query").asked, Asked::Query("SELECT 1".into()));
+        assert_eq!(place(None, Some("SELECT 1; ")).expect("a query").asked, TableOrQuery::Query("SELECT 1".into()));
         for uri in ["mysql://db/clinic", "postgresql", "data.csv", "sqlite:"] {
-            assert!(Place::new(uri, Some("t"), None, None).is_err(), "{uri}");
+            assert!(DatabasePlace::new(uri, Some("t"), None, None).is_err(), "{uri}");
         }
     }
 
     #[test]
     fn files_are_the_project_s() {
-        let file = |uri: &str| Place::new(uri, Some("t"), None, None).expect("a place").file(Path::new("study"));
+        let file =
+            |uri: &str| DatabasePlace::new(uri, Some("t"), None, None).expect("a place").file(Path::new("study"));
         assert_eq!(file("sqlite:a.sqlite"), Some("study/a.sqlite".into()));
         assert_eq!(file("duckdb:///data/a.duckdb"), Some("/data/a.duckdb".into()));
         assert_eq!(file("postgresql://db/clinic"), None);

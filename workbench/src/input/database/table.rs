@@ -17,7 +17,7 @@ use incrowd::{Error, ErrorKind, Result};
 
 use super::connect::Database;
 use super::dialect::Dialect;
-use super::place::Asked;
+use super::place::TableOrQuery;
 
 /// A table that can be read and counted.
 pub struct Table {
@@ -54,11 +54,11 @@ pub struct Presence<'a> {
 
 impl Table {
     /// Looks at the columns of a table, or of what a query gives.
-    pub fn open(database: Arc<Database>, asked: &Asked) -> Result<Table> {
+    pub fn open(database: Arc<Database>, asked: &TableOrQuery) -> Result<Table> {
         let dialect = database.dialect;
         let from = match asked {
-            Asked::Table(name) => dialect.table(name),
-            Asked::Query(query) => format!("({query})"),
+            TableOrQuery::Table(name) => dialect.table(name),
+            TableOrQuery::Query(query) => format!("({query})"),
         };
         let mut schema: Option<SchemaRef> = None;
         database.query(&format!("SELECT * FROM {from} AS t WHERE 1 = 0"), |found, _| {
@@ -67,7 +67,7 @@ impl Table {
         })?;
         let schema = schema.expect("an answer has columns");
         let declared = match (dialect, asked) {
-            (Dialect::Sqlite, Asked::Table(name)) => declared(&database, name)?,
+            (Dialect::Sqlite, TableOrQuery::Table(name)) => declared(&database, name)?,
             _ => Vec::new(),
         };
         let columns: Vec<Column> = schema.fields().iter().map(|field| column(dialect, field, &declared)).collect();

@@ -4,7 +4,7 @@ use incrowd::table::Needed;
 use incrowd::{Result, Role};
 use toml::Table;
 
-use crate::input::database::place::Place;
+use crate::input::database::place::DatabasePlace;
 use crate::input::project::Attribute;
 use crate::input::project::keys::{choice, text_at, wrong};
 use crate::input::source::{Encoding, Labels, Notation, ReadOptions, parse_delimiter};
@@ -55,7 +55,7 @@ pub(super) fn needed(attributes: &[Attribute], keep_other: bool, complete: &[Str
 const DATABASE_KEYS: [&str; 3] = ["table", "query", "driver"];
 
 /// Where the data are: the path of a file, or a table of a database, with what it is called.
-pub(super) fn place(data: &Table) -> Result<(String, Option<Place>)> {
+pub(super) fn place(data: &Table) -> Result<(String, Option<DatabasePlace>)> {
     let text = |key: &str| text_at(data, &format!("data.{key}"), key);
     let (path, database) = (text("path")?, text("database")?);
     match (path, database) {
@@ -68,7 +68,7 @@ pub(super) fn place(data: &Table) -> Result<(String, Option<Place>)> {
         },
         (None, Some(uri)) => {
             let (table, query, driver) = (text("table")?, text("query")?, text("driver")?);
-            let place = Place::new(&uri, table.as_deref(), query.as_deref(), driver.as_deref())?;
+            let place = DatabasePlace::new(&uri, table.as_deref(), query.as_deref(), driver.as_deref())?;
             Ok((place.asked.name().to_string(), Some(place)))
         }
     }

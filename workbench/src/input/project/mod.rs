@@ -8,7 +8,7 @@ use incrowd::error::unknown;
 use incrowd::{Distance, ErrorKind, Missing, Result, Role, Rule};
 
 use crate::input::database::Database;
-use crate::input::database::place::Place;
+use crate::input::database::place::DatabasePlace;
 use crate::input::level::LevelSaid;
 use crate::input::source::{DateFormat, Frame, PublishAs, ReadOptions, Unknown, Unreadable};
 
@@ -39,8 +39,10 @@ pub struct Project {
     pub text: String,
     /// Where the data are, as the file says it: a path, or the name of a table in a database.
     pub data: String,
+    /// Where other data are that somebody gave instead, as they gave it: a path from here, not from the project.
+    pub delivery: Option<PathBuf>,
     /// The database that has them, where one does.
-    pub database: Option<Place>,
+    pub database: Option<DatabasePlace>,
     /// That database, opened for work that is done as a whole or not at all.
     pub session: Option<Arc<Database>>,
     /// A table of the population that the data are a sample of, for k-map.
@@ -70,6 +72,7 @@ pub struct Project {
     pub attributes: Vec<Attribute>,
     pub request: StandingRequest,
     pub guard: Guard,
+    pub policy: Policy,
     /// What tells it from other projects where several are kept; empty where nobody keeps any.
     pub content: String,
 }
@@ -113,6 +116,15 @@ pub struct StandingRequest {
     /// By attribute, the number or the name of a level.
     pub max_level: Vec<(String, String)>,
     pub best_by: Option<String>,
+}
+
+/// What guests of the page, who see no values, may not ask below.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// The least k and l; where there are none, the standing request is the floor.
+    pub floors: Vec<CriterionText>,
+    /// Wishes that stay as the standing request has them: criteria, `max_suppressed`, `best_by`, or an attribute's level.
+    pub locked: Vec<String>,
 }
 
 /// What ends a run that would publish nonsense, such as the next delivery of the data where half of it is missing.

@@ -13,8 +13,8 @@ use crate::input::project::data::{
 };
 use crate::input::project::files::read_text;
 use crate::input::project::keys::{choice, known_keys, section, text_at, texts, wrong};
-use crate::input::project::request::{guard, standing_request};
-use crate::input::project::{FILE_NAME, Guard, Project, StandingRequest};
+use crate::input::project::request::{guard, policy, standing_request};
+use crate::input::project::{FILE_NAME, Guard, Policy, Project, StandingRequest};
 use crate::sentences::hint;
 
 impl Project {
@@ -36,6 +36,7 @@ impl Project {
         if let Some(path) = path {
             let full = std::path::absolute(path).map_err(|error| crate::io_error(path, error))?;
             self.data = full.display().to_string();
+            self.delivery = Some(path.to_path_buf());
             (self.frame, self.database, self.session) = (None, None, None);
             // Counts that are kept are those of other data.
             let metadata = path.metadata().ok();
@@ -59,7 +60,7 @@ impl Project {
 /// Reads a project from the text of its file; `folder` is what its paths are relative to.
 pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     let table: Table = text.parse().map_err(|error| not_toml(&error, text, file))?;
-    known_keys(&table, "", &["data", "attributes", "request", "guard"])?;
+    known_keys(&table, "", &["data", "attributes", "request", "guard", "policy"])?;
     let data = section(&table, "data")?
         .ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
     known_keys(data, "data.", &DATA_KEYS)?;
@@ -104,11 +105,13 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         None => StandingRequest::default(),
     };
     let guard = section(&table, "guard")?.map_or(Ok(Guard::default()), guard)?;
+    let policy = section(&table, "policy")?.map_or(Ok(Policy::default()), |table| policy(table, &attributes))?;
     Ok(Project {
         folder: folder.to_path_buf(),
         file: file.to_path_buf(),
         text: text.to_string(),
         data: path,
+        delivery: None,
         database,
         session: None,
         population: text_at(data, "data.population", "population")?,
@@ -127,6 +130,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         attributes,
         request,
         guard,
+        policy,
         content: String::new(),
     })
 }

@@ -1,10 +1,11 @@
-//! The standing request and the guard of a project file.
+//! The standing request, the guard and the policy of a project file.
 
-use incrowd::Result;
+use incrowd::error::unknown;
+use incrowd::{ErrorKind, Result, Role};
 use toml::{Table, Value};
 
-use crate::input::project::keys::{amount, known_keys, number, section, text_at, wrong};
-use crate::input::project::{CRITERIA, CriterionText, Guard, StandingRequest};
+use crate::input::project::keys::{amount, known_keys, number, section, text_at, texts, wrong};
+use crate::input::project::{Attribute, CRITERIA, CriterionText, Guard, Policy, StandingRequest};
 
 pub(super) fn standing_request(table: &Table) -> Result<StandingRequest> {
     let known: Vec<&str> = CRITERIA.into_iter().chain(["max_suppressed", "max_level", "best_by"]).collect();
@@ -54,6 +55,43 @@ pub(super) fn guard(table: &Table) -> Result<Guard> {
     };
     let (max_dropped, max_suppressed) = (amount(table, "guard.max_dropped")?, amount(table, "guard.max_suppressed")?);
     Ok(Guard { min_records, max_dropped, max_suppressed })
+}
+
+/// The floor of guests; every name that it has must mean something.
+pub(super) fn policy(table: &Table, attributes: &[Attribute]) -> Result<Policy> {
+    known_keys(table, "policy.", &["min_k", "min_l", "locked"])?;
+    let least = |key: &str, value: &Value| match value.as_integer().and_then(|n| u64::try_from(n).ok()) {
+        Some(n) if n > 0 => Ok(n.to_string()),
+        _ => Err(wrong(format!("policy.{key} must be a whole number of at least 1"))),
+    };
+    let mut floors = Vec::new();
+    if let Some(value) = table.get("min_k") {
+        floors.push(CriterionText { name: "k", attribute: None, value: least("min_k", value)? });
+    }
+    let sensitive: Vec<&str> =
+        attributes.iter().filter(|known| known.role == Role::Sensitive).map(|known| known.name.as_str()).collect();
+    let mut of = |name: &str, value: &Value| -> Result<()> {
+        if !sensitive.contains(&name) {
+            return Err(unknown(ErrorKind::Project, "sensitive attribute of policy.min_l", name, &sensitive));
+        }
+        floors.push(CriterionText { name: "l", attribute: Some(name.to_string()), value: least("min_l", value)? });
+        Ok(())
+    };
+    match table.get("min_l") {
+        None => {}
+        Some(Value::Table(each)) => each.iter().try_for_each(|(name, value)| of(name, value))?,
+        Some(_) if sensitive.is_empty() => {
+            return Err(wrong("policy.min_l is about sensitive attributes, and there is none"));
+        }
+        Some(value) => sensitive.iter().try_for_each(|name| of(name, value))?,
+    }
+    let locked = table.get("locked").map_or(Ok(Vec::new()), |value| texts(value, "policy.locked"))?;
+    let names = attributes.iter().filter(|known| known.role == Role::QuasiIdentifier).map(|known| known.name.as_str());
+    let known: Vec<&str> = CRITERIA.into_iter().chain(["max_suppressed", "best_by"]).chain(names).collect();
+    match locked.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(unknown(ErrorKind::Project, "wish of policy.locked", name, &known)),
+        None => Ok(Policy { floors, locked }),
+    }
 }
 
 /// A criterion's value as a flag would write it: `10`, `0.2`, `1/3`, `10..5`, or `2,3` for a list.

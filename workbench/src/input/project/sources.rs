@@ -1,11 +1,12 @@
 //! The tables that a project names, opened as they are counted: with what becomes of cells on the way.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use incrowd::{Error, ErrorKind, Missing, Result, Role, Rule};
 
-use crate::input::database::place::Place;
+use crate::input::database::place::DatabasePlace;
 use crate::input::database::{Database, Purpose, Table};
 use crate::input::per_person::PerPerson;
 use crate::input::project::{Attribute, Project};
@@ -30,7 +31,7 @@ impl Project {
         let source = match (&self.frame, &self.database) {
             (Some(frame), _) => Source::of_frame(frame),
             (None, Some(place)) => self.opened(place).and_then(Source::of_table),
-            (None, None) => Source::open(&self.folder.join(&self.data), &self.reading),
+            (None, None) => Source::open(&self.data_path(), &self.reading),
         };
         let source = source?.without_index(|name| self.attributes.iter().any(|attribute| attribute.name == name));
         let mut source = source.with_dates(self.dates());
@@ -43,8 +44,19 @@ impl Project {
         })
     }
 
+    /// The file of the data: what somebody gave for this run, or what the project names.
+    pub fn data_path(&self) -> PathBuf {
+        self.delivery.clone().unwrap_or_else(|| self.folder.join(&self.data))
+    }
+
+    /// What those who asked are told that the data are called: as they were named, from here or by the project.
+    pub fn data_named(&self) -> String {
+        let given = self.delivery.as_ref().filter(|path| path.is_relative());
+        given.map_or_else(|| self.data.clone(), |path| path.display().to_string())
+    }
+
     /// A table of the project's database, as the work at hand sees it where that is one transaction.
-    pub fn opened(&self, place: &Place) -> Result<Table> {
+    pub fn opened(&self, place: &DatabasePlace) -> Result<Table> {
         let database = match &self.session {
             Some(session) => session.clone(),
             None => Arc::new(Database::open(place, &self.folder, Purpose::Read)?),

@@ -11,7 +11,7 @@ use incrowd::number::Decimal;
 use incrowd::table::Cells;
 
 use super::replace::{PublishAs, Replacement, Unknown, Unreadable};
-use super::{Asked, At, ReadOptions, Source};
+use super::{At, CellCheck, ReadOptions, Source};
 
 /// What may stand in a cell: whether it is a number, whether it is a date, whether the hierarchy knows it.
 const VALUES: [(&str, bool, bool, bool); 14] = [
@@ -197,7 +197,7 @@ fn cells_are_found_on_the_lines_that_they_stand_on() {
         let records = drawn(n_records, seed);
         let (_folder, source, lines) = written(&records);
         for (rule, number) in [(intervals(), 0), (cities(), 1)] {
-            let places = source.unfit("value", &Asked::of(&rule, rule.needs(), &tokens)).expect("it can be read");
+            let places = source.unfit("value", &CellCheck::of(&rule, rule.needs(), &tokens)).expect("it can be read");
             let is_unfit = |value: &usize| {
                 let known = &VALUES[*value];
                 !is_fit(known) && !if number == 0 { known.1 } else { known.3 }

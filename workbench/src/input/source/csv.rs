@@ -9,13 +9,13 @@ use super::chunks::{Broken, Chunk, Chunks};
 use super::content::encoding_of;
 use super::options::{DELIMITERS, Encoding, ReadOptions};
 use super::records::{Bad, BadRecord, Layout};
-use super::stream::{Packing, Place, Stream, unpacking_error};
+use super::stream::{FilePlace, Packing, Stream, unpacking_error};
 use crate::sentences::hint;
 
 /// A CSV file, and how to read it.
 #[derive(Clone)]
 pub(super) struct CsvFile {
-    pub place: Place,
+    pub place: FilePlace,
     pub packing: Packing,
     pub encoding: Encoding,
     /// Whether the encoding was found out, and is not what one takes for granted.
@@ -30,7 +30,7 @@ pub(super) fn text_type() -> DataType {
 
 /// Finds out how a CSV file is written and what its columns are; `start` are its first bytes, unpacked.
 pub(super) fn open(
-    place: Place,
+    place: FilePlace,
     packing: Packing,
     start: &[u8],
     options: &ReadOptions,

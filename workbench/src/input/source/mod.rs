@@ -6,17 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use ::csv as csv_crate;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use incrowd::error::unknown;
 use incrowd::table::Cells;
 use incrowd::{Error, ErrorKind, Result};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::input::database::Table;
-use crate::input::digest::{changed, hex};
 use crate::input::per_person::{Kept, PerPerson, Ranking};
 use crate::note::Note;
 
@@ -34,6 +31,7 @@ mod replace;
 mod reading;
 mod places;
 mod fingerprint;
+mod same;
 mod counted;
 #[cfg(feature = "files")]
 mod held;
@@ -49,6 +47,7 @@ mod sas_formats;
 mod sas;
 #[cfg(feature = "files")]
 mod transport;
+mod open;
 mod found;
 #[cfg(test)]
 mod cells_twin;
@@ -62,15 +61,14 @@ pub(crate) use held::number_text;
 pub use options::{DELIMITERS, Encoding, Labels, Notation, ReadOptions, parse_delimiter};
 pub(crate) use parquet::guarded;
 pub use parquet::quiet_guarded_panics;
-pub use places::{Asked, At, Place as CellPlace, Places};
+pub use places::{At, CellCheck, CellPlace, Places};
 pub use replace::{PublishAs, Replaced, Replacement, Top, Unknown, Unreadable};
 pub use rewrite::Rewriting;
 pub use said::Said;
 pub use stream::is_standard_input;
 
-use content::Content;
 use replace::Coarse;
-use stream::{Packing, Place, Stream, unpacking_error};
+use stream::FilePlace;
 
 /// A table in memory that somebody else brought, as record batches with the same columns.
 #[derive(Clone, Debug)]
@@ -125,7 +123,7 @@ enum Part {
     /// A table in memory: a frame, or a file that had to be read whole.
     Held {
         name: PathBuf,
-        file: Option<Place>,
+        file: Option<FilePlace>,
         pieces: Vec<RecordBatch>,
         /// What had to be found out about it.
         notes: Vec<Note>,
@@ -146,42 +144,6 @@ impl Part {
 }
 
 impl Source {
-    /// Opens a file, or a folder of Parquet files; what a file is, its first bytes say.
-    pub fn open(path: &Path, options: &ReadOptions) -> Result<Source> {
-        let paths = match path.is_dir() {
-            true => parquet::files_of(path)?,
-            false => vec![(path.to_path_buf(), Vec::new())],
-        };
-        fn column(field: &Arc<Field>) -> (&String, &DataType) {
-            (field.name(), field.data_type())
-        }
-        let mut parts = Vec::new();
-        let mut schema: Option<SchemaRef> = None;
-        let mut n_bytes = 0;
-        for (path, constants) in paths {
-            let place = Place::open(&path)?;
-            n_bytes += place.n_bytes();
-            let (part, part_schema) = open_part(place, constants, options)?;
-            check_names(&part_schema, &path)?;
-            match &schema {
-                None => schema = Some(part_schema),
-                Some(first) if first.fields().iter().map(column).eq(part_schema.fields().iter().map(column)) => {}
-                Some(_) => {
-                    return Err(Error::new(
-                        ErrorKind::Data,
-                        "has other columns, or columns of other types, than the files before it",
-                    )
-                    .at(path.display().to_string())
-                    .hint("all files of a table have the same columns in the same order"));
-                }
-            }
-            parts.push(part);
-        }
-        let schema = schema.expect("at least one file was opened");
-        let source = Source::new(parts, schema, n_bytes).without_unreadable();
-        Ok(source.rewriting(Rewriting { notation: options.notation, dates: Vec::new() }))
-    }
-
     /// The records of a frame, which are looked at where they are.
     pub fn of_frame(frame: &Frame) -> Result<Source> {
         let name = PathBuf::from(&frame.name);
@@ -321,7 +283,7 @@ impl Source {
 
     fn unfit_to_publish(&self, error: Error, replacement: &Replacement) -> Error {
         let Replacement { column, rule, tokens, .. } = replacement;
-        self.located(error, column, &Asked::of(rule, replacement.needs(), tokens))
+        self.located(error, column, &CellCheck::of(rule, replacement.needs(), tokens))
     }
 
     /// Whether cells of a column are rewritten or replaced while they are read.
@@ -364,113 +326,6 @@ impl Source {
             notes.push(Note::UnreadableColumns { columns });
         }
         notes
-    }
-
-    /// The SHA-256 of each file that was read; of a table in memory, that of the CSV file that it would make.
-    ///
-    /// # Guarantee
-    /// It is that of the content that every reading of this source has seen: a CSV file is hashed whenever it is read, and
-    /// a reading that meets another content than the first is an error, as is a file of another kind, or of a source that
-    /// is not hashed while it is read, that was written to.
-    pub fn sha256(&self) -> Result<Vec<String>> {
-        (0..self.parts.len()).map(|part| self.sha256_of_part(part)).collect()
-    }
-
-    fn sha256_of_part(&self, part: usize) -> Result<String> {
-        let known = self.hashes[part].get();
-        match &self.parts[part] {
-            // Whoever holds a frame may have written to it; files are looked at whenever they are read.
-            Part::Held { file: None, .. } if known.is_some() && self.fingerprint.get().is_some() => {
-                self.check_same()?
-            }
-            Part::Held { file: None, .. } => {
-                self.remember(part, self.sha256_of_frame()?)?;
-                self.check_same()?;
-            }
-            // No file; what was counted there is known by its counts.
-            Part::Database(_) => return Ok(String::new()),
-            _ if known.is_some() => {}
-            Part::Csv(csv::CsvFile { place, .. }) if self.is_hashed => self.remember(part, sha256_of_place(place)?)?,
-            Part::Csv(csv::CsvFile { place, .. })
-            | Part::Parquet(parquet::ParquetFile { place, .. })
-            | Part::Held { file: Some(place), .. } => {
-                let hash = sha256_of_place(place)?;
-                place.check()?;
-                self.remember(part, hash)?;
-            }
-        }
-        Ok(self.hashes[part].get().expect("it was just remembered").clone())
-    }
-
-    /// Keeps the hash of the first reading, and refuses another content later.
-    fn remember(&self, part: usize, hash: String) -> Result<()> {
-        match *self.hashes[part].get_or_init(|| hash.clone()) == hash {
-            true => Ok(()),
-            false => Err(changed(self.files()[part])),
-        }
-    }
-
-    /// Takes the fingerprint of a table in memory, so that [`Source::check_same`] knows it again; before it is read.
-    pub fn pin(&self) {
-        if self.is_frame() {
-            self.fingerprint.get_or_init(|| fingerprint::of(self.held()));
-        }
-    }
-
-    fn held(&self) -> impl Iterator<Item = &RecordBatch> {
-        self.parts.iter().flat_map(|part| match part {
-            Part::Held { pieces, .. } => pieces.as_slice(),
-            _ => &[],
-        })
-    }
-
-    /// Refuses a table that is not the one that was read, for those who do not read it again.
-    ///
-    /// # Guarantee
-    /// What it passes has the content of the reading before, as far as sizes and times of a file tell, or else its hash; and
-    /// of a table in memory the fingerprint that was taken of it ([`Source::pin`]).
-    pub fn check_same(&self) -> Result<()> {
-        for (part, known) in self.parts.iter().zip(&self.hashes) {
-            match part {
-                Part::Parquet(file) => file.place.check()?,
-                Part::Held { file: Some(place), .. } => place.check()?,
-                Part::Held { file: None, name, .. } => match self.fingerprint.get() {
-                    Some(known) if fingerprint::of(self.held()) != *known => return Err(changed(name)),
-                    _ => {}
-                },
-                // Somebody may have written the same once more.
-                Part::Csv(file) => match (file.place.check(), known.get()) {
-                    (Err(_), Some(known)) if sha256_of_place(&file.place)? == *known => {}
-                    (checked, _) => checked?,
-                },
-                // What was counted is one state of it, and a release of that state.
-                Part::Database(_) => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn sha256_of_frame(&self) -> Result<String> {
-        let mut writer = csv_crate::Writer::from_writer(Sha256::new());
-        let names = names(&self.stored);
-        writer.write_record(&names).expect("a hash takes any record");
-        let mut texts = vec![String::new(); names.len()];
-        for batch in self.held() {
-            // A column of a type that cannot be read cannot be published either: it is hashed as empty.
-            let cells = names.iter().zip(batch.columns()).map(|(name, column)| Cells::new(name, column).ok());
-            let cells: Vec<Option<Cells>> = cells.collect();
-            for record in 0..batch.num_rows() {
-                for (cells, text) in cells.iter().zip(&mut texts) {
-                    text.clear();
-                    if let Some(cells) = cells {
-                        cells.read(record, text);
-                    }
-                }
-                writer.write_record(&texts).expect("a hash takes any record");
-            }
-        }
-        let hasher = writer.into_inner().map_err(|_| Error::new(ErrorKind::Io, "could not be hashed"))?;
-        Ok(hex(&hasher.finalize()))
     }
 
     /// The same without what pandas wrote down as an index, but for those levels that are declared: in pandas an index
@@ -606,66 +461,6 @@ impl Source {
     }
 }
 
-/// Opens one file by what it begins with.
-fn open_part(place: Place, constants: Vec<parquet::Constant>, options: &ReadOptions) -> Result<(Part, SchemaRef)> {
-    let path = place.path.clone();
-    let start = content::start_of(&mut place.bytes()?).map_err(|error| crate::io_error(&path, error))?;
-    let (packing, content, start) = match content::of_bytes(&start, &path)? {
-        packed @ (Content::Gzip | Content::Zstd) => {
-            let packing = if packed == Content::Gzip { Packing::Gzip } else { Packing::Zstd };
-            let mut stream = Stream::unpacked(&place, packing)?;
-            let start = content::start_of(&mut stream).map_err(|error| unpacking_error(&path, error))?;
-            (packing, content::of_bytes(&start, &path)?, start)
-        }
-        plain => (Packing::Plain, plain, start),
-    };
-    if content == Content::Text {
-        let (file, schema) = csv::open(place, packing, &start, options)?;
-        return Ok((Part::Csv(file), schema));
-    }
-    // Other kinds are not read from beginning to end, so that they are unpacked first.
-    let place = match packing {
-        Packing::Plain => place,
-        packing => Place::spool(&path, &mut Stream::unpacked(&place, packing)?)?,
-    };
-    match content {
-        Content::Parquet => {
-            let (file, schema) = parquet::open(place, constants)?;
-            Ok((Part::Parquet(file), schema))
-        }
-        #[cfg(feature = "files")]
-        Content::Workbook => hold(workbook::open(&place, options)?, place),
-        #[cfg(feature = "files")]
-        Content::Spss => hold(spss::open(&place, options)?, place),
-        #[cfg(feature = "files")]
-        Content::Stata => hold(stata::open(&place, options)?, place),
-        #[cfg(feature = "files")]
-        Content::Sas => hold(sas::open(&place, options)?, place),
-        #[cfg(feature = "files")]
-        Content::SasTransport => hold(transport::open(&place, options)?, place),
-        Content::Gzip | Content::Zstd => Err(Error::new(ErrorKind::Data, "is compressed twice")
-            .at(path.display().to_string())
-            .hint("unpack it once")),
-        other => Err(Error::new(ErrorKind::Data, format!("is {}, which incrowd does not read", other.in_words()))
-            .at(path.display().to_string())
-            .hint("save it as CSV or Parquet")),
-    }
-}
-
-/// A file that was read whole.
-#[cfg(feature = "files")]
-fn hold(table: held::Whole, place: Place) -> Result<(Part, SchemaRef)> {
-    place.check()?;
-    let held::Whole { schema, pieces, notes } = table;
-    Ok((Part::Held { name: place.path.clone(), file: Some(place), pieces, notes }, schema))
-}
-
-fn sha256_of_place(place: &Place) -> Result<String> {
-    let stream = Stream::unpacked(place, Packing::Plain)?.hashed();
-    let hash = stream.sha256().map_err(|error| crate::io_error(&place.path, error))?;
-    Ok(hash.expect("it was asked for"))
-}
-
 /// Batches in pieces that are looked at together.
 fn pieces_of(batches: &[RecordBatch]) -> Vec<RecordBatch> {
     let slices = |batch: &RecordBatch| {
@@ -757,6 +552,22 @@ mod tests {
         let frame = Frame { name: "frame".into(), schema: batch.schema(), batches: vec![batch].into() };
         let hashes = Source::of_frame(&frame).expect("a table").sha256().expect("hashed");
         assert_eq!(hashes, [crate::input::digest::sha256_of("n,s\n1,\"a,b\"\n,é\n".as_bytes())]);
+    }
+
+    #[test]
+    fn a_table_of_many_pieces_is_hashed_in_their_order() {
+        let n_records = 40 * N_FRAME as i64 / 16 + 7;
+        let batch = |range: std::ops::Range<i64>| {
+            let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(range));
+            RecordBatch::try_from_iter([("n", numbers)]).expect("a column")
+        };
+        let starts = (0..n_records).step_by(N_FRAME / 16);
+        let batches: Vec<RecordBatch> =
+            starts.map(|start| batch(start..(start + N_FRAME as i64 / 16).min(n_records))).collect();
+        let frame = Frame { name: "frame".into(), schema: batches[0].schema(), batches: batches.into() };
+        let text: String = std::iter::once("n\n".to_string()).chain((0..n_records).map(|n| format!("{n}\n"))).collect();
+        let hashes = Source::of_frame(&frame).expect("a table").sha256().expect("hashed");
+        assert_eq!(hashes, [crate::input::digest::sha256_of(text.as_bytes())]);
     }
 
     #[test]

@@ -12,14 +12,14 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use incrowd::{Error, ErrorKind, Result};
 
 use super::csv::text_type;
-use super::stream::Place;
+use super::stream::FilePlace;
 
 /// Records per batch: enough that what is done once per batch does not show.
 const N_BATCH: usize = 32 * 1024;
 
 /// A Parquet file.
 pub(super) struct ParquetFile {
-    pub place: Place,
+    pub place: FilePlace,
     metadata: ArrowReaderMetadata,
     /// What the names of its folders say: the same for every record.
     constants: Vec<Constant>,
@@ -40,7 +40,7 @@ fn wrong(path: &Path, error: impl std::fmt::Display) -> Error {
 }
 
 /// Reads what a Parquet file says about itself; texts are asked for as dictionaries.
-pub(super) fn open(place: Place, constants: Vec<Constant>) -> Result<(ParquetFile, SchemaRef)> {
+pub(super) fn open(place: FilePlace, constants: Vec<Constant>) -> Result<(ParquetFile, SchemaRef)> {
     let path = place.path.clone();
     let load = |options| {
         let bytes = place.bytes()?;

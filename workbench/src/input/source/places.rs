@@ -20,14 +20,14 @@ const N_PLACES_MAX: usize = 5;
 pub struct Places {
     pub n_cells: u64,
     /// The first of them, in the order of the table.
-    pub first: Vec<Place>,
+    pub first: Vec<CellPlace>,
     /// By value, in the order of the table, how many of them there are and the first ones.
-    pub values: Vec<(String, u64, Vec<Place>)>,
+    pub values: Vec<(String, u64, Vec<CellPlace>)>,
 }
 
 /// Where a cell stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CellPlace {
     pub file: String,
     pub at: At,
 }
@@ -39,7 +39,7 @@ pub enum At {
     Record(u64),
 }
 
-impl Place {
+impl CellPlace {
     /// `table.csv:17`, or `table.parquet, record 17`.
     pub fn in_words(&self) -> String {
         match self.at {
@@ -50,7 +50,7 @@ impl Place {
 }
 
 impl Places {
-    fn push(&mut self, place: &Place, text: &str, number_of: &mut HashMap<String, usize>) {
+    fn push(&mut self, place: &CellPlace, text: &str, number_of: &mut HashMap<String, usize>) {
         self.n_cells += 1;
         if self.first.len() < N_PLACES_MAX {
             self.first.push(place.clone());
@@ -72,7 +72,7 @@ impl Places {
 
     /// `lines 17, 20 and 3 more`; nothing where there is one place only, which is said already.
     pub fn others_in_words(&self) -> String {
-        let number = |place: &Place| match place.at {
+        let number = |place: &CellPlace| match place.at {
             At::Line(n) | At::Record(n) => grouped(n),
         };
         let (Some(first), others) = (self.first.first(), self.first.get(1..).unwrap_or(&[])) else {
@@ -97,17 +97,17 @@ impl Places {
 }
 
 /// What is asked of the cells of a column.
-pub struct Asked<'a> {
+pub struct CellCheck<'a> {
     rule: &'a Rule,
     needs: Needs,
     tokens: &'a [String],
     known: Option<KnownValues>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> CellCheck<'a> {
     /// What a rule asks of them; `needs` is what else they have to be.
-    pub fn of(rule: &'a Rule, needs: Needs, tokens: &'a [String]) -> Asked<'a> {
-        Asked { rule, needs, tokens, known: rule.table().map(|table| table.known()) }
+    pub fn of(rule: &'a Rule, needs: Needs, tokens: &'a [String]) -> CellCheck<'a> {
+        CellCheck { rule, needs, tokens, known: rule.table().map(|table| table.known()) }
     }
 
     /// Whether a cell is one that the rule cannot be applied to.
@@ -123,7 +123,7 @@ impl<'a> Asked<'a> {
 
 impl Source {
     /// The cells of a column that a rule cannot be applied to.
-    pub fn unfit(&self, column: &str, asked: &Asked) -> Result<Places> {
+    pub fn unfit(&self, column: &str, asked: &CellCheck) -> Result<Places> {
         self.places(column, |text| asked.refuses(text))
     }
 
@@ -157,7 +157,7 @@ impl Source {
                     Some(lines) => At::Line(lines[record]),
                     None => At::Record((n_records_before + record + 1) as u64),
                 };
-                places.push(&Place { file: file.clone(), at }, &text, &mut number_of);
+                places.push(&CellPlace { file: file.clone(), at }, &text, &mut number_of);
             }
             n_records_before += n_records;
         }
@@ -166,7 +166,7 @@ impl Source {
 
     /// The error of a rule that could not be applied to a column, with the places of the cells that it is about, and how to
     /// go on without them.
-    pub fn located(&self, error: Error, column: &str, asked: &Asked) -> Error {
+    pub fn located(&self, error: Error, column: &str, asked: &CellCheck) -> Error {
         let is_of_table = asked.known.is_some();
         let has_line = |position: String| position.ends_with(|c: char| c.is_ascii_digit());
         // What is wrong with the table of labels itself has its own line.

@@ -11,11 +11,11 @@ use super::held::{Cursor, Decoder, Held, Table, damaged};
 use super::options::ReadOptions;
 use super::said::Said;
 use super::sas_formats::Shown;
-use super::stream::Place;
+use super::stream::FilePlace;
 
 const SAS: &str = "a data set of SAS";
 
-pub(super) fn open(place: &Place, options: &ReadOptions) -> Table {
+pub(super) fn open(place: &FilePlace, options: &ReadOptions) -> Table {
     let mut bytes = Vec::new();
     place.bytes()?.read_to_end(&mut bytes).map_err(|error| crate::io_error(&place.path, error))?;
     let refuse = |what: String, hint: &str| {

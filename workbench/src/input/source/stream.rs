@@ -14,7 +14,7 @@ use crate::input::digest::{Stamp, changed, hex};
 
 /// Where bytes are that can be read as often as needed.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct FilePlace {
     /// What errors and certificates call it.
     pub path: PathBuf,
     n_bytes: u64,
@@ -31,29 +31,29 @@ enum Kept {
 /// What standard input is called on a command line and in a project file.
 const STANDARD_INPUT: &str = "-";
 
-impl Place {
+impl FilePlace {
     /// A file where it is; standard input (`-`) and named pipes, which come only once, are copied to a file without a name.
-    pub fn open(path: &Path) -> Result<Place> {
+    pub fn open(path: &Path) -> Result<FilePlace> {
         let wrong = |error| crate::io_error(path, error);
         if is_standard_input(path) {
-            return once(path, || Place::spool(Path::new("standard input"), &mut std::io::stdin().lock()));
+            return once(path, || FilePlace::spool(Path::new("standard input"), &mut std::io::stdin().lock()));
         }
         let metadata = std::fs::metadata(path).map_err(wrong)?;
         if !metadata.is_file() && !metadata.is_dir() {
-            return once(path, || Place::spool(path, &mut File::open(path).map_err(wrong)?));
+            return once(path, || FilePlace::spool(path, &mut File::open(path).map_err(wrong)?));
         }
         File::open(path).map_err(wrong)?;
         let stamp = Stamp::of(path)?;
-        Ok(Place { path: path.to_path_buf(), n_bytes: stamp.n_bytes(), kept: Kept::InFile(stamp) })
+        Ok(FilePlace { path: path.to_path_buf(), n_bytes: stamp.n_bytes(), kept: Kept::InFile(stamp) })
     }
 
     /// Keeps what can be read only once.
-    pub fn spool(path: &Path, reader: &mut impl Read) -> Result<Place> {
+    pub fn spool(path: &Path, reader: &mut impl Read) -> Result<FilePlace> {
         let wrong = |error| crate::io_error(path, error);
         let mut file = tempfile::tempfile().map_err(wrong)?;
         let n_bytes = std::io::copy(reader, &mut file).map_err(|error| unpacking_error(path, error))?;
         file.flush().map_err(wrong)?;
-        Ok(Place { path: path.to_path_buf(), n_bytes, kept: Kept::Spooled(Arc::new(file)) })
+        Ok(FilePlace { path: path.to_path_buf(), n_bytes, kept: Kept::Spooled(Arc::new(file)) })
     }
 
     pub fn n_bytes(&self) -> u64 {
@@ -84,8 +84,8 @@ pub fn is_standard_input(path: &Path) -> bool {
 }
 
 /// What comes only once is kept as long as the program runs: a project opens its data more than once.
-fn once(path: &Path, spool: impl FnOnce() -> Result<Place>) -> Result<Place> {
-    static KEPT: Mutex<Vec<(PathBuf, Place)>> = Mutex::new(Vec::new());
+fn once(path: &Path, spool: impl FnOnce() -> Result<FilePlace>) -> Result<FilePlace> {
+    static KEPT: Mutex<Vec<(PathBuf, FilePlace)>> = Mutex::new(Vec::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, place)) = kept.iter().find(|(known, _)| known == path) {
         return Ok(place.clone());
@@ -186,7 +186,7 @@ impl Read for Tapped {
 }
 
 impl Stream {
-    pub fn open(place: &Place, packing: Packing, encoding: Encoding) -> Result<Stream> {
+    pub fn open(place: &FilePlace, packing: Packing, encoding: Encoding) -> Result<Stream> {
         let unpacked = Stream::unpacked(place, packing)?;
         let reader = match encoding {
             Encoding::Utf8 => Box::new(WithoutMark { inner: unpacked.reader, is_start: true }) as Box<dyn Read + Send>,
@@ -196,7 +196,7 @@ impl Stream {
     }
 
     /// The bytes as they were before they were packed.
-    pub fn unpacked(place: &Place, packing: Packing) -> Result<Stream> {
+    pub fn unpacked(place: &FilePlace, packing: Packing) -> Result<Stream> {
         let tap = Arc::new(Mutex::new(Tap { bytes: place.bytes()?, hasher: None, n_read: 0 }));
         let tapped = Tapped(tap.clone());
         let buffered = |tapped: Tapped| BufReader::with_capacity(1 << 18, tapped);

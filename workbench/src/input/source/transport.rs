@@ -12,12 +12,12 @@ use super::options::ReadOptions;
 use super::said::Said;
 use super::sas::trimmed;
 use super::sas_formats::Shown;
-use super::stream::Place;
+use super::stream::FilePlace;
 
 const TRANSPORT: &str = "a transport file of SAS";
 const N_LINE: usize = 80;
 
-pub(super) fn open(place: &Place, options: &ReadOptions) -> Table {
+pub(super) fn open(place: &FilePlace, options: &ReadOptions) -> Table {
     let mut bytes = Vec::new();
     place.bytes()?.read_to_end(&mut bytes).map_err(|error| crate::io_error(&place.path, error))?;
     check_single(&bytes, &place.path)?;

@@ -9,12 +9,12 @@ use super::held::{Held, Table, damaged, moment_text, number_text, time_text};
 use super::options::ReadOptions;
 use super::parquet::guarded_as;
 use super::said::Said;
-use super::stream::{Bytes, Place};
+use super::stream::{Bytes, FilePlace};
 use crate::note::Note;
 
 const WORKBOOK: &str = "a workbook";
 
-pub(super) fn open(place: &Place, options: &ReadOptions) -> Table {
+pub(super) fn open(place: &FilePlace, options: &ReadOptions) -> Table {
     let path = &place.path;
     let bytes = place.bytes()?;
     guarded_as(WORKBOOK, path, || {

@@ -122,7 +122,7 @@ impl SurveyedColumn {
 pub fn survey(source: &Source, missing: Option<&Missing>, work: &Work) -> Result<Survey> {
     let names = source.column_names();
     let tokens = Tokens::new(missing);
-    let mut views: Vec<View> = names.iter().map(|_| View::new(&tokens)).collect();
+    let mut views: Vec<SeenColumn> = names.iter().map(|_| SeenColumn::new(&tokens)).collect();
     // Where records are left out, what they lack elsewhere matters to nobody.
     let dropping = missing.filter(|missing| missing.drop_records);
     let is_needed: Vec<bool> = names.iter().map(|name| dropping.is_none_or(|missing| missing.drops(name))).collect();
@@ -157,7 +157,7 @@ fn look_at_batch(
     names: &[String],
     is_needed: &[bool],
     tokens: &Tokens,
-    views: &mut [View],
+    views: &mut [SeenColumn],
     n_by_lacks: &mut [u64],
 ) -> Result<()> {
     let lacks_by_column: Vec<Vec<u16>> = names
@@ -207,10 +207,10 @@ impl Tokens {
     }
 
     /// Of the words that occur, those that no column uses as a value of its own.
-    fn taken(&self, views: &[View]) -> u16 {
+    fn taken(&self, views: &[SeenColumn]) -> u16 {
         let is_taken = |token: &usize| {
             let text = &self.texts[*token];
-            let occurs = |view: &&View| view.n_by_token[*token] > 0;
+            let occurs = |view: &&SeenColumn| view.n_by_token[*token] > 0;
             !self.is_guess
                 || (views.iter().any(|view| occurs(&view))
                     && !views.iter().filter(occurs).any(|view| view.is_value(text)))
@@ -225,7 +225,7 @@ impl Tokens {
 }
 
 /// What has been seen of one column so far.
-struct View {
+struct SeenColumn {
     kind: Option<Kind>,
     n_null: u64,
     n_by_token: Vec<u64>,
@@ -269,9 +269,9 @@ impl Sample {
     }
 }
 
-impl View {
-    fn new(tokens: &Tokens) -> View {
-        View {
+impl SeenColumn {
+    fn new(tokens: &Tokens) -> SeenColumn {
+        SeenColumn {
             reads_as_number: true,
             shapes: Shapes::default(),
             texts: Some(Vec::new()),

@@ -6,9 +6,10 @@ use std::time::Duration;
 use incrowd::error::{Wording, unknown};
 use incrowd::lattice::{Scope, outcome_of};
 use incrowd::quality::Losses;
-use incrowd::search::negotiate::{check_criteria, negotiate_with};
+use incrowd::search::negotiate::negotiate_with;
 use incrowd::search::on_demand::FoundAnswer;
 use incrowd::search::partial::prove;
+use incrowd::search::request::check_criteria;
 use incrowd::wire::HowFound;
 use incrowd::{Answer, Error, ErrorKind, Lattice, Level, Offer, Plan, Request, Result, Scheme, Yardstick};
 

@@ -14,7 +14,7 @@ use super::files::{Files, Target};
 use super::write::{Written, identifying_columns};
 use crate::input::count::Counted;
 use crate::input::database::Table;
-use crate::input::database::place::Asked;
+use crate::input::database::place::TableOrQuery;
 use crate::input::notation::Notation;
 use crate::input::project::{Attribute, Project};
 use crate::input::reference::distances_for_certificate;
@@ -179,7 +179,7 @@ pub fn judge_target(
     all: Outside,
     work: &Work,
 ) -> Result<Judged> {
-    let table = Table::open(target.database.clone(), &Asked::Table(target.table.clone()))?;
+    let table = Table::open(target.database.clone(), &TableOrQuery::Table(target.table.clone()))?;
     let question = Question {
         quasi_identifiers: &certificate.quasi_identifiers,
         sensitive: &certificate.sensitive,

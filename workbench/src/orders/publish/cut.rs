@@ -2,21 +2,23 @@
 
 use std::sync::Arc;
 
+use incrowd::recode::method::Method;
 use incrowd::recode::partition::CellStyle;
 use incrowd::recode::tree::Tree;
 use incrowd::recode::tree::negotiate::{Offer, Request};
 use incrowd::{Error, ErrorKind, Result};
 
-use super::{Decided, No};
+use super::{Decided, GLOBAL, No};
 use crate::input::count::Counted;
 use crate::input::project::Project;
 use crate::orders::Rules;
 use crate::orders::cutting::{grow_as, made};
 use crate::orders::known::Known;
 use crate::orders::local::{Local, LocallyMade, N_STEPS_PER_GROUP};
-use crate::orders::negotiate_local::{Asked, CutChoice, LocallyNegotiated, LossLimits, answer};
+use crate::orders::negotiate_local::{CutChoice, LocalWish, LocallyNegotiated, LossLimits, answer};
 use crate::orders::request::{About, GivenRequest, Privacy};
 use crate::orders::saved::Tables;
+use crate::sentences::hint;
 use crate::work::Work;
 
 /// An answer over local recoding that is to be published.
@@ -28,6 +30,28 @@ pub struct CutWish {
     pub local: Local,
 }
 
+impl CutWish {
+    /// Refuses another method: the groups are those that were negotiated.
+    pub fn check_method(name: &str) -> Result<()> {
+        if [GLOBAL, Method::Negotiated.name()].contains(&name) {
+            return Ok(());
+        }
+        let message = hint("{local} is about groups that were negotiated, and another method is named");
+        Err(Error::new(ErrorKind::Request, message).hint("leave out one of them"))
+    }
+}
+
+/// What an answer is found on.
+pub struct Ground<'a> {
+    pub about: &'a About,
+    pub given: &'a GivenRequest,
+    pub project: &'a Project,
+    pub privacy: &'a Privacy,
+    pub counted: &'a Arc<Counted>,
+    pub known: &'a Known,
+    pub rules: &'a Rules<'a>,
+}
+
 /// What is to be published of a tree, or why nothing is.
 enum Found {
     Offer { tree: Arc<Tree>, asked: Request, offer: Box<Offer>, choice: CutChoice },
@@ -35,36 +59,16 @@ enum Found {
 }
 
 /// The offer that would be published, before its groups are made; none where there is no such answer.
-pub fn offer(
-    wish: &CutWish,
-    about: &About,
-    given: &GivenRequest,
-    project: &Project,
-    privacy: &Privacy,
-    counted: &Arc<Counted>,
-    known: &Known,
-    rules: &Rules,
-    work: &Work,
-) -> Result<Option<(Offer, CutChoice)>> {
-    Ok(match find(wish, about, given, project, privacy, counted, known, rules, work)? {
+pub fn offer(wish: &CutWish, ground: &Ground, work: &Work) -> Result<Option<(Offer, CutChoice)>> {
+    Ok(match find(wish, ground, work)? {
         Found::Offer { offer, choice, .. } => Some((*offer, choice)),
         Found::No(_) => None,
     })
 }
 
 /// Finds the answer to a request or the offer that is chosen, and makes its groups.
-pub fn agree(
-    wish: &CutWish,
-    about: &About,
-    given: &GivenRequest,
-    project: &Project,
-    privacy: &Privacy,
-    counted: &Arc<Counted>,
-    known: &Known,
-    rules: &Rules,
-    work: &Work,
-) -> Result<Decided> {
-    let (tree, asked, offer, choice) = match find(wish, about, given, project, privacy, counted, known, rules, work)? {
+pub fn agree(wish: &CutWish, ground: &Ground, work: &Work) -> Result<Decided> {
+    let (tree, asked, offer, choice) = match find(wish, ground, work)? {
         Found::Offer { tree, asked, offer, choice } => (tree, asked, offer, choice),
         Found::No(no) => return Ok(Decided::No(no)),
     };
@@ -74,7 +78,7 @@ pub fn agree(
         n_steps => n_steps,
     };
     let local = Local { n_steps, ..wish.local };
-    let made = made(&local, &tree, &agreed, &offer.cut, counted, work)?;
+    let made = made(&local, &tree, &agreed, &offer.cut, ground.counted, work)?;
     let made = LocallyMade { agreed: Some((choice.name(), asked)), ..made };
     Ok(match made.missed().is_empty() {
         true => Decided::Made(Box::new(made)),
@@ -82,23 +86,14 @@ pub fn agree(
     })
 }
 
-fn find(
-    wish: &CutWish,
-    about: &About,
-    given: &GivenRequest,
-    project: &Project,
-    privacy: &Privacy,
-    counted: &Arc<Counted>,
-    known: &Known,
-    rules: &Rules,
-    work: &Work,
-) -> Result<Found> {
+fn find(wish: &CutWish, ground: &Ground, work: &Work) -> Result<Found> {
+    let Ground { about, given, project, privacy, counted, known, rules } = *ground;
     wish.max_loss.check(rules)?;
     let tree = match wish.local.style {
         CellStyle::Ranges => known.tree(counted, privacy.criteria.iter().map(|criterion| criterion.measure), work)?,
         style => Arc::new(grow_as(style, &privacy.criteria, counted, work)?),
     };
-    let asked = Asked { about, given, max_loss: &wish.max_loss }.request(counted, privacy, project)?;
+    let asked = LocalWish { about, given, max_loss: &wish.max_loss }.request(counted, privacy, project)?;
     let answer = answer(&tree, &asked, &privacy.sensitive, rules, work)?;
     let Some((offer, choice)) = wish.choice.of(&answer) else {
         let negotiated = LocallyNegotiated { counted: Tables::Counted(counted.clone()), tree, request: asked, answer };

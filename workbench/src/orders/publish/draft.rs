@@ -252,7 +252,8 @@ fn publish_draft(place: &Publication, draft: &Draft) -> Result<Published> {
     certificate.dealt = draft.dealt.as_ref().map(|Dealing { n_classes, most_differ, together }| {
         wire::Dealt::of_file(&judged.file, &certificate.sensitive, *n_classes, most_differ, *together)
     });
-    let sha256 = files.target.is_none().then_some(judged.sha256.as_str());
+    // A table has one where the order of its records is claimed.
+    let sha256 = (files.target.is_none() || !judged.sha256.is_empty()).then_some(judged.sha256.as_str());
     let claims = wire::check_release(&certificate, &judged.verdict, &judged.file, &judged.columns, sha256);
     let account = account(draft, &written, &judged, sources, files);
     // Here everything is known that a criterion needs, so that what is not judged was not looked at: a bug as well.

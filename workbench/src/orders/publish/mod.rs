@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use incrowd::lattice::Scope;
 use incrowd::recode::partition::CellStyle;
-use incrowd::search::negotiate::{check_criteria, check_promise};
+use incrowd::search::request::{check_criteria, check_promise};
 use incrowd::{Answer, Error, ErrorKind, Measure, Request, Result, Role};
 
 pub use agree::{Agreed, Agreement, AnswerChoice};
@@ -182,7 +182,9 @@ impl Publish {
             }
             PublishBy::Cut(wish) => {
                 note_of_method(&wish.local, project, counted, work);
-                return cut::agree(wish, &self.about, &self.request, project, privacy, counted, known, rules, work);
+                let (about, given) = (&self.about, &self.request);
+                let ground = cut::Ground { about, given, project, privacy, counted, known, rules };
+                return cut::agree(wish, &ground, work);
             }
             PublishBy::PerRecord(wish) => return make_one_by_one(wish, project, counted, work),
         };

@@ -28,13 +28,7 @@ const DIS_FRACTION: f64 = 0.1;
 
 /// A share as somebody writes it: `0.1`, `10%` or `1/10`.
 pub fn share(text: &str) -> std::result::Result<f64, std::num::ParseFloatError> {
-    if let Some(share) = super::request::fraction(text) {
-        return Ok(share);
-    }
-    match text.trim().strip_suffix('%') {
-        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
-        None => text.trim().parse(),
-    }
+    super::request::share_of(text).map_or_else(|| text.trim().parse(), Ok)
 }
 
 /// Whose risk, and above which probability somebody is at risk.

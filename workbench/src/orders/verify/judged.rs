@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use arrow_array::RecordBatch;
 use incrowd::verify::{Labels, Original, Outside, SuppressedAs, Texts, Verdict, Verifier};
 use incrowd::wire::Certificate;
 use incrowd::{Criteria, Distance, Error, ErrorKind, Result};
 
 use crate::input::database::Presence;
+use crate::input::digest::TableHash;
 use crate::input::notation::Notation;
 use crate::input::reference;
 use crate::input::source::{ReadOptions, Source};
@@ -46,25 +48,38 @@ pub fn read(
 ) -> Result<Verifier> {
     let needed: Vec<String> = quasi_identifiers.iter().chain(sensitive).cloned().collect();
     needed.iter().try_for_each(|name| source.check_column(name))?;
-    read_with(Verifier::new(quasi_identifiers, sensitive, suppressed_as), source, &needed, work)
+    read_with(Verifier::new(quasi_identifiers, sensitive, suppressed_as), source, &needed, |_| Ok(()), work)
 }
 
 /// Reads the groups of a published file, and the order of its records.
-fn read_in_order(source: &Source, question: &Question, suppressed_as: SuppressedAs, work: &Work) -> Result<Verifier> {
+fn read_in_order(
+    source: &Source,
+    question: &Question,
+    suppressed_as: SuppressedAs,
+    look: impl FnMut(&RecordBatch) -> Result<()>,
+    work: &Work,
+) -> Result<Verifier> {
     let columns = source.column_names();
     let needed = question.quasi_identifiers.iter().chain(question.sensitive);
     needed.into_iter().try_for_each(|name| source.check_column(name))?;
     let texts = if source.is_frame() || source.is_database() { Texts::AsRemembered } else { Texts::AsWritten };
     let verifier = Verifier::new(question.quasi_identifiers, question.sensitive, suppressed_as);
     let verifier = verifier.with_labels(question.labels.clone());
-    read_with(verifier.with_order(&columns, texts), source, &columns, work)
+    read_with(verifier.with_order(&columns, texts), source, &columns, look, work)
 }
 
-fn read_with(mut verifier: Verifier, source: &Source, needed: &[String], work: &Work) -> Result<Verifier> {
+fn read_with(
+    mut verifier: Verifier,
+    source: &Source,
+    needed: &[String],
+    mut look: impl FnMut(&RecordBatch) -> Result<()>,
+    work: &Work,
+) -> Result<Verifier> {
     work.stage("reading", source.n_bytes(), Unit::Bytes, |task| {
         source.for_each_numbered(needed, |batch, n_times, n_bytes| {
             task.go_on()?;
             (task.progress)(n_bytes);
+            look(&batch)?;
             match n_times {
                 Some(n_times) => verifier.push_counted(&batch, &n_times),
                 None => verifier.push(&batch),
@@ -141,18 +156,19 @@ pub fn judge_table(
             .at(table.name.clone())
             .hint("there is nothing to judge"));
     }
-    let file = match question.with_order {
+    let columns = source.column_names();
+    let (file, sha256) = match question.with_order {
         true => {
-            let in_order = read_in_order(source, question, suppressed_as, work)?;
+            let mut hash = TableHash::new(&columns);
+            let in_order = read_in_order(source, question, suppressed_as, |batch| hash.add(batch), work)?;
             if verdict_of(&in_order, &outside) != verdict {
                 return Err(disagree("its groups are not those of its records"));
             }
-            in_order
+            (in_order, hash.finish())
         }
-        false => groups,
+        false => (groups, String::new()),
     };
-    let columns = source.column_names();
-    Ok(Judged { verdict, columns, sha256: String::new(), file, why_not_judged: None })
+    Ok(Judged { verdict, columns, sha256, file, why_not_judged: None })
 }
 
 /// Reads a published table, which has no hash, and judges it, with what lies outside of it.
@@ -164,13 +180,13 @@ pub fn judge_source(
     work: &Work,
 ) -> Result<Judged> {
     let verifier = match question.with_order {
-        true => read_in_order(source, question, suppressed_as, work)?,
+        true => read_in_order(source, question, suppressed_as, |_| Ok(()), work)?,
         false => {
             let Question { quasi_identifiers, sensitive, labels, .. } = question;
             let needed: Vec<String> = quasi_identifiers.iter().chain(*sensitive).cloned().collect();
             needed.iter().try_for_each(|name| source.check_column(name))?;
             let verifier = Verifier::new(quasi_identifiers, sensitive, suppressed_as).with_labels(labels.clone());
-            read_with(verifier, source, &needed, work)?
+            read_with(verifier, source, &needed, |_| Ok(()), work)?
         }
     };
     let verdict = verifier.verdict(question.criteria, &outside(&verifier));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use incrowd::number::Crowd;
-use incrowd::search::negotiate::{check_criteria, check_promise, promises_nothing};
+use incrowd::search::request::{check_criteria, check_promise, promises_nothing};
 use incrowd::verify::{Labels, Ruling, SuppressedAs, Verifier};
 use incrowd::wire::{self, Certificate, Claim, Dealt};
 use incrowd::{Criteria, Error, ErrorKind, Result};
@@ -13,7 +13,7 @@ use super::certificate::{beside, count_as_promised, delimiter_of, labels_for, re
 use super::judged::{Judged, Question, judge_source, judge_table, outside_of_file, sha256_of_file};
 use super::release::Release;
 use crate::input::count::Counted;
-use crate::input::database::place::Place;
+use crate::input::database::place::DatabasePlace;
 use crate::input::database::{Database, Purpose, Table};
 use crate::input::notation::Notation;
 use crate::input::project::{CriterionText, Project};
@@ -29,7 +29,7 @@ pub struct Verify {
     /// Of a table in a database, what it is called.
     pub file: PathBuf,
     /// The database that has the table; the project's where only the table is named.
-    pub database: Option<Place>,
+    pub database: Option<DatabasePlace>,
     pub table: Option<String>,
     /// The one beside the file where none is named, and no quasi-identifiers are.
     pub certificate: Option<PathBuf>,
@@ -249,7 +249,10 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
     if is_file {
         judged.sha256 = sha256_of_file(&order.file, &source)?;
     }
-    let sha256 = is_file.then(|| judged.sha256.clone());
+    // Of a table in a database it was taken where every record was read; earlier certificates of tables have none.
+    let claims_hash = |certificate: &Certificate| !certificate.output.sha256.is_empty();
+    let is_hashed = source.is_database() && with_order && certificate.as_ref().is_some_and(claims_hash);
+    let sha256 = (is_file || is_hashed).then(|| judged.sha256.clone());
     let is_own = certificate.is_none()
         && order.project.is_none()
         && criteria.iter().any(|criterion| criterion.measure.is_relative());

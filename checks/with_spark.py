@@ -1,0 +1,281 @@
+"""A real cluster holds the table: the same counts and records from Spark as from its Parquet file.
+
+    PYTHONPATH=target/python python checks/with_spark.py
+
+A master and two workers are started as processes of their own, on loopback, and stopped at the end; one worker is killed
+in the middle of the work. Then the same once more by a session of Spark Connect.
+"""
+
+import atexit
+import contextlib
+import datetime
+import decimal
+import glob
+import os
+import pathlib
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import warnings
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyspark
+
+import incrowd as ic
+import incrowd.spark
+
+warnings.filterwarnings("ignore")
+HOME = os.path.dirname(pyspark.__file__)
+HERE = pathlib.Path(tempfile.mkdtemp(prefix="incrowd-spark-"))
+atexit.register(shutil.rmtree, HERE, ignore_errors=True)
+ENVIRONMENT = dict(os.environ, SPARK_LOCAL_IP="127.0.0.1", SPARK_HOME=HOME, PYSPARK_PYTHON=sys.executable)
+os.environ.update(ENVIRONMENT)
+N_CHECKS = 0
+
+
+def check(what, holds, told=""):
+    global N_CHECKS
+    N_CHECKS += 1
+    if not holds:
+        raise SystemExit(f"FAILED: {what}\n{told}")
+
+
+def refused(what, work, said):
+    try:
+        work()
+    except ic.Error as error:
+        check(f"{what}: {error}", said in str(error))
+    else:
+        check(f"{what} is refused", False)
+
+
+def free_port():
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        return door.getsockname()[1]
+
+
+class Cluster:
+    """A master and two workers."""
+
+    def __init__(self):
+        self.port = free_port()
+        self.address = f"spark://127.0.0.1:{self.port}"
+        self.started = []
+        self._start("master.Master", "--port", str(self.port), "--webui-port", str(free_port()))
+        for _ in range(100):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+                break
+            time.sleep(0.2)
+        self.workers = [self.worker(), self.worker()]
+
+    def worker(self):
+        folder = tempfile.mkdtemp(dir=HERE)
+        return self._start(
+            "worker.Worker", "--cores", "1", "--memory", "900m", "--webui-port", str(free_port()), "--work-dir", folder,
+            self.address,
+        )
+
+    def _start(self, kind, *words):
+        log = open(HERE / f"{len(self.started)}.log", "w")
+        command = [f"{HOME}/bin/spark-class", f"org.apache.spark.deploy.{kind}", "--host", "127.0.0.1", *words]
+        process = subprocess.Popen(command, env=ENVIRONMENT, stdout=log, stderr=log, start_new_session=True)
+        self.started.append(process)
+        return process
+
+    def stop(self):
+        for process in reversed(self.started):
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+PROJECT = """
+[data]
+path = "table.parquet"
+missing = ["?"]
+missing_records = "drop"
+complete = ["ward"]
+[attributes.age]
+role = "quasi-identifier"
+hierarchy = { intervals = [5, 10, 20] }
+[attributes.city]
+role = "quasi-identifier"
+[attributes.born]
+role = "quasi-identifier"
+hierarchy = { dates = ["year", "decade"] }
+[attributes.bill]
+role = "quasi-identifier"
+hierarchy = { intervals = [10, 50] }
+[attributes.ill]
+role = "sensitive"
+tells = "accepted"
+"""
+PERSON = PROJECT + '[attributes.patient]\nrole = "person"\n'
+
+
+def table():
+    """What engines take for the same and incrowd does not, and records that lack a value."""
+    dice = random.Random(7)
+    cities = ["Graz", "graz", "GRAZ", "Wien", "Wien ", "?", None, "", "Ünnäß"]
+    n = 4_000
+    return pa.table(
+        {
+            "patient": pa.array([f"p{dice.randint(0, 2_500)}" for _ in range(n)]),
+            "age": pa.array([dice.choice([None, *range(20, 60)]) for _ in range(n)], pa.int64()),
+            "city": pa.array([dice.choice(cities) for _ in range(n)]),
+            "born": pa.array([datetime.date(1960 + dice.randint(0, 20), 1, 1) for _ in range(n)]),
+            "bill": pa.array([decimal.Decimal(dice.randint(0, 30)) / 2 for _ in range(n)], pa.decimal128(8, 2)),
+            "ward": pa.array([dice.choice(["A", "B", "?", None]) for _ in range(n)]),
+            "ill": pa.array([dice.choice("abcde") for _ in range(n)]),
+            "not read": pa.array([[1]] * n),
+        }
+    )
+
+
+def records_of(folder):
+    files = sorted(glob.glob(f"{folder}/part-*"))
+    return len(files), pa.concat_tables([pq.read_table(file) for file in files])
+
+
+def nothing_is_left(target):
+    folder, name = os.path.split(str(target))
+    check(f"nothing is left of {name}", not [file for file in os.listdir(folder) if name in file], os.listdir(folder))
+
+
+def same_as_here(session, name, project, wish):
+    """Counts, records in order and verdict are those of one machine."""
+    folder = HERE / f"project-{name}"
+    folder.mkdir()
+    (folder / "incrowd.toml").write_text(project)
+    pq.write_table(table(), folder / "table.parquet", row_group_size=500)
+    there = session.read.parquet(str(folder / "table.parquet")).repartition(5)
+    here = ic.open(folder)
+    counted = incrowd.spark.count(there, folder)
+    check(f"{name}: counts", counted.table.order("count") == here.order("count"), counted.table.order("count"))
+    release = counted.publish(**wish)
+    target = folder / "release"
+    certificate = release.write(target)
+    n_files, written = records_of(target)
+    check(f"{name}: several files", n_files > 1, n_files)
+    expected = here.publish_order(**wish).to_arrow()
+    check(f"{name}: records", written.to_pylist() == expected.to_pylist())
+    answer = "kept" if project is PROJECT else "not judged"
+    verdict = incrowd.spark.verify(session.read.parquet(str(target)), certificate)
+    check(f"{name}: verified", verdict.answer == answer, verdict)
+    refused("what is there", lambda: release.write(target), "there already")
+    # One record in the place of another: whoever stood in a crowd of k stands in one of k - 1.
+    values = written.to_pylist()
+    values[0] = dict(values[-1])
+    changed = session.createDataFrame(pa.Table.from_pylist(values, schema=written.schema))
+    verdict = incrowd.spark.verify(changed, certificate)
+    check(f"{name}: a changed table is seen", verdict.answer == "broken" or project is PERSON, verdict)
+    return folder, there, release
+
+
+def order_is_checked(session, folder, release):
+    """An engine that loses the order of records publishes nothing."""
+    records = type(release)._records
+    try:
+        type(release)._records = lambda self: records(self).repartition(3)
+        refused("records out of order", lambda: release.write(folder / "shuffled"), "order")
+    finally:
+        type(release)._records = records
+    nothing_is_left(folder / "shuffled")
+    lost = type(release)._records
+    try:
+        type(release)._records = lambda self: lost(self).limit(10)
+        refused("records lost", lambda: release.write(folder / "short"), "other records")
+    finally:
+        type(release)._records = lost
+    nothing_is_left(folder / "short")
+
+
+def killed_under_way(cluster, session, folder, there, release):
+    """A worker dies in the middle: the answer is right or an error, never half a release."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as F
+
+    slow = F.udf(lambda text: (time.sleep(0.002), text)[1], "string")
+    slowly = there.withColumn("ill", slow("ill"))
+    expected = ic.open(folder).order("count")
+    for what in ["count", "publish"]:
+        killer = threading.Timer(2.0, cluster.workers.pop().kill)
+        killer.start()
+        target = folder / f"killed-{what}"
+        try:
+            if what == "count":
+                check("counted though a worker died", incrowd.spark.count(slowly, folder).table.order("count") == expected)
+            else:
+                records = type(release)._records
+                place = release.rows.column_names[-2]
+                try:
+                    type(release)._records = lambda self: records(self).withColumn(place, slow(place))
+                    release.write(target)
+                finally:
+                    type(release)._records = records
+                check("published though a worker died", records_of(target)[1].num_rows == release.said["n_records_published"])
+            print(f"  a worker was killed during {what}: right")
+        except (PySparkException, Py4JError) as error:
+            print(f"  a worker was killed during {what}: {type(error).__name__}")
+            nothing_is_left(target)
+        killer.join()
+        cluster.workers.append(cluster.worker())
+
+
+def errors(session, folder, there):
+    refused("no such column", lambda: incrowd.spark.count(there.drop("age"), folder), "no column 'age'")
+    odd = there.drop("ill").withColumnRenamed("not read", "ill")
+    refused("a type that is not read", lambda: incrowd.spark.count(odd, folder), "cannot be read")
+    refused("no data frame", lambda: incrowd.spark.count({"age": [1]}, folder), "data frame of Spark")
+    counted = incrowd.spark.count(there, folder)
+    refused("more than can be promised", lambda: counted.publish(k=3_999, max_suppressed=0, max_level={"age": 0}), "")
+    refused("no name of a table", lambda: counted.publish(k=4, max_suppressed="100%").write("a b"), "no name of a table")
+
+
+def main():
+    from pyspark.sql import SparkSession
+
+    # Several files of a small release.
+    incrowd.spark._N_ROWS_PER_FILE = 700
+    cluster = Cluster()
+    start = time.time()
+    try:
+        session = (
+            SparkSession.builder.master(cluster.address)
+            .config("spark.ui.enabled", "false")
+            .config("spark.executor.memory", "512m")
+            .config("spark.sql.shuffle.partitions", "4")
+            .config("spark.sql.warehouse.dir", str(HERE / "warehouse"))
+            .getOrCreate()
+        )
+        session.sparkContext.setLogLevel("OFF")
+        folder, there, release = same_as_here(session, "records", PROJECT, {"k": 3, "max_suppressed": "100%"})
+        same_as_here(session, "people", PERSON, {"k": 2, "l": 2, "max_suppressed": "100%"})
+        order_is_checked(session, folder, release)
+        errors(session, folder, there)
+        in_catalog = release.write("release_k3", certificate=folder / "release_k3.certificate.json")
+        check("a table of the catalog", incrowd.spark.verify(session.table("release_k3"), in_catalog).holds)
+        refused("the table is there", lambda: release.write("release_k3", certificate=folder / "again.json"), "there already")
+        killed_under_way(cluster, session, folder, there, release)
+        session.stop()
+    finally:
+        cluster.stop()
+    print(f"Spark {pyspark.__version__}, a master and two workers: {N_CHECKS} checks hold, {time.time() - start:.0f} s")
+    start = time.time()
+    session = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "4").getOrCreate()
+    try:
+        same_as_here(session, "connect", PROJECT, {"k": 3, "max_suppressed": "100%"})
+    finally:
+        session.stop()
+    print(f"Spark Connect: {N_CHECKS} checks hold in all, {time.time() - start:.0f} s")
+
+
+main()

@@ -1,0 +1,370 @@
+"""Tables that live on a Spark cluster: counted there, published there, verified there.
+
+Records never leave the cluster: what comes here is one row per combination, and what goes back is one row per distinct
+row of the release. Only operations on data frames are used, so that a session of Spark, of Spark Connect and of what
+speaks its protocol does. ``pip install 'incrowd[spark]'``.
+
+    import incrowd.spark
+    people = spark.read.parquet("hdfs:///clinic/discharges")
+    counted = incrowd.spark.count(people, "project")         # incrowd.toml, as for a file
+    counted.table.negotiate(k=10)                            # everything that a Table does
+    counted.publish(k=10).write("hdfs:///clinic/discharges_k10")
+    incrowd.spark.verify(spark.read.parquet("hdfs:///clinic/discharges_k10"), "discharges_k10.certificate.json").holds
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ._error import Error
+from ._objects import Verdict
+from ._table import PathLike, Table, verify as _verify
+
+# A row of the release that stands for more records is several rows on the way, so that no task gets them all.
+_N_RECORDS_PER_PIECE = 1 << 16
+_N_ROWS_PER_FILE = 2_000_000
+
+
+def count(df: Any, project: PathLike) -> Counted:
+    """What a project counts, counted by the cluster: a table of combinations that every method of ``Table`` takes.
+
+    Texts are the same where all of their bytes are, whatever the collation of a column; numbers, dates and moments are
+    grouped as they are and written by incrowd. The sizes of all combinations have to add up to the number of records,
+    which the cluster counts once more on its own: where they do not, the table changed under way, and that is an error.
+    """
+    F = _functions(df)
+    asked = Table.open(project).order("count", sql=True, dialect="spark", table="records")
+    number = asked["counted"]
+    types = {field.name: field.dataType.typeName() for field in df.schema.fields}
+    columns = []
+    for column in asked["columns"]:
+        name = column["name"]
+        if name not in types:
+            raise Error(f"the data frame has no column '{name}'", hint=f"it has: {', '.join(types)}")
+        value = df[_quoted(name)]
+        if types[name] in ("string", "varchar", "char"):
+            value = value.cast("binary").cast("string")
+        elif types[name] in ("array", "map", "struct", "binary", "variant"):
+            raise Error(f"column '{name}' is of the type {types[name]}, which cannot be read", hint="give a text or a number")
+        if column["only_presence"]:
+            text = value.cast("string")
+            value = F.when(text.isNotNull() & ~text.isin(asked["missing"]), F.lit("there"))
+        columns.append(value.alias(name))
+    counts = _arrow(df.select(*columns).groupBy(*[_quoted(column["name"]) for column in asked["columns"]])
+                    .agg(F.count(F.lit(1)).alias(number)))
+    n_counted, n_records = sum(counts[number].to_pylist()), df.count()
+    if n_counted != n_records:
+        raise Error(f"{n_counted} records were counted by their values and {n_records} in all: the table changed under way")
+    import pyarrow.parquet
+
+    folder = tempfile.TemporaryDirectory(prefix="incrowd-")
+    path = os.path.join(folder.name, "counts.parquet")
+    pyarrow.parquet.write_table(counts, path)
+    table = Table._of_combinations(project, path, number)
+    # The combinations are there as long as the table is.
+    table._folder = folder
+    return Counted(table, df.sparkSession, n_records)
+
+
+@dataclass
+class Counted:
+    """A table on a cluster, by its combinations."""
+
+    table: Table
+    session: Any
+    n_records: int
+
+    def publish(self, **order: Any) -> SparkRelease:
+        """The release that the flags of ``incrowd publish`` would give, as keywords: nothing is written yet."""
+        rows = os.path.join(self.table._folder.name, f"{uuid.uuid4().hex}.parquet")
+        said = self.table.order("publish", rows=True, output=rows, **order)
+        if not said.get("published"):
+            raise Error("these wishes cannot be met, and nothing is published", hint="ask table.negotiate(…) for offers")
+        kinds = ("published", "suppressed", "dropped", "left_out")
+        n_said = sum(said.get(f"n_records_{kind}") or 0 for kind in kinds)
+        if n_said != self.n_records:
+            raise Error(f"{n_said} records are published, suppressed or left out, of {self.n_records}: nothing is published")
+        import pyarrow.parquet
+
+        certificate = json.loads(Path(said["certificate"]).read_text(encoding="utf-8"))
+        return SparkRelease(pyarrow.parquet.read_table(rows), certificate, said, self.session)
+
+
+@dataclass
+class SparkRelease:
+    """A release as its distinct rows, in order, with how many records each is."""
+
+    rows: Any
+    certificate: dict[str, Any]
+    #: What ``incrowd publish --json`` says of it.
+    said: dict[str, Any]
+    session: Any
+
+    def write(self, target: PathLike, *, certificate: PathLike | None = None) -> Path:
+        """Writes the records as a folder of Parquet files, in order, or as a table, where ``target`` is no path.
+
+        They are written under another name, verified there as they lie, and get their name then: whatever ends the work
+        before leaves nothing under it. What is there already is never replaced. The certificate, of the distinct rows, goes beside, or to
+        ``certificate``; returns where it is.
+        """
+        target = os.fspath(target)
+        is_path = "/" in target or os.sep in target
+        name = target.rstrip("/").rsplit("/", 1)[-1].rsplit(".", 1)[-1] if not is_path else target.rstrip("/").rsplit("/", 1)[-1]
+        beside = Path(certificate) if certificate else Path(f"{target.rstrip('/')}.certificate.json" if is_path and "://" not in target else f"{name}.certificate.json")
+        if beside.exists():
+            raise Error(f"{beside} is there already", hint="give another name")
+        place = _Files(self.session, target) if is_path else _Tables(self.session, target)
+        place.check_free()
+        staged = place.staged()
+        try:
+            place.write(self._records(), staged)
+            written = place.read(staged)
+            rows, n_records = _rows(written, self.certificate["counted"])
+            # The rows were verified here; records that are these rows keep what they keep, also what needs the project to
+            # be judged.
+            if n_records != _n_of(self.rows, self.certificate["counted"]) or not _are_same(rows, self.rows):
+                raise Error("the cluster wrote other records than were given to it; nothing was published")
+            if _verify(_in_order(rows), certificate=self.certificate).answer == "broken":
+                raise Error("the release that was written does not keep its promise; nothing was published")
+            place.check_order(written, self.rows, self.certificate)
+            place.rename(staged)
+        except BaseException:
+            place.remove(staged)
+            raise
+        beside.write_text(json.dumps(self.certificate, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        return beside
+
+    def _records(self) -> Any:
+        import pyarrow as pa
+
+        number = self.certificate["counted"]
+        pieces: dict[str, list[int]] = {"row": [], "n": []}
+        for row, n in enumerate(self.rows[number].to_pylist()):
+            while n > 0:
+                pieces["row"].append(row)
+                pieces["n"].append(min(n, _N_RECORDS_PER_PIECE))
+                n -= _N_RECORDS_PER_PIECE
+        values = self.rows.drop_columns([number]).take(pa.array(pieces["row"], pa.int64()))
+        order, size = _free("place", values.column_names), _free("size", values.column_names)
+        values = values.append_column(order, pa.array(pieces["row"], pa.int64()))
+        values = values.append_column(size, pa.array(pieces["n"], pa.int64()))
+        given = self.session.createDataFrame(values)
+        F = _functions(given)
+        each = given.withColumn(size, F.explode(F.sequence(F.lit(1), F.col(_quoted(size)))))
+        n_files = max(1, -(-_n_of(self.rows, number) // _N_ROWS_PER_FILE))
+        ordered = each.repartitionByRange(n_files, _quoted(order)).sortWithinPartitions(_quoted(order))
+        return ordered.drop(order, size)
+
+
+def verify(data: Any, certificate: PathLike | dict[str, Any]) -> Verdict:
+    """Judges a table on a cluster by its certificate: by a GROUP BY of its own, whose sizes have to add up to its records.
+
+    Of the claims, the order of records is judged when a release is written; a data frame has none. What needs the source
+    to be judged, a promise about people, is not judged.
+    """
+    said: dict[str, Any]
+    said = certificate if isinstance(certificate, dict) else json.loads(Path(certificate).read_text(encoding="utf-8"))
+    number = said.get("counted")
+    if number is None:
+        raise Error("the certificate is not of distinct rows", hint="the one that incrowd.spark wrote")
+    return _verify(_in_order(_rows(data, number)[0]), certificate=said)
+
+
+def _rows(data: Any, number: str) -> tuple[Any, int]:
+    """The distinct rows of a table with how many records each is, and how many there are by a count of its own."""
+    F = _functions(data)
+    rows = _arrow(data.groupBy(*[_quoted(name) for name in data.columns]).agg(F.count(F.lit(1)).alias(number)))
+    n_records = data.count()
+    if _n_of(rows, number) != n_records:
+        raise Error("the sizes of the groups do not add up to the number of records: the table changed under way")
+    return rows, n_records
+
+
+def _are_same(rows: Any, others: Any) -> bool:
+    """Whether two tables have the same rows, in any order."""
+
+    def of(table: Any) -> list[str]:
+        return sorted(repr(row) for row in zip(*(table[name].to_pylist() for name in others.column_names)))
+
+    return rows.num_rows == others.num_rows and sorted(rows.column_names) == sorted(others.column_names) and of(rows) == of(others)
+
+
+def _in_order(rows: Any) -> Any:
+    """Rows as a release has them: by the bytes of what is published; the last column says how many records a row is."""
+    import pyarrow as pa
+
+    texts = [_texts(rows[name]) for name in rows.column_names[:-1]]
+    keys = list(zip(*texts)) if texts else []
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return rows.take(pa.array(order, pa.int64()))
+
+
+def _texts(column: Any) -> list[bytes]:
+    import pyarrow as pa
+
+    values = column.to_pylist()
+    if pa.types.is_floating(column.type):
+        values = [value if value is None else format(value, "g") if value % 1 else str(int(value)) for value in values]
+    return [b"" if value is None else str(value).encode() for value in values]
+
+
+class _Files:
+    """A folder of Parquet files."""
+
+    def __init__(self, session: Any, path: str) -> None:
+        self.session, self.path = session, path.rstrip("/")
+
+    def check_free(self) -> None:
+        if self._exists(self.path):
+            raise Error(f"{self.path} is there already", hint="give another name; nothing is replaced")
+
+    def staged(self) -> str:
+        folder, _, name = self.path.rpartition("/")
+        # Files whose names begin with . are nobody's table.
+        return f"{folder}/.{name}.{uuid.uuid4().hex}"
+
+    def write(self, records: Any, staged: str) -> None:
+        records.write.mode("error").parquet(staged)
+
+    def read(self, staged: str) -> Any:
+        return self.session.read.parquet(staged)
+
+    def check_order(self, written: Any, rows: Any, certificate: dict[str, Any]) -> None:
+        """File by file in the order of their names, record by record: no row comes before one that stands before it."""
+        import pyarrow as pa
+
+        F = _functions(written)
+        from pyspark.sql import Window
+
+        names = list(written.columns)
+        number = certificate["counted"]
+        taken = [*names, number]
+        order, file, at, before = (_free(word, taken) for word in ("order", "file", "at", "before"))
+        known = rows.drop_columns([number]).rename_columns([f"{name} as given" for name in names])
+        known = self.session.createDataFrame(known.append_column(order, pa.array(range(rows.num_rows), pa.int64())))
+        found = written.select(
+            *[_quoted(name) for name in names],
+            F.col("_metadata.file_name").alias(file),
+            F.col("_metadata.row_index").alias(at),
+        )
+        same = None
+        for name in names:
+            equal = F.col(_quoted(name)).eqNullSafe(F.col(_quoted(f"{name} as given")))
+            same = equal if same is None else same & equal
+        placed = found.join(F.broadcast(known), same)
+        window = Window.partitionBy(file).orderBy(at)
+        stepped = placed.select(file, at, order, F.lag(order).over(window).alias(before))
+        of_file = stepped.groupBy(file).agg(
+            F.min(order).alias("first"),
+            F.max(order).alias("last"),
+            F.count(F.lit(1)).alias("n"),
+            F.sum(F.when(F.col(before) > F.col(order), 1).otherwise(0)).alias("wrong"),
+        )
+        files = sorted((row[file], row["first"], row["last"], row["n"], row["wrong"]) for row in of_file.collect())
+        n_found = sum(n for *_, n, _ in files)
+        is_ordered = all(wrong == 0 for *_, wrong in files) and all(a[2] <= b[1] for a, b in zip(files, files[1:]))
+        if n_found != _n_of(rows, number) or not is_ordered:
+            raise Error("the engine lost the order of the records; nothing was published")
+
+    def rename(self, staged: str) -> None:
+        self.check_free()
+        files = self._hadoop()
+        if files is not None:
+            if not files[0].rename(files[1](staged), files[1](self.path)):
+                raise Error(f"{self.path} cannot be given its name")
+        else:
+            os.rename(staged, self.path)
+
+    def remove(self, staged: str) -> None:
+        files = self._hadoop()
+        if files is not None:
+            files[0].delete(files[1](staged), True)
+        else:
+            import shutil
+
+            shutil.rmtree(staged, ignore_errors=True)
+
+    def _exists(self, path: str) -> bool:
+        files = self._hadoop()
+        return bool(files[0].exists(files[1](path))) if files is not None else os.path.exists(path)
+
+    def _hadoop(self) -> Any:
+        """The file system of the path, where the session tells it; a session of Spark Connect does not."""
+        jvm = getattr(self.session, "_jvm", None)
+        if jvm is None:
+            if "://" in self.path:
+                raise Error("this session cannot rename files elsewhere", hint="give the name of a table, or a local path")
+            return None
+        path = jvm.org.apache.hadoop.fs.Path
+        return path(self.path).getFileSystem(self.session._jsc.hadoopConfiguration()), path
+
+
+class _Tables:
+    """A table of the catalog."""
+
+    def __init__(self, session: Any, name: str) -> None:
+        if not re.fullmatch(r"[\w$]+(\.[\w$]+){0,2}", name):
+            raise Error(f"'{name}' is no name of a table", hint="letters, digits, _ and $; with catalog and schema before dots")
+        self.session, self.name = session, name
+
+    def check_free(self) -> None:
+        if self.session.catalog.tableExists(self.name):
+            raise Error(f"the table {self.name} is there already", hint="give another name; nothing is replaced")
+
+    def staged(self) -> str:
+        return f"{self.name}_{uuid.uuid4().hex}"
+
+    def write(self, records: Any, staged: str) -> None:
+        records.write.mode("error").format("parquet").saveAsTable(staged)
+
+    def read(self, staged: str) -> Any:
+        return self.session.table(staged)
+
+    def check_order(self, written: Any, rows: Any, certificate: dict[str, Any]) -> None:
+        _Files.check_order(self, written, rows, certificate)  # type: ignore[arg-type]
+
+    def rename(self, staged: str) -> None:
+        self.session.sql(f"ALTER TABLE {staged} RENAME TO {self.name}")
+
+    def remove(self, staged: str) -> None:
+        self.session.sql(f"DROP TABLE IF EXISTS {staged}")
+
+
+def _functions(df: Any) -> Any:
+    try:
+        from pyspark.sql import functions
+    except ImportError as error:
+        raise Error("pyspark is not installed", hint="pip install 'incrowd[spark]'") from error
+    if not hasattr(df, "groupBy"):
+        raise Error("a data frame of Spark is needed", hint="spark.read.parquet(…), spark.table(…)")
+    return functions
+
+
+def _arrow(df: Any) -> Any:
+    """A small data frame, here."""
+    if hasattr(df, "toArrow"):
+        return df.toArrow()
+    import pyarrow as pa
+
+    return pa.Table.from_pandas(df.toPandas(), preserve_index=False)
+
+
+def _n_of(rows: Any, number: str) -> int:
+    return sum(rows[number].to_pylist())
+
+
+def _free(word: str, taken: list[str]) -> str:
+    while word in taken:
+        word += "_"
+    return word
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
