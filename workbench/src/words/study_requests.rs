@@ -223,10 +223,15 @@ pub fn figures(study: &StudiedRequests) -> Vec<Figure> {
         chart("annotated", "Schemes annotated", "schemes", "Before the first request.", whole, &|set, way| {
             set.ways[way].n_annotated as f64
         }),
-        chart("time", "Time of an answer", "ms, on average", "Per request.", |y| format!("{y:.2}"), &|set, way| {
+        chart("time", "Time of an answer", "ms, on average", "Per request.", milliseconds, &|set, way| {
             set.summary(way).mean_seconds * 1e3
         }),
     ]
+}
+
+/// A number at an axis: without decimals where it has none.
+fn milliseconds(y: f64) -> String {
+    if y.fract() == 0.0 { whole(y) } else { format!("{y:.2}") }
 }
 
 const LEGEND: &str = "Of the whole lattice: ours, and as published; of parts, by their share and estimator, with + where the \
