@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
         self.document.get(key).filter(|value| !value.is_null())
     }
 
-    fn read<T>(&self, key: &str, what: &str, of: impl FnOnce(&'a Value) -> Option<T>) -> Result<Option<T>> {
+    pub(super) fn read<T>(&self, key: &str, what: &str, of: impl FnOnce(&'a Value) -> Option<T>) -> Result<Option<T>> {
         match self.get(key) {
             None => Ok(None),
             Some(value) => of(value).map(Some).ok_or_else(|| wrong(format!("{key} is {what}"))),

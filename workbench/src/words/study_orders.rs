@@ -152,16 +152,28 @@ impl Reader<'_> {
             k: self.whole("at_k")?,
             contenders: self.contenders()?,
             sets: self.sizes("sets")?,
-            records: self
-                .texts("records")?
-                .unwrap_or_default()
-                .iter()
-                .map(|text| sample_size(text))
-                .collect::<Result<_>>()?,
+            records: self.sample_sizes()?,
             weight: self.text("weight")?.map(str::to_string),
             n_queries: self.whole("n_queries")?.map_or(N_QUERIES, |n| n.clamp(1, 100_000) as usize),
             seed: self.whole("seed")?.unwrap_or(0),
         })
+    }
+
+    /// Numbers of records, or shares such as "5%"; one alone may stand for itself.
+    fn sample_sizes(&self) -> Result<Vec<Suppression>> {
+        fn written(value: &Value) -> Option<String> {
+            match value {
+                Value::String(text) => Some(text.clone()),
+                Value::Number(number) if number.is_u64() => Some(number.to_string()),
+                _ => None,
+            }
+        }
+        let sizes =
+            self.read("records", "a list of numbers of records or shares such as \"5%\"", |value| match value {
+                Value::Array(list) => list.iter().map(written).collect(),
+                one => Some(vec![written(one)?]),
+            })?;
+        sizes.unwrap_or_default().iter().map(|text| sample_size(text)).collect()
     }
 
     fn study_records(&self) -> Result<StudyRecords> {
