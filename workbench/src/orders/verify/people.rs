@@ -1,6 +1,6 @@
 //! Whose records the groups of a release are made of, by the project that it was made from.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use incrowd::recode::Recoding;
 use incrowd::recode::method::Method;
@@ -32,6 +32,13 @@ const OTHER_GROUPS: &str = "the groups of the file are not those of the project'
                             table by now, or another project";
 const OTHER_CLASSES: &str = "the method, run again on the project, does not give the groups of the file: the table, its \
                              hierarchies or weights are others by now";
+
+const OTHER_PEOPLE: &str = "the certificate says by other columns whose record it is than the project does: it is another \
+                            project, or another one by now";
+const OF_RECORDS: &str = "it was published for records, and the project says whose record it is: publish it again for people, \
+                          or ask without the project what it promises of records";
+const NO_CERTIFICATE: &str = "without a certificate nobody knows whose records the groups of the file are, and the project \
+                              counts people";
 
 impl Release<'_> {
     /// Whose records the groups of a file are made of: those of the project that look like them at these levels. None
@@ -209,41 +216,69 @@ impl Release<'_> {
 }
 
 impl Judged {
-    /// The same over people where the certificate says that they are counted: by the table that the release was made
-    /// from, and not judged where that is not known, or does not tell whom cells fit.
+    /// The same over people where the certificate or the project says that they are counted: by the table that the release
+    /// was made from, and not judged where that is not known, or does not tell whom cells fit.
+    ///
+    /// # Guarantee
+    /// What is kept for people is kept for those whom both the certificate and the project name. Where the project says
+    /// whose record it is and somebody has several, nothing is kept for records alone.
     pub fn over_people(
         mut self,
         source: &Source,
-        certificate: &Certificate,
+        certificate: Option<&Certificate>,
         question: &Question,
         known: Option<(&Project, &Counted, &Outside)>,
         work: &Work,
     ) -> Result<Judged> {
-        if certificate.person.is_empty() {
+        let promised_to: BTreeSet<&str> =
+            certificate.map_or(BTreeSet::new(), |known| known.person.iter().map(String::as_str).collect());
+        let has_several = |(_, counted, _): &(&Project, &Counted, &Outside)| counted.counts.people().is_some();
+        if promised_to.is_empty() && !known.as_ref().is_some_and(has_several) {
             return Ok(self);
         }
-        let release = Release { source, certificate: Some(certificate) };
         let mut findings = None;
         if let Some((project, counted, outside)) = known {
-            let people = match release.scheme(counted) {
-                Some(scheme) => release.people(&self.file, &scheme, project, counted, question),
-                None if counted.counts.people().is_none() => None,
-                None => release.people_of_method(&self.file, project, counted, question, work)?,
+            let of_project: BTreeSet<&str> = project.person().into_iter().collect();
+            let found = match promised_to.is_empty() || promised_to == of_project {
+                false => Err(OTHER_PEOPLE),
+                true => self.found_people(&Release { source, certificate }, project, counted, question, work)?,
             };
-            self.why_not_judged = people.is_none().then(|| match (release.scheme(counted), &certificate.per_record) {
-                (_, Some(ordered)) if PerRecordWish::again(ordered, certificate.seed).is_none() => ONE_BY_ONE,
-                (Some(_), None) => OTHER_GROUPS,
-                _ => OTHER_CLASSES,
-            });
-            findings = people.map(|people| people.findings(question.criteria, outside));
-            if counted.counts.people().is_none() && release.scheme(counted).is_none() {
+            match found {
+                Ok(Some(people)) => findings = Some(people.findings(question.criteria, outside)),
                 // Where everybody has one record, records are people.
-                findings = Some(self.verdict.findings.clone());
-                self.why_not_judged = None;
+                Ok(None) => findings = Some(self.verdict.findings.clone()),
+                Err(why) => self.why_not_judged = Some(why),
             }
         }
         self.verdict = self.verdict.over_people(findings);
         Ok(self)
+    }
+
+    /// Who is in the groups of a file; none where everybody has one record and is found nowhere else, and why where nobody
+    /// can tell.
+    fn found_people(
+        &self,
+        release: &Release,
+        project: &Project,
+        counted: &Counted,
+        question: &Question,
+        work: &Work,
+    ) -> Result<std::result::Result<Option<PeopleVerifier>, &'static str>> {
+        let (people, otherwise) = match release.scheme(counted) {
+            Some(scheme) => (release.people(&self.file, &scheme, project, counted, question), OTHER_GROUPS),
+            None if counted.counts.people().is_none() => return Ok(Ok(None)),
+            None => (release.people_of_method(&self.file, project, counted, question, work)?, OTHER_CLASSES),
+        };
+        let why = || match release.certificate {
+            None => NO_CERTIFICATE,
+            Some(certificate) if certificate.person.is_empty() => OF_RECORDS,
+            Some(Certificate { per_record: Some(ordered), seed, .. }) => match PerRecordWish::again(ordered, *seed) {
+                None => ONE_BY_ONE,
+                Some(_) => OTHER_CLASSES,
+            },
+            Some(_) => otherwise,
+        };
+        Ok(people.map(Some).ok_or_else(why))
     }
 }
 
