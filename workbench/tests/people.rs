@@ -5,7 +5,7 @@ use crate::support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use incrowd_workbench::input::digest::sha256;
+use incrowd_workbench::input::digest::{sha256, sha256_of};
 use serde_json::{Value, json};
 use support::{Folder, Ran, Random};
 
@@ -231,6 +231,36 @@ fn a_project_that_names_others_does_not_judge_people() {
             assert!(judged.stdout.contains("by other columns whose record it is"), "{flags}: {judged}");
         }
     }
+}
+
+/// The table has every value that is promised, and the file not: what somebody changed in it and signed anew is no release
+/// of the table. A plain check is never stricter than one with the project.
+#[test]
+fn values_that_the_file_does_not_have_keep_no_promise() {
+    let people = ["a", "a", "b", "c", "c", "d"];
+    let folder = Folder::with(&[("incrowd.toml", PROJECT), ("table.csv", &of_groups(&[(30, &people), (50, &people)]))]);
+    run(&folder, "publish -o r.csv --k 3 --l 2 --levels age=0").ends(0);
+    run(&folder, "verify r.csv --project .").ends(0);
+    let release = folder.read("r.csv");
+    let forge = |old: &[&str], new: &str, fewest: u64, code: i32| {
+        let forged =
+            old.iter().fold(release.clone(), |text, old| text.replace(&format!(",{old},"), &format!(",{new},")));
+        let mut lines: Vec<&str> = forged.lines().skip(1).collect();
+        lines.sort_unstable();
+        let forged = format!("{}\n{}\n", release.lines().next().expect("a header"), lines.join("\n"));
+        let mut certificate: Value = serde_json::from_str(&folder.read("r.csv.certificate.json")).expect("JSON");
+        certificate["output"]["sha256"] = json!(sha256_of(forged.as_bytes()));
+        certificate["fewest_distinct"] = json!(fewest);
+        folder.write("r.csv", forged);
+        folder.write("r.csv.certificate.json", certificate.to_string());
+        run(&folder, "verify r.csv --project .").ends(code)
+    };
+    // One value for all, which the file shows; and two of three, which it does not show.
+    let judged = forge(&["cold", "gout"], "flu", 1, 1);
+    assert!(judged.stdout.contains("the promise is broken"), "{judged}");
+    run(&folder, "verify r.csv").ends(1);
+    let judged = forge(&["gout"], "flu", 2, 2);
+    assert!(judged.stdout.contains("the groups of the file are not those of the project's table"), "{judged}");
 }
 
 /// A release that was made before anybody said whose record it is, or that has no certificate: beside a project that counts

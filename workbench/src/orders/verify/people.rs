@@ -1,6 +1,8 @@
 //! Whose records the groups of a release are made of, by the project that it was made from.
 
-use std::collections::{BTreeSet, HashMap};
+use std::borrow::Borrow;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
 
 use incrowd::recode::Recoding;
 use incrowd::recode::method::Method;
@@ -42,7 +44,7 @@ const NO_CERTIFICATE: &str = "without a certificate nobody knows whose records t
 
 impl Release<'_> {
     /// Whose records the groups of a file are made of: those of the project that look like them at these levels. None
-    /// where these are not as many as the file has, so that it is not the project's.
+    /// where these are not as many as the file has, or have other sensitive values, so that it is not the project's.
     pub(super) fn people(
         &self,
         file: &Verifier,
@@ -58,21 +60,20 @@ impl Release<'_> {
         let in_two_columns = in_two_columns(question.quasi_identifiers, &counted.hierarchies);
         let shown_of = |(a, hierarchy)| reference::shown_at(hierarchy, scheme.level(a), in_two_columns[a], &notation);
         let shown: Vec<Vec<Vec<Text>>> = counted.hierarchies.iter().enumerate().map(shown_of).collect();
-        let sizes: HashMap<&[Text], u64> = file.groups().into_iter().map(|(cells, n, _)| (cells, n)).collect();
-        let mut found: HashMap<Vec<Text>, u64> = HashMap::new();
+        let of_file: HashSet<&[Text]> = file.groups().into_iter().map(|(cells, ..)| cells).collect();
+        let mut found: Groups<Vec<Text>> = HashMap::new();
         let mut people = PeopleVerifier::new(attributes.len());
         for (codes, values, person, n_records) in counted.counts.records_of_people()? {
             let cells: Vec<Text> = columns.iter().map(|&(a, end)| shown[a][codes[a].index()][end].clone()).collect();
             let value = |s: &usize| reference::counted_value(counted, *s, values[*s], &notation);
             let values: Vec<Text> = attributes.iter().map(value).collect();
             people.see_original(person, values.iter().cloned());
-            if sizes.contains_key(&cells[..]) {
-                *found.entry(cells.clone()).or_default() += n_records;
+            if of_file.contains(&cells[..]) {
+                note(&mut found, cells.clone(), &values, n_records);
                 people.see_published_times(cells, person, values.into_iter(), n_records);
             }
         }
-        let is_same = sizes.len() == found.len() && found.iter().all(|(cells, n)| sizes.get(&cells[..]) == Some(n));
-        is_same.then_some(people)
+        self.are_of_file(&found, file, project, counted, question).then_some(people)
     }
 
     /// What a local method, or generalizing records one by one, gives when it is done again as the certificate says. None
@@ -167,7 +168,7 @@ impl Release<'_> {
             return Ok(None);
         };
         let mut people = PeopleVerifier::new(attributes.len());
-        let mut found: HashMap<&[Text], (u64, Vec<HashMap<Text, u64>>)> = HashMap::new();
+        let mut found: Groups<&[Text]> = HashMap::new();
         for base in 0..counts.n_groups() {
             for share in recoding.shares(base) {
                 // Where nobody looks at values, all records of the group go the same way.
@@ -189,17 +190,24 @@ impl Release<'_> {
                     let values: Vec<Text> = attributes.iter().map(value).collect();
                     people.see_original(who, values.iter().cloned());
                     let Some(group) = share.group else { continue };
-                    let (n, of_values) = found.entry(&cells_of[group as usize]).or_default();
-                    *n += n_records;
-                    of_values.resize_with(values.len(), HashMap::new);
-                    of_values.iter_mut().zip(&values).for_each(|(counts, value)| {
-                        *counts.entry(value.clone()).or_default() += n_records;
-                    });
                     let cells = &cells_of[group as usize];
+                    note(&mut found, &cells[..], &values, n_records);
                     (0..n_records).for_each(|_| people.see_published(cells.clone(), who, values.iter().cloned()));
                 }
             }
         }
+        Ok(self.are_of_file(&found, file, project, counted, question).then_some(people))
+    }
+
+    /// Whether groups are those of a file, with as many of each sensitive value.
+    fn are_of_file<C: Borrow<[Text]> + Eq + Hash>(
+        &self,
+        found: &Groups<C>,
+        file: &Verifier,
+        project: &Project,
+        counted: &Counted,
+        question: &Question,
+    ) -> bool {
         let groups = file.groups();
         // A file that is read for another question has its values as they are.
         let labels = match question.labels.is_empty() {
@@ -209,10 +217,22 @@ impl Release<'_> {
         let is_there = |(cells, n, values): &(&[Text], u64, &[HashMap<Text, u64>])| {
             // Whoever asks about other attributes compares sizes alone.
             let is_same = |of_values: &[_]| of_values.len() != values.len() || *of_values == labelled(values, &labels);
-            found.get(cells).is_some_and(|(known, of_values)| known == n && is_same(of_values))
+            found.get(*cells).is_some_and(|(known, of_values)| known == n && is_same(of_values))
         };
-        Ok((groups.len() == found.len() && groups.iter().all(is_there)).then_some(people))
+        groups.len() == found.len() && groups.iter().all(is_there)
     }
+}
+
+/// By cells, how many records a group has, and by sensitive attribute how many of these have each value.
+type Groups<C> = HashMap<C, (u64, Vec<HashMap<Text, u64>>)>;
+
+fn note<C: Eq + Hash>(groups: &mut Groups<C>, cells: C, values: &[Text], n_records: u64) {
+    let (n, of_values) = groups.entry(cells).or_default();
+    *n += n_records;
+    of_values.resize_with(values.len(), HashMap::new);
+    of_values.iter_mut().zip(values).for_each(|(counts, value)| {
+        *counts.entry(value.clone()).or_default() += n_records;
+    });
 }
 
 impl Judged {
