@@ -382,7 +382,10 @@ class Verdict(Words):
 
     def __repr__(self) -> str:
         def found(name: str, finding: Finding) -> str:
-            return f"{name} = {finding.reached}" if finding.judged else f"{name} not judged"
+            if finding.judged:
+                return f"{name} = {finding.reached}"
+            of_records = finding.to_dict().get("holds_for_records")
+            return f"{name} {'kept for records, not judged for people' if of_records else 'not judged'}"
 
         reached = ", ".join(found(name, finding) for name, finding in self.criteria.items())
         marked = f", {self.n_suppressed_marked} marked as suppressed left out" if self.n_suppressed_marked else ""

@@ -112,8 +112,16 @@ def _annotations(kind: Any) -> dict[str, Any]:
     return dict(Criteria.__annotations__ if kind is Criteria else {**Criteria.__annotations__, **Request.__annotations__})
 
 
+# What says how much of a lattice is made, which orders take; and what gives a verb as an order.
+_EXTENT = ("full", "partial", "on_demand", "estimator")
+_AS_ORDER = {"annotate": 'order("annotate", ', "negotiate": 'order("negotiate", ', "publish": "publish_order("}
+
+
 def _unknown(function: Callable[..., Any], name: str, known: Sequence[str]) -> TypeError:
     verb = function.__qualname__.removesuffix(".__init__")
+    as_order = _AS_ORDER.get(function.__name__)
+    if as_order and name in _EXTENT:
+        return TypeError(f"{verb}() got an unexpected keyword argument '{name}'; take Table.{as_order}{name}=…)")
     nearest = difflib.get_close_matches(name, known, n=1, cutoff=0)
     there_are = f"; the nearest is '{nearest[0]}', of: {', '.join(known)}" if nearest else "; it takes none"
     return TypeError(f"{verb}() got an unexpected keyword argument '{name}'{there_are}")

@@ -224,7 +224,7 @@ impl Release {
         let all = outside(counted, scheme.as_ref(), &in_two_columns, &notation);
         let judged = judge_source(&source, &question, |_| all.clone(), SuppressedAs::Group, work)?;
         let known = (&self.known.project, counted, &all);
-        let judged = judged.over_people(&source, certificate, &question, Some(known), work)?;
+        let judged = judged.over_people(&source, Some(certificate), &question, Some(known), work)?;
         let claims = wire::check_release(certificate, &judged.verdict, &judged.file, &judged.columns, None);
         let (sensitive, dealt) = (certificate.sensitive.clone(), certificate.dealt.clone());
         let count_at = counted_at(certificate);

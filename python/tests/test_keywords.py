@@ -85,6 +85,16 @@ def test_every_verb_is_here():
     assert set(some) <= set(VERBS) and len(VERBS) > 40, sorted(VERBS)
 
 
+@pytest.mark.parametrize("verb, order", [
+    ("annotate", 'order("annotate", partial=…)'), ("negotiate", 'order("negotiate", partial=…)'),
+    ("publish", "publish_order(partial=…)"),
+])
+def test_what_orders_take_is_shown_the_way(verb, order):
+    with pytest.raises(TypeError) as refused:
+        getattr(table(), verb)(k=2, partial="50%")
+    assert str(refused.value).endswith(f"take Table.{order}")
+
+
 @pytest.mark.parametrize("name", VERBS)
 def test_unknown_keywords_are_refused_by_every_verb(name):
     with pytest.raises(TypeError, match="'foo'") as raised:

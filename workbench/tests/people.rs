@@ -5,7 +5,7 @@ use crate::support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use incrowd_workbench::input::digest::sha256;
+use incrowd_workbench::input::digest::{sha256, sha256_of};
 use serde_json::{Value, json};
 use support::{Folder, Ran, Random};
 
@@ -203,6 +203,94 @@ fn people_of_another_table_are_not_those_of_the_file() {
     folder.write("table.csv", of_groups(&[(30, &more)]));
     let judged = run(&folder, "verify r.csv --project .").ends(2);
     assert!(judged.stdout.contains("the groups of the file are not those of the project's table"), "{judged}");
+}
+
+/// What is kept for people is kept for those whom certificate and project both name: by another column, or by none, every
+/// record is somebody's own, and the promise would always be kept.
+#[test]
+fn a_project_that_names_others_does_not_judge_people() {
+    let visits = |data: &str| {
+        let line = |(i, line): (usize, &str)| format!("v{i},{line}\n");
+        let lines: String = data.lines().skip(1).enumerate().map(line).collect();
+        format!("visit,patient,age,city,disease,ward\n{lines}")
+    };
+    let folder = Folder::with(&[("table.csv", &visits(&drifting(120))), ("incrowd.toml", PROJECT)]);
+    let others = [
+        without_person(),
+        PROJECT.replace("[attributes.patient]", "[attributes.visit]"),
+        PROJECT.replace("[attributes.patient]", "[attributes.visit]\nrole = \"person\"\n[attributes.patient]"),
+    ];
+    let local = LOCAL.map(|method| format!("--method {method} --k 4"));
+    for flags in local.into_iter().chain(["--k 4 --levels age=2,city=1 --max-suppressed 100%".to_string()]) {
+        folder.write("incrowd.toml", PROJECT);
+        run(&folder, &format!("publish -o r.csv --force {flags}")).ends(0);
+        run(&folder, "verify r.csv --project .").ends(0);
+        for other in &others {
+            folder.write("incrowd.toml", other);
+            let judged = run(&folder, "verify r.csv --project .").ends(2);
+            assert!(judged.stdout.contains("by other columns whose record it is"), "{flags}: {judged}");
+        }
+    }
+}
+
+/// The table has every value that is promised, and the file not: what somebody changed in it and signed anew is no release
+/// of the table. A plain check is never stricter than one with the project.
+#[test]
+fn values_that_the_file_does_not_have_keep_no_promise() {
+    let people = ["a", "a", "b", "c", "c", "d"];
+    let folder = Folder::with(&[("incrowd.toml", PROJECT), ("table.csv", &of_groups(&[(30, &people), (50, &people)]))]);
+    run(&folder, "publish -o r.csv --k 3 --l 2 --levels age=0").ends(0);
+    run(&folder, "verify r.csv --project .").ends(0);
+    let release = folder.read("r.csv");
+    let forge = |old: &[&str], new: &str, fewest: u64, code: i32| {
+        let forged =
+            old.iter().fold(release.clone(), |text, old| text.replace(&format!(",{old},"), &format!(",{new},")));
+        let mut lines: Vec<&str> = forged.lines().skip(1).collect();
+        lines.sort_unstable();
+        let forged = format!("{}\n{}\n", release.lines().next().expect("a header"), lines.join("\n"));
+        let mut certificate: Value = serde_json::from_str(&folder.read("r.csv.certificate.json")).expect("JSON");
+        certificate["output"]["sha256"] = json!(sha256_of(forged.as_bytes()));
+        certificate["fewest_distinct"] = json!(fewest);
+        folder.write("r.csv", forged);
+        folder.write("r.csv.certificate.json", certificate.to_string());
+        run(&folder, "verify r.csv --project .").ends(code)
+    };
+    // One value for all, which the file shows; and two of three, which it does not show.
+    let judged = forge(&["cold", "gout"], "flu", 1, 1);
+    assert!(judged.stdout.contains("the promise is broken"), "{judged}");
+    run(&folder, "verify r.csv").ends(1);
+    let judged = forge(&["gout"], "flu", 2, 2);
+    assert!(judged.stdout.contains("the groups of the file are not those of the project's table"), "{judged}");
+}
+
+/// A release that was made before anybody said whose record it is, or that has no certificate: beside a project that counts
+/// people it is judged for people, or not judged.
+#[test]
+fn a_promise_to_records_is_none_to_the_people_of_the_project() {
+    let folder = Folder::with(&[
+        ("incrowd.toml", &without_person()),
+        ("table.csv", &of_groups(&[(30, &["a", "a", "b", "b", "c"]), (50, &["v", "w", "x", "y", "z"])])),
+    ]);
+    let alone = "verify r.csv --quasi-identifiers age,city --k 5";
+    run(&folder, "publish -o r.csv --k 5 --levels age=0").ends(0);
+    for judged in ["verify r.csv", "verify r.csv --project .", alone, &format!("{alone} --project .")] {
+        run(&folder, judged).ends(0);
+    }
+    folder.write("incrowd.toml", PROJECT);
+    run(&folder, "verify r.csv").ends(0);
+    let judged = run(&folder, "verify r.csv --project . --json").ends(1).json();
+    let k = &judged["criteria"]["k"];
+    assert_eq!((&k["of"], &k["reached"], &k["n_groups_failing"]), (&json!("people"), &json!(3), &json!(1)), "{judged}");
+    assert!(judged["claims"].as_array().expect("claims").iter().all(|claim| claim["holds"] == true), "{judged}");
+    let judged = run(&folder, &format!("{alone} --project .")).ends(2);
+    assert!(judged.stdout.contains("without a certificate nobody knows whose records"), "{judged}");
+    // Groups with ranges of their own would be others for people.
+    let folder = patients();
+    folder.write("incrowd.toml", without_person());
+    run(&folder, "publish -o r.csv --method top-down --k 4").ends(0);
+    folder.write("incrowd.toml", PROJECT);
+    let judged = run(&folder, "verify r.csv --project .").ends(2);
+    assert!(judged.stdout.contains("it was published for records"), "{judged}");
 }
 
 // ---- Laws ----

@@ -97,7 +97,7 @@ fn nothing_is_published_until_somebody_says_what_is_counted() {
     run(&folder, "publish --k 3 --max-suppressed 50% --force").ends(0);
     folder.write("incrowd.toml", independent().replace("\"identifier\"", "\"person\""));
     let refused = run(&folder, "publish --k 3").ends(2);
-    assert!(refused.stderr.contains("data.records is \"independent\", and 'USUBJID' says whose"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("records = \"independent\", and 'USUBJID' says whose"), "{}", refused.stderr);
     folder.write("incrowd.toml", independent().replace("independent", "dependent"));
     let refused = run(&folder, "publish --k 3").ends(2);
     assert!(refused.stderr.contains("data.records") && !refused.stderr.contains("panicked"), "{}", refused.stderr);

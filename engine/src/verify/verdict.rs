@@ -104,8 +104,8 @@ impl Verdict {
     /// is whose, and without that as far as the records go.
     ///
     /// # Guarantee
-    /// Without knowing whose records they are nothing is ever kept. It is broken where the file shows it: as many people,
-    /// and as many values of people, need as many records.
+    /// Without knowing whose records they are nothing is ever kept. It is broken where the file shows it, whatever is known:
+    /// as many people, and as many values of people, need as many records.
     pub fn over_people(self, known: Option<Vec<Finding>>) -> Verdict {
         let of_people = |finding: Finding| {
             let of_records = finding.is_judged.then(|| finding.holds());
@@ -113,8 +113,9 @@ impl Verdict {
             let is_known = |known: &&Finding| known.criterion == finding.criterion && known.is_judged;
             let known = known.as_ref().and_then(|known| known.iter().find(is_known));
             let finding = match known {
+                // Whoever says that they know better is shown the file.
+                _ if is_implied && !finding.holds() => finding,
                 Some(known) => *known,
-                None if is_implied && !finding.holds() => finding,
                 None => {
                     Finding { is_judged: false, reached: None, n_groups_failing: 0, n_records_failing: 0, ..finding }
                 }

@@ -353,8 +353,8 @@ impl Counted {
         let Some(repeating) = &self.repeating else { return Ok(()) };
         let message = format!("{repeating}: what is promised of records is not promised to people");
         Err(Error::new(ErrorKind::Project, message).hint(hint(
-            "nothing was published; count people by the column with {role=person}, or say that records are what is meant \
-             with {data.records=independent}",
+            "nothing was published; to count people, give the column {role=person}; to count records all the same, say \
+             {data.records=independent}",
         )))
     }
 }

@@ -122,13 +122,16 @@ fn without_port(host: &str) -> &str {
 pub struct Folder {
     /// With all links resolved.
     root: PathBuf,
+    /// As it was named when the server was started, which is how the first project's files are named.
+    named: String,
     trusted: Vec<PathBuf>,
 }
 
 impl Folder {
     pub fn new(root: &Path, trusted: Vec<PathBuf>) -> Result<Folder> {
         let real = |path: &Path| path.canonicalize().map_err(|error| crate::io_error(path, error));
-        Ok(Folder { root: real(root)?, trusted: trusted.iter().filter_map(|path| path.canonicalize().ok()).collect() })
+        let trusted = trusted.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        Ok(Folder { root: real(root)?, named: format!("{}/", root.display()), trusted })
     }
 
     pub fn root(&self) -> &Path {
@@ -172,7 +175,11 @@ impl Folder {
 
     /// Takes the root off a text, so that answers name files as the user knows them.
     pub fn relative(&self, text: &str) -> String {
-        text.replace(&format!("{}/", self.root.display()), "")
+        let root = format!("{}/", self.root.display());
+        match text.contains(&root) {
+            true => text.replace(&root, ""),
+            false => text.strip_prefix(&self.named).unwrap_or(text).to_string(),
+        }
     }
 
     /// Names the files of a document as the user knows them: a path tells about the machine.
@@ -309,6 +316,12 @@ mod tests {
         ] {
             assert!(folder.to_write(bad).is_err(), "{bad}");
         }
+        // Files of a project that was served by a relative name are named as everything else is.
+        let relative = Folder { named: "data/".into(), ..Folder::new(&root, Vec::new()).expect("the root is there") };
+        assert_eq!(relative.relative("data/release.csv"), "release.csv");
+        assert_eq!(relative.relative("data of web/release.csv"), "data of web/release.csv");
+        let whole = relative.root().join("data/release.csv").display().to_string();
+        assert_eq!(relative.relative(&whole), "data/release.csv");
         let trusting = Folder::new(&root, vec![outer.path().join("secret.csv")]).expect("the root is there");
         assert!(trusting.to_read("../secret.csv").is_ok());
         assert!(trusting.to_write("../secret.csv").is_err());

@@ -119,23 +119,26 @@ pub(super) fn of_role(attributes: &[Attribute], role: Role) -> Option<&str> {
 
 /// How many records of a person are kept, and the seed that decides which.
 pub(super) fn per_person(data: &Table, attributes: &[Attribute]) -> Result<(Option<u64>, u64)> {
-    let whole = |key: &str, least: u64| match data.get(key) {
+    let whole = |key: &str, name: &'static str, least: u64| match data.get(key) {
         None => Ok(None),
         Some(value) => value
             .as_integer()
             .and_then(|n| u64::try_from(n).ok())
             .filter(|n| *n >= least)
             .map(Some)
-            .ok_or_else(|| wrong(format!("data.{key} must be a whole number of at least {least}"))),
+            .ok_or_else(|| wrong(hint(name).and(format!(" must be a whole number of at least {least}")))),
     };
-    let (n_max, seed) = (whole("max_records_per_person", 1)?, whole("records_seed", 0)?);
+    let n_max = whole("max_records_per_person", "{data.max_records_per_person}", 1)?;
+    let seed = whole("records_seed", "{data.records_seed}", 0)?;
     match (n_max, seed) {
         (Some(_), _) if of_role(attributes, Role::Person).is_none() => {
-            Err(wrong("data.max_records_per_person needs to know whose record it is")
+            Err(wrong(hint("{data.max_records_per_person} needs to know whose record it is"))
                 .hint(hint("give the column that says so {role=person}")))
         }
-        (None, Some(_)) => Err(wrong("data.records_seed decides which records of a person are kept, and all are")
-            .hint(hint("add {data.max_records_per_person}, or leave it out"))),
+        (None, Some(_)) => {
+            Err(wrong(hint("{data.records_seed} decides which records of a person are kept, and all are"))
+                .hint(hint("add {data.max_records_per_person}, or leave it out")))
+        }
         _ => Ok((n_max, seed.unwrap_or(0))),
     }
 }

@@ -91,8 +91,10 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     check_unchanged(weight_of.iter().chain(&household), &attributes)?;
     let records_are_independent = choice(data, "data.", "records", &["ask", "independent"])? == "independent";
     if let (true, Some(person)) = (records_are_independent, of_role(&attributes, Role::Person)) {
-        return Err(wrong(format!("data.records is \"independent\", and '{person}' says whose records they are"))
-            .hint("leave one of them out"));
+        return Err(wrong(
+            hint("{data.records=independent}").and(format!(", and '{person}' says whose records they are")),
+        )
+        .hint("leave one of them out"));
     }
     let (max_records_per_person, records_seed) = per_person(data, &attributes)?;
     let counted = text_at(data, "data.counted", "counted")?;

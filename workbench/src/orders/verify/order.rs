@@ -201,7 +201,6 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
         labels,
     };
     let mut origin = Vec::new();
-    let is_of_people = certificate.as_ref().is_some_and(|certificate| !certificate.person.is_empty());
     let mut of_project = None;
     let known = match &order.project {
         Some(project) => {
@@ -221,9 +220,7 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
                 origin.extend(origin_claims(&project, &counted, certificate.as_ref(), key)?);
             }
             let outside = release.outside_of_project(&project, &counted, &question);
-            if is_of_people {
-                of_project = Some((project, counted, outside.clone()));
-            }
+            of_project = Some((project, counted, outside.clone()));
             Some(outside)
         }
         None => None,
@@ -241,10 +238,10 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
     if is_kept_alone {
         return Err(promises_nothing(&criteria));
     }
-    if let Some(certificate) = &certificate {
-        let known = of_project.as_ref().map(|(project, counted, outside)| (project, counted, outside));
-        judged = judged.over_people(&source, certificate, &question, known, work)?;
-    }
+    // A certificate that speaks of records makes claims about records, whoever they are of.
+    let of_records = certificate.as_ref().filter(|known| known.person.is_empty()).map(|_| judged.verdict.clone());
+    let known = of_project.as_ref().map(|(project, counted, outside)| (project, counted, outside));
+    judged = judged.over_people(&source, certificate.as_ref(), &question, known, work)?;
     let is_file = frame.is_none() && !source.is_database();
     if is_file {
         judged.sha256 = sha256_of_file(&order.file, &source)?;
@@ -259,8 +256,8 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
     let dealt = certificate.as_ref().and_then(|certificate| certificate.dealt.clone());
     let count_at = certificate.as_ref().map_or(Vec::new(), counted_at);
     let claims = certificate.map_or(Vec::new(), |certificate| {
-        let claims =
-            wire::check_release(&certificate, &judged.verdict, &judged.file, &judged.columns, sha256.as_deref());
+        let verdict = of_records.as_ref().unwrap_or(&judged.verdict);
+        let claims = wire::check_release(&certificate, verdict, &judged.file, &judged.columns, sha256.as_deref());
         claims.into_iter().chain(origin).collect()
     });
     Ok(Checked { judged, sensitive, claims, is_own, dealt, count_at })

@@ -1,6 +1,8 @@
 //! Whose records the groups of a release are made of, by the project that it was made from.
 
-use std::collections::HashMap;
+use std::borrow::Borrow;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
 
 use incrowd::recode::Recoding;
 use incrowd::recode::method::Method;
@@ -33,9 +35,16 @@ const OTHER_GROUPS: &str = "the groups of the file are not those of the project'
 const OTHER_CLASSES: &str = "the method, run again on the project, does not give the groups of the file: the table, its \
                              hierarchies or weights are others by now";
 
+const OTHER_PEOPLE: &str = "the certificate says by other columns whose record it is than the project does: it is another \
+                            project, or another one by now";
+const OF_RECORDS: &str = "it was published for records, and the project says whose record it is: publish it again for people, \
+                          or ask without the project what it promises of records";
+const NO_CERTIFICATE: &str = "without a certificate nobody knows whose records the groups of the file are, and the project \
+                              counts people";
+
 impl Release<'_> {
     /// Whose records the groups of a file are made of: those of the project that look like them at these levels. None
-    /// where these are not as many as the file has, so that it is not the project's.
+    /// where these are not as many as the file has, or have other sensitive values, so that it is not the project's.
     pub(super) fn people(
         &self,
         file: &Verifier,
@@ -51,21 +60,20 @@ impl Release<'_> {
         let in_two_columns = in_two_columns(question.quasi_identifiers, &counted.hierarchies);
         let shown_of = |(a, hierarchy)| reference::shown_at(hierarchy, scheme.level(a), in_two_columns[a], &notation);
         let shown: Vec<Vec<Vec<Text>>> = counted.hierarchies.iter().enumerate().map(shown_of).collect();
-        let sizes: HashMap<&[Text], u64> = file.groups().into_iter().map(|(cells, n, _)| (cells, n)).collect();
-        let mut found: HashMap<Vec<Text>, u64> = HashMap::new();
+        let of_file: HashSet<&[Text]> = file.groups().into_iter().map(|(cells, ..)| cells).collect();
+        let mut found: Groups<Vec<Text>> = HashMap::new();
         let mut people = PeopleVerifier::new(attributes.len());
         for (codes, values, person, n_records) in counted.counts.records_of_people()? {
             let cells: Vec<Text> = columns.iter().map(|&(a, end)| shown[a][codes[a].index()][end].clone()).collect();
             let value = |s: &usize| reference::counted_value(counted, *s, values[*s], &notation);
             let values: Vec<Text> = attributes.iter().map(value).collect();
             people.see_original(person, values.iter().cloned());
-            if sizes.contains_key(&cells[..]) {
-                *found.entry(cells.clone()).or_default() += n_records;
+            if of_file.contains(&cells[..]) {
+                note(&mut found, cells.clone(), &values, n_records);
                 people.see_published_times(cells, person, values.into_iter(), n_records);
             }
         }
-        let is_same = sizes.len() == found.len() && found.iter().all(|(cells, n)| sizes.get(&cells[..]) == Some(n));
-        is_same.then_some(people)
+        self.are_of_file(&found, file, project, counted, question).then_some(people)
     }
 
     /// What a local method, or generalizing records one by one, gives when it is done again as the certificate says. None
@@ -160,7 +168,7 @@ impl Release<'_> {
             return Ok(None);
         };
         let mut people = PeopleVerifier::new(attributes.len());
-        let mut found: HashMap<&[Text], (u64, Vec<HashMap<Text, u64>>)> = HashMap::new();
+        let mut found: Groups<&[Text]> = HashMap::new();
         for base in 0..counts.n_groups() {
             for share in recoding.shares(base) {
                 // Where nobody looks at values, all records of the group go the same way.
@@ -182,17 +190,24 @@ impl Release<'_> {
                     let values: Vec<Text> = attributes.iter().map(value).collect();
                     people.see_original(who, values.iter().cloned());
                     let Some(group) = share.group else { continue };
-                    let (n, of_values) = found.entry(&cells_of[group as usize]).or_default();
-                    *n += n_records;
-                    of_values.resize_with(values.len(), HashMap::new);
-                    of_values.iter_mut().zip(&values).for_each(|(counts, value)| {
-                        *counts.entry(value.clone()).or_default() += n_records;
-                    });
                     let cells = &cells_of[group as usize];
+                    note(&mut found, &cells[..], &values, n_records);
                     (0..n_records).for_each(|_| people.see_published(cells.clone(), who, values.iter().cloned()));
                 }
             }
         }
+        Ok(self.are_of_file(&found, file, project, counted, question).then_some(people))
+    }
+
+    /// Whether groups are those of a file, with as many of each sensitive value.
+    fn are_of_file<C: Borrow<[Text]> + Eq + Hash>(
+        &self,
+        found: &Groups<C>,
+        file: &Verifier,
+        project: &Project,
+        counted: &Counted,
+        question: &Question,
+    ) -> bool {
         let groups = file.groups();
         // A file that is read for another question has its values as they are.
         let labels = match question.labels.is_empty() {
@@ -202,48 +217,88 @@ impl Release<'_> {
         let is_there = |(cells, n, values): &(&[Text], u64, &[HashMap<Text, u64>])| {
             // Whoever asks about other attributes compares sizes alone.
             let is_same = |of_values: &[_]| of_values.len() != values.len() || *of_values == labelled(values, &labels);
-            found.get(cells).is_some_and(|(known, of_values)| known == n && is_same(of_values))
+            found.get(*cells).is_some_and(|(known, of_values)| known == n && is_same(of_values))
         };
-        Ok((groups.len() == found.len() && groups.iter().all(is_there)).then_some(people))
+        groups.len() == found.len() && groups.iter().all(is_there)
     }
 }
 
+/// By cells, how many records a group has, and by sensitive attribute how many of these have each value.
+type Groups<C> = HashMap<C, (u64, Vec<HashMap<Text, u64>>)>;
+
+fn note<C: Eq + Hash>(groups: &mut Groups<C>, cells: C, values: &[Text], n_records: u64) {
+    let (n, of_values) = groups.entry(cells).or_default();
+    *n += n_records;
+    of_values.resize_with(values.len(), HashMap::new);
+    of_values.iter_mut().zip(values).for_each(|(counts, value)| {
+        *counts.entry(value.clone()).or_default() += n_records;
+    });
+}
+
 impl Judged {
-    /// The same over people where the certificate says that they are counted: by the table that the release was made
-    /// from, and not judged where that is not known, or does not tell whom cells fit.
+    /// The same over people where the certificate or the project says that they are counted: by the table that the release
+    /// was made from, and not judged where that is not known, or does not tell whom cells fit.
+    ///
+    /// # Guarantee
+    /// What is kept for people is kept for those whom both the certificate and the project name. Where the project says
+    /// whose record it is and somebody has several, nothing is kept for records alone.
     pub fn over_people(
         mut self,
         source: &Source,
-        certificate: &Certificate,
+        certificate: Option<&Certificate>,
         question: &Question,
         known: Option<(&Project, &Counted, &Outside)>,
         work: &Work,
     ) -> Result<Judged> {
-        if certificate.person.is_empty() {
+        let promised_to: BTreeSet<&str> =
+            certificate.map_or(BTreeSet::new(), |known| known.person.iter().map(String::as_str).collect());
+        let has_several = |(_, counted, _): &(&Project, &Counted, &Outside)| counted.counts.people().is_some();
+        if promised_to.is_empty() && !known.as_ref().is_some_and(has_several) {
             return Ok(self);
         }
-        let release = Release { source, certificate: Some(certificate) };
         let mut findings = None;
         if let Some((project, counted, outside)) = known {
-            let people = match release.scheme(counted) {
-                Some(scheme) => release.people(&self.file, &scheme, project, counted, question),
-                None if counted.counts.people().is_none() => None,
-                None => release.people_of_method(&self.file, project, counted, question, work)?,
+            let of_project: BTreeSet<&str> = project.person().into_iter().collect();
+            let found = match promised_to.is_empty() || promised_to == of_project {
+                false => Err(OTHER_PEOPLE),
+                true => self.found_people(&Release { source, certificate }, project, counted, question, work)?,
             };
-            self.why_not_judged = people.is_none().then(|| match (release.scheme(counted), &certificate.per_record) {
-                (_, Some(ordered)) if PerRecordWish::again(ordered, certificate.seed).is_none() => ONE_BY_ONE,
-                (Some(_), None) => OTHER_GROUPS,
-                _ => OTHER_CLASSES,
-            });
-            findings = people.map(|people| people.findings(question.criteria, outside));
-            if counted.counts.people().is_none() && release.scheme(counted).is_none() {
+            match found {
+                Ok(Some(people)) => findings = Some(people.findings(question.criteria, outside)),
                 // Where everybody has one record, records are people.
-                findings = Some(self.verdict.findings.clone());
-                self.why_not_judged = None;
+                Ok(None) => findings = Some(self.verdict.findings.clone()),
+                Err(why) => self.why_not_judged = Some(why),
             }
         }
         self.verdict = self.verdict.over_people(findings);
         Ok(self)
+    }
+
+    /// Who is in the groups of a file; none where everybody has one record and is found nowhere else, and why where nobody
+    /// can tell.
+    fn found_people(
+        &self,
+        release: &Release,
+        project: &Project,
+        counted: &Counted,
+        question: &Question,
+        work: &Work,
+    ) -> Result<std::result::Result<Option<PeopleVerifier>, &'static str>> {
+        let (people, otherwise) = match release.scheme(counted) {
+            Some(scheme) => (release.people(&self.file, &scheme, project, counted, question), OTHER_GROUPS),
+            None if counted.counts.people().is_none() => return Ok(Ok(None)),
+            None => (release.people_of_method(&self.file, project, counted, question, work)?, OTHER_CLASSES),
+        };
+        let why = || match release.certificate {
+            None => NO_CERTIFICATE,
+            Some(certificate) if certificate.person.is_empty() => OF_RECORDS,
+            Some(Certificate { per_record: Some(ordered), seed, .. }) => match PerRecordWish::again(ordered, *seed) {
+                None => ONE_BY_ONE,
+                Some(_) => OTHER_CLASSES,
+            },
+            Some(_) => otherwise,
+        };
+        Ok(people.map(Some).ok_or_else(why))
     }
 }
 
