@@ -47,7 +47,6 @@ pub fn rule_of_toml<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyA
 
 #[pyfunction]
 #[pyo3(signature = (data, output, force, delimiter, sheet, encoding, missing, progress = None))]
-#[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn init_file<'py>(
     py: Python<'py>,
     data: PathBuf,

@@ -92,7 +92,7 @@ pub(super) fn of_bytes(start: &[u8], path: &Path) -> Result<Content> {
             return refuse("is a text document", "save the table in it as CSV or Excel");
         }
         // What comes before says the same in other alphabets.
-        _ if memchr::memmem::find(&start[..start.len().min(512)], b"SPSS PORT FILE").is_some() => {
+        _ if memchr::memmem::find(&start[..start.len().min(512)], b"ASCII SPSS PORT FILE").is_some() => {
             return refuse("is a portable file of SPSS", "open it in SPSS or PSPP and save it as .sav");
         }
         _ if is_html(start) => {
