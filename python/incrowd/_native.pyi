@@ -107,7 +107,14 @@ class Release:
     def recode(self, frame: Frame, columns: list[str], progress: Progress = None) -> Frame: ...
 
 def init_file(
-    data: str, output: str | None, force: bool, delimiter: str | None, missing: list[str], progress: Progress = None
+    data: str,
+    output: str | None,
+    force: bool,
+    delimiter: str | None,
+    sheet: str | None,
+    encoding: str | None,
+    missing: list[str],
+    progress: Progress = None,
 ) -> dict[str, Any]: ...
 def init_frame(frame: Frame, missing: list[str], progress: Progress = None) -> dict[str, Any]: ...
 def profile_file(

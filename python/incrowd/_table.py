@@ -1492,6 +1492,8 @@ def init(
     *,
     force: bool = False,
     delimiter: str | None = None,
+    sheet: str | None = None,
+    encoding: str | None = None,
     missing: Named = (),
 ) -> Suggestion:
     """Suggests roles and hierarchies, each with its reason: for a file a project file is written, for a frame nothing.
@@ -1503,7 +1505,7 @@ def init(
     """
     if isinstance(data, (str, os.PathLike)):
         where = None if output is None else os.fspath(output)
-        return Suggestion(_native.init_file(os.fspath(data), where, force, delimiter, names(missing), bar()))
+        return Suggestion(_native.init_file(os.fspath(data), where, force, delimiter, sheet, encoding, names(missing), bar()))
     if output is not None:
         raise Error("a data frame has no path that a project file could name", hint="save it to a file first")
     frame = readable(data, "data frame")

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use incrowd::verify::SuppressedAs;
 use incrowd::{Error, ErrorKind};
 use incrowd_workbench::demo_data;
-use incrowd_workbench::input::source::{Frame as Records, Source, parse_delimiter};
+use incrowd_workbench::input::source::{Frame as Records, Source, parse_delimiter, parse_encoding};
 use incrowd_workbench::input::survey;
 use incrowd_workbench::orders::attack::Attack;
 use incrowd_workbench::orders::init::Init;
@@ -46,17 +46,22 @@ pub fn rule_of_toml<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyA
 }
 
 #[pyfunction]
-#[pyo3(signature = (data, output, force, delimiter, missing, progress = None))]
+#[pyo3(signature = (data, output, force, delimiter, sheet, encoding, missing, progress = None))]
 pub fn init_file<'py>(
     py: Python<'py>,
     data: PathBuf,
     output: Option<PathBuf>,
     force: bool,
     delimiter: Option<&str>,
+    sheet: Option<String>,
+    encoding: Option<&str>,
     missing: Vec<String>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let order = Init { data, output, replace: force, delimiter: separator(delimiter)?, missing, ..Init::default() };
+    let unknown = |what: String| raised(&Error::new(ErrorKind::Request, format!("encoding {what}")));
+    let encoding = encoding.map(|name| parse_encoding(name).map_err(unknown)).transpose()?;
+    let delimiter = separator(delimiter)?;
+    let order = Init { data, output, replace: force, delimiter, sheet, encoding, missing, ..Init::default() };
     let document = work(py, progress.as_ref(), |work| {
         let made = order.run(work)?;
         let mut document = profiles::started(&made);

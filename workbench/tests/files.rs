@@ -133,6 +133,10 @@ fn refused(bytes: &[u8], parts: &[&str]) {
 #[test]
 fn what_cannot_be_read_is_called_by_its_name() {
     refused(b"%PDF-1.7\n\x00\x01", &["people.csv: is a PDF"]);
+    refused(
+        b"\xc1@@ASCII SPSS PORT FILE     \n00000-0000",
+        &["people.csv: is a portable file of SPSS", "save it as .sav"],
+    );
     refused(b"PK\x03\x04 word/document.xml", &["is a zip archive", "unpack it"]);
     refused(b"<!DOCTYPE html><html>", &["is a web page"]);
     refused(b"SQLite format 3\0\x10\x00", &["is an SQLite database"]);
@@ -188,6 +192,46 @@ fn what_nobody_said_is_found_out_and_said_or_asked_for() {
     folder.write("incrowd.toml", AGES.replace("\"data\"", "\"people.xlsx\""));
     folder.write("people.xlsx", include_bytes!("fixtures/people.xls"));
     assert!(!folder.run(&["count"]).ends(0).stderr.contains("sheet"));
+}
+
+#[test]
+fn init_takes_the_sheet_and_the_encoding_that_it_is_told() {
+    let folder = Folder::new();
+    folder.write("titled.xlsx", include_bytes!("fixtures/titled.xlsx"));
+    let ran = folder.run(&["init", "titled.xlsx"]).ends(2);
+    assert!(ran.stderr.contains("sheet 'about', row 1: column C has no name"), "{ran}");
+    assert!(
+        ran.stderr.contains("--sheet of init and [data] sheet of a project: 'about', 'visits', 'numbered'"),
+        "{ran}"
+    );
+    folder.run(&["init", "titled.xlsx", "--sheet", "visits"]).ends(0);
+    assert!(folder.read("incrowd.toml").contains("sheet = \"visits\"\n"));
+    let counted = folder.run(&["count", "--json"]).ends(0).json();
+    assert_eq!(counted["n_records"], 3);
+    // Numbers of records have no name, as programs write them.
+    let columns = folder.run(&["init", "titled.xlsx", "--sheet", "numbered", "--force", "--json"]).ends(0).json();
+    assert_eq!([&columns["columns"][0]["name"], &columns["columns"][1]["name"]], ["column 1", "age"]);
+    // Of these bytes Windows-1252 makes letters too, and other ones.
+    folder.write("wiek.csv", b"wiek,p\xb3e\xe6\n31,k\n32,m\n");
+    folder.run(&["init", "wiek.csv", "--encoding", "iso-8859-2", "--force"]).ends(0);
+    let text = folder.read("incrowd.toml");
+    assert!(text.contains("encoding = \"iso-8859-2\"\n") && text.contains("[attributes.\"płeć\"]"), "{text}");
+    assert_eq!(folder.run(&["count", "--json"]).ends(0).json()["n_records"], 2);
+    let ran = folder.run(&["init", "wiek.csv", "--encoding", "latin-99", "--force"]).ends(2);
+    assert!(ran.stderr.contains("is none that is known; for example windows-1252"), "{ran}");
+}
+
+#[test]
+fn init_reads_the_labels_of_columns_whose_names_say_nothing() {
+    let mut bytes = include_bytes!("fixtures/people_5.xpt").to_vec();
+    let name = bytes.windows(8).position(|bytes| bytes == b"age     ").expect("a column");
+    bytes[name..name + 3].copy_from_slice(b"V01");
+    let folder = Folder::new();
+    folder.write("people.xpt", &bytes);
+    let ran = folder.run(&["init", "people.xpt"]).ends(0);
+    assert!(ran.stdout.contains("V01: age in years  quasi-identifier"), "{ran}");
+    let text = folder.read("incrowd.toml");
+    assert!(text.contains("[attributes.V01]\n# label: age in years\n# why: label says age\n"), "{text}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use incrowd::error::Result;
 
 use super::terminal::{Exit, Terminal, columns};
 use crate::input::project::FILE_NAME;
-use crate::input::source::{Found, parse_delimiter};
+use crate::input::source::{Encoding, Found, parse_delimiter, parse_encoding};
 use crate::input::survey::{self, Suggestion, SurveyedColumn, holds_values, rule_toml};
 use crate::orders::init::{Init, NewProject};
 use crate::output::project_text::{MAX_SUPPRESSED, comment, missing_in_words, modest_k, n_left, of_nobody_in_words};
@@ -19,13 +19,14 @@ use crate::words::profiles::started;
   incrowd init patients.csv                        write incrowd.toml into the current folder
   incrowd init patients.csv -o study/              write study/incrowd.toml
   incrowd init export.csv --delimiter ';' --missing 'k. A.' --missing ''
+  incrowd init survey.xlsx --sheet 2024            one sheet of a workbook
   incrowd init deliveries/                         a folder of Parquet files
   incrowd init postgresql://curator@db/clinic --table public.discharges
 
 Roles are guessed from column names, then from values; every guess says why, in the file.
 Read the file before you trust it: nobody knows the data as you do.")]
 pub struct Args {
-    /// The table: a CSV file, a Parquet file, or a folder of Parquet files
+    /// The table: CSV, Excel, OpenDocument, SPSS, Stata, SAS or Parquet, whatever it is called, or a folder of Parquet files
     pub data: PathBuf,
 
     /// Where to write the project: a folder, or a file that ends in .toml [default: ./incrowd.toml]
@@ -39,6 +40,14 @@ pub struct Args {
     /// What separates the fields of a CSV file: one character, or "tab" [default: found out from the header]
     #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
     pub delimiter: Option<u8>,
+
+    /// The sheet of a workbook [default: the first that is not empty]
+    #[arg(long, value_name = "NAME")]
+    pub sheet: Option<String>,
+
+    /// How the characters of a text file are written, such as iso-8859-2 [default: found out from its bytes]
+    #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
+    pub encoding: Option<Encoding>,
 
     /// A text that means "no value"; may be given several times [default: looks for "", "?", "NA", "null" and the like]
     #[arg(long, value_name = "TEXT")]
@@ -54,8 +63,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
-    let Args { data, output, force, delimiter, missing, table, query } = args.clone();
-    let order = Init { data, output, replace: force, delimiter, missing, table, query };
+    let Args { data, output, force, delimiter, sheet, encoding, missing, table, query } = args.clone();
+    let order = Init { data, output, replace: force, delimiter, sheet, encoding, missing, table, query };
     let made = order.run(&terminal.work(0, None))?;
     terminal.say(in_words(&made));
     terminal.json(&started(&made));
@@ -105,7 +114,8 @@ fn in_words(made: &NewProject) -> String {
         lines.push("no name suggests a sensitive attribute: name one if you want l-diversity".into());
     }
     let path = path_for_commands(&made.file);
-    lines.push(format!("\nwrote {}: read it, correct it, then try", made.file.display()));
+    let next = if has(Role::QuasiIdentifier) { "read it, correct it" } else { "read it, give roles" };
+    lines.push(format!("\nwrote {}: {next}, then try", made.file.display()));
     lines.push(format!("  incrowd profile{path}"));
     lines.push(format!("  incrowd annotate{path}"));
     lines.push(format!(
@@ -124,7 +134,11 @@ fn decisions(made: &NewProject) -> String {
             Role::QuasiIdentifier => rule_words(suggestion),
             _ => String::new(),
         };
-        vec![shortened(&comment(&column.name)), suggestion.role.name().into(), hierarchy, comment(&suggestion.why)]
+        let name = match column.label.as_str() {
+            "" => comment(&column.name),
+            label => comment(&format!("{}: {label}", column.name)),
+        };
+        vec![shortened(&name), suggestion.role.name().into(), hierarchy, comment(&suggestion.why)]
     };
     let rows: Vec<Vec<String>> =
         made.suggested.survey.columns.iter().zip(&made.suggested.suggestions).map(row).collect();

@@ -45,11 +45,18 @@ pub(crate) struct Named {
     pub is_english: bool,
     /// Whether one of the weak identifiers stands in the name as well.
     pub has_weak_identifier: bool,
+    /// Whether the name says nothing, and this is what the file calls the column at length.
+    pub is_of_label: bool,
 }
 
 impl Named {
+    /// `name says age`, or `label says edad, which is age`.
+    pub(crate) fn says(&self) -> String {
+        format!("{} says {}", if self.is_of_label { "label" } else { "name" }, self.in_words())
+    }
+
     /// `age`, or `edad, which is age`.
-    pub(crate) fn in_words(&self) -> String {
+    fn in_words(&self) -> String {
         match self.is_english || self.concept == self.word {
             true => self.word.to_string(),
             false => format!("{}, which is {}", self.word, self.concept),
@@ -177,7 +184,12 @@ pub(crate) fn role_by_name(name: &str) -> Option<Named> {
     };
     let Word { text, concept, rank, is_english, .. } = word;
     let has_weak_identifier = weak_identifier.is_some();
-    Some(Named { role, concept, word: text, rank, is_weak, is_english, has_weak_identifier })
+    Some(Named { role, concept, word: text, rank, is_weak, is_english, has_weak_identifier, is_of_label: false })
+}
+
+/// The same of a column that programs of statistics have labelled: `RIAGENDR` says nothing, its label `Gender` does.
+pub(crate) fn role_by_name_or_label(name: &str, label: &str) -> Option<Named> {
+    role_by_name(name).or_else(|| role_by_name(label).map(|named| Named { is_of_label: true, ..named }))
 }
 
 /// How many words a name has.

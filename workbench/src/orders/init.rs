@@ -10,7 +10,7 @@ use super::profile::{said_missing, surveyed};
 use crate::input::database::place::{DatabasePlace, TableOrQuery};
 use crate::input::database::{Database, Purpose, Table};
 use crate::input::project::{FILE_NAME, check_not_among};
-use crate::input::source::{Found, ReadOptions, Source};
+use crate::input::source::{Encoding, Found, ReadOptions, Source};
 use crate::input::survey::{Suggestion, Survey};
 use crate::io_error;
 use crate::output::project_text::project_text;
@@ -28,6 +28,10 @@ pub struct Init {
     pub replace: bool,
     /// What separates the fields of a CSV file; found out where it is not said.
     pub delimiter: Option<u8>,
+    /// The sheet of a workbook; the first that is not empty where none is named.
+    pub sheet: Option<String>,
+    /// How the characters of a text file are written; found out where it is not said.
+    pub encoding: Option<Encoding>,
     /// What means "no value"; found out where nothing is said.
     pub missing: Vec<String>,
     /// The table, or the query, of a database, whose address `data` is then.
@@ -69,18 +73,25 @@ impl Init {
         if self.table.is_some() || self.query.is_some() {
             return self.run_on_database(file, work);
         }
-        let source = Source::open(&self.data, &ReadOptions::of_delimiter(self.delimiter))?;
+        let reading = self.reading();
+        let source = Source::open(&self.data, &reading)?;
         let suggested = suggest(source, said_missing(&self.missing).as_ref(), work)?;
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(|error| io_error(folder, error))?;
         let data = path_from(folder, &self.data)?;
-        let text = suggested.text(&data, self.delimiter);
+        let text = suggested.text(&data, &reading);
         write_whole(&file, text.as_bytes(), self.replace)?;
         Ok(NewProject { file, text, data, suggested })
     }
 }
 
 impl Init {
+    /// How the file is read, as far as somebody said it.
+    fn reading(&self) -> ReadOptions {
+        let (delimiter, encoding, sheet) = (self.delimiter, self.encoding, self.sheet.clone());
+        ReadOptions { delimiter, encoding, sheet, ..ReadOptions::default() }
+    }
+
     /// The same of a table that a database holds.
     fn run_on_database(&self, file: PathBuf, work: &Work) -> Result<NewProject> {
         let uri = self.data.display().to_string();
@@ -95,7 +106,7 @@ impl Init {
             TableOrQuery::Table(table) => format!("table = {}", quoted(table)),
             TableOrQuery::Query(query) => format!("query = {}", quoted(query)),
         };
-        let text = suggested.text("", None);
+        let text = suggested.text("", &ReadOptions::default());
         let text = text.replacen("path = \"\"", &format!("database = {}\n{asked}", quoted(&uri)), 1);
         write_whole(&file, text.as_bytes(), self.replace)?;
         Ok(NewProject { file, text, data: place.asked.name().to_string(), suggested })
@@ -112,8 +123,8 @@ pub fn suggest(source: Source, missing: Option<&Missing>, work: &Work) -> Result
 
 impl Suggested {
     /// The project file; `data` is what it calls the table.
-    pub fn text(&self, data: &str, delimiter: Option<u8>) -> String {
-        project_text(data, delimiter, &self.found, &self.survey, &self.suggestions)
+    pub fn text(&self, data: &str, reading: &ReadOptions) -> String {
+        project_text(data, reading, &self.found, &self.survey, &self.suggestions)
     }
 }
 

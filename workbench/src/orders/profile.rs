@@ -62,7 +62,7 @@ impl Profile {
 impl Profiled {
     /// A first project file, for data whose numbers and dates are as they are.
     pub fn project_text(&self) -> String {
-        project_text(&self.data, None, &Found::default(), &self.survey, &self.suggestions)
+        project_text(&self.data, &ReadOptions::default(), &Found::default(), &self.survey, &self.suggestions)
     }
 }
 

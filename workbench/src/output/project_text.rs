@@ -2,14 +2,14 @@
 
 use incrowd::{Role, Rule};
 
-use crate::input::source::Found;
+use crate::input::source::{Found, ReadOptions};
 use crate::input::survey::{Suggestion, Survey, SurveyedColumn, quoted, rule_toml};
 use crate::sentences::{grouped, percent};
 
 /// The project file, in the order of the table's columns.
 pub fn project_text(
     data: &str,
-    delimiter: Option<u8>,
+    reading: &ReadOptions,
     found: &Found,
     survey: &Survey,
     suggestions: &[Suggestion],
@@ -25,7 +25,7 @@ pub fn project_text(
          #\n\
          # What is not named, or commented out, is left out of a release unless [data] other = \"keep\".\n\n",
     );
-    text.push_str(&data_section(data, delimiter, found, survey, suggestions));
+    text.push_str(&data_section(data, reading, found, survey, suggestions));
     let is_tree =
         |suggestion: &&Suggestion| suggestion.role == Role::QuasiIdentifier && suggestion.rule.table().is_some();
     if suggestions.iter().any(|suggestion| is_tree(&suggestion)) {
@@ -45,14 +45,20 @@ pub fn project_text(
 
 fn data_section(
     data: &str,
-    delimiter: Option<u8>,
+    reading: &ReadOptions,
     found: &Found,
     survey: &Survey,
     suggestions: &[Suggestion],
 ) -> String {
     let mut text = format!("[data]\npath = {}\n", quoted(data));
-    if let Some(delimiter) = delimiter {
+    if let Some(delimiter) = reading.delimiter {
         text.push_str(&format!("delimiter = {}\n", quoted(&char::from(delimiter).to_string())));
+    }
+    if let Some(encoding) = reading.encoding {
+        text.push_str(&format!("encoding = {}\n", quoted(&encoding.name())));
+    }
+    if let Some(sheet) = &reading.sheet {
+        text.push_str(&format!("sheet = {}\n", quoted(sheet)));
     }
     if let Some((notation, columns)) = &found.notation {
         let mark = |mark: u8| quoted(&char::from(mark).to_string());
@@ -122,7 +128,7 @@ fn attribute_section(column: &SurveyedColumn, suggestion: &Suggestion, found: &F
     if suggestion.role == Role::Other {
         return left_out_section(column, suggestion, found, n_records);
     }
-    let mut text = format!("[attributes.{}]\n", key(&column.name));
+    let mut text = format!("[attributes.{}]\n{}", key(&column.name), label_line(column));
     text.push_str(&format!("# why: {}\nrole = {}\n", comment(&suggestion.why), quoted(suggestion.role.name())));
     let why_rule = comment(&suggestion.why_rule);
     match (suggestion.role, rule_text(column, suggestion, found)) {
@@ -142,6 +148,14 @@ fn attribute_section(column: &SurveyedColumn, suggestion: &Suggestion, found: &F
         _ => {}
     }
     text
+}
+
+/// What programs of statistics call the column, for who reads names such as `RIAGENDR`.
+fn label_line(column: &SurveyedColumn) -> String {
+    match column.label.as_str() {
+        "" => String::new(),
+        label => format!("# label: {}\n", comment(label)),
+    }
 }
 
 /// A hierarchy as the project file says it; of dates, how they are written.
@@ -196,7 +210,8 @@ fn tree_section(column: &SurveyedColumn, rule: &Rule) -> Option<String> {
 /// A column of which nobody can say that it is harmless is left out until someone says so.
 fn left_out_section(column: &SurveyedColumn, suggestion: &Suggestion, found: &Found, n_records: u64) -> String {
     let why = comment(&suggestion.why);
-    let mut text = format!("# [attributes.{}]\n# why left out: {why}\n# role = \"other\"\n", key(&column.name));
+    let (name, label) = (key(&column.name), label_line(column));
+    let mut text = format!("# [attributes.{name}]\n{label}# why left out: {why}\n# role = \"other\"\n");
     if column.finds_people(n_records) {
         text.push_str("# unique = \"publish\"  # many values occur once: only if it is to be published all the same\n");
     }

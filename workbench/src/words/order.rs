@@ -17,7 +17,7 @@ use serde_json::{Map as Object, Value};
 use crate::input::database::dialect::Dialect;
 use crate::input::database::place::DatabasePlace;
 use crate::input::project::{CRITERIA, CriterionText, FILE_NAME};
-use crate::input::source::parse_delimiter;
+use crate::input::source::{Encoding, parse_delimiter, parse_encoding};
 use crate::orders::annotate::{Annotate, Update};
 use crate::orders::attack::Attack;
 use crate::orders::compare::Compare;
@@ -282,6 +282,8 @@ impl<'a> Reader<'a> {
             ),
             replace: self.flag("force")?,
             delimiter: self.delimiter()?,
+            sheet: self.text("sheet")?.map(str::to_string),
+            encoding: self.encoding()?,
             missing: self.texts("missing")?.unwrap_or_default(),
             table: self.text("table")?.map(str::to_string),
             query: self.text("query")?.map(str::to_string),
@@ -610,6 +612,12 @@ impl<'a> Reader<'a> {
     fn delimiter(&self) -> Result<Option<u8>> {
         let parsed = self.text("delimiter")?.map(parse_delimiter).transpose();
         parsed.map_err(|what| wrong(format!("delimiter {what}")))
+    }
+
+    /// How the characters of a text file are written.
+    fn encoding(&self) -> Result<Option<Encoding>> {
+        let parsed = self.text("encoding")?.map(parse_encoding).transpose();
+        parsed.map_err(|what| wrong(format!("encoding {what}")))
     }
 
     fn suppressed_as(&self) -> Result<SuppressedAs> {

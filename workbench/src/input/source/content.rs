@@ -91,6 +91,10 @@ pub(super) fn of_bytes(start: &[u8], path: &Path) -> Result<Content> {
         _ if start.starts_with(b"{\\rtf") => {
             return refuse("is a text document", "save the table in it as CSV or Excel");
         }
+        // What comes before says the same in other alphabets.
+        _ if memchr::memmem::find(&start[..start.len().min(512)], b"ASCII SPSS PORT FILE").is_some() => {
+            return refuse("is a portable file of SPSS", "open it in SPSS or PSPP and save it as .sav");
+        }
         _ if is_html(start) => {
             return refuse(
                 "is a web page, whatever its name says",

@@ -58,7 +58,7 @@ pub use dates::DateFormat;
 pub use found::{Found, what_to_say};
 #[cfg(feature = "files")]
 pub(crate) use held::number_text;
-pub use options::{DELIMITERS, Encoding, Labels, Notation, ReadOptions, parse_delimiter};
+pub use options::{DELIMITERS, Encoding, Labels, Notation, ReadOptions, parse_delimiter, parse_encoding};
 pub(crate) use parquet::guarded;
 pub use parquet::quiet_guarded_panics;
 pub use places::{At, CellCheck, CellPlace, Places};
@@ -496,8 +496,9 @@ pub fn pandas_index(schema: &Schema) -> Vec<String> {
 
 fn check_names(schema: &Schema, path: &Path) -> Result<()> {
     let names = names(schema);
+    let mut places = HashMap::new();
     for (i, name) in names.iter().enumerate() {
-        if let Some(first) = names[..i].iter().position(|earlier| earlier == name) {
+        if let Some(first) = places.insert(name, i) {
             return Err(Error::new(
                 ErrorKind::Data,
                 format!("columns {} and {} have the same name '{name}'", first + 1, i + 1),

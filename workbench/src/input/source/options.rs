@@ -108,5 +108,11 @@ pub fn parse_delimiter(text: &str) -> std::result::Result<u8, String> {
     }
 }
 
+/// How the characters of a text file are written, by its name on the web.
+pub fn parse_encoding(name: &str) -> std::result::Result<Encoding, String> {
+    Encoding::parse(name)
+        .ok_or_else(|| "is none that is known; for example windows-1252, utf-16le or iso-8859-2".into())
+}
+
 /// The separators that are looked for in a header where none is named.
 pub const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];

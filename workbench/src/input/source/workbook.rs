@@ -11,6 +11,7 @@ use super::parquet::guarded_as;
 use super::said::Said;
 use super::stream::{Bytes, FilePlace};
 use crate::note::Note;
+use crate::sentences::hint;
 
 const WORKBOOK: &str = "a workbook";
 
@@ -39,7 +40,8 @@ pub(super) fn open(place: &FilePlace, options: &ReadOptions) -> Table {
         for name in &names {
             let range = read(name)?;
             if !range.is_empty() {
-                let mut table = table(&range, &format!("{position}, sheet '{name}'"))?;
+                let mut table = table(&range, &format!("{position}, sheet '{name}'"))
+                    .map_err(|error| if names.len() > 1 { or_another(error, &names) } else { error })?;
                 if names.len() > 1 {
                     table.notes.push(Note::Sheet { sheet: name.clone(), n_sheets: names.len() as u64 });
                 }
@@ -62,10 +64,15 @@ fn table(range: &Range<Data>, position: &str) -> Table {
     // Columns without anything in them are what spreadsheets have beside a table.
     let is_used = |column: &usize| range.rows().any(|row| !is_blank(&row[*column]));
     let used: Vec<usize> = (0..header.len()).filter(is_used).collect();
+    // Programs write a number for every record, and no name for it.
+    let is_numbered = used.len() > 1 && used.iter().all(|&column| is_blank(&header[column]) == (column == used[0]));
     let line = |row: usize| row + 1 + range.start().map_or(0, |(row, _)| row as usize);
     let mut columns = Vec::new();
     for &column in &used {
-        let name = text_of(&header[column]).unwrap_or_default().trim().to_string();
+        let name = match is_numbered && column == used[0] {
+            true => "column 1".to_string(),
+            false => text_of(&header[column]).unwrap_or_default().trim().to_string(),
+        };
         if name.is_empty() {
             let letters = letters(column + range.start().map_or(0, |(_, column)| column as usize));
             return Err(Error::new(ErrorKind::Data, format!("column {letters} has no name"))
@@ -82,6 +89,19 @@ fn table(range: &Range<Data>, position: &str) -> Table {
         held.end_record();
     }
     Ok(held.finish())
+}
+
+/// The error of a sheet that nobody asked for, with those that may have been meant.
+fn or_another(error: Error, names: &[String]) -> Error {
+    let quoted: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+    let sheets = format!(": {}", quoted.join(", "));
+    error.hint(
+        hint(
+            "the first row must name every column: delete titles and notes above and beside the table, or name another \
+             sheet with {sheet} of init and {data.sheet} of a project",
+        )
+        .and(&sheets),
+    )
 }
 
 fn is_blank(cell: &Data) -> bool {

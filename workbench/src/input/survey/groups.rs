@@ -9,7 +9,7 @@ use super::look::SurveyedColumn;
 use super::scales::{places_on_scale, sex_of};
 use super::shapes::{Shape, date_of, month_in_words, range_of};
 use super::world::{continent_of_code, continent_of_name};
-use crate::input::names::{Named, role_by_name};
+use crate::input::names::Named;
 
 /// Rows of labels from the value upwards, and why they are grouped so.
 type Grouping = (Vec<Vec<String>>, String);
@@ -24,7 +24,7 @@ const N_KEPT_MIN: usize = 4;
 /// A tree for the values of a column, where they say how they belong together.
 pub(super) fn suggest_groups(column: &SurveyedColumn) -> Option<(Rule, String)> {
     let values = column.values().filter(|values| values.len() >= N_VALUES_MIN)?;
-    let named = role_by_name(&column.name);
+    let named = column.named();
     let (rows, why) = by_shape(column, values)
         .or_else(|| by_name(named, values))
         .or_else(|| spellings_of_sex(values))

@@ -7,7 +7,8 @@ use rayon::prelude::*;
 
 use super::shapes::{Shape, Shapes};
 use super::world::continent_of_code;
-use crate::input::source::Source;
+use crate::input::names::{Named, has_concept, role_by_name_or_label};
+use crate::input::source::{Said, Source};
 use crate::input::tally::{Amount, Tally, hash_text};
 use crate::work::{Unit, Work};
 
@@ -27,6 +28,8 @@ pub struct Survey {
 #[derive(Clone, Debug)]
 pub struct SurveyedColumn {
     pub name: String,
+    /// What the file calls it at length; empty where it says nothing.
+    pub label: String,
     /// What all values have in common; text where there is no value.
     pub kind: Kind,
     pub n_missing: u64,
@@ -73,6 +76,7 @@ impl SurveyedColumn {
         let none = Amount { n: 0, is_exact: true };
         SurveyedColumn {
             name: name.into(),
+            label: String::new(),
             kind,
             n_missing: 0,
             n_distinct: none,
@@ -90,16 +94,31 @@ impl SurveyedColumn {
         }
     }
 
+    /// What its name says about its role, or else its label.
+    pub(super) fn named(&self) -> Option<Named> {
+        role_by_name_or_label(&self.name, &self.label)
+    }
+
+    /// Whether its name or its label has a word of a concept.
+    pub(super) fn has_concept(&self, concept: &str) -> bool {
+        has_concept(&self.name, concept) || has_concept(&self.label, concept)
+    }
+
     /// Whether values are measured rather than given out: numbers with a fraction.
     pub fn is_measured(&self) -> bool {
         self.kind == Kind::Number || (self.kind == Kind::Text && self.reads_as_number && !self.is_digits)
     }
 
     /// Whether values look like those that somebody has given out, as `01-701-1015`: words of nearly one length with a
-    /// digit each, and not plain numbers, which may be measured.
+    /// digit each, and not numbers, which may be measured, also
+    /// where they have more digits than a computer's own.
     pub fn is_label(&self) -> bool {
         let (shortest, longest) = self.n_characters;
-        self.kind == Kind::Text && self.has_numbered_words && shortest >= 5 && longest - shortest <= 3
+        self.kind == Kind::Text
+            && !self.is_measured()
+            && self.has_numbered_words
+            && shortest >= 5
+            && longest - shortest <= 3
     }
 
     /// Whether all texts are digits of one length, as postcodes are.
@@ -147,7 +166,9 @@ pub fn survey(source: &Source, missing: Option<&Missing>, work: &Work) -> Result
     let n_incomplete =
         n_by_lacks.iter().enumerate().filter(|(lacks, _)| *lacks as u16 & taken != 0).map(|(_, n)| n).sum();
     let missing = missing.cloned().unwrap_or_else(|| Missing { tokens: tokens.texts_of(taken), ..Missing::default() });
-    let columns = names.into_iter().zip(views).map(|(name, view)| view.finish(name, &tokens, taken));
+    let labels = source.schema().fields().iter().map(|field| Said::of(field).label);
+    let columns = names.into_iter().zip(labels).zip(views);
+    let columns = columns.map(|((name, label), view)| view.finish(name, label, &tokens, taken));
     Ok(Survey { n_records, n_incomplete, missing, columns: columns.collect() })
 }
 
@@ -357,7 +378,7 @@ impl SeenColumn {
         token == "NA" && self.kind == Some(Kind::Text) && self.n_characters == Some((2, 2)) && are_countries()
     }
 
-    fn finish(mut self, name: String, tokens: &Tokens, taken: u16) -> SurveyedColumn {
+    fn finish(mut self, name: String, label: String, tokens: &Tokens, taken: u16) -> SurveyedColumn {
         let mut n_missing = self.n_null;
         for token in 0..tokens.texts.len() {
             let n = self.n_by_token[token];
@@ -390,6 +411,7 @@ impl SeenColumn {
             sample,
             values,
             name,
+            label,
             kind,
             n_missing,
             n_distinct: self.tally.n_distinct(),

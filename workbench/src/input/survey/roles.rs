@@ -7,7 +7,7 @@ use super::look::{Survey, SurveyedColumn};
 use super::rules::N_FEW;
 use super::scales::{have_both_sexes, sex_of};
 use super::shapes::{Shape, range_of};
-use crate::input::names::{Named, is_part_of_a_name, n_words, person_standing, role_by_name, says_how_many};
+use crate::input::names::{Named, is_part_of_a_name, n_words, person_standing, says_how_many};
 use crate::sentences::percent;
 
 /// A role and the reason for it.
@@ -30,15 +30,16 @@ pub(super) fn suggest_role(survey: &Survey, column: &SurveyedColumn, sensitive: 
 
 fn nothing_said(column: &SurveyedColumn) -> String {
     let n_distinct = column.n_distinct;
-    match named(column) {
-        Some(named) => format!("{}, but {n_distinct} distinct values do not look like it", says(&named)),
+    match column.named() {
+        Some(named) => format!("{}, but {n_distinct} distinct values do not look like it", named.says()),
+        None if !column.label.is_empty() => format!("name and label say nothing; {n_distinct} distinct values"),
         None => format!("name says nothing; {n_distinct} distinct values"),
     }
 }
 
 /// What names people, whatever else it may be: it is never published.
 fn by_what_names_people(survey: &Survey, column: &SurveyedColumn) -> Option<Reasoned> {
-    let named = named(column);
+    let named = column.named();
     if let Some(shape) = column.shape.filter(|shape| shape.names_people() && column.n_distinct.n > 2) {
         return Some((Role::Identifier, format!("values look like {}", shape.in_words())));
     }
@@ -54,9 +55,9 @@ fn by_what_names_people(survey: &Survey, column: &SurveyedColumn) -> Option<Reas
     match named {
         Some(named) if named.role == Role::Identifier && !named.is_weak => match names_nobody(survey, column) {
             true => {
-                Some((Role::Other, format!("{}, but {} distinct values name nobody", says(&named), column.n_distinct)))
+                Some((Role::Other, format!("{}, but {} distinct values name nobody", named.says(), column.n_distinct)))
             }
-            false => Some((Role::Identifier, says(&named))),
+            false => Some((Role::Identifier, named.says())),
         },
         _ if is_part_of_a_name(&column.name) && column.kind == Kind::Text && column.n_distinct.n > N_FEW => {
             Some((Role::Identifier, format!("name says {}: a part of a name", column.name.to_lowercase())))
@@ -67,10 +68,10 @@ fn by_what_names_people(survey: &Survey, column: &SurveyedColumn) -> Option<Reas
 
 /// Whether the values contradict a name that says who it is: two values, yes and no, small numbers that are counted, or words.
 pub(super) fn names_nobody(survey: &Survey, column: &SurveyedColumn) -> bool {
-    let Some(named) = named(column) else { return false };
+    let Some(named) = column.named() else { return false };
     if named.is_weak {
         // "ID_district" with the names of districts.
-        let is_number = named.concept == "number of a person" && n_words(&column.name) > 1;
+        let is_number = named.concept == "number of a person" && (named.is_of_label || n_words(&column.name) > 1);
         return is_number && column.kind == Kind::Text && column.are_words && !is_nearly_unique(survey, column);
     }
     let is_number = column.kind.is_numeric();
@@ -92,37 +93,37 @@ fn nothing_to_tell(column: &SurveyedColumn) -> Option<Reasoned> {
 
 /// What the name says, where the values do not contradict it.
 fn by_name(survey: &Survey, column: &SurveyedColumn, sensitive: Option<&SurveyedColumn>) -> Option<Reasoned> {
-    let named = named(column)?;
+    let named = column.named()?;
     let n_distinct = column.n_distinct;
     let is_few = n_distinct.n <= N_FEW && survey.n_records >= 10 * n_distinct.n;
     let is_nearly_unique = is_nearly_unique(survey, column);
     let own = || own_value(survey, column);
     match named.role {
         Role::Identifier if is_few => {
-            Some((Role::Other, format!("{}, but {n_distinct} distinct values name nobody", says(&named))))
+            Some((Role::Other, format!("{}, but {n_distinct} distinct values name nobody", named.says())))
         }
         Role::Identifier if names_nobody(survey, column) => Some((
             Role::Other,
-            format!("{}, but {n_distinct} distinct values in words do not look like it", says(&named)),
+            format!("{}, but {n_distinct} distinct values in words do not look like it", named.says()),
         )),
-        Role::Identifier => Some((Role::Identifier, says(&named))),
+        Role::Identifier => Some((Role::Identifier, named.says())),
         _ if named.has_weak_identifier && is_nearly_unique => {
-            Some((Role::Identifier, format!("name says {} and {}", named.in_words(), own())))
+            Some((Role::Identifier, format!("{} and {}", named.says(), own())))
         }
         Role::Other => {
-            Some((Role::Other, format!("{}, of a person or of a record: either may find one", says(&named))))
+            Some((Role::Other, format!("{}, of a person or of a record: either may find one", named.says())))
         }
         Role::Sensitive if column.finds_people(survey.n_records) => {
-            Some((Role::Other, format!("{}, but {}: published as it is, it finds people", says(&named), own())))
+            Some((Role::Other, format!("{}, but {}: published as it is, it finds people", named.says(), own())))
         }
         // The date of a diagnosis is a date.
         Role::Sensitive if is_date(column) => None,
-        Role::Sensitive => Some(as_sensitive(column, says(&named), sensitive)),
+        Role::Sensitive => Some(as_sensitive(column, named.says(), sensitive)),
         _ if !fits(column, &named) => None,
         _ if is_nearly_unique && !is_date(column) && !column.kind.is_numeric() && named.concept != "postcode" => {
-            Some((Role::Identifier, format!("{}, but {}: it finds people", says(&named), own())))
+            Some((Role::Identifier, format!("{}, but {}: it finds people", named.says(), own())))
         }
-        role => Some((role, says(&named))),
+        role => Some((role, named.says())),
     }
 }
 
@@ -198,16 +199,12 @@ fn as_sensitive(column: &SurveyedColumn, why: String, sensitive: Option<&Surveye
 pub(super) fn best_sensitive(survey: &Survey) -> Option<usize> {
     let rank = |column: &SurveyedColumn| {
         let can_be = column.n_distinct.n > 1 && !column.finds_people(survey.n_records) && !is_date(column);
-        let by_name = named(column).filter(|named| named.role == Role::Sensitive).map(|named| named.rank);
+        let by_name = column.named().filter(|named| named.role == Role::Sensitive).map(|named| named.rank);
         let by_value = (column.shape == Some(Shape::Icd10)).then_some(0);
         by_name.into_iter().chain(by_value).min().filter(|_| can_be)
     };
     let ranked = survey.columns.iter().enumerate().filter_map(|(i, column)| Some((rank(column)?, i)));
     ranked.min().map(|(_, i)| i)
-}
-
-fn named(column: &SurveyedColumn) -> Option<Named> {
-    role_by_name(&column.name)
 }
 
 pub(super) fn is_date(column: &SurveyedColumn) -> bool {
@@ -245,7 +242,11 @@ fn look_like_ages(survey: &Survey, column: &SurveyedColumn) -> bool {
     let n = column.n_distinct.n as f64;
     let is_percentage = (least, greatest) == (0.0, 100.0);
     let is_in_range = (0.0..=25.0).contains(&least) && (75.0..=115.0).contains(&greatest) && !is_percentage;
-    is_in_range && !says_how_many(&column.name) && n >= 0.7 * (greatest - least) && survey.n_records as f64 >= 5.0 * n
+    is_in_range
+        && !says_how_many(&column.name)
+        && !says_how_many(&column.label)
+        && n >= 0.7 * (greatest - least)
+        && survey.n_records as f64 >= 5.0 * n
 }
 
 /// Whether nearly every record has a value of its own, and there are enough records for that to mean something.
@@ -253,10 +254,6 @@ fn is_nearly_unique(survey: &Survey, column: &SurveyedColumn) -> bool {
     let n_present = survey.n_records - column.n_missing;
     let is_countable = matches!(column.kind, Kind::Text | Kind::Integer) && !column.is_measured();
     is_countable && n_present >= 50 && column.n_unique.n as f64 >= 0.95 * n_present as f64
-}
-
-fn says(named: &Named) -> String {
-    format!("name says {}", named.in_words())
 }
 
 pub(super) fn own_value(survey: &Survey, column: &SurveyedColumn) -> String {

@@ -8,7 +8,6 @@ use incrowd::table::Kind;
 use super::groups::{is_category, suggest_groups};
 use super::look::SurveyedColumn;
 use super::shapes::Shape;
-use crate::input::names::{has_concept, role_by_name};
 
 /// Few enough values to look at one by one.
 pub(super) const N_FEW: u64 = 40;
@@ -16,10 +15,10 @@ pub(super) const N_FEW: u64 = 40;
 /// How the values of a column could get coarser.
 pub(super) fn suggest_rule(column: &SurveyedColumn) -> (Rule, String) {
     let n_distinct = column.n_distinct;
-    let is_postcode = has_concept(&column.name, "postcode") || column.shape == Some(Shape::Postcode);
+    let is_postcode = column.has_concept("postcode") || column.shape == Some(Shape::Postcode);
     // Digits that are not a number, because some begin with 0: the first ones say most.
     let is_long_code = column.kind == Kind::Text && column.n_characters.0 >= 3;
-    let is_category = is_category(column, role_by_name(&column.name));
+    let is_category = is_category(column, column.named());
     match (column.kind, column.range) {
         _ if n_distinct.n <= 2 => (Rule::Flat, format!("{n_distinct} distinct values, shown or hidden")),
         (Kind::Integer | Kind::Text, _) if column.is_code() && (is_postcode || is_long_code) => {
@@ -41,7 +40,7 @@ pub(super) fn suggest_rule(column: &SurveyedColumn) -> (Rule, String) {
 /// Shown or hidden, and what would be better.
 fn flat(column: &SurveyedColumn, is_category: bool) -> (Rule, String) {
     let n_distinct = column.n_distinct;
-    let is_date = has_concept(&column.name, "date") || has_concept(&column.name, "birth");
+    let is_date = column.has_concept("date") || column.has_concept("birth");
     let what = if is_category && column.kind.is_numeric() { "codes" } else { "distinct values" };
     let why = match column.kind {
         Kind::Text if is_date || column.shape.is_some_and(Shape::is_date) => {

@@ -7,7 +7,7 @@ use super::alone::tally_sets;
 use super::look::{Survey, SurveyedColumn};
 use super::roles::{best_sensitive, is_date, names_nobody, suggest_role};
 use super::rules::{N_FEW, suggest_rule};
-use crate::input::names::{person_standing, role_by_name};
+use crate::input::names::person_standing;
 use crate::input::repeats::Repeating;
 use crate::input::source::Source;
 use crate::input::tally::{Amount, Tally};
@@ -56,7 +56,7 @@ pub fn repeating(survey: &Survey, roles: &[Option<Role>]) -> Option<Repeating> {
             _ if !matches!(column.kind, Kind::Text | Kind::Integer) => None,
             Some(Role::Identifier) => person_standing(&column.name, true),
             Some(Role::Other) | None => match person_standing(&column.name, false) {
-                None if role_by_name(&column.name).is_none() && column.is_label() => Some(3),
+                None if column.named().is_none() && column.is_label() => Some(3),
                 // A few numbers with many records each are those of wards and doctors.
                 Some(1..) if is_few || names_nobody(survey, column) => None,
                 standing => standing,
@@ -88,7 +88,7 @@ const N_QUASI_IDENTIFIERS_MAX: usize = 12;
 
 /// Leaves quasi-identifiers out that say again what an earlier one says, and those that are too many.
 fn leave_out_what_is_said_twice(survey: &Survey, suggestions: &mut [Suggestion]) {
-    let concept = |column: &SurveyedColumn| match role_by_name(&column.name) {
+    let concept = |column: &SurveyedColumn| match column.named() {
         Some(named) if named.concept == "birth" => "birth",
         _ if is_date(column) => "date",
         Some(named) => match named.concept {
@@ -125,6 +125,12 @@ fn leave_out_what_is_said_twice(survey: &Survey, suggestions: &mut [Suggestion])
             }
             ("birth", _) if n_distinct(i) <= 31 && n_births > 31 => Some("another column has the date of birth".into()),
             ("date", _) if same.len() >= N_DATES_MAX => Some("there is a date already".to_string()),
+            // Labels such as "Language of interview" are had by many columns of a survey.
+            (concept, Some(first))
+                if survey.columns[i].named().is_some_and(|named| named.is_of_label && named.concept == concept) =>
+            {
+                Some(format!("{} is about {concept} too", survey.columns[*first].name))
+            }
             ("place", _) if same.len() >= N_PLACES_MAX => Some(format!("a place beside {} others", same.len())),
             _ if before.len() >= N_QUASI_IDENTIFIERS_MAX => {
                 Some(format!("{} quasi-identifiers already: more would leave little of each", before.len()))
@@ -242,6 +248,41 @@ mod tests {
         let once: String =
             text.lines().take(1).chain(text.lines().skip(1).step_by(4)).map(|l| format!("{l}\n")).collect();
         assert!(roles(&once).iter().all(|(_, role, _)| *role != "person"), "nobody has two records");
+    }
+
+    #[test]
+    fn labels_speak_where_names_say_nothing() {
+        let mut text = String::from("RIAGENDR,RIDRETH1,SIALANG,FIALANG,LBXTC,V1,age\n");
+        for i in 0..300 {
+            text.push_str(&format!("{},{},{},{},{},{},{}\n", i % 2, i % 5, i % 3, i % 7, i % 11, i % 13, 20 + i % 50));
+        }
+        let mut survey = look(&text, None);
+        let without: Vec<Role> = suggest(&survey).iter().map(|suggestion| suggestion.role).collect();
+        assert_eq!(without[..6], [Role::Other; 6]);
+        let labels =
+            ["Gender", "Race/Hispanic origin", "Language of interview", "Language of family", "", "Bread", "Sex"];
+        survey.columns.iter_mut().zip(labels).for_each(|(column, label)| column.label = label.into());
+        let of = |i: usize| {
+            let suggestion = suggest(&survey).swap_remove(i);
+            (suggestion.role.name(), suggestion.why)
+        };
+        assert_eq!(of(0), ("quasi-identifier", "label says gender".into()));
+        assert_eq!(of(1), ("quasi-identifier", "label says race".into()));
+        assert_eq!(of(2), ("quasi-identifier", "label says language".into()));
+        assert_eq!(of(3), ("other", "label says language, but SIALANG is about language too".into()));
+        assert_eq!(of(4), ("other", "name says nothing; 11 distinct values".into()));
+        assert_eq!(of(5), ("other", "name and label say nothing; 13 distinct values".into()));
+        assert_eq!(of(6), ("quasi-identifier", "name says age".into()), "a name that says something is heard first");
+    }
+
+    #[test]
+    fn measurements_with_many_digits_are_nobody_s_number() {
+        let mut text = String::from("adr,sex\n");
+        for i in 0..600 {
+            text.push_str(&format!("{}.69492332630374{},{}\n", 40 + i % 100, i % 100 + 10, ["f", "m"][i % 2]));
+        }
+        let found = roles(&text);
+        assert_eq!((found[0].1, found[1].1), ("other", "quasi-identifier"), "{found:?}");
     }
 
     #[test]
