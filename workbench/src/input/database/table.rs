@@ -118,7 +118,7 @@ impl Table {
                 (None, false) => {
                     let message = format!("column '{name}' is of a type whose values are not joined with labels");
                     return Err(Error::new(ErrorKind::Data, message).at(self.name.clone()).hint(hint(
-                        "texts, whole numbers and days are; name a {data.query} that makes one of it, or leave out                          {from_level}",
+                        "texts, whole numbers and days are; name a {data.query} that makes it one, or leave out {from_level}",
                     )));
                 }
             };
