@@ -6,7 +6,7 @@ VENV := target/venv
 # The Adult data are not part of the repository; tests and benchmarks that need them look here and say so if absent.
 ADULT ?= ../shared/adult
 
-.PHONY: demo build serve python sdist wheels docs test test-rust test-python test-page test-contract test-pycanon test-database test-cluster check-init lint bench bench-quick bench-python clean help FORCE
+.PHONY: demo build serve python sdist wheels docs test test-rust test-python test-page test-contract test-pycanon test-database test-cluster check-init lint bench bench-quick bench-python bench-engines clean help FORCE
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -123,8 +123,8 @@ test-pycanon: target/venv-checks/.installed ## Compare published releases with p
 
 target/venv-database/.installed: checks/database-requirements.txt
 	$(PYTHON) -m venv target/venv-database
-	target/venv-database/bin/pip install --quiet --requirement checks/database-requirements.txt
-	touch $@
+	target/venv-database/bin/pip install --quiet --requirement checks/database-requirements.txt && touch $@ || \
+		echo "drivers of databases cannot be had here"
 
 # DuckDB's own library, as its package for Node brings it; the one in its Python package has no door for others.
 DUCKDB := target/duckdb/node_modules/@duckdb/node-bindings-linux-x64/libduckdb.so
@@ -136,29 +136,43 @@ $(DUCKDB):
 
 DUCKDB_VERSION := 1.5.6-r.1
 
-# Real databases: PostgreSQL from the system's packages, on loopback, SQLite and DuckDB by their libraries.
-test-database: $(PROGRAM) target/venv-database/.installed $(DUCKDB) ## Compare tables in PostgreSQL, SQLite and DuckDB with files
+# Sail, which speaks Flight SQL and Spark's protocol, with the client that it wants.
+SAIL := target/venv-sail/bin/sail
+
+target/venv-sail/.installed: checks/sail-requirements.txt
+	$(PYTHON) -m venv target/venv-sail
+	target/venv-sail/bin/pip install --quiet --requirement checks/sail-requirements.txt && touch $@ || \
+		echo "Sail cannot be had here"
+
+# Real databases: PostgreSQL from the system's packages, on loopback, SQLite and DuckDB by their libraries, Sail.
+test-database: $(PROGRAM) target/venv-database/.installed target/venv-sail/.installed $(DUCKDB) ## Compare tables in PostgreSQL, SQLite, DuckDB and Sail with files
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || { \
 		echo "installing PostgreSQL, for the tests of databases"; \
 		apt-get update -qq; apt-get install -y --no-install-recommends postgresql || echo "no PostgreSQL can be had here"; }
-	target/venv-database/bin/python checks/with_databases.py target/debug/incrowd "$$(ls $(DUCKDB) 2>/dev/null)"
+	@if test -e target/venv-database/.installed; then \
+		target/venv-database/bin/python checks/with_databases.py target/debug/incrowd "$$(ls $(DUCKDB) 2>/dev/null)" "$$(ls $(SAIL) 2>/dev/null)"; \
+	else echo "databases were not tested: their drivers cannot be had here"; fi
 
 target/venv-spark/.installed: checks/spark-requirements.txt
 	$(PYTHON) -m venv target/venv-spark
 	target/venv-spark/bin/pip install --quiet --requirement checks/spark-requirements.txt && touch $@ || \
 		echo "Spark cannot be had here"
 
-# A real cluster: Spark as its Python package brings it, a master and two workers on loopback, and Java of the system.
-test-cluster: $(PROGRAM) target/venv-spark/.installed ## Compare tables on a Spark cluster with files
+# A real cluster: Spark as its Python package brings it, a master and two workers on loopback, and Java of the system; and
+# Sail in cluster mode.
+test-cluster: $(PROGRAM) target/venv-spark/.installed target/venv-sail/.installed ## Compare tables on a Spark cluster and on Sail with files
 	@command -v java >/dev/null || { \
 		echo "installing Java, for the tests of the cluster"; \
 		apt-get update -qq; apt-get install -y --no-install-recommends openjdk-17-jre-headless || echo "no Java can be had here"; }
+	rm -rf target/python-spark && mkdir -p target/python-spark
+	cp -R python/incrowd target/python-spark/incrowd
+	cp $(NATIVE) target/python-spark/incrowd/_native.abi3.so
 	@if test -e target/venv-spark/.installed && command -v java >/dev/null; then \
-		rm -rf target/python-spark && mkdir -p target/python-spark && \
-		cp -R python/incrowd target/python-spark/incrowd && \
-		cp $(NATIVE) target/python-spark/incrowd/_native.abi3.so && \
 		PYTHONPATH=target/python-spark target/venv-spark/bin/python checks/with_spark.py; \
 	else echo "the cluster was not tested: Spark or Java cannot be had here"; fi
+	@if test -e target/venv-sail/.installed; then \
+		PYTHONPATH=target/python-spark target/venv-sail/bin/python checks/with_spark.py $(SAIL); \
+	else echo "Sail was not tested: it cannot be had here"; fi
 
 # Real tables that are not part of the repository; checks/init/roles says where each can be had.
 check-init: $(PROGRAM) ## Compare what init suggests with roles given by hand: TABLES=folder
@@ -196,6 +210,17 @@ $(PEERS_VENV)/.installed: bench/python-requirements.txt
 bench-python: $(PEERS_VENV)/.installed ## Compare the Python package with anjana, anonypy and pycanon
 	$(PEERS_VENV)/bin/pip install --quiet --no-deps --force-reinstall ./python
 	$(PEERS_VENV)/bin/python bench/python.py compare $(ADULT)
+
+# Small by default; RECORDS=3000000 for more. What was installed for the tests is used, and what cannot be had is left out.
+bench-engines: target/venv-database/.installed target/venv-sail/.installed target/venv-spark/.installed $(DUCKDB) ## Count and publish through every engine, beside Parquet
+	$(CARGO) build --release --locked --package incrowd-workbench --package incrowd-python
+	rm -rf target/python-spark && mkdir -p target/python-spark
+	cp -R python/incrowd target/python-spark/incrowd
+	cp $(subst debug,release,$(NATIVE)) target/python-spark/incrowd/_native.abi3.so
+	PYTHONPATH=$(CURDIR)/target/python-spark target/venv-database/bin/python bench/engines.py target/release/incrowd $(if $(RECORDS),--records $(RECORDS)) \
+		--duckdb "$$(ls $(CURDIR)/$(DUCKDB) 2>/dev/null)" --sail "$$(ls $(CURDIR)/$(SAIL) 2>/dev/null)" \
+		--spark "$$(command -v java >/dev/null && ls $(CURDIR)/target/venv-spark/bin/python 2>/dev/null)" \
+		--sail-python "$$(ls $(CURDIR)/target/venv-sail/bin/python 2>/dev/null)"
 
 clean: ## Remove everything that was made
 	$(CARGO) clean

@@ -1,9 +1,11 @@
-"""A real cluster holds the table: the same counts and records from Spark as from its Parquet file.
+"""A real cluster holds the table: the same counts and records from Spark, and from Sail, as from its Parquet file.
 
     PYTHONPATH=target/python python checks/with_spark.py
+    PYTHONPATH=target/python python checks/with_spark.py SAIL
 
 A master and two workers are started as processes of their own, on loopback, and stopped at the end; one worker is killed
-in the middle of the work. Then the same once more by a session of Spark Connect.
+in the middle of the work. Then the same once more by a session of Spark Connect. With the program of Sail, its server is
+started in cluster mode instead, and killed at the end.
 """
 
 import atexit
@@ -140,7 +142,7 @@ def table():
 
 
 def records_of(folder):
-    files = sorted(glob.glob(f"{folder}/part-*"))
+    files = sorted(glob.glob(f"{folder}/*.parquet"))
     return len(files), pa.concat_tables([pq.read_table(file) for file in files])
 
 
@@ -149,7 +151,7 @@ def nothing_is_left(target):
     check(f"nothing is left of {name}", not [file for file in os.listdir(folder) if name in file], os.listdir(folder))
 
 
-def same_as_here(session, name, project, wish):
+def same_as_here(session, name, project, wish, is_one_file=False):
     """Counts, records in order and verdict are those of one machine."""
     folder = HERE / f"project-{name}"
     folder.mkdir()
@@ -163,7 +165,7 @@ def same_as_here(session, name, project, wish):
     target = folder / "release"
     certificate = release.write(target)
     n_files, written = records_of(target)
-    check(f"{name}: several files", n_files > 1, n_files)
+    check(f"{name}: as many files as it should be", (n_files == 1) == is_one_file, n_files)
     expected = here.publish_order(**wish).to_arrow()
     check(f"{name}: records", written.to_pylist() == expected.to_pylist())
     answer = "kept" if project is PROJECT else "not judged"
@@ -240,23 +242,107 @@ def errors(session, folder, there):
     refused("no name of a table", lambda: counted.publish(k=4, max_suppressed="100%").write("a b"), "no name of a table")
 
 
+def sail_server(program):
+    """Sail in cluster mode, and the port that it listens at."""
+    port = free_port()
+    log = open(HERE / "sail.log", "w")
+    words = [program, "spark", "server", "--ip", "127.0.0.1", "--port", str(port)]
+    server = subprocess.Popen(words, env=dict(ENVIRONMENT, SAIL_MODE="local-cluster"), stdout=log, stderr=log)
+    for _ in range(150):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            break
+        time.sleep(0.2)
+    return server, port
+
+
+def spark_session(cluster):
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master(cluster.address)
+        .config("spark.ui.enabled", "false")
+        .config("spark.executor.memory", "512m")
+        .config("spark.sql.shuffle.partitions", "4")
+        .config("spark.sql.warehouse.dir", str(HERE / "warehouse"))
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+@contextlib.contextmanager
+def session_of(kind, sail):
+    """A session of a Spark cluster, or of Sail."""
+    from pyspark.sql import SparkSession
+
+    if kind == "sail":
+        server, port = sail_server(sail)
+        try:
+            yield SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
+        finally:
+            server.kill()
+            server.wait()
+        return
+    cluster = Cluster()
+    try:
+        session = spark_session(cluster)
+        yield session
+        session.stop()
+    finally:
+        cluster.stop()
+
+
+def on_sail(program):
+    """The same on Sail, which takes the order to part records by ranges and does something else."""
+    from pyspark.sql import SparkSession
+
+    start, (server, port) = time.time(), sail_server(program)
+    try:
+        session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
+        wish = {"k": 3, "max_suppressed": "100%"}
+        folder, there, release = same_as_here(session, "sail", PROJECT, wish, is_one_file=True)
+        same_as_here(session, "sail-people", PERSON, {"k": 2, "l": 2, "max_suppressed": "100%"}, is_one_file=True)
+        order_is_checked(session, folder, release)
+        errors(session, folder, there)
+        # A table has no files that this program could look at.
+        refused("a table of its catalog", lambda: release.write("release_k3", certificate=folder / "c.json"), "which order")
+        check("nothing is left of it", not session.catalog.tableExists("release_k3") and not (folder / "c.json").exists())
+        # The client would ask again for minutes.
+        session.client.set_retry_policies([])
+        records = type(release)._records
+
+        def killed(self):
+            server.kill()
+            server.wait()
+            return records(self)
+
+        type(release)._records = killed
+        try:
+            release.write(folder / "killed")
+            check("the server was killed, and a release was written", False)
+        except Exception as error:
+            print(f"  the server was killed during publish: {type(error).__name__}")
+        finally:
+            type(release)._records = records
+        nothing_is_left(folder / "killed")
+    finally:
+        server.kill()
+        server.wait()
+    print(f"Sail, cluster mode: {N_CHECKS} checks hold, {time.time() - start:.0f} s")
+
+
 def main():
     from pyspark.sql import SparkSession
 
     # Several files of a small release.
     incrowd.spark._N_ROWS_PER_FILE = 700
+    if len(sys.argv) > 1:
+        on_sail(sys.argv[1])
+        return
     cluster = Cluster()
     start = time.time()
     try:
-        session = (
-            SparkSession.builder.master(cluster.address)
-            .config("spark.ui.enabled", "false")
-            .config("spark.executor.memory", "512m")
-            .config("spark.sql.shuffle.partitions", "4")
-            .config("spark.sql.warehouse.dir", str(HERE / "warehouse"))
-            .getOrCreate()
-        )
-        session.sparkContext.setLogLevel("OFF")
+        session = spark_session(cluster)
         folder, there, release = same_as_here(session, "records", PROJECT, {"k": 3, "max_suppressed": "100%"})
         same_as_here(session, "people", PERSON, {"k": 2, "l": 2, "max_suppressed": "100%"})
         order_is_checked(session, folder, release)
@@ -278,4 +364,5 @@ def main():
     print(f"Spark Connect: {N_CHECKS} checks hold in all, {time.time() - start:.0f} s")
 
 
-main()
+if __name__ == "__main__":
+    main()

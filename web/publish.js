@@ -36,11 +36,16 @@ function show(review, question) {
   const result = h("div", { "aria-live": "polite" });
   const name = h("input", { type: "text", id: "output", value: "release.csv", spellcheck: "false", autocomplete: "off" });
   const button = h("button", { class: "primary" }, "Publish");
+  // A table of a database may become a table beside it.
+  const where = review.beside ? h("select", { id: "where", "aria-label": "What the release becomes" },
+    h("option", { value: "output" }, "a file"), h("option", { value: "into" }, "a table of the database")) : null;
+  const names = { output: "release.csv", into: review.beside === "query" ? "released" : `${review.beside}_released` };
+  where?.addEventListener("change", () => { name.value = names[where.value]; });
   const run = async (event, replace = false) => {
     event?.preventDefault();
     button.disabled = true;
     try {
-      const done = await work("/publish", { ...question, output: name.value.trim(), replace },
+      const done = await work("/publish", { ...question, [where?.value ?? "output"]: name.value.trim(), replace },
         (job) => put(result, h("div", { class: "card" }, progressBar(job, (id) => cancel(id)))));
       verdict(result, done);
     } catch (problem) {
@@ -81,14 +86,14 @@ function show(review, question) {
         })),
         h("p", { class: "note" }, review.offer || review.cut ? [term("Detail lost", "NCP, the normalized certainty penalty"), ` ${review.cut ? "at most " : ""}${percent(review.offer ? review.offer.loss.ncp : review.cut.loss)}; records`] : "Records", ` are sorted by what is published, so that their order says nothing.`),
         h("form", { class: "row publish-form", onsubmit: run },
-          h("label", { for: "output" }, "Write to", name), button,
+          h("label", { for: "output" }, "Write to", where, name), button,
           h("button", { type: "button", class: "plain", onclick: () => { state.chosen = null; go("negotiate"); } }, "Haggle on")))),
     noteList(review.notes),
     result);
 }
 
 function verdict(result, { id, result: done }) {
-  const { verdict, certificate, files } = done;
+  const { verdict, certificate, files, table } = done;
   if (!done.published) {
     return put(result, h("div", { class: "card verdict bad" }, h("h2", {}, "The release does not keep its promise; nothing was written")));
   }
@@ -98,11 +103,11 @@ function verdict(result, { id, result: done }) {
   say("Published and verified.");
   put(result, h("section", { class: "card verdict good" },
     h("div", { class: "verdict-head" }, h("span", { class: "mark", "aria-hidden": true }, "✓"),
-      h("div", {}, h("h2", {}, ofPeople ? "Published, and verified by whose record is whose" : "Published, and verified from the file alone"),
+      h("div", {}, h("h2", {}, ofPeople ? "Published, and verified by whose record is whose" : table ? "Published, and verified as the table lies there" : "Published, and verified from the file alone"),
         h("p", { class: "words" }, `${counted(verdict.n_records, "record")} in ${counted(verdict.n_groups, "group")}; `,
           done.people ? `${grouped(done.people.n_lost)} of ${grouped(done.people.n)} people lost, ${grouped(done.people.n_alone_by_all_records)} alone by all their records together; ` : null,
           Object.entries(verdict.criteria).map(([key, found]) => `${key} = ${valued(found.reached)} (promised ${valued(found.asked)})`).join(", "), "."))),
-    h("div", { class: "row" }, save("release", files.release), save("certificate", files.certificate),
+    h("div", { class: "row" }, table ? null : save("release", files.release), save("certificate", files.certificate),
       // It has the key, and what is measured with the data.
       state.about.allows_preview ? save("report", files.report) : h("span", { class: "note" }, "The report is for the signer: it stays on the server.")),
     h("details", {}, h("summary", {}, `${verdict.claims.filter((claim) => claim.holds).length} of ${verdict.claims.length} claims of the certificate agree with the file`),
@@ -111,7 +116,7 @@ function verdict(result, { id, result: done }) {
         h("tbody", {}, verdict.claims.map((claim) => h("tr", {}, h("th", { scope: "row" }, claim.claim), h("td", {}, claim.claimed), h("td", {}, claim.found)))))),
     h("p", { class: "note" }, "SHA-256 of the release: ", h("code", { class: "hash" }, certificate.output.sha256)),
     h("p", { class: "note" }, ofPeople ? "The file does not show people. Whoever has the table can repeat the check: " : "Anyone can repeat the check: ",
-      h("code", {}, `incrowd verify ${files.release}${ofPeople ? " --project PROJECT" : ""}`)),
+      h("code", {}, table ? `incrowd verify --table ${table} --project PROJECT` : `incrowd verify ${files.release}${ofPeople ? " --project PROJECT" : ""}`)),
     noteList(done.notes)));
   result.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "start" });
 }

@@ -446,6 +446,7 @@ fn certificate() -> Certificate {
         unreadable: Map::new(),
         unknown: Map::new(),
         published_as: Map::new(),
+        from_level: Default::default(),
         original: Map::new(),
         columns: names(&COLUMNS),
         delimiter: Some(','),

@@ -96,9 +96,10 @@ class _Opened:
     path: str
     data: str | None
     counted: str | None = None
+    from_level: tuple[tuple[str, str], ...] = ()
 
     def again(self) -> _native.Table:
-        return _native.Table.open(self.path, self.data, self.counted)
+        return _native.Table.open(self.path, self.data, self.counted, list(self.from_level))
 
 
 class Table:
@@ -278,23 +279,33 @@ class Table:
 
     @classmethod
     @takes()
-    def open(cls, path: PathLike, *, data: PathLike | None = None) -> Table:
+    def open(
+        cls, path: PathLike, *, data: PathLike | None = None, from_level: Mapping[str, int | str] | None = None
+    ) -> Table:
         """The table of a project, by its folder or its ``incrowd.toml``; its standing request is asked where no other is.
 
         ``data`` is a file that is read instead of the one that the project names, such as the next delivery.
+        ``from_level={"age": 1}`` lets a database count labels of these levels in place of values.
         """
-        return cls._of_combinations(path, data, None)
+        return cls._of_combinations(path, data, None, from_level)
 
     @classmethod
-    def _of_combinations(cls, path: PathLike, data: PathLike | None, counted: str | None) -> Table:
+    def _of_combinations(
+        cls,
+        path: PathLike,
+        data: PathLike | None,
+        counted: str | None,
+        from_level: Mapping[str, int | str] | None = None,
+    ) -> Table:
         """The table of a project, of combinations where ``counted`` is the column that says how many records a row is."""
         table = cls.__new__(cls)
         table.name = os.fspath(path)
-        table._native = _native.Table.open(os.fspath(path), _path(data), counted)
+        levels = tuple((name, str(level)) for name, level in (from_level or {}).items())
+        table._native = _native.Table.open(os.fspath(path), _path(data), counted, list(levels))
         table._origin = Origin()
         table._columns = None
         table._hierarchies = {}
-        table._made = _Opened(os.path.abspath(path), None if data is None else os.path.abspath(data), counted)
+        table._made = _Opened(os.path.abspath(path), None if data is None else os.path.abspath(data), counted, levels)
         return table
 
     def __getstate__(self) -> dict[str, Any]:
@@ -1264,8 +1275,12 @@ def _published(
 
 
 @takes()
-def open(path: PathLike, *, data: PathLike | None = None) -> Table:
+def open(
+    path: PathLike, *, data: PathLike | None = None, from_level: Mapping[str, int | str] | None = None
+) -> Table:
     """The table of a project, by its folder or its ``incrowd.toml``; ``data`` is read instead of what that names.
+
+    ``from_level={"age": 1}`` lets a database count labels of these levels in place of values.
 
     >>> import incrowd as ic
     >>> import tempfile
@@ -1274,7 +1289,7 @@ def open(path: PathLike, *, data: PathLike | None = None) -> Table:
     >>> ic.open(folder).count().n_groups
     2
     """
-    return Table.open(path, data=data)
+    return Table.open(path, data=data, from_level=from_level)
 
 
 @takes(Criteria)

@@ -30,6 +30,8 @@ from ._table import PathLike, Table, verify as _verify
 # A row of the release that stands for more records is several rows on the way, so that no task gets them all.
 _N_RECORDS_PER_PIECE = 1 << 16
 _N_ROWS_PER_FILE = 2_000_000
+_ORDER_IS_LOST = "the engine lost the order of the records; nothing was published"
+_ORDER_IS_UNKNOWN = "this engine does not tell in which order the records are; nothing was published"
 
 
 def count(df: Any, project: PathLike) -> Counted:
@@ -133,7 +135,7 @@ class SparkRelease:
                 raise Error("the cluster wrote other records than were given to it; nothing was published")
             if _verify(_in_order(rows), certificate=self.certificate).answer == "broken":
                 raise Error("the release that was written does not keep its promise; nothing was published")
-            place.check_order(written, self.rows, self.certificate)
+            place.check_order(written, self.rows, self.certificate, staged)
             place.rename(staged)
         except BaseException:
             place.remove(staged)
@@ -159,6 +161,8 @@ class SparkRelease:
         F = _functions(given)
         each = given.withColumn(size, F.explode(F.sequence(F.lit(1), F.col(_quoted(size)))))
         n_files = max(1, -(-_n_of(self.rows, number) // _N_ROWS_PER_FILE))
+        if n_files > 1 and not _has_ranges(self.session):
+            return each.orderBy(_quoted(order)).drop(order, size)
         ordered = each.repartitionByRange(n_files, _quoted(order)).sortWithinPartitions(_quoted(order))
         return ordered.drop(order, size)
 
@@ -236,10 +240,12 @@ class _Files:
     def read(self, staged: str) -> Any:
         return self.session.read.parquet(staged)
 
-    def check_order(self, written: Any, rows: Any, certificate: dict[str, Any]) -> None:
+    def check_order(self, written: Any, rows: Any, certificate: dict[str, Any], staged: str) -> None:
         """File by file in the order of their names, record by record: no row comes before one that stands before it."""
         import pyarrow as pa
 
+        if not _has_places(written):
+            return self.check_order_here(rows, certificate, staged)
         F = _functions(written)
         from pyspark.sql import Window
 
@@ -271,7 +277,28 @@ class _Files:
         n_found = sum(n for *_, n, _ in files)
         is_ordered = all(wrong == 0 for *_, wrong in files) and all(a[2] <= b[1] for a, b in zip(files, files[1:]))
         if n_found != _n_of(rows, number) or not is_ordered:
-            raise Error("the engine lost the order of the records; nothing was published")
+            raise Error(_ORDER_IS_LOST)
+
+    def check_order_here(self, rows: Any, certificate: dict[str, Any], staged: str) -> None:
+        """The same where the engine does not tell where records are: the files are read here, one after the other."""
+        import pyarrow.parquet as pq
+
+        if not os.path.isdir(staged):
+            raise Error(_ORDER_IS_UNKNOWN, hint="write to a path that this program sees too")
+        number = certificate["counted"]
+        names = [name for name in rows.column_names if name != number]
+        given = zip(zip(*(rows[name].to_pylist() for name in names)), rows[number].to_pylist())
+        row, n_left = None, 0
+        for file in sorted(Path(staged).glob("*.parquet")):
+            for batch in pq.ParquetFile(file).iter_batches(columns=names):
+                for found in zip(*(batch.column(name).to_pylist() for name in names)):
+                    if n_left == 0:
+                        row, n_left = next(given, (None, 1))
+                    if found != row:
+                        raise Error(_ORDER_IS_LOST)
+                    n_left -= 1
+        if n_left or next(given, None) is not None:
+            raise Error(_ORDER_IS_LOST)
 
     def rename(self, staged: str) -> None:
         self.check_free()
@@ -327,8 +354,11 @@ class _Tables:
     def read(self, staged: str) -> Any:
         return self.session.table(staged)
 
-    def check_order(self, written: Any, rows: Any, certificate: dict[str, Any]) -> None:
-        _Files.check_order(self, written, rows, certificate)  # type: ignore[arg-type]
+    def check_order(self, written: Any, rows: Any, certificate: dict[str, Any], staged: str) -> None:
+        _Files.check_order(self, written, rows, certificate, staged)  # type: ignore[arg-type]
+
+    def check_order_here(self, rows: Any, certificate: dict[str, Any], staged: str) -> None:
+        raise Error(_ORDER_IS_UNKNOWN, hint="write to a path that this program sees too")
 
     def rename(self, staged: str) -> None:
         self.session.sql(f"ALTER TABLE {staged} RENAME TO {self.name}")
@@ -354,6 +384,27 @@ def _arrow(df: Any) -> Any:
     import pyarrow as pa
 
     return pa.Table.from_pandas(df.toPandas(), preserve_index=False)
+
+
+def _has_ranges(session: Any) -> bool:
+    """Whether the engine can put neighbours together, and the lowest first; Sail takes the order and does something else."""
+    given = session.range(8)
+    F = _functions(given)
+    try:
+        parts = given.repartitionByRange(2, "id").select("id", F.spark_partition_id().alias("part")).collect()
+    except Exception:
+        return False
+    return max((row["id"] for row in parts if row["part"] == 0), default=8) < min(
+        (row["id"] for row in parts if row["part"] != 0), default=-1
+    )
+
+
+def _has_places(written: Any) -> bool:
+    """Whether the engine tells in which file a record is, and where."""
+    try:
+        return bool(written.select("_metadata.file_name", "_metadata.row_index").columns)
+    except Exception:
+        return False
 
 
 def _n_of(rows: Any, number: str) -> int:

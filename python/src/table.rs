@@ -13,6 +13,7 @@ use incrowd::search::request::{check_criteria, check_promise};
 use incrowd::wire;
 use incrowd::{Criteria, Error, ErrorKind, Level, Ranking, Result, Rule, Scheme};
 use incrowd_workbench::input::count::Counted;
+use incrowd_workbench::input::from_level::from_level;
 use incrowd_workbench::input::project::{Project, parse};
 use incrowd_workbench::input::source::{Source, Unknown};
 use incrowd_workbench::memory::parse_memory;
@@ -127,10 +128,19 @@ impl Table {
 
     /// The table of a project, by its folder or its file; of combinations where a column of their numbers is named.
     #[staticmethod]
-    #[pyo3(signature = (path, data = None, counted = None))]
-    fn open(py: Python<'_>, path: PathBuf, data: Option<PathBuf>, counted: Option<String>) -> PyResult<Table> {
-        let mut project = work(py, None, |_| Project::open(&path)?.with_data(data.as_deref()))?;
-        project.counted = counted.or(project.counted);
+    #[pyo3(signature = (path, data = None, counted = None, from_level = Vec::new()))]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        data: Option<PathBuf>,
+        counted: Option<String>,
+        from_level: Vec<(String, String)>,
+    ) -> PyResult<Table> {
+        let project = work(py, None, |work| {
+            let mut project = Project::open(&path)?.with_data(data.as_deref())?;
+            project.counted = counted.or(project.counted);
+            self::from_level(project, &from_level, work)
+        })?;
         Ok(Table { known: KnownTable::new(project) })
     }
 

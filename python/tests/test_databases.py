@@ -81,3 +81,13 @@ def test_nothing_is_there_where_nothing_is_published(clinic):
 def test_a_frame_is_in_no_database():
     with pytest.raises(ic.Error, match="database"):
         ic.Table({"age": [31, 31]}, ["age"]).publish_into("public", k=2)
+
+
+def test_labels_are_counted_in_place_of_values(clinic):
+    table = ic.open(clinic, from_level={"age": 1})
+    offer = table.publish(levels={"age": 1}, k=2, max_suppressed=1.0).certificate
+    assert offer.to_dict()["from_level"] == {"age": {"level": 1, "name": "width 5"}}
+    whole = ic.open(clinic).publish(levels={"age": 2}, k=2, max_suppressed=1.0)
+    assert table.publish(levels={"age": 1}, k=2, max_suppressed=1.0).to_pandas().equals(whole.to_pandas())
+    with pytest.raises(ic.Error, match="only a database"):
+        ic.open(ic.Table({"age": [31, 31]}, ["age"]).save(clinic / "frame"), from_level={"age": 1})

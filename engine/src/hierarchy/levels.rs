@@ -96,6 +96,12 @@ impl Hierarchy {
         self.is_by_label
     }
 
+    /// The same where the table's values are labels already: what their level is called, and how a sentence says it.
+    pub fn beginning_with(mut self, name: &str, phrase: &str) -> Hierarchy {
+        (self.levels[0].name, self.levels[0].phrase) = (name.to_string(), phrase.to_string());
+        self
+    }
+
     /// The attribute that it is of.
     pub fn attribute(&self) -> &str {
         &self.attribute

@@ -65,6 +65,10 @@ pub struct Certificate {
     /// here.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub published_as: Map<String, Value>,
+    /// Attributes that were counted by the labels of a level of their hierarchy, where it was and not here: all that is said
+    /// of levels begins there, as level 0, and finer ones were not looked at.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub from_level: BTreeMap<String, FromLevel>,
     /// How far apart values are, by sensitive attribute of relative criteria. Version 1 told distributions too.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub original: Map<String, Value>,
@@ -249,6 +253,15 @@ impl Certificate {
         let criterion = |(key, entry): (&String, &Value)| criterion_of(key, entry.get("promised")?, &self.sensitive);
         self.criteria.iter().map(criterion).collect::<Option<Vec<_>>>().map(Criteria::new)
     }
+}
+
+/// The level that an attribute was counted from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FromLevel {
+    /// Its number in the whole hierarchy.
+    pub level: u64,
+    /// What it is called.
+    pub name: String,
 }
 
 /// One wish of a request, as a certificate has it.

@@ -6,8 +6,8 @@ pub mod certificate;
 pub mod claims;
 
 pub use certificate::{
-    Certificate, CertifiedWish, Coarser, CountAt, Dealt, DealtAttribute, Distances, Distribution, FileHash, GoalSaid,
-    GroupDistance, HowFound, LabelsSaid, OriginalSaid, PerRecord, PerRecordOutcome, is_shown, originals,
+    Certificate, CertifiedWish, Coarser, CountAt, Dealt, DealtAttribute, Distances, Distribution, FileHash, FromLevel,
+    GoalSaid, GroupDistance, HowFound, LabelsSaid, OriginalSaid, PerRecord, PerRecordOutcome, is_shown, originals,
     per_record_statement, published_as, words_of,
 };
 pub use claims::{

@@ -8,6 +8,7 @@ use incrowd::search::partial::{Estimator, Selection};
 use incrowd::{Error, ErrorKind, Ranking, Result};
 
 use super::terminal::Terminal;
+use crate::input::from_level::from_level;
 use crate::input::project::{CriterionText, Project};
 pub use crate::memory::parse_memory;
 use crate::orders::extent::{Extent, ExtentWish, Otherwise};
@@ -15,7 +16,7 @@ use crate::orders::per_record::PerRecordWish;
 pub use crate::orders::request::levels;
 use crate::orders::request::{About, GivenRequest, Suppression, criterion_text, fraction, share_of};
 use crate::output::staged::{check_picture, write_whole};
-use crate::work::Work;
+use crate::work::{Watch, Work};
 
 /// Flags of every command that works on a project.
 #[derive(Clone, Debug, clap::Args)]
@@ -26,6 +27,9 @@ pub struct ProjectArgs {
     /// Read this file instead of the one that the project names, such as the next delivery of the data
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
+    /// Let the database count labels of these levels in place of values: what is said of levels then begins there
+    #[arg(long, value_name = "A=LEVEL,…", value_delimiter = ',')]
+    pub from_level: Option<Vec<String>>,
     /// Use only these quasi-identifiers in this run, in this order; the others are left out of a release
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub quasi_identifiers: Option<Vec<String>>,
@@ -110,7 +114,15 @@ pub struct RequestArgs {
 
 impl ProjectArgs {
     pub fn open(&self) -> Result<Project> {
-        Project::open(&self.project)?.with_data(self.data.as_deref())
+        let project = Project::open(&self.project)?.with_data(self.data.as_deref())?;
+        match &self.from_level {
+            None => Ok(project),
+            Some(list) => {
+                let n_bytes_max = self.memory.as_deref().map(parse_memory).transpose()?;
+                let work = Work::new(Some(usize::from(self.threads)), n_bytes_max, Watch::default());
+                from_level(project, &levels(list)?, &work)
+            }
+        }
     }
 
     pub fn about(&self) -> About {
@@ -123,15 +135,16 @@ impl ProjectArgs {
         Ok(terminal.work(usize::from(self.threads), n_bytes_max))
     }
 
-    /// Refuses a limit on a lattice where `who` makes none.
+    /// Refuses a limit on a lattice where `who` makes none, and no database is read.
     pub fn check_no_lattice(&self, who: &str) -> Result<()> {
+        let counts_there = || Project::open(&self.project).is_ok_and(|project| project.database.is_some());
         match self.memory {
-            Some(_) => Err(Error::new(
+            Some(_) if !counts_there() => Err(Error::new(
                 ErrorKind::Request,
                 format!("--memory is about the lattice of schemes, and {who} makes none"),
             )
             .hint("leave it out")),
-            None => Ok(()),
+            _ => Ok(()),
         }
     }
 }

@@ -84,6 +84,10 @@ impl Material {
             .map(|(a, (attribute, domain))| {
                 let resolved = attribute.rule.resolve_with(domain, &counts.strangers(a));
                 let resolved = resolved.map_err(|error| with_what_to_say(error, &attribute.rule, domain))?;
+                let resolved = match &attribute.from_level {
+                    Some(first) => resolved.beginning_with(&first.name, &first.phrase),
+                    None => resolved,
+                };
                 resolved.with_node_weights(&attribute.node_weights)
             })
             .collect::<Result<_>>()?;
@@ -277,6 +281,11 @@ fn count_from(project: &Project, source: Source, choice: &Choice, work: &Work) -
         tell(Note::Repeating { column, n_records, n_different: n_different.n, is_exact: n_different.is_exact });
     }
     if choice.with_population {
+        if let Some(attribute) = quasi_identifiers.iter().find(|attribute| attribute.from_level.is_some()) {
+            let message =
+                format!("k_map compares values with the population's, and '{}' is counted by labels", attribute.name);
+            return Err(Error::new(ErrorKind::Request, message).hint(hint("leave out {from_level}, or ask for {k=10}")));
+        }
         let (population, beside) = count_population(project, &quasi_identifiers, work)?;
         let written_here = notation::writings(&source, &beside, counts.domains());
         counts = counts.with_population_as(&population, |attribute, value| written_here[attribute].of(value));
@@ -528,7 +537,8 @@ fn count_and_look(
 fn too_many(source: &Source, n_rows: u64) -> Error {
     let message = format!("has more than {} combinations, which is more than there is memory for", grouped(n_rows));
     Error::new(ErrorKind::Data, message).at(source.files()[0].display().to_string()).hint(hint(
-        "allow more with {memory}, or name a {data.query} that gives coarser values, such as the year of a date",
+        "allow more with {memory}, or count labels instead of values with {from_level=age=1,zip=2}; a {data.query} that gives \
+         coarser values is a way too",
     ))
 }
 

@@ -12,5 +12,6 @@ pub mod tally;
 mod names;
 pub mod repeats;
 pub mod count;
+pub mod from_level;
 pub mod reference;
 pub mod survey;

@@ -106,6 +106,12 @@ impl Combinations {
         let refuse = |what: &str, hint| {
             Err(Error::new(ErrorKind::Project, what.to_string()).at(project.file.display().to_string()).hint(hint))
         };
+        if project.attributes.iter().any(|attribute| attribute.from_level.is_some()) {
+            return refuse(
+                "a statement counts values, and labels are asked for",
+                hint("leave out {from_level}; a view of the engine's can have labels"),
+            );
+        }
         if project.keep_other {
             return refuse(
                 "the project publishes columns that it does not name, so that nothing says what is to be counted",

@@ -62,6 +62,7 @@ pub(super) async fn download(State(server): Shared, InPath((id, which)): InPath<
         let files = job.files.lock().unwrap_or_else(PoisonError::into_inner);
         let files = files.as_ref().ok_or_else(|| Problem::not_found("file"))?;
         match which.as_str() {
+            "release" if files.release.as_os_str().is_empty() => return Err(Problem::not_found("file")),
             "release" => files.release.clone(),
             "certificate" => files.certificate.clone(),
             "report" => {

@@ -1,6 +1,6 @@
 //! What somebody wants published, over HTTP: JSON to an order, and what came of it as JSON.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use axum::extract::{Path as InPath, State};
@@ -48,6 +48,8 @@ pub struct PublishQuestion {
     options: Wish,
     /// Where to write the release, within the served folder.
     output: Option<String>,
+    /// The table of the project's database that the release becomes, where it is no file.
+    into: Option<String>,
     replace: bool,
     /// The signer's key; a new one where none is given.
     key: Option<Key>,
@@ -67,6 +69,7 @@ impl Readable for PublishQuestion {
             local: reader.flag("local")?,
             options: reader.object("options")?.cloned().unwrap_or_default(),
             output: text("output")?,
+            into: text("into")?,
             replace: reader.flag("replace")?,
             key: reader.key()?,
             target: text("target")?,
@@ -225,6 +228,9 @@ impl Taken {
             _ => return Err(wrong("this cannot be reviewed before it is made").hint("publish it, and read its report")),
         };
         document["notes"] = server.notes(&work);
+        // Whoever may not see the data does not write beside them.
+        let database = self.opened.project.database.as_ref().filter(|_| server.allows_preview());
+        document["beside"] = json!(database.map(|place| place.asked.name()));
         Ok(document)
     }
 }
@@ -302,6 +308,10 @@ pub async fn publish_release(State(server): Shared, Document(asked): Document<Pu
     if key.is_some() {
         server.previews("whoever chooses the key could try what the data are")?;
     }
+    if let Some(table) = asked.into.clone() {
+        let what = json!([asked.request, asked.choice, asked.levels, asked.method, asked.options, asked.target]);
+        return publish_into(&server, taken, table, key, asked.replace, &what);
+    }
     let name = asked.output.clone().unwrap_or_else(|| "release.csv".to_string());
     let output = server.tables.folder.to_write(&name).map_err(wrong)?;
     let replace = asked.replace && server.may_replace(&output);
@@ -355,6 +365,43 @@ pub async fn publish_release(State(server): Shared, Document(asked): Document<Pu
         Ok(document)
     })?;
     accepted(&server, &job)
+}
+
+/// Publishes a table of the project's database: counted, written and verified in one transaction.
+fn publish_into(
+    server: &Arc<Server>,
+    taken: Taken,
+    table: String,
+    key: Option<Key>,
+    replace: bool,
+    what: &Value,
+) -> Answered {
+    server.previews("who may not see the data does not write beside them")?;
+    let worker = server.clone();
+    let id = format!("{table} {} {what} {replace}", taken.opened.id);
+    let job = server.jobs.start("publish", id, move |job| {
+        job.takes_long()?;
+        let work = job.work(worker.tables.n_bytes_max);
+        let published = with_rules(&worker, |rules| {
+            let (files, ordered) = taken.order.run_into(&taken.opened.project, rules, &table, key, replace, &work)?;
+            match ordered {
+                Ordered::Published(published) => Ok((files, published)),
+                Ordered::No(no) => Err(why_not(&no, &worker)),
+            }
+        });
+        let (files, published) = published.map_err(|error| {
+            let is_there = error.message().to_string().contains("there already");
+            worker.problem(if is_there { error.hint("choose another name, or replace it") } else { error })
+        })?;
+        let mut document = published_json(&worker, &files, &published);
+        document["table"] = json!(table);
+        document["notes"] = worker.notes(&work);
+        // The table is no file.
+        let files = Files { release: PathBuf::new(), target: None, ..files };
+        *job.files.lock().unwrap_or_else(PoisonError::into_inner) = Some(files);
+        Ok(document)
+    })?;
+    accepted(server, &job)
 }
 
 /// Local methods need more than linear time; the others read and sort the table.

@@ -9,7 +9,7 @@ use arrow_schema::SchemaRef;
 use incrowd::{Error, ErrorKind, Result};
 
 use super::dialect::Dialect;
-use super::place::{DatabasePlace, TableOrQuery};
+use super::place::{ColumnLabels, DatabasePlace, TableOrQuery};
 
 /// None was opened.
 #[derive(Debug)]
@@ -47,6 +47,10 @@ impl Database {
         match self.none {}
     }
 
+    pub fn has_transactions(&self) -> bool {
+        match self.none {}
+    }
+
     pub fn commit(&self) -> Result<()> {
         match self.none {}
     }
@@ -67,6 +71,10 @@ impl Database {
 impl Table {
     pub fn open(database: Arc<Database>, _: &TableOrQuery) -> Result<Table> {
         match database.none {}
+    }
+
+    pub fn labelled(self, _: &[ColumnLabels]) -> Result<Table> {
+        match self.none {}
     }
 
     pub fn schema(&self) -> SchemaRef {

@@ -90,7 +90,7 @@ impl Database {
             }
         };
         let name = shown(&address);
-        let key = (format!("{} {address}", dialect.name()), purpose);
+        let key = (format!("{} {address}", dialect.driver()), purpose);
         let mut open = locked(&OPEN);
         let inner = match open.get(&key).and_then(Weak::upgrade) {
             Some(inner) => inner,
@@ -106,8 +106,17 @@ impl Database {
         Ok(Database { dialect, name, inner, session: None })
     }
 
-    /// The same with one connection and in one transaction, which sees one state of the database.
+    /// Whether work can be done as a whole or not at all.
+    pub fn has_transactions(&self) -> bool {
+        self.dialect != Dialect::Spark
+    }
+
+    /// The same with one connection and in one transaction, which sees one state of the database; where there are none, as
+    /// it is.
     pub fn begin(mut self) -> Result<Database> {
+        if !self.has_transactions() {
+            return Ok(self);
+        }
         let mut connection = self.connected()?;
         let failed = |error: DriverError| self.failed("does not begin a transaction", &error);
         connection.set_option(OptionConnection::AutoCommit, OptionValue::String("false".into())).map_err(failed)?;
@@ -118,6 +127,15 @@ impl Database {
             self.run("SET LOCAL synchronize_seqscans = off")?;
         }
         Ok(self)
+    }
+
+    /// From here on, the records of a table come in the order in which they lie there, where a transaction can see to that:
+    /// not from several processes at once.
+    pub fn in_its_order(&self) -> Result<()> {
+        match self.session.is_some() && self.dialect == Dialect::Postgresql {
+            true => self.run("SET LOCAL max_parallel_workers_per_gather = 0"),
+            false => Ok(()),
+        }
     }
 
     /// What was done in the transaction becomes seen, all of it.
@@ -204,7 +222,9 @@ fn failed(name: &str, what: &str, error: &DriverError) -> Error {
     let state = if is_state { state } else { String::new() };
     let (message, advice) = match (&state[..], error.status) {
         ("42P01", _) => ("there is no such table".to_string(), Some("check the table's name and its schema")),
+        ("3F000", _) => ("there is no such schema".to_string(), Some("check the table's name and its schema")),
         ("42703", _) => ("there is no such column".to_string(), None),
+        ("42601", _) => ("does not understand the query".to_string(), Some("try it in the engine's own program")),
         ("42P07", _) => ("there is such a table already".to_string(), Some("choose another name, or drop the table")),
         ("42501", _) => ("this user has no right to do that".to_string(), Some("ask whoever runs the database")),
         ("28P01" | "28000", _) | (_, Status::Unauthenticated) => (
@@ -212,8 +232,18 @@ fn failed(name: &str, what: &str, error: &DriverError) -> Error {
             Some("give the password by the environment (PGPASSWORD) or by ~/.pgpass"),
         ),
         ("40001" | "40P01", _) => ("others wrote to the table under way".to_string(), Some("run the command again")),
-        _ if state.starts_with("08") || error.status == Status::IO => {
-            (what.to_string(), Some("see whether it is there, and whether its address is right"))
+        ("42809", _) => ("that is no table".to_string(), Some("choose another name")),
+        ("2BP01", _) => (
+            "something depends on that table, such as a view".to_string(),
+            Some("choose another name, or drop what does"),
+        ),
+        _ if state.starts_with("08") || state.is_empty() && error.status == Status::IO => {
+            let advice = "see whether it is there, whether its address is right, and whether it knows this user";
+            (what.to_string(), Some(advice))
+        }
+        // Of files engines tell nothing but that.
+        _ if state.is_empty() && !name.contains("://") => {
+            (what.to_string(), Some("another program may have it open, or it is no database of that engine"))
         }
         _ => (what.to_string(), None),
     };
@@ -240,11 +270,11 @@ fn driver(dialect: Dialect, named: Option<&str>) -> Result<ManagedDriver> {
         false => None,
     };
     let mut drivers = locked(&DRIVERS);
-    let key = format!("{} {}", dialect.name(), named.unwrap_or_default());
+    let key = format!("{} {}", dialect.driver(), named.unwrap_or_default());
     if let Some(driver) = drivers.get(&key) {
         return Ok(driver.clone());
     }
-    let variable = format!("INCROWD_{}_DRIVER", dialect.name().to_uppercase());
+    let variable = format!("INCROWD_{}_DRIVER", dialect.driver().to_uppercase());
     let said = named.map(str::to_string).or_else(|| std::env::var(&variable).ok().filter(|said| !said.is_empty()));
     let found = match &said {
         Some(said) => by_file(Path::new(said)).or_else(|| by_name(said)),
@@ -252,7 +282,7 @@ fn driver(dialect: Dialect, named: Option<&str>) -> Result<ManagedDriver> {
             let (library, package) = match dialect {
                 Dialect::Duckdb => ("duckdb".to_string(), None),
                 dialect => {
-                    let name = format!("adbc_driver_{}", dialect.name());
+                    let name = format!("adbc_driver_{}", dialect.driver());
                     (name.clone(), Some(name))
                 }
             };
@@ -261,10 +291,10 @@ fn driver(dialect: Dialect, named: Option<&str>) -> Result<ManagedDriver> {
                 let file = |folder: PathBuf| folder.join(package).join(format!("lib{package}.so"));
                 packages().into_iter().map(file).find_map(|file| by_file(&file))
             };
-            by_name(dialect.name()).or_else(|| by_name(&library)).or_else(in_packages)
+            by_name(dialect.driver()).or_else(|| by_name(&library)).or_else(in_packages)
         }
     };
-    let driver = found.ok_or_else(|| no_driver(dialect, said.is_some()))?;
+    let driver = found.ok_or_else(|| no_driver(dialect, said.as_deref()))?;
     drivers.insert(key, driver.clone());
     Ok(driver)
 }
@@ -279,13 +309,12 @@ fn packages() -> Vec<PathBuf> {
     folders
 }
 
-fn no_driver(dialect: Dialect, is_said: bool) -> Error {
-    let name = dialect.name();
-    let message = match is_said {
-        true => format!("the driver for {name} that is named cannot be loaded"),
-        false => format!("there is no driver for {name}"),
+fn no_driver(dialect: Dialect, said: Option<&str>) -> Error {
+    let name = dialect.driver();
+    let error = match said {
+        Some(said) => Error::new(ErrorKind::Io, format!("the driver for {name} cannot be loaded")).at(said.to_string()),
+        None => Error::new(ErrorKind::Io, format!("there is no driver for {name}")),
     };
-    let error = Error::new(ErrorKind::Io, message);
     match dialect {
         Dialect::Duckdb => error.hint(hint(
             "it is in DuckDB's own library: name libduckdb.so with {data.driver} or INCROWD_DUCKDB_DRIVER; DuckDB's releases \
@@ -294,6 +323,10 @@ fn no_driver(dialect: Dialect, is_said: bool) -> Error {
         Dialect::Sqlite => error.hint(hint(
             "pip install adbc-driver-sqlite, then name libadbc_driver_sqlite.so of that package with {data.driver} or \
              INCROWD_SQLITE_DRIVER; within a virtual environment, and from Python, it is found",
+        )),
+        Dialect::Spark => error.hint(hint(
+            "pip install adbc-driver-flightsql, then name libadbc_driver_flightsql.so of that package with {data.driver} or \
+             INCROWD_FLIGHTSQL_DRIVER; within a virtual environment, and from Python, it is found",
         )),
         _ => error.hint(hint(
             "pip install adbc-driver-postgresql, then name libadbc_driver_postgresql.so of that package with {data.driver} or \

@@ -30,6 +30,15 @@ impl Dialect {
         }
     }
 
+    /// What the driver is called that speaks to such an engine.
+    pub fn driver(self) -> &'static str {
+        match self {
+            // Sail is spoken to by Flight SQL, whatever it is asked.
+            Dialect::Spark => "flightsql",
+            dialect => dialect.name(),
+        }
+    }
+
     pub fn parse(name: &str) -> Result<Dialect> {
         let known = Dialect::ALL.map(Dialect::name);
         let found = Dialect::ALL.into_iter().find(|dialect| dialect.name() == name);

@@ -1,20 +1,31 @@
 //! Where a table of a database is: what the project file says of it, and what it must not say.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use incrowd::{Error, ErrorKind, Result};
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, parts_of};
 use crate::sentences::hint;
 
 /// A table of a database, or what a query gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatabasePlace {
-    /// `postgresql://curator@db/clinic`, `sqlite:clinic.sqlite` or `duckdb:clinic.duckdb`.
+    /// `postgresql://curator@db/clinic`, `sqlite:clinic.sqlite`, `duckdb:clinic.duckdb` or `grpc://sail:32010`.
     pub uri: String,
     pub asked: TableOrQuery,
     /// The library that speaks to the database, by its path or name; looked for where nothing is said.
     pub driver: Option<String>,
+    /// Columns that are read as labels of their values.
+    pub labels: Vec<ColumnLabels>,
+}
+
+/// What the database gives in place of the values of a column: value by value, a label. Other values stay what they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnLabels {
+    pub column: String,
+    /// No value stands here twice.
+    pub labels: Arc<Vec<(String, String)>>,
 }
 
 /// What is read.
@@ -30,6 +41,27 @@ impl TableOrQuery {
         match self {
             TableOrQuery::Table(name) => name,
             TableOrQuery::Query(_) => "query",
+        }
+    }
+}
+
+impl TableOrQuery {
+    /// Whether a table of this name may be what is read: under another schema's or catalog's name, in other letters, or
+    /// as a word of the query.
+    pub fn may_read(&self, table: &str) -> bool {
+        let parts = |name: &str| parts_of(name).into_iter().rev().map(|part| part.to_lowercase()).collect::<Vec<_>>();
+        let named = parts(table);
+        match self {
+            TableOrQuery::Table(name) => parts(name).iter().zip(&named).all(|(own, other)| own == other),
+            TableOrQuery::Query(query) => {
+                let query = query.to_lowercase();
+                let is_word = |c: char| c.is_alphanumeric() || c == '_';
+                let last = &named[0];
+                query.match_indices(last.as_str()).any(|(at, _)| {
+                    let after = query[at + last.len()..].chars().next();
+                    !query[..at].chars().next_back().is_some_and(is_word) && !after.is_some_and(is_word)
+                })
+            }
         }
     }
 }
@@ -61,12 +93,13 @@ impl DatabasePlace {
                 return Err(wrong("a table and a query are named").hint(hint("leave {data.table} or {data.query} out")));
             }
         };
-        Ok(DatabasePlace { uri: uri.to_string(), asked, driver: driver.map(str::to_string) })
+        let driver = driver.map(str::to_string);
+        Ok(DatabasePlace { uri: uri.to_string(), asked, driver, labels: Vec::new() })
     }
 
     /// The same database, and a table of it.
     pub fn with_table(&self, table: &str) -> DatabasePlace {
-        DatabasePlace { asked: TableOrQuery::Table(table.to_string()), ..self.clone() }
+        DatabasePlace { asked: TableOrQuery::Table(table.to_string()), labels: Vec::new(), ..self.clone() }
     }
 
     pub fn dialect(&self) -> Dialect {
@@ -75,7 +108,8 @@ impl DatabasePlace {
 
     /// The file of a database that is one; a name without a folder is one of the project's.
     pub fn file(&self, folder: &Path) -> Option<PathBuf> {
-        let (_, path) = self.uri.split_once(':').filter(|_| self.dialect() != Dialect::Postgresql)?;
+        let is_file = matches!(self.dialect(), Dialect::Sqlite | Dialect::Duckdb);
+        let (_, path) = self.uri.split_once(':').filter(|_| is_file)?;
         Some(folder.join(path.strip_prefix("//").unwrap_or(path)))
     }
 }
@@ -86,9 +120,11 @@ fn engine(uri: &str) -> Result<Dialect> {
         Some(("postgresql" | "postgres", false)) => Ok(Dialect::Postgresql),
         Some(("sqlite", false)) => Ok(Dialect::Sqlite),
         Some(("duckdb", false)) => Ok(Dialect::Duckdb),
+        // Sail, whose SQL is Spark's.
+        Some(("grpc" | "grpc+tls", false)) => Ok(Dialect::Spark),
         _ => Err(wrong("the address is of no database that is read here").hint(hint(
-            "{data.database} is postgresql://user@host/database, sqlite:FILE or duckdb:FILE; any other engine counts by the \
-             statement of count with {sql}",
+            "{data.database} is postgresql://user@host/database, sqlite:FILE, duckdb:FILE or grpc://host:port (Flight SQL \
+             of Sail); any other engine counts by the statement of count with {sql}",
         ))),
     }
 }
@@ -137,6 +173,18 @@ mod tests {
         for uri in ["mysql://db/clinic", "postgresql", "data.csv", "sqlite:"] {
             assert!(DatabasePlace::new(uri, Some("t"), None, None).is_err(), "{uri}");
         }
+    }
+
+    #[test]
+    fn what_is_read_is_known_under_its_other_names() {
+        let table = |name: &str| TableOrQuery::Table(name.to_string());
+        let query = |text: &str| TableOrQuery::Query(text.to_string());
+        for name in ["clinic", "public.clinic", "PUBLIC.Clinic", "\"clinic\"", "db.public.clinic"] {
+            assert!(table("clinic").may_read(name) && table("public.clinic").may_read(name), "{name}");
+            assert!(query("SELECT * FROM public.clinic WHERE age > 3").may_read(name), "{name}");
+        }
+        assert!(!table("public.clinic").may_read("other.clinic") && !table("clinic").may_read("clinic_k5"));
+        assert!(!query("SELECT * FROM clinic_2024").may_read("clinic"));
     }
 
     #[test]

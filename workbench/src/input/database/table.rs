@@ -17,7 +17,8 @@ use incrowd::{Error, ErrorKind, Result};
 
 use super::connect::Database;
 use super::dialect::Dialect;
-use super::place::TableOrQuery;
+use super::place::{ColumnLabels, TableOrQuery};
+use crate::sentences::hint;
 
 /// A table that can be read and counted.
 pub struct Table {
@@ -43,6 +44,19 @@ struct Column {
     text: Option<String>,
     /// Whether cells come as texts behind a mark, because the driver guesses types from the first values.
     is_marked: bool,
+    /// The labels that it is read as, where it is.
+    labels: Option<LabelJoin>,
+}
+
+/// A small table of labels, joined with the one that is read.
+#[derive(Clone)]
+struct LabelJoin {
+    /// What the small table is called: no table of anybody's.
+    name: String,
+    /// What equals a value there.
+    key: String,
+    /// The values and their labels, as the engine writes them.
+    rows: Arc<str>,
 }
 
 /// Columns of which it only matters whether there is a value, and what means that there is none.
@@ -61,9 +75,18 @@ impl Table {
             TableOrQuery::Query(query) => format!("({query})"),
         };
         let mut schema: Option<SchemaRef> = None;
-        database.query(&format!("SELECT * FROM {from} AS t WHERE 1 = 0"), |found, _| {
+        let looked = database.query(&format!("SELECT * FROM {from} AS t WHERE 1 = 0"), |found, _| {
             schema = Some(found.clone());
             Ok(())
+        });
+        // Not every engine says so.
+        looked.map_err(|error| match asked {
+            TableOrQuery::Table(name) if database.has_table(name).is_ok_and(|is_there| !is_there) => {
+                Error::new(ErrorKind::Io, "there is no such table")
+                    .at(name.clone())
+                    .hint("check the table's name and its schema")
+            }
+            _ => error,
         })?;
         let schema = schema.expect("an answer has columns");
         let declared = match (dialect, asked) {
@@ -77,6 +100,61 @@ impl Table {
             number.push('_');
         }
         Ok(Table { database, name: asked.name().to_string(), from, columns, number })
+    }
+
+    /// The same with labels in the place of some columns' values: of those that the place names.
+    ///
+    /// # Guarantee
+    /// As many records as before: no value has two labels. A value that has none stays what it is.
+    pub fn labelled(mut self, all: &[ColumnLabels]) -> Result<Table> {
+        let dialect = self.database.dialect;
+        for (i, ColumnLabels { column: name, labels }) in all.iter().enumerate() {
+            let Some(column) = self.columns.iter_mut().find(|column| column.field.name() == name) else { continue };
+            let quoted = format!("t.{}", dialect.column(name));
+            let is_day = *column.field.data_type() == DataType::Date32;
+            let key = match (&column.text, is_day) {
+                (Some(text), _) => text.clone(),
+                (None, true) => quoted.clone(),
+                (None, false) => {
+                    let message = format!("column '{name}' is of a type whose values are not joined with labels");
+                    return Err(Error::new(ErrorKind::Data, message).at(self.name.clone()).hint(hint(
+                        "texts, whole numbers and days are; name a {data.query} that makes it one, or leave out {from_level}",
+                    )));
+                }
+            };
+            let value =
+                |value: &str| if is_day { format!("DATE {}", dialect.text(value)) } else { dialect.text(value) };
+            let rows: Vec<String> =
+                labels.iter().map(|(of, label)| format!("({}, {})", value(of), dialect.text(label))).collect();
+            if rows.is_empty() {
+                continue;
+            }
+            let alias = format!("incrowd_level_{i}");
+            let label = format!("COALESCE({alias}.label, {})", dialect.exact(&quoted));
+            let cell = match column.is_marked {
+                true => format!("CASE WHEN {quoted} IS NULL THEN '' ELSE '{MARK}' || {label} END"),
+                false => label,
+            };
+            let labels = Some(LabelJoin { name: alias, key, rows: rows.join(", ").into() });
+            let field = Field::new(name, DataType::Utf8, true);
+            *column = Column { field, cell, key: None, text: None, is_marked: column.is_marked, labels };
+        }
+        Ok(self)
+    }
+
+    /// What a statement about some columns has before it, and what it reads from.
+    fn sources(&self, columns: &[&Column]) -> (String, String) {
+        let joins: Vec<&LabelJoin> = columns.iter().filter_map(|column| column.labels.as_ref()).collect();
+        let with = |join: &&LabelJoin| match self.database.dialect {
+            Dialect::Spark => format!("{}(value, label) AS (SELECT * FROM (VALUES {}))", join.name, join.rows),
+            _ => format!("{}(value, label) AS (VALUES {})", join.name, join.rows),
+        };
+        let before = match joins.is_empty() {
+            true => String::new(),
+            false => format!("WITH {} ", joins.iter().map(with).collect::<Vec<_>>().join(", ")),
+        };
+        let joined = |join: &&LabelJoin| format!(" LEFT JOIN {0} ON {0}.value = {1}", join.name, join.key);
+        (before, format!("{} AS t{}", self.from, joins.iter().map(joined).collect::<String>()))
     }
 
     /// The columns as they are read.
@@ -97,7 +175,8 @@ impl Table {
     fn rows_sql(&self, columns: &[&Column]) -> String {
         let dialect = self.database.dialect;
         let cells = columns.iter().map(|column| format!("{} AS {}", column.cell, dialect.quoted(column.field.name())));
-        format!("SELECT {} FROM {} AS t", cells.collect::<Vec<_>>().join(", "), self.from)
+        let (before, from) = self.sources(columns);
+        format!("{before}SELECT {} FROM {from}", cells.collect::<Vec<_>>().join(", "))
     }
 
     /// The statement that counts the combinations of some columns.
@@ -110,12 +189,14 @@ impl Table {
         let places = (1..=columns.len()).map(|place| place.to_string());
         let keys: Vec<String> = places.chain(columns.iter().filter_map(|column| column.key.clone())).collect();
         let group = if keys.is_empty() { String::new() } else { format!(" GROUP BY {}", keys.join(", ")) };
-        format!("SELECT {cells}COUNT(*) AS {} FROM {} AS t{group}", dialect.quoted(&self.number), self.from)
+        let (before, from) = self.sources(columns);
+        format!("{before}SELECT {cells}COUNT(*) AS {} FROM {from}{group}", dialect.quoted(&self.number))
     }
 
     /// Reads some columns of every record.
     pub fn rows(&self, names: &[String], mut visit: impl FnMut(RecordBatch) -> Result<()>) -> Result<()> {
         let columns = self.chosen(names);
+        self.database.in_its_order()?;
         self.database.query(&self.rows_sql(&columns), |_, batch| match batch {
             // What is empty may be of any type.
             Some(batch) if batch.num_rows() > 0 => visit(self.made(&batch, &columns)?),
@@ -223,6 +304,7 @@ fn column(dialect: Dialect, field: &Field, declared: &[(String, String)]) -> Col
             text: (data_type == DataType::Utf8).then_some(exact),
             field: Field::new(name, data_type, true),
             is_marked: true,
+            labels: None,
         };
     }
     let as_it_is = |data_type: DataType| Column {
@@ -231,7 +313,15 @@ fn column(dialect: Dialect, field: &Field, declared: &[(String, String)]) -> Col
         key: None,
         text: None,
         is_marked: false,
+        labels: None,
     };
+    // The driver gives cents of money as whole numbers, and the bytes of types that Arrow does not know.
+    let native = field.metadata().get("POSTGRESQL:type").filter(|_| dialect == Dialect::Postgresql);
+    match native.map(String::as_str) {
+        Some("money") => return as_text(name, &dialect.exact(&format!("CAST({quoted} AS numeric)"))),
+        Some(_) if field.metadata().contains_key("ADBC:postgresql:typname") => return as_text(name, &exact),
+        _ => {}
+    }
     match field.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => as_text(name, &exact),
         // DuckDB does not keep -0 when it packs a table.
@@ -261,6 +351,7 @@ fn as_text(name: &str, exact: &str) -> Column {
         key: None,
         text: Some(exact.to_string()),
         is_marked: false,
+        labels: None,
     }
 }
 

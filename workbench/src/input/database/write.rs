@@ -24,14 +24,17 @@ impl Database {
     pub fn has_table(&self, name: &str) -> Result<bool> {
         let (dialect, mut parts) = (self.dialect, parts_of(name));
         let table = dialect.text(&parts.pop().unwrap_or_default());
-        let schema =
-            parts.pop().map_or(String::new(), |schema| format!(" AND table_schema = {}", dialect.text(&schema)));
+        // In other letters it is the same, and what stands before it may be the catalog.
+        let within = parts.pop().map_or(String::new(), |part| {
+            let part = dialect.text(&part);
+            format!(" AND lower({part}) IN (lower(table_schema), lower(table_catalog))")
+        });
         let from = match dialect {
             Dialect::Postgresql => {
                 format!("(SELECT to_regclass({}) AS r) AS t WHERE r IS NOT NULL", dialect.text(&dialect.table(name)))
             }
-            Dialect::Sqlite => format!("sqlite_master WHERE name = {table}"),
-            _ => format!("information_schema.tables WHERE table_name = {table}{schema}"),
+            Dialect::Sqlite => format!("sqlite_master WHERE name = {table} COLLATE NOCASE"),
+            _ => format!("information_schema.tables WHERE lower(table_name) = lower({table}){within}"),
         };
         let mut is_there = false;
         self.query(&format!("SELECT COUNT(*) FROM {from}"), |_, batch| {

@@ -90,6 +90,7 @@ pub(super) fn attribute(name: &str, key: &str, table: &Table, data: &Table, fold
         rule,
         hierarchy_file,
         hierarchy_text,
+        from_level: None,
         date_format,
         weight,
         node_weights,

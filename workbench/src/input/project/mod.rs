@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use incrowd::error::unknown;
+use incrowd::wire::FromLevel;
 use incrowd::{Distance, ErrorKind, Missing, Result, Role, Rule};
 
 use crate::input::database::Database;
@@ -87,6 +88,8 @@ pub struct Attribute {
     pub hierarchy_file: Option<(String, String)>,
     /// The hierarchy as the project file writes it.
     pub hierarchy_text: String,
+    /// The level whose labels a database counts in place of its values, where that was ordered.
+    pub from_level: Option<FirstLevel>,
     /// How its dates are written, where they are not written as `2019-12-31`.
     pub date_format: Option<DateFormat>,
     pub weight: f64,
@@ -106,6 +109,23 @@ pub struct Attribute {
     pub publishes_unique: bool,
     /// Whether it is published as it is even where it tells what another attribute hides.
     pub accepts_telling: bool,
+}
+
+/// The level that an attribute is counted from: level 0 of all that follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstLevel {
+    /// Its number in the hierarchy of the project.
+    pub level: usize,
+    /// What it is called, and how a sentence says it.
+    pub name: String,
+    pub phrase: String,
+}
+
+impl FirstLevel {
+    /// What a certificate says of it.
+    pub fn said(&self) -> FromLevel {
+        FromLevel { level: self.level as u64, name: self.name.clone() }
+    }
 }
 
 /// The standing wish; flags override it.

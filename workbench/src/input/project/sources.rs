@@ -61,7 +61,7 @@ impl Project {
             Some(session) => session.clone(),
             None => Arc::new(Database::open(place, &self.folder, Purpose::Read)?),
         };
-        Table::open(database, &place.asked)
+        Table::open(database, &place.asked)?.labelled(&place.labels)
     }
 
     /// The same project with all that is read and written in one transaction; nothing is written before it is committed.
@@ -70,7 +70,15 @@ impl Project {
             Error::new(ErrorKind::Request, "the data are in no database, so that no table can be made beside them")
                 .hint(hint("write a file with {output}, or name {data.database}"))
         })?;
-        let session = Arc::new(Database::open(place, &self.folder, Purpose::Write)?.begin()?);
+        let database = Database::open(place, &self.folder, Purpose::Write)?;
+        if !database.has_transactions() {
+            return Err(Error::new(
+                ErrorKind::Request,
+                "this engine has no transactions, and may lose the order of records",
+            )
+            .hint(hint("nothing was written; write a file with {output}, or the table by incrowd.spark in Python")));
+        }
+        let session = Arc::new(database.begin()?);
         Ok((Project { session: Some(session.clone()), ..self.clone() }, session))
     }
 
@@ -129,6 +137,7 @@ impl Attribute {
             rule: Rule::Flat,
             hierarchy_file: None,
             hierarchy_text: String::new(),
+            from_level: None,
             date_format: None,
             weight: 1.0,
             node_weights: BTreeMap::new(),

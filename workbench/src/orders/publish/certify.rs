@@ -87,6 +87,11 @@ pub fn certificate(
         published_as: wire::published_as(said(project, counted, |attribute| {
             attribute.publish_as.as_ref().map(PublishAs::said)
         })),
+        from_level: counted
+            .quasi_identifiers
+            .iter()
+            .filter_map(|known| known.from_level.as_ref().map(|first| (known.name.clone(), first.said())))
+            .collect(),
         original: Default::default(),
         dealt: None,
         per_record,

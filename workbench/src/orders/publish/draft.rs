@@ -230,7 +230,7 @@ fn publish_draft(place: &Publication, draft: &Draft) -> Result<Published> {
     let certificate = certificate(project, counted, draft, &written, &sources, format, files);
     if let (Some(target), Some(number)) = (&files.target, &written.number) {
         work.stage("writing to the database", 0, Unit::Records, |_| {
-            target.database.write_table(&target.table, &certificate.columns, number, &staged_path, replace)
+            target.database.write_table(&target.table, &certificate.columns, number, &staged_path, target.replaces)
         })?;
     }
     let notation = &written.notation;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use incrowd::{Error, ErrorKind, Result};
 
 use crate::input::database::Database;
+use crate::input::database::dialect::parts_of;
 use crate::input::project::Project;
 use crate::output::account::Key;
 use crate::output::naming::{Trio, give_names, is_taken};
@@ -38,18 +39,25 @@ pub struct Files {
 pub struct Target {
     pub database: Arc<Database>,
     pub table: String,
+    /// Whether there is a release of this name, which makes room.
+    pub replaces: bool,
 }
 
-/// Refuses a table for a release before any work is done, and begins the transaction that makes it: the project as that
-/// sees it, and the files that will stand beside it.
+/// Refuses a table for a release before any work is done: one without a name, one that is there and is to stay, what may be
+/// the table that it is made of. Begins the transaction that makes it: the project as that sees it, and the files that will
+/// stand beside it.
 pub fn prepare_table(project: &Project, table: &str, replace: bool) -> Result<(Project, Files)> {
+    if parts_of(table).iter().any(String::is_empty) {
+        return Err(Error::new(ErrorKind::Request, "the table has no name").hint(hint("for example {into=released}")));
+    }
     let (project, database) = project.in_one_transaction()?;
-    if project.data == table {
+    if project.database.as_ref().is_some_and(|place| place.asked.may_read(table)) {
         return Err(Error::new(ErrorKind::Request, "would replace what it is made of")
             .at(table.to_string())
             .hint(hint("give {into} another name")));
     }
-    if !replace && database.has_table(table)? {
+    let is_there = database.has_table(table)?;
+    if !replace && is_there {
         return Err(Error::new(ErrorKind::Io, "there is such a table already")
             .at(table.to_string())
             .hint(hint("choose another name, or replace it with {force}")));
@@ -57,8 +65,20 @@ pub fn prepare_table(project: &Project, table: &str, replace: bool) -> Result<(P
     let name: String = table.chars().map(|c| if c == '/' || c == '\\' || c == '"' { '_' } else { c }).collect();
     let files = Files::beside(&project.folder.join(name))?;
     files.check(&project, replace)?;
-    let files =
-        Files { release: PathBuf::from(table), target: Some(Target { database, table: table.into() }), ..files };
+    if is_there && !files.certificate.exists() {
+        // Somebody's own data, for all that is known here.
+        return Err(Error::new(
+            ErrorKind::Io,
+            "there is such a table already, and no certificate says that it is a release",
+        )
+        .at(table.to_string())
+        .hint(hint("nothing was replaced; give {into} another name, or drop the table yourself")));
+    }
+    let files = Files {
+        release: PathBuf::from(table),
+        target: Some(Target { database, table: table.into(), replaces: is_there }),
+        ..files
+    };
     Ok((project, files))
 }
 

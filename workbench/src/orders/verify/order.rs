@@ -15,6 +15,7 @@ use super::release::Release;
 use crate::input::count::Counted;
 use crate::input::database::place::DatabasePlace;
 use crate::input::database::{Database, Purpose, Table};
+use crate::input::from_level::as_certified;
 use crate::input::notation::Notation;
 use crate::input::project::{CriterionText, Project};
 use crate::input::source::{Frame, ReadOptions, Source};
@@ -175,7 +176,8 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
         (Some(frame), _) => Source::of_frame(frame)?,
         (None, Some(place)) => {
             let folder = order.project.as_deref().map_or(Path::new("."), folder_of);
-            let database = Arc::new(Database::open(place, folder, Purpose::Read)?);
+            // One state of the table, whatever is asked of it.
+            let database = Arc::new(Database::open(place, folder, Purpose::Read)?.begin()?);
             Source::of_table(Table::open(database, &place.asked)?)?
         }
         (None, None) => {
@@ -206,6 +208,7 @@ pub fn check(order: &Verify, certificate: Option<Certificate>, frame: Option<&Fr
         Some(project) => {
             let mut project = Project::open(project)?.with_data(order.data.as_deref())?;
             if let Some(certificate) = &certificate {
+                project = as_certified(project, &certificate.from_level, work)?;
                 count_as_promised(&mut project, certificate, &sensitive);
                 read_as_published(&mut project, certificate)?;
             }

@@ -49,6 +49,7 @@ pub(super) fn certificate() -> Certificate {
         unreadable: Default::default(),
         unknown: Default::default(),
         published_as: Default::default(),
+        from_level: Default::default(),
         sensitive: names(&["hours-per-week"]),
         original: Default::default(),
         dealt: None,
