@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ["", "docs", "docs/tutorials", "examples", "examples/nightly", "examples/elsewhere", "python", "bench"]
+FOLDERS = ["", "docs", "docs/tutorials", "examples", "examples/nightly", "examples/elsewhere", "python", "bench", "workbench/tests/papers"]
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)]*)?\)")
 
 
