@@ -104,7 +104,7 @@ $(SITE_VENV)/.installed: docs/site/requirements.txt
 # Built without a network, and read without one; a link that leads nowhere, or a file from elsewhere, is an error.
 docs: target/python $(SITE_VENV)/.installed ## Build the documentation with both references: target/site/index.html
 	$(CARGO) doc --no-deps --locked --package incrowd
-	$(SITE_VENV)/bin/python docs/site/gather.py target/site-source
+	$(SITE_VENV)/bin/python docs/site/gather.py target/site-source $(PROGRAM)
 	PYTHONPATH=target/python $(SITE_VENV)/bin/pdoc incrowd --docformat restructuredtext \
 		--output-directory target/site-source/reference/python
 	cp -R target/doc target/site-source/reference/rust

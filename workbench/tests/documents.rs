@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::CommandFactory;
+use incrowd_workbench::cli::Cli;
 use incrowd_workbench::demo_data;
 
 use crate::support::Folder;
@@ -271,6 +273,45 @@ fn every_command_of_the_documents_runs_and_prints_what_they_show() {
     assert!(n_run >= 60, "only {n_run} commands were found");
 }
 
+#[test]
+fn every_flag_stands_in_a_document() {
+    let told: String = documents().iter().map(|path| std::fs::read_to_string(path).expect("readable")).collect();
+    let mut absent = Vec::new();
+    let mut open = vec![Cli::command()];
+    while let Some(command) = open.pop() {
+        open.extend(command.get_subcommands().cloned());
+        for flag in command.get_arguments().filter_map(|argument| argument.get_long()) {
+            let flag = format!("--{flag}");
+            let is_whole = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '-');
+            if !told.split(&flag).skip(1).any(is_whole) {
+                absent.push(format!("{flag} of {}", command.get_name()));
+            }
+        }
+    }
+    assert!(absent.is_empty(), "flags that no document has: {}", absent.join(", "));
+}
+
+#[test]
+fn every_package_has_its_licences() {
+    for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        let text = std::fs::read_to_string(root().join(name)).expect("a licence");
+        for package in ["engine", "workbench", "python"] {
+            let copy = std::fs::read_to_string(root().join(package).join(name));
+            assert_eq!(copy.ok().as_ref(), Some(&text), "{package}/{name} is not the repository's");
+        }
+    }
+}
+
+#[test]
+fn every_document_says_the_same_version() {
+    let version = env!("CARGO_PKG_VERSION");
+    let read = |name: &str| std::fs::read_to_string(root().join(name)).expect("readable");
+    assert!(read("CITATION.cff").contains(&format!("\nversion: {version}\n")));
+    let changes = read("CHANGELOG.md");
+    let first = changes.lines().find_map(|line| line.strip_prefix("## ")).expect("a version");
+    assert!(first.starts_with(version), "the changelog begins with {first}");
+}
+
 /// What is not run is said to be so by the kind of its block, and there is little of it.
 #[test]
 fn every_block_has_a_kind_and_a_prompt_stands_in_those_that_are_run_alone() {
@@ -307,18 +348,23 @@ fn whatever_is_told_to_be_made_can_be_made() {
     let makefile = std::fs::read_to_string(root().join("Makefile")).expect("a Makefile");
     let is_target =
         |name: &str| makefile.lines().any(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')));
-    let mut texts =
-        vec![("a workflow", std::fs::read_to_string(root().join(".github/workflows/ci.yml")).expect("a workflow"))];
-    texts.push(("the README", std::fs::read_to_string(root().join("README.md")).expect("a README")));
-    texts.push(("CONTRIBUTING", std::fs::read_to_string(root().join("CONTRIBUTING.md")).expect("a document")));
-    for (place, text) in texts {
-        // Commands stand behind a prompt, between back quotes or behind `run:`.
-        let told: Vec<&str> =
-            ["$ make ", "`make ", "run: make "].iter().flat_map(|start| text.split(start).skip(1)).collect();
-        assert!(!told.is_empty(), "{place} names no target");
+    let mut places: Vec<PathBuf> = documents();
+    places.extend([".github/workflows/ci.yml", ".ci/run"].map(|name| root().join(name)));
+    let mut n_told = 0;
+    for place in places {
+        let text = std::fs::read_to_string(&place).expect("readable");
+        let is_document = place.extension().is_some_and(|ending| ending == "md");
+        // Commands begin a line of a block, stand between back quotes or behind `run:`.
+        let prose = if is_document { prose(&text) } else { Vec::new() };
+        let lines = text.lines().filter(|line| !prose.contains(line));
+        let lines = lines.filter_map(|line| line.trim_start().trim_start_matches("run: ").strip_prefix("make "));
+        let told: Vec<&str> = text.split("`make ").skip(1).chain(lines).collect();
+        assert!(is_document || !told.is_empty(), "{} names no target", place.display());
         for rest in told {
             let name = rest.split(|c: char| !c.is_ascii_lowercase() && c != '-').next().expect("a first part");
-            assert!(is_target(name), "{place} says make {name}, which the Makefile does not know");
+            assert!(is_target(name), "{} says make {name}, which the Makefile does not know", place.display());
+            n_told += 1;
         }
     }
+    assert!(n_told > 30, "only {n_told} targets were found");
 }
