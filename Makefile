@@ -6,7 +6,7 @@ VENV := target/venv
 # The Adult data are not part of the repository; tests and benchmarks that need them look here and say so if absent.
 ADULT ?= ../shared/adult
 
-.PHONY: demo build serve python sdist wheels docs test test-rust test-python test-page test-contract test-pycanon test-database test-cluster check-init lint bench bench-quick bench-python bench-engines clean help FORCE
+.PHONY: demo build serve python sdist wheels docs man package test test-rust test-python test-page test-contract test-pycanon test-database test-cluster check-init lint bench bench-quick bench-python bench-engines clean help FORCE
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -42,14 +42,20 @@ wheels: sdist ## Build the Python wheel for this system in target/wheels, and ch
 	$(PACK_VENV)/bin/twine check --strict target/wheels/*.whl
 	if [ "$$(uname)" = Linux ]; then $(PACK_VENV)/bin/auditwheel show target/wheels/*.whl; fi
 
-# One after the other: they share what cargo builds.
-test: test-rust ## Run all tests
+# One after the other: they share what cargo builds. What cannot be had here is skipped with a sentence; NOTHING_SKIPPED=1
+# makes that a failure.
+test: test-rust ## Run all tests; what needs more than can be installed here says so
 	$(MAKE) test-python
 	$(MAKE) test-page
 	$(MAKE) test-contract
 	$(MAKE) test-pycanon
 	$(MAKE) test-database
 	$(MAKE) test-cluster
+
+# Whether something can be made here, without a failure where it cannot.
+CAN = $(MAKE) --no-print-directory
+INSTALL = sh checks/install.sh
+SKIPPED = sh checks/skipped.sh
 
 test-rust: ## Run the tests of the program
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
@@ -78,37 +84,65 @@ $(PYTHON_VENV)/.installed: python/requirements.txt
 	touch $@
 
 # The package as the other tests have built it: a wheel would build all dependencies again.
-test-python: $(PROGRAM) $(PYTHON_VENV)/.installed ## Run the tests of the Python package
-	rm -rf target/python && mkdir -p target/python
-	cp -R python/incrowd target/python/incrowd
-	cp $(NATIVE) target/python/incrowd/_native.abi3.so
-	PYTHONPATH=target/python ADULT=$(ADULT) $(PYTHON_VENV)/bin/pytest -c python/pyproject.toml python/tests
+target/python: $(PROGRAM) FORCE
+	@rm -rf target/python && mkdir -p target/python
+	@cp -R python/incrowd target/python/incrowd
+	@cp $(NATIVE) target/python/incrowd/_native.abi3.so
 
-docs: $(PROGRAM) $(PYTHON_VENV)/.installed ## Make the reference of the Python package: target/docs/incrowd.html
-	rm -rf target/python && mkdir -p target/python
-	cp -R python/incrowd target/python/incrowd
-	cp $(NATIVE) target/python/incrowd/_native.abi3.so
-	PYTHONPATH=target/python $(PYTHON_VENV)/bin/pdoc incrowd --docformat restructuredtext --output-directory target/docs
+test-python: target/python ## Run the tests of the Python package
+	@if $(CAN) $(PYTHON_VENV)/.installed; then \
+		PYTHONPATH=target/python ADULT=$(ADULT) $(PYTHON_VENV)/bin/pytest -c python/pyproject.toml python/tests; \
+	else $(SKIPPED) "the tests of the Python package" "Python 3.10 or later with venv, and packages from PyPI"; fi
+
+SITE_VENV := target/venv-site
+
+$(SITE_VENV)/.installed: docs/site/requirements.txt
+	$(PYTHON) -m venv $(SITE_VENV)
+	$(SITE_VENV)/bin/pip install --quiet --requirement docs/site/requirements.txt
+	touch $@
+
+# Built without a network, and read without one; a link that leads nowhere, or a file from elsewhere, is an error.
+docs: target/python $(SITE_VENV)/.installed ## Build the documentation with both references: target/site/index.html
+	$(CARGO) doc --no-deps --locked --package incrowd
+	$(SITE_VENV)/bin/python docs/site/gather.py target/site-source $(PROGRAM)
+	PYTHONPATH=target/python $(SITE_VENV)/bin/pdoc incrowd --docformat restructuredtext \
+		--output-directory target/site-source/reference/python
+	cp -R target/doc target/site-source/reference/rust
+	NO_MKDOCS_2_WARNING=1 $(SITE_VENV)/bin/mkdocs build --quiet --strict --config-file docs/site/mkdocs.yml
+	$(SITE_VENV)/bin/python docs/site/check.py target/site
+	@echo "open target/site/index.html"
+
+man: $(PROGRAM) ## Write the manual pages: man -M target/man incrowd
+	$(PROGRAM) man target/man
+
+# What becomes part of the program lies beside its crate, and in it while it is packed.
+package: ## Pack both crates as they would be published, as far as that goes without a registry: target/package
+	@trap 'rm -rf workbench/web workbench/docs' EXIT; set -e; \
+	mkdir -p workbench/web workbench/docs; \
+	cp web/*.html web/*.js web/*.css web/*.svg workbench/web/; \
+	cp docs/*.md workbench/docs/; \
+	$(CARGO) package --no-verify --allow-dirty --offline --package incrowd --package incrowd-workbench
+	$(PYTHON) checks/packages.py target/package
 
 web/node_modules/.installed: web/package-lock.json
-	@command -v npm >/dev/null || { echo "installing Node.js, for the tests of the page"; apt-get update -qq; apt-get install -y --no-install-recommends nodejs npm; }
+	@command -v npm >/dev/null || $(INSTALL) nodejs npm
 	cd web && npm ci --no-audit --no-fund --silent
 	touch $@
 
 # The page's tests need a browser; where none can be had, they say so and are skipped.
-test-page: $(PROGRAM) web/node_modules/.installed ## Run the page's tests in a real browser
-	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || test -n "$$CHROMIUM" || { \
-		echo "installing Chromium, for the tests of the page"; \
-		apt-get update -qq; apt-get install -y --no-install-recommends chromium || echo "no Chromium can be had here"; }
-	node --test web/tests/*.test.js
+test-page: $(PROGRAM) ## Run the page's tests in a real browser
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || test -n "$$CHROMIUM" || $(INSTALL) chromium || true
+	@if $(CAN) web/node_modules/.installed; then node --test web/tests/*.test.js; \
+	else $(SKIPPED) "the tests of the page" "Node.js 20 or later with npm, and packages from its registry"; fi
 
 $(PAGE_VENV)/.installed: web/tests/requirements.txt
 	$(PYTHON) -m venv $(PAGE_VENV)
 	$(PAGE_VENV)/bin/pip install --quiet --requirement web/tests/requirements.txt
 	touch $@
 
-test-contract: $(PROGRAM) $(PAGE_VENV)/.installed ## Ask the server everything that its OpenAPI document allows, and more
-	$(PAGE_VENV)/bin/python web/tests/contract.py
+test-contract: $(PROGRAM) ## Ask the server everything that its OpenAPI document allows, and more
+	@if $(CAN) $(PAGE_VENV)/.installed; then $(PAGE_VENV)/bin/python web/tests/contract.py; \
+	else $(SKIPPED) "the tests of the HTTP API" "Python 3.10 or later with venv, and packages from PyPI"; fi
 
 # An independent implementation of the criteria judges what incrowd publishes.
 target/venv-checks/.installed: checks/requirements.txt
@@ -116,10 +150,11 @@ target/venv-checks/.installed: checks/requirements.txt
 	target/venv-checks/bin/pip install --quiet --requirement checks/requirements.txt
 	touch $@
 
-test-pycanon: target/venv-checks/.installed ## Compare published releases with pycanon
+test-pycanon: ## Compare published releases with pycanon
 	@# The tests have built it; building it alone would choose other features and build its dependencies again.
-	test -x target/debug/incrowd || $(CARGO) build --locked
-	target/venv-checks/bin/python checks/with_pycanon.py target/debug/incrowd $(ADULT)
+	@test -x $(PROGRAM) || $(CARGO) build --workspace --locked
+	@if $(CAN) target/venv-checks/.installed; then target/venv-checks/bin/python checks/with_pycanon.py $(PROGRAM) $(ADULT); \
+	else $(SKIPPED) "the comparison with pycanon" "Python 3.10 or later with venv, and packages from PyPI"; fi
 
 target/venv-database/.installed: checks/database-requirements.txt
 	$(PYTHON) -m venv target/venv-database
@@ -141,38 +176,36 @@ SAIL := target/venv-sail/bin/sail
 
 target/venv-sail/.installed: checks/sail-requirements.txt
 	$(PYTHON) -m venv target/venv-sail
-	target/venv-sail/bin/pip install --quiet --requirement checks/sail-requirements.txt && touch $@ || \
-		echo "Sail cannot be had here"
+	target/venv-sail/bin/pip install --quiet --requirement checks/sail-requirements.txt
+	touch $@
 
-# Real databases: PostgreSQL from the system's packages, on loopback, SQLite and DuckDB by their libraries, Sail.
-test-database: $(PROGRAM) target/venv-database/.installed target/venv-sail/.installed $(DUCKDB) ## Compare tables in PostgreSQL, SQLite, DuckDB and Sail with files
-	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || { \
-		echo "installing PostgreSQL, for the tests of databases"; \
-		apt-get update -qq; apt-get install -y --no-install-recommends postgresql || echo "no PostgreSQL can be had here"; }
-	@if test -e target/venv-database/.installed; then \
-		target/venv-database/bin/python checks/with_databases.py target/debug/incrowd "$$(ls $(DUCKDB) 2>/dev/null)" "$$(ls $(SAIL) 2>/dev/null)"; \
-	else echo "databases were not tested: their drivers cannot be had here"; fi
+# Real databases: PostgreSQL from the system's packages, on loopback, SQLite and DuckDB by their libraries, Sail. Each is left
+# out where it cannot be had, and said so.
+test-database: $(PROGRAM) $(DUCKDB) ## Compare tables in PostgreSQL, SQLite, DuckDB and Sail with files
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || $(INSTALL) postgresql || true
+	@$(CAN) target/venv-sail/.installed || $(SKIPPED) "the tests of Sail" "pysail from PyPI"
+	@if $(CAN) target/venv-database/.installed; then \
+		target/venv-database/bin/python checks/with_databases.py $(PROGRAM) "$$(ls $(DUCKDB) 2>/dev/null)" "$$(ls $(SAIL) 2>/dev/null)"; \
+	else $(SKIPPED) "the tests of databases" "Python 3.10 or later with venv, and packages from PyPI"; fi
 
 target/venv-spark/.installed: checks/spark-requirements.txt
 	$(PYTHON) -m venv target/venv-spark
-	target/venv-spark/bin/pip install --quiet --requirement checks/spark-requirements.txt && touch $@ || \
-		echo "Spark cannot be had here"
+	target/venv-spark/bin/pip install --quiet --requirement checks/spark-requirements.txt
+	touch $@
 
 # A real cluster: Spark as its Python package brings it, a master and two workers on loopback, and Java of the system; and
-# Sail in cluster mode.
-test-cluster: $(PROGRAM) target/venv-spark/.installed target/venv-sail/.installed ## Compare tables on a Spark cluster and on Sail with files
-	@command -v java >/dev/null || { \
-		echo "installing Java, for the tests of the cluster"; \
-		apt-get update -qq; apt-get install -y --no-install-recommends openjdk-17-jre-headless || echo "no Java can be had here"; }
+# Sail in cluster mode. macOS has a java that only says where to get one.
+test-cluster: $(PROGRAM) ## Compare tables on a Spark cluster and on Sail with files
+	@java -version >/dev/null 2>&1 || $(INSTALL) openjdk-17-jre-headless || true
 	rm -rf target/python-spark && mkdir -p target/python-spark
 	cp -R python/incrowd target/python-spark/incrowd
 	cp $(NATIVE) target/python-spark/incrowd/_native.abi3.so
-	@if test -e target/venv-spark/.installed && command -v java >/dev/null; then \
+	@if java -version >/dev/null 2>&1 && $(CAN) target/venv-spark/.installed; then \
 		PYTHONPATH=target/python-spark target/venv-spark/bin/python checks/with_spark.py; \
-	else echo "the cluster was not tested: Spark or Java cannot be had here"; fi
-	@if test -e target/venv-sail/.installed; then \
+	else $(SKIPPED) "the tests of the cluster" "Java 17 and Spark from PyPI"; fi
+	@if $(CAN) target/venv-sail/.installed; then \
 		PYTHONPATH=target/python-spark target/venv-sail/bin/python checks/with_spark.py $(SAIL); \
-	else echo "Sail was not tested: it cannot be had here"; fi
+	else $(SKIPPED) "the tests of Sail" "pysail from PyPI"; fi
 
 # Real tables that are not part of the repository; checks/init/roles says where each can be had.
 check-init: $(PROGRAM) ## Compare what init suggests with roles given by hand: TABLES=folder

@@ -112,7 +112,7 @@ def postgresql(folder):
         # Not waiting for pipes that the server would inherit.
         with open(folder / "postgresql.log", "a") as log:
             subprocess.run([*as_user, *words], check=True, stdout=log, stderr=log, cwd="/")
-    server(initdb, "-D", f"{data}/data", "-A", "trust", "--locale=C.UTF-8", "-E", "UTF8")
+    server(initdb, "-D", f"{data}/data", "-U", "postgres", "-A", "trust", "--locale=C.UTF-8", "-E", "UTF8")
     options = f"-p {port} -c listen_addresses=127.0.0.1 -c fsync=off -k {data}"
     server(str(binaries / "pg_ctl"), "-D", f"{data}/data", "-o", options, "-w", "-l", f"{data}/log", "start")
     try:

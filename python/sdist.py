@@ -1,6 +1,6 @@
 """Puts the page into a source distribution, which the program is built with and maturin does not see.
 
-    python python/sdist.py target/wheels/incrowd-0.1.0.tar.gz
+    python python/sdist.py target/wheels/incrowd-0.2.0.tar.gz
 """
 
 import gzip

@@ -6,23 +6,40 @@ which is copied beside the documents; what cannot be shown that way is an error,
 
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ["", "docs", "docs/tutorials", "examples", "examples/nightly", "examples/elsewhere", "python", "bench"]
+FOLDERS = ["", "docs", "docs/tutorials", "examples", "examples/nightly", "examples/elsewhere", "python", "bench", "workbench/tests/papers"]
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)]*)?\)")
 
 
-def gather(to: Path) -> None:
+def gather(to: Path, program: Path) -> None:
     if to.exists():
         shutil.rmtree(to)
+    commands(to / "reference/commands.md", program)
     problems: list[str] = []
     for folder in FOLDERS:
         for document in sorted((ROOT / folder).glob("*.md")):
             lay_out(document, to, problems)
     if problems:
         sys.exit("\n".join(problems))
+
+
+def commands(page: Path, program: Path) -> None:
+    """Writes what every command says of itself, and its own commands after it."""
+
+    def told(words: list[str]) -> list[str]:
+        said = subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=True).stdout
+        title = " ".join(["incrowd", *words])
+        parts = [f"## {title}\n\n```text\n{said.rstrip()}\n```\n"]
+        listed = re.search(r"^Commands:\n((?:  .*\n)+)", said, re.MULTILINE)
+        names = re.findall(r"^  ([a-z]+)", listed[1], re.MULTILINE) if listed else []
+        return [*parts, *(part for name in names if name != "help" for part in told([*words, name]))]
+
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text("\n".join(["# Every command and every flag\n", *told([])]))
 
 
 def lay_out(document: Path, to: Path, problems: list[str]) -> None:
@@ -63,4 +80,4 @@ def outside_code(text: str, change) -> str:
 
 
 if __name__ == "__main__":
-    gather(Path(sys.argv[1]))
+    gather(Path(sys.argv[1]), Path(sys.argv[2]).resolve())

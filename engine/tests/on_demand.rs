@@ -247,7 +247,7 @@ fn more_looks_find_nothing_worse_and_as_many_find_the_same() {
     assert!(before < greedy(&counts, &hierarchies, &plan, &request), "{before}");
 }
 
-/// The same of offers, where not all wishes can be met: they come from the same search.
+/// The same of offers, where the request cannot be met: they come from the same search.
 #[test]
 fn more_looks_offer_nothing_worse_and_as_many_offer_the_same() {
     let (counts, hierarchies) = many_attributes();

@@ -177,7 +177,7 @@ def local_curve(said: LocalFrontier) -> str:
     """What the best groups lose at each value of the criterion."""
     bargains = said.to_dict()["bargains"]
     if not bargains:
-        return "<p>Nothing can be published within these wishes.</p>"
+        return "<p>Nothing can be published within this request.</p>"
     width, tall, left, below = 560, 240, 60, 40
     y_max = max(bargain["loss"] for bargain in bargains) or 1.0
     n = max(len(bargains) - 1, 1)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ._ranges import LocalOffer
 
 TITLES = {
-    "exact": "all wishes are met",
+    "exact": "the request is met",
     "suppression": "lose more records",
     "height": "generalize otherwise",
     "loss": "accept more loss",
@@ -103,7 +103,7 @@ def answer(said: Answer) -> str:
     if said.exact is not None:
         return f"<p>Yes, all of it: {escape(said.exact.in_words)}.</p>" + said.exact._repr_html_() + below
     assert said.offers is not None, "an answer is exact, or has offers"
-    return "<p>Not all of it; each of these gives up one wish.</p>" + said.offers._repr_html_() + below
+    return "<p>Not all of it; each offer gives up one part of it.</p>" + said.offers._repr_html_() + below
 
 
 def verdict(said: Verdict) -> str:
@@ -219,7 +219,7 @@ def curve(said: Frontier) -> str:
     """The least loss that can be had for a share of records lost, one line per value of the criterion."""
     bargains = said.to_dict()["bargains"]
     if not bargains:
-        return "<p>Nothing can be published within these wishes.</p>"
+        return "<p>Nothing can be published within this request.</p>"
     over, n_records = said.over, max(said.n_records, 1)
     # In the order of the frontier, the most private first; a value that is not reached says nothing.
     values = list(dict.fromkeys(b[over] for b in bargains if b[over] is not None))

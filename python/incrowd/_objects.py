@@ -169,7 +169,7 @@ class Groups(Rows):
 
 
 class Offer(Words):
-    """A scheme and what publishing it would give: all that was wished, or the best that gives up one wish.
+    """A scheme and what publishing it would give: all that was asked, or the best that gives up one part of it.
 
     Criteria stand beside the rest by their names: ``offer.k``, ``offer.t``.
 
@@ -239,7 +239,7 @@ class Offer(Words):
 
 
 class Offers(Words):
-    """Three ways out, each of which gives up one wish; ``height`` or ``privacy`` is None where there is none.
+    """Three ways out, each of which gives up one part of the request; ``height`` or ``privacy`` is None where there is none.
 
     >>> import incrowd as ic
     >>> table = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)})
@@ -271,7 +271,7 @@ class Offers(Words):
 
 
 class Answer(Words):
-    """The answer to a request: ``exact`` where all wishes are met, otherwise ``offers``; the other one is None.
+    """The answer to a request: ``exact`` where the request is met, otherwise ``offers``; the other one is None.
 
     >>> import incrowd as ic
     >>> table = ic.Table({"age": [31, 32, 40]}, {"age": ic.intervals(5, 10)})

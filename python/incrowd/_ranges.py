@@ -45,7 +45,7 @@ def order_of(request: Mapping[str, Any], max_loss: Any, settings: Mapping[str, A
 
 
 class LocalOffer(Words):
-    """Groups with ranges of their own, and what publishing them would give: all that was wished, or the best that gives
+    """Groups with ranges of their own, and what publishing them would give: all that was asked, or the best that gives
     up one wish.
 
     ``loss`` is NCP from 0 to 1, ``loss_of`` the same of each attribute; no groups of the tree within the same wishes lose
@@ -87,7 +87,7 @@ class LocalOffer(Words):
 
 
 class LocalOffers(Words):
-    """Three ways out, each of which gives up one wish; None where there is none.
+    """Three ways out, each of which gives up one part of the request; None where there is none.
 
     >>> import incrowd as ic
     >>> table = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
@@ -120,7 +120,7 @@ class LocalOffers(Words):
 
 
 class LocalAnswer(Words):
-    """The answer to a request over ranges: ``exact`` where all wishes are met, otherwise ``offers``; the other is None.
+    """The answer to a request over ranges: ``exact`` where the request is met, otherwise ``offers``; the other is None.
 
     >>> import incrowd as ic
     >>> table = ic.Table({"age": [31, 32, 40, 45]}, ["age"])
@@ -147,7 +147,7 @@ class LocalAnswer(Words):
         return f"LocalAnswer({self.outcome}: {self.exact or self.offers}{left_out(self.n_dropped)})"
 
     def _repr_html_(self) -> str:
-        said = "Yes, all of it." if self.exact is not None else "Not all of it; each of these gives up one wish."
+        said = "Yes, all of it." if self.exact is not None else "Not all of it; each offer gives up one part of it."
         return f"<p>{said}</p>" + (self.exact or self.offers)._repr_html_()  # type: ignore[union-attr]
 
 
@@ -249,7 +249,7 @@ class Tree:
 
     @takes(Request)
     def negotiate(self, *, max_loss: MaxLoss = NOT_GIVEN, **request: Unpack[Request]) -> LocalAnswer:
-        """Asks whether all wishes can be met by groups with ranges of their own; if not, there are three offers.
+        """Asks whether a request can be met by groups with ranges of their own; if not, there are three offers.
 
         ``max_suppressed`` is a number of records or a share. ``max_loss`` is what records may lose on average, from 0 to 1:
         in all (``0.1`` or ``"10%"``), or of attributes (``{"*": 0.1, "age": 0.05}``, with ``"*"`` for everything).
@@ -296,7 +296,7 @@ def order_to_publish(
         raise TypeError("an offer says what is published; give it, or keywords, not both")
     if isinstance(offer, LocalAnswer):
         if offer.exact is None:
-            raise Error("not all wishes can be met", hint='take an offer: "suppression", "loss" or "privacy"')
+            raise Error("the request cannot be met", hint='take an offer: "suppression", "loss" or "privacy"')
         offer = offer.exact
     source = offer._asked
     if source is None or source.table is not table._native:

@@ -914,11 +914,11 @@ class Lattice:
     def negotiate(
         self, *, explain: bool = False, as_published: bool = False, **request: Unpack[Request]
     ) -> Answer:
-        """Asks whether all wishes can be met; if not, the three nearest bargains are offered.
+        """Asks whether a request can be met; if not, the three nearest bargains are offered.
 
-        ``max_suppressed`` is a number of records (``321``) or a share (``0.01``); 0 where it is not given.
+        ``max_suppressed`` is a number of records (``321``) or a share (``0.01``); default: 0.
         ``max_level`` is the coarsest level of each attribute, by number or by name; an attribute not named may go to its
-        top. ``best_by`` says which of several answers is best: ``"ncp"`` (where it is not given), ``"height"``,
+        top. ``best_by`` says which of several answers is best: ``"ncp"`` (default), ``"height"``,
         ``"discernibility"``, ``"group-size"``, ``"precision"``, ``"entropy"``, or a mix (``{"ncp": 2, "precision": 1}``).
         ``explain`` adds why records are lost; ``as_published`` answers as the published search does, by height.
 
@@ -1253,7 +1253,7 @@ def _chosen(answer: Answer, choice: str) -> Offer:
     if answer.exact is not None:
         return answer.exact
     if choice == "exact":
-        raise Error("not all wishes can be met", hint='take an offer: "suppression", "height" or "privacy"')
+        raise Error("the request cannot be met", hint='take an offer: "suppression", "height" or "privacy"')
     offer: Offer | None = getattr(answer.offers, choice)
     if offer is None:
         raise Error(f"there is no {choice} offer", hint="take another one")

@@ -22,7 +22,7 @@ Method = Literal[
     "global", "top-down", "bottom-up", "mondrian", "mondrian-relaxed", "negotiated", "cells", "deal", "deal-plain", "per-record"
 ]
 Cells = Literal["ranges", "labels", "sets", "midpoints", "rounded", "stars"]
-# The offer that is taken where not all wishes can be met.
+# The offer that is taken where the request cannot be met.
 Settle = Literal["exact", "suppression", "height", "loss", "privacy"]
 Over = Literal["k", "k_map", "l", "alpha", "entropy_l", "recursive", "t", "delta", "beta", "enhanced_beta"]
 BestBy = Literal["ncp", "height", "discernibility", "group-size", "precision", "entropy"]

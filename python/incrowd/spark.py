@@ -88,7 +88,7 @@ class Counted:
         rows = os.path.join(self.table._folder.name, f"{uuid.uuid4().hex}.parquet")
         said = self.table.order("publish", rows=True, output=rows, **order)
         if not said.get("published"):
-            raise Error("these wishes cannot be met, and nothing is published", hint="ask table.negotiate(…) for offers")
+            raise Error("this request cannot be met, and nothing is published", hint="ask table.negotiate(…) for offers")
         kinds = ("published", "suppressed", "dropped", "left_out")
         n_said = sum(said.get(f"n_records_{kind}") or 0 for kind in kinds)
         if n_said != self.n_records:

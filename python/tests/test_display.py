@@ -24,7 +24,7 @@ def test_everything_can_be_shown():
     assert "sensitive" in shown(table) and "<svg" in shown(lattice)
     assert "settle for less" in shown(answer) or answer.offers.privacy is None
     assert "lose more records" in shown(answer.offers) and "records lost" in shown(answer.offers.suppression)
-    assert "all wishes are met" in shown(lattice.negotiate(k=2))
+    assert "the request is met" in shown(lattice.negotiate(k=2))
     assert "polyline" in shown(lattice.frontier(max_suppressed=0.1))
     assert "green" not in shown(lattice.pyramid(k=5, max_suppressed=0.01))
     release = table.publish(answer.offers.height)

@@ -57,6 +57,66 @@ def test_readme(tmp_path, monkeypatch):
     assert failed == 0 and n_tried > 5
 
 
+DOCUMENTS = [path for folder in ("", "docs", "docs/tutorials", "examples") for path in sorted((ROOT / folder).glob("*.md"))]
+
+
+def blocks(path):
+    """The blocks of a document that are Python, each with the line that it begins in."""
+    found, block, start = [], None, 0
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        if block is None and line == "```python":
+            block, start = [], number
+        elif block is not None and line == "```":
+            found.append((start, "\n".join(block) + "\n"))
+            block = None
+        elif block is not None:
+            block.append(line)
+    return found
+
+
+def write_csv(path, columns):
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values()))]
+    path.write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    """What the documents speak of: two workbooks, a table with its project, a survey, questions, a kept lattice."""
+    monkeypatch.chdir(tmp_path)
+    for book in (ROOT / "examples/patients").glob("*.xlsx"):
+        shutil.copy(book, tmp_path)
+    n = 400
+    people = {"age": [20 + i * 7 % 50 for i in range(n)], "sex": [("female", "male")[i % 2] for i in range(n)],
+              "town": [("Oslo", "Rome")[i // 5 % 2] for i in range(n)], "job": [("cook", "clerk")[i // 3 % 2] for i in range(n)],
+              "ill": [("flu", "gout", "cold")[i % 3] for i in range(n)]}
+    write_csv(tmp_path / "people.csv", people)
+    table = ic.Table("people.csv", {"age": ic.intervals(5, 10, 20), "sex": ic.flat(), "town": ic.flat(), "job": ic.flat()},
+                     sensitive="ill")
+    (tmp_path / "questions.txt").write_text("sex = female and age in 20..40\n")
+    (tmp_path / "new.csv").write_text("age,sex,town,job,ill\n34,female,Oslo,cook,flu\n")
+    survey = {"age": people["age"], "pb220a": people["sex"], "pl030": people["ill"], "rb090": people["sex"],
+              "hsize": [1 + i % 4 for i in range(n)], "rb050": [250.5] * n, "db030": [i // 2 for i in range(n)]}
+    write_csv(tmp_path / "eusilc.csv", survey)
+    return {"ic": ic, "table": table}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("path", [path for path in DOCUMENTS if blocks(path)], ids=lambda path: path.name)
+def test_blocks_of_the_documents(path, world):
+    if "adult.crowd" in path.read_text() and path.name == "fronts.md":
+        world["table"].order("annotate", output="adult.crowd")
+    for start, block in blocks(path):
+        if ">>>" in block:
+            test = doctest.DocTestParser().get_doctest(block, world, path.name, str(path), start)
+            assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test).failed == 0
+        else:
+            exec(compile("\n" * start + block, str(path), "exec"), world)
+
+
+def test_there_are_blocks_to_run():
+    assert sum(len(blocks(path)) for path in DOCUMENTS) >= 3
+
+
 def mypy(*words, cwd):
     return subprocess.run([sys.executable, "-m", "mypy", *map(str, words)], cwd=cwd, capture_output=True, text=True)
 

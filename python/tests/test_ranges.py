@@ -47,7 +47,7 @@ def test_three_offers_and_each_is_published(table):
     answer = table.negotiate(local=True, k=10, max_suppressed=3, max_loss=0.08)
     # More lost records need not help: whoever is lost loses everything.
     assert answer.exact is None and {"loss", "privacy"} <= {offer._choice for offer in answer.offers}
-    with pytest.raises(ic.Error, match="not all wishes can be met"):
+    with pytest.raises(ic.Error, match="the request cannot be met"):
         table.publish(answer)
     for offer in answer.offers:
         release = table.publish(offer, steps=100)

@@ -19,7 +19,7 @@ pub const SEED: u64 = 1;
 /// Three things to ask of that table: what each shows, and the flags of `negotiate` that ask it.
 pub const REQUESTS: [(&str, &str); 3] = [
     (
-        "all wishes are met: ages to ten years, two digits of the postcode, admissions by quarter",
+        "the request is met: ages to ten years, two digits of the postcode, admissions by quarter",
         "--k 5 --max-suppressed 2% \
          --max-level age=2,sex=0,postcode=3,marital_status=1,occupation=1,admission_date=2",
     ),

@@ -2,12 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::CommandFactory;
+use incrowd_workbench::cli::Cli;
+use incrowd_workbench::demo_data;
+
 use crate::support::Folder;
 
 /// Every document that a reader of the repository meets.
 fn documents() -> Vec<PathBuf> {
     let root = root();
-    let folders = ["", "docs", "examples", "examples/nightly", "examples/elsewhere", "python", "bench"];
+    let folders =
+        ["", "docs", "docs/tutorials", "examples", "examples/nightly", "examples/elsewhere", "python", "bench", "engine", "workbench"];
     let mut found: Vec<PathBuf> = folders
         .iter()
         .flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}")))
@@ -94,61 +99,235 @@ struct Shown {
     printed: Vec<String>,
 }
 
-/// The commands of a document on the examples that are shipped, or on what such a command has published.
-fn shown(document: &Path) -> Vec<Shown> {
-    let text = std::fs::read_to_string(document).expect("a readable document");
+/// The commands of a document: whatever stands behind a prompt in a block of the kind `console`.
+fn shown(document: &Path, text: &str) -> Vec<Shown> {
     let mut found: Vec<Shown> = Vec::new();
-    let mut is_console = false;
+    let (mut is_console, mut goes_on) = (false, false);
     for (n, line) in text.lines().enumerate() {
-        if line.starts_with("```") {
-            is_console = line == "```console";
-        } else if is_console && let Some(command) = line.strip_prefix("$ ") {
+        let last = found.last_mut();
+        if line.trim_start().starts_with("```") {
+            is_console = line.trim_start() == "```console";
+        } else if is_console && goes_on {
+            last.expect("it began somewhere").command.push_str(line.trim_end_matches('\\'));
+            goes_on = line.ends_with('\\');
+        } else if is_console && let Some(command) = line.trim_start().strip_prefix("$ ") {
             let place = format!("{}:{}", document.display(), n + 1);
-            found.push(Shown { place, command: command.to_owned(), printed: Vec::new() });
-        } else if is_console && let Some(last) = found.last_mut() {
+            goes_on = command.ends_with('\\');
+            found.push(Shown { place, command: command.trim_end_matches('\\').to_owned(), printed: Vec::new() });
+        } else if is_console && let Some(last) = last {
             last.printed.push(line.to_owned());
         }
     }
-    let is_ours = |command: &str| {
-        command.starts_with("incrowd ")
-            && ["ten_records", "not_monotone", "philosophers"].iter().any(|name| command.contains(name))
-    };
-    found.retain(|shown| is_ours(&shown.command) && shown.printed.iter().any(|line| !line.is_empty()));
     found
 }
 
-/// Whether a command printed what a document shows, where a line of `…` stands for any lines.
-fn agree(shown: &[String], printed: &[&str]) -> bool {
+/// Whether a command printed what a document shows: a line of `…` stands for any lines, and `…` within a line for any text.
+fn agree(shown: &[&str], printed: &[&str]) -> bool {
     let Some((first, rest)) = shown.split_first() else { return printed.is_empty() };
     match first.trim() {
         "…" => (0..=printed.len()).any(|n_skipped| agree(rest, &printed[n_skipped..])),
-        _ => printed.first().is_some_and(|line| line.trim_end() == first.trim_end()) && agree(rest, &printed[1..]),
+        _ => printed.first().is_some_and(|line| agrees(first.trim_end(), line.trim_end())) && agree(rest, &printed[1..]),
+    }
+}
+
+fn agrees(shown: &str, printed: &str) -> bool {
+    let mut parts = shown.split('…');
+    let Some(mut rest) = printed.strip_prefix(parts.next().expect("there is always one")) else { return false };
+    let mut parts = parts.peekable();
+    while let Some(part) = parts.next() {
+        match (part.is_empty(), parts.peek()) {
+            (true, None) => return true,
+            (false, None) => return rest.ends_with(part),
+            _ => match rest.split_once(part) {
+                Some((_, after)) => rest = after,
+                None => return false,
+            },
+        }
+    }
+    rest.is_empty()
+}
+
+#[test]
+fn what_is_left_out_of_a_document_is_left_open_and_nothing_else() {
+    assert!(agree(&["a", "…", "z"], &["a", "b", "c", "z"]) && agree(&["a …s", "b"], &["a 12 s", "b"]));
+    assert!(!agree(&["a", "…", "z"], &["a", "b"]) && !agree(&["a"], &["a", "b"]) && !agree(&["a …s"], &["a 12 t"]));
+}
+
+/// A folder with what documents speak of: the examples, a small hospital, two workbooks, the made-up trial. A document
+/// that does not begin with a table of its own has the hospital's project in front of it.
+fn world(text: &str) -> Folder {
+    let folder = Folder::new();
+    copy(&root().join("examples"), &folder.join("examples"));
+    let adult = root().join("../shared/adult/adult.csv");
+    let project = folder.join("examples/adult/incrowd.toml");
+    let said = std::fs::read_to_string(&project).expect("a project");
+    let said = said.replace("../../../shared/adult/adult.csv", &adult.display().to_string());
+    std::fs::write(&project, said).expect("a writable folder");
+    for book in ["patients.xlsx", "patients-2025.xlsx"] {
+        std::fs::copy(root().join("examples/patients").join(book), folder.join(book)).expect("a workbook");
+    }
+    for name in ["target", "elsewhere"] {
+        std::fs::create_dir_all(folder.join(name)).expect("a writable folder");
+    }
+    if !text.contains("$ incrowd demo") {
+        demo_data::write(&folder.join("hospital"), 3_000, 1).expect("a writable folder");
+    }
+    if !text.contains("$ incrowd init ") && folder.join("hospital").exists() {
+        copy(&folder.join("hospital"), folder.path());
+    }
+    if text.contains("target/philosophers.csv") && !text.contains("-o target/philosophers.csv") {
+        let words = ["publish", "examples/ten_records", "--k", "4", "--offer", "privacy", "-o", "target/philosophers.csv"];
+        folder.run(&words).ends(0);
+    }
+    if text.contains("$ incrowd negotiate trial") {
+        assert!(in_shell("sh examples/adverse_events.sh trial", folder.path()).status.success());
+    }
+    folder
+}
+
+/// Runs a line as a shell would, with `incrowd` where it looks for programs.
+fn in_shell(line: &str, folder: &Path) -> std::process::Output {
+    let program = Path::new(env!("CARGO_BIN_EXE_incrowd"));
+    let paths = std::env::var("PATH").expect("a path");
+    let path = format!("{}:{paths}", program.parent().expect("a folder").display());
+    std::process::Command::new("sh")
+        .args(["-c", line])
+        .current_dir(folder)
+        .stdin(std::process::Stdio::null())
+        .env("PATH", path)
+        .env("INCROWD", program)
+        .output()
+        .expect("a shell")
+}
+
+/// Runs the commands of a document one after the other; how many there were.
+fn run_document(document: &Path) -> usize {
+    let text = std::fs::read_to_string(document).expect("a readable document");
+    let commands = shown(document, &text);
+    if commands.is_empty() {
+        return 0;
+    }
+    let has_adult = root().join("../shared/adult/adult.csv").exists();
+    let world = world(&text);
+    let mut folder = world.path().to_path_buf();
+    let mut n_run = 0;
+    for shown in &commands {
+        let command = shown.command.split(" #").next().expect("a first part").trim();
+        if command.contains("examples/adult") && !has_adult {
+            eprintln!("{}: not run, the Adult data are absent", shown.place);
+            continue;
+        }
+        if let Some(to) = command.strip_prefix("cd ") {
+            folder.push(to);
+            continue;
+        }
+        let output = in_shell(&command.replace("target/release/incrowd", "incrowd"), &folder);
+        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("a text"));
+        // 1 is an answer as good as 0; what fails is shown with its error.
+        let is_error = !shown.printed.iter().any(|line| line.contains("NOT JUDGED") || line.starts_with("error"));
+        let status = output.status.code();
+        assert!(!is_error || matches!(status, Some(0 | 1)), "{}: {command} ends with {status:?}:\n{out}{err}", shown.place);
+        n_run += 1;
+        let wanted: Vec<&str> = trimmed(shown.printed.iter().map(String::as_str).collect());
+        let agrees = [format!("{out}{err}"), format!("{err}{out}")]
+            .iter()
+            .any(|printed| agree(&wanted, &trimmed(printed.lines().collect())));
+        assert!(wanted.is_empty() || agrees, "{}: {command} prints\n{out}{err}", shown.place);
+    }
+    n_run
+}
+
+/// Without empty lines at the end.
+fn trimmed(mut lines: Vec<&str>) -> Vec<&str> {
+    while lines.last().is_some_and(|line| line.trim().is_empty()) {
+        lines.pop();
+    }
+    lines
+}
+
+#[cfg(unix)]
+#[test]
+fn every_command_of_the_documents_runs_and_prints_what_they_show() {
+    let documents = documents();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let problems = std::sync::Mutex::new(Vec::new());
+    let n_run: usize = std::thread::scope(|scope| {
+        let work = || {
+            let mut n_run = 0;
+            while let Some(document) = documents.get(next.fetch_add(1, std::sync::atomic::Ordering::SeqCst)) {
+                match std::panic::catch_unwind(|| run_document(document)) {
+                    Ok(n) => n_run += n,
+                    Err(said) => {
+                        let said = said.downcast_ref::<String>().cloned().unwrap_or_default();
+                        problems.lock().expect("nobody panics here").push(said);
+                    }
+                }
+            }
+            n_run
+        };
+        let threads = [scope.spawn(work), scope.spawn(work)];
+        threads.into_iter().map(|thread| thread.join().expect("problems are collected")).sum()
+    });
+    let problems = problems.into_inner().expect("nobody panics here");
+    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
+    assert!(n_run >= 60, "only {n_run} commands were found");
+}
+
+#[test]
+fn every_flag_stands_in_a_document() {
+    let told: String = documents().iter().map(|path| std::fs::read_to_string(path).expect("readable")).collect();
+    let mut absent = Vec::new();
+    let mut open = vec![Cli::command()];
+    while let Some(command) = open.pop() {
+        open.extend(command.get_subcommands().cloned());
+        for flag in command.get_arguments().filter_map(|argument| argument.get_long()) {
+            let flag = format!("--{flag}");
+            let is_whole = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '-');
+            if !told.split(&flag).skip(1).any(is_whole) {
+                absent.push(format!("{flag} of {}", command.get_name()));
+            }
+        }
+    }
+    assert!(absent.is_empty(), "flags that no document has: {}", absent.join(", "));
+}
+
+#[test]
+fn every_package_has_its_licences() {
+    for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        let text = std::fs::read_to_string(root().join(name)).expect("a licence");
+        for package in ["engine", "workbench", "python"] {
+            let copy = std::fs::read_to_string(root().join(package).join(name));
+            assert_eq!(copy.ok().as_ref(), Some(&text), "{package}/{name} is not the repository's");
+        }
     }
 }
 
 #[test]
-fn commands_on_the_examples_print_what_the_documents_show() {
-    let folder = Folder::new();
-    for example in ["ten_records", "not_monotone"] {
-        copy(&root().join("examples").join(example), &folder.join("examples").join(example));
+fn every_document_says_the_same_version() {
+    let version = env!("CARGO_PKG_VERSION");
+    let read = |name: &str| std::fs::read_to_string(root().join(name)).expect("readable");
+    assert!(read("CITATION.cff").contains(&format!("\nversion: {version}\n")));
+    let changes = read("CHANGELOG.md");
+    let first = changes.lines().find_map(|line| line.strip_prefix("## ")).expect("a version");
+    assert!(first.starts_with(version), "the changelog begins with {first}");
+}
+
+/// What is not run is said to be so by the kind of its block, and there is little of it.
+#[test]
+fn every_block_has_a_kind_and_a_prompt_stands_in_those_that_are_run_alone() {
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).expect("a readable document");
+        let mut kind: Option<&str> = None;
+        for (n, line) in text.lines().enumerate() {
+            if let Some(said) = line.trim_start().strip_prefix("```") {
+                kind = if kind.is_some() { None } else { Some(said) };
+                assert!(kind != Some(""), "{}:{}: a block of no kind", document.display(), n + 1);
+            } else if line.starts_with("$ ") {
+                let is_run = matches!(kind, Some("console" | "text"));
+                assert!(is_run, "{}:{}: a prompt in a block of kind {kind:?}", document.display(), n + 1);
+            }
+        }
     }
-    std::fs::create_dir_all(folder.join("target")).expect("a writable folder");
-    let documents = documents();
-    // The README publishes what others look at.
-    let (first, others): (Vec<_>, Vec<_>) =
-        documents.iter().partition(|document| **document == root().join("README.md"));
-    let mut n_run = 0;
-    for shown in first.into_iter().chain(others).flat_map(|document| shown(document)) {
-        let words: Vec<&str> = shown.command.split_whitespace().skip(1).take_while(|word| *word != "#").collect();
-        let output = folder.command(&words).output().expect("incrowd starts");
-        let printed = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("a text")).concat();
-        let lines: Vec<&str> = printed.lines().collect();
-        let end = shown.printed.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
-        let last = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
-        assert!(agree(&shown.printed[..end], &lines[..last]), "{}: {} prints\n{printed}", shown.place, shown.command);
-        n_run += 1;
-    }
-    assert!(n_run >= 8, "only {n_run} commands were found");
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -169,18 +348,23 @@ fn whatever_is_told_to_be_made_can_be_made() {
     let makefile = std::fs::read_to_string(root().join("Makefile")).expect("a Makefile");
     let is_target =
         |name: &str| makefile.lines().any(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(':')));
-    let mut texts =
-        vec![("a workflow", std::fs::read_to_string(root().join(".github/workflows/ci.yml")).expect("a workflow"))];
-    texts.push(("the README", std::fs::read_to_string(root().join("README.md")).expect("a README")));
-    texts.push(("CONTRIBUTING", std::fs::read_to_string(root().join("CONTRIBUTING.md")).expect("a document")));
-    for (place, text) in texts {
-        // Commands stand behind a prompt, between back quotes or behind `run:`.
-        let told: Vec<&str> =
-            ["$ make ", "`make ", "run: make "].iter().flat_map(|start| text.split(start).skip(1)).collect();
-        assert!(!told.is_empty(), "{place} names no target");
+    let mut places: Vec<PathBuf> = documents();
+    places.extend([".github/workflows/ci.yml", ".ci/run"].map(|name| root().join(name)));
+    let mut n_told = 0;
+    for place in places {
+        let text = std::fs::read_to_string(&place).expect("readable");
+        let is_document = place.extension().is_some_and(|ending| ending == "md");
+        // Commands begin a line of a block, stand between back quotes or behind `run:`.
+        let prose = if is_document { prose(&text) } else { Vec::new() };
+        let lines = text.lines().filter(|line| !prose.contains(line));
+        let lines = lines.filter_map(|line| line.trim_start().trim_start_matches("run: ").strip_prefix("make "));
+        let told: Vec<&str> = text.split("`make ").skip(1).chain(lines).collect();
+        assert!(is_document || !told.is_empty(), "{} names no target", place.display());
         for rest in told {
             let name = rest.split(|c: char| !c.is_ascii_lowercase() && c != '-').next().expect("a first part");
-            assert!(is_target(name), "{place} says make {name}, which the Makefile does not know");
+            assert!(is_target(name), "{} says make {name}, which the Makefile does not know", place.display());
+            n_told += 1;
         }
     }
+    assert!(n_told > 30, "only {n_told} targets were found");
 }

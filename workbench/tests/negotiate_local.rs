@@ -219,7 +219,7 @@ fn offers_are_published() {
         assert_eq!(certificate["criteria"]["k"]["promised"], made["criteria"]["k"]);
         assert!(number(&published["loss"]["ncp"]) <= number(&made["loss"]) + 1e-6, "never worse than the cut");
         let report = folder.read("release.csv.report.html");
-        assert!(report.contains("Not all wishes could be met together"), "{offer}");
+        assert!(report.contains("Not everything asked for could be met together"), "{offer}");
         // What was improved after the cut may meet the limit after all.
         let is_given_up = offer != "loss" || number(&published["loss"]["ncp"]) > most + 1e-6;
         assert_eq!(report.contains("given up"), is_given_up, "{offer}");

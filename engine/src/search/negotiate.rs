@@ -16,7 +16,7 @@ use crate::task::Task;
 /// The answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// All wishes are met, by the best scheme that meets them.
+    /// The request is met, by the best scheme that meets them.
     Exact(Offer),
     /// They cannot all be met; each offer gives up one of them.
     Offers(Offers),

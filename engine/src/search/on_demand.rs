@@ -30,7 +30,7 @@ use crate::task::{SearchProgress, Task};
 pub struct FoundAnswer {
     /// What was found.
     pub answer: Answer,
-    /// That not all wishes can be met is proved; always so where the answer is exact or criteria are monotone.
+    /// That the request cannot be met is proved; always so where the answer is exact or criteria are monotone.
     pub is_decided: bool,
     /// Of the exact answer, or of the offers for suppression, height and privacy (and its alternatives) in this order.
     pub proofs: Vec<Proof>,

@@ -265,7 +265,7 @@ impl ShownComparison<'_> {
             terminal.say("");
         }
         if self.compared.rows.iter().any(|row| row.choice != "exact") {
-            terminal.say("  Where no scheme meets all wishes, the one that loses the fewest records is shown.");
+            terminal.say("  Where no scheme meets the request, the one that loses the fewest records is shown.");
         }
         if self.compared.rows.iter().any(|row| !row.contender.promises_k()) {
             terminal

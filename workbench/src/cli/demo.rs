@@ -15,6 +15,7 @@ use crate::demo_data;
 #[command(after_help = "\
 Examples:
   incrowd demo                     into the folder demo
+  incrowd demo try                 into another one
   incrowd demo try --records 200000 --seed 7")]
 pub struct Args {
     /// Folder to work in

@@ -176,7 +176,7 @@ impl ShownBargains<'_> {
             sentences::schemes_in_words(lattice)
         ));
         if self.bargains.is_empty() {
-            return terminal.say("  Nothing can be published within these wishes.");
+            return terminal.say("  Nothing can be published within this request.");
         }
         if is_list {
             let (header, rows) = self.rows();

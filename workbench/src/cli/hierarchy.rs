@@ -13,6 +13,11 @@ use crate::words::hierarchies::{all_absent, children, exported, shown};
 
 /// Look at an attribute's hierarchy, or write it as an ARX file
 #[derive(Clone, Debug, clap::Subcommand)]
+#[command(after_help = "\
+Examples:
+  incrowd hierarchy show age
+  incrowd hierarchy show --absent               what no hierarchy has a place for, and where it stands
+  incrowd hierarchy export age -o age.csv")]
 pub enum Args {
     /// Print the tree, with the number of values per level
     #[command(after_help = "\
@@ -48,7 +53,8 @@ Examples:
     #[command(after_help = "\
 Examples:
   incrowd hierarchy export age                       to stdout
-  incrowd hierarchy export age . -o age.csv")]
+  incrowd hierarchy export age hospital -o age.csv   of the project in another folder
+  incrowd hierarchy export age --data 2025.csv       as the next delivery of the data has it")]
     Export {
         attribute: String,
         /// Folder of the project, or its incrowd.toml

@@ -26,6 +26,7 @@ each. Model III is negative, and publishing less can have more risk by it.
 
 Examples:
   incrowd map -o map.html
+  incrowd map hospital --risk-at-most 0.1 -o map.svg      of the project in another folder, the first chart
   incrowd map --ks 1,5,10,50,100 --methods mondrian,top-down --utility-at-least 50% -o map.html --json")]
 pub struct Args {
     #[command(flatten)]

@@ -1,6 +1,7 @@
 //! The command line: which commands there are, and what they have in common.
 
 pub mod terminal;
+pub mod plain;
 pub mod arguments;
 pub mod init;
 pub mod profile;
@@ -26,19 +27,22 @@ pub mod study_local;
 pub mod study_records;
 pub mod study;
 pub mod serve;
+pub mod help;
+pub mod man;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use incrowd::Result;
 
 use crate::cli::terminal::{Exit, Terminal, to_stdout};
 
-/// Hide every record in a crowd, and haggle over what that costs.
+/// Anonymizes tables: k-anonymity, l-diversity, t-closeness and more.
 ///
 /// incrowd answers whether a table can be published with at least this much privacy, at most this much
-/// generalization and at most this many records lost; offers the nearest three bargains where it cannot;
+/// generalization and at most this many records lost; makes the nearest three offers where it cannot;
 /// publishes what was agreed; and proves from the published file alone that it keeps the promise.
 #[derive(Debug, Parser)]
 #[command(name = "incrowd", version, propagate_version = true, arg_required_else_help = true)]
+#[command(disable_help_subcommand = true)]
 #[command(after_help = "\
 Exit status: 0 done, 1 the answer is no, 2 error, or not judged.
 
@@ -49,7 +53,8 @@ A first session:
   incrowd publish --k 10 --max-suppressed 1% -o release.csv
   incrowd verify release.csv
 
-See it on made-up data first: incrowd demo, or incrowd serve for the page")]
+See it on made-up data first: incrowd demo, or incrowd serve for the page.
+Read about a topic: incrowd help topics")]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -93,6 +98,8 @@ Examples:
     Completions {
         shell: clap_complete::Shell,
     },
+    Man(man::Args),
+    Help(help::Args),
 }
 
 /// Runs one command.
@@ -117,6 +124,8 @@ pub fn dispatch(command: &Command, terminal: &Terminal) -> Result<Exit> {
         Command::Study(args) => study::run(args, terminal),
         Command::Serve(args) => serve::run(args, terminal),
         Command::Demo(args) => demo::run(args, terminal),
+        Command::Man(args) => man::run(args, terminal),
+        Command::Help(args) => help::run(args, terminal),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "incrowd", &mut script);

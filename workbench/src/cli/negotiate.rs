@@ -1,4 +1,4 @@
-//! `incrowd negotiate`: whether all wishes can be met, or the three nearest bargains.
+//! `incrowd negotiate`: whether a request can be met, or the three nearest bargains.
 
 use std::path::PathBuf;
 
@@ -20,10 +20,10 @@ use crate::words::documents;
 use crate::words::notes::Front;
 use crate::words::search::{partial_in_words, proof_in_words};
 
-/// Ask whether all wishes can be met; if not, get the three nearest bargains
+/// Ask whether a request can be met; if not, get the three nearest bargains
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-Exit status: 0 when all wishes are met, 1 when there are only offers, 2 on error.
+Exit status: 0 when the request is met, 1 when there are only offers, 2 on error.
 
 Examples:
   incrowd negotiate --k 10 --max-suppressed 1%
@@ -129,7 +129,7 @@ pub fn order(args: &Args) -> Result<Negotiate> {
 
 /// Prints an answer for people.
 pub fn say_answer(scope: &Scope, request: &Request, answer: &Answer, terminal: &Terminal) {
-    terminal.say(format!("Wished:  {}", request_in_words(scope, request)));
+    terminal.say(format!("Request: {}", request_in_words(scope, request)));
     match answer {
         Answer::Exact(offer) => {
             terminal.say("Answer:  yes, all of it\n");
@@ -137,7 +137,7 @@ pub fn say_answer(scope: &Scope, request: &Request, answer: &Answer, terminal: &
             terminal.say(format!("\n  In words: {}.", sentences::in_words(scope, offer)));
         }
         Answer::Offers(offers) => {
-            terminal.say("Answer:  not all of it; each of these gives up one wish\n");
+            terminal.say("Answer:  not all of it; each offer gives up one part of it\n");
             say_offers(scope, request, offers, terminal);
         }
     }
@@ -153,7 +153,7 @@ fn say_offers(scope: &Scope, request: &Request, offers: &Offers, terminal: &Term
         terminal.say(format!("  {title}: {}.", sentences::concession(scope, request, offer)));
     }
     if offers.height.is_none() {
-        terminal.say("  generalize otherwise: nothing in the lattice meets the other wishes.");
+        terminal.say("  generalize otherwise: nothing in the lattice meets the rest of the request.");
     }
     if offers.privacy.is_none() {
         terminal.say(format!("  settle for less: {} would not do.", weakest_in_words(scope, &request.criteria)));

@@ -41,7 +41,7 @@ pub fn run(args: &negotiate::Args, terminal: &Terminal) -> Result<Exit> {
 
 pub fn say(negotiated: &LocallyNegotiated, terminal: &Terminal) {
     let LocallyNegotiated { counted, request, answer, .. } = negotiated;
-    terminal.say(format!("Wished:  {}", request_in_words(counted, request)));
+    terminal.say(format!("Request: {}", request_in_words(counted, request)));
     match answer {
         Answer::Exact(offer) => {
             terminal.say("Answer:  yes, all of it\n");
@@ -49,7 +49,7 @@ pub fn say(negotiated: &LocallyNegotiated, terminal: &Terminal) {
             say_gap(offer, terminal);
         }
         Answer::Offers(Offers { suppression, loss, privacy, privacy_alternatives }) => {
-            terminal.say("Answer:  not all of it; each of these gives up one wish\n");
+            terminal.say("Answer:  not all of it; each offer gives up one part of it\n");
             let mut made: Vec<(&str, &Offer)> = Vec::new();
             made.extend(suppression.as_ref().map(|offer| ("lose more records", offer)));
             made.extend(loss.as_ref().map(|offer| ("accept more loss", offer)));
@@ -191,7 +191,7 @@ const N_SHOWN: usize = 20;
 
 fn say_frontier(found: &LocalBargains, name: &str, all: bool, terminal: &Terminal) {
     let LocalBargains { counted, request, measure, bargains, .. } = found;
-    terminal.say(format!("Wished:  {}\n", request_in_words(counted, request)));
+    terminal.say(format!("Request: {}\n", request_in_words(counted, request)));
     let n_records = counted.counts.n_records();
     let is_shown = |i: usize| {
         all || bargains.len() <= N_SHOWN || i * N_SHOWN / bargains.len() != (i + 1) * N_SHOWN / bargains.len()

@@ -160,7 +160,7 @@ fn methods() -> clap::builder::PossibleValuesParser {
 /// The answers that can be published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum OfferName {
-    /// The answer that meets all wishes
+    /// The answer that meets the request
     Exact,
     /// The offer that loses more records
     Suppression,

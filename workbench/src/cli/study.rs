@@ -15,6 +15,11 @@ use crate::words::studies;
 
 /// Repeat the papers' experiments on a table
 #[derive(Clone, Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  incrowd study suppression --k 3,10,25 --sets 3,4,5      how many records are lost at every height
+  incrowd study requests -o study.html                    the whole lattice, parts of it and on demand
+  incrowd study deal --frequencies 167,153,127,103,91,89  how evenly sensitive values are dealt")]
 pub enum Args {
     Deal(DealArgs),
     Lattice(study_lattice::Args),

@@ -181,7 +181,7 @@ pub struct Ask<'a> {
 pub struct ContenderResult {
     pub contender: Contender,
     pub criteria: Criteria,
-    /// `exact`, or `suppression` where no scheme meets all wishes and one is taken that loses more records.
+    /// `exact`, or `suppression` where no scheme meets the request and one is taken that loses more records.
     pub choice: &'static str,
     /// Of global contenders, with what it loses by every quality function.
     pub scheme: Option<(Scheme, Losses)>,

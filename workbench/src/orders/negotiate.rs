@@ -1,4 +1,4 @@
-//! `negotiate`: whether all wishes can be met, or the three nearest bargains; and what that is worth.
+//! `negotiate`: whether a request can be met, or the three nearest bargains; and what that is worth.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub struct Negotiated {
     pub found: Where,
     /// With the lattice that its numbers come from.
     pub explanation: Option<(Arc<Lattice>, Explanation)>,
-    /// Where not all wishes are met: attributes without which the others are, each with the best scheme that hides it.
+    /// Where the request is not met: attributes without which the others are, each with the best scheme that hides it.
     pub without: Vec<(usize, Offer)>,
     /// How many schemes the answer is made of; one that is looked at for several questions counts for each.
     pub n_looked_at: u64,

@@ -123,7 +123,7 @@ impl NegotiateLocal {
 /// The offers over local recoding that can be published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CutChoice {
-    /// The answer that meets all wishes
+    /// The answer that meets the request
     Exact,
     /// The offer that loses more records
     Suppression,

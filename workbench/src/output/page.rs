@@ -128,6 +128,8 @@ pre span { display: inline-block; }
 .origin dd { margin: 0; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .signature { display: none; }
+.blank { display: block; height: 1.6em; border-bottom: 1px solid var(--line); }
+.first .origin { margin-bottom: .5rem; } .first pre { margin: 0; }
 @media (min-width: 34rem) { .claims tbody th { min-width: 12rem; } }
 @media (max-width: 34rem) {
   main { padding-top: 1.5rem; } h1 { font-size: 1.5rem; } .verdict { font-size: 1rem; }
@@ -135,12 +137,15 @@ pre span { display: inline-block; }
   .origin div { display: block; } th, td { padding-right: .5rem; font-size: .9rem; }
 }
 @media print {
-  @page { margin: 18mm; }
+  @page { size: A4; margin: 16mm 18mm 20mm;
+    @bottom-right { content: 'Page ' counter(page) ' of ' counter(pages); font: 9pt sans-serif; color: #5a626b; } }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
   html { font-size: 13px; } body { font-size: 1rem; } main { max-width: none; padding: 0; } section { margin-top: 1.75rem; }
   h2, h3, caption, figcaption { break-after: avoid; } figure, table, caption, .tiles, pre, .origin div, .promises li { break-inside: avoid; }
+  .first { break-after: page; } .first section { margin-top: 1.1rem; } .first .origin div { padding: .25rem 0; }
+  .blank { border-color: var(--soft); }
   details { display: none; }
-  .signature { display: grid; grid-template-columns: 2fr 1fr 2fr; gap: 1.5rem; margin-top: 4rem; break-inside: avoid; }
+  .signature { display: grid; grid-template-columns: 2fr 1fr 2fr; gap: 1.5rem; margin-top: 3rem !important; break-inside: avoid; }
   .signature p { border-top: 1px solid var(--ink); padding-top: .3rem; font-size: .875rem; }
 }
 ";

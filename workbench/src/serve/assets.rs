@@ -12,7 +12,7 @@ use crate::input::digest::sha256_of;
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
-        [$(($name, include_bytes!(concat!("../../../web/", $name)) as &[u8])),*]
+        [$(($name, include_bytes!(concat!(env!("INCROWD_WEB"), "/", $name)) as &[u8])),*]
     };
 }
 

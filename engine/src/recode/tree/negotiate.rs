@@ -23,7 +23,7 @@ pub struct Request {
 /// The answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// All wishes are met, by the cut that loses least.
+    /// The request is met, by the cut that loses least.
     Exact(Offer),
     /// They cannot all be met; each offer gives up one of them.
     Offers(Offers),

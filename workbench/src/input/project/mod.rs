@@ -74,6 +74,7 @@ pub struct Project {
     pub request: StandingRequest,
     pub guard: Guard,
     pub policy: Policy,
+    pub report: ReportWords,
     /// What tells it from other projects where several are kept; empty where nobody keeps any.
     pub content: String,
 }
@@ -156,6 +157,17 @@ pub struct Guard {
     pub max_dropped: Option<String>,
     /// The most that may be suppressed, whatever is wished for.
     pub max_suppressed: Option<String>,
+}
+
+/// What the report says of a release beyond what can be counted; none of it stands in the certificate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReportWords {
+    /// Who gets the release.
+    pub recipient: Option<String>,
+    /// What it is for.
+    pub purpose: Option<String>,
+    /// Who agreed to it.
+    pub agreed: Vec<String>,
 }
 
 /// A criterion as someone wrote it.

@@ -13,8 +13,8 @@ use crate::input::project::data::{
 };
 use crate::input::project::files::read_text;
 use crate::input::project::keys::{choice, known_keys, section, text_at, texts, wrong};
-use crate::input::project::request::{guard, policy, standing_request};
-use crate::input::project::{FILE_NAME, Guard, Policy, Project, StandingRequest};
+use crate::input::project::request::{guard, policy, report_words, standing_request};
+use crate::input::project::{FILE_NAME, Guard, Policy, Project, ReportWords, StandingRequest};
 use crate::sentences::hint;
 
 impl Project {
@@ -60,7 +60,7 @@ impl Project {
 /// Reads a project from the text of its file; `folder` is what its paths are relative to.
 pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     let table: Table = text.parse().map_err(|error| not_toml(&error, text, file))?;
-    known_keys(&table, "", &["data", "attributes", "request", "guard", "policy"])?;
+    known_keys(&table, "", &["data", "attributes", "request", "guard", "policy", "report"])?;
     let data = section(&table, "data")?
         .ok_or_else(|| wrong("there is no [data] section").hint("add [data] with path = \"data.csv\""))?;
     known_keys(data, "data.", &DATA_KEYS)?;
@@ -108,6 +108,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
     };
     let guard = section(&table, "guard")?.map_or(Ok(Guard::default()), guard)?;
     let policy = section(&table, "policy")?.map_or(Ok(Policy::default()), |table| policy(table, &attributes))?;
+    let report = section(&table, "report")?.map_or(Ok(ReportWords::default()), report_words)?;
     Ok(Project {
         folder: folder.to_path_buf(),
         file: file.to_path_buf(),
@@ -133,6 +134,7 @@ pub fn parse(text: &str, folder: &Path, file: &Path) -> Result<Project> {
         request,
         guard,
         policy,
+        report,
         content: String::new(),
     })
 }

@@ -1,11 +1,11 @@
-//! The standing request, the guard and the policy of a project file.
+//! The standing request, the guard, the policy and the words for the report of a project file.
 
 use incrowd::error::unknown;
 use incrowd::{ErrorKind, Result, Role};
 use toml::{Table, Value};
 
 use crate::input::project::keys::{amount, known_keys, number, section, text_at, texts, wrong};
-use crate::input::project::{Attribute, CRITERIA, CriterionText, Guard, Policy, StandingRequest};
+use crate::input::project::{Attribute, CRITERIA, CriterionText, Guard, Policy, ReportWords, StandingRequest};
 
 pub(super) fn standing_request(table: &Table) -> Result<StandingRequest> {
     let known: Vec<&str> = CRITERIA.into_iter().chain(["max_suppressed", "max_level", "best_by"]).collect();
@@ -55,6 +55,13 @@ pub(super) fn guard(table: &Table) -> Result<Guard> {
     };
     let (max_dropped, max_suppressed) = (amount(table, "guard.max_dropped")?, amount(table, "guard.max_suppressed")?);
     Ok(Guard { min_records, max_dropped, max_suppressed })
+}
+
+pub(super) fn report_words(table: &Table) -> Result<ReportWords> {
+    known_keys(table, "report.", &["recipient", "purpose", "agreed"])?;
+    let text = |key: &str| text_at(table, &format!("report.{key}"), key);
+    let agreed = table.get("agreed").map_or(Ok(Vec::new()), |value| texts(value, "report.agreed"))?;
+    Ok(ReportWords { recipient: text("recipient")?, purpose: text("purpose")?, agreed })
 }
 
 /// The floor of guests; every name that it has must mean something.

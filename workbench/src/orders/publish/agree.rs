@@ -27,7 +27,7 @@ use crate::work::Work;
 /// The answers that can be published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerChoice {
-    /// The answer that meets all wishes
+    /// The answer that meets the request
     Exact,
     /// The offer that loses more records
     Suppression,

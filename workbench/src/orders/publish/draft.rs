@@ -268,6 +268,7 @@ fn publish_draft(place: &Publication, draft: &Draft) -> Result<Published> {
         release: &name(&files.release),
         certificate_name: &name(&files.certificate),
         certificate: &certificate,
+        said: &project.report,
         account: &account,
         verdict: &judged.verdict,
         claims: &claims,

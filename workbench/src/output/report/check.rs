@@ -52,7 +52,6 @@ fn claimed_text(claim: &Claim, value: &str, n_columns: u64) -> String {
 
 pub(super) fn how_to_check(facts: &Facts) -> String {
     let certificate = facts.certificate;
-    let file = shell_word(facts.release);
     let by_hand = match certificate.quasi_identifiers.is_empty() {
         true => String::new(),
         false => format!(
@@ -65,19 +64,24 @@ pub(super) fn how_to_check(facts: &Facts) -> String {
             escape(&query(certificate))
         ),
     };
+    let command = verify_command(facts);
     format!(
         "<section>\n<h2>Check it yourself</h2>\n\
          <p>Nobody has to believe this page. This counts again, \
          and ends with exit code 0 only if everything holds:</p>\n\
-         <pre><code>incrowd verify {} <span>--certificate {}</span>{}</code></pre>\n{by_hand}</section>\n",
-        escape(&file),
-        escape(&shell_word(facts.certificate_name)),
-        // What compares with the source is judged by whoever has it.
-        match promised(facts).iter().all(|criterion| certificate.shows(criterion.measure)) {
-            true => "",
-            false => " <span>--project PROJECT</span>",
-        }
+         <pre><code>{command}</code></pre>\n{by_hand}</section>\n",
     )
+}
+
+/// What somebody types who checks the release, as markup.
+pub(super) fn verify_command(facts: &Facts) -> String {
+    let (file, certificate) = (shell_word(facts.release), shell_word(facts.certificate_name));
+    // What compares with the source is judged by whoever has it.
+    let project = match promised(facts).iter().all(|criterion| facts.certificate.shows(criterion.measure)) {
+        true => "",
+        false => " <span>--project PROJECT</span>",
+    };
+    format!("incrowd verify {} <span>--certificate {}</span>{project}", escape(&file), escape(&certificate))
 }
 
 /// The promise as a question to a database.

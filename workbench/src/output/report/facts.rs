@@ -6,6 +6,7 @@ use incrowd::utility::preview::Utility;
 use incrowd::verify::Verdict;
 use incrowd::wire::{Certificate, Claim};
 
+use crate::input::project::ReportWords;
 use crate::output::account::Account;
 use crate::sentences::{counted_words, people_in_words};
 
@@ -16,6 +17,8 @@ pub struct Facts<'a> {
     /// The name of the certificate's file.
     pub certificate_name: &'a str,
     pub certificate: &'a Certificate,
+    /// What the project file says of the release beyond what can be counted.
+    pub said: &'a ReportWords,
     /// What comes from the source and not from the release.
     pub account: &'a Account,
     pub verdict: &'a Verdict,

@@ -17,6 +17,7 @@ mod utility;
 mod heights;
 mod request;
 mod check;
+mod summary;
 #[cfg(test)]
 mod sample;
 
@@ -31,6 +32,7 @@ use numbers::{attributes, numbers};
 use promise::promise;
 use request::request;
 use risk::risk;
+use summary::summary;
 use utility::utility;
 use verdict::{heading, signature};
 
@@ -40,7 +42,7 @@ pub use facts::{AttributeFacts, Facts, HeightFacts, PublishedAs, RiskFacts, Uniq
 pub fn html(facts: &Facts) -> String {
     let title = format!("Privacy report: {}", escape(facts.release));
     let sections = [
-        heading(facts),
+        format!("<div class=\"first\">\n{}{}{}</div>\n", heading(facts), summary(facts), signature(facts)),
         promise(facts),
         numbers(facts),
         attributes(facts),
@@ -54,7 +56,6 @@ pub fn html(facts: &Facts) -> String {
         claims(facts),
         how_to_check(facts),
         origin(facts),
-        signature(facts),
     ];
     page::document(&title, &sections.concat())
 }

@@ -11,21 +11,22 @@ use super::verdict::promised;
 use crate::output::page::escape;
 use crate::sentences::{grouped, number_in_words};
 
-pub(super) fn request(facts: &Facts) -> String {
+/// What was asked and which answer was taken, as a sentence.
+pub(super) fn taken(facts: &Facts) -> String {
     let is_cut = facts.certificate.method == Method::Negotiated.name();
-    let taken = match facts.certificate.choice.as_str() {
+    match facts.certificate.choice.as_str() {
         "exact" if is_cut => {
-            "All wishes could be met; of all cuts of the tree of groups that meet them, one that loses least was taken."
+            "Everything asked for could be met; of all cuts of the tree of groups that do it, one that loses least was taken."
                 .to_string()
         }
         "exact" if facts.account.search.as_ref().is_some_and(|search| !search.is_optimal) => {
-            "All wishes could be met; the best scheme that was found was taken.".to_string()
+            "Everything asked for could be met; the best scheme that was found was taken.".to_string()
         }
-        "exact" => "All wishes could be met; the best scheme that meets them was taken.".to_string(),
-        "suppression" => not_all_met("suppresses more records than wished"),
-        "height" => not_all_met("generalizes further than wished"),
-        "loss" => not_all_met("loses more of the values than wished"),
-        "privacy" => not_all_met("promises less privacy than wished"),
+        "exact" => "Everything asked for could be met; the best scheme that does it was taken.".to_string(),
+        "suppression" => not_all_met("suppresses more records than asked"),
+        "height" => not_all_met("generalizes further than asked"),
+        "loss" => not_all_met("loses more of the values than asked"),
+        "privacy" => not_all_met("promises less privacy than asked"),
         "levels" => "The levels were chosen by hand.".to_string(),
         "method" if facts.certificate.per_record.is_some() => {
             "Every record was generalized on its own, and no record was suppressed.".to_string()
@@ -39,7 +40,11 @@ pub(super) fn request(facts: &Facts) -> String {
             }
         ),
         other => format!("The answer taken was “{}”.", escape(other)),
-    };
+    }
+}
+
+pub(super) fn request(facts: &Facts) -> String {
+    let taken = taken(facts);
     let search = match &facts.account.search {
         Some(search) => format!("<p>How the scheme was found: {}.</p>\n", escape(&search.statement)),
         None => String::new(),
@@ -52,7 +57,7 @@ pub(super) fn request(facts: &Facts) -> String {
         true => "<p>No request was recorded.</p>\n".to_string(),
         false => format!(
             "<table class=\"wishes\">\n<caption>The request as understood, beside what the release gives</caption>\n\
-             <thead><tr><th scope=\"col\">Wish</th><th scope=\"col\">Asked</th><th scope=\"col\">Given</th>\
+             <thead><tr><th scope=\"col\">Term</th><th scope=\"col\">Asked</th><th scope=\"col\">Given</th>\
              <th scope=\"col\"><span class=\"unseen\">Met</span></th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
         ),
     };
@@ -118,7 +123,7 @@ fn were(n: u64) -> String {
 }
 
 fn not_all_met(concession: &str) -> String {
-    format!("Not all wishes could be met together. Of the offers, the one that {concession} was taken.")
+    format!("Not everything asked for could be met together. Of the offers, the one that {concession} was taken.")
 }
 
 /// One wish of a request; all texts are safe to print.

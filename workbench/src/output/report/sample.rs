@@ -122,6 +122,7 @@ pub(super) fn facts<'a>(certificate: &'a Certificate, verdict: &'a Verdict, clai
         release: "adult-k10.csv",
         certificate_name: "release.csv.certificate.json",
         certificate,
+        said: Box::leak(Box::default()),
         account: Box::leak(Box::new(account())),
         verdict,
         claims,

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Says that tests were left out, and why: sh checks/skipped.sh TESTS WHAT THEY NEED
+#
+# With NOTHING_SKIPPED set, as continuous integration has it, that is a failure.
+echo
+echo "SKIPPED: $1. They need $2, which cannot be had here."
+[ -z "${NOTHING_SKIPPED:-}" ]

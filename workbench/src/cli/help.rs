@@ -1,0 +1,153 @@
+//! `incrowd help`: what a command takes, and what a topic is about, from the documents that lie in `docs/`.
+
+use clap::{Command, CommandFactory};
+use incrowd::error::unknown;
+use incrowd::{ErrorKind, Result};
+
+use super::Cli;
+use super::plain::plain;
+use super::terminal::{Exit, Terminal, to_stdout};
+
+/// What can be read about, beside commands.
+pub struct Topic {
+    pub name: &'static str,
+    /// In Markdown, as it lies in `docs/`.
+    pub document: &'static str,
+}
+
+impl Topic {
+    /// The document's first heading.
+    pub fn title(&self) -> &'static str {
+        self.document.lines().next().unwrap_or_default().trim_start_matches("# ")
+    }
+}
+
+macro_rules! topics {
+    ($($name:literal),* $(,)?) => {
+        [$(Topic { name: $name, document: include_str!(concat!(env!("INCROWD_DOCS"), "/", $name, ".md")) }),*]
+    };
+}
+
+/// Every topic, in the order in which somebody may need them.
+pub static TOPICS: &[Topic] = &topics![
+    "choosing",
+    "criteria",
+    "glossary",
+    "project-file",
+    "hierarchies",
+    "missing-values",
+    "files",
+    "cells",
+    "people",
+    "databases",
+    "scale",
+    "lattices",
+    "local-recoding",
+    "certificate",
+    "reading-the-report",
+    "verifying",
+    "risk",
+    "guarantees",
+    "threat-model",
+    "page",
+    "json",
+    "faq",
+];
+
+/// Explain a command or a topic; `incrowd help topics` lists these
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  incrowd help publish          what a command takes
+  incrowd help topics           what there is to read about
+  incrowd help criteria         k, l, t and the others: what each promises, with its formula")]
+pub struct Args {
+    /// A command, with its own after it, or a topic
+    pub words: Vec<String>,
+}
+
+/// How wide a topic is set.
+const WIDTH: usize = 100;
+
+pub fn run(args: &Args, _: &Terminal) -> Result<Exit> {
+    to_stdout(&help_on(&args.words)?);
+    Ok(Exit::Done)
+}
+
+fn help_on(words: &[String]) -> Result<String> {
+    let mut program = Cli::command();
+    program.build();
+    let Some(first) = words.first() else {
+        return Ok(format!("{}\n\n{}", program.render_long_help(), topics()));
+    };
+    if first == "topics" {
+        return Ok(topics());
+    }
+    if let Some(command) = words.iter().try_fold(&program, |command, word| command.find_subcommand(word)) {
+        return Ok(format!("{}\n", command.clone().render_long_help()));
+    }
+    match TOPICS.iter().find(|topic| topic.name == first) {
+        Some(topic) => Ok(plain(topic.document, WIDTH)),
+        None => {
+            let commands = program.get_subcommands().map(Command::get_name);
+            let known: Vec<&str> = commands.chain(TOPICS.iter().map(|topic| topic.name)).collect();
+            Err(unknown(ErrorKind::Request, "command or topic", &words.join(" "), &known))
+        }
+    }
+}
+
+fn topics() -> String {
+    let width = TOPICS.iter().map(|topic| topic.name.len()).max().unwrap_or(0);
+    let line = |topic: &Topic| format!("  {:width$}  {}\n", topic.name, topic.title());
+    format!("Topics (incrowd help TOPIC):\n{}", TOPICS.iter().map(line).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[test]
+    fn every_topic_and_every_command_has_its_help() {
+        for topic in TOPICS {
+            let text = help_on(&[topic.name.to_string()]).expect("a topic");
+            assert!(text.starts_with(&topic.title().to_uppercase()) && text.len() > 300, "{}", topic.name);
+            assert!(!text.contains("]("), "{} shows where a link leads", topic.name);
+        }
+        for command in Cli::command().get_subcommands() {
+            assert!(!TOPICS.iter().any(|topic| topic.name == command.get_name()), "{}", command.get_name());
+            assert!(help_on(&[command.get_name().to_string()]).expect("a command").contains("Usage:"));
+        }
+        assert!(help_on(&["study".into(), "deal".into()]).expect("a command").contains("--frequencies"));
+        let text = help_on(&["criterai".into()]).expect_err("neither").to_string();
+        assert!(text.contains("criteria"), "{text}");
+    }
+
+    #[test]
+    fn every_command_has_three_examples_that_it_would_take() {
+        let mut n_commands = 0;
+        let mut open = vec![Cli::command()];
+        while let Some(command) = open.pop() {
+            let mut command = command.clone();
+            let text = command.render_long_help().to_string();
+            let examples: Vec<&str> = match text.split_once("Examples:\n").or(text.split_once("A first session:\n")) {
+                Some((_, examples)) => examples.lines().filter(|line| line.starts_with("  incrowd ")).collect(),
+                None => Vec::new(),
+            };
+            assert!(examples.len() >= 3, "{} has {} examples", command.get_name(), examples.len());
+            for example in examples {
+                // Behind two blanks a line says what the example does.
+                let words = example.trim().split("  ").next().unwrap_or_default();
+                let words = words.split([';', '|', '>', '#']).next().unwrap_or_default();
+                let words: Vec<String> = words.split_whitespace().map(|word| word.replace('"', "")).collect();
+                if let Err(error) = Cli::try_parse_from(&words) {
+                    panic!("{example}: {error}");
+                }
+            }
+            n_commands += 1;
+            open.extend(command.get_subcommands().filter(|command| command.get_name() != "help").cloned());
+        }
+        assert!(n_commands > 20);
+    }
+}
