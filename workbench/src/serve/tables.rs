@@ -152,7 +152,7 @@ impl Tables {
     /// Suggests a project for a data file.
     fn open_data(&self, path: &str, full: &Path, work: &Work) -> Result<Arc<Opened>> {
         let suggested = suggest(Source::open(full, &ReadOptions::default())?, None, work)?;
-        let text = suggested.text(path, None);
+        let text = suggested.text(path, &ReadOptions::default());
         self.open_document(document::of_text(&text)?, Some(&text))
     }
 

@@ -100,7 +100,7 @@ fn or_another(error: Error, names: &[String]) -> Error {
             "the first row must name every column: delete titles and notes above and beside the table, or name another \
              sheet with {sheet} of init and {data.sheet} of a project",
         )
-        .and(&sheets),
+        .and(sheets),
     )
 }
 
