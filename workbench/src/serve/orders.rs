@@ -53,6 +53,8 @@ pub struct PublishQuestion {
     key: Option<Key>,
     /// The column that analysts want to say something about, for the report.
     target: Option<String>,
+    /// Whether several desks have agreed to the request: the report says how.
+    shared: bool,
 }
 
 impl Readable for PublishQuestion {
@@ -70,6 +72,7 @@ impl Readable for PublishQuestion {
             replace: reader.flag("replace")?,
             key: reader.key()?,
             target: text("target")?,
+            shared: reader.flag("shared")?,
         })
     }
 }
@@ -302,6 +305,7 @@ pub async fn publish_release(State(server): Shared, Document(asked): Document<Pu
     if key.is_some() {
         server.previews("whoever chooses the key could try what the data are")?;
     }
+    let minutes = asked.shared.then(|| server.round.minutes(&asked.project, &asked.request)).transpose()?;
     let name = asked.output.clone().unwrap_or_else(|| "release.csv".to_string());
     let output = server.tables.folder.to_write(&name).map_err(wrong)?;
     let replace = asked.replace && server.may_replace(&output);
@@ -325,6 +329,7 @@ pub async fn publish_release(State(server): Shared, Document(asked): Document<Pu
         asked.method,
         asked.options,
         asked.target,
+        asked.shared,
         replace
     ]);
     let job = server.jobs.start("publish", format!("{name} {what}"), move |job| {
@@ -333,7 +338,7 @@ pub async fn publish_release(State(server): Shared, Document(asked): Document<Pu
         }
         let work = job.work(worker.tables.n_bytes_max);
         let published = publishing::prepare(&taken.opened.project, &output, replace)
-            .map(|files| Files { key: key.unwrap_or_else(|| files.key.clone()), ..files })
+            .map(|files| Files { key: key.unwrap_or_else(|| files.key.clone()), minutes, ..files })
             .and_then(|files| {
                 let project = &taken.opened.project;
                 // A dictionary is counted with the table; all else is at hand, and tells again what is worth knowing.
