@@ -126,7 +126,7 @@ async function wait(id, onProgress) {
 export async function listen(path, onEvent, signal) {
   while (!signal.aborted) {
     try {
-      const response = await send("GET", path, undefined, {}, signal);
+      const response = await send("GET", path, undefined, { "Accept": "text/event-stream" }, signal);
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       let text = "";
       for (;;) {
@@ -139,8 +139,9 @@ export async function listen(path, onEvent, signal) {
           if (data) onEvent(JSON.parse(data.slice(6)));
         }
       }
-    } catch {
-      if (signal.aborted) return;
+    } catch (problem) {
+      // Who is refused is refused for good.
+      if (signal.aborted || problem.status >= 400 && problem.status < 500) return;
     }
     await new Promise((resolve) => setTimeout(resolve, 1000));
   }

@@ -14,7 +14,7 @@ export function lineChart({ title, lines, ticks, yName, yMax, at = -1, limit = n
   const n = Math.max(1, ticks.length - 1);
   const x = (i) => left + ((width - left - right) * i) / n;
   const y = (value) => above + (height - above - below) * (1 - Math.min(1, value / (yMax || 1)));
-  const grid = roundTicks(0, yMax, 3).map((value) => [
+  const grid = roundTicks(0, yMax, 4).map((value) => [
     svg("line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) }),
     svg("text", { class: "scale", x: left - 6, y: y(value) + 4 }, yName(value)),
   ]);

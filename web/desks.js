@@ -38,9 +38,13 @@ function draw(problem = null) {
   box.hidden = !state.lattice || state.wish.local || (!isHere && isGuest());
   if (box.hidden) return;
   if (!isHere) {
-    return put(box, h("div", { class: "row" }, h("p", {}, "Curator, analyst and officer can sit at three desks: each moves their own knobs, all see it. Give the guest’s address to two of them."),
-      h("button", { onclick: () => doing("/desks/begin", { request: levelsWish(state.wish) }, "curator") }, "Begin at three desks")), problem && problemBox(problem));
+    box.className = "desks quiet";
+    return put(box, h("button", {
+      title: "curator, analyst and officer at three desks: each moves their own knobs, all see it; give the guest’s address to two of them",
+      onclick: () => doing("/desks/begin", { request: levelsWish(state.wish) }, "curator"),
+    }, "Negotiate at three desks"), problem && problemBox(problem));
   }
+  box.className = "card desks";
   const seats = Object.keys(NAMES).filter((desk) => !(desk === "curator" && isGuest()));
   const agreed = (desk) => shared.agreed.includes(desk);
   put(box,

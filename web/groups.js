@@ -52,7 +52,7 @@ export function groupsCard() {
       seen.groups.length === 0 ? null : h("div", { class: "scroll list", tabindex: 0, role: "region", "aria-label": "Groups of this scheme" }, h("table", {},
         h("thead", {}, h("tr", {}, seen.attributes.map((name) => h("th", { scope: "col", title: visible(name) }, visible(name))), h("th", { scope: "col", class: "n" }, "alike"), h("th", { scope: "col" }, "misses"), h("th", { scope: "col" }, "one level more"))),
         h("tbody", {}, seen.groups.map((group) => h("tr", { class: group.missed.length ? "lost" : null },
-          group.labels.map((label) => h("td", {}, label === null ? h("span", { class: "soft" }, "(no value)") : visible(label))), h("td", { class: "n" }, grouped(group.size)), h("td", {}, why(group)), h("td", {}, best(group))))))));
+          group.labels.map((label) => h("td", {}, label === "" ? h("span", { class: "soft" }, "(no value)") : visible(label))), h("td", { class: "n" }, grouped(group.size)), h("td", {}, why(group)), h("td", {}, best(group))))))));
   }
   const topOf = (name) => (state.lattice.attributes.find((one) => one.attribute === name)?.levels.length ?? 1) - 1;
 

@@ -72,7 +72,7 @@ function build() {
     groups: state.about.allows_preview ? groupsCard() : null, spread: state.about.allows_preview ? spreadCard() : null, search: h("div", {}),
   };
   put(root,
-    h("h1", { class: "unseen" }, "Negotiate"), guide(), desks(), modes(), parts.brief,
+    h("h1", { class: "unseen" }, "Negotiate"), guide(), h("div", { class: "row above" }, modes(), desks()), parts.brief,
     h("div", { class: "table" },
       h("aside", { "aria-label": "Wishes" }, parts.knobs),
       h("div", { class: "outcome" },

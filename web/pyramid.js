@@ -90,7 +90,7 @@ export function pyramid(describe, onPick) {
       pen.textAlign = "right";
       pen.fillText("← more records lost", half() - 2, height - 6);
       pen.textAlign = "left";
-      pen.fillText("more records lost →", half() + GUTTER + 2, height - 6);
+      if (width - half() - GUTTER > 130) pen.fillText("more records lost →", half() + GUTTER + 2, height - 6);
     }
     pen.save();
     pen.translate(10, (height - 38) / 2);

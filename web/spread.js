@@ -42,7 +42,7 @@ export function spreadCard() {
   return { root, of(next) { levels = next; return look(); } };
 }
 
-const named = (label) => (label === null ? "(no value)" : visible(label));
+const named = (label) => (label === "" ? "(no value)" : visible(label));
 
 /** Shares of the table and of the release, side by side. */
 function spread({ attribute, labels }, { n_records: n, n_published: m }) {

@@ -234,7 +234,10 @@ mod tests {
         ] {
             shared = shared.moved(desk, &object(change)).expect("their own");
         }
-        assert_eq!(shared.wish(), &object(json!({ "max_suppressed": 10, "max_level": { "age": 3, "sex": 0 }, "l": 2 })));
+        assert_eq!(
+            shared.wish(),
+            &object(json!({ "max_suppressed": 10, "max_level": { "age": 3, "sex": 0 }, "l": 2 }))
+        );
         let document = shared.document();
         let told: Vec<String> = document["moves"]
             .as_array()

@@ -23,8 +23,8 @@ pub struct ListGroups {
 /// One group of a scheme.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// A label per quasi-identifier; nothing is a missing value.
-    pub labels: Vec<Option<String>>,
+    /// A label per quasi-identifier; a missing value has an empty one.
+    pub labels: Vec<String>,
     /// How large it is, in people where these are counted.
     pub size: u64,
     pub n_records: u64,
@@ -63,7 +63,7 @@ impl ListGroups {
             };
             criteria.iter().enumerate().filter(|(_, criterion)| !holds(criterion)).map(|(i, _)| i).collect()
         };
-        let labels = |group: usize| -> Vec<Option<String>> {
+        let labels = |group: usize| -> Vec<String> {
             let codes = counts.codes(first[group]);
             let of = |(a, hierarchy): (usize, &incrowd::Hierarchy)| {
                 let level = hierarchy.level(scheme.level(a));
@@ -80,9 +80,9 @@ impl ListGroups {
             (counted.0, counted.1) = (counted.0 + 1, counted.1 + n_records[group]);
             let is_sought = self.lost.is_none_or(|sought| sought == lost)
                 && self.size.is_none_or(|sought| sought == size)
-                && text.as_ref().is_none_or(|text| {
-                    labels(group).iter().flatten().any(|label| label.to_lowercase().contains(text))
-                });
+                && text
+                    .as_ref()
+                    .is_none_or(|text| labels(group).iter().any(|label| label.to_lowercase().contains(text)));
             if is_sought {
                 found.push(group);
             }
@@ -116,8 +116,8 @@ impl ListGroups {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spread {
     pub attribute: usize,
-    /// By label, in the order of the hierarchy; nothing is a missing value.
-    pub labels: Vec<(Option<String>, u64, u64)>,
+    /// By label, in the order of the hierarchy; a missing value has an empty one.
+    pub labels: Vec<(String, u64, u64)>,
 }
 
 /// Before and after: every attribute, and two together.

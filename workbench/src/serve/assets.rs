@@ -45,6 +45,7 @@ static FILES: &[(&str, &[u8])] = &files![
     "publish.js",
     "study.js",
     "desks.js",
+    "cutting.js",
     "groups.js",
     "spread.js",
     "search.js",

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Body as HttpBody;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use futures_util::stream::unfold;
 use incrowd::Result;
@@ -39,10 +39,15 @@ pub(super) async fn seen(State(server): Shared) -> Answered {
     ok(json!({ "desks": document(&server, server.round.held().as_deref()) }))
 }
 
-/// What is negotiated over, told whenever somebody has moved or agreed.
-pub(super) async fn events(State(server): Shared) -> Answered {
+/// What is negotiated over, told whenever somebody has moved or agreed; once, to those who ask for no stream of events.
+pub(super) async fn events(State(server): Shared, headers: HeaderMap) -> Answered {
+    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    let is_once = !accepted.is_some_and(|kinds| kinds.contains("text/event-stream"));
     let start = (server.round.changes(), server, true);
-    let stream = unfold(start, |(mut changes, server, is_first)| async move {
+    let stream = unfold(start, move |(mut changes, server, is_first)| async move {
+        if !is_first && is_once {
+            return None;
+        }
         if !is_first {
             match tokio::time::timeout(STILL_HERE, changes.changed()).await {
                 Ok(Err(_)) => return None,
@@ -160,7 +165,11 @@ fn held(server: &Server, project: &str) -> std::result::Result<Arc<Held>, Proble
 }
 
 /// Refuses what this key may not wish for; what has to be made first, if anything.
-fn check(server: &Arc<Server>, project: &str, wish: &Wish) -> std::result::Result<Option<axum::response::Response>, Problem> {
+fn check(
+    server: &Arc<Server>,
+    project: &str,
+    wish: &Wish,
+) -> std::result::Result<Option<axum::response::Response>, Problem> {
     let question =
         Question { project: project.to_string(), request: wish.clone(), levels: None, place: None, explain: false };
     Ok(match find(server, &question)? {

@@ -62,7 +62,7 @@ fn offer_json(lattice: &Lattice, offer: &Offer) -> Value {
 pub fn scheme(lattice: &Lattice, request: &Request, scheme: &Scheme, explains: bool) -> Result<Value> {
     let mut document = offer_json(lattice, &offer_of(lattice, scheme, &request.criteria)?);
     if explains {
-        let step = |(a, is_coarser, scheme): (usize, bool, Scheme)| {
+        let step = |(a, is_coarser, scheme): (usize, bool, Scheme)| -> Result<Value> {
             let offer = offer_of(lattice, &scheme, &request.criteria)?;
             Ok(json!({
                 "attribute": lattice.hierarchies()[a].attribute(),

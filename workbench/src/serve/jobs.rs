@@ -76,20 +76,17 @@ impl Job {
 
     /// The job as it was in a state that it may have left meanwhile.
     pub fn to_json_as(&self, state: State) -> Value {
-        let progress = self
-            .watch
-            .progress()
-            .filter(|_| !state.is_over())
-            .map(|progress| {
-                let mut document = json!({ "what": progress.what, "n_done": progress.n_done, "n_all": progress.n_all });
-                if let Some(detail) = self.watch.detail() {
-                    let best = detail.best.map(|(quality, value)| json!({ "quality": quality, "value": wire::rounded(value) }));
-                    let at_least = wire::rounded(detail.loss_at_least);
-                    document["search"] =
-                        json!({ "n_looked_at": detail.n_evaluated, "best": best, "loss_at_least": at_least });
-                }
-                document
-            });
+        let progress = self.watch.progress().filter(|_| !state.is_over()).map(|progress| {
+            let mut document = json!({ "what": progress.what, "n_done": progress.n_done, "n_all": progress.n_all });
+            if let Some(detail) = self.watch.detail() {
+                let best =
+                    detail.best.map(|(quality, value)| json!({ "quality": quality, "value": wire::rounded(value) }));
+                let at_least = wire::rounded(detail.loss_at_least);
+                document["search"] =
+                    json!({ "n_looked_at": detail.n_evaluated, "best": best, "loss_at_least": at_least });
+            }
+            document
+        });
         let mut document = json!({ "id": self.id, "kind": self.kind, "state": state.name(), "progress": progress });
         match state {
             State::Done(result) => document["result"] = result,

@@ -367,7 +367,8 @@ fn with_what_is_looked_at(asked: ReadyQuestion, question: &Question) -> incrowd:
     let named = scheme(&lattice, question)?;
     for looked_at in named.iter().chain([to_explain(&answer, request)]) {
         let tops = lattice.schemes().tops().to_vec();
-        let steps = steps(looked_at, &tops).into_iter().map(|(.., scheme)| scheme);
+        let steps = if question.explain { steps(looked_at, &tops) } else { Vec::new() };
+        let steps = steps.into_iter().map(|(.., scheme)| scheme);
         for neighbour in neighbours(looked_at, &tops).into_iter().chain(steps) {
             lattice.extend(&counted.counts, &plan, &neighbour)?;
         }

@@ -6,7 +6,7 @@ use crate::output::page::escape;
 
 pub(super) fn agreement(facts: &Facts) -> String {
     let Some(minutes) = facts.minutes else { return String::new() };
-    let value = |value: &Option<String>| value.as_ref().map_or("–".to_string(), |value| escape(value).to_string());
+    let value = |value: &Option<String>| value.as_ref().map_or("–".to_string(), |value| escape(value));
     let row = |one: &MovedWish| {
         format!(
             "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
