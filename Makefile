@@ -6,7 +6,7 @@ VENV := target/venv
 # The Adult data are not part of the repository; tests and benchmarks that need them look here and say so if absent.
 ADULT ?= ../shared/adult
 
-.PHONY: demo build serve python sdist wheels docs test test-rust test-python test-page test-contract test-pycanon test-database test-cluster check-init lint bench bench-quick bench-python clean help FORCE
+.PHONY: demo build serve python sdist wheels docs test test-rust test-python test-page picture test-contract test-pycanon test-database test-cluster check-init lint bench bench-quick bench-python clean help FORCE
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -101,6 +101,10 @@ test-page: $(PROGRAM) web/node_modules/.installed ## Run the page's tests in a r
 		echo "installing Chromium, for the tests of the page"; \
 		apt-get update -qq; apt-get install -y --no-install-recommends chromium || echo "no Chromium can be had here"; }
 	node --test web/tests/*.test.js
+
+picture: $(PROGRAM) web/node_modules/.installed ## Take the README's picture again
+	SCREENS=picture node --test web/tests/look.test.js
+	cp target/screenshots/picture.png docs/negotiate.png
 
 $(PAGE_VENV)/.installed: web/tests/requirements.txt
 	$(PYTHON) -m venv $(PAGE_VENV)

@@ -28,6 +28,8 @@ async function begin() {
   }
   if (!isHere()) return;
   const methods = state.about.methods.filter((method) => withSlow || !method.is_slow).map((method) => method.name);
+  // Every record on its own: whoever sees values may see what that is worth.
+  if (withSlow && state.about.allows_preview) methods.push("per-record:60%");
   if (target && !targets().includes(target)) target = "";
   const key = JSON.stringify([state.project.id, state.wish, methods, target]);
   const body = h("div", {});
@@ -42,6 +44,9 @@ async function begin() {
     if (isHere()) put(body, h("div", { class: "card" }, problemBox(problem), h("button", { onclick: begin }, "Try again")));
   }
 }
+
+/** Whether every record is generalized on its own. */
+const isOneByOne = (row) => row.method.startsWith("per-record");
 
 /** The columns that are published, by their roles. */
 function targets() {
@@ -96,7 +101,7 @@ function show(body, { rows, frontier, notes, n_records: n }) {
     return h("tr", {},
       h("th", { scope: "row" }, h("span", { class: "named" }, h("span", { class: "number" }, String(i + 1)), row.best_by
         ? h("span", {}, row.title, h("small", { title: QUALITY_TERMS[row.best_by] }, QUALITY_TERMS[row.best_by] ?? row.method))
-        : h("span", {}, row.method, row.holds ? null : " (broken)", h("small", {}, row.title)))),
+        : h("span", {}, row.method, row.holds ? null : isOneByOne(row) ? h("small", {}, "promises no k") : " (broken)", h("small", {}, row.title)))),
       number(row, "records lost", (one) => one.n_suppressed, grouped),
       number(row, "uncertainty", (one) => one.loss.ncp, (value) => percent(value)),
       number(row, "query error", (one) => one.query_error.median, (value) => percent(value)),
@@ -106,7 +111,7 @@ function show(body, { rows, frontier, notes, n_records: n }) {
       number(row, "average risk", (one) => one.risk?.average ?? 1, (value) => percent(value)),
       h("td", {}, twin !== undefined ? h("span", { class: "soft" }, `same as ${twin + 1}`)
         : row.best_by ? h("button", { onclick: () => { setWish({ ...state.wish, best_by: row.best_by }); go("negotiate"); } }, "Use")
-          : row.holds && !isGuest() ? h("button", { onclick: () => { state.chosen = { choice: "method", method: row.method }; go("publish"); } }, "Publish") : null));
+          : row.holds && !isGuest() && !isOneByOne(row) ? h("button", { onclick: () => { state.chosen = { choice: "method", method: row.method }; go("publish"); } }, "Publish") : null));
   };
   const isOffers = rows.some((row) => row.choice !== "exact");
   const heads = [
@@ -138,7 +143,7 @@ function show(body, { rows, frontier, notes, n_records: n }) {
         h("thead", {}, h("tr", {}, heads.map(([name, meaning], i) => h("th", { scope: "col", class: i > 0 && name ? "n" : null }, meaning ? term(name, meaning) : name)))),
         h("tbody", {}, rows.map(line)))),
       h("p", { class: "note" }, "The first give every record the same levels and differ in what they call best; those with a name of their own give every group ranges of its own and lose no record. Less is better in every column, the best of each is bold."),
-      !withSlow && state.about.methods.some((method) => method.is_slow)
+      !withSlow && (state.about.allows_preview || state.about.methods.some((method) => method.is_slow))
         ? h("button", { onclick: () => { withSlow = true; begin(); } }, "Also those that take longer") : null),
     analyses(rows),
     placed.length === 0 ? null : h("section", { class: "card" }, h("h2", {}, "Risk and loss"),

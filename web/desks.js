@@ -2,7 +2,7 @@
 
 import { ask, listen } from "./api.js";
 import { h, problemBox, put, say } from "./dom.js";
-import { deskOf, go, isGuest, on, startWish, state } from "./store.js";
+import { deskOf, go, isGuest, on, startWish, state, tell } from "./store.js";
 import { criteriaOf, levelsWish, valued } from "./words.js";
 
 const NAMES = { curator: "data curator", analyst: "analyst", officer: "privacy officer" };
@@ -24,11 +24,17 @@ function heard(next) {
   const isNew = JSON.stringify(next) !== JSON.stringify(shared);
   shared = next;
   if (!isNew) return;
-  if (state.desk && (!shared || shared.project !== state.project?.id)) state.desk = null;
+  leaveIfGone();
   if (state.desk && JSON.stringify(levelsWish(state.wish)) !== JSON.stringify(shared.request)) startWish(structuredClone(shared.request), false);
   const last = shared?.moves.at(-1);
   if (state.desk && last && last.desk !== state.desk) say(`The ${NAMES[last.desk]} moved ${last.what} to ${told(last.to)}.`);
   draw();
+}
+
+function leaveIfGone() {
+  if (!state.desk || (shared && shared.project === state.project?.id)) return;
+  state.desk = null;
+  tell("desk");
 }
 
 const told = (value) => (value === null || value === undefined ? "nothing" : valued(value));
@@ -61,6 +67,7 @@ function draw(problem = null) {
 
 function sit(desk) {
   state.desk = desk;
+  tell("desk");
   if (desk) startWish(structuredClone(shared.request), false);
   else startWish(structuredClone(state.wish), false);
   draw();
@@ -76,8 +83,12 @@ function publish() {
 async function doing(path, question, desk = state.desk) {
   try {
     const { desks: next } = await ask(path, { project: state.project.id, ...question });
-    state.desk = desk;
-    heard(next);
+    shared = next;
+    if (state.desk !== desk) {
+      state.desk = desk;
+      tell("desk");
+    }
+    draw();
     return true;
   } catch (problem) {
     draw(problem);
@@ -105,4 +116,4 @@ on("settled", async () => {
   // What is somebody else's wish stays as it is; so does one's own where it was refused.
   if (state.desk && JSON.stringify(levelsWish(state.wish)) !== JSON.stringify(shared.request)) startWish(structuredClone(shared.request), false);
 });
-on("project", () => draw());
+on("project", () => { leaveIfGone(); draw(); });

@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { h, later, problemBox, put, visible } from "./dom.js";
 import { setWish, state } from "./store.js";
-import { counted, grouped, levelsWish } from "./words.js";
+import { counted, grouped, levelsWish, percent } from "./words.js";
 
 /** A card about the groups of a scheme; `of(levels)` looks at another one. */
 export function groupsCard() {
@@ -48,6 +48,7 @@ export function groupsCard() {
     };
     put(body,
       h("div", { class: "sizes", role: "group", "aria-label": "Groups by size" }, bars.map(bar)),
+      seen.risk ? h("p", {}, "Of what would be published, somebody who looks for a person is right with probability ", h("b", {}, percent(seen.risk.highest)), " at most, ", h("b", {}, percent(seen.risk.average)), " on average.") : null,
       h("p", { class: "note" }, "Groups by size; click one to see them. ", words),
       seen.groups.length === 0 ? null : h("div", { class: "scroll list", tabindex: 0, role: "region", "aria-label": "Groups of this scheme" }, h("table", {},
         h("thead", {}, h("tr", {}, seen.attributes.map((name) => h("th", { scope: "col", title: visible(name) }, visible(name))), h("th", { scope: "col", class: "n" }, "alike"), h("th", { scope: "col" }, "misses"), h("th", { scope: "col" }, "one level more"))),

@@ -109,6 +109,8 @@ on("wish", () => {
   wished();
 });
 on("theme", () => parts?.picture?.draw());
+// Whoever sits down at a desk has the knobs of that desk.
+on("desk", () => { if (parts?.knobs) fillKnobs(parts.knobs); });
 
 // ── Asking ──
 

@@ -12,7 +12,7 @@ export function verifyCard() {
   if (!state.about.allows_preview) return null;
   const result = h("div", { "aria-live": "polite" });
   const known = Object.entries(state.project?.document?.attributes ?? {}).filter(([, about]) => about.role === "quasi-identifier").map(([name]) => name);
-  const field = (label, value) => { const input = h("input", { type: "text", value, autocomplete: "off", spellcheck: "false" }); return [h("label", {}, label, input), input]; };
+  const field = (label, value) => { const input = h("input", { type: "text", value, title: value || null, autocomplete: "off", spellcheck: "false" }); return [h("label", {}, label, input), input]; };
   const [kLabel, k] = field("k", String(state.wish.k ?? 5));
   const [namesLabel, names] = field("quasi-identifiers, with commas", known.join(", "));
   const [secretLabel, secret] = field("sensitive (optional)", "");
@@ -50,13 +50,18 @@ export function verifyCard() {
       result.append(box);
       const { result: { result: attack } } = await work("/orders/attack", { project: state.project.id, order: { files: [file], ...(certificate ? {} : { quasi_identifiers: byHand.quasi_identifiers, sensitive: byHand.sensitive ?? null }) } }, (job) => put(box, progressBar(job))).catch((problem) => { put(box, h("p", { class: "note" }, `What an attacker finds was not looked for: ${problem.message}.`)); return { result: { result: null } }; });
       if (attack) put(box, attacked(attack));
+      const risks = h("div", {});
+      result.append(risks);
+      // Of a release by hand one says what others may know; a certificate says it itself.
+      await work("/orders/risk", { project: state.project.id, order: { target: file, ...(certificate ? {} : { quasi_identifiers: byHand.quasi_identifiers }) } }, (job) => put(risks, progressBar(job)))
+        .then(({ result: { result: risk } }) => put(risks, found(risk)), (problem) => put(risks, h("p", { class: "note" }, `How easily someone is found was not looked at: ${problem.message}.`)));
     } catch (problem) {
       put(result, problemBox(problem));
     }
   }
 
   function show(verdict, file, certificate) {
-    const kind = verdict.verdict ?? (verdict.holds === true ? "kept" : verdict.holds === false ? "broken" : "not judged");
+    const kind = verdict.answer;
     const [look, mark, title] = { kept: ["good", "✓", "Kept"], broken: ["bad", "✗", "Broken"] }[kind] ?? ["unknown", "?", "Not judged"];
     const criteria = Object.entries(verdict.criteria ?? {});
     say(title);
@@ -65,7 +70,7 @@ export function verifyCard() {
         h("h2", {}, `${title}: ${visible(file)}`),
         h("p", { class: "words" }, certificate ? "Judged by its certificate. " : "Judged by what was asked by hand. ",
           verdict.n_records !== undefined && verdict.n_records !== null ? `${counted(verdict.n_records, "record")} in ${counted(verdict.n_groups ?? 0, "group")}. ` : "",
-          criteria.map(([key, found]) => `${key} = ${found.reached === null ? "not judged" : valued(found.reached)} (asked ${valued(found.asked)})`).join(", ")))),
+          criteria.map(([key, found]) => `${key} = ${found.judged ? valued(found.reached) : `not judged: it needs ${found.needs}`} (asked ${valued(found.asked)})`).join(", ")))),
       verdict.why_not_judged ? h("p", {}, `Why: ${verdict.why_not_judged}.`) : null,
       verdict.claims?.length ? h("details", { open: kind !== "kept" }, h("summary", {}, `${verdict.claims.filter((claim) => claim.holds).length} of ${verdict.claims.length} claims agree with the file`),
         h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Claims" }, h("table", { class: "claims" }, h("thead", {}, h("tr", {}, ["claim", "claimed", "found", ""].map((name) => h("th", { scope: "col" }, name)))),
@@ -77,11 +82,18 @@ export function verifyCard() {
     h("div", { class: "rule" }, kLabel, namesLabel, secretLabel), drop, result);
 }
 
+/** How easily someone is found in a release, as bars. */
+function found(risk) {
+  const bar = (name, share) => h("li", {}, h("span", { class: "name" }, name), h("span", { class: "meter" }, h("i", { style: { width: `${Math.min(100, 100 * share)}%` } })), h("span", { class: "n" }, percent(share)));
+  return h("section", { class: "card risk" }, h("h2", {}, "How easily is someone found?"), h("ul", { class: "bars" },
+    bar("prosecutor, at most", risk.prosecutor.highest), bar("prosecutor, on average", risk.prosecutor.average), bar("journalist, at most", risk.journalist.highest)));
+}
+
 /** What an attacker finds, as bars. */
 export function attacked(found) {
   const releases = found.releases ?? [];
   const bar = (name, share, text) => h("li", {}, h("span", { class: "name" }, name), h("span", { class: "meter" }, h("i", { style: { width: `${Math.min(100, 100 * share)}%` } })), h("span", { class: "n" }, text));
-  const rows = releases.flatMap((release) => (release.attributes ?? release.found ?? []).flatMap((one) => [
+  const rows = releases.flatMap((release) => (release.sensitive ?? []).flatMap((one) => [
     one.homogeneity ? bar(`${visible(one.attribute)}: all alike in a group`, one.homogeneity.n_records / Math.max(1, release.n_records), counted(one.homogeneity.n_records, "record")) : null,
     one.skewness ? bar(`${visible(one.attribute)}: best guess is right`, one.skewness.best_guess, `${percent(one.skewness.best_guess)}, ${percent(one.skewness.best_guess_before)} without it`) : null,
   ]));

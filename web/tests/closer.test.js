@@ -112,6 +112,25 @@ test("a release that is dropped here is kept, broken or not judged", { skip }, a
   assert.deepEqual(complaints.filter((text) => !/422/.test(text)), []);
 });
 
+test("what a file cannot show is not judged, and said so", { skip }, async (t) => {
+  const [path, elsewhere] = [folder(t), folder(t)];
+  const lines = ["who,age,disease", ...Array.from({ length: 600 }, (_, i) => `p${i % 300},${20 + ((i * 13) % 60)},${["flu", "cold"][i % 2]}`)];
+  writeFileSync(join(path, "people.csv"), lines.join("\n") + "\n");
+  writeFileSync(join(path, "incrowd.toml"), `[data]\npath = "people.csv"\n[attributes.who]\nrole = "person"\n[attributes.age]\nrole = "quasi-identifier"\nhierarchy = { intervals = [10, 20] }\n[attributes.disease]\nrole = "sensitive"\n[request]\nk = 5\nmax_suppressed = "5%"\n`);
+  const server = await serve(t, [path]);
+  const { page, complaints } = await open(t, server.url);
+  await page.locator(".verdict, .offer").first().waitFor();
+  await page.locator("#top nav a", { hasText: "Publish" }).click();
+  await page.getByRole("button", { name: "Publish", exact: true }).click();
+  await page.getByText(/^Published, and verified/).waitFor();
+  copyFileSync(join(path, "release.csv"), join(elsewhere, "other.csv"));
+  copyFileSync(join(path, "release.csv.certificate.json"), join(elsewhere, "other.csv.certificate.json"));
+  await page.setInputFiles("#release", [join(elsewhere, "other.csv"), join(elsewhere, "other.csv.certificate.json")]);
+  await page.locator(".verify .verdict.unknown h2").waitFor();
+  assert.match(await page.locator(".verify .verdict").innerText(), /Not judged: other\.csv[\s\S]*it needs the original table/);
+  assert.deepEqual(complaints, []);
+});
+
 test("cut points are dragged, and moved by keys, for numbers and for dates", { skip }, async (t) => {
   const path = folder(t);
   const lines = ["age,born,disease"];

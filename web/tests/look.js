@@ -35,6 +35,7 @@ export const cutOff = (page) => page.evaluate(() => {
       let isHidden = false;
       for (let at = element; at && at !== document.body; at = at.parentElement) {
         const style = getComputedStyle(at);
+        if (style.clipPath !== "none") { isHidden = false; break; }
         if (!["hidden", "clip"].includes(style.overflowX)) continue;
         const edge = at.getBoundingClientRect();
         if (box.right > edge.right + 1 && !says(element)) isHidden = true;

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { cutOff, findings } from "./look.js";
-import { BROWSER, folder, open, serve, shot } from "./support.js";
+import { BROWSER, SHOTS, folder, open, serve, shot } from "./support.js";
 
 const skip = BROWSER ? false : "no browser: install chromium, or name one in CHROMIUM";
 const WIDTHS = (process.env.WIDTHS ?? "390,768,1024,1440").split(",").map(Number);
@@ -23,7 +23,8 @@ async function everywhere(t, url, name, ready) {
       await page.waitForTimeout(200);
       await shot(page, `look/${name}-${width}-${theme}`);
       wrong.push(...(await cutOff(page)).map((what) => `${name} at ${width}: ${what}`));
-      wrong.push(...(await findings(page)).map((what) => `${name} at ${width} ${theme}: ${what}`));
+      // What axe-core looks at differs between themes, and between the narrow and the wide layout.
+      if (width === WIDTHS[0] || width === WIDTHS.at(-1)) wrong.push(...(await findings(page)).map((what) => `${name} at ${width} ${theme}: ${what}`));
     }
   }
   return { wrong: [...new Set(wrong)], complaints };
@@ -76,6 +77,26 @@ for (const [name, ready] of Object.entries(SCREENS)) {
     assert.deepEqual(complaints, []);
   });
 }
+
+/** What the demo's second request asks for, which cannot all be had. */
+const WISH = { k: 10, max_suppressed: 1194, max_level: { age: 2, sex: 0, postcode: 3, marital_status: 1, occupation: 1, admission_date: 2 } };
+
+test("the picture of the README: three parties, three offers, and all schemes", { skip: skip || (process.env.SCREENS && process.env.SCREENS !== "picture" ? "some screens only" : false) }, async (t) => {
+  const server = await serve(t, [], folder(t));
+  const { page, complaints } = await open(t, server.url, { viewport: { width: 1440, height: 1180 } });
+  await page.locator(".verdict").waitFor();
+  await page.evaluate((wish) => {
+    const project = location.hash.match(/project=(\w+)/)[1];
+    location.hash = `negotiate&project=${project}&request=${encodeURIComponent(JSON.stringify(wish))}`;
+  }, WISH);
+  await page.locator(".offer").nth(2).waitFor();
+  await page.locator(".beside p").waitFor();
+  assert.equal(await page.locator(".offer:not(.none)").count(), 3);
+  await page.mouse.move(0, 0);
+  await page.waitForTimeout(300);
+  await page.screenshot({ path: join(SHOTS, "picture.png") });
+  assert.deepEqual(complaints, []);
+});
 
 test("long names, names that turn around and many columns stay within the page", { skip: skip || (process.env.SCREENS ? "some screens only" : false) }, async (t) => {
   const home = folder(t);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::ask::{Document, Levels, Question, Readable, Wish, scheme};
 use super::server::{Answered, Shared, with_lattice};
-use crate::orders::groups::{Group, ListGroups, Spread, before_after};
+use crate::orders::groups::{Group, ListGroups, Listed, Spread, before_after};
 use crate::orders::request::attribute_index;
 use crate::words::order::Reader;
 
@@ -66,10 +66,19 @@ pub(super) async fn groups(State(server): Shared, Document(asked): Document<Abou
             "groups": listed.groups.iter().map(group).collect::<Vec<_>>(),
             "n_found": listed.n_found,
             "n_groups": listed.n_groups,
+            "risk": risk(&listed),
             "by_size": listed.by_size.iter().take(60).map(size).collect::<Vec<_>>(),
         }))
     })
     .await
+}
+
+/// How likely somebody is found among what is published: at most, and on average; nothing where nothing is published.
+fn risk(listed: &Listed) -> Value {
+    let kept = || listed.by_size.iter().filter(|(_, [kept, _])| kept.0 > 0);
+    let Some((smallest, _)) = kept().next() else { return Value::Null };
+    let (n_groups, n) = kept().fold((0, 0), |(n_groups, n), (size, [kept, _])| (n_groups + kept.0, n + size * kept.0));
+    json!({ "highest": wire::rounded(1.0 / (*smallest).max(1) as f64), "average": wire::rounded(n_groups as f64 / n.max(1) as f64) })
 }
 
 /// A question about the table before and after, and about two attributes together.

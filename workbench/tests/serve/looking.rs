@@ -21,6 +21,9 @@ fn groups_and_spreads_add_up_to_the_scheme() {
             assert_eq!(json!(n_lost), scheme["n_suppressed"], "{levels} {wish}");
             let n_kept = sum(&groups["by_size"], |one| one["n_kept"].as_u64().expect("a number"));
             assert_eq!(json!(n_kept), scheme["n_groups"], "{levels} {wish}");
+            let average = scheme["n_groups"].as_f64().expect("a number") / (400 - n_lost).max(1) as f64;
+            let told = groups["risk"]["average"].as_f64().unwrap_or(0.0);
+            assert!((told - average).abs() < 1e-6, "{told} for {average}");
             for group in groups["groups"].as_array().expect("groups") {
                 let is_small = group["size"].as_u64() < wish["k"].as_u64();
                 let missed: Vec<&str> =
@@ -128,7 +131,7 @@ fn a_certificate_is_taken_with_its_release_and_nothing_that_is_none() {
     server.ask("PUT", "/files?path=dropped.csv", &folder.read("release.csv")).is(201);
     let judged = |order: Value| server.work("/orders/verify", &json!({ "project": server.project(), "order": order }));
     let kept = judged(json!({ "file": "dropped.csv", "certificate": "dropped.csv.certificate.json" }));
-    assert_eq!(kept["result"]["result"]["verdict"], "kept", "{kept}");
+    assert_eq!(kept["result"]["result"]["answer"], "kept", "{kept}");
     for text in ["{}", "not JSON", "a,b\n1,2\n"] {
         server.ask("PUT", "/files?path=evil.certificate.json", text).is(422);
     }
