@@ -6,7 +6,7 @@ VENV := target/venv
 # The Adult data are not part of the repository; tests and benchmarks that need them look here and say so if absent.
 ADULT ?= ../shared/adult
 
-.PHONY: demo build serve python sdist wheels docs man package test test-rust test-python test-page test-contract test-pycanon test-database test-cluster check-init lint bench bench-quick bench-python bench-engines clean help FORCE
+.PHONY: demo build serve python sdist wheels docs man package test test-rust test-python test-page picture test-contract test-pycanon test-database test-cluster check-init lint bench bench-quick bench-python bench-engines clean help FORCE
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -134,6 +134,10 @@ test-page: $(PROGRAM) ## Run the page's tests in a real browser
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || test -n "$$CHROMIUM" || $(INSTALL) chromium || true
 	@if $(CAN) web/node_modules/.installed; then node --test web/tests/*.test.js; \
 	else $(SKIPPED) "the tests of the page" "Node.js 20 or later with npm, and packages from its registry"; fi
+
+picture: $(PROGRAM) web/node_modules/.installed ## Take the README's picture again
+	SCREENS=picture node --test web/tests/look.test.js
+	cp target/screenshots/picture.png docs/negotiate.png
 
 $(PAGE_VENV)/.installed: web/tests/requirements.txt
 	$(PYTHON) -m venv $(PAGE_VENV)

@@ -119,6 +119,37 @@ async function wait(id, onProgress) {
   throw new Problem({ detail: "the server went away", hint: "is incrowd serve still running?" });
 }
 
+/**
+ * Hears events until it is told to stop; a connection that ends is made again.
+ * @param {(data: any) => void} onEvent @param {AbortSignal} signal
+ */
+export async function listen(path, onEvent, signal) {
+  while (!signal.aborted) {
+    try {
+      const response = await send("GET", path, undefined, { "Accept": "text/event-stream" }, signal);
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      let text = "";
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        const events = (text + value).split("\n\n");
+        text = events.pop() ?? "";
+        for (const event of events) {
+          const data = event.split("\n").find((line) => line.startsWith("data: "));
+          if (data) onEvent(JSON.parse(data.slice(6)));
+        }
+      }
+    } catch (problem) {
+      // Who is refused is refused for good.
+      if (signal.aborted || problem.status >= 400 && problem.status < 500) return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+}
+
+/** Ends a search with the best that it has found. */
+export const enough = (id) => send("POST", `/jobs/${id}/enough`);
+
 export const cancel = (id) => send("DELETE", `/jobs/${id}`);
 
 /**

@@ -14,9 +14,9 @@ export function lineChart({ title, lines, ticks, yName, yMax, at = -1, limit = n
   const n = Math.max(1, ticks.length - 1);
   const x = (i) => left + ((width - left - right) * i) / n;
   const y = (value) => above + (height - above - below) * (1 - Math.min(1, value / (yMax || 1)));
-  const grid = [0, 0.5, 1].map((share) => [
-    svg("line", { class: "grid", x1: left, x2: width - right, y1: y(share * yMax), y2: y(share * yMax) }),
-    svg("text", { class: "scale", x: left - 6, y: y(share * yMax) + 4 }, yName(share * yMax)),
+  const grid = roundTicks(0, yMax, 4).map((value) => [
+    svg("line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) }),
+    svg("text", { class: "scale", x: left - 6, y: y(value) + 4 }, yName(value)),
   ]);
   const every = Math.ceil(ticks.length / 9);
   const marks = ticks.map((tick, i) => (i % every === 0 && Math.abs(i - at) >= every) || i === at
@@ -67,40 +67,117 @@ export function sparkBars(bars, label) {
 }
 
 /**
- * Points on a plane, some of them named.
- * @param {{title: string, xName: string, yName: string, points: {x: number, y: number, kind: string, name?: string, label: string, mark?: string}[], yText: (y: number) => string, note?: string}} map
+ * Points on a plane, some of them named: marks that would lie on each other are moved apart, with a line to where they are;
+ * what no other point beats is joined by a line.
+ * @param {{title: string, xName: string, yName: string, points: {x: number, y: number, kind: string, label: string, mark?: string}[], xText: (x: number) => string, yText: (y: number) => string, take?: (picture: SVGElement) => any}} map
  */
-export function scatter({ title, xName, yName, points, yText }) {
-  const [width, height, left, right, above, below] = [640, 320, 72, 18, 18, 44];
+export function scatter({ title, xName, yName, points, xText, yText, take }) {
+  const [width, height, left, right, above, below] = [640, 340, 72, 18, 18, 44];
   const xs = points.map((point) => point.x);
   const ys = points.map((point) => point.y);
-  const [xLow, xHigh] = [Math.max(0, Math.min(...xs) - 0.03), Math.min(1, Math.max(...xs) + 0.03)];
+  const [xLow, xHigh] = [Math.max(0, Math.min(...xs) - 0.02), Math.min(1, Math.max(...xs) + 0.03)];
   const yHigh = Math.max(...ys) * 1.12 || 1;
   const x = (value) => left + ((width - left - right) * (value - xLow)) / (xHigh - xLow || 1);
   const y = (value) => above + (height - above - below) * (1 - value / yHigh);
-  const ticks = [0, 0.25, 0.5, 0.75, 1];
-  return h("figure", { class: "chart-box wide" }, h("figcaption", {}, title),
-    svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart map", "aria-label": title },
-      ticks.map((share) => [
-        svg("line", { class: "grid", x1: left, x2: width - right, y1: y(share * yHigh), y2: y(share * yHigh) }),
-        svg("text", { class: "scale", x: left - 8, y: y(share * yHigh) + 4 }, yText(share * yHigh)),
-        svg("text", { class: "tick", x: x(xLow + share * (xHigh - xLow)), y: height - below + 18 },
-          (xLow + share * (xHigh - xLow)).toFixed(2)),
-      ]),
-      svg("text", { class: "axis", x: (left + width - right) / 2, y: height - 4 }, xName),
-      svg("text", { class: "axis", x: 0, y: 0, transform: `translate(13 ${(above + height - below) / 2}) rotate(-90)` }, yName),
-      points.map((point) => [
-        svg("circle", { class: "dot " + point.kind, cx: x(point.x), cy: y(point.y), r: point.kind === "method" ? 9 : 3 },
-          svg("title", {}, point.label)),
-        point.mark ? svg("text", { class: "mark", x: x(point.x), y: y(point.y) + 4 }, point.mark) : null,
-      ])));
+  const front = frontier(points.map((point) => [point.x, point.y]));
+  const marked = apart(points.filter((point) => point.mark).map((point) => ({ point, x: x(point.x), y: y(point.y) })), [left, width - right], [above, height - below]);
+  const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart map", "aria-label": title, xmlns: "http://www.w3.org/2000/svg" },
+    roundTicks(0, yHigh, 5).map((value) => [
+      svg("line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) }),
+      svg("text", { class: "scale", x: left - 8, y: y(value) + 4 }, yText(value)),
+    ]),
+    roundTicks(xLow, xHigh, 6).map((value) => [
+      svg("line", { class: "grid", x1: x(value), x2: x(value), y1: height - below, y2: height - below + 4 }),
+      svg("text", { class: "tick", x: x(value), y: height - below + 18 }, xText(value)),
+    ]),
+    svg("text", { class: "axis", x: (left + width - right) / 2, y: height - 4 }, xName),
+    svg("text", { class: "axis", x: 0, y: 0, transform: `translate(13 ${(above + height - below) / 2}) rotate(-90)` }, yName),
+    svg("path", { class: "frontier", d: front.map(([px, py], i) => `${i === 0 ? "M" : "L"}${x(px).toFixed(1)} ${y(py).toFixed(1)}`).join("") }),
+    points.filter((point) => !point.mark).map((point) => svg("circle", { class: "dot " + point.kind, cx: x(point.x), cy: y(point.y), r: 3 }, svg("title", {}, point.label))),
+    marked.map(({ point, x: at, y: up, ownX, ownY }) => [
+      Math.hypot(at - ownX, up - ownY) > 1 ? [svg("line", { class: "leader", x1: ownX, y1: ownY, x2: at, y2: up }), svg("circle", { class: "dot " + point.kind, cx: ownX, cy: ownY, r: 3 })] : null,
+      svg("circle", { class: "dot named " + point.kind, cx: at, cy: up, r: 9 }, svg("title", {}, point.label)),
+      svg("text", { class: "mark", x: at, y: up + 4 }, point.mark),
+    ]));
+  return h("figure", { class: "chart-box wide" }, h("figcaption", {}, title), picture, take ? take(picture) : null);
+}
+
+/** The points that no other beats in both directions, from left to right. @param {number[][]} points */
+export function frontier(points) {
+  const front = [];
+  let lowest = Infinity;
+  for (const point of [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1])) {
+    if (point[1] >= lowest) continue;
+    lowest = point[1];
+    front.push(point);
+  }
+  return front;
+}
+
+/** Moves marks apart that lie on each other, as little as it takes. */
+export function apart(marks, [xMin, xMax], [yMin, yMax]) {
+  const placed = [];
+  for (const mark of marks) {
+    let best = null;
+    for (let ring = 0; ring < 14 && !best; ring++) {
+      for (let turn = 0; turn < (ring === 0 ? 1 : 12) && !best; turn++) {
+        const [px, py] = [mark.x + ring * 9 * Math.cos((turn * Math.PI) / 6), mark.y + ring * 9 * Math.sin((turn * Math.PI) / 6)];
+        const isFree = px >= xMin && px <= xMax && py >= yMin && py <= yMax && placed.every((other) => Math.hypot(other.x - px, other.y - py) >= 19);
+        if (isFree || ring === 13) best = { ...mark, x: px, y: py, ownX: mark.x, ownY: mark.y };
+      }
+    }
+    placed.push(best);
+  }
+  return placed;
+}
+
+/** Round numbers between two, about so many: 0, 2,000, 4,000. */
+export function roundTicks(low, high, about) {
+  const rough = (high - low) / about || 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999) ?? 10);
+  const ticks = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high * (1 + 1e-9); i++) ticks.push(Number((i * step).toPrecision(12)));
+  return ticks;
+}
+
+/** When a part of a job was first seen, and how far it was. @type {Map<string, {at: number, nDone: number}>} */
+const begun = new Map();
+
+/** About how long something takes yet; nothing where that cannot be told. @param {any} job */
+function timeLeft(job) {
+  const { what, n_done: nDone = 0, n_all: nAll = 0 } = job?.progress ?? {};
+  if (!job?.id || nAll === 0) return null;
+  const key = `${job.id} ${what}`;
+  const first = begun.get(key);
+  if (!first) {
+    if (begun.size > 100) begun.clear();
+    begun.set(key, { at: Date.now(), nDone });
+    return null;
+  }
+  const seconds = (Date.now() - first.at) / 1000;
+  const share = (nDone - first.nDone) / Math.max(1, nAll - first.nDone);
+  return seconds < 2 || share < 0.01 ? null : seconds / share - seconds;
+}
+
+/** 95 as "2 minutes". */
+const duration = (seconds) => (seconds < 90 ? `${Math.max(1, Math.round(seconds))} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`);
+
+/** What a search has found up to now. */
+function found({ search, n_done: nDone, n_all: nAll }) {
+  const best = search.best ? `best so far: ${search.best.quality === "height" ? `height ${search.best.value}` : `${search.best.quality} ${(100 * search.best.value).toFixed(1)} %`}` : "nothing found yet";
+  const bound = search.loss_at_least > 0.0005 && search.best?.quality !== "height" ? `, none is below ${(100 * search.loss_at_least).toFixed(1)} %` : "";
+  return `${best}${bound}; ${search.n_looked_at.toLocaleString("en")} schemes looked at; at most ${duration(nAll - nDone)} more`;
 }
 
 /** How far something is. @param {any} job */
-export function progressBar(job, onCancel) {
+export function progressBar(job, onCancel, onEnough) {
   const { what = "starting", n_done = 0, n_all = 0 } = job?.progress ?? {};
   return h("div", { class: "progress" },
     h("span", {}, `${what.charAt(0).toUpperCase()}${what.slice(1)}…`),
     h("progress", n_all > 0 ? { max: n_all, value: n_done, "aria-label": what } : { "aria-label": what }),
+    job?.progress?.search ? h("small", { class: "found" }, found(job.progress)) : n_all > 0 && /annotat/.test(what) ? h("small", {}, `${n_done.toLocaleString("en")} of ${n_all.toLocaleString("en")} schemes`) : null,
+    !job?.progress?.search && timeLeft(job) !== null ? h("small", {}, `about ${duration(timeLeft(job))} left`) : null,
+    onEnough && job?.progress?.search ? h("button", { onclick: () => onEnough(job.id) }, "Stop here") : null,
     onCancel && job?.id ? h("button", { onclick: () => onCancel(job.id) }, "Cancel") : null);
 }

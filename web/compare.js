@@ -3,6 +3,7 @@
 import { cancel, work } from "./api.js";
 import { progressBar, scatter } from "./charts.js";
 import { h, noteList, problemBox, put, svg, term } from "./dom.js";
+import { takeAlong } from "./taking.js";
 import { needLattice } from "./session.js";
 import { go, isGuest, setWish, state } from "./store.js";
 import { QUALITY_TERMS, counted, criteriaOf, decimal, grouped, percent, valued, levelsWish } from "./words.js";
@@ -27,6 +28,8 @@ async function begin() {
   }
   if (!isHere()) return;
   const methods = state.about.methods.filter((method) => withSlow || !method.is_slow).map((method) => method.name);
+  // Every record on its own: whoever sees values may see what that is worth.
+  if (withSlow && state.about.allows_preview) methods.push("per-record:60%");
   if (target && !targets().includes(target)) target = "";
   const key = JSON.stringify([state.project.id, state.wish, methods, target]);
   const body = h("div", {});
@@ -41,6 +44,9 @@ async function begin() {
     if (isHere()) put(body, h("div", { class: "card" }, problemBox(problem), h("button", { onclick: begin }, "Try again")));
   }
 }
+
+/** Whether every record is generalized on its own. */
+const isOneByOne = (row) => row.method.startsWith("per-record");
 
 /** The columns that are published, by their roles. */
 function targets() {
@@ -85,7 +91,7 @@ function analyses(rows) {
 function show(body, { rows, frontier, notes, n_records: n }) {
   const hasBits = rows.some((row) => row.loss.entropy !== undefined);
   const best = (value) => Math.min(...rows.map((row) => value(row) ?? Infinity));
-  const number = (row, value, text) => h("td", { class: value(row) === best(value) && rows.some((one) => value(one) > best(value)) ? "n best" : "n" },
+  const number = (row, label, value, text) => h("td", { data: { label }, class: value(row) === best(value) && rows.some((one) => value(one) > best(value)) ? "n best" : "n" },
     value(row) === undefined ? "–" : text(value(row)));
   const seen = new Map();
   const line = (row, i) => {
@@ -95,17 +101,17 @@ function show(body, { rows, frontier, notes, n_records: n }) {
     return h("tr", {},
       h("th", { scope: "row" }, h("span", { class: "named" }, h("span", { class: "number" }, String(i + 1)), row.best_by
         ? h("span", {}, row.title, h("small", { title: QUALITY_TERMS[row.best_by] }, QUALITY_TERMS[row.best_by] ?? row.method))
-        : h("span", {}, row.method, row.holds ? null : " (broken)", h("small", {}, row.title)))),
-      number(row, (one) => one.n_suppressed, grouped),
-      number(row, (one) => one.loss.ncp, (value) => percent(value)),
-      number(row, (one) => one.query_error.median, (value) => percent(value)),
-      hasBits ? number(row, (one) => one.loss.entropy, (value) => percent(value)) : null,
-      number(row, (one) => one.loss.group_size, (value) => decimal(Math.round(value * 10) / 10)),
-      number(row, (one) => one.risk?.highest ?? 1, (value) => percent(value)),
-      number(row, (one) => one.risk?.average ?? 1, (value) => percent(value)),
+        : h("span", {}, row.method, row.holds ? null : isOneByOne(row) ? h("small", {}, "promises no k") : " (broken)", h("small", {}, row.title)))),
+      number(row, "records lost", (one) => one.n_suppressed, grouped),
+      number(row, "uncertainty", (one) => one.loss.ncp, (value) => percent(value)),
+      number(row, "query error", (one) => one.query_error.median, (value) => percent(value)),
+      hasBits ? number(row, "bits lost", (one) => one.loss.entropy, (value) => percent(value)) : null,
+      number(row, "group size", (one) => one.loss.group_size, (value) => decimal(Math.round(value * 10) / 10)),
+      number(row, "highest risk", (one) => one.risk?.highest ?? 1, (value) => percent(value)),
+      number(row, "average risk", (one) => one.risk?.average ?? 1, (value) => percent(value)),
       h("td", {}, twin !== undefined ? h("span", { class: "soft" }, `same as ${twin + 1}`)
         : row.best_by ? h("button", { onclick: () => { setWish({ ...state.wish, best_by: row.best_by }); go("negotiate"); } }, "Use")
-          : row.holds && !isGuest() ? h("button", { onclick: () => { state.chosen = { choice: "method", method: row.method }; go("publish"); } }, "Publish") : null));
+          : row.holds && !isGuest() && !isOneByOne(row) ? h("button", { onclick: () => { state.chosen = { choice: "method", method: row.method }; go("publish"); } }, "Publish") : null));
   };
   const isOffers = rows.some((row) => row.choice !== "exact");
   const heads = [
@@ -133,18 +139,20 @@ function show(body, { rows, frontier, notes, n_records: n }) {
     noteList(notes),
     isOffers ? h("p", { class: "note" }, "Not all wishes can be met, so the schemes lose as few more records as they can; ", h("button", { class: "plain", onclick: () => go("negotiate") }, "see the offers"), ".") : null,
     h("section", { class: "card" }, h("h2", {}, "The methods that exist"),
-      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Methods" }, h("table", { class: "methods" },
+      h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Methods" }, h("table", { class: "methods stack" },
         h("thead", {}, h("tr", {}, heads.map(([name, meaning], i) => h("th", { scope: "col", class: i > 0 && name ? "n" : null }, meaning ? term(name, meaning) : name)))),
         h("tbody", {}, rows.map(line)))),
       h("p", { class: "note" }, "The first give every record the same levels and differ in what they call best; those with a name of their own give every group ranges of its own and lose no record. Less is better in every column, the best of each is bold."),
-      !withSlow && state.about.methods.some((method) => method.is_slow)
+      !withSlow && (state.about.allows_preview || state.about.methods.some((method) => method.is_slow))
         ? h("button", { onclick: () => { withSlow = true; begin(); } }, "Also those that take longer") : null),
     analyses(rows),
     placed.length === 0 ? null : h("section", { class: "card" }, h("h2", {}, "Risk and loss"),
       scatter({
         title: `${grouped(frontier.n_bargains)} bargains, at any levels, that no other beats on ${frontier.over}, records lost and loss together`,
-        xName: "detail lost (NCP) →", yName: "average risk →", points: placed, yText: (y) => percent(y),
+        xName: "detail lost (NCP) →", yName: "average risk →", points: placed, xText: (x) => percent(x), yText: (y) => percent(y),
+        take: takeAlong("risk-and-loss", () => [["name", "loss", "average_risk"], ...placed.map((point) => [point.label.split(":")[0], point.x, point.y])]),
       }),
       h("p", { class: "legend" }, h("span", {}, h("i", { class: "swatch bargain" }), "a bargain"), h("span", {}, h("i", { class: "swatch method" }), "a method at your wishes"),
+        h("span", {}, h("i", { class: "swatch line soft" }), "nothing is better in both"),
         h("span", { class: "soft" }, "lower left is better for everyone"))));
 }

@@ -106,18 +106,18 @@ function columns(profile) {
     choice.value = role;
     const isSame = column.suggested_role === role || (role === "none" && column.suggested_role === "other");
     return h("tr", {},
-      h("th", { scope: "row", title: column.name }, visible(column.name), h("small", {}, column.type)),
-      h("td", { class: "chart-cell" }, sparkBars(column.chart, `How often values of ${column.name} occur`),
+      h("th", { scope: "row", title: visible(column.name) }, h("span", { class: "label" }, visible(column.name)), h("small", {}, column.type)),
+      h("td", { class: "chart-cell", data: { label: "spread" } }, sparkBars(column.chart, `How often values of ${column.name} occur`),
         column.least !== undefined ? h("small", {}, `${column.least} – ${column.greatest}`) : null),
-      h("td", { class: "n" }, `${column.is_exact ? "" : "~"}${grouped(column.n_distinct)}`),
-      h("td", { class: "n" }, column.n_missing === 0 ? "–" : grouped(column.n_missing)),
-      h("td", { class: "n" }, column.n_unique === 0 ? "–" : percent(column.share_unique)),
-      h("td", {}, choice),
-      h("td", { class: "why" }, isSame || !state.about.allows_preview ? h("span", { class: "soft" }, column.why)
+      h("td", { class: "n", data: { label: "distinct" } }, `${column.is_exact ? "" : "~"}${grouped(column.n_distinct)}`),
+      h("td", { class: "n", data: { label: "missing" } }, column.n_missing === 0 ? "–" : grouped(column.n_missing)),
+      h("td", { class: "n", data: { label: "unique" } }, column.n_unique === 0 ? "–" : percent(column.share_unique)),
+      h("td", { data: { label: "role" } }, choice),
+      h("td", { class: "why", data: { label: "why" } }, isSame || !state.about.allows_preview ? h("span", { class: "soft" }, column.why)
         : h("button", { class: "plain", title: column.why, onclick: () => setRole(column, column.suggested_role) }, `suggested: ${column.suggested_role}`)));
   };
   const head = [["column", ""], ["how values are spread", ""], ["distinct", "how many different values"], ["missing", "records without a value"], ["unique", "records whose value nobody else has"], ["role", ""], ["why", "the reason of the suggestion"]];
-  return h("table", { class: "columns" },
+  return h("table", { class: "columns stack" },
     h("thead", {}, h("tr", {}, head.map(([name, meaning], i) => h("th", { scope: "col", class: i > 1 && i < 5 ? "n" : null }, meaning ? term(name, meaning) : name)))),
     h("tbody", {}, profile.columns.map(row)));
 }

@@ -113,15 +113,15 @@ function editor(box, /** @type {Line[]} */ lines, set, name) {
   function paint() {
     const from = Math.max(0, Math.floor(list.scrollTop / LINE) - 4);
     const shown = found.slice(from, from + SEEN + 8);
-    const spacer = (n) => h("div", { style: { height: `${n * LINE}px` }, "aria-hidden": true });
+    const spacer = (n) => h("div", { style: { height: `${n * LINE}px` }, role: "presentation" });
     put(list, spacer(from), shown.map((item, i) => h("div", {
       class: `item${marked.has(item.label) ? " on" : ""}${from + i === last ? " at" : ""}`, role: "option", "aria-selected": String(marked.has(item.label)),
       "aria-posinset": from + i + 1, "aria-setsize": found.length, draggable: "true",
       onclick: (event) => pick(from + i, event), ondragstart: (event) => { if (!marked.has(item.label)) { marked.add(item.label); } event.dataTransfer.setData("text/plain", "marked"); },
     },
-    h("label", { class: "check", onclick: (event) => event.preventDefault() }, h("input", { type: "checkbox", tabindex: -1, checked: marked.has(item.label) }), h("span", { class: "label", title: item.label }, visible(item.label) || "(no value)")),
+    h("span", { class: "check" }, h("i", { class: "box" }), h("span", { class: "label", title: item.label }, visible(item.label) || "(no value)")),
     h("span", { class: "soft" }, item.group === item.label ? "" : visible(item.group)), h("span", { class: "n" }, grouped(item.n)))),
-    spacer(Math.max(0, found.length - from - shown.length)), found.length === 0 ? h("p", { class: "note" }, "Nothing is found.") : null);
+    spacer(Math.max(0, found.length - from - shown.length)), found.length === 0 ? h("p", { class: "note", role: "presentation" }, "Nothing is found.") : null);
     list.setAttribute("aria-label", `${counted(found.length, level === 1 ? "value" : "group")} of ${name}, ${marked.size} marked`);
   }
 

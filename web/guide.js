@@ -34,7 +34,7 @@ function questions() {
   const named = Object.keys(state.project.document.attributes ?? {});
   const others = (profile?.columns ?? []).map((column) => column.name).filter((name) => !named.includes(name));
   const flat = known.filter((name) => !state.project.document.attributes[name].hierarchy);
-  const list = (names, none) => (names.length > 0 ? names.join(", ") : none);
+  const list = (names, none) => (names.length > 0 ? names.map(visible).join(", ") : none);
   const repeats = (name) => {
     const column = profile?.columns.find((column) => column.name === name);
     const each = column ? profile.n_records / Math.max(1, column.n_distinct) : 1;
@@ -46,7 +46,7 @@ function questions() {
     { name: "known", text: "What may others know about a person?", now: list(known, "nothing yet"), where: "data" },
     { name: "private", text: "What must nobody learn?", now: list(secret, "nothing: only who is who is protected"), where: "data" },
     others.length > 0 ? { name: "others", text: "What is not published?", now: list(others, ""), where: "data" } : null,
-    { name: "hierarchies", text: "How does each attribute get coarser?", now: flat.length === 0 ? `${counted(known.length, "hierarchy").replace(/ys$/, "ies")} proposed` : `proposed, but ${flat.join(", ")} can only be shown or hidden`, where: "hierarchies" },
+    { name: "hierarchies", text: "How does each attribute get coarser?", now: flat.length === 0 ? `${counted(known.length, "hierarchy").replace(/ys$/, "ies")} proposed` : `proposed, but ${flat.map(visible).join(", ")} can only be shown or hidden`, where: "hierarchies" },
   ].filter(Boolean);
 }
 

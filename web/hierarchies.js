@@ -6,6 +6,7 @@ import { h, later, problemBox, put, term } from "./dom.js";
 import { saver } from "./data.js";
 import { guide } from "./guide.js";
 import { grouping } from "./grouping.js";
+import { cutting, datesAsText } from "./cutting.js";
 import { effect } from "./effect.js";
 import { openProject } from "./session.js";
 import { go, on, state } from "./store.js";
@@ -142,7 +143,14 @@ function builder(panel, name) {
         const area = h("textarea", { rows: 3, id: "cuts", spellcheck: "false" });
         area.value = lists.map((list) => list.join(", ")).join("\n");
         area.oninput = () => set({ cuts: area.value.split("\n").filter((line) => line.trim()).map(numbers) });
-        return [h("label", { class: "wide" }, "One level per line, finest first: where values are cut", area)];
+        const drawn = cutting(lists.filter((list) => list.every(Number.isFinite)), (next, values, isDate, hasNone) => {
+          inNumbers.hidden = isDate;
+          if (isDate) return set({ text: datesAsText(next, values, hasNone), name: `${name}.csv` });
+          area.value = next.map((list) => list.join(", ")).join("\n");
+          set({ cuts: next });
+        }, name);
+        const inNumbers = h("label", { class: "wide" }, "The same in numbers: one level per line, finest first", area);
+        return [drawn, inNumbers];
       }
       case "mask": {
         const given = rule.mask?.keep ?? rule.mask;

@@ -103,6 +103,7 @@ function adder() {
       if (!(key in state.wish)) options.push([key, attribute ? `${attribute}: ${name}` : name]);
     }
   }
+  if (state.desk !== null && state.desk !== "officer") return null;
   if (options.length === 0) return h("p", { class: "note" }, "With a sensitive attribute, more can be promised.");
   return h("select", {
     class: "adder", "aria-label": "Promise more",

@@ -1,5 +1,6 @@
 // Starts the page: the bar at the top, the six screens, and what they share.
 
+import { showJobs } from "./jobs.js";
 import { askTabs, get, setKey, takeKey } from "./api.js";
 import { h, problemBox, put, say, visible } from "./dom.js";
 import { address, canRedo, canUndo, isGuest, on, readAddress, redo, startWish, state, tell, undo, writeAddress } from "./store.js";
@@ -123,6 +124,7 @@ function bar() {
       tool("undo", "Undo the last wish (Ctrl+Z)", "M9 7 4 12l5 5M4 12h10a6 6 0 0 1 6 6", undo, !canUndo()),
       tool("redo", "Redo (Ctrl+Shift+Z)", "m15 7 5 5-5 5M20 12H10a6 6 0 0 0-6 6", redo, !canRedo()),
       tool("link", "Copy a link to this request; whoever opens it needs the key too", "M10 14a4 4 0 0 0 6 .4l3-3a4 4 0 0 0-5.7-5.7L12 7M14 10a4 4 0 0 0-6-.4l-3 3a4 4 0 0 0 5.7 5.7L12 17", copyLink),
+      isGuest() ? null : tool("jobs", "What the server is working on", "M4 6h10M4 12h16M4 18h7", showJobs),
       tool("theme", "Light or dark", "M12 3v2m0 14v2M3 12h2m14 0h2M5.6 5.6l1.4 1.4m10 10 1.4 1.4M5.6 18.4 7 17m10-10 1.4-1.4M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8", nextTheme)));
   if (focused) document.getElementById(focused)?.focus();
 }

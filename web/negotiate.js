@@ -1,14 +1,18 @@
 // The main screen: three parties, three knobs. Every move is answered while it is being made.
 
-import { ask } from "./api.js";
+import { ask, cancel } from "./api.js";
 import { lineChart, progressBar } from "./charts.js";
 import { h, later, noteList, problemBox, put, say, term } from "./dom.js";
+import { desks } from "./desks.js";
+import { groupsCard } from "./groups.js";
 import { guide } from "./guide.js";
 import { fillKnobs, refreshKnobs } from "./knobs.js";
 import { pyramid } from "./pyramid.js";
 import { ranges } from "./ranges.js";
 import { beforeAndAfter } from "./sample.js";
+import { searchCard } from "./search.js";
 import { needLattice } from "./session.js";
+import { spreadCard } from "./spread.js";
 import { go, isGuest, on, setWish, state } from "./store.js";
 import { counted, criteriaOf, decimal, grouped, levelsWish, percent, rangesWish, valued } from "./words.js";
 
@@ -27,8 +31,7 @@ async function begin() {
   const project = state.project;
   const isHere = () => state.screen === "negotiate" && state.project === project;
   try {
-    await needLattice((job) => isHere() && put(root, h("div", { class: "card narrow" }, h("h1", {}, "One moment"),
-      h("p", {}, "Every way to generalize this table is being annotated. After that, answers take no time."), progressBar(job))));
+    await needLattice((job) => isHere() && moment(job));
     if (isHere()) build();
   } catch (problem) {
     if (!isHere()) return;
@@ -38,6 +41,19 @@ async function begin() {
   }
 }
 
+/** While the lattice is made: how far it is, a way to end it, and an answer that does not wait for it. */
+function moment(job) {
+  const known = root.querySelector(".moment .progress");
+  const bar = progressBar(job, (id) => cancel(id));
+  if (known) return known.replaceWith(bar);
+  put(root, h("div", { class: "card narrow moment" }, h("h1", {}, "One moment"),
+    h("p", {}, "Every way to generalize this table is being annotated. After that, answers take no time."), bar),
+  state.about.allows_preview ? searchCard("An answer to the standing wishes of the project that does not wait for the others: the best so far, and what is proved of it.", told) : null);
+}
+
+/** An answer with its words and facts, where there may be no lattice yet. */
+const told = (offer) => [h("p", { class: "words" }, capital(offer.in_words) + "."), facts(offer)];
+
 function build() {
   if (state.wish.local) {
     parts = ranges(modes());
@@ -46,16 +62,17 @@ function build() {
     return wished();
   }
   const picture = pyramid(
-    (place) => ask("/scheme", { project: state.project.id, request: levelsWish(state.wish), place }),
+    (place) => ask("/scheme", { project: state.project.id, request: levelsWish(state.wish), place, explain: true }),
     (scheme) => pinned(scheme));
   parts = {
     knobs: h("div", { class: "knobs" }), answer: h("section", { class: "answer", "aria-label": "Answer", "aria-live": "polite" }),
     brief: h("a", { class: "brief", href: "#answer", onclick: (event) => { event.preventDefault(); parts.answer.scrollIntoView({ block: "start" }); } }),
     beside: h("div", { "aria-live": "polite" }),
     picture, curves: h("div", { class: "curves" }), why: h("div", {}), sample: h("div", {}), pin: h("div", {}),
+    groups: state.about.allows_preview ? groupsCard() : null, spread: state.about.allows_preview ? spreadCard() : null, search: h("div", {}),
   };
   put(root,
-    h("h1", { class: "unseen" }, "Negotiate"), guide(), modes(), parts.brief,
+    h("h1", { class: "unseen" }, "Negotiate"), guide(), h("div", { class: "row above" }, modes(), desks()), parts.brief,
     h("div", { class: "table" },
       h("aside", { "aria-label": "Wishes" }, parts.knobs),
       h("div", { class: "outcome" },
@@ -63,9 +80,11 @@ function build() {
         h("section", { class: "card" },
           h("h2", {}, `All ${grouped(state.lattice.n_schemes)} `, term("ways to generalize", "the lattice of schemes; a row per height, the sum of levels")),
           picture.root, parts.pin),
+        parts.search,
         h("section", { class: "card" }, h("h2", {}, "What more privacy would cost"), parts.curves),
         h("section", { class: "card" }, h("h2", {}, "Why records are lost"), parts.why),
-        state.about.allows_preview ? h("section", { class: "card" }, h("h2", {}, "Before and after"), parts.sample) : null)));
+        parts.groups?.root,
+        state.about.allows_preview ? h("section", { class: "card" }, h("h2", {}, "Before and after"), parts.spread.root, h("h3", {}, "Some records"), parts.sample) : null)));
   fillKnobs(parts.knobs);
   wished();
 }
@@ -90,6 +109,8 @@ on("wish", () => {
   wished();
 });
 on("theme", () => parts?.picture?.draw());
+// Whoever sits down at a desk has the knobs of that desk.
+on("desk", () => { if (parts?.knobs) fillKnobs(parts.knobs); });
 
 // ── Asking ──
 
@@ -137,6 +158,9 @@ const lookAround = later(60, async () => {
     showCurves();
     showWhy();
     showSample(around.scheme);
+    parts.groups?.of(around.scheme.levels);
+    parts.spread?.of(around.scheme.levels);
+    offerSearch();
     await showBeside(wish);
   } catch { /* the answer has said what is wrong */ }
 });
@@ -264,8 +288,11 @@ function pinned(offer) {
     h("div", { class: "row" },
       h("button", { onclick: () => setWish({ ...state.wish, max_level: { ...offer.levels } }) }, "Wish for these levels"),
       isGuest() ? null : h("button", { onclick: place }, isMore ? `Lose ${counted(n, "record")} and publish these levels` : "Publish these levels"),
+      parts.groups ? h("button", { onclick: () => parts.groups.go(offer.levels) }, "See its groups") : null,
       h("button", { class: "plain", onclick: () => put(parts.pin) }, "Close"))));
   showSample(offer);
+  parts.groups?.of(offer.levels);
+  parts.spread?.of(offer.levels);
 }
 
 function showCurves() {
@@ -322,7 +349,17 @@ function showWhy() {
       h("span", { class: "name" }, cause.attribute), h("span", { class: "meter" }, h("i", { style: { width: `${(100 * cause.n_caused) / lost}%` } })),
       h("span", { class: "n" }, `${grouped(cause.n_caused)} would stay without it`),
       cause.n_saved_by_next ? h("button", { class: "plain", title: "Wish for one level more", onclick: more(cause) }, `one level more saves ${grouped(cause.n_saved_by_next)}`) : h("span", { class: "soft" }, cause.n_saved_by_next === null ? "hidden already" : "one level more saves none")))),
-    h("p", { class: "note" }, "Shares overlap: a record can stand out by several attributes together."));
+    h("p", { class: "note" }, "Shares overlap: a record can stand out by several attributes together."),
+    parts.groups ? h("button", { onclick: () => parts.groups.go(current.levels) }, "See these groups") : null);
+}
+
+/** Where only a part of the lattice is annotated, all of it can be searched. */
+function offerSearch() {
+  if (!state.answer?.partial || !state.about.allows_preview || parts.search.childElementCount > 0) return;
+  const show = (offer) => [scheme(offer, state.wish), facts(offer), h("div", { class: "row" },
+    h("button", { onclick: () => setWish({ ...state.wish, max_level: { ...offer.levels } }) }, "Wish for these levels"),
+    h("button", { onclick: () => { state.chosen = { choice: "levels", levels: offer.levels }; go("publish"); } }, "Publish these levels"))];
+  put(parts.search, searchCard("The answers above are the best of the most promising schemes. This looks at all of them, from the best to the worst, and proves what it can.", show));
 }
 
 async function showSample(offer) {

@@ -4,6 +4,7 @@ import { ask, cancel, download, work } from "./api.js";
 import { progressBar } from "./charts.js";
 import { h, noteList, problemBox, put, say, term } from "./dom.js";
 import { needLattice } from "./session.js";
+import { verifyCard } from "./verify.js";
 import { go, state } from "./store.js";
 import { OF_SIZES, counted, criteriaOf, grouped, levelsWish, percent, rangesWish, valued } from "./words.js";
 
@@ -28,7 +29,7 @@ async function begin() {
     if (!isHere()) return;
     put(root, h("div", { class: "card narrow" }, h("h1", {}, "Nothing is agreed yet"),
       h("p", {}, "The wishes cannot all be met. Take an offer, or wish for less."), problemBox(problem),
-      h("button", { class: "primary", onclick: () => { state.chosen = null; go("negotiate"); } }, "Back to the table")));
+      h("button", { class: "primary", onclick: () => { state.chosen = null; go("negotiate"); } }, "Back to the table")), verifyCard());
   }
 }
 
@@ -61,6 +62,7 @@ function show(review, question) {
     h("div", { class: "two even" },
       h("section", { class: "card promise" },
         h("h2", {}, "The promise"),
+        state.chosen?.shared ? h("p", { class: "note" }, "Curator, analyst and officer have agreed to this at their desks; the report will say who moved what.") : null,
         h("p", {}, "Every published record is in a group with ", review.promises.map((one, i) => [i > 0 ? " and " : "", h("b", {}, one)]), "."),
         h("ul", { class: "plainlist" },
           h("li", {}, h("b", {}, counted(review.n_published, "record")), review.offer ? ` will be published in ${counted(review.offer.n_groups, "group")}.` : review.cut ? ` will be published in about ${counted(review.cut.n_groups, "group")}, each with ranges of its own.` : " will be published, none is lost."),
@@ -89,7 +91,7 @@ function show(review, question) {
           h("label", { for: "output" }, "Write to", where, name), button,
           h("button", { type: "button", class: "plain", onclick: () => { state.chosen = null; go("negotiate"); } }, "Haggle on")))),
     noteList(review.notes),
-    result);
+    result, verifyCard());
 }
 
 function verdict(result, { id, result: done }) {

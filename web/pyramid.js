@@ -5,6 +5,8 @@ import { h, say } from "./dom.js";
 import { counted, grouped, percent } from "./words.js";
 
 const GUTTER = 34;
+/** Room on the left for what up and down mean. */
+const AXIS = 22;
 const HELP = "Point at a cell to see what that scheme does to the table; click to pick it.";
 
 /**
@@ -12,29 +14,31 @@ const HELP = "Point at a cell to see what that scheme does to the table; click t
  * @param {(scheme: any) => void} onPick a scheme was clicked
  */
 export function pyramid(describe, onPick) {
+  const near = h("div", { class: "steps-from", role: "group", "aria-label": "One step away" });
   const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { tabindex: 0, role: "img", "aria-label": "The lattice of schemes" }));
   const detail = h("p", { class: "detail", "aria-live": "polite" });
   const table = h("details", { class: "as-table" });
-  const root = h("div", { class: "pyramid" }, canvas, legend(), detail, table);
+  const root = h("div", { class: "pyramid" }, canvas, legend(), detail, near, table);
   /** @type {any} */ let around = null;
   /** @type {any} */ let wish = null;
   /** @type {any[]} */ let named = [];
   /** @type {{row: number, side: "within" | "beyond", cell: number} | null} */ let at = null;
   let asked = 0;
+  /** @type {any} the scheme that was picked */ let pick = null;
 
   const size = () => {
     const width = canvas.clientWidth || 600;
     const n = around?.heights.length ?? 1;
     const row = Math.max(9, Math.min(20, Math.floor(340 / n)));
-    return { width, row, height: row * n + 22 };
+    return { width, row, height: row * n + 38 };
   };
   const widest = (side) => Math.max(1, ...around.heights.map((row) => row[side].cells.length));
   // Both halves have cells of one width, so the middle stands where there is room for the wider one.
-  const cellWidth = () => Math.max(0.5, Math.min(14, (size().width - GUTTER - 190) / (widest("within") + widest("beyond"))));
+  const cellWidth = () => Math.max(0.5, Math.min(14, (size().width - AXIS - GUTTER - 190) / (widest("within") + widest("beyond"))));
   const half = () => {
     const [left, right] = [widest("within") * cellWidth(), widest("beyond") * cellWidth()];
-    const spare = size().width - GUTTER - left - right;
-    return left + Math.max(Math.min(110, spare), spare / 2);
+    const spare = size().width - AXIS - GUTTER - left - right;
+    return AXIS + left + Math.max(Math.min(110, spare), spare / 2);
   };
   // Height 0 is at the bottom: up means coarser.
   const yOf = (row) => (around.heights.length - 1 - row) * size().row;
@@ -78,9 +82,22 @@ export function pyramid(describe, onPick) {
     });
     pen.textBaseline = "alphabetic";
     pen.textAlign = "right";
-    pen.fillText("within your levels", half() - 2, height - 6);
+    pen.fillText("within your levels", half() - 2, height - 22);
     pen.textAlign = "left";
-    pen.fillText("beyond them", half() + GUTTER + 2, height - 6);
+    pen.fillText("beyond them", half() + GUTTER + 2, height - 22);
+    // What the directions mean, as far as there is room.
+    if (width > 520) {
+      pen.textAlign = "right";
+      pen.fillText("← more records lost", half() - 2, height - 6);
+      pen.textAlign = "left";
+      if (width - half() - GUTTER > 130) pen.fillText("more records lost →", half() + GUTTER + 2, height - 6);
+    }
+    pen.save();
+    pen.translate(10, (height - 38) / 2);
+    pen.rotate(-Math.PI / 2);
+    pen.textAlign = "center";
+    pen.fillText("height: coarser →", 0, 0);
+    pen.restore();
     for (const mark of marks()) ring(pen, mark, colour);
     if (at) {
       pen.strokeStyle = colour("--ink");
@@ -139,6 +156,7 @@ export function pyramid(describe, onPick) {
     at = where;
     draw();
     if (!where) return void (detail.textContent = HELP);
+    pick = null;
     const [place, n] = around.heights[where.row][where.side].cells[where.cell];
     const mine = ++asked;
     detail.textContent = `${counted(n, "record")} lost (${percent(n / around.n_records)})`;
@@ -153,16 +171,16 @@ export function pyramid(describe, onPick) {
     const where = cellAt(event);
     if (JSON.stringify(where) !== JSON.stringify(at)) tellAbout(where);
   });
-  canvas.addEventListener("pointerleave", () => tellAbout(null));
+  canvas.addEventListener("pointerleave", () => { if (!pick) tellAbout(null); });
   canvas.addEventListener("click", async (event) => {
     const scheme = await tellAbout(cellAt(event));
-    if (scheme) onPick(scheme);
+    if (scheme) choose(scheme);
   });
   canvas.addEventListener("keydown", async (event) => {
     if (!around) return;
     if (event.key === "Enter" && at) {
       const [place] = around.heights[at.row][at.side].cells[at.cell];
-      return onPick(await describe(place));
+      return choose(await describe(place));
     }
     const moves = { ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
     const move = moves[event.key];
@@ -170,6 +188,33 @@ export function pyramid(describe, onPick) {
     event.preventDefault();
     tellAbout(step(at ?? { row: 0, side: "within", cell: 0 }, move));
   });
+
+  /** A scheme was picked: it is shown, and so are those one step away. */
+  function choose(scheme, isFocused = false) {
+    pick = scheme;
+    at = cellOf(scheme.place) ?? at;
+    draw();
+    detail.textContent = scheme.in_words.charAt(0).toUpperCase() + scheme.in_words.slice(1) + ".";
+    const change = ({ attribute, is_coarser: isCoarser, n_suppressed: n }) => {
+      const saved = scheme.n_suppressed - n;
+      return `one step ${isCoarser ? "coarser" : "finer"} in ${attribute} ${saved > 0 ? `saves ${counted(saved, "record")}` : saved < 0 ? `loses ${counted(-saved, "record")} more` : "loses as many"}`;
+    };
+    const steps = [...(scheme.steps ?? [])].sort((a, b) => a.n_suppressed - b.n_suppressed);
+    const move = (step) => async () => { const next = await describe(step.place).catch(() => null); if (next) { choose(next, true); say(next.in_words); } };
+    near.replaceChildren(...steps.map((step) => h("button", { class: "plain", onclick: move(step) }, change(step))));
+    if (isFocused) near.querySelector("button")?.focus();
+    onPick(scheme);
+  }
+
+  const cellOf = (place) => {
+    for (let row = 0; row < around.heights.length; row++) {
+      for (const side of ["within", "beyond"]) {
+        const cell = around.heights[row][side].cells.findIndex(([known]) => known === place);
+        if (cell >= 0) return { row, side, cell };
+      }
+    }
+    return null;
+  };
 
   /** The cell next to one, in reading order of the picture. */
   function step(from, [up, right]) {
@@ -200,6 +245,8 @@ export function pyramid(describe, onPick) {
         at = null;
         detail.textContent = HELP;
       }
+      pick = null;
+      near.replaceChildren();
       const n = around.heights.reduce((sum, row) => sum + row.within.cells.filter(([, lost]) => lost <= wish.max_suppressed).length, 0);
       canvas.setAttribute("aria-label",
         `${grouped(around.n_schemes)} schemes by height; ${n === 0 ? "none" : grouped(n)} within the wished levels loses few enough records. Arrow keys move, Enter chooses.`);

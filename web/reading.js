@@ -76,5 +76,5 @@ function coarser(edit) {
     const much = now === "" ? null : h("input", { type: "text", class: "value", value: String(value), "aria-label": `${COARSER[now][0]}, for ${name}`, onchange: () => set(now, much.value.trim()) });
     return h("div", { class: "row" }, h("span", { class: "name" }, name), how, much);
   };
-  return h("div", { class: "coarser" }, h("h3", {}, "Values that are published"), attributes.map(row));
+  return h("div", { class: "coarser" }, h("h2", {}, "Values that are published"), attributes.map(row));
 }

@@ -1,5 +1,7 @@
 // What the page knows, and who wants to hear about it. A wish can be taken back, and stands in the address.
 
+import { CRITERIA, criterionOf } from "./words.js";
+
 /**
  * @typedef {Record<string, any>} Wish criteria by name, max_suppressed, max_level, best_by
  * @typedef {{id: string, document: any, file_exists: boolean, is_saved: boolean}} Project
@@ -13,6 +15,7 @@ export const state = {
   /** @type {any} */ answer: null,
   /** @type {any} */ around: null,
   /** @type {{choice: string, levels?: any} | null} what will be published */ chosen: null,
+  /** @type {string | null} where one sits, while several desks negotiate */ desk: null,
   screen: "data",
   /** @type {string | null} what a link named and this server does not know */ missing: null,
 };
@@ -32,7 +35,14 @@ export function floorOf(key) {
 }
 
 /** Whether a guest finds a wish locked: a criterion, max_suppressed, best_by, or an attribute whose level it is. */
-export const isLocked = (name) => isGuest() && Boolean(state.project?.document?.policy?.locked?.includes(name));
+export const isLocked = (name) => (isGuest() && Boolean(state.project?.document?.policy?.locked?.includes(name)))
+  || (state.desk !== null && deskOf(name) !== state.desk);
+
+/** Whose wish it is: a criterion, max_suppressed, best_by, or an attribute whose level it is. */
+export function deskOf(name) {
+  if (name === "max_suppressed") return "curator";
+  return criterionOf(name)[1] in CRITERIA ? "officer" : "analyst";
+}
 
 const listeners = new Map();
 
@@ -69,6 +79,7 @@ export function setWish(wish, isPassing = false) {
   state.wish = wish;
   if (!isPassing) writeAddress();
   tell("wish");
+  if (!isPassing) tell("settled");
 }
 
 /** Where one is: what can be returned to. @type {{project: Project | null, wish: Wish} | null} */

@@ -450,7 +450,7 @@ impl Table {
             let reader = Reader::new(order, &path, true);
             let (ordered, key) = (reader.publish()?, reader.key()?);
             reader.finish()?;
-            match ordered.run_into(&self.known.project, &Rules::default(), table, key, replace, work)?.1 {
+            match ordered.run_into(&self.known.project, &Rules::default(), table, key, None, replace, work)?.1 {
                 Ordered::Published(published) => Ok(published.certificate),
                 Ordered::No(no) => Err(release::why_not(no)),
             }

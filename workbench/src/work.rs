@@ -62,6 +62,8 @@ pub struct Detail {
     pub n_evaluated: u64,
     /// The best so far, by what was asked for, with that quality's name.
     pub best: Option<(String, f64)>,
+    /// Nothing better than this is left, from 0 (exact) to 1 (nothing said).
+    pub loss_at_least: f64,
 }
 
 /// How far a stage is.
@@ -188,6 +190,11 @@ impl Watch {
     pub fn progress(&self) -> Option<Progress> {
         let stage = locked(&self.stage);
         stage.as_ref().map(|stage| Progress { what: stage.what.into(), n_done: stage.n_done(), n_all: stage.n_all })
+    }
+
+    /// How far the search is that the work is at, if it is at one.
+    pub fn detail(&self) -> Option<Detail> {
+        locked(&self.stage).as_ref().and_then(|stage| stage.detail())
     }
 
     /// What was worth knowing up to now, each thing once.

@@ -220,7 +220,7 @@ fn form(args: &Args) -> Result<Form> {
 fn run_into(args: &Args, project: &Project, table: &str, terminal: &Terminal) -> Result<Exit> {
     let key = args.key.as_deref().map(Key::parse).transpose()?;
     let work = args.project.work(terminal)?;
-    match order(args)?.run_into(project, &Rules::default(), table, key, args.force, &work)? {
+    match order(args)?.run_into(project, &Rules::default(), table, key, None, args.force, &work)? {
         (files, Ordered::Published(published)) => {
             say_published(&files, &published, None, terminal);
             Ok(Exit::Done)

@@ -150,7 +150,7 @@ fn detail(scope: &Scope, request: &Request, progress: &SearchProgress) -> Detail
         true => ("height".to_string(), (best * n_steps(scope)).round()),
         false => (request.best_by.name().to_string(), best),
     });
-    Detail { n_evaluated: progress.n_evaluated, best }
+    Detail { n_evaluated: progress.n_evaluated, best, loss_at_least: progress.loss_at_least }
 }
 
 /// The height of the coarsest scheme.

@@ -20,6 +20,8 @@ pub mod annotate;
 pub mod negotiate;
 pub mod negotiate_local;
 pub mod cutting;
+pub mod groups;
+pub mod desks;
 pub mod verify;
 pub mod publish;
 pub mod frontier;

@@ -318,6 +318,16 @@ fn explain_on_demand(
     Ok((Arc::new(lattice), explanation))
 }
 
+/// The schemes one step away: which attribute is one level coarser, or finer, and the scheme.
+pub fn steps(scheme: &Scheme, tops: &[u8]) -> Vec<(usize, bool, Scheme)> {
+    let of_attribute = scheme.levels().iter().zip(tops).enumerate().flat_map(|(a, (level, &top))| {
+        let coarser = (level.0 < top).then(|| (a, true, scheme.with(a, Level(level.0 + 1))));
+        let finer = level.0.checked_sub(1).map(|finer| (a, false, scheme.with(a, Level(finer))));
+        [coarser, finer].into_iter().flatten()
+    });
+    of_attribute.collect()
+}
+
 /// The schemes that an explanation of one compares it with: itself, and each attribute one level coarser or hidden.
 pub fn neighbours(scheme: &Scheme, tops: &[u8]) -> Vec<Scheme> {
     let levels = scheme.levels().iter().zip(tops).enumerate();

@@ -215,6 +215,21 @@ impl Key {
     }
 }
 
+/// How several desks have agreed: who changed which wish, in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Minutes {
+    pub moves: Vec<MovedWish>,
+}
+
+/// A wish that somebody has changed; nothing where there was none, or is none any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MovedWish {
+    pub who: &'static str,
+    pub what: String,
+    pub from: Option<String>,
+    pub to: Option<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

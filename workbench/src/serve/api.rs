@@ -10,7 +10,9 @@ use axum::routing::{get, post};
 
 use super::closed::refused;
 use super::comparing::compare_methods;
-use super::following::{cancel, download, events, job};
+use super::desks;
+use super::following::{cancel, download, enough, events, job, list};
+use super::looking;
 use super::negotiating::{annotate, answer, explore_answer, one_scheme, sample};
 use super::negotiating_local;
 use super::orders::{publish_release, review, run_order};
@@ -60,6 +62,10 @@ fn for_all() -> Router<Arc<Server>> {
         .route("/compare", post(compare_methods))
         .route("/jobs/{id}", get(job).delete(cancel))
         .route("/jobs/{id}/events", get(events))
+        .route("/desks", get(desks::seen))
+        .route("/desks/events", get(desks::events))
+        .route("/desks/move", post(desks::moves))
+        .route("/desks/agree", post(desks::agrees))
 }
 
 /// What only the curator's key opens.
@@ -70,6 +76,11 @@ fn for_curator() -> Router<Arc<Server>> {
         .route("/save", post(save))
         .route("/sample", post(sample))
         .route("/group", post(negotiating_local::group))
+        .route("/groups", post(looking::groups))
+        .route("/spread", post(looking::spread))
+        .route("/jobs", get(list))
+        .route("/jobs/{id}/enough", post(enough))
+        .route("/desks/begin", post(desks::begin))
         .route("/review", post(review))
         .route("/publish", post(publish_release))
         .route("/orders/{verb}", post(run_order))

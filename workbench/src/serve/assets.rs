@@ -44,6 +44,14 @@ static FILES: &[(&str, &[u8])] = &files![
     "compare.js",
     "publish.js",
     "study.js",
+    "desks.js",
+    "cutting.js",
+    "groups.js",
+    "spread.js",
+    "search.js",
+    "taking.js",
+    "verify.js",
+    "jobs.js",
 ];
 
 /// Runs only what is its own, asks nobody else for anything, and cannot be framed.

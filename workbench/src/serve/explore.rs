@@ -20,6 +20,7 @@ use super::columns::CountedColumns;
 use super::tables::{Opened, Ready};
 use crate::input::count::Counted;
 use crate::orders::local::Local;
+use crate::orders::negotiate::steps;
 use crate::orders::request::Privacy;
 use crate::work::Work;
 
@@ -57,9 +58,23 @@ fn offer_json(lattice: &Lattice, offer: &Offer) -> Value {
     document
 }
 
-/// One scheme under some criteria, by its place.
-pub fn scheme(lattice: &Lattice, request: &Request, scheme: &Scheme) -> Result<Value> {
-    Ok(offer_json(lattice, &offer_of(lattice, scheme, &request.criteria)?))
+/// One scheme under some criteria, by its place; where it is to be explained, with what every step from it would change.
+pub fn scheme(lattice: &Lattice, request: &Request, scheme: &Scheme, explains: bool) -> Result<Value> {
+    let mut document = offer_json(lattice, &offer_of(lattice, scheme, &request.criteria)?);
+    if explains {
+        let step = |(a, is_coarser, scheme): (usize, bool, Scheme)| -> Result<Value> {
+            let offer = offer_of(lattice, &scheme, &request.criteria)?;
+            Ok(json!({
+                "attribute": lattice.hierarchies()[a].attribute(),
+                "is_coarser": is_coarser,
+                "place": lattice.schemes().place(&scheme),
+                "n_suppressed": offer.n_suppressed,
+                "loss": { "ncp": wire::rounded(offer.losses.ncp) },
+            }))
+        };
+        document["steps"] = steps(scheme, lattice.schemes().tops()).into_iter().map(step).collect::<Result<_>>()?;
+    }
+    Ok(document)
 }
 
 /// Where the answer and the offers stand.

@@ -1,6 +1,6 @@
 //! Work that goes on: how far it is, word of every change, its end, and the files that it made.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body as HttpBody;
@@ -8,8 +8,10 @@ use axum::extract::{Path as InPath, State};
 use axum::http::header;
 use axum::response::IntoResponse;
 use futures_util::stream::unfold;
+use serde_json::json;
 
 use super::closed::veil;
+use super::jobs::Job;
 use super::problem::Problem;
 use super::server::{Answered, Shared, ok};
 
@@ -21,6 +23,24 @@ pub(super) async fn job(State(server): Shared, InPath(id): InPath<String>) -> An
 pub(super) async fn cancel(State(server): Shared, InPath(id): InPath<String>) -> Answered {
     let job = server.jobs.get(&id)?;
     job.cancel();
+    ok(server.job(&job, job.state()))
+}
+
+/// What is under way, and what has ended lately: the newest first, without results.
+pub(super) async fn list(State(server): Shared) -> Answered {
+    let of = |job: &Arc<Job>| {
+        let mut document = server.job(job, job.state());
+        document.as_object_mut().map(|fields| fields.shift_remove("result"));
+        document["n_seconds"] = json!(job.age().as_secs());
+        document
+    };
+    ok(json!({ "jobs": server.jobs.list().iter().map(of).collect::<Vec<_>>() }))
+}
+
+/// Ends a search with the best that it has found so far.
+pub(super) async fn enough(State(server): Shared, InPath(id): InPath<String>) -> Answered {
+    let job = server.jobs.get(&id)?;
+    job.enough();
     ok(server.job(&job, job.state()))
 }
 

@@ -1,9 +1,10 @@
 //! Work that takes longer than an answer should: started, watched while it runs, and stopped when nobody wants it.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
+use incrowd::wire;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -33,6 +34,7 @@ pub struct Job {
     state: watch::Sender<State>,
     lanes: Arc<Lanes>,
     lane: Mutex<Option<Lane>>,
+    started: Instant,
     /// What it has published.
     pub files: Mutex<Option<Files>>,
 }
@@ -74,11 +76,17 @@ impl Job {
 
     /// The job as it was in a state that it may have left meanwhile.
     pub fn to_json_as(&self, state: State) -> Value {
-        let progress = self
-            .watch
-            .progress()
-            .filter(|_| !state.is_over())
-            .map(|progress| json!({ "what": progress.what, "n_done": progress.n_done, "n_all": progress.n_all }));
+        let progress = self.watch.progress().filter(|_| !state.is_over()).map(|progress| {
+            let mut document = json!({ "what": progress.what, "n_done": progress.n_done, "n_all": progress.n_all });
+            if let Some(detail) = self.watch.detail() {
+                let best =
+                    detail.best.map(|(quality, value)| json!({ "quality": quality, "value": wire::rounded(value) }));
+                let at_least = wire::rounded(detail.loss_at_least);
+                document["search"] =
+                    json!({ "n_looked_at": detail.n_evaluated, "best": best, "loss_at_least": at_least });
+            }
+            document
+        });
         let mut document = json!({ "id": self.id, "kind": self.kind, "state": state.name(), "progress": progress });
         match state {
             State::Done(result) => document["result"] = result,
@@ -96,6 +104,16 @@ impl Job {
     /// Asks the job to end; what it has not finished by then is as if it had never begun.
     pub fn cancel(&self) {
         self.watch.cancel();
+    }
+
+    /// Asks a search to end with the best so far.
+    pub fn enough(&self) {
+        self.watch.enough();
+    }
+
+    /// How long ago it was asked for.
+    pub fn age(&self) -> Duration {
+        self.started.elapsed()
     }
 
     /// What the job works with: its own threads, and at most so much memory.
@@ -205,7 +223,8 @@ impl Jobs {
         let (state, _) = watch::channel(State::Waiting);
         let id = random_text()?;
         let (lanes, watch) = (self.lanes.clone(), Arc::default());
-        let job = Arc::new(Job { id, kind, key, watch, state, lanes, lane: Mutex::default(), files: Mutex::default() });
+        let (lane, files, started) = (Mutex::default(), Mutex::default(), Instant::now());
+        let job = Arc::new(Job { id, kind, key, watch, state, lanes, lane, started, files });
         let n_ended = all.len() - n_open;
         if n_ended >= N_ENDED_MAX
             && let Some(oldest) = all.iter().position(|job| job.state.borrow().is_over())
@@ -221,6 +240,11 @@ impl Jobs {
             worker.state.send_replace(end);
         });
         Ok(job)
+    }
+
+    /// All of them, the newest first.
+    pub fn list(&self) -> Vec<Arc<Job>> {
+        lock(&self.all).iter().rev().cloned().collect()
     }
 
     pub fn get(&self, id: &str) -> Result<Arc<Job>, Problem> {

@@ -17,6 +17,7 @@ mod trees;
 mod explore;
 mod cuts;
 mod assets;
+mod round;
 mod server;
 mod projects;
 mod negotiating;
@@ -24,6 +25,8 @@ mod comparing;
 mod orders;
 mod negotiating_local;
 mod following;
+mod looking;
+mod desks;
 mod api;
 pub mod start;
 
@@ -50,6 +53,7 @@ use crate::work::Work;
 use closed::{Closed, veil};
 use connections::{Seat, Seats, Watched};
 use problem::Problem;
+use round::Round;
 use safety::{Door, Folder, N_TOKEN_MIN, Party, Token};
 use server::Server;
 use tables::{Opened, Tables};
@@ -124,8 +128,9 @@ pub fn app(settings: &Settings) -> Result<(Router, bool)> {
         false => Some(Closed::new(tables.first().ok_or_else(nothing_to_serve)?)?),
     };
     let is_closed = closed.is_some();
-    let guests = tables.first().map(|project| guests(&tables, project, settings)).transpose()?;
-    let server = Server::new(tables, closed, Party::Curator, settings.n_upload_max, settings.is_demo);
+    let round = Arc::new(Round::default());
+    let guests = tables.first().map(|project| guests(&tables, project, settings, &round)).transpose()?;
+    let server = Server::new(tables, closed, Party::Curator, settings.n_upload_max, settings.is_demo, round);
     let guest = guests.is_some().then(|| Token::new(&settings.guest_token));
     let (door, has_guests) =
         (Door { token: Token::new(&settings.token), guest, hosts: hosts(settings) }, guests.is_some());
@@ -145,9 +150,9 @@ pub fn app(settings: &Settings) -> Result<(Router, bool)> {
 }
 
 /// What guests get to: the served project, closed as on a server without preview, with jobs and turns of their own.
-fn guests(tables: &Tables, project: Arc<Opened>, settings: &Settings) -> Result<Router> {
+fn guests(tables: &Tables, project: Arc<Opened>, settings: &Settings, round: &Arc<Round>) -> Result<Router> {
     let closed = Closed::new(project.clone())?;
-    let server = Server::new(tables.beside(project), Some(closed), Party::Guest, 0, settings.is_demo);
+    let server = Server::new(tables.beside(project), Some(closed), Party::Guest, 0, settings.is_demo, round.clone());
     Ok(Router::new().nest("/api/v1", api::routes(Arc::new(server))))
 }
 

@@ -127,7 +127,7 @@ pub(super) async fn one_scheme(State(server): Shared, Document(question): Docume
     with_lattice(&server, question, |_, question, asked| {
         let lattice = &asked.ready.lattice;
         let scheme = scheme(lattice, question)?.unwrap_or_else(|| asked.request.level_max.clone());
-        explore::scheme(lattice, &asked.request, &scheme)
+        explore::scheme(lattice, &asked.request, &scheme, question.explain)
     })
     .await
 }

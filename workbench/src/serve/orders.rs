@@ -29,7 +29,7 @@ use crate::orders::publish::{
     self as publishing, AnswerChoice, CutWish, Decided, Files, No, Ordered, PublishBy, Published,
 };
 use crate::orders::request::{About, Privacy};
-use crate::output::account::Key;
+use crate::output::account::{Key, Minutes};
 use crate::sentences::hint;
 use crate::words::order::{PathUse, Reader};
 use crate::words::{releases, verbs};
@@ -55,6 +55,8 @@ pub struct PublishQuestion {
     key: Option<Key>,
     /// The column that analysts want to say something about, for the report.
     target: Option<String>,
+    /// Whether several desks have agreed to the request: the report says how.
+    shared: bool,
 }
 
 impl Readable for PublishQuestion {
@@ -73,6 +75,7 @@ impl Readable for PublishQuestion {
             replace: reader.flag("replace")?,
             key: reader.key()?,
             target: text("target")?,
+            shared: reader.flag("shared")?,
         })
     }
 }
@@ -308,9 +311,10 @@ pub async fn publish_release(State(server): Shared, Document(asked): Document<Pu
     if key.is_some() {
         server.previews("whoever chooses the key could try what the data are")?;
     }
+    let minutes = asked.shared.then(|| server.round.minutes(&asked.project, &asked.request)).transpose()?;
     if let Some(table) = asked.into.clone() {
-        let what = json!([asked.request, asked.choice, asked.levels, asked.method, asked.options, asked.target]);
-        return publish_into(&server, taken, table, key, asked.replace, &what);
+        let what = json!([asked.request, asked.choice, asked.levels, asked.method, asked.options, asked.target, asked.shared]);
+        return publish_into(&server, taken, table, (key, minutes), asked.replace, &what);
     }
     let name = asked.output.clone().unwrap_or_else(|| "release.csv".to_string());
     let output = server.tables.folder.to_write(&name).map_err(wrong)?;
@@ -335,6 +339,7 @@ pub async fn publish_release(State(server): Shared, Document(asked): Document<Pu
         asked.method,
         asked.options,
         asked.target,
+        asked.shared,
         replace
     ]);
     let job = server.jobs.start("publish", format!("{name} {what}"), move |job| {
@@ -343,7 +348,7 @@ pub async fn publish_release(State(server): Shared, Document(asked): Document<Pu
         }
         let work = job.work(worker.tables.n_bytes_max);
         let published = publishing::prepare(&taken.opened.project, &output, replace)
-            .map(|files| Files { key: key.unwrap_or_else(|| files.key.clone()), ..files })
+            .map(|files| Files { key: key.unwrap_or_else(|| files.key.clone()), minutes, ..files })
             .and_then(|files| {
                 let project = &taken.opened.project;
                 // A dictionary is counted with the table; all else is at hand, and tells again what is worth knowing.
@@ -372,7 +377,7 @@ fn publish_into(
     server: &Arc<Server>,
     taken: Taken,
     table: String,
-    key: Option<Key>,
+    (key, minutes): (Option<Key>, Option<Minutes>),
     replace: bool,
     what: &Value,
 ) -> Answered {
@@ -383,7 +388,7 @@ fn publish_into(
         job.takes_long()?;
         let work = job.work(worker.tables.n_bytes_max);
         let published = with_rules(&worker, |rules| {
-            let (files, ordered) = taken.order.run_into(&taken.opened.project, rules, &table, key, replace, &work)?;
+            let (files, ordered) = taken.order.run_into(&taken.opened.project, rules, &table, key, minutes, replace, &work)?;
             match ordered {
                 Ordered::Published(published) => Ok((files, published)),
                 Ordered::No(no) => Err(why_not(&no, &worker)),

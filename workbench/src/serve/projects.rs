@@ -26,6 +26,7 @@ use crate::input::survey::{Suggestion, SurveyedColumn, rule_toml};
 use crate::orders::contenders::Contender;
 use crate::orders::hierarchy::absent;
 use crate::orders::profile::{repeating, shown_rule, tells_who};
+use crate::orders::verify::parse_certificate;
 use crate::output::staged::Staged;
 use crate::words::{hierarchies, profiles};
 use crate::work::Work;
@@ -140,9 +141,10 @@ pub async fn upload(
             .hint("PUT /api/v1/files?path=patients.csv&replace=false")
     })?;
     let ending = Path::new(&asked.path).extension().and_then(|ending| ending.to_str()).unwrap_or("").to_string();
-    if !is_table(&ending) {
-        return Err(wrong(StatusCode::UNPROCESSABLE_ENTITY, "only tables can be uploaded")
-            .hint("name the file .csv, .tsv, .txt, .gz, .zst, .parquet, .xlsx, .xls, .ods, .sav, .zsav, .dta, .sas7bdat or .xpt"));
+    let is_certificate = asked.path.ends_with(".certificate.json");
+    if !is_table(&ending) && !is_certificate {
+        return Err(wrong(StatusCode::UNPROCESSABLE_ENTITY, "only tables, and certificates of releases, can be uploaded")
+            .hint("name the file .csv, .tsv, .txt, .gz, .zst, .parquet, .xlsx, .xls, .ods, .sav, .zsav, .dta, .sas7bdat, .xpt or .certificate.json"));
     }
     let folder = &server.tables.folder;
     let path = folder.to_write(&asked.path).map_err(|error| server.problem(error))?;
@@ -166,12 +168,22 @@ pub async fn upload(
         written.map_err(|error| server.problem(crate::io_error(&path, error)))?;
     }
     tokio::task::block_in_place(|| {
-        // What is no table is not kept: whoever replaces one by it keeps the one they have.
-        readable(&staged, &asked.path)?;
+        // What is none is not kept: whoever replaces one by it keeps the one they have.
+        match is_certificate {
+            true => certifying(&staged, &asked.path)?,
+            false => readable(&staged, &asked.path)?,
+        }
         staged.commit(asked.replace)
     })
     .map_err(|error| server.problem(error))?;
     Ok(json_response(StatusCode::CREATED, &json!({ "path": asked.path, "n_bytes": n_bytes })))
+}
+
+/// Refuses what is no certificate, under the name that it was to have.
+fn certifying(staged: &Staged, name: &str) -> incrowd::Result<()> {
+    let path = staged.readable_path();
+    let text = std::fs::read_to_string(&path).map_err(|error| crate::io_error(Path::new(name), error))?;
+    parse_certificate(&text, name).map(drop)
 }
 
 /// Refuses what cannot be read as a table, under the name that it was to have.

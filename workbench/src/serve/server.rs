@@ -18,11 +18,12 @@ use super::ask::{Question, privacy, request, scheme};
 use super::closed::{Closed, Over, refused};
 use super::jobs::{self, Job, Jobs};
 use super::problem::Problem;
+use super::round::Round;
 use super::safety::Party;
 use super::tables::{Opened, Ready, Tables};
 use crate::input::count::Counted;
 use crate::note::Note;
-use crate::orders::negotiate::{neighbours, to_explain};
+use crate::orders::negotiate::{neighbours, steps, to_explain};
 use crate::orders::request::Privacy;
 use crate::words::documents;
 use crate::words::notes::Front;
@@ -50,6 +51,8 @@ pub struct Server {
     pub party: Party,
     pub n_upload_max: u64,
     pub is_demo: bool,
+    /// The negotiation at several desks, the same for all keys.
+    pub round: Arc<Round>,
     /// Releases that were written here.
     published: Mutex<HashSet<PathBuf>>,
     turns: Semaphore,
@@ -61,7 +64,14 @@ pub type Shared = State<Arc<Server>>;
 pub type Answered = Result<Response, Problem>;
 
 impl Server {
-    pub fn new(tables: Tables, closed: Option<Closed>, party: Party, n_upload_max: u64, is_demo: bool) -> Server {
+    pub fn new(
+        tables: Tables,
+        closed: Option<Closed>,
+        party: Party,
+        n_upload_max: u64,
+        is_demo: bool,
+        round: Arc<Round>,
+    ) -> Server {
         Server {
             tables,
             jobs: Jobs::default(),
@@ -69,6 +79,7 @@ impl Server {
             party,
             n_upload_max,
             is_demo,
+            round,
             published: Mutex::default(),
             turns: Semaphore::new(N_AT_ONCE),
             pools: Mutex::default(),
@@ -98,6 +109,10 @@ impl Server {
     pub fn job(&self, job: &Job, state: jobs::State) -> Value {
         let mut document = job.to_json_as(state);
         document["notes"] = self.in_words(job.notes());
+        if !self.allows_preview() {
+            // The best so far is a loss, which is measured with the source.
+            document["progress"].as_object_mut().map(|progress| progress.shift_remove("search"));
+        }
         document
     }
 
@@ -356,7 +371,9 @@ fn with_what_is_looked_at(asked: ReadyQuestion, question: &Question) -> incrowd:
     let named = scheme(&lattice, question)?;
     for looked_at in named.iter().chain([to_explain(&answer, request)]) {
         let tops = lattice.schemes().tops().to_vec();
-        for neighbour in neighbours(looked_at, &tops) {
+        let steps = if question.explain { steps(looked_at, &tops) } else { Vec::new() };
+        let steps = steps.into_iter().map(|(.., scheme)| scheme);
+        for neighbour in neighbours(looked_at, &tops).into_iter().chain(steps) {
             lattice.extend(&counted.counts, &plan, &neighbour)?;
         }
     }

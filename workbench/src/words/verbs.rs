@@ -115,7 +115,7 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
             let Form { rows, expansion, table } = reader.form()?;
             reader.finish()?;
             if let Some(table) = table {
-                return Ok(match order.run_into(project, rules, &table, key, replace, work)? {
+                return Ok(match order.run_into(project, rules, &table, key, None, replace, work)? {
                     (files, Ordered::Published(published)) => releases::published(&files, &published, None),
                     (_, Ordered::No(no)) => releases::not_published(&no),
                 });

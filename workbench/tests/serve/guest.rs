@@ -85,6 +85,10 @@ fn a_guest_gets_to_nothing_that_is_not_named_for_guests() {
         "get /jobs/{id}",
         "delete /jobs/{id}",
         "get /jobs/{id}/events",
+        "get /desks",
+        "get /desks/events",
+        "post /desks/move",
+        "post /desks/agree",
     ];
     let document: Value = serde_json::from_str(incrowd_workbench::serve::OPENAPI).expect("JSON");
     let mut n_refused = 0;

@@ -277,6 +277,7 @@ fn publish_draft(place: &Publication, draft: &Draft) -> Result<Published> {
         risk: risk_facts(counted, draft.recoding, &written, work)?,
         by_height: draft.by_height.clone(),
         utility: utility.transpose()?,
+        minutes: files.minutes.as_ref(),
     };
     let report = report::html(&facts);
     commit(written.staged, files, &certificate.to_text(), &report, replace)?;

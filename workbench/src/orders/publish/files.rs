@@ -8,7 +8,7 @@ use incrowd::{Error, ErrorKind, Result};
 use crate::input::database::Database;
 use crate::input::database::dialect::parts_of;
 use crate::input::project::Project;
-use crate::output::account::Key;
+use crate::output::account::{Key, Minutes};
 use crate::output::naming::{Trio, give_names, is_taken};
 use crate::output::sink::Format;
 use crate::output::staged::Staged;
@@ -33,6 +33,8 @@ pub struct Files {
     /// The table that the release becomes, where it is no file.
     pub target: Option<Target>,
     pub key: Key,
+    /// How several desks have agreed, where they did.
+    pub minutes: Option<Minutes>,
 }
 
 /// A table of a database that is made in one transaction, with what it is made of.
@@ -95,6 +97,7 @@ impl Files {
             certificate: with(".certificate.json"),
             report: with(".report.html"),
             target: None,
+            minutes: None,
             key: Key::random()?,
         })
     }

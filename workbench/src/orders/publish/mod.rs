@@ -37,7 +37,7 @@ use super::utility::Analysis;
 use crate::input::count::Counted;
 use crate::input::project::Project;
 use crate::note::Note;
-use crate::output::account::Key;
+use crate::output::account::{Key, Minutes};
 use crate::sentences::hint;
 use crate::work::{Unit, Work};
 
@@ -209,11 +209,12 @@ impl Publish {
         rules: &Rules,
         table: &str,
         key: Option<Key>,
+        minutes: Option<Minutes>,
         replace: bool,
         work: &Work,
     ) -> Result<(Files, Ordered)> {
         let (project, files) = prepare_table(project, table, replace)?;
-        let files = Files { key: key.unwrap_or_else(|| files.key.clone()), ..files };
+        let files = Files { key: key.unwrap_or_else(|| files.key.clone()), minutes, ..files };
         // What was counted before is of another state of the table.
         let ordered = self.run(&project, &Known::default(), rules, &files, replace, work)?;
         Ok((files, ordered))

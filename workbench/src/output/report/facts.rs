@@ -7,7 +7,7 @@ use incrowd::verify::Verdict;
 use incrowd::wire::{Certificate, Claim};
 
 use crate::input::project::ReportWords;
-use crate::output::account::Account;
+use crate::output::account::{Account, Minutes};
 use crate::sentences::{counted_words, people_in_words};
 
 /// What the page tells.
@@ -33,6 +33,8 @@ pub struct Facts<'a> {
     pub by_height: Vec<HeightFacts>,
     /// What becomes of what analysts look at; none where nobody has asked and it would take long.
     pub utility: Option<Utility>,
+    /// How several desks have agreed, where they did.
+    pub minutes: Option<&'a Minutes>,
 }
 
 impl Facts<'_> {

@@ -16,6 +16,7 @@ mod cells;
 mod utility;
 mod heights;
 mod request;
+mod agreement;
 mod check;
 mod summary;
 #[cfg(test)]
@@ -23,6 +24,7 @@ mod sample;
 
 use crate::output::page;
 use crate::output::page::escape;
+use agreement::agreement;
 use beside::beside;
 use cells::cells;
 use check::{claims, how_to_check, origin};
@@ -53,6 +55,7 @@ pub fn html(facts: &Facts) -> String {
         utility(facts),
         by_height(facts),
         request(facts),
+        agreement(facts),
         claims(facts),
         how_to_check(facts),
         origin(facts),

@@ -135,6 +135,7 @@ pub(super) fn facts<'a>(certificate: &'a Certificate, verdict: &'a Verdict, clai
         risk: None,
         by_height: of_height.map(height).into(),
         utility: None,
+        minutes: None,
     }
 }
 

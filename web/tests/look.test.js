@@ -1,0 +1,111 @@
+// Every screen at four widths and in both themes: nothing is cut off, and axe-core finds nothing.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { cutOff, findings } from "./look.js";
+import { BROWSER, SHOTS, folder, open, serve, shot } from "./support.js";
+
+const skip = BROWSER ? false : "no browser: install chromium, or name one in CHROMIUM";
+const WIDTHS = (process.env.WIDTHS ?? "390,768,1024,1440").split(",").map(Number);
+const THEMES = ["light", "dark"];
+
+/** Goes through what a screen shows. @param {(page: any) => Promise<void>} settled */
+async function everywhere(t, url, name, ready) {
+  const { page, complaints } = await open(t, url);
+  const wrong = [];
+  await ready(page);
+  for (const theme of THEMES) {
+    await page.evaluate((theme) => { document.documentElement.dataset.theme = theme; }, theme);
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.waitForTimeout(200);
+      await shot(page, `look/${name}-${width}-${theme}`);
+      wrong.push(...(await cutOff(page)).map((what) => `${name} at ${width}: ${what}`));
+      // What axe-core looks at differs between themes, and between the narrow and the wide layout.
+      if (width === WIDTHS[0] || width === WIDTHS.at(-1)) wrong.push(...(await findings(page)).map((what) => `${name} at ${width} ${theme}: ${what}`));
+    }
+  }
+  return { wrong: [...new Set(wrong)], complaints };
+}
+
+const to = (screen, until) => async (page) => {
+  await page.locator("#top nav a", { hasText: screen }).click();
+  await until(page);
+};
+
+const SCREENS = {
+  data: to("Data", async (page) => {
+    await page.locator(".columns").waitFor();
+    await page.locator(".reading > summary").click();
+  }),
+  hierarchies: to("Hierarchies", (page) => page.locator(".levels").first().waitFor()),
+  grouping: to("Hierarchies", async (page) => {
+    await page.locator(".levels").first().waitFor();
+    await page.locator(".side button").nth(1).click();
+    await page.getByText("Group values").click();
+    await page.locator(".marks .item").first().waitFor();
+  }),
+  negotiate: to("Negotiate", async (page) => {
+    await page.locator(".verdict, .offer").first().waitFor();
+    await page.locator(".sample").waitFor();
+    await page.locator(".chart-box").first().waitFor();
+  }),
+  ranges: to("Negotiate", async (page) => {
+    await page.locator(".modes label").nth(1).click();
+    await page.locator(".icicle canvas").waitFor();
+    await page.locator(".sample").waitFor();
+  }),
+  compare: to("Compare", async (page) => {
+    await page.locator("table.methods").waitFor();
+    await page.locator(".map").waitFor();
+  }),
+  publish: to("Publish", (page) => page.locator("main h1").first().waitFor()),
+  study: to("Study", (page) => page.locator("main h1").first().waitFor()),
+};
+
+for (const [name, ready] of Object.entries(SCREENS)) {
+  if (process.env.SCREENS && !process.env.SCREENS.split(",").includes(name)) continue;
+  test(`${name}: nothing is cut off at any width, and axe-core finds nothing`, { skip }, async (t) => {
+    const server = await serve(t, [], folder(t));
+    const { wrong, complaints } = await everywhere(t, server.url, name, async (page) => {
+      await page.locator("#top nav").waitFor();
+      await ready(page);
+    });
+    assert.deepEqual(wrong, []);
+    assert.deepEqual(complaints, []);
+  });
+}
+
+/** What the demo's second request asks for, which cannot all be had. */
+const WISH = { k: 10, max_suppressed: 1194, max_level: { age: 2, sex: 0, postcode: 3, marital_status: 1, occupation: 1, admission_date: 2 } };
+
+test("the picture of the README: three parties, three offers, and all schemes", { skip: skip || (process.env.SCREENS && process.env.SCREENS !== "picture" ? "some screens only" : false) }, async (t) => {
+  const server = await serve(t, [], folder(t));
+  const { page, complaints } = await open(t, server.url, { viewport: { width: 1440, height: 1180 } });
+  await page.locator(".verdict").waitFor();
+  await page.evaluate((wish) => {
+    const project = location.hash.match(/project=(\w+)/)[1];
+    location.hash = `negotiate&project=${project}&request=${encodeURIComponent(JSON.stringify(wish))}`;
+  }, WISH);
+  await page.locator(".offer").nth(2).waitFor();
+  await page.locator(".beside p").waitFor();
+  assert.equal(await page.locator(".offer:not(.none)").count(), 3);
+  await page.mouse.move(0, 0);
+  await page.waitForTimeout(300);
+  await page.screenshot({ path: join(SHOTS, "picture.png") });
+  assert.deepEqual(complaints, []);
+});
+
+test("long names, names that turn around and many columns stay within the page", { skip: skip || (process.env.SCREENS ? "some screens only" : false) }, async (t) => {
+  const home = folder(t);
+  const names = ["age", "the_number_of_the_municipality_in_which_the_household_was_registered_first", "na\u202eme", "sex", ...Array.from({ length: 20 }, (_, i) => `question_${i + 1}`), "diagnosis"];
+  const lines = [names.join(",")];
+  for (let i = 0; i < 400; i++) lines.push(names.map((_, c) => (c === 0 ? 20 + ((i * 7) % 60) : `${"abcdefgh"[(i * (c + 3) + (i >> c % 5)) % (c === 1 ? 8 : 4)]}${c === 1 ? "_of_a_rather_long_name_for_a_value" : ""}`)).join(","));
+  writeFileSync(join(home, "people.csv"), lines.join("\n") + "\n");
+  const server = await serve(t, ["people.csv"], home);
+  const { wrong, complaints } = await everywhere(t, server.url, "long-names", (page) => page.locator(".columns").waitFor());
+  assert.deepEqual(wrong, []);
+  assert.deepEqual(complaints, []);
+});
