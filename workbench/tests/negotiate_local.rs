@@ -57,6 +57,41 @@ fn what_is_answered_is_published_and_keeps_its_promise() {
     publish(&["--steps", "200"]);
 }
 
+/// What every group of the tree would be, counted again from what its leaves say.
+#[test]
+fn every_group_of_the_tree_can_be_seen() {
+    let folder = folder();
+    let document = folder.run(&["annotate", "--local", "--per-group", "--l", "2", "--json"]).ends(0).json();
+    let groups = document["groups"].as_array().expect("a list");
+    assert_eq!(groups.len() as u64, document["n_nodes"].as_u64().expect("a number"));
+    let is_leaf = |i: usize| groups.iter().all(|group| group["parent"] != i);
+    for (i, group) in groups.iter().enumerate() {
+        // The ages below it, from leaves up.
+        let below = |node: usize| {
+            let parent = |node: &usize| groups[*node]["parent"].as_u64().map(|parent| parent as usize);
+            std::iter::successors(Some(node), parent).any(|above| above == i)
+        };
+        let leaves: Vec<&Value> = (0..groups.len()).filter(|&n| is_leaf(n) && below(n)).map(|n| &groups[n]).collect();
+        let n_records: u64 = leaves.iter().map(|leaf| leaf["n_records"].as_u64().expect("a number")).sum();
+        assert_eq!(group["n_records"], n_records);
+        assert_eq!(group["reached"]["k"], n_records);
+        let ages =
+            leaves.iter().map(|leaf| leaf["cells"]["age"].as_str().expect("a text").parse::<u64>().expect("one age"));
+        let (low, high) = (ages.clone().min().expect("a leaf"), ages.max().expect("a leaf"));
+        let text = if low == high { low.to_string() } else { format!("[{low}-{high}]") };
+        assert_eq!(group["cells"]["age"], text);
+        assert!((number(&group["loss_of"]["age"]) - (high - low) as f64 / 59.0).abs() < 1e-5);
+        let mean = (number(&group["loss_of"]["age"]) + number(&group["loss_of"]["city"])) / 2.0;
+        assert!((number(&group["loss"]) - mean).abs() < 2e-6);
+    }
+    assert!(groups[groups.len() - 1]["parent"].is_null() && groups[groups.len() - 1]["n_records"] == 300);
+    let table = folder.run(&["annotate", "--local", "--per-group", "--csv"]).ends(0).stdout;
+    assert_eq!(table.lines().count(), groups.len() + 1);
+    assert!(table.starts_with("group,parent,records,k,"), "{table}");
+    folder.run(&["annotate", "--local", "--per-scheme"]).ends(2);
+    folder.run(&["annotate", "--k", "3", "--per-group"]).ends(2);
+}
+
 #[test]
 fn three_offers_where_not_all_can_be_met() {
     let folder = folder();

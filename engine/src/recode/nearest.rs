@@ -57,6 +57,15 @@ impl<'a> Classes<'a> {
         }
     }
 
+    /// Classes of these parts.
+    pub(crate) fn of(space: &'a Space, classes: Vec<Vec<Part>>) -> Classes<'a> {
+        let mut all = Classes::new(space);
+        for parts in classes {
+            all.push(parts);
+        }
+        all
+    }
+
     pub(crate) fn space(&self) -> &'a Space {
         self.space
     }
@@ -98,6 +107,11 @@ impl<'a> Classes<'a> {
     /// What its records lose together.
     pub(crate) fn loss(&self, id: u32) -> Steps {
         self.sizes[id as usize] * self.costs[id as usize]
+    }
+
+    /// What all records lose together.
+    pub(crate) fn loss_of_all(&self) -> Steps {
+        self.ids().into_iter().map(|id| self.loss(id)).sum()
     }
 
     pub(crate) fn parts(&self, id: u32) -> &[Part] {

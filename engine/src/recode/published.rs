@@ -1,8 +1,8 @@
 //! The two methods of Xu et al., "Utility-based anonymization using local recoding" (KDD 2006), as they are printed.
 //!
 //! They are here to be compared with ours ([`crate::recode::bottom_up`], [`crate::recode::top_down`]), which are
-//! quicker: here every search looks at everything there is. (Where a table is small or has few classes, ours from
-//! above looks at these classes too.) What the paper leaves open is done plainly: tables are in the
+//! quicker: here every search looks at everything there is. (Where a table is small, ours look at these classes too, from above
+//! also where it has few classes.) What the paper leaves open is done plainly: tables are in the
 //! order of their values, equal records are one group from the start, the first of several that are as good is taken, and
 //! a group that is too large is split in the order in which its records joined it.
 //!
@@ -38,28 +38,33 @@ pub fn bottom_up(
 ) -> Result<Partition> {
     least.check(counts, hierarchies)?;
     let space = Space::new(counts, hierarchies, weights)?;
+    let groups = from_below(&space, counts, least, task)?;
+    (task.progress)(counts.n_records());
+    Ok(Partition::new(groups, least))
+}
+
+/// The classes that [`bottom_up`] makes.
+pub(crate) fn from_below(space: &Space, counts: &GroupCounts, least: Least, task: &Task) -> Result<Vec<Vec<Part>>> {
     let parts = least.parts(counts);
     let mut groups: Vec<Group> =
-        parts.chunk_by(|a, b| a.base == b.base).map(|parts| Group::new(&space, parts.to_vec())).collect();
+        parts.chunk_by(|a, b| a.base == b.base).map(|parts| Group::new(space, parts.to_vec())).collect();
     loop {
         let small: Vec<usize> = (0..groups.len()).filter(|&i| !least.is_enough(&groups[i].parts)).collect();
         if small.is_empty() {
-            break;
+            return Ok(groups.into_iter().map(|group| group.parts).collect());
         }
         // What is united stands at the end, and has its turn in the next round.
         let mut there: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
         for place in small {
             task.go_on()?;
             let Some(group) = there[place].take() else { continue };
-            let nearest = nearest(&space, &group, &there).expect("all records together are enough");
+            let nearest = nearest(space, &group, &there).expect("all records together are enough");
             let mut united = there[nearest].take().expect("it was found there");
-            united.join(&space, group.parts);
+            united.join(space, group.parts);
             there.push(Some(united));
         }
-        groups = there.into_iter().flatten().flat_map(|group| split(&space, group, least)).collect();
+        groups = there.into_iter().flatten().flat_map(|group| split(space, group, least)).collect();
     }
-    (task.progress)(counts.n_records());
-    Ok(Partition::new(groups.into_iter().map(|group| group.parts).collect(), least))
 }
 
 /// From above (Figure 5): sets are divided around two records that are far apart, all others coming in random order; in the

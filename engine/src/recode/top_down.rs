@@ -65,7 +65,7 @@ pub fn partition(
     let silent = Task { progress: &|_| (), ..*task };
     let mut best: Option<(u64, Vec<Vec<Part>>)> = None;
     let mut consider = |classes: Classes| {
-        let loss = classes.ids().into_iter().map(|id| classes.loss(id)).sum();
+        let loss = classes.loss_of_all();
         if best.as_ref().is_none_or(|(least, _)| loss < *least) {
             best = Some((loss, classes.into_parts()));
         }
@@ -73,25 +73,16 @@ pub fn partition(
     let halving = Halving { space: &space, counts, least, n_parts: parts.len(), task };
     let found = halving.divide(&mut parts, &mut places, Random::new(seed), 0)?;
     if is_small {
-        let adjusted = classes(&space, published::adjusted(&space, found.clone(), least, &silent)?);
+        let adjusted = Classes::of(&space, published::adjusted(&space, found.clone(), least, &silent)?);
         consider(shared_anew(adjusted, &mut divider, true, &silent)?);
     }
     let settled = settle::<N_NEAR, _>(&mut divider, found, Choose::Shared, task)?;
     consider(shared_anew(settled, &mut divider, is_small, &silent)?);
     if is_small || has_few_classes {
-        let printed = classes(&space, published::from_above(&space, counts, least, seed, &silent)?);
+        let printed = Classes::of(&space, published::from_above(&space, counts, least, seed, &silent)?);
         consider(shared_anew(printed, &mut divider, is_small, &silent)?);
     }
     Ok(Partition::new(best.expect("one was tried").1, least))
-}
-
-/// Parts as classes.
-fn classes(space: &Space, parts: Vec<Vec<Part>>) -> Classes<'_> {
-    let mut classes = Classes::new(space);
-    for parts in parts {
-        classes.push(parts);
-    }
-    classes
 }
 
 /// The same, where neighbours have shared their records anew if that is wanted.

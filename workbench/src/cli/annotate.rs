@@ -4,14 +4,19 @@ use std::path::{Path, PathBuf};
 
 use crate::sentences;
 use crate::sentences::grouped;
+use incrowd::recode::tree::Tree;
 use incrowd::wire;
 use incrowd::{Criteria, Criterion, Error, ErrorKind, Lattice, Measure, Result};
+
+use serde_json::Value;
 
 use super::arguments::{CriteriaArgs, ExtentArgs, ProjectArgs};
 use super::terminal::{Exit, Terminal, columns};
 use crate::input::count::Material;
 use crate::input::project::Project;
-use crate::orders::annotate::{Annotate, HeightSummary, Update, by_height, folder_of_project};
+use crate::orders::annotate::{
+    Annotate, Annotated, HeightSummary, Shown, TreeGroup, Update, by_height, folder_of_project,
+};
 use crate::orders::extent::Otherwise;
 use crate::orders::known::Known;
 use crate::orders::saved::has_counts_only;
@@ -29,6 +34,7 @@ Examples:
   incrowd annotate --partial 5% --k 10             the most promising schemes only
   incrowd annotate --k 10 --t 0.2 -o adult.crowd   keep it: negotiate --lattice adult.crowd answers from it
   incrowd annotate --local -o adult.crowd          the tree of groups, for negotiate --local --lattice adult.crowd
+  incrowd annotate --local --per-group --csv       every group of it, for spreadsheets
   incrowd annotate --append new.csv adult.crowd    new records have come: count them, and annotate what changed
   incrowd annotate --remove gone.csv adult.crowd   people have withdrawn")]
 pub struct Args {
@@ -39,6 +45,9 @@ pub struct Args {
     /// Show every scheme instead of a line per height
     #[arg(long)]
     pub per_scheme: bool,
+    /// With --local, show every group of the tree: what it would be if it were published
+    #[arg(long)]
+    pub per_group: bool,
     /// Print CSV instead of a table
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
@@ -46,7 +55,7 @@ pub struct Args {
     #[arg(long)]
     pub entropy: bool,
     /// Make the tree of groups over which local recoding is negotiated, instead of the lattice
-    #[arg(long, conflicts_with_all = ["full", "partial", "on_demand", "entropy", "per_scheme", "csv"])]
+    #[arg(long, conflicts_with_all = ["full", "partial", "on_demand", "entropy"])]
     pub local: bool,
     /// Keep the lattice in a file, for negotiate --lattice and frontier --lattice
     #[arg(short, long, value_name = "FILE")]
@@ -73,6 +82,8 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         return update(args, terminal);
     }
     args.extent.check(Otherwise::Partial)?;
+    let shown = Shown { per_scheme: args.per_scheme, per_group: args.per_group };
+    shown.check(args.local)?;
     let (criteria, more_ks) = several_ks(&args.criteria)?;
     let order = Annotate {
         about: args.project.about(),
@@ -90,15 +101,7 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         terminal.note(format!("{} written, {}", path.display(), size_in_words(n_bytes as usize)));
     }
     if let Some(tree) = &annotated.tree {
-        terminal.json(&documents::grown(&annotated));
-        let counts = &annotated.counted.counts;
-        terminal.say(format!(
-            "{} in {}; a tree of {}, {}.",
-            sentences::counted_words(counts.n_records(), "record"),
-            sentences::counted_words(counts.n_groups() as u64, "combination"),
-            sentences::counted_words(tree.shape().n_nodes() as u64, "group"),
-            size_in_words(tree.n_bytes())
-        ));
+        say_tree(args, tree, &annotated, terminal);
         return Ok(Exit::Done);
     }
     match annotated.shown() {
@@ -108,6 +111,56 @@ pub fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
             Ok(Exit::Done)
         }
     }
+}
+
+/// The tree of groups in a sentence, or all of its groups.
+fn say_tree(args: &Args, tree: &Tree, annotated: &Annotated, terminal: &Terminal) {
+    terminal.json(&documents::grown(annotated, args.per_group));
+    if args.per_group && !terminal.is_json {
+        let (header, rows) = group_rows(annotated);
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        terminal.say(match args.csv {
+            true => csv(&header, &rows).trim_end().to_string(),
+            false => columns(&header, &rows, &[]),
+        });
+        return;
+    }
+    let counts = &annotated.counted.counts;
+    terminal.say(format!(
+        "{} in {}; a tree of {}, {}.",
+        sentences::counted_words(counts.n_records(), "record"),
+        sentences::counted_words(counts.n_groups() as u64, "combination"),
+        sentences::counted_words(tree.shape().n_nodes() as u64, "group"),
+        size_in_words(tree.n_bytes())
+    ));
+}
+
+fn group_rows(annotated: &Annotated) -> (Vec<String>, Vec<Vec<String>>) {
+    let groups = annotated.groups();
+    let names = || annotated.counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute());
+    let measures: Vec<Measure> =
+        groups.first().map_or(Vec::new(), |group| group.reached.iter().map(|(measure, _)| *measure).collect());
+    let sensitive = annotated.counted.sensitive_names();
+    let mut header: Vec<String> = ["group", "parent", "records"].map(String::from).to_vec();
+    header.extend(measures.iter().map(|&measure| wire::key_among(measure, &measures, &sensitive)));
+    header.push("loss".into());
+    header.extend(names().map(|name| format!("{name} loses")));
+    header.extend(names().map(String::from));
+    let share = |share: f64| wire::rounded(share).to_string();
+    let row = |(i, group): (usize, TreeGroup)| {
+        let parent = group.parent.map_or(String::new(), |parent| parent.to_string());
+        let mut row = vec![i.to_string(), parent, group.n_records.to_string()];
+        let value = |&(measure, value): &(Measure, u64)| match wire::number(measure, value) {
+            Value::Null => String::new(),
+            value => value.to_string(),
+        };
+        row.extend(group.reached.iter().map(value));
+        row.push(share(group.loss));
+        row.extend(group.loss_of.iter().map(|&of| share(of)));
+        row.extend(group.cells);
+        row
+    };
+    (header, groups.into_iter().enumerate().map(row).collect())
 }
 
 /// What there is to say where nothing is annotated, and the counts are kept in a file or not at all.

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use incrowd::error::{Step, Wording};
+use incrowd::loss::LOSS_ONE;
+use incrowd::recode::partition::CellStyle;
 use incrowd::recode::tree::{Shape, Tree};
 use incrowd::search::partial::Selection;
 use incrowd::search::request::check_criteria;
 use incrowd::wire;
-use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Lattice, Result};
+use incrowd::{Criteria, Criterion, Error, ErrorKind, GroupCounts, Lattice, Measure, Result};
 
 use super::extent::{Extent, ExtentWish, Otherwise};
 use super::known::Known;
@@ -39,6 +41,34 @@ pub struct Annotate {
     pub replace: bool,
 }
 
+/// What is shown of it beside the sums.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Every scheme of the lattice.
+    pub per_scheme: bool,
+    /// Every group of the tree.
+    pub per_group: bool,
+}
+
+impl Shown {
+    /// Schemes are of lattices, and groups with ranges of their own are of trees.
+    pub fn check(self, local: bool) -> Result<()> {
+        let wrong = |name: &'static str, why: &str, hint: Wording| {
+            Err(Error::new(ErrorKind::Request, Wording::text("").setting(name).and(why)).hint(hint))
+        };
+        match (local, self) {
+            (true, Shown { per_scheme: true, .. }) => {
+                let hint = Wording::text("take ").setting("per_group").and(" instead");
+                wrong("per_scheme", " is about schemes, and a tree of groups has none", hint)
+            }
+            (false, Shown { per_group: true, .. }) => {
+                wrong("per_group", " is about the tree of groups", Wording::text("add ").setting("local"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// What came of it.
 pub struct Annotated {
     pub counted: Arc<Counted>,
@@ -53,10 +83,45 @@ pub struct Annotated {
     pub n_bytes: Option<u64>,
 }
 
+/// One group of the tree: what it would be if it were published.
+pub struct TreeGroup {
+    pub parent: Option<usize>,
+    pub n_records: u64,
+    /// What a record of it would lose on average, from 0 to 1; and of each attribute.
+    pub loss: f64,
+    pub loss_of: Vec<f64>,
+    pub reached: Vec<(Measure, u64)>,
+    /// What would be printed.
+    pub cells: Vec<String>,
+}
+
 impl Annotated {
     /// The lattice, where schemes of it are annotated.
     pub fn shown(&self) -> Option<&Lattice> {
         self.lattice.as_deref().filter(|lattice| !has_counts_only(lattice))
+    }
+
+    /// Every group of the tree, children before their parents; the last has all records.
+    pub fn groups(&self) -> Vec<TreeGroup> {
+        let Some(tree) = &self.tree else { return Vec::new() };
+        let (shape, signatures) = (tree.shape(), tree.signatures());
+        let (counts, hierarchies) = (&self.counted.counts, &self.counted.hierarchies);
+        let nodes: Vec<usize> = (0..shape.n_nodes()).collect();
+        let cells = tree.cells(&nodes, counts, hierarchies, CellStyle::Ranges);
+        let share = |(&cost, &whole): (&u32, &u32)| if whole == 0 { 0.0 } else { f64::from(cost) / f64::from(whole) };
+        let group = |(node, cells): (usize, Vec<String>)| {
+            let n_records = shape.n_records(node);
+            let values = signatures.of(tree.signature(node)).iter().copied();
+            TreeGroup {
+                parent: shape.parent(node),
+                n_records,
+                loss: shape.loss(node) as f64 / (n_records * LOSS_ONE) as f64,
+                loss_of: shape.costs(node).iter().zip(shape.whole()).map(share).collect(),
+                reached: signatures.measures().iter().copied().zip(values).collect(),
+                cells,
+            }
+        };
+        nodes.iter().copied().zip(cells).map(group).collect()
     }
 }
 

@@ -242,10 +242,13 @@ fn shuffle(stack: &mut [u32], random: &mut Random, task: &Task) -> Result<()> {
     Ok(())
 }
 
+/// At most so many times the tries are made in all.
+const N_TIMES_ON: usize = 4;
+
 /// Lets classes exchange records by chance, as long as their counts of every value differ by at most `most`.
 ///
 /// Where the counts may lie is not laid down beforehand, for with few values the bounds of one would forbid every move of
-/// another.
+/// another. Chance may have brought them together again when the tries are over: then it goes on for a while.
 fn disturb(
     classes: &mut [u64],
     n_values: usize,
@@ -258,9 +261,12 @@ fn disturb(
     let mut spreads: Vec<Spread> =
         (0..n_values).map(|v| Spread::new(classes.iter().skip(v).step_by(n_values), most)).collect();
     let at = |class: usize, value: usize| class * n_values + value;
-    for i in 0..n_tries {
+    for i in 0..n_tries * N_TIMES_ON {
         if i % N_STEPS == 0 {
             task.go_on()?;
+        }
+        if i >= n_tries && spreads.iter().any(|spread| spread.now() == most) {
+            break;
         }
         let [a, b] = [0, 1].map(|_| random.below(n_classes) as usize);
         let [v, w] = [0, 1].map(|_| random.below(n_values as u64) as usize);
@@ -312,6 +318,12 @@ impl Spread {
         };
         let there = || (0..self.n_classes.len()).filter(is_there);
         Some((there().next_back()? - there().next()?) as u64)
+    }
+
+    /// By how much counts differ.
+    fn now(&self) -> u64 {
+        let there = || (0..self.n_classes.len()).filter(|&at| self.n_classes[at] > 0);
+        there().next_back().zip(there().next()).map_or(0, |(last, first)| (last - first) as u64)
     }
 
     fn exchange(&mut self, from: u64, to: u64) {
@@ -383,8 +395,10 @@ mod tests {
     fn disturbed_classes_differ_by_as_much_as_they_may() {
         for frequencies in OF_THE_PAPER {
             let n_values = frequencies.len();
-            for (most, k) in (3..21).flat_map(|k| [(2, k), (3, k)]) {
-                let classes = classes(frequencies, k, Making::Differing(most), &mut Random::new(1), &Task::default());
+            for (seed, most, k) in (0..10).flat_map(|seed| (3..21).flat_map(move |k| [(seed, 2, k), (seed, 3, k)])) {
+                // The dice of a study.
+                let mut random = Random::new(seed).part(k);
+                let classes = classes(frequencies, k, Making::Differing(most), &mut random, &Task::default());
                 let classes = classes.expect("nobody cancels");
                 let of_class = |v: usize| classes.chunks_exact(n_values).map(move |class| class[v]);
                 let differ = |v: usize| of_class(v).max().expect("a class") - of_class(v).min().expect("a class");

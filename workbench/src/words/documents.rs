@@ -13,12 +13,12 @@ use incrowd::utility::distribution::Distribution;
 use incrowd::utility::preview::Utility;
 use incrowd::utility::regression::{Coefficient, Estimate, Model};
 use incrowd::wire::{self, rounded};
-use incrowd::{Criteria, GroupCounts, Lattice, Offer};
+use incrowd::{Criteria, GroupCounts, Lattice, Measure, Offer};
 use serde_json::{Map, Value, json};
 
 use crate::input::count::{Counted, Material};
 use crate::note::{Note, TooMuch};
-use crate::orders::annotate::{Annotated, HeightSummary, by_height};
+use crate::orders::annotate::{Annotated, HeightSummary, TreeGroup, by_height};
 use crate::orders::attack::{Attacked, FoundInRelease, Release, UnknownValues, Unread};
 use crate::orders::compare::Compared;
 use crate::orders::contenders::{Contender, ContenderResult, Weighed};
@@ -60,16 +60,45 @@ pub fn negotiated(negotiated: &Negotiated) -> Value {
     document
 }
 
-/// A tree of groups that was made; whoever asks for one gets it.
-pub fn grown(annotated: &Annotated) -> Value {
+/// A tree of groups that was made; whoever asks for one gets it, and with `per_group` every group of it.
+pub fn grown(annotated: &Annotated, per_group: bool) -> Value {
     let counts = &annotated.counted.counts;
-    json!({
+    let mut document = json!({
         "local": true,
         "n_records": counts.n_records(),
         "n_dropped": counts.n_dropped(),
         "n_combinations": counts.n_groups(),
         "n_nodes": annotated.tree.as_ref().map(|tree| tree.shape().n_nodes()),
-    })
+    });
+    if per_group {
+        document["groups"] = tree_groups(annotated);
+    }
+    document
+}
+
+/// Every group of a tree: what it would be if it were published.
+fn tree_groups(annotated: &Annotated) -> Value {
+    let names: Vec<&str> = annotated.counted.hierarchies.iter().map(|hierarchy| hierarchy.attribute()).collect();
+    let sensitive = annotated.counted.sensitive_names();
+    let of_attributes =
+        |values: Vec<Value>| -> Map<String, Value> { names.iter().map(|name| name.to_string()).zip(values).collect() };
+    let group = |group: TreeGroup| {
+        let measures: Vec<Measure> = group.reached.iter().map(|(measure, _)| *measure).collect();
+        let reached: Map<String, Value> = group
+            .reached
+            .iter()
+            .map(|&(measure, value)| (wire::key_among(measure, &measures, &sensitive), wire::number(measure, value)))
+            .collect();
+        json!({
+            "parent": group.parent,
+            "n_records": group.n_records,
+            "loss": rounded(group.loss),
+            "loss_of": of_attributes(group.loss_of.iter().map(|&share| json!(rounded(share))).collect()),
+            "reached": reached,
+            "cells": of_attributes(group.cells.into_iter().map(Value::from).collect()),
+        })
+    };
+    annotated.groups().into_iter().map(group).collect()
 }
 
 /// The bargains over local recoding, the least private first.

@@ -18,7 +18,7 @@ use crate::input::database::dialect::Dialect;
 use crate::input::database::place::DatabasePlace;
 use crate::input::project::{CRITERIA, CriterionText, FILE_NAME};
 use crate::input::source::{Encoding, parse_delimiter, parse_encoding};
-use crate::orders::annotate::{Annotate, Update};
+use crate::orders::annotate::{Annotate, Shown, Update};
 use crate::orders::attack::Attack;
 use crate::orders::compare::Compare;
 use crate::orders::contenders::{Contender, N_QUERIES};
@@ -381,7 +381,7 @@ impl<'a> Reader<'a> {
     }
 
     /// With whether every scheme is told, instead of a line per height.
-    pub fn annotate(&self) -> Result<(Annotate, bool)> {
+    pub fn annotate(&self) -> Result<(Annotate, Shown)> {
         // k may be a list here.
         let (mut document, mut more_ks) = (self.document.clone(), Vec::new());
         if let Some(Value::Array(_)) = self.document.get("k") {
@@ -402,9 +402,10 @@ impl<'a> Reader<'a> {
             output: self.path("output", PathUse::Write)?,
             replace: self.flag("force")?,
         };
-        let per_scheme = self.flag("per_scheme")?;
+        let shown = Shown { per_scheme: self.flag("per_scheme")?, per_group: self.flag("per_group")? };
+        shown.check(order.local)?;
         self.finish()?;
-        Ok((order, per_scheme))
+        Ok((order, shown))
     }
 
     pub fn update(&self) -> Result<(Update, bool)> {

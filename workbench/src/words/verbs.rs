@@ -82,11 +82,13 @@ pub fn run(verb: &str, document: &Object<String, Value>, desk: &Desk, work: &Wor
             Counts::Statement(statement) => documents::statement(&statement),
         }),
         "annotate" => {
-            let (order, per_scheme) = reader.annotate()?;
+            let (order, shown) = reader.annotate()?;
             let annotated = order.run(project, known, work)?;
             Ok(match annotated.shown() {
-                _ if annotated.tree.is_some() => documents::grown(&annotated),
-                Some(lattice) => documents::annotated_for(lattice, &annotated.criteria, &annotated.more, per_scheme),
+                _ if annotated.tree.is_some() => documents::grown(&annotated, shown.per_group),
+                Some(lattice) => {
+                    documents::annotated_for(lattice, &annotated.criteria, &annotated.more, shown.per_scheme)
+                }
                 None => documents::only_counted(&annotated.counted),
             })
         }
