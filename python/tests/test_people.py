@@ -37,6 +37,7 @@ def test_k_counts_people(frame):
     assert release.verify().holds
     # Whoever has the release alone does not see people.
     assert ic.verify(release).answer == "not judged"
+    assert "kept for records, not judged for people" in repr(ic.verify(release))
     assert "Xp" not in release.report + json.dumps(release.certificate.to_dict())
 
 
