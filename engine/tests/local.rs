@@ -647,7 +647,13 @@ fn check_twin(table: &Table, k: u64, l: u64) {
     }
     let found = made_partition(Method::BottomUp, &made, least);
     let found: Vec<Vec<Part>> = found.classes().map(<[Part]>::to_vec).collect();
-    assert_eq!(found, naive_bottom_up(&made, least));
+    let naive = naive_bottom_up(&made, least);
+    // On small tables what the paper prints is tried too, and taken where it loses less.
+    let space = NaiveSpace { made: &made, least };
+    let loss = |classes: &[Vec<Part>]| classes.iter().map(|parts| space.loss(parts)).sum::<u64>();
+    if loss(&found) >= loss(&naive) {
+        assert_eq!(found, naive);
+    }
 }
 
 /// So many classes that threads look ahead more than once a round, on a grid where most distances are equal.
