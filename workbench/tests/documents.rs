@@ -274,6 +274,25 @@ fn every_command_of_the_documents_runs_and_prints_what_they_show() {
 }
 
 #[test]
+fn the_architecture_names_what_is_there_and_every_test() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("a document");
+    let folders = ["engine/", "workbench/", "python/", "web/", "checks/", "bench/", "docs/", "examples/"];
+    let named: Vec<&str> = text.split('`').filter(|name| folders.iter().any(|folder| name.starts_with(folder))).collect();
+    let is_path = |name: &&&str| !name.contains([' ', '…', '*']);
+    let absent: Vec<&&str> = named.iter().filter(is_path).filter(|name| !root().join(name).exists()).collect();
+    assert!(absent.is_empty() && named.len() > 40, "ARCHITECTURE names what is not there: {absent:?}");
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    for folder in ["engine/tests", "workbench/tests"] {
+        for entry in std::fs::read_dir(root().join(folder)).expect("a readable folder") {
+            let path = entry.expect("a readable folder").path();
+            let name = path.file_stem().expect("a name").to_str().expect("a text").to_owned();
+            let is_test = path.extension().is_some_and(|ending| ending == "rs") && name != "all";
+            assert!(!is_test || words.contains(&name.as_str()), "ARCHITECTURE does not name {}", path.display());
+        }
+    }
+}
+
+#[test]
 fn every_flag_stands_in_a_document() {
     let told: String = documents().iter().map(|path| std::fs::read_to_string(path).expect("readable")).collect();
     let mut absent = Vec::new();
