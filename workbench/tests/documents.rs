@@ -186,6 +186,9 @@ fn world(text: &str) -> Folder {
     }
     if !text.contains("$ incrowd init ") && folder.join("hospital").exists() {
         copy(&folder.join("hospital"), folder.path());
+        // Whose record it is matters to documents that say so; a release of records can be judged from its file alone.
+        let project = folder.read("incrowd.toml").replace("role = \"person\"", "role = \"identifier\"");
+        folder.write("incrowd.toml", project.replace("\n[data]\n", "\n[data]\nrecords = \"independent\"\n"));
     }
     if text.contains("target/philosophers.csv") && !text.contains("-o target/philosophers.csv") {
         let words =
