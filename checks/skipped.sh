@@ -3,5 +3,5 @@
 #
 # With NOTHING_SKIPPED set, as continuous integration has it, that is a failure.
 echo
-echo "SKIPPED: $1. They need $2, which cannot be had here."
+echo "SKIPPED: $1. Needed, and not to be had here: $2."
 [ -z "${NOTHING_SKIPPED:-}" ]

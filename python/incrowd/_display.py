@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._objects import Answer, Frontier, Offer, Profile, ShownHierarchy, Verdict
     from ._ranges import LocalOffer
+    from ._table import Suggestion
 
 TITLES = {
     "exact": "the request is met",
@@ -136,6 +137,12 @@ def profile(said: Profile) -> str:
         n_all = f"{grouped(said.n_records)} records" if n_people is None else f"{grouped(n_people)} people"
         unique = f"<p>{grouped(n_unique)} of {n_all} are unique on {escape(of)}.</p>"
     return table(header, rows) + unique
+
+
+def suggestion(said: Suggestion) -> str:
+    words = [column.to_dict() for column in said.columns]
+    rows = [(c["name"], c["suggested_role"], c["suggested_hierarchy"] or "", c["why"]) for c in words]
+    return table(("column", "suggested role", "hierarchy", "why"), rows)
 
 
 def hierarchy(said: ShownHierarchy) -> str:

@@ -1462,6 +1462,8 @@ class Suggestion(Profile):
     >>> guess = ic.init({"age": [31, 32, 40, 41], "disease": list("abab")})
     >>> [(column.name, column.suggested_role) for column in guess.columns]
     [('age', 'quasi-identifier'), ('disease', 'sensitive')]
+    >>> guess
+    Suggestion(4 records, 2 columns; age: quasi-identifier, disease: sensitive)
     """
 
     _data: Any
@@ -1471,6 +1473,13 @@ class Suggestion(Profile):
     def __init__(self, words: Mapping[str, Any], data: Any = None) -> None:
         super().__init__(words)
         object.__setattr__(self, "_data", data)
+
+    def __repr__(self) -> str:
+        roles = ", ".join(f"{column.name}: {column.suggested_role}" for column in self.columns)
+        return f"Suggestion({self.n_records} records, {len(self.columns)} columns; {roles})"
+
+    def _repr_html_(self) -> str:
+        return _display.suggestion(self)
 
     def table(self) -> Table:
         """The table with what was suggested; read and correct it before you trust it."""

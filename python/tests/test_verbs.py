@@ -62,6 +62,9 @@ def test_init(frame):
     assert "[attributes.age]" in suggested.text
     assert suggested.table().roles["age"] == "quasi-identifier"
     assert suggested.table().count().n_records == 400
+    assert repr(suggested).startswith("Suggestion(400 records") and "age: quasi-identifier" in repr(suggested)
+    shown = suggested._repr_html_()
+    assert ">quasi-identifier</td>" in shown and "intervals" in shown
 
 
 def test_count(table):

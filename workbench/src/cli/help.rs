@@ -124,30 +124,45 @@ mod tests {
         assert!(text.contains("criteria"), "{text}");
     }
 
+    /// The words of a command line up to what a shell would take for something else, or to two blanks, behind which a
+    /// line says what its example does.
+    fn words_of(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut quote, mut before) = (Vec::new(), None::<String>, None, ' ');
+        for c in line.trim().chars() {
+            match (c, quote) {
+                (c, Some(open)) if c == open => quote = None,
+                ('\'' | '"', None) => {
+                    quote = Some(c);
+                    word.get_or_insert_default();
+                }
+                (';' | '|' | '>' | '#', None) => break,
+                (' ', None) if before == ' ' => break,
+                (' ', None) => words.extend(word.take()),
+                (c, _) => word.get_or_insert_default().push(c),
+            }
+            before = c;
+        }
+        words.extend(word);
+        words
+    }
+
     #[test]
     fn every_command_has_three_examples_that_it_would_take() {
         let mut n_commands = 0;
         let mut open = vec![Cli::command()];
         while let Some(command) = open.pop() {
-            let mut command = command.clone();
-            let text = command.render_long_help().to_string();
-            let examples: Vec<&str> = match text.split_once("Examples:\n").or(text.split_once("A first session:\n")) {
-                Some((_, examples)) => examples.lines().filter(|line| line.starts_with("  incrowd ")).collect(),
-                None => Vec::new(),
-            };
+            let text = command.get_after_help().map(|help| help.to_string()).unwrap_or_default();
+            let examples: Vec<&str> = text.lines().filter(|line| line.starts_with("  incrowd ")).collect();
             assert!(examples.len() >= 3, "{} has {} examples", command.get_name(), examples.len());
             for example in examples {
-                // Behind two blanks a line says what the example does.
-                let words = example.trim().split("  ").next().unwrap_or_default();
-                let words = words.split([';', '|', '>', '#']).next().unwrap_or_default();
-                let words: Vec<String> = words.split_whitespace().map(|word| word.replace('"', "")).collect();
-                if let Err(error) = Cli::try_parse_from(&words) {
+                if let Err(error) = Cli::try_parse_from(words_of(example)) {
                     panic!("{example}: {error}");
                 }
             }
             n_commands += 1;
-            open.extend(command.get_subcommands().filter(|command| command.get_name() != "help").cloned());
+            open.extend(command.get_subcommands().cloned());
         }
         assert!(n_commands > 20);
+        assert_eq!(words_of("a --b 'c. D' ''  what it does"), ["a", "--b", "c. D", ""]);
     }
 }

@@ -18,7 +18,7 @@ use crate::words::profiles::{profiled, range_texts};
   incrowd profile patients.csv          any table, before there is a project
   incrowd profile                       the project in the current folder, with its roles
   incrowd profile study/ --json         the same facts, for programs
-  incrowd profile patients.csv --values also the least and greatest number or date of each column
+  incrowd profile patients.csv --values   also the least and greatest number or date of each column
 
 A record is unique if no other record has the same values in all quasi-identifiers:
 whoever knows these of a person finds that person's record.

@@ -26,7 +26,8 @@ pub(super) fn summary(facts: &Facts) -> String {
         ("Who agreed", agreed(facts)),
         ("How to check it", format!("<pre><code>{}</code></pre>", verify_command(facts))),
     ];
-    let rows: String = entries.iter().map(|(label, text)| format!("<div><dt>{label}</dt><dd>{text}</dd></div>\n")).collect();
+    let rows: String =
+        entries.iter().map(|(label, text)| format!("<div><dt>{label}</dt><dd>{text}</dd></div>\n")).collect();
     format!("<section>\n<h2>Summary</h2>\n<dl class=\"origin\">\n{rows}</dl>\n</section>\n")
 }
 
@@ -58,8 +59,10 @@ fn said(text: Option<&str>) -> String {
 fn promise(facts: &Facts) -> String {
     let crowd = if facts.is_of_people() { Crowd::People(0) } else { Crowd::Records(0) };
     let promises = promised(facts);
-    let words: Vec<String> =
-        promises.iter().map(|criterion| escape(&promise_in_words(criterion, &facts.certificate.sensitive, crowd))).collect();
+    let words: Vec<String> = promises
+        .iter()
+        .map(|criterion| escape(&promise_in_words(criterion, &facts.certificate.sensitive, crowd)))
+        .collect();
     match words.is_empty() {
         true => "No criterion is promised.".to_string(),
         false => format!("Every group has {}.", words.join(", ")),
@@ -146,7 +149,9 @@ mod tests {
         for words in ["the &lt;registry&gt;", "a study of stays", "A. Curator", "B. Officer"] {
             assert!(page.contains(words), "{words}");
         }
-        for words in ["29,924 records in 172 groups", "Hidden altogether: <em>race</em>", "incrowd verify adult-k10.csv"] {
+        for words in
+            ["29,924 records in 172 groups", "Hidden altogether: <em>race</em>", "incrowd verify adult-k10.csv"]
+        {
             assert!(page.contains(words), "{words} in {page}");
         }
     }
