@@ -565,7 +565,7 @@ def without_transactions(engine, folder):
     said = run(table, "publish", "--k", "3", "--max-suppressed", "40%", "--into", "released", code=2).stderr
     check("no table without a transaction", "no transactions" in said, said)
     check("nothing is left", not there(engine, "released"))
-    said = run(table, "verify", "--table", "hostile", "--quasi-identifiers", "code", "--k", "2").stdout
+    said = run(table, "verify", "--table", "hostile", "--database", engine.uri, "--quasi-identifiers", "code", "--k", "2").stdout
     check("any table is verified", "yes" in said, said)
 
 
