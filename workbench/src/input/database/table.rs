@@ -324,8 +324,8 @@ fn column(dialect: Dialect, field: &Field, declared: &[(String, String)]) -> Col
     }
     match field.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => as_text(name, &exact),
-        // DuckDB does not keep -0 when it packs a table.
-        kind @ (DataType::Float32 | DataType::Float64) if dialect == Dialect::Duckdb => {
+        // DuckDB does not keep -0 when it packs a table, and Sail not when it groups.
+        kind @ (DataType::Float32 | DataType::Float64) if matches!(dialect, Dialect::Duckdb | Dialect::Spark) => {
             let name = if *kind == DataType::Float32 { "FLOAT" } else { "DOUBLE" };
             Column { cell: format!("({quoted} + CAST(0 AS {name}))"), ..as_it_is(kind.clone()) }
         }
