@@ -109,6 +109,10 @@ impl Server {
     pub fn job(&self, job: &Job, state: jobs::State) -> Value {
         let mut document = job.to_json_as(state);
         document["notes"] = self.in_words(job.notes());
+        if !self.allows_preview() {
+            // The best so far is a loss, which is measured with the source.
+            document["progress"].as_object_mut().map(|progress| progress.shift_remove("search"));
+        }
         document
     }
 

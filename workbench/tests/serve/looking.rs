@@ -88,7 +88,7 @@ fn a_step_from_a_scheme_is_the_scheme_that_it_leads_to() {
 fn values_are_for_those_who_may_see_them() {
     let folder = table();
     let server = Server::start(&folder, &["."]);
-    let closed = Server::start(&folder, &[".", "--token", "0123456789abcdef", "--host", "0.0.0.0"]);
+    let closed = Server::start(&folder, &[".", "--allow-preview=false"]);
     for path in ["/groups", "/spread"] {
         let question = json!({ "project": server.project(), "request": { "k": 3 } });
         assert!(server.answer(path, &question).is(200).body.contains(VALUES[0]), "{path} shows something to see");
