@@ -46,7 +46,6 @@ pub static TOPICS: &[Topic] = &topics![
     "certificate",
     "reading-the-report",
     "verifying",
-    "risk",
     "guarantees",
     "threat-model",
     "page",
