@@ -229,7 +229,7 @@ fn init_reads_the_labels_of_columns_whose_names_say_nothing() {
     let folder = Folder::new();
     folder.write("people.xpt", &bytes);
     let ran = folder.run(&["init", "people.xpt"]).ends(0);
-    assert!(ran.stdout.contains("V01: age in years  quasi-identifier"), "{ran}");
+    assert!(ran.stdout.contains("V01: age in years    quasi-identifier"), "{ran}");
     let text = folder.read("incrowd.toml");
     assert!(text.contains("[attributes.V01]\n# label: age in years\n# why: label says age\n"), "{text}");
 }

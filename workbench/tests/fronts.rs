@@ -36,7 +36,7 @@ fn the_command_line_has_what_the_table_says() {
         }
     }
     // What makes no order: the page, the demo, and the shell's own.
-    let others = ["serve", "demo", "completions", "help"];
+    let others = ["serve", "demo", "completions", "help", "man"];
     let all = command.get_subcommands().map(|known| known.get_name().to_string());
     let missing: Vec<String> = all.filter(|name| !named.contains(name) && !others.contains(&name.as_str())).collect();
     assert!(missing.is_empty(), "the table lacks {missing:?}");

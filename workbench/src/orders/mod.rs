@@ -21,7 +21,6 @@ pub mod negotiate;
 pub mod negotiate_local;
 pub mod cutting;
 pub mod groups;
-pub mod desks;
 pub mod verify;
 pub mod publish;
 pub mod frontier;

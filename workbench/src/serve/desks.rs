@@ -17,7 +17,7 @@ use super::problem::Problem;
 use super::round::Held;
 use super::safety::Party;
 use super::server::{Answered, Readiness, Server, Shared, accepted, find, ok};
-use crate::orders::desks::Desk;
+use super::shared::Desk;
 use crate::words::order::Reader;
 
 /// A sign of life for whoever stands between.

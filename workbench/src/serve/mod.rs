@@ -17,6 +17,7 @@ mod trees;
 mod explore;
 mod cuts;
 mod assets;
+mod shared;
 mod round;
 mod server;
 mod projects;

@@ -313,7 +313,8 @@ pub async fn publish_release(State(server): Shared, Document(asked): Document<Pu
     }
     let minutes = asked.shared.then(|| server.round.minutes(&asked.project, &asked.request)).transpose()?;
     if let Some(table) = asked.into.clone() {
-        let what = json!([asked.request, asked.choice, asked.levels, asked.method, asked.options, asked.target, asked.shared]);
+        let what =
+            json!([asked.request, asked.choice, asked.levels, asked.method, asked.options, asked.target, asked.shared]);
         return publish_into(&server, taken, table, (key, minutes), asked.replace, &what);
     }
     let name = asked.output.clone().unwrap_or_else(|| "release.csv".to_string());
@@ -388,7 +389,8 @@ fn publish_into(
         job.takes_long()?;
         let work = job.work(worker.tables.n_bytes_max);
         let published = with_rules(&worker, |rules| {
-            let (files, ordered) = taken.order.run_into(&taken.opened.project, rules, &table, key, minutes, replace, &work)?;
+            let (files, ordered) =
+                taken.order.run_into(&taken.opened.project, rules, &table, key, minutes, replace, &work)?;
             match ordered {
                 Ordered::Published(published) => Ok((files, published)),
                 Ordered::No(no) => Err(why_not(&no, &worker)),

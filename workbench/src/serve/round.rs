@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::problem::Problem;
-use crate::orders::desks::Shared;
+use super::shared::Shared;
 use crate::output::account::Minutes;
 
 /// One negotiation at a time, over one project.
