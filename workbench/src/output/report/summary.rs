@@ -76,14 +76,14 @@ fn risk(facts: &Facts) -> String {
     let Risks { prosecutor, marketer, n_unique, .. } = found;
     format!(
         "Who knows that a person is in the file, and all quasi-identifiers of that person, finds the right record with a \
-         probability of at most {}, and of {} on average; who links every record gets {} right. {} ({}) above {threshold}; \
-         {} alone.",
+         probability of at most {}, and of {} on average; who links every record gets {} right. {} ({}) with a risk above \
+         {threshold}; {} alone.",
         share(prosecutor.highest),
         share(prosecutor.average),
         share(*marketer),
         match found.n_people {
-            Some(_) => counted(prosecutor.n_at_risk, "person is", "people are"),
-            None => counted(prosecutor.n_at_risk, "record is", "records are"),
+            Some(_) => counted(prosecutor.n_at_risk, "person", "people"),
+            None => counted(prosecutor.n_at_risk, "record", "records"),
         },
         percent(prosecutor.n_at_risk, found.crowd().n()),
         match n_unique {
