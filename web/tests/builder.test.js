@@ -43,7 +43,7 @@ test("five thousand values are found, marked, grouped, renamed, merged, split an
     await page.locator("#group-name").fill(side.toUpperCase());
     await page.getByRole("button", { name: "Group them" }).click();
     await group(page, side.toUpperCase()).waitFor();
-    assert.ok(Date.now() - started < 5000, `${Date.now() - started} ms`);
+    assert.ok(Date.now() - started < 15_000, `${Date.now() - started} ms`);
   }
   assert.match(await group(page, "NORTH").innerText(), /1,667, 5,001 records/);
   assert.match(await page.locator(".lanes").innerText(), /nothing is on its own/);
