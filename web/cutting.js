@@ -33,7 +33,8 @@ function picture(box, lists, set, values, isDate, name) {
   const [low, high] = [values[0].at, values[values.length - 1].at];
   const given = JSON.stringify(lists);
   lists = lists.filter((list) => list.length > 0).map((list) => [...list].sort((a, b) => a - b));
-  if (lists.length === 0 || isDate && lists.flat().every((cut) => cut < low || cut > high)) lists = [quantiles(values, 4)];
+  // Cut points of dates are kept as a file of labels: what comes here is about numbers.
+  if (lists.length === 0 || isDate) lists = [quantiles(values, 4)];
   const isWhole = values.every(({ at }) => Number.isInteger(at));
   const step = isWhole ? Math.max(1, 1) : (high - low) / 100;
   const x = (at) => EDGE + ((WIDTH - 2 * EDGE) * (at - low)) / (high - low || 1);

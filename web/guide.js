@@ -1,6 +1,6 @@
 // What a newcomer decides before the first answer means something: a short list, and how much of it is done.
 
-import { h } from "./dom.js";
+import { h, visible } from "./dom.js";
 import { go, on, state, tell } from "./store.js";
 import { counted } from "./words.js";
 

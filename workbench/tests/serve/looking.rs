@@ -90,8 +90,9 @@ fn values_are_for_those_who_may_see_them() {
     let server = Server::start(&folder, &["."]);
     let closed = Server::start(&folder, &[".", "--allow-preview=false"]);
     for path in ["/groups", "/spread"] {
-        let question = json!({ "project": server.project(), "request": { "k": 3 } });
-        assert!(server.answer(path, &question).is(200).body.contains(VALUES[0]), "{path} shows something to see");
+        let question = json!({ "project": server.project(), "request": { "k": 3 }, "levels": { "age": 0, "city": 0 } });
+        let seen = server.answer(path, &question).is(200).body;
+        assert!(VALUES.iter().any(|value| seen.contains(value)), "{path} shows something to see");
         server.ask_as_guest("POST", path, &question.to_string()).is(403);
         let question = json!({ "project": closed.project(), "request": { "k": 3 } });
         let refused = closed.answer(path, &question).is(403);
