@@ -74,10 +74,10 @@ impl ListGroups {
         let mut by_size: BTreeMap<u64, [(u64, u64); 2]> = BTreeMap::new();
         let mut found = Vec::new();
         let text = self.text.as_ref().map(|text| text.to_lowercase()).filter(|text| !text.is_empty());
-        for group in 0..measured.len() {
+        for (group, &records) in n_records.iter().enumerate() {
             let (size, lost) = (measured.size(group), !missed(group).is_empty());
             let counted = &mut by_size.entry(size).or_default()[usize::from(lost)];
-            (counted.0, counted.1) = (counted.0 + 1, counted.1 + n_records[group]);
+            (counted.0, counted.1) = (counted.0 + 1, counted.1 + records);
             let is_sought = self.lost.is_none_or(|sought| sought == lost)
                 && self.size.is_none_or(|sought| sought == size)
                 && text
