@@ -100,7 +100,7 @@ function columns(profile) {
   const attributes = state.project.document.attributes ?? {};
   const row = (column) => {
     const role = attributes[column.name]?.role ?? "none";
-    const choice = h("select", { class: `role ${role}`, "aria-label": `Role of ${column.name}`, disabled: !state.about.allows_preview, onchange: () => setRole(column, choice.value) },
+    const choice = h("select", { class: `role ${role}`, title: `${role}: ${ROLES[role]?.[0] ?? ""}`, "aria-label": `Role of ${column.name}`, disabled: !state.about.allows_preview, onchange: () => setRole(column, choice.value) },
       Object.entries(ROLES).map(([name, [word]]) => h("option", { value: name, selected: name === role }, `${name}: ${word}`)),
       h("option", { value: "none", selected: role === "none" }, state.project.document.data?.other === "keep" ? "not named: published as it is" : "not named: left out"));
     choice.value = role;
