@@ -140,7 +140,7 @@ function show(body, { rows, frontier, notes, n_records: n }) {
     isOffers ? h("p", { class: "note" }, "Not all wishes can be met, so the schemes lose as few more records as they can; ", h("button", { class: "plain", onclick: () => go("negotiate") }, "see the offers"), ".") : null,
     h("section", { class: "card" }, h("h2", {}, "The methods that exist"),
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Methods" }, h("table", { class: "methods stack" },
-        h("thead", {}, h("tr", {}, heads.map(([name, meaning], i) => h("th", { scope: "col", class: i > 0 && name ? "n" : null }, meaning ? term(name, meaning) : name)))),
+        h("thead", {}, h("tr", {}, heads.map(([name, meaning], i) => (name ? h("th", { scope: "col", class: i > 0 ? "n" : null }, meaning ? term(name, meaning) : name) : h("td", {}))))),
         h("tbody", {}, rows.map(line)))),
       h("p", { class: "note" }, "The first give every record the same levels and differ in what they call best; those with a name of their own give every group ranges of its own and lose no record. Less is better in every column, the best of each is bold."),
       !withSlow && (state.about.allows_preview || state.about.methods.some((method) => method.is_slow))
