@@ -94,12 +94,14 @@ export function scatter({ title, xName, yName, points, xText, yText, take }) {
     svg("text", { class: "axis", x: 0, y: 0, transform: `translate(13 ${(above + height - below) / 2}) rotate(-90)` }, yName),
     svg("path", { class: "frontier", d: front.map(([px, py], i) => `${i === 0 ? "M" : "L"}${x(px).toFixed(1)} ${y(py).toFixed(1)}`).join("") }),
     points.filter((point) => !point.mark).map((point) => svg("circle", { class: "dot " + point.kind, cx: x(point.x), cy: y(point.y), r: 3 }, svg("title", {}, point.label))),
-    marked.map(({ point, x: at, y: up, ownX, ownY }) => [
-      Math.hypot(at - ownX, up - ownY) > 1 ? [svg("line", { class: "leader", x1: ownX, y1: ownY, x2: at, y2: up }), svg("circle", { class: "dot " + point.kind, cx: ownX, cy: ownY, r: 3 })] : null,
-      svg("circle", { class: "dot named " + point.kind, cx: at, cy: up, r: 9 }, svg("title", {}, point.label)),
+    // What leads to marks lies below all of them.
+    marked.map(({ point, x: at, y: up, ownX, ownY }) => (Math.hypot(at - ownX, up - ownY) > 1
+      ? [svg("line", { class: "leader", x1: ownX, y1: ownY, x2: at, y2: up }), svg("circle", { class: "dot " + point.kind, cx: ownX, cy: ownY, r: 3 })] : null)),
+    marked.map(({ point, x: at, y: up }) => [
+      svg("circle", { class: "dot named " + point.kind, cx: at, cy: up, r: 9.5 }, svg("title", {}, point.label)),
       svg("text", { class: "mark", x: at, y: up + 4 }, point.mark),
     ]));
-  return h("figure", { class: "chart-box wide" }, h("figcaption", {}, title), picture, take ? take(picture) : null);
+  return h("figure", { class: "chart-box wide" }, h("figcaption", {}, title), h("div", { class: "map-box", tabindex: 0, role: "region", "aria-label": title }, picture), take ? take(picture) : null);
 }
 
 /** The points that no other beats in both directions, from left to right. @param {number[][]} points */

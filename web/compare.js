@@ -72,18 +72,18 @@ function analyses(rows) {
   const line = (row) => {
     const { mean_distance: distance, most_changed: pair, target: of } = row.analyses;
     return h("tr", {}, h("th", { scope: "row" }, row.best_by ? row.title : row.method),
-      h("td", { class: "n" }, percent(distance), bar(null, distance)),
-      h("td", {}, pair ? h("span", {}, `${decimal(Math.round(100 * pair.before) / 100)} to ${decimal(Math.round(100 * pair.after) / 100)}`, h("small", {}, pair.attributes.join(", "))) : "–"),
-      of ? h("td", { class: "n" }, percent(of.regression.overlap), bar(null, of.regression.overlap)) : null,
-      of ? h("td", { class: "n" }, percent(of.accuracy.after), bar(of.accuracy.before, of.accuracy.after)) : null);
+      h("td", { class: "n", data: { label: "distributions" } }, percent(distance), bar(null, distance)),
+      h("td", { data: { label: "association" } }, pair ? h("span", {}, `${decimal(Math.round(100 * pair.before) / 100)} to ${decimal(Math.round(100 * pair.after) / 100)}`, h("small", {}, pair.attributes.join(", "))) : "–"),
+      of ? h("td", { class: "n", data: { label: "regression" } }, percent(of.regression.overlap), bar(null, of.regression.overlap)) : null,
+      of ? h("td", { class: "n", data: { label: `tells ${first.attribute}` } }, percent(of.accuracy.after), bar(of.accuracy.before, of.accuracy.after)) : null);
   };
   const heads = [["method", null], ["distributions", "total variation distance to the source, the mean over attributes: 0 where nothing changes"],
     ["association that changes most", "correlation of numbers, Cramér’s V of categories, correlation ratio of both"],
     ...(first ? [["regression", "mean overlap of the coefficients’ confidence intervals with the source’s"],
       [`tells ${first.attribute}`, "how often naive Bayes, learnt from the release, is right about records of the source"]] : [])];
   return h("section", { class: "card", id: "analyses" }, h("h2", {}, "What analysts will find"), chooseTarget(),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Analyses" }, h("table", { class: "analyses" },
-      h("thead", {}, h("tr", {}, heads.map(([name, meaning]) => h("th", { scope: "col" }, meaning ? term(name, meaning) : name)))),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Analyses" }, h("table", { class: "analyses stack" },
+      h("thead", {}, h("tr", {}, heads.map(([name, meaning], i) => h("th", { scope: "col", class: i === 0 || i === 2 ? null : "n" }, meaning ? term(name, meaning) : name)))),
       h("tbody", {}, told.map(line)))),
     first ? h("p", { class: "note" }, `Learnt from the source, ${first.attribute} is told right ${percent(first.accuracy.before)} of the time; saying always what is most frequent, ${percent(first.accuracy.baseline)}.`) : null);
 }
@@ -142,7 +142,7 @@ function show(body, { rows, frontier, notes, n_records: n }) {
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Methods" }, h("table", { class: "methods stack" },
         h("thead", {}, h("tr", {}, heads.map(([name, meaning], i) => (name ? h("th", { scope: "col", class: i > 0 ? "n" : null }, meaning ? term(name, meaning) : name) : h("td", {}))))),
         h("tbody", {}, rows.map(line)))),
-      h("p", { class: "note" }, "The first give every record the same levels and differ in what they call best; those with a name of their own give every group ranges of its own and lose no record. Less is better in every column, the best of each is bold."),
+      h("p", { class: "note" }, "The first give every record the same levels and differ in what they call best; those with a name of their own give every group ranges of its own. Less is better in every column, the best of each is bold."),
       !withSlow && (state.about.allows_preview || state.about.methods.some((method) => method.is_slow))
         ? h("button", { onclick: () => { withSlow = true; begin(); } }, "Also those that take longer") : null),
     analyses(rows),

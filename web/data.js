@@ -108,7 +108,7 @@ function columns(profile) {
     return h("tr", {},
       h("th", { scope: "row", title: visible(column.name) }, h("span", { class: "label" }, visible(column.name)), h("small", {}, column.type)),
       h("td", { class: "chart-cell", data: { label: "spread" } }, sparkBars(column.chart, `How often values of ${column.name} occur`),
-        column.least !== undefined ? h("small", {}, `${column.least} – ${column.greatest}`) : null),
+        column.least !== undefined ? h("small", {}, h("span", {}, `${column.least} –`), " ", h("span", {}, column.greatest)) : null),
       h("td", { class: "n", data: { label: "distinct" } }, `${column.is_exact ? "" : "~"}${grouped(column.n_distinct)}`),
       h("td", { class: "n", data: { label: "missing" } }, column.n_missing === 0 ? "–" : grouped(column.n_missing)),
       h("td", { class: "n", data: { label: "unique" } }, column.n_unique === 0 ? "–" : percent(column.share_unique)),

@@ -136,7 +136,7 @@ function editor(box, /** @type {Line[]} */ lines, set, name) {
       return h("li", {
         class: within === one.label ? "on" : null, data: { group: one.label }, tabindex: 0, ondragover: (event) => event.preventDefault(), ondrop: drop,
         onkeydown: (event) => { if (event.target === event.currentTarget && (event.key === "Enter" || ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "v"))) drop(event); },
-      }, field, h("span", { class: "n" }, `${grouped(one.nItems)}, ${counted(one.n, "record")}`),
+      }, field, h("span", { class: "n" }, `${counted(one.nItems, level === 1 ? "value" : "group")}, ${counted(one.n, "record")}`),
       h("button", { type: "button", class: "plain", title: "Put what is marked here", onclick: () => group(one.label) }, "Put here"),
       h("button", { type: "button", class: "plain", onclick: () => { within = within === one.label ? null : one.label; list.scrollTop = 0; drawItems(); drawGroups(); } }, within === one.label ? "Show all" : "Show"));
     };

@@ -48,7 +48,9 @@ export function groupsCard() {
     };
     put(body,
       h("div", { class: "sizes", role: "group", "aria-label": "Groups by size" }, bars.map(bar)),
-      seen.risk ? h("p", {}, "Of what would be published, somebody who looks for a person is right with probability ", h("b", {}, percent(seen.risk.highest)), " at most, ", h("b", {}, percent(seen.risk.average)), " on average.") : null,
+      seen.risk ? h("div", {}, h("p", {}, "Of what would be published, somebody who looks for a person is right with probability ", h("b", {}, percent(seen.risk.highest)), " at most, ", h("b", {}, percent(seen.risk.average)), " on average."),
+        h("ul", { class: "bars said", "aria-hidden": true }, [["found, at most", seen.risk.highest], ["found, on average", seen.risk.average]].map(([name, share]) =>
+          h("li", {}, h("span", { class: "name" }, name), h("span", { class: "meter" }, h("i", { style: { width: `${100 * share}%` } })), h("span", { class: "n" }, percent(share)))))) : null,
       h("p", { class: "note" }, "Groups by size; click one to see them. ", words),
       seen.groups.length === 0 ? null : h("div", { class: "scroll list", tabindex: 0, role: "region", "aria-label": "Groups of this scheme" }, h("table", {},
         h("thead", {}, h("tr", {}, seen.attributes.map((name) => h("th", { scope: "col", title: visible(name) }, visible(name))), h("th", { scope: "col", class: "n" }, "alike"), h("th", { scope: "col" }, "misses"), h("th", { scope: "col" }, "one level more"))),

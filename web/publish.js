@@ -9,6 +9,7 @@ import { go, state } from "./store.js";
 import { OF_SIZES, counted, criteriaOf, grouped, levelsWish, percent, rangesWish, valued } from "./words.js";
 
 /** @type {HTMLElement} */ let root;
+/** Where releases are checked. @type {ReturnType<typeof verifyCard>} */ let checker = null;
 
 export function mount(element) {
   root = element;
@@ -29,7 +30,7 @@ async function begin() {
     if (!isHere()) return;
     put(root, h("div", { class: "card narrow" }, h("h1", {}, "Nothing is agreed yet"),
       h("p", {}, "The wishes cannot all be met. Take an offer, or wish for less."), problemBox(problem),
-      h("button", { class: "primary", onclick: () => { state.chosen = null; go("negotiate"); } }, "Back to the table")), verifyCard());
+      h("button", { class: "primary", onclick: () => { state.chosen = null; go("negotiate"); } }, "Back to the table")), verifyCard()?.root);
   }
 }
 
@@ -57,6 +58,7 @@ function show(review, question) {
   };
   const list = (names) => names.map((one, i) => [i > 0 ? ", " : "", h("b", {}, one)]);
   const kept = [...review.sensitive, ...review.unchanged];
+  checker = verifyCard();
   put(root,
     h("div", { class: "title" }, h("div", {}, h("h1", {}, "Publish"), h("p", { class: "lead" }, "Read what will be promised, then let it go."))),
     h("div", { class: "two even" },
@@ -91,7 +93,7 @@ function show(review, question) {
           h("label", { for: "output" }, "Write to", where, name), button,
           h("button", { type: "button", class: "plain", onclick: () => { state.chosen = null; go("negotiate"); } }, "Haggle on")))),
     noteList(review.notes),
-    result, verifyCard());
+    result, checker?.root);
 }
 
 function verdict(result, { id, result: done }) {
@@ -111,7 +113,8 @@ function verdict(result, { id, result: done }) {
           Object.entries(verdict.criteria).map(([key, found]) => `${key} = ${valued(found.reached)} (promised ${valued(found.asked)})`).join(", "), "."))),
     h("div", { class: "row" }, table ? null : save("release", files.release), save("certificate", files.certificate),
       // It has the key, and what is measured with the data.
-      state.about.allows_preview ? save("report", files.report) : h("span", { class: "note" }, "The report is for the signer: it stays on the server.")),
+      state.about.allows_preview ? save("report", files.report) : h("span", { class: "note" }, "The report is for the signer: it stays on the server."),
+      checker && !table ? h("button", { onclick: () => checker.look(files.release, files.certificate) }, "See its risk, and what an attacker finds") : null),
     h("details", {}, h("summary", {}, `${verdict.claims.filter((claim) => claim.holds).length} of ${verdict.claims.length} claims of the certificate agree with the file`),
       h("table", { class: "claims" },
         h("thead", {}, h("tr", {}, ["claim", "claimed", "found"].map((name) => h("th", { scope: "col" }, name)))),

@@ -4,6 +4,7 @@ import { cancel, work } from "./api.js";
 import { progressBar } from "./charts.js";
 import { h, noteList, problemBox, put, say, term } from "./dom.js";
 import { state } from "./store.js";
+import { attacked } from "./verify.js";
 import { counted, decimal, grouped, percent } from "./words.js";
 
 /** What was found, by project: looking again takes as long as the first time. @type {Map<string, any>} */
@@ -19,8 +20,8 @@ export function riskCard() {
     try {
       const { result } = await work("/orders/risk", { project: id, order: { special_uniques: true, show_values: true } },
         (job) => put(body, progressBar(job, (job) => cancel(job))));
-      known.set(id, result);
-      show(body, result);
+      known.set(id, { ...result, attack: await attackOfSource(state.project) });
+      show(body, known.get(id));
       say("Risk was measured.");
     } catch (problem) {
       put(body, problemBox(problem), button);
@@ -32,7 +33,16 @@ export function riskCard() {
   return h("section", { class: "card risk", "aria-label": "How easily is someone found?" }, h("h2", {}, "How easily is someone found?"), body);
 }
 
-function show(body, { result: risk, notes }) {
+/** What an attacker would find in the table as it is; nothing where nothing is sensitive, or where it is no file. */
+async function attackOfSource({ id, document }) {
+  const of = (role) => Object.entries(document.attributes ?? {}).filter(([, about]) => about.role === role).map(([name]) => name);
+  const sensitive = of("sensitive");
+  if (!document.data?.path || sensitive.length === 0) return null;
+  const order = { files: [document.data.path], quasi_identifiers: of("quasi-identifier"), sensitive };
+  return work("/orders/attack", { project: id, order }, () => {}).then(({ result: { result } }) => result, () => null);
+}
+
+function show(body, { result: risk, notes, attack }) {
   const who = risk.n_people ? "people" : "records";
   const n = risk.n_people ?? risk.n_records;
   const finds = (name, meaning, found) => h("tr", {}, h("th", { scope: "row" }, term(name, meaning)),
@@ -45,7 +55,9 @@ function show(body, { result: risk, notes }) {
         finds("journalist", "knows that someone is in the population: 1 over those who look the same there", risk.journalist)))),
     h("p", {}, h("b", {}, `${grouped(risk.n_unique)} of ${grouped(n)} ${who}`), ` stand alone (${percent(risk.n_unique / Math.max(1, n))})`,
       risk.n_alone_by_all_records === null ? "." : `; ${grouped(risk.n_alone_by_all_records)} do by all their records together.`),
-    uniques(risk.special_uniques, risk.attributes.length), noteList(notes));
+    h("ul", { class: "bars said", "aria-hidden": true }, [["prosecutor, at most", risk.prosecutor.highest], ["prosecutor, on average", risk.prosecutor.average], ["journalist, at most", risk.journalist.highest], ["journalist, on average", risk.journalist.average]].map(([name, share]) =>
+      h("li", {}, h("span", { class: "name" }, name), h("span", { class: "meter" }, h("i", { style: { width: `${Math.min(100, 100 * share)}%` } })), h("span", { class: "n" }, percent(share))))),
+    uniques(risk.special_uniques, risk.attributes.length), attack ? attacked(attack, true) : null, noteList(notes));
 }
 
 /** So many values of an attribute are shown at once, those that contribute most. */

@@ -78,15 +78,20 @@ function show(body, { result, notes }) {
   put(body, noteList(notes),
     h("div", { class: "row" }, (result.tables ?? []).map((table) =>
       h("button", { onclick: () => saveAs(new Blob([csv(table)], { type: "text/csv" }), `${table.name}.csv`) }, `${table.title} (CSV)`))),
-    result.charts.map(figure));
+    h("div", { class: "studies" }, result.charts.map(figure)));
 }
+
+/** What is wider than this has a line of its own. */
+const WIDE = 760;
 
 /** A chart as a picture: nothing in it runs, and it looks the same wherever it is taken. */
 function figure(chart) {
-  const picture = new Blob([standalone(chart.svg)], { type: "image/svg+xml" });
+  const text = standalone(chart.svg);
+  const picture = new Blob([text], { type: "image/svg+xml" });
   const address = URL.createObjectURL(picture);
   const image = h("img", { src: address, alt: chart.title, class: "study" });
-  return h("section", { class: "card" }, h("h2", {}, chart.title), h("p", { class: "note" }, chart.caption),
+  const isWide = Number(/<svg[^>]* width="([\d.]+)/.exec(text)?.[1]) > WIDE;
+  return h("section", { class: isWide ? "card wide" : "card" }, h("h2", {}, chart.title), h("p", { class: "note" }, chart.caption),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": chart.title }, image),
     h("div", { class: "row end" },
       h("button", { onclick: () => saveAs(picture, `${chart.name}.svg`) }, "SVG"),

@@ -6,8 +6,10 @@ import { h, problemBox, put, say, visible } from "./dom.js";
 import { state } from "./store.js";
 import { counted, percent, valued } from "./words.js";
 
-
-/** A card onto which a release is dropped, with its certificate or without; nothing where no file may be brought. */
+/**
+ * A card onto which a release is dropped, with its certificate or without; nothing where no file may be brought.
+ * `look(file, certificate)` checks one that is there.
+ */
 export function verifyCard() {
   if (!state.about.allows_preview) return null;
   const result = h("div", { "aria-live": "polite" });
@@ -77,25 +79,31 @@ export function verifyCard() {
           h("tbody", {}, verdict.claims.map((claim) => h("tr", {}, h("th", { scope: "row" }, claim.claim), h("td", {}, visible(claim.claimed)), h("td", {}, visible(claim.found)), h("td", {}, claim.holds ? "✓" : claim.holds === false ? "✗" : "?"))))))) : null));
   }
 
-  return h("section", { class: "card verify", "aria-label": "Check a release" }, h("h2", {}, "Check a release"),
+  const root = h("section", { class: "card verify", "aria-label": "Check a release" }, h("h2", {}, "Check a release"),
     h("p", { class: "note" }, "Kept, broken or not judged: from the file and its certificate alone. Without a certificate, say what is asked of it."),
     h("div", { class: "rule" }, kLabel, namesLabel, secretLabel), drop, result);
+  /** Checks a file that is in the served folder. */
+  const look = async (file, certificate) => {
+    await judge(file, certificate);
+    result.scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "start" });
+  };
+  return { root, look };
 }
 
 /** How easily someone is found in a release, as bars. */
 function found(risk) {
   const bar = (name, share) => h("li", {}, h("span", { class: "name" }, name), h("span", { class: "meter" }, h("i", { style: { width: `${Math.min(100, 100 * share)}%` } })), h("span", { class: "n" }, percent(share)));
-  return h("section", { class: "card risk" }, h("h2", {}, "How easily is someone found?"), h("ul", { class: "bars" },
+  return h("section", { class: "card risk" }, h("h2", {}, "How easily is someone found?"), h("ul", { class: "bars said" },
     bar("prosecutor, at most", risk.prosecutor.highest), bar("prosecutor, on average", risk.prosecutor.average), bar("journalist, at most", risk.journalist.highest)));
 }
 
-/** What an attacker finds, as bars. */
-export function attacked(found) {
+/** What an attacker finds, as bars: a card, or a part of one. */
+export function attacked(found, isPart = false) {
   const releases = found.releases ?? [];
   const bar = (name, share, text) => h("li", {}, h("span", { class: "name" }, name), h("span", { class: "meter" }, h("i", { style: { width: `${Math.min(100, 100 * share)}%` } })), h("span", { class: "n" }, text));
   const rows = releases.flatMap((release) => (release.sensitive ?? []).flatMap((one) => [
     one.homogeneity ? bar(`${visible(one.attribute)}: all alike in a group`, one.homogeneity.n_records / Math.max(1, release.n_records), counted(one.homogeneity.n_records, "record")) : null,
     one.skewness ? bar(`${visible(one.attribute)}: best guess is right`, one.skewness.best_guess, `${percent(one.skewness.best_guess)}, ${percent(one.skewness.best_guess_before)} without it`) : null,
   ]));
-  return h("section", { class: "card risk" }, h("h2", {}, "What an attacker finds"), rows.filter(Boolean).length ? h("ul", { class: "bars wide" }, rows) : h("p", { class: "note" }, "Without a sensitive attribute there is nothing to guess."));
+  return h("section", { class: isPart ? null : "card risk" }, h(isPart ? "h3" : "h2", {}, "What an attacker finds"), rows.filter(Boolean).length ? h("ul", { class: "bars said" }, rows) : h("p", { class: "note" }, "Without a sensitive attribute there is nothing to guess."));
 }

@@ -81,7 +81,7 @@ export function rangesWish({ local: _, max_level: __, best_by: ___, max_loss = {
 export const ROLES = {
   "identifier": ["names the person", "identifier: never published"],
   "person": ["whose record it is", "person: people are counted by it, and it is never published"],
-  "quasi-identifier": ["others may know it", "quasi-identifier: published coarser, if need be"],
+  "quasi-identifier": ["may be known", "quasi-identifier: published coarser, if need be"],
   "sensitive": ["must stay private", "sensitive attribute: published as it is, but only within a crowd"],
   "other": ["harmless", "other: published as it is"],
 };

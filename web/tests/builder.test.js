@@ -45,7 +45,7 @@ test("five thousand values are found, marked, grouped, renamed, merged, split an
     await group(page, side.toUpperCase()).waitFor();
     assert.ok(Date.now() - started < 15_000, `${Date.now() - started} ms`);
   }
-  assert.match(await group(page, "NORTH").innerText(), /1,667, 5,001 records/);
+  assert.match(await group(page, "NORTH").innerText(), /1,667 values, 5,001 records/);
   assert.match(await page.locator(".lanes").innerText(), /nothing is on its own/);
   // Rename, and merge by the name of another.
   await group(page, "WEST").locator("input").fill("OCCIDENT");
@@ -54,7 +54,7 @@ test("five thousand values are found, marked, grouped, renamed, merged, split an
   await group(page, "OCCIDENT").locator("input").fill("SOUTH");
   await group(page, "OCCIDENT").locator("input").press("Enter");
   await page.getByText("OCCIDENT and SOUTH are one group now.").waitFor();
-  assert.match(await group(page, "SOUTH").innerText(), /3,333, 9,999 records/);
+  assert.match(await group(page, "SOUTH").innerText(), /3,333 values, 9,999 records/);
   await page.getByRole("button", { name: "Undo", exact: true }).click();
   await group(page, "OCCIDENT").waitFor();
   // Split: what is marked goes to a group of its own, by the keyboard alone.
@@ -63,14 +63,14 @@ test("five thousand values are found, marked, grouped, renamed, merged, split an
   for (const key of ["Home", " ", "ArrowDown", " ", "Enter"]) await page.keyboard.press(key);
   await page.keyboard.type("CAPITALS");
   await page.keyboard.press("Enter");
-  assert.match(await group(page, "CAPITALS").innerText(), /2, 6 records/);
+  assert.match(await group(page, "CAPITALS").innerText(), /2 values, 6 records/);
   // The groups are grouped again on a new level.
   await page.getByLabel("Find values").fill("");
   await page.getByRole("button", { name: "New level" }).click();
   for (const name of ["SOUTH", "CAPITALS"]) await page.locator(".marks .item", { hasText: name }).click();
   await page.locator("#group-name").fill("Down there");
   await page.getByRole("button", { name: "Group them" }).click();
-  assert.match(await group(page, "Down there").innerText(), /2, 5,001 records/);
+  assert.match(await group(page, "Down there").innerText(), /2 groups, 5,001 records/);
   await page.locator(".levels tbody tr").nth(3).waitFor();
   await page.getByText(/detail lost .* → .*, records lost .* → /).waitFor();
   await shot(page, "builder");
@@ -80,12 +80,12 @@ test("five thousand values are found, marked, grouped, renamed, merged, split an
   await page.getByLabel("Level 1 of north 0000", { exact: true }).press("Enter");
   await page.getByRole("button", { name: "As groups" }).click();
   await page.getByLabel("Level 1", { exact: true }).check({ force: true });
-  await group(page, "CAPITALS").getByText("3, 9 records").waitFor();
+  await group(page, "CAPITALS").getByText("3 values, 9 records").waitFor();
   // Looking at another attribute loses nothing.
   await page.getByRole("button", { name: /^age/ }).click();
   await page.getByRole("heading", { name: "age", exact: true }).waitFor();
   await page.getByRole("button", { name: /^place/ }).click();
-  await group(page, "CAPITALS").getByText("3, 9 records").waitFor();
+  await group(page, "CAPITALS").getByText("3 values, 9 records").waitFor();
   await page.getByText("not used yet").waitFor();
   await page.getByRole("button", { name: "Use this hierarchy" }).click();
   await page.waitForFunction(() => !document.body.innerText.includes("not used yet"));

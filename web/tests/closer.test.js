@@ -30,6 +30,7 @@ test("which groups are lost, and why; what becomes of distributions; and what a 
   const sizes = await rows.locator("td.n").allInnerTexts().then((all) => all.map((text) => Number(text.replace(",", ""))));
   assert.ok(sizes.every((size) => size < 5), String(sizes));
   assert.deepEqual(sizes, [...sizes].sort((a, b) => a - b));
+  assert.match(await page.locator(".groups .bars").innerText(), /found, at most\s+[\d.]+ %\s+found, on average\s+[\d.]+ %/);
   await page.getByLabel("Find groups by a label").fill("Oslo");
   await page.waitForFunction(() => [...document.querySelectorAll(".groups tbody tr")].every((row) => row.innerText.includes("Oslo")));
   // Before and after: shares of the table and of the release, and two attributes together.
@@ -82,6 +83,11 @@ test("a release that is dropped here is kept, broken or not judged", { skip }, a
   await page.locator("#top nav a", { hasText: "Publish" }).click();
   await page.getByRole("button", { name: "Publish", exact: true }).click();
   await page.getByText("Published, and verified from the file alone").waitFor();
+  // What was just published is checked without being brought: its risk, and what an attacker finds, in bars.
+  await page.getByRole("button", { name: "See its risk, and what an attacker finds" }).click();
+  await page.locator(".verify .verdict h2", { hasText: "Kept: release.csv" }).waitFor();
+  await page.locator(".verify .risk .bars").nth(1).waitFor();
+  assert.match(await page.locator(".verify").innerText(), /What an attacker finds\s+disease: all alike in a group[\s\S]*How easily is someone found\?\s+prosecutor, at most\s+12\.5 %/);
   const bring = async (name, text, certificate) => {
     writeFileSync(join(elsewhere, `${name}.csv`), text);
     const files = [join(elsewhere, `${name}.csv`)];

@@ -45,9 +45,10 @@ export const cutOff = (page) => page.evaluate(() => {
   }
   const pen = document.createElement("canvas").getContext("2d");
   for (const select of document.querySelectorAll("select, input[type=text], input:not([type])")) {
-    if (!select.checkVisibility() || select.title) continue;
+    if (!select.checkVisibility() || (select.title && select.tagName !== "SELECT")) continue;
     const style = getComputedStyle(select);
-    pen.font = style.font;
+    // The short form is empty where something of it cannot be said in short.
+    pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
     const text = select.tagName === "SELECT" ? select.selectedOptions[0]?.textContent ?? "" : select.value;
     const room = select.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - (select.tagName === "SELECT" ? 14 : 0);
     if (pen.measureText(text).width > room + 2) found.push(`too narrow: ${named(select).slice(0, 20)} “${text}”`);

@@ -1,11 +1,11 @@
 // Every screen at four widths and in both themes: nothing is cut off, and axe-core finds nothing.
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { cutOff, findings } from "./look.js";
-import { BROWSER, SHOTS, folder, open, serve, shot } from "./support.js";
+import { BROWSER, SHOTS, folder, open, serve, settled, shot } from "./support.js";
 
 const skip = BROWSER ? false : "no browser: install chromium, or name one in CHROMIUM";
 const WIDTHS = (process.env.WIDTHS ?? "390,768,1024,1440").split(",").map(Number);
@@ -20,7 +20,8 @@ async function everywhere(t, url, name, ready) {
     await page.evaluate((theme) => { document.documentElement.dataset.theme = theme; }, theme);
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
-      await page.waitForTimeout(200);
+      await page.evaluate(() => window.scrollTo(0, 0));
+      await settled(page);
       await shot(page, `look/${name}-${width}-${theme}`);
       wrong.push(...(await cutOff(page)).map((what) => `${name} at ${width}: ${what}`));
       // What axe-core looks at differs between themes, and between the narrow and the wide layout.
@@ -62,8 +63,28 @@ const SCREENS = {
     await page.locator(".map").waitFor();
   }),
   publish: to("Publish", (page) => page.locator("main h1").first().waitFor()),
-  study: to("Study", (page) => page.locator("main h1").first().waitFor()),
+  study: to("Study", async (page) => {
+    await page.locator("img.study").first().waitFor();
+    await page.waitForFunction(() => [...document.querySelectorAll("img.study")].every((image) => image.complete && image.naturalWidth > 0));
+  }),
+  offers: async (page) => {
+    await page.locator(".verdict").waitFor();
+    await page.evaluate((wish) => {
+      const project = location.hash.match(/project=(\w+)/)[1];
+      location.hash = `negotiate&project=${project}&request=${encodeURIComponent(JSON.stringify(wish))}`;
+    }, WISH);
+    await page.locator(".offer").nth(2).waitFor();
+    await page.locator(".sample tr.lost").first().waitFor();
+  },
+  jobs: to("Data", async (page) => {
+    await page.locator(".columns").waitFor();
+    await page.locator("#tool-jobs").click();
+    await page.locator("dialog").waitFor();
+  }),
 };
+
+/** What the demo's second request asks for, which cannot all be had. */
+const WISH = { k: 10, max_suppressed: 1194, max_level: { age: 2, sex: 0, postcode: 3, marital_status: 1, occupation: 1, admission_date: 2 } };
 
 for (const [name, ready] of Object.entries(SCREENS)) {
   if (process.env.SCREENS && !process.env.SCREENS.split(",").includes(name)) continue;
@@ -78,9 +99,6 @@ for (const [name, ready] of Object.entries(SCREENS)) {
   });
 }
 
-/** What the demo's second request asks for, which cannot all be had. */
-const WISH = { k: 10, max_suppressed: 1194, max_level: { age: 2, sex: 0, postcode: 3, marital_status: 1, occupation: 1, admission_date: 2 } };
-
 test("the picture of the README: three parties, three offers, and all schemes", { skip: skip || (process.env.SCREENS && process.env.SCREENS !== "picture" ? "some screens only" : false) }, async (t) => {
   const server = await serve(t, [], folder(t));
   const { page, complaints } = await open(t, server.url, { viewport: { width: 1440, height: 1180 } });
@@ -93,8 +111,36 @@ test("the picture of the README: three parties, three offers, and all schemes", 
   await page.locator(".beside p").waitFor({ timeout: 15_000 }).catch(() => {}); // It is in the picture where it comes in time.
   assert.equal(await page.locator(".offer:not(.none)").count(), 3);
   await page.mouse.move(0, 0);
-  await page.waitForTimeout(300);
+  await settled(page);
   await page.screenshot({ path: join(SHOTS, "picture.png") });
+  assert.deepEqual(complaints, []);
+});
+
+test("start and key: nothing is cut off at any width, and axe-core finds nothing", { skip: skip || (process.env.SCREENS ? "some screens only" : false) }, async (t) => {
+  const server = await serve(t, [folder(t)]);
+  const start = await everywhere(t, server.url, "start", (page) => page.getByRole("heading", { name: "Open a table" }).waitFor());
+  const key = await everywhere(t, new URL(server.url).origin, "key", (page) => page.getByText("Paste that address, or the key").waitFor());
+  assert.deepEqual([...start.wrong, ...key.wrong], []);
+  assert.deepEqual([...start.complaints, ...key.complaints].filter((text) => !/401/.test(text)), []);
+});
+
+test("published and verified: nothing is cut off at any width, and axe-core finds nothing", { skip: skip || (process.env.SCREENS && !process.env.SCREENS.includes("verify") ? "some screens only" : false) }, async (t) => {
+  const [home, elsewhere] = [folder(t), folder(t)];
+  const lines = ["age,city,disease"];
+  for (let i = 0; i < 900; i++) lines.push(`${18 + ((i * 13) % 70)},${["Oslo", "Umea", "Rome", "Pisa"][i % 4]},${["flu", "cold", "gout"][(i >> 3) % 3]}`);
+  writeFileSync(join(home, "people.csv"), lines.join("\n") + "\n");
+  writeFileSync(join(home, "incrowd.toml"), "[data]\npath = \"people.csv\"\n[attributes.age]\nrole = \"quasi-identifier\"\nhierarchy = { intervals = [5, 10, 20] }\n[attributes.city]\nrole = \"quasi-identifier\"\n[attributes.disease]\nrole = \"sensitive\"\n[request]\nk = 5\nmax_suppressed = \"5%\"\n");
+  const server = await serve(t, [home]);
+  const { wrong, complaints } = await everywhere(t, server.url, "verify", async (page) => {
+    await page.locator(".verdict, .offer").first().waitFor();
+    await page.locator("#top nav a", { hasText: "Publish" }).click();
+    await page.getByRole("button", { name: "Publish", exact: true }).click();
+    await page.getByText("Published, and verified from the file alone").waitFor();
+    for (const name of ["release.csv", "release.csv.certificate.json"]) copyFileSync(join(home, name), join(elsewhere, name.replace("release", "mine")));
+    await page.setInputFiles("#release", ["mine.csv", "mine.csv.certificate.json"].map((name) => join(elsewhere, name)));
+    await page.locator(".verify .risk .bars").nth(1).waitFor();
+  });
+  assert.deepEqual(wrong, []);
   assert.deepEqual(complaints, []);
 });
 

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { BROWSER, PROGRAM, folder, open, serve, shot } from "./support.js";
+import { BROWSER, PROGRAM, folder, open, serve, settled, shot } from "./support.js";
 
 const skip = BROWSER ? false : "no browser: install chromium, or name one in CHROMIUM";
 
@@ -159,7 +159,7 @@ test("ranges per group at every width, light and dark", { skip }, async (t) => {
     for (const width of [390, 1024, 1440]) {
       await page.setViewportSize({ width, height: 900 });
       await page.waitForFunction(() => document.querySelector(".icicle canvas").height > 100);
-      await page.waitForTimeout(300);
+      await settled(page);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= width, `${wide} at ${width}`);
       await shot(page, `ranges-${width}-${theme}`);
@@ -169,7 +169,7 @@ test("ranges per group at every width, light and dark", { skip }, async (t) => {
   await limit.fill("2");
   await limit.press("Enter");
   await page.locator("[data-offer=loss]").waitFor();
-  await page.waitForTimeout(400);
+  await settled(page);
   await shot(page, "ranges-offers");
   for (const input of await page.locator("main input, main select, main canvas").all()) {
     const name = await input.evaluate((one) => one.getAttribute("aria-label") ?? one.labels?.[0]?.textContent ?? "");

@@ -55,9 +55,19 @@ export async function open(t, url, options = {}) {
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) complaints.push(message.text()); });
   page.on("request", (request) => { if (!request.url().startsWith(own) && !/^(blob|data):/.test(request.url())) complaints.push(`asked elsewhere: ${request.url()}`); });
-  page.setDefaultTimeout(Number(process.env.PAGE_TIMEOUT ?? 60_000));
+  // What is waited for is what the page shows, however long a busy machine takes; where it never comes, the test ends with this.
+  page.setDefaultTimeout(Number(process.env.PAGE_TIMEOUT ?? 180_000));
   await page.goto(url);
   return { page, context, complaints };
 }
+
+/** When everything that a change of size or looks begins has been drawn. */
+export const settled = (page) => page.evaluate(async () => {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  await document.fonts.ready;
+  for (let i = 0; i < 3; i++) await frame();
+  await Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => {})));
+  await frame();
+});
 
 export const shot = (page, name) => page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
