@@ -44,6 +44,7 @@ function editor(box, /** @type {Line[]} */ lines, set, name) {
   let last = -1;
   /** What is found of the items, in order. */ let found = [];
   /** What can be taken back here. @type {Line[][]} */ const past = [];
+  /** @type {any} a rule that was guessed */ let suggestion = null;
 
   // ── What is drawn ──
 
@@ -74,6 +75,13 @@ function editor(box, /** @type {Line[]} */ lines, set, name) {
       h("button", { type: "button", onclick: () => group(null), title: "every marked one is a group of its own" }, "Ungroup")),
     status);
   drawAll();
+  // What names and values suggest, known lists of codes among it, where that is more than nothing.
+  ask("/profile", { project: state.project.id }).then(({ columns }) => {
+    const suggested = columns.find((column) => column.name === name)?.suggested_rule;
+    if (!suggested) return;
+    starts.append(h("option", { value: "suggested" }, "what names and values suggest"));
+    suggestion = suggested;
+  }, () => {});
 
   // ── Items and groups ──
 
@@ -307,7 +315,20 @@ function editor(box, /** @type {Line[]} */ lines, set, name) {
     tellRule();
   }
 
-  function begin(start) {
+  async function begin(start) {
+    if (start === "suggested") {
+      try {
+        const { rows } = await ask("/hierarchy", { project: state.project.id, attribute: name, hierarchy: suggestion, rows: true });
+        remember();
+        lines = withLevel(rows.map((row) => ({ labels: row.labels, n: row.n_records })));
+      } catch (problem) {
+        return put(status, problem.message);
+      }
+      level = 1;
+      clear();
+      drawAll();
+      return tellRule();
+    }
     remember();
     const all = lines.reduce((sum, line) => sum + line.n, 0);
     let sum = 0;

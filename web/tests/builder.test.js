@@ -114,3 +114,24 @@ test("grouping starts from whatever the hierarchy is now", { skip }, async (t) =
   await page.getByText("50 on their own").waitFor();
   assert.deepEqual(complaints, []);
 });
+
+test("grouping starts from known lists of codes, where values are such", { skip }, async (t) => {
+  const path = folder(t);
+  const countries = ["Germany", "France", "Italy", "Spain", "Norway", "Japan", "China", "India", "Kenya", "Egypt", "Brazil", "Chile", "Canada"];
+  const lines = ["age,country,disease", ...Array.from({ length: 1300 }, (_, i) => `${20 + (i % 50)},${countries[i % 13]},${["flu", "cold"][i % 2]}`)];
+  writeFileSync(join(path, "people.csv"), lines.join("\n") + "\n");
+  writeFileSync(join(path, "incrowd.toml"), "[data]\npath = \"people.csv\"\n[attributes.country]\nrole = \"quasi-identifier\"\n[attributes.disease]\nrole = \"sensitive\"\n[request]\nk = 5\n");
+  const server = await serve(t, [path]);
+  const { page, complaints } = await open(t, server.url);
+  await page.locator(".verdict, .offer").first().waitFor();
+  await page.locator("#top nav a", { hasText: "Hierarchies" }).click();
+  await page.getByText("Group values").click();
+  await page.getByText("13 on their own").waitFor();
+  await page.locator("option[value=suggested]").waitFor({ state: "attached" });
+  await page.getByLabel("Start from").selectOption("suggested");
+  await page.locator(".lanes li[data-group] .n", { hasText: "5 values, 500 records" }).waitFor();
+  assert.deepEqual(await page.locator(".lanes li[data-group] input").evaluateAll((all) => all.map((one) => one.value).sort()), ["Africa", "Asia", "Europe", "North America", "South America"]);
+  await page.getByRole("button", { name: "Undo", exact: true }).click();
+  await page.getByText("13 on their own").waitFor();
+  assert.deepEqual(complaints, []);
+});
