@@ -13,6 +13,17 @@ import { get } from "./api.js";
 
 /** @type {HTMLElement} */ let root;
 let panel = null;
+/** A table that was dropped onto the page and is not opened yet. @type {File | null} */ let dropped = null;
+
+/** Opens a table that was dropped somewhere on the page. @param {File} file */
+export function bring(file) {
+  dropped = file;
+  if (state.screen !== "data") return go("data");
+  // Where the screen is not there yet, it opens the table when it is.
+  if (!panel?.isConnected) return;
+  put(panel);
+  opener(!state.project);
+}
 
 export function mount(element) {
   root = element;
@@ -69,6 +80,7 @@ function show(profile) {
         : "This server shows no values of the data, so roles and hierarchies are those of the project that it serves."),
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Columns" }, columns(profile))),
     h("div", { class: "row end" }, h("button", { class: "primary", onclick: () => go(nQuasi > 0 ? "hierarchies" : "data"), disabled: nQuasi === 0 }, "Next: hierarchies")));
+  if (dropped) opener(false);
 }
 
 const tile = (name, meaning, value, note, kind = null) => h("div", { class: `card tile ${kind ?? ""}` },
@@ -214,7 +226,11 @@ async function opener(isAlone) {
       put(note, problemBox(problem));
     }
   }
+  if (dropped) {
+    send(dropped);
+    dropped = null;
+  }
   const { files } = await get("/files");
-  put(list, files.map((file) => h("li", {},
+  put(list, files.length === 0 ? h("li", { class: "soft" }, "There is none in it yet.") : files.map((file) => h("li", {},
     h("button", { class: "plain", onclick: () => open(file.path) }, file.path), h("small", {}, file.kind === "project" ? "project" : bytes(file.n_bytes)))));
 }

@@ -95,6 +95,16 @@ on("project", () => {
 on("screen", () => show(state.screen));
 on("guide", bar);
 
+// A table that is dropped anywhere is opened; a browser would leave the page for it.
+addEventListener("dragover", (event) => { if (event.dataTransfer?.types.includes("Files")) event.preventDefault(); });
+addEventListener("drop", (event) => {
+  const file = event.dataTransfer?.files[0];
+  // Places for files have taken what is theirs.
+  if (event.defaultPrevented || !file) return;
+  event.preventDefault();
+  if (state.about?.allows_preview && !isGuest()) data.bring(file);
+});
+
 addEventListener("keydown", (event) => {
   const isText = event.target instanceof HTMLInputElement && ["text", "search"].includes(event.target.type);
   if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || isText || !["negotiate", "data", "hierarchies"].includes(state.screen)) return;

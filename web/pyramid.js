@@ -81,10 +81,12 @@ export function pyramid(describe, onPick) {
       if (i % every === 0) pen.fillText(String(height.height), half() + GUTTER / 2, yOf(i) + row / 2);
     });
     pen.textBaseline = "alphabetic";
+    // Where the middle stands near the edge, the words begin there.
+    const within = Math.max(half() - 2, pen.measureText("within your levels").width);
     pen.textAlign = "right";
-    pen.fillText("within your levels", half() - 2, height - 22);
+    pen.fillText("within your levels", within, height - 22);
     pen.textAlign = "left";
-    pen.fillText("beyond them", half() + GUTTER + 2, height - 22);
+    pen.fillText("beyond them", Math.max(half() + GUTTER + 2, within + 10), height - 22);
     // What the directions mean, as far as there is room.
     if (width > 520) {
       pen.textAlign = "right";

@@ -1,11 +1,11 @@
 // The first minutes with a table of one's own: what was guessed, what must be decided, and that nothing is lost on the way.
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { BROWSER, folder, open, serve } from "./support.js";
+import { BROWSER, ROOT, folder, open, serve } from "./support.js";
 
 const skip = BROWSER ? false : "no browser: install chromium, or name one in CHROMIUM";
 
@@ -98,6 +98,34 @@ test("any readable file can be uploaded, and what is refused leaves nothing", { 
   await page.getByRole("button", { name: "Open another table" }).click();
   for (const name of ["DATA.CSV", "annual_report_2024.csv"]) await page.locator(".files").getByText(name).waitFor();
   assert.deepEqual(complaints.filter((text) => !/422/.test(text)), []);
+});
+
+test("a file that is dropped anywhere on the page is opened, with its labels", { skip }, async (t) => {
+  const home = folder(t);
+  writeFileSync(join(home, "visits.csv"), visits());
+  writeFileSync(join(home, "incrowd.toml"), `[data]\npath = "visits.csv"\nrecords = "independent"\n[attributes.age]\nrole = "quasi-identifier"\nhierarchy = { intervals = [5, 10, 20] }\n[request]\nk = 5\n`);
+  const server = await serve(t, [home]);
+  const { page, complaints } = await open(t, server.url);
+  await page.locator(".verdict, .offer").first().waitFor();
+  const drop = async (name) => {
+    const bytes = [...readFileSync(join(ROOT, "workbench/tests/fixtures", name))];
+    const carried = await page.evaluateHandle(({ name, bytes }) => {
+      const carried = new DataTransfer();
+      carried.items.add(new File([new Uint8Array(bytes)], name));
+      return carried;
+    }, { name, bytes });
+    await page.dispatchEvent("main", "drop", { dataTransfer: carried });
+    await page.getByRole("heading", { name, exact: true }).waitFor();
+    await page.locator(".columns").waitFor();
+  };
+  // From another screen, and from this one: SPSS with labels, Excel, OpenDocument, Stata.
+  for (const name of ["people.sav", "people.xlsx", "people.ods", "people.dta"]) {
+    await drop(name);
+    assert.ok(existsSync(join(home, name)));
+  }
+  await page.getByText("How the table is read").click();
+  assert.equal(await page.getByLabel("Codes with labels are read as").inputValue(), "labels");
+  assert.deepEqual(complaints, []);
 });
 
 test("a role changes, the wishes stay, and undo, back and forward lead across it", { skip }, async (t) => {
