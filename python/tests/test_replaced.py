@@ -56,6 +56,12 @@ def test_what_becomes_of_it_is_said_and_told():
                 release = made.publish(levels={"age": 1, "city": 0}, k=2, max_suppressed="50%")
             assert set(release.to_arrow()["city"].to_pylist()) == {"Oslo", "Rome", "other"}
             assert release.certificate.to_dict()["unknown"] == {"city": "other"}
+    # Where nothing says which levels, the answer has a place for them too.
+    for cities in (CITIES, [["Oslo", "North"], ["Rome", "South"]]):
+        rows = ic.Table({"city": people()["city"]}, {"city": cities}, unknown="other")
+        with pytest.warns(ic.Note, match="does not know 3 cells"):
+            cells = set(rows.publish(k=2).to_arrow()["city"].to_pylist())
+        assert "other" in cells and cells <= {"Oslo", "Rome", "other", "North", "South"}
     with pytest.raises(ic.Error, match="unknown value"):
         ic.Table(people(), {"city": CITIES}, unknown={"city": "others"})
     with pytest.raises(ic.Error, match="no attribute"):

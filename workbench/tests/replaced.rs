@@ -312,6 +312,10 @@ fn ends_can_be_coded_at_level_0_where_numbers_between_are_exact() {
         assert_eq!(cells(&folder, "age").iter().find(beyond), None, "{method}");
         run(&folder, "verify release.csv --project .").ends(0);
     }
+    // Cells that were coded are no cells that cannot be read: an error is about the one that cannot.
+    folder.write("bad.csv", format!("age,ill\n{lines}abc,a\n"));
+    let said = run(&folder, "count --data bad.csv").ends(2);
+    assert!(said.stderr.contains("bad.csv:402: ") && said.stderr.contains("in 1 cell of column 'age', here"), "{said}");
     // Somebody of eighty-five is found among those whose cells are >=80.
     folder.write("outside.csv", "age\n85\n50\n");
     run(&folder, "publish --k 4 --levels age=0 --force -o release.csv").ends(0);

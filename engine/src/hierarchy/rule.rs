@@ -293,7 +293,7 @@ impl Rule {
     }
 
     /// Whether a value is one of the ends that are coded at level 0.
-    fn is_end(&self, value: &str) -> bool {
+    pub fn is_end(&self, value: &str) -> bool {
         match self {
             Rule::Coded { below, above, at_level_0: true, .. } => ranges::is_end(value, (*below, *above)),
             Rule::Named { rule, .. } => rule.is_end(value),

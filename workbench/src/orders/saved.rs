@@ -29,7 +29,7 @@ use crate::input::source::{ReadOptions, Source, guarded};
 use crate::note::Note;
 use crate::orders::request::{About, Privacy};
 use crate::output::lattice_header::{Header, Mark, NoHeader, Origin, Settings, VERSION};
-use crate::output::sink::parquet_error;
+use crate::output::row_groups::parquet_error;
 use crate::output::staged::{Staged, exists};
 use crate::sentences::hint;
 use crate::work::Work;

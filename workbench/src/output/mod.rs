@@ -14,6 +14,9 @@ pub mod spss;
 #[cfg(feature = "files")]
 pub mod stata;
 pub mod lattice_header;
+pub mod columns;
+pub mod runs;
+pub mod row_groups;
 pub mod sink;
 pub mod page;
 pub mod chart;

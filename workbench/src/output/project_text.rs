@@ -267,7 +267,7 @@ pub const MAX_SUPPRESSED: &str = "5%";
 /// Five is customary; small tables cannot afford it.
 pub fn modest_k(n_records: u64) -> u64 {
     match n_records {
-        n if n < 20 => n.clamp(1, 2),
+        n if n < 20 => 2,
         n if n < 100 => 3,
         _ => 5,
     }

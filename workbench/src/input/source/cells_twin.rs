@@ -14,12 +14,13 @@ use super::replace::{PublishAs, Replacement, Unknown, Unreadable};
 use super::{At, CellCheck, ReadOptions, Source};
 
 /// What may stand in a cell: whether it is a number, whether it is a date, whether the hierarchy knows it.
-const VALUES: [(&str, bool, bool, bool); 14] = [
+const VALUES: [(&str, bool, bool, bool); 15] = [
     ("12", true, false, false),
     ("17", true, false, false),
     ("42", true, false, false),
     ("63", true, false, false),
     ("88", true, false, false),
+    ("<18", false, false, false),
     ("2020-01-31", false, true, false),
     ("2021-12-01", false, true, false),
     ("31.01.2020", false, false, false),
@@ -41,6 +42,11 @@ fn drawn(n_records: usize, seed: u64) -> Vec<usize> {
         (state >> 33) as usize % VALUES.len()
     };
     (0..n_records).map(next).collect()
+}
+
+/// The same intervals with ends that are coded at every level.
+fn coded() -> Rule {
+    intervals().coded(Some(Decimal::from(18)), Some(Decimal::from(80))).expect("between").exact_between()
 }
 
 /// A file with a text of one or two lines before each value, and an empty line here and there; with the line on which each
@@ -100,7 +106,6 @@ fn kinds(records: &[usize]) -> Vec<(Replacement, Expected)> {
     let itself = |text: &str| (Some(text.to_string()), false);
     let missing = Unreadable::Missing;
     let days = Rule::dates(vec![DateUnit::Month]).expect("a unit");
-    let coded = intervals().coded(Some(Decimal::from(18)), Some(Decimal::from(80))).expect("between").exact_between();
     // The number that no more than half of all numbers are below; numbers of two digits are not rounded.
     let mut numbers: Vec<u32> = records.iter().filter_map(|value| VALUES[*value].0.parse().ok()).collect();
     numbers.sort_unstable();
@@ -125,9 +130,9 @@ fn kinds(records: &[usize]) -> Vec<(Replacement, Expected)> {
             Box::new(move |text, _, _, is_known| if is_known { itself(text) } else { (Some(OTHER.into()), true) }),
         ),
         (
-            Replacement { unreadable: missing, ..replacement(coded) },
+            Replacement { unreadable: missing, ..replacement(coded()) },
             Box::new(move |text, is_number, _, _| match text {
-                "12" | "17" => (Some("<18".into()), false),
+                "12" | "17" | "<18" => (Some("<18".into()), false),
                 "88" => (Some(">=80".into()), false),
                 _ if is_number => itself(text),
                 _ => (None, true),
@@ -196,11 +201,12 @@ fn cells_are_found_on_the_lines_that_they_stand_on() {
     for (n_records, seed) in [(0, 1), (1, 2), (40, 3), (500, 5), (500_000, 6)] {
         let records = drawn(n_records, seed);
         let (_folder, source, lines) = written(&records);
-        for (rule, number) in [(intervals(), 0), (cities(), 1)] {
+        for (rule, number) in [(intervals(), 0), (cities(), 1), (coded(), 2)] {
             let places = source.unfit("value", &CellCheck::of(&rule, rule.needs(), &tokens)).expect("it can be read");
             let is_unfit = |value: &usize| {
                 let known = &VALUES[*value];
-                !is_fit(known) && !if number == 0 { known.1 } else { known.3 }
+                let is_known = [known.1, known.3, known.1 || known.0 == "<18"][number];
+                !is_fit(known) && !is_known
             };
             let unfit: Vec<(u64, &str)> = records
                 .iter()

@@ -117,7 +117,9 @@ impl<'a> CellCheck<'a> {
             None => self.rule.takes(text),
         };
         let is_missing = self.tokens.iter().any(|token| token == text);
-        !(is_missing || is_fit && self.needs.are_met_by(text))
+        // An end that was coded while the table was read is no number any more.
+        let is_readable = self.needs.are_met_by(text) || self.rule.is_end(text);
+        !(is_missing || is_fit && is_readable)
     }
 }
 

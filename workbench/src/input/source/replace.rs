@@ -218,7 +218,7 @@ impl Replacement {
         if self.tokens.iter().any(|token| token == text) {
             return Becomes::Itself;
         }
-        if !self.needs().are_met_by(text) {
+        if !self.needs().are_met_by(text) && !self.rule.is_end(text) {
             return match self.unreadable {
                 Unreadable::Missing => Becomes::NoValue(Why::Unreadable),
                 Unreadable::Error => Becomes::Itself,
