@@ -162,7 +162,10 @@ const lookAround = later(60, async () => {
     parts.spread?.of(around.scheme.levels);
     offerSearch();
     await showBeside(wish);
-  } catch { /* the answer has said what is wrong */ }
+  } catch (problem) {
+    // What the server refuses, the answer has said; a mistake of the page is not to be hidden.
+    if (problem instanceof TypeError) throw problem;
+  }
 });
 
 /** What ranges per group would lose at the same promise, with one click there. */
@@ -172,7 +175,7 @@ async function showBeside(wish) {
   if (parts !== shown || wish !== state.wish || !state.answer) return;
   const { answer } = state;
   const other = local.exact ?? local.offers?.suppression;
-  const own = answer.outcome === "exact" ? [answer.exact] : Object.values({ ...answer.offers, privacy_alternatives: null }).filter(Boolean);
+  const own = answer.outcome === "exact" ? [answer.exact] : [answer.offers.suppression, answer.offers.height, answer.offers.privacy].filter(Boolean);
   const least = own.reduce((best, offer) => (offer.loss.ncp < best.loss.ncp ? offer : best));
   // Where nothing is told of losses, or there is nothing to gain, nothing is said.
   const gains = other && other.loss !== null && (least.loss.ncp ?? null) !== null && other.loss < least.loss.ncp - 0.0005;
@@ -206,7 +209,7 @@ function showAnswer() {
       isGuest() ? null : h("button", { class: "primary", onclick: () => { state.chosen = { choice: "exact" }; go("publish"); } }, "Review and publish")), noteList(answer.notes));
     return say("Yes, all of it.");
   }
-  const { suppression, height, privacy, privacy_alternatives: more = [] } = answer.offers;
+  const { suppression, height, privacy, privacy_alternatives: more = [], without = [] } = answer.offers;
   put(parts.answer,
     h("div", { class: "verdict-line" }, h("h2", {}, "Not all of it"), h("p", {}, "Each of these gives up one wish, as little of it as possible.")),
     ofPart(answer),
@@ -215,12 +218,20 @@ function showAnswer() {
       height ? card("analyst", "2", "Generalize otherwise", height, "height")
         : none("analyst", "2", "Generalize otherwise", "No way to generalize meets the other two wishes."),
       privacy ? card("officer", "3", "Settle for less", privacy, "privacy", more.slice(1))
-        : none("officer", "3", "Settle for less", state.about.allows_preview ? "Even the least privacy would lose too many records at these levels." : "Whatever the project allows would lose too many records at these levels.")), noteList(answer.notes));
+        : none("officer", "3", "Settle for less", state.about.allows_preview ? "Even the least privacy would lose too many records at these levels." : "Whatever the project allows would lose too many records at these levels.")), withoutOne(without), noteList(answer.notes));
   say("Not all of it; there are offers.");
 }
 
 /** What is proved, where the lattice is too large to be looked at as a whole. */
 const ofPart = (answer) => (answer.partial ? h("p", { class: "note" }, `${answer.partial.in_words}.`) : null);
+
+/** Attributes that could be left out, so that all other wishes are met; nothing where none is enough. */
+function withoutOne(offers) {
+  if (offers.length === 0) return null;
+  return h("section", { class: "card without" }, h("h3", {}, "Or hide one attribute, and all else is as wished"),
+    h("ul", { class: "plainlist" }, offers.map((offer) => h("li", {}, h("button", { class: "plain", onclick: () => take(offer) }, `without ${offer.attribute}`),
+      `: ${counted(offer.n_suppressed, "record")} lost, detail lost ${percent(offer.loss.ncp)}`))));
+}
 
 function card(kind, number, title, offer, choice, alternatives = []) {
   const worse = offer.concession.split(", ");

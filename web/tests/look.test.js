@@ -101,14 +101,14 @@ for (const [name, ready] of Object.entries(SCREENS)) {
 
 test("the picture of the README: three parties, three offers, and all schemes", { skip: skip || (process.env.SCREENS && process.env.SCREENS !== "picture" ? "some screens only" : false) }, async (t) => {
   const server = await serve(t, [], folder(t));
-  const { page, complaints } = await open(t, server.url, { viewport: { width: 1440, height: 1180 } });
+  const { page, complaints } = await open(t, server.url, { viewport: { width: 1440, height: 1400 } });
   await page.locator(".verdict").waitFor();
   await page.evaluate((wish) => {
     const project = location.hash.match(/project=(\w+)/)[1];
     location.hash = `negotiate&project=${project}&request=${encodeURIComponent(JSON.stringify(wish))}`;
   }, WISH);
   await page.locator(".offer").nth(2).waitFor();
-  await page.locator(".beside p").waitFor({ timeout: 15_000 }).catch(() => {}); // It is in the picture where it comes in time.
+  await page.locator(".beside p").waitFor();
   assert.equal(await page.locator(".offer:not(.none)").count(), 3);
   await page.mouse.move(0, 0);
   await settled(page);

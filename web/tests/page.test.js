@@ -369,6 +369,17 @@ test("knobs answer while they are moved, offers can be taken, wishes taken back"
   await page.keyboard.press("Control+z");
   await page.locator(".offer").first().waitFor();
 
+  // Beside the offers: what ranges per group would lose, and which attributes could be hidden instead.
+  await page.locator(".beside").getByText(/ranges per group: [\d.]+ % instead of at least [\d.]+ %/).waitFor();
+  const without = page.locator(".without button").first();
+  const hidden = (await without.innerText()).replace("without ", "");
+  await without.click();
+  await page.locator(".verdict.good").waitFor();
+  assert.equal((await wishOf(page)).max_suppressed, 1194);
+  assert.ok((await wishOf(page)).max_level[hidden] > WISH.max_level[hidden], hidden);
+  await page.keyboard.press("Control+z");
+  await page.locator(".offer").first().waitFor();
+
   // The link holds the whole request; another browser asks for the key.
   const link = page.url();
   const { page: second } = await open(t, link);
