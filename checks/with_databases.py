@@ -26,6 +26,8 @@ import adbc_driver_flightsql
 import adbc_driver_postgresql
 import adbc_driver_sqlite
 
+import documents
+
 PROGRAM = str(pathlib.Path(sys.argv[1]).resolve())
 DUCKDB = str(pathlib.Path(sys.argv[2]).resolve()) if len(sys.argv) > 2 and sys.argv[2] else None
 SAIL = str(pathlib.Path(sys.argv[3]).resolve()) if len(sys.argv) > 3 and sys.argv[3] else None
@@ -658,6 +660,30 @@ def changed_under_way(engine, folder):
     engine.run("DROP SEQUENCE ticks")
 
 
+def documented(engine, folder):
+    """What the documents show, printed as they show it."""
+    with open(folder / "demo.txt", "w") as told:
+        subprocess.run([PROGRAM, "--quiet", "demo", "hospital", "--records", "3000"], cwd=folder, check=True, stdout=told)
+    def shown(document, replaced):
+        at = folder / document.replace("/", "-")
+        at.mkdir()
+        documents.run_commands(document, "test-database", at, PROGRAM, environment_of_drivers(), replaced, check)
+    if engine.name == "sqlite" and shutil.which("sqlite3"):
+        shown("docs/tutorials/database.md", {})
+    elif engine.name == "sqlite":
+        print("sqlite3 is not there: docs/tutorials/database.md was not run")
+    if engine.name == "postgresql":
+        rows = csv_rows(folder / "hospital" / "discharges.csv")
+        kinds = ["bigint" if all(row[i].isdigit() and not row[i].startswith("0") for row in rows[1:]) else "text"
+                 for i in range(len(rows[0]))]
+        columns = ", ".join(f'"{name}" {kind}' for name, kind in zip(rows[0], kinds))
+        lines = ", ".join("(" + ", ".join("'" + cell.replace("'", "''") + "'" for cell in row) + ")" for row in rows[1:])
+        engine.run(f"CREATE TABLE public.discharges ({columns})", f"INSERT INTO public.discharges VALUES {lines}")
+        for document in ["README.md", "docs/databases.md"]:
+            shown(document, {"postgresql://curator@db/clinic": engine.uri})
+            engine.run("DROP TABLE public.discharges_k5")
+
+
 def main():
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
@@ -684,6 +710,7 @@ def main():
                 people(engine, place_of)
                 kept(engine, place_of)
                 begun(engine, place_of)
+                documented(engine, place_of)
                 from_a_level(engine, place_of)
                 if engine.name == "flightsql":
                     without_transactions(engine, place_of)

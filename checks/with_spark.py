@@ -26,11 +26,14 @@ import time
 import warnings
 
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pyspark
 
 import incrowd as ic
 import incrowd.spark
+
+import documents
 
 warnings.filterwarnings("ignore")
 HOME = os.path.dirname(pyspark.__file__)
@@ -331,6 +334,41 @@ def on_sail(program):
     print(f"Sail, cluster mode: {N_CHECKS} checks hold, {time.time() - start:.0f} s")
 
 
+def documented(session):
+    """What the documents show of a cluster runs as it stands there."""
+    at = HERE / "documents"
+    at.mkdir()
+    here = os.getcwd()
+    os.chdir(at)
+    try:
+        # The hospital of `incrowd demo`, whose records are what is meant here.
+        ic.demo(at / "hospital", records=3000)
+        text = ic.init(at / "hospital" / "discharges.csv", output=at / "project").text.replace('role = "person"', 'role = "identifier"')
+        (at / "project" / "incrowd.toml").write_text(text.replace("\n[data]\n", '\n[data]\nrecords = "independent"\n'))
+        names = pa.csv.read_csv(at / "hospital" / "discharges.csv").schema.names
+        texts = pa.csv.ConvertOptions(column_types={"postcode": pa.string()} if "postcode" in names else {})
+        pq.write_table(pa.csv.read_csv(at / "hospital" / "discharges.csv", convert_options=texts), at / "discharges")
+        for document in ["README.md", "docs/scale.md"]:
+            names = {"incrowd": ic, "spark": session}
+            documents.run_python(document, "test-cluster", names, {"hdfs:///clinic/": f"{at}/"}, check)
+        # The workbook of the tutorial, as a cluster has it.
+        shutil.rmtree(at / "project")
+        ic.init(documents.ROOT / "examples/patients/patients.xlsx", output=at / "project")
+        dice = random.Random(3)
+        columns = {"patient_no": [f"P{i}" for i in range(600)], "name": [f"Name {i}" for i in range(600)],
+                   "sex": [dice.choice(["female", "male"]) for _ in range(600)],
+                   "age": [20 + dice.randrange(60) for _ in range(600)],
+                   "postcode": [str(10000 + dice.randrange(900)) for _ in range(600)],
+                   "admitted": [datetime.date(2024, 1 + dice.randrange(12), 1 + dice.randrange(28)) for _ in range(600)],
+                   "diagnosis": [dice.choice(["asthma", "angina", "gout"]) for _ in range(600)],
+                   "nights": [dice.randrange(9) for _ in range(600)]}
+        pq.write_table(pa.table(columns), at / "patients")
+        names = {"incrowd": ic, "spark": session}
+        documents.run_python("docs/tutorials/cluster.md", "test-cluster", names, {"hdfs:///clinic/": f"{at}/"}, check)
+    finally:
+        os.chdir(here)
+
+
 def main():
     from pyspark.sql import SparkSession
 
@@ -350,6 +388,7 @@ def main():
         in_catalog = release.write("release_k3", certificate=folder / "release_k3.certificate.json")
         check("a table of the catalog", incrowd.spark.verify(session.table("release_k3"), in_catalog).holds)
         refused("the table is there", lambda: release.write("release_k3", certificate=folder / "again.json"), "there already")
+        documented(session)
         killed_under_way(cluster, session, folder, there, release)
         session.stop()
     finally:

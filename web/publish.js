@@ -91,7 +91,7 @@ function show(review, question) {
         h("p", { class: "note" }, review.offer || review.cut ? [term("Detail lost", "NCP, the normalized certainty penalty"), ` ${review.cut ? "at most " : ""}${percent(review.offer ? review.offer.loss.ncp : review.cut.loss)}; records`] : "Records", ` are sorted by what is published, so that their order says nothing.`),
         h("form", { class: "row publish-form", onsubmit: run },
           h("label", { for: "output" }, "Write to", where, name), button,
-          h("button", { type: "button", class: "plain", onclick: () => { state.chosen = null; go("negotiate"); } }, "Haggle on")))),
+          h("button", { type: "button", class: "plain", onclick: () => { state.chosen = null; go("negotiate"); } }, "Back to negotiating")))),
     noteList(review.notes),
     result, checker?.root);
 }

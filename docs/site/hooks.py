@@ -1,4 +1,4 @@
-"""The site asks nobody but itself: what the theme would load from elsewhere to search in files is a script of ours."""
+"""The site makes no external requests: what the theme would load from elsewhere to search in files is a script of ours."""
 
 from pathlib import Path
 

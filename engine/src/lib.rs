@@ -1,6 +1,6 @@
-//! incrowd hides every record in a crowd, and lets people haggle over what that costs.
+//! Anonymizes tables: annotates every way to generalize them, negotiates, publishes and verifies.
 //!
-//! This crate is the heart: values in, values out. It opens no file and no socket, reads no clock and no
+//! This crate is the engine: values in, values out. It opens no file and no socket, reads no clock and no
 //! environment, and prints nothing. Modules stand in reading order; each uses only those above it.
 //!
 //! ```text

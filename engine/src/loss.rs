@@ -74,7 +74,7 @@ pub fn balanced(hierarchies: &[Hierarchy], weights: &[f64]) -> Result<Vec<f64>> 
         let name = hierarchies[place].attribute();
         return Err(Error::new(ErrorKind::Project, "weights must be numbers of at least 0")
             .at(format!("attributes.{name}.weight"))
-            .hint("1 is what an attribute weighs where nothing is said"));
+            .hint("the default is 1"));
     }
     let greatest = weights.iter().copied().fold(0.0, f64::max);
     if greatest == 0.0 && !weights.is_empty() {

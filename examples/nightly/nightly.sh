@@ -1,7 +1,7 @@
 #!/bin/sh
 # Publishes one delivery of the data with a project that was negotiated before: sh nightly.sh PROJECT DELIVERY RELEASES
 #
-# Ends as incrowd does: 0 published, 1 not with these wishes, 2 an error or the project's guard. A release that is there
+# Ends as incrowd does: 0 published, 1 the request cannot be met, 2 an error or the project's guard. A release that is there
 # is never replaced.
 set -eu
 

@@ -1,4 +1,4 @@
-"""incrowd hides every record of a table in a crowd, and lets people haggle over what that costs.
+"""Anonymizes tables: k-anonymity, l-diversity, t-closeness and more, negotiated, published and verified.
 
     import incrowd as ic
 

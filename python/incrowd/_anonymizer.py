@@ -58,12 +58,12 @@ Columns = Union[Named, int, Sequence[int]]
 
 
 class Anonymizer(_Base):
-    """Generalizes the columns of a data frame until every record has company; for pipelines.
+    """Generalizes the columns of a data frame until enough records look alike; for pipelines.
 
     ``fit`` negotiates and publishes a release of ``X``, which is verified (``release_``, ``answer_``, ``offer_``).
     ``transform`` returns the records of a frame **in their order**, one for one, each as the release publishes those like
     it. Where the release has none like it, the record comes back empty in every column. So every record that is not
-    empty is one of at least k of the training data. Where wishes cannot all be met, ``settle`` names the offer to take.
+    empty is one of at least k of the training data. Where the request cannot be met, ``settle`` names the offer to take.
     A criterion that is None is not asked for. Where people have several records, ``person`` says whose each is: k then
     counts people, and the column is neither in the release nor in what ``transform`` returns.
 
@@ -196,7 +196,7 @@ class Anonymizer(_Base):
         params = self.get_params(deep=False)
         given = _Given.of(X)
         if given.is_array and len(given.data) == 1:
-            raise Error("1 sample has no company", kind="data", hint="give the records among which each is hidden")
+            raise Error("1 sample cannot be hidden among others", kind="data", hint="give the records among which each is hidden")
         roles = {name: given.named(params.pop(name)) for name in _OF_TABLE if name != "missing"}
         roles |= {"missing": params.pop("missing"), **{name: params.pop(name) for name in _BESIDE}}
         settle, method = params.pop("settle"), params.pop("method")

@@ -46,9 +46,9 @@ def order_of(request: Mapping[str, Any], max_loss: Any, settings: Mapping[str, A
 
 class LocalOffer(Words):
     """Groups with ranges of their own, and what publishing them would give: all that was asked, or the best that gives
-    up one wish.
+    up one term.
 
-    ``loss`` is NCP from 0 to 1, ``loss_of`` the same of each attribute; no groups of the tree within the same wishes lose
+    ``loss`` is NCP from 0 to 1, ``loss_of`` the same of each attribute; no groups of the tree that meet the same request lose
     less than ``loss_at_least``.
 
     >>> import incrowd as ic

@@ -1,4 +1,4 @@
-// Three parties haggle in a notebook: privacy, records, detail. Python answers; this shows knobs and what it said.
+// Three parties negotiate in a notebook: privacy, records, detail. Python answers; this shows knobs and what it said.
 
 function knob(label, { min, max, step, value, shown }, changed) {
   const row = document.createElement("label");

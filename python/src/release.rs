@@ -113,7 +113,7 @@ fn write(
 pub fn why_not(no: No) -> Error {
     let wrong = |message: String| Error::new(ErrorKind::Request, message);
     match no {
-        No::NoSuchAnswer(_) | No::NoSuchCut(_) => wrong("there is no such answer to these wishes".into()),
+        No::NoSuchAnswer(_) | No::NoSuchCut(_) => wrong("there is no such answer to this request".into()),
         No::TooManyLost { n_suppressed, n_records } => {
             wrong(format!("at these levels {n_suppressed} of {n_records} records would be lost, more than may be"))
                 .hint(hint("choose coarser levels, or allow it with {max_suppressed}"))

@@ -184,7 +184,7 @@ def test_releases_and_certificates_are_the_same_to_the_byte(program, folder, mon
 
 def test_what_an_order_does_not_know_is_refused(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    with pytest.raises(ic.Error, match="unknown wish 'kk'"):
+    with pytest.raises(ic.Error, match="unknown key 'kk'"):
         ic.open(".").order("negotiate", kk=5)
     with pytest.raises(ic.Error, match="verb"):
         ic.open(".").order("dance")

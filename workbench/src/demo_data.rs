@@ -57,7 +57,7 @@ pub fn write(folder: &Path, n_records: usize, seed: u64) -> Result<()> {
 
 const PROJECT: &str = r#"# Two years of discharges from a hospital that does not exist.
 #
-# "incrowd negotiate" says whether the wishes under [request] can be met, and if not, what could be.
+# "incrowd negotiate" says whether what stands under [request] can be met, and if not, what could be.
 #
 # Levels count up from 0, the value as it is; the last level of every attribute is "*", nothing said at all.
 

@@ -290,6 +290,26 @@ fn linkage_adds_up_and_counts_one_as_one() {
     assert_eq!(counts(&linkage(&folder, &format!("rel.csv {flags} --outside two.csv"))), [2, 0, 1, 1, 1, 1]);
 }
 
+/// Two ways to publish the same four people, each with two alike and two values in every group.
+#[test]
+fn two_releases_tell_together_what_neither_tells_alone() {
+    let folder = Folder::with(&[
+        ("first.csv", "zip,age,ill\n*,2*,flu\n*,2*,cold\n*,4*,gout\n*,4*,asthma\n"),
+        ("second.csv", "zip,age,ill\n476**,*,flu\n476**,*,gout\n479**,*,cold\n479**,*,asthma\n"),
+        ("ann.csv", "zip,age\n47677,29\n"),
+    ]);
+    let attack = |files: &str| {
+        let line = format!("attack {files} --quasi-identifiers zip,age --sensitive ill --outside ann.csv --json");
+        run(&folder, &line)
+    };
+    for one in ["first.csv", "second.csv"] {
+        let found = attack(one).ends(0).json();
+        assert_eq!((&found["is_certain"], &found["linkage"][0]["n_certain"]), (&false.into(), &0.into()), "{one}");
+    }
+    let found = attack("first.csv second.csv").ends(1).json();
+    assert_eq!((&found["linkage"][0]["n_certain"], &found["linkage"][0]["n_certain_together"]), (&1.into(), &1.into()));
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let folder = people();

@@ -2,10 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
+use clap::error::ErrorKind::{
+    DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion, MissingRequiredArgument, MissingSubcommand,
+};
+use clap::{CommandFactory, Parser};
 use incrowd_workbench::cli::Cli;
 use incrowd_workbench::demo_data;
+use incrowd_workbench::input::project::Project;
 
+use crate::serve::server::Server;
 use crate::support::Folder;
 
 /// Every document that a reader of the repository meets.
@@ -112,11 +117,12 @@ struct Shown {
 /// The commands of a document: whatever stands behind a prompt in a block of the kind `console`.
 fn shown(document: &Path, text: &str) -> Vec<Shown> {
     let mut found: Vec<Shown> = Vec::new();
-    let (mut is_console, mut goes_on) = (false, false);
+    let (mut is_console, mut goes_on, mut before) = (false, false, "");
     for (n, line) in text.lines().enumerate() {
         let last = found.last_mut();
         if line.trim_start().starts_with("```") {
-            is_console = line.trim_start() == "```console";
+            // What wants a database is run by `checks/documents.py`.
+            is_console = line.trim_start() == "```console" && !before.starts_with("<!-- run by make test-");
         } else if is_console && goes_on {
             last.expect("it began somewhere").command.push_str(line.trim_end_matches('\\'));
             goes_on = line.ends_with('\\');
@@ -127,6 +133,7 @@ fn shown(document: &Path, text: &str) -> Vec<Shown> {
         } else if is_console && let Some(last) = last {
             last.printed.push(line.to_owned());
         }
+        before = line;
     }
     found
 }
@@ -171,17 +178,18 @@ fn world(text: &str) -> Folder {
     let folder = Folder::new();
     copy(&root().join("examples"), &folder.join("examples"));
     let adult = root().join("../shared/adult/adult.csv");
-    let project = folder.join("examples/adult/incrowd.toml");
-    let said = std::fs::read_to_string(&project).expect("a project");
-    let said = said.replace("../../../shared/adult/adult.csv", &adult.display().to_string());
-    std::fs::write(&project, said).expect("a writable folder");
+    for project in ["incrowd.toml", "eight.toml"].map(|name| folder.join("examples/adult").join(name)) {
+        let said = std::fs::read_to_string(&project).expect("a project");
+        let said = said.replace("../../../shared/adult/adult.csv", &adult.display().to_string());
+        std::fs::write(&project, said).expect("a writable folder");
+    }
     for book in ["patients.xlsx", "patients-2025.xlsx"] {
         std::fs::copy(root().join("examples/patients").join(book), folder.join(book)).expect("a workbook");
     }
     for name in ["target", "elsewhere"] {
         std::fs::create_dir_all(folder.join(name)).expect("a writable folder");
     }
-    if !text.contains("$ incrowd demo") {
+    if !text.contains("$ incrowd demo") && !text.contains("$ incrowd --quiet demo") {
         demo_data::write(&folder.join("hospital"), 3_000, 1).expect("a writable folder");
     }
     if !text.contains("$ incrowd init ") && folder.join("hospital").exists() {
@@ -189,6 +197,14 @@ fn world(text: &str) -> Folder {
         // Whose record it is matters to documents that say so; a release of records can be judged from its file alone.
         let project = folder.read("incrowd.toml").replace("role = \"person\"", "role = \"identifier\"");
         folder.write("incrowd.toml", project.replace("\n[data]\n", "\n[data]\nrecords = \"independent\"\n"));
+    }
+    if text.contains("--append new.csv") {
+        let records = folder.read("discharges.csv");
+        let lines: Vec<&str> = records.lines().collect();
+        folder.write("gone.csv", lines[..101].join("\n") + "\n");
+        // The same values, put together otherwise: records of others.
+        demo_data::write(&folder.join("later"), 500, 2).expect("a writable folder");
+        folder.write("new.csv", folder.read("later/discharges.csv"));
     }
     if text.contains("target/philosophers.csv") && !text.contains("-o target/philosophers.csv") {
         let words =
@@ -293,6 +309,31 @@ fn every_command_of_the_documents_runs_and_prints_what_they_show() {
     assert!(n_run >= 60, "only {n_run} commands were found");
 }
 
+/// Every attacker of the threat model has a test that tries, by its name.
+#[test]
+fn every_attacker_of_the_threat_model_has_a_test_that_is_there() {
+    let text = std::fs::read_to_string(root().join("docs/threat-model.md")).expect("a document");
+    let (attackers, tests) = text.split_once("\n## The tests that try\n").expect("a section of tests");
+    let named = |text: &str| -> Vec<String> {
+        let rows = text.lines().filter_map(|line| line.strip_prefix("| **")?.split_once("**"));
+        rows.map(|(name, _)| name.to_owned()).collect()
+    };
+    assert_eq!(named(attackers), named(tests), "attackers, and those who have tests");
+    for row in tests.lines().filter(|line| line.starts_with("| **")) {
+        let cell = row.rsplit_once("** | ").expect("two cells").1;
+        let cited: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
+        assert!(!cited.is_empty(), "no test: {row}");
+        for cited in cited {
+            let (file, test) = cited.split_once(": ").unwrap_or((cited, ""));
+            let source = std::fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+            let is_there = test.is_empty() || source.contains(&format!("fn {test}("));
+            assert!(is_there, "{file} has no test {test}");
+            assert!(!test.is_empty() || file.ends_with(".py") || cell.contains(" ("), "which test of {file}?");
+        }
+    }
+    assert!(named(attackers).len() > 12, "only {:?}", named(attackers));
+}
+
 #[test]
 fn the_architecture_names_what_is_there_and_every_test() {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("a document");
@@ -367,6 +408,186 @@ fn every_block_has_a_kind_and_a_prompt_stands_in_those_that_are_run_alone() {
                 assert!(is_run, "{}:{}: a prompt in a block of kind {kind:?}", document.display(), n + 1);
             }
         }
+    }
+}
+
+/// The blocks of a document: the kind of each, and the lines with their numbers.
+fn blocks(text: &str) -> Vec<(&str, Vec<(usize, &str)>)> {
+    let mut found = Vec::new();
+    let mut open = None;
+    for (n, line) in text.lines().enumerate() {
+        match (line.trim_start().strip_prefix("```"), &mut open) {
+            (Some(kind), None) => open = Some((kind, Vec::new())),
+            (Some(_), Some(_)) => found.extend(open.take()),
+            (None, Some((_, lines))) => lines.push((n + 1, line)),
+            (None, None) => {}
+        }
+    }
+    found
+}
+
+/// The words of a command as a shell takes them, up to what ends a command.
+fn words_of(command: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in command.chars() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (';' | '|' | '>' | '<' | '#' | ')', None) => break,
+            (' ', None) => words.extend(word.take()),
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// Of a line, what begins with the program's name, as a command does.
+fn command_in(line: &str) -> Option<&str> {
+    let starts = ["", "$ ", "target/release/"];
+    let line = line.trim_start();
+    let behind_a_pipe = line.split_once("| incrowd ").map(|(before, _)| &line[before.len() + 2..]);
+    behind_a_pipe.or_else(|| {
+        starts.iter().find_map(|start| line.strip_prefix(start).filter(|rest| rest.starts_with("incrowd ")))
+    })
+}
+
+/// What is shown and cannot be run here (a database, a cluster, hours of work), and what stands between back quotes, is
+/// at least what the program takes.
+#[test]
+fn every_command_that_is_shown_would_be_taken() {
+    let mut refused = Vec::new();
+    let mut n_shown = 0;
+    for document in documents().into_iter().filter(|path| !path.ends_with("CHANGELOG.md")) {
+        let text = std::fs::read_to_string(&document).expect("a readable document");
+        let in_prose = prose(&text).into_iter().flat_map(|line| line.split('`').skip(1).step_by(2));
+        let mut shown: Vec<(String, bool)> = in_prose.map(|code| (code.to_owned(), false)).collect();
+        for (_, lines) in blocks(&text).iter().filter(|(kind, _)| matches!(*kind, "sh" | "console" | "text")) {
+            let joined = lines.iter().map(|(_, line)| *line).collect::<Vec<_>>().join("\n").replace("\\\n", "");
+            shown.extend(joined.lines().map(|line| (line.to_owned(), true)));
+        }
+        for (line, is_whole) in shown {
+            let Some(command) =
+                command_in(&line).filter(|command| !command.contains(['…', '$']) && !command.contains("COMMAND"))
+            else {
+                continue;
+            };
+            n_shown += 1;
+            match Cli::try_parse_from(words_of(command)).map_err(|error| error.kind()) {
+                Ok(_) | Err(DisplayHelp | DisplayVersion) => {}
+                // Prose names a command without all that it needs.
+                Err(MissingRequiredArgument | MissingSubcommand | DisplayHelpOnMissingArgumentOrSubcommand)
+                    if !is_whole => {}
+                Err(kind) => refused.push(format!("{}: {command}: {kind:?}", document.display())),
+            }
+        }
+    }
+    assert!(refused.is_empty(), "commands that incrowd would not take:\n{}", refused.join("\n"));
+    assert!(n_shown > 200, "only {n_shown} commands were found");
+}
+
+/// Reads what a document shows of a project file, with a table where it names none.
+fn read_settings(shown: &str, place: &str) {
+    // What excludes one another stands side by side in the list of all keys.
+    let excluded = ["database = ", "table = ", "driver = ", "records = "];
+    let is_list = shown.lines().any(|line| line.starts_with("path = ")) && shown.contains("\ndatabase = ");
+    let kept = shown
+        .lines()
+        .map(str::trim_start)
+        .filter(|line| !(is_list && excluded.iter().any(|key| line.starts_with(key))));
+    let mut text = kept.collect::<Vec<_>>().join("\n") + "\n";
+    if !text.contains("path = ") && !text.contains("database = ") {
+        text = match text.contains("[data]\n") {
+            true => text.replace("[data]\n", "[data]\npath = \"data.csv\"\n"),
+            false => format!("{text}[data]\npath = \"data.csv\"\n"),
+        };
+    }
+    let folder = Folder::with(&[("incrowd.toml", &text)]);
+    // The files that it names are not here.
+    if let Err(error) = Project::open(folder.path())
+        && !error.to_string().contains("there is no such file")
+    {
+        panic!("{place}: {error}\n{text}");
+    }
+}
+
+/// A project file that a document shows is one that the program reads.
+#[test]
+fn every_project_file_that_is_shown_would_be_read() {
+    let mut n_shown = 0;
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).expect("a readable document");
+        for (_, lines) in blocks(&text).iter().filter(|(kind, _)| *kind == "toml") {
+            let shown = lines.iter().map(|(_, line)| *line).collect::<Vec<_>>().join("\n");
+            let place = format!("{}:{}", document.display(), lines[0].0);
+            read_settings(&shown, &place);
+            n_shown += 1;
+        }
+    }
+    assert!(n_shown > 10, "only {n_shown} project files were found");
+}
+
+/// What `curl` sends in the documents, a server answers.
+#[test]
+fn every_question_of_the_documents_is_answered() {
+    let mut data = String::from("age,rb090,hsize,rb050,db030\n");
+    (0..400).for_each(|i| data.push_str(&format!("{},{},{},250.5,{}\n", 20 + i * 7 % 60, i % 2, 1 + i % 4, i / 2)));
+    let project = "[data]\npath = \"survey.csv\"\nweight_of = \"rb050\"\n\
+                   [attributes.age]\nrole = \"quasi-identifier\"\nhierarchy = { intervals = [5, 10, 20] }\n\
+                   [attributes.rb090]\nrole = \"quasi-identifier\"\n";
+    let folder = Folder::with(&[("survey.csv", &data), ("incrowd.toml", project)]);
+    let server = Server::start(&folder, &[]);
+    let id = server.project();
+    let mut n_asked = 0;
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).expect("a readable document");
+        for (_, lines) in blocks(&text).iter().filter(|(kind, _)| *kind == "sh") {
+            let joined = lines.iter().map(|(_, line)| *line).collect::<Vec<_>>().join("\n").replace("\\\n", " ");
+            for line in joined.lines().filter(|line| line.starts_with("curl ")) {
+                let place = format!("{}: {line}", document.display());
+                let path = line.split_once("/api/v1").expect(&place).1.split(' ').next().expect(&place);
+                let Some(body) = line.split_once("-d '") else {
+                    server.get(path).is(200);
+                    continue;
+                };
+                let body = body.1.split_once('\'').expect(&place).0.replace('…', &id);
+                let body: serde_json::Value =
+                    serde_json::from_str(&body).unwrap_or_else(|error| panic!("{place}: {error}"));
+                match path.starts_with("/orders/") {
+                    true => assert_eq!(server.work(path, &body)["state"], "done", "{place}"),
+                    false => drop(server.answer(path, &body).is(200)),
+                }
+                n_asked += 1;
+            }
+        }
+    }
+    assert!(n_asked >= 3, "only {n_asked} questions were found");
+}
+
+/// Somebody without a Python runs what can be run, and is told what was left out; where nothing may be, that is an error.
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_installed_is_skipped_with_a_sentence() {
+    let folder = Folder::new();
+    let files = ["Makefile", "checks/skipped.sh", "checks/requirements.txt", "web/tests/requirements.txt"];
+    for name in files {
+        folder.write(name, std::fs::read(root().join(name)).expect("readable"));
+    }
+    let make = |target: &str, settings: &str| {
+        let line = format!("make {target} CARGO=true PROGRAM=/bin/sh PYTHON=there-is-no-python {settings}");
+        in_shell(&format!("unset NOTHING_SKIPPED MAKEFLAGS; {line}"), folder.path())
+    };
+    for (target, tests) in
+        [("test-contract", "the tests of the HTTP API"), ("test-pycanon", "the comparison with pycanon")]
+    {
+        let skipped = make(target, "");
+        let said = String::from_utf8_lossy(&skipped.stdout).into_owned();
+        assert!(skipped.status.success(), "{target}: {said}");
+        assert!(said.contains(&format!("SKIPPED: {tests}. Needed, and not to be had here: Python 3.10")), "{said}");
+        assert!(!make(target, "NOTHING_SKIPPED=1").status.success(), "{target}");
     }
 }
 

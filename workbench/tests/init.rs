@@ -326,3 +326,31 @@ fn neither_reasons_nor_documents_have_values_though_trees_do() {
     }
     assert!(folder.read("incrowd.toml").contains("secrettown"), "the tree is spelled out for the owner of the table");
 }
+
+/// Editors take the first `# ` of marked lines away: what was left out is then published as it is, and nothing is broken.
+#[test]
+fn a_column_that_was_left_out_is_taken_in_by_an_editor_that_uncomments_its_lines() {
+    let text = table(&[
+        ("age", &|i| (18 + chance(i, 1, 70)).to_string()),
+        ("points", &|i| chance(i, 2, 90).to_string()),
+        ("remark", &|i| format!("r{i}")),
+        ("colour", &|i| pick(i, 3, &["red", "green", "blue"])),
+    ]);
+    let suggested = init(&text);
+    let left_out = |name: &str| suggested.project().contains(&format!("# [attributes.{name}]\n"));
+    assert!(left_out("points") && left_out("colour"), "{}", suggested.project());
+    let mut is_left_out = false;
+    let mut project = String::new();
+    for line in suggested.project().lines() {
+        is_left_out = line.starts_with("# [attributes.") || (is_left_out && line.starts_with('#'));
+        project.push_str(if is_left_out { line.strip_prefix("# ").expect("a comment") } else { line });
+        project.push('\n');
+    }
+    suggested.folder.write("incrowd.toml", &project);
+    let profile = suggested.folder.run(&["profile", "--json"]).ends(0).json();
+    let role = |name: &str| {
+        let columns = profile["columns"].as_array().expect("columns");
+        columns.iter().find(|column| column["name"] == name).expect("the column")["role"].clone()
+    };
+    assert_eq!((role("points"), role("colour")), ("other".into(), "other".into()), "{project}");
+}

@@ -417,7 +417,7 @@ fn what_cannot_be_is_refused_with_a_reason() {
     }
     check_refused(&folder, "publish --k 3 --seed 1", "--seed is about local methods");
     check_refused(&folder, "publish --k 3 --cells sets", "--cells is about local methods");
-    check_refused(&folder, "compare", "k is not given");
+    check_refused(&folder, "compare", "k is missing");
     check_refused(&folder, "compare --k 61", "k = 61 is larger");
     check_refused(&folder, "compare --k 3 --methods topdown", "did you mean 'top-down'?");
     check_refused(&folder, "compare --k 3 --vary-weight agee", "did you mean 'age'?");

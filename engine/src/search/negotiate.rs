@@ -1,4 +1,4 @@
-//! Whether a wish can be met, and if not, what the three nearest bargains are.
+//! Whether a request can be met, and if not, what the three nearest offers are.
 //!
 //! The lattice of schemes and the search over it are those of the thesis, chapter 4 (SSDBM 2012): exact where
 //! that is possible, three relaxations where not. Everything is read from annotations; no record is touched.

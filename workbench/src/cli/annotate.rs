@@ -1,4 +1,4 @@
-//! `incrowd annotate`: the lattice, what each scheme looks like and what it would lose; kept in a file, and kept true.
+//! `incrowd annotate`: the lattice, what each scheme looks like and what it would lose; kept in a file, and updated.
 
 use std::path::{Path, PathBuf};
 

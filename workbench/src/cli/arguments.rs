@@ -27,7 +27,7 @@ pub struct ProjectArgs {
     /// Read this file instead of the one that the project names, such as the next delivery of the data
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
-    /// Let the database count labels of these levels in place of values: what is said of levels then begins there
+    /// Let the database count labels of these levels in place of values; levels are then numbered from there
     #[arg(long, value_name = "A=LEVEL,…", value_delimiter = ',')]
     pub from_level: Option<Vec<String>>,
     /// Use only these quasi-identifiers in this run, in this order; the others are left out of a release
@@ -271,7 +271,9 @@ pub const TIME: &str = "1m";
 
 /// Flags that say how much of the lattice is made.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "How much of the lattice is made [default: all where it fits and takes no minutes]")]
+#[command(
+    next_help_heading = "How much of the lattice is made [default: all of it, where it fits and takes less than about a minute]"
+)]
 pub struct ExtentArgs {
     /// Make the whole lattice, however long it takes
     #[arg(long, conflicts_with_all = ["on_demand", "partial"])]

@@ -117,7 +117,7 @@ fn before_and_after(folder: &Path, terminal: &Terminal) -> Result<()> {
 
 fn next_commands(name: &str) -> [(&'static str, String); 6] {
     [
-        ("haggle yourself", format!("negotiate {name} --k 20 --max-suppressed 1% --explain")),
+        ("negotiate yourself", format!("negotiate {name} --k 20 --max-suppressed 1% --explain")),
         ("look at a hierarchy", format!("hierarchy show occupation {name}")),
         ("every scheme, for a spreadsheet", format!("annotate {name} --k 5 --l 3 --per-scheme --csv")),
         (

@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long)]
     pub force: bool,
 
-    /// What separates the fields of a CSV file: one character, or "tab" [default: found out from the header]
+    /// What separates the fields of a CSV file: one character, or "tab" [default: detected from the header]
     #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
     pub delimiter: Option<u8>,
 
@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     pub sheet: Option<String>,
 
-    /// How the characters of a text file are written, such as iso-8859-2 [default: found out from its bytes]
+    /// How the characters of a text file are written, such as iso-8859-2 [default: detected from its bytes]
     #[arg(long, value_name = "NAME", value_parser = parse_encoding)]
     pub encoding: Option<Encoding>,
 

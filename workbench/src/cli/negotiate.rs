@@ -1,4 +1,4 @@
-//! `incrowd negotiate`: whether a request can be met, or the three nearest bargains.
+//! `incrowd negotiate`: whether a request can be met, or the three nearest offers.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ use crate::words::documents;
 use crate::words::notes::Front;
 use crate::words::search::{partial_in_words, proof_in_words};
 
-/// Ask whether a request can be met; if not, get the three nearest bargains
+/// Ask whether a request can be met; if not, get the three nearest offers
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Exit status: 0 when the request is met, 1 when there are only offers, 2 on error.

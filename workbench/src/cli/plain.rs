@@ -19,8 +19,8 @@ pub fn plain(document: &str, width: usize) -> String {
                 false => text.row(&header, &cells),
             }
             continue;
-        } else if bare.starts_with("![") {
-            // There is no picture on a terminal.
+        } else if bare.starts_with("![") || bare.starts_with("<!--") {
+            // There is no picture on a terminal, and a comment is for whoever changes the document.
         } else if bare.starts_with('#') {
             text.lines.push(words_of(bare.trim_start_matches('#').trim()).to_uppercase());
         } else if let Some(item) = bare.strip_prefix("- ") {

@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long)]
     pub values: bool,
 
-    /// What separates the fields of a CSV file: one character, or "tab" [default: found out from the header]
+    /// What separates the fields of a CSV file: one character, or "tab" [default: detected from the header]
     #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
     pub delimiter: Option<u8>,
 

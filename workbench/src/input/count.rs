@@ -362,7 +362,7 @@ impl Counted {
         let Some(repeating) = &self.repeating else { return Ok(()) };
         let message = format!("{repeating}: what is promised of records is not promised to people");
         Err(Error::new(ErrorKind::Project, message).hint(hint(
-            "nothing was published; to count people, give the column {role=person}; to count records all the same, say \
+            "nothing was published; to count people, give the column {role=person}; to count records anyway, say \
              {data.records=independent}",
         )))
     }

@@ -161,7 +161,7 @@ impl Compare {
             ([], None) => {
                 return Err(Error::new(
                     ErrorKind::Request,
-                    "k is not given, and the project has no standing wish for it",
+                    "k is missing, and the standing request of the project has none",
                 )
                 .hint(hint("for example {k=10}, or {k=2,5,10}")));
             }

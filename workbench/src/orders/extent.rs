@@ -180,7 +180,7 @@ pub fn search_of(
     };
     let proved = match proof {
         _ if is_optimal => "Proved optimal".to_string(),
-        _ if !found.is_decided => format!("{best}: perhaps all wishes could have been met"),
+        _ if !found.is_decided => format!("{best}: perhaps the whole request can be met"),
         Some(proof) => format!("{best}: {}", bound_in_words(scope, request, proof)),
         None => best,
     };

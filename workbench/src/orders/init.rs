@@ -97,10 +97,15 @@ impl Init {
         let uri = self.data.display().to_string();
         let place = DatabasePlace::new(&uri, self.table.as_deref(), self.query.as_deref(), None)?;
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let database = Arc::new(Database::open(&place, folder, Purpose::Read)?);
+        // A file is named from here, as one of records is, and from its folder by the project.
+        let database = Arc::new(Database::open(&place, Path::new("."), Purpose::Read)?);
         let source = Source::of_table(Table::open(database, &place.asked)?)?;
         let suggested = suggest(source, said_missing(&self.missing).as_ref(), work)?;
         std::fs::create_dir_all(folder).map_err(|error| io_error(folder, error))?;
+        let uri = match (uri.split_once(':'), place.file(Path::new(""))) {
+            (Some((engine, _)), Some(path)) if path.is_relative() => format!("{engine}:{}", path_from(folder, &path)?),
+            _ => uri.clone(),
+        };
         let quoted = |text: &str| toml::Value::from(text).to_string();
         let asked = match &place.asked {
             TableOrQuery::Table(table) => format!("table = {}", quoted(table)),

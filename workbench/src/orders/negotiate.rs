@@ -1,4 +1,4 @@
-//! `negotiate`: whether a request can be met, or the three nearest bargains; and what that is worth.
+//! `negotiate`: whether a request can be met, or the three nearest offers; and what that is worth.
 
 use std::path::PathBuf;
 use std::sync::Arc;

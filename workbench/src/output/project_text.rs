@@ -19,7 +19,7 @@ pub fn project_text(
          #\n\
          # identifier        names the person; never published\n\
          # person            says whose record it is, so that people are counted; never published\n\
-         # quasi-identifier  others may know it; generalized until every record has company\n\
+         # quasi-identifier  others may know it; generalized until enough records look alike\n\
          # sensitive         must not be linked to the person; published as it is\n\
          # other             published as it is\n\
          #\n\
@@ -207,17 +207,19 @@ fn tree_section(column: &SurveyedColumn, rule: &Rule) -> Option<String> {
     Some(text)
 }
 
-/// A column of which nobody can say that it is harmless is left out until someone says so.
+/// A column of which nobody can say that it is harmless is left out until someone says so: an editor that takes the first
+/// `# ` of its lines away makes it an attribute that is published as it is.
 fn left_out_section(column: &SurveyedColumn, suggestion: &Suggestion, found: &Found, n_records: u64) -> String {
     let why = comment(&suggestion.why);
     let (name, label) = (key(&column.name), label_line(column));
-    let mut text = format!("# [attributes.{name}]\n{label}# why left out: {why}\n# role = \"other\"\n");
+    let label = if label.is_empty() { label } else { format!("# {label}") };
+    let mut text = format!("# [attributes.{name}]\n{label}# # why left out: {why}\n# role = \"other\"\n");
     if column.finds_people(n_records) {
-        text.push_str("# unique = \"publish\"  # many values occur once: only if it is to be published all the same\n");
+        text.push_str("# # unique = \"publish\"  # many values occur once: only to publish it anyway\n");
     }
     if let Some(rule) = rule_text(column, suggestion, found).filter(|rule| rule.len() < N_CHARACTERS_OF_A_LINE) {
         let why_rule = comment(&suggestion.why_rule);
-        text.push_str(&format!("# as a quasi-identifier: {why_rule}\n# hierarchy = {rule}\n"));
+        text.push_str(&format!("# # as a quasi-identifier: {why_rule}\n# # hierarchy = {rule}\n"));
     }
     text
 }
@@ -238,7 +240,7 @@ fn better_hierarchy(column: &SurveyedColumn) -> String {
 }
 
 fn request_section(survey: &Survey, suggestions: &[Suggestion]) -> String {
-    let mut text = String::from("# the standing wish; flags override it\n[request]\n");
+    let mut text = String::from("# the standing request; flags override it\n[request]\n");
     text.push_str(&format!(
         "k = {}  # every published record has at least this many alike, itself included\n",
         modest_k(n_left(survey))

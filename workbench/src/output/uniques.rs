@@ -158,7 +158,7 @@ fn refusal(found: &[(String, u64, u64)], why: &str) -> Error {
         "nothing was published; make it an identifier, which is left out, or a quasi-identifier with a hierarchy; or ",
     );
     Error::new(ErrorKind::Project, format!("{columns} {} would find people: {why}", names.join(", ")))
-        .hint(hint.step(Step::PublishUnique).and(" where it is to be published all the same"))
+        .hint(hint.step(Step::PublishUnique).and(" to publish it anyway"))
 }
 
 impl Watched {

@@ -121,7 +121,7 @@ fn without_quotes(message: &str) -> String {
 
 /// What a wish says; nothing is added to it, since the page shows all of what it asks for.
 pub fn given_request(wish: &Wish) -> Result<GivenRequest> {
-    let no_path = |_: &str, _: PathUse| Err(wrong("a wish names no files"));
+    let no_path = |_: &str, _: PathUse| Err(wrong("a request names no files"));
     let reader = Reader::new(wish, &no_path, false);
     let given = reader.given_request()?;
     reader.finish()?;
@@ -130,7 +130,7 @@ pub fn given_request(wish: &Wish) -> Result<GivenRequest> {
 
 /// The same of a wish over local recoding.
 pub fn local_order(wish: &Wish) -> Result<NegotiateLocal> {
-    let no_path = |_: &str, _: PathUse| Err(wrong("a wish names no files"));
+    let no_path = |_: &str, _: PathUse| Err(wrong("a request names no files"));
     Reader::new(wish, &no_path, false).negotiate_local()
 }
 

@@ -109,7 +109,7 @@ impl Closed {
         let promises = |criterion: Criterion| criterion.measure != Measure::Size || criterion.value > 1;
         match self.least.iter().any(promises) || asked.iter().any(hides) {
             true => Ok(()),
-            false => Err(refused("this promises no company to anyone").hint("ask for k = 2 at least")),
+            false => Err(refused("this promise hides nobody").hint("ask for k = 2 at least")),
         }
     }
 

@@ -145,7 +145,7 @@ pub(super) async fn group(State(server): Shared, Document(question): Document<Lo
         if node >= n_nodes {
             return Err(incrowd::Error::new(incrowd::ErrorKind::Request, format!("there are {n_nodes} nodes")));
         }
-        let none = || incrowd::Error::new(incrowd::ErrorKind::Request, "there is no such answer to these wishes");
+        let none = || incrowd::Error::new(incrowd::ErrorKind::Request, "there is no such answer to this request");
         let offer = shown_offer(&negotiated.answer, question.offer.as_deref()).ok_or_else(none)?;
         Ok(Pieces::new(tree, &offer.cut).group(node, &asked.counted))
     })

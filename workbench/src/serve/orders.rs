@@ -247,7 +247,7 @@ impl Taken {
             let ground = publishing::cut::Ground { about, given, project, privacy, counted, known, rules };
             publishing::cut::offer(wish, &ground, work)
         })?;
-        let Some((offer, choice)) = found else { return Err(wrong("there is no such answer to these wishes")) };
+        let Some((offer, choice)) = found else { return Err(wrong("there is no such answer to this request")) };
         let n_suppressed = offer.cut.n_suppressed;
         let mut document = explore::review_method(&self.opened, counted, &wish.local, &offer.criteria, n_suppressed);
         document["choice"] = json!(choice.name());
@@ -273,7 +273,7 @@ pub fn with_rules<T>(server: &Server, work: impl FnOnce(&Rules) -> Result<T>) ->
 /// Why nothing is published, as an error.
 fn why_not(no: &No, server: &Server) -> Error {
     match no {
-        No::NoSuchAnswer(_) | No::NoSuchCut(_) => wrong("there is no such answer to these wishes"),
+        No::NoSuchAnswer(_) | No::NoSuchCut(_) => wrong("there is no such answer to this request"),
         No::TooManyLost { n_suppressed, n_records } => {
             wrong(format!("at these levels {n_suppressed} of {n_records} records would be lost, more than may be"))
                 .hint(hint("choose coarser levels, or allow it with {max_suppressed}"))

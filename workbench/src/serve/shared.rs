@@ -86,10 +86,10 @@ impl Shared {
             let owner = Desk::of_wish(key);
             if owner != Some(desk) {
                 let message = match owner {
-                    Some(owner) => format!("{key} is what the {} wishes for", owner.name()),
-                    None => "there is no such wish".to_string(),
+                    Some(owner) => format!("{key} belongs to the {}", owner.name()),
+                    None => "a request has no such term".to_string(),
                 };
-                return Err(Error::new(ErrorKind::Request, message).hint("every desk moves wishes of its own"));
+                return Err(Error::new(ErrorKind::Request, message).hint("every desk changes its own terms"));
             }
             match (key.as_str(), value) {
                 ("max_level", Value::Object(levels)) => {
@@ -138,8 +138,8 @@ impl Shared {
     /// The same after somebody has agreed to what is wished for now.
     pub fn agreed(&self, desk: Desk, version: u64) -> Result<Shared> {
         if version != self.version {
-            return Err(Error::new(ErrorKind::Request, "somebody has moved meanwhile")
-                .hint("look at what is wished for now, and agree to that"));
+            return Err(Error::new(ErrorKind::Request, "somebody has changed the request meanwhile")
+                .hint("look at the request as it stands now, and agree to that"));
         }
         let mut next = self.clone();
         next.has_agreed[desk as usize] = true;

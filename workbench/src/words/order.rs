@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
             None => Ok(()),
             Some(key) => {
                 let known: Vec<&str> = taken.iter().map(String::as_str).collect();
-                Err(unknown(ErrorKind::Request, "wish", key, &known))
+                Err(unknown(ErrorKind::Request, "key", key, &known))
             }
         }
     }
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
 
     /// What has to be there.
     pub fn needed<T>(&self, key: &str, of: impl FnOnce(&Self, &str) -> Result<Option<T>>) -> Result<T> {
-        of(self, key)?.ok_or_else(|| wrong(format!("{key} is not given")))
+        of(self, key)?.ok_or_else(|| wrong(format!("{key} is missing")))
     }
 
     /// A text, or a number as it is written.
@@ -303,7 +303,7 @@ impl<'a> Reader<'a> {
             (_, true, true) => Err(wrong("absent and export exclude each other").hint("give one of them")),
             (attribute, true, false) => Ok(AboutHierarchy::Absent(FindAbsent { attribute }, with_values)),
             _ if with_values => Err(wrong("show_values is about what is absent").hint("give absent too")),
-            (None, ..) => Err(wrong("attribute is not given")),
+            (None, ..) => Err(wrong("attribute is missing")),
             (Some(attribute), _, true) => Ok(AboutHierarchy::Export(ExportHierarchy { attribute, output, replace })),
             (Some(_), ..) if output.is_some() => Err(wrong("output is about what is exported").hint("give export too")),
             (Some(attribute), ..) => Ok(AboutHierarchy::Show(ShowHierarchy { attribute })),

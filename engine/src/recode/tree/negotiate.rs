@@ -1,4 +1,4 @@
-//! Whether a wish can be met by a cut of the tree, and if not, what the three nearest bargains are.
+//! Whether a request can be met by a cut of the tree, and if not, what the three nearest offers are.
 
 use crate::criterion::{Criteria, Criterion, Measure};
 use crate::error::{Error, ErrorKind, Result, Wording};

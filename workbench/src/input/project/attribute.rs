@@ -40,7 +40,7 @@ pub(super) fn attribute(name: &str, key: &str, table: &Table, data: &Table, fold
         None => 1.0,
         Some(value) => number(value).filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {
             wrong(format!("{key}.weight must be a number of at least 0"))
-                .hint("1 is what an attribute weighs where nothing is said; a greater weight keeps it more exact")
+                .hint("the default is 1; a greater weight keeps the attribute more exact")
         })?,
     };
     let node_weights = node_weights(table, key, role)?;
@@ -237,7 +237,7 @@ fn level_said(value: &Value) -> Option<LevelSaid> {
 fn count_at(value: &Value, key: &str, role: Role, distance: Option<Distance>, rule: &Rule) -> Result<LevelSaid> {
     let level = level_said(value).ok_or_else(|| {
         wrong(format!("{key}.count_at must be a level, by its number from 1 on or by its name"))
-            .hint("level 0 is the value itself, which is counted where nothing is said")
+            .hint("level 0 is the value itself, which is the default")
     })?;
     if role != Role::Sensitive {
         return Err(wrong(format!("{key}.count_at is about sensitive attributes, and this is {}", role.name()))

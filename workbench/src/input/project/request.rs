@@ -96,7 +96,7 @@ pub(super) fn policy(table: &Table, attributes: &[Attribute]) -> Result<Policy> 
     let names = attributes.iter().filter(|known| known.role == Role::QuasiIdentifier).map(|known| known.name.as_str());
     let known: Vec<&str> = CRITERIA.into_iter().chain(["max_suppressed", "best_by"]).chain(names).collect();
     match locked.iter().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(unknown(ErrorKind::Project, "wish of policy.locked", name, &known)),
+        Some(name) => Err(unknown(ErrorKind::Project, "term of policy.locked", name, &known)),
         None => Ok(Policy { floors, locked }),
     }
 }

@@ -31,11 +31,19 @@ impl Rewriting {
         self.dates.iter().find(|(known, _)| known == name).map(|(_, format)| format)
     }
 
-    /// The columns as they come out: dates are texts then, whatever they were.
+    /// Whether a column's texts are rewritten.
+    fn rewrites(&self, name: &str, kind: &DataType) -> bool {
+        match self.date_of(name) {
+            Some(_) => !is_day(kind),
+            None => !self.notation.is_plain() && is_text(kind),
+        }
+    }
+
+    /// The columns as they come out: what is rewritten is text then, whatever it was.
     pub(super) fn schema(&self, schema: &SchemaRef) -> SchemaRef {
-        let field = |field: &Arc<Field>| match self.date_of(field.name()) {
-            Some(_) if !is_day(field.data_type()) => Arc::new(field.as_ref().clone().with_data_type(text_type())),
-            _ => field.clone(),
+        let field = |field: &Arc<Field>| match self.rewrites(field.name(), field.data_type()) {
+            true => Arc::new(field.as_ref().clone().with_data_type(type_of_texts(field.data_type()))),
+            false => field.clone(),
         };
         let fields: Vec<Arc<Field>> = schema.fields().iter().map(field).collect();
         Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
@@ -55,15 +63,16 @@ impl Rewriting {
 
     fn column(&self, name: &str, column: &ArrayRef) -> Result<ArrayRef> {
         match self.date_of(name) {
-            Some(_) if is_day(column.data_type()) => Ok(column.clone()),
+            _ if !self.rewrites(name, column.data_type()) => Ok(column.clone()),
             Some(format) => rewritten(name, column, |text| format.iso(text)),
-            None if !self.notation.is_plain() && is_text(column.data_type()) => {
-                let notation = self.notation;
-                rewritten(name, column, |text| plain_number(text, notation))
-            }
-            None => Ok(column.clone()),
+            None => rewritten(name, column, |text| plain_number(text, self.notation)),
         }
     }
+}
+
+/// The type of rewritten texts: those of a frame stay of the type that the frame has.
+fn type_of_texts(kind: &DataType) -> DataType {
+    if *kind == DataType::Utf8 { DataType::Utf8 } else { text_type() }
 }
 
 fn is_day(kind: &DataType) -> bool {
@@ -93,9 +102,8 @@ fn rewritten(name: &str, column: &ArrayRef, rewrite: impl Fn(&str) -> Option<Str
         return Ok(Arc::new(DictionaryArray::try_new(keys, Arc::new(texts)).expect("as many texts as before")));
     }
     let texts = texts_of(column)?;
-    match is_text(column.data_type()) && !matches!(column.data_type(), DataType::Dictionary(..)) {
-        // Texts of a frame stay of the type that the frame has.
-        true if *column.data_type() == DataType::Utf8 => Ok(Arc::new(texts)),
+    match type_of_texts(column.data_type()) {
+        DataType::Utf8 => Ok(Arc::new(texts)),
         _ => Ok(Arc::new(texts.iter().collect::<DictionaryArray<Int32Type>>())),
     }
 }
@@ -139,6 +147,40 @@ fn groups(whole: &str, mark: Option<u8>) -> Option<Vec<&str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow_array::types::UInt8Type;
+    use arrow_array::{Int64Array, LargeStringArray, StringViewArray};
+
+    /// Frames and Parquet files have texts of many types.
+    #[test]
+    fn texts_of_every_type_are_rewritten() {
+        let german = Notation { decimal: b',', thousands: Some(b'.') };
+        let format = DateFormat::parse("%d-%m-%Y").expect("a format");
+        let rewriting = Rewriting { notation: german, dates: vec![("day".into(), format)] };
+        let (days, pays) = (["05-03-2020", "31-12-2019"], ["1.234,5", "7"]);
+        let kinds = |texts: [&str; 2]| -> Vec<ArrayRef> {
+            vec![
+                Arc::new(StringArray::from(texts.to_vec())),
+                Arc::new(LargeStringArray::from(texts.to_vec())),
+                Arc::new(StringViewArray::from(texts.to_vec())),
+                Arc::new(texts.iter().copied().collect::<DictionaryArray<Int32Type>>()),
+                Arc::new(texts.iter().copied().collect::<DictionaryArray<UInt8Type>>()),
+            ]
+        };
+        for (day, pay) in kinds(days).into_iter().zip(kinds(pays)) {
+            let n: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+            let batch = RecordBatch::try_from_iter([("day", day), ("pay", pay), ("n", n)]).expect("a batch");
+            let schema = rewriting.schema(&batch.schema());
+            let made = rewriting.apply(batch).expect("it is rewritten");
+            assert_eq!(made.schema(), schema);
+            for (column, texts) in [(0, ["2020-03-05", "2019-12-31"]), (1, ["1234.5", "7"])] {
+                let cells = Cells::new("x", made.column(column)).expect("cells");
+                let mut text = String::new();
+                for (i, wanted) in texts.iter().enumerate() {
+                    assert!(cells.read(i, &mut text) && text == *wanted, "{text} for {wanted}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn numbers_of_other_countries() {

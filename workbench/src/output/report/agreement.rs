@@ -18,10 +18,10 @@ pub(super) fn agreement(facts: &Facts) -> String {
     };
     let rows: String = minutes.moves.iter().map(row).collect();
     let table = match rows.is_empty() {
-        true => "<p>Nobody moved: all agreed to what was wished for at the start.</p>\n".to_string(),
+        true => "<p>Nobody changed anything: all agreed to the request as it was at the start.</p>\n".to_string(),
         false => format!(
-            "<table>\n<caption>Who moved what, in this order</caption>\n<thead><tr><th scope=\"col\">Desk</th>\
-             <th scope=\"col\">Wish</th><th scope=\"col\" class=\"n\">From</th><th scope=\"col\" class=\"n\">To</th></tr></thead>\n\
+            "<table>\n<caption>Who changed what, in this order</caption>\n<thead><tr><th scope=\"col\">Desk</th>\
+             <th scope=\"col\">Term</th><th scope=\"col\" class=\"n\">From</th><th scope=\"col\" class=\"n\">To</th></tr></thead>\n\
              <tbody>\n{rows}</tbody>\n</table>\n"
         ),
     };

@@ -67,7 +67,7 @@ pub(super) fn how_to_check(facts: &Facts) -> String {
     let command = verify_command(facts);
     format!(
         "<section>\n<h2>Check it yourself</h2>\n\
-         <p>Nobody has to believe this page. This counts again, \
+         <p>You need not trust this page. This counts again, \
          and ends with exit code 0 only if everything holds:</p>\n\
          <pre><code>{command}</code></pre>\n{by_hand}</section>\n",
     )

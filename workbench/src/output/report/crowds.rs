@@ -67,7 +67,7 @@ pub(super) fn group_sizes(facts: &Facts) -> String {
         _ => String::new(),
     };
     format!(
-        "<section>\n<h2>How large the crowds are</h2>\n<figure>\n\
+        "<section>\n<h2>How large the groups are</h2>\n<figure>\n\
          <figcaption>{what} published in groups of each size.{line}{more}</figcaption>\n{}\
          <p class=\"axis\">{who} in the group</p>\n\
          <details><summary>As a table</summary>\n<table class=\"numeric\">\n<caption>Groups by size</caption>\n\

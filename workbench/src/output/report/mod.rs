@@ -174,6 +174,6 @@ mod tests {
         facts.group_sizes.clear();
         let page = html(&facts);
         assert!(!page.contains("What other schemes would have cost"));
-        assert!(!page.contains("How large the crowds are"));
+        assert!(!page.contains("How large the groups are"));
     }
 }

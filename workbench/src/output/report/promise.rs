@@ -195,9 +195,8 @@ fn limits(facts: &Facts) -> Vec<(&'static str, String)> {
 /// What somebody's several records do to the promise.
 fn several_records(facts: &Facts) -> String {
     match facts.account.people {
-        None => {
-            "Records are counted, not people: someone with several records has a smaller crowd around them.".to_string()
-        }
+        None => "Records are counted, not people: someone with several records shares a group with fewer others."
+            .to_string(),
         Some(people) => format!(
             "People are counted, with all their records, group by group. What somebody’s records tell together is not \
              promised: {} alone by all their published records, because nobody else has as many in each of the same groups.",

@@ -61,7 +61,7 @@ pub(super) fn risk(facts: &Facts) -> String {
     let attributes_header =
         ["Attribute", "alone by it", "average risk by it", "alone without it", "average risk without it"];
     format!(
-        "<section>\n<h2>How likely someone is to be found</h2>\n<p>Who knows that a person is in the file, and all of \
+        "<section>\n<h2>How likely someone is to be found</h2>\n<p>Whoever knows that a person is in the file, and all of \
          their quasi-identifiers, finds the right record with a probability of at most {:.4}, and of {:.4} on average.</p>\n\
          {}<p>{alone}</p>\n{}{}<p class=\"note\">{} Records that fit several groups are counted in their own only.{}</p>\n\
          </section>\n",

@@ -75,8 +75,8 @@ fn risk(facts: &Facts) -> String {
     };
     let Risks { prosecutor, marketer, n_unique, .. } = found;
     format!(
-        "Who knows that a person is in the file, and all quasi-identifiers of that person, finds the right record with a \
-         probability of at most {}, and of {} on average; who links every record gets {} right. {} ({}) with a risk above \
+        "Whoever knows that a person is in the file, and that person's quasi-identifiers, finds the right record with a \
+         probability of at most {}, and of {} on average; whoever links every record gets {} right. {} ({}) with a risk above \
          {threshold}; {} alone.",
         share(prosecutor.highest),
         share(prosecutor.average),

@@ -376,5 +376,5 @@ fn refusal(refused: &[&Telling]) -> Error {
     let others = "nothing was published; make the column an identifier, which is left out, or a quasi-identifier with a \
                   hierarchy; or ";
     let hint = Wording::text(others).step(Step::PublishTelling);
-    Error::new(ErrorKind::Project, all.join("; ")).hint(hint.and(" where it is to be published all the same"))
+    Error::new(ErrorKind::Project, all.join("; ")).hint(hint.and(" to publish it anyway"))
 }
